@@ -1,0 +1,81 @@
+import type { ErrorInfo } from "./errors.ts";
+import type { ToolCallRecord } from "./invocation.ts";
+import type { JsonValue } from "./json.ts";
+import type { Finding } from "./review.ts";
+import type { Isolation, OutputChunk, RunLimits } from "./sandbox.ts";
+import type { UnfilledStep } from "./generation.ts";
+import type { CatalogSnapshot } from "./tools.ts";
+
+export type TaskStatus = "success" | "error" | "refused" | "timeout";
+
+/** The stages in the order a task goes through them. */
+export const STAGES = ["discover", "select", "generate", "review", "run"] as const;
+export type Stage = (typeof STAGES)[number];
+
+export interface SelectedTool {
+  server: string;
+  tool: string;
+  score: number;
+  reason: string;
+}
+
+/** Tokens (o200k_base) that a model would have read, and did read. */
+export interface ContextTokens {
+  /** All tool definitions and every tool result, as a model that calls tools directly reads them. */
+  direct: number;
+  /** The value and the output that came back. */
+  used: number;
+  /** `direct - used`, never below 0. */
+  saved: number;
+}
+
+/** What a task or given code came to. */
+export interface TaskResult {
+  status: TaskStatus;
+  /** What the code returned, as JSON. `null` when it returned nothing. */
+  value: JsonValue;
+  /** What the code printed. */
+  output: string;
+  error: ErrorInfo | null;
+  /** The code that ran, or would have. Empty when none was written. */
+  code: string;
+  origin: "rules" | "llm" | "given";
+  selectedTools: SelectedTool[];
+  /** How many tools there were to choose from. */
+  availableTools: number;
+  toolCalls: ToolCallRecord[];
+  /** `null` when nothing ran. */
+  isolation: Isolation | null;
+  /** Milliseconds by stage, and `total`. A stage that did not happen is absent. */
+  timings: Partial<Record<Stage | "total", number>>;
+  contextTokens: ContextTokens;
+}
+
+/** What happens while a task runs, in order. */
+export type AgentEvent =
+  | { type: "stage-started"; stage: Stage }
+  | { type: "discovered"; servers: number; tools: number; problems: number; ms: number }
+  | { type: "selected"; tools: SelectedTool[]; available: number; ms: number }
+  | { type: "generated"; code: string; origin: "rules" | "llm"; ms: number }
+  | { type: "generation-refused"; steps: readonly UnfilledStep[]; nearest: SelectedTool[]; ms: number }
+  | { type: "reviewed"; allowed: boolean; findings: Finding[]; ms: number }
+  | { type: "output"; chunk: OutputChunk }
+  | { type: "tool-called"; call: ToolCallRecord }
+  | { type: "ran"; toolCalls: number; isolation: Isolation; ms: number }
+  | { type: "finished"; result: TaskResult };
+
+export interface ExecuteOptions {
+  signal?: AbortSignal;
+  onEvent?: (event: AgentEvent) => void;
+  limits?: Partial<RunLimits>;
+}
+
+/** The whole way from a task to its result. */
+export interface Agent {
+  readonly specificationVersion: "v1";
+  executeTask(task: string, options?: ExecuteOptions): Promise<TaskResult>;
+  executeCode(code: string, options?: ExecuteOptions): Promise<TaskResult>;
+  discoverTools(options?: { signal?: AbortSignal }): Promise<CatalogSnapshot>;
+  /** Ends what runs and frees everything. Safe to call twice. */
+  dispose(): Promise<void>;
+}

@@ -1,0 +1,54 @@
+export type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
+export { CemError, toErrorInfo } from "./errors.ts";
+export type { CemErrorOptions, ErrorDetails, ErrorInfo } from "./errors.ts";
+export { toolId } from "./tools.ts";
+export type {
+  CatalogSnapshot,
+  ToolAnnotations,
+  ToolCatalog,
+  ToolDefinition,
+  ToolKind,
+  ToolProblem,
+  ToolServer,
+} from "./tools.ts";
+export type { RankedTool, Selection, SelectRequest, ToolSelector } from "./selection.ts";
+export type {
+  CodeGenerator,
+  GeneratedCode,
+  GenerateRequest,
+  GenerationRefused,
+  UnfilledStep,
+} from "./generation.ts";
+export type { Finding, Guard, ReviewRequest, Verdict } from "./review.ts";
+export type { ToolCall, ToolCallRecord, ToolInvoker, ToolResult } from "./invocation.ts";
+export { ISOLATION_LEVELS } from "./sandbox.ts";
+export type {
+  GuestError,
+  Isolation,
+  IsolationLevel,
+  KillReason,
+  Mount,
+  NetworkPolicy,
+  OutputChunk,
+  RunLimits,
+  RunOutcome,
+  RunReport,
+  RunRequest,
+  Sandbox,
+  SandboxProbe,
+  SandboxProvider,
+  SandboxSpec,
+  ToolResultSample,
+} from "./sandbox.ts";
+export { DEFAULT_RUN_LIMITS } from "./limits.ts";
+export { STAGES } from "./agent.ts";
+export type {
+  Agent,
+  AgentEvent,
+  ContextTokens,
+  ExecuteOptions,
+  SelectedTool,
+  Stage,
+  TaskResult,
+  TaskStatus,
+} from "./agent.ts";

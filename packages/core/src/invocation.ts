@@ -1,0 +1,25 @@
+import type { ErrorInfo } from "./errors.ts";
+import type { JsonValue } from "./json.ts";
+
+/** A call that guest code makes to a tool behind the bridge. All of it is untrusted. */
+export interface ToolCall {
+  server: string;
+  tool: string;
+  args: JsonValue;
+}
+
+export type ToolResult = { ok: true; value: JsonValue } | { ok: false; error: ErrorInfo };
+
+/** The host side of the bridge. Must not throw for a call that merely fails: that is a result. */
+export interface ToolInvoker {
+  readonly specificationVersion: "v1";
+  invoke(call: ToolCall, context: { signal: AbortSignal }): Promise<ToolResult>;
+}
+
+/** What is kept of a call, whether its tool ran in the guest or behind the bridge. */
+export interface ToolCallRecord {
+  server: string;
+  tool: string;
+  ms: number;
+  ok: boolean;
+}

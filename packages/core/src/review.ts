@@ -1,0 +1,29 @@
+import type { ToolDefinition } from "./tools.ts";
+
+export interface Finding {
+  /** Stable, kebab-case: `unknown-export`. */
+  rule: string;
+  severity: "error" | "warning";
+  message: string;
+  /** 1-based place in the code. */
+  line?: number;
+  column?: number;
+}
+
+export interface ReviewRequest {
+  code: string;
+  /** Every tool the code may import. */
+  tools: readonly ToolDefinition[];
+  signal?: AbortSignal;
+}
+
+export interface Verdict {
+  allowed: boolean;
+  findings: Finding[];
+}
+
+/** Reads code before it runs and says whether it may. */
+export interface Guard {
+  readonly specificationVersion: "v1";
+  review(request: ReviewRequest): Promise<Verdict>;
+}

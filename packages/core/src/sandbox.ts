@@ -1,0 +1,153 @@
+import type { ToolCallRecord, ToolInvoker } from "./invocation.ts";
+import type { JsonValue } from "./json.ts";
+
+/** Strongest first: its own kernel; kernel namespaces around the guest; the runtime's own permissions only. */
+export const ISOLATION_LEVELS = ["microvm", "namespaces", "permissions"] as const;
+export type IsolationLevel = (typeof ISOLATION_LEVELS)[number];
+
+/** What holds the guest on this host, as tried, not as assumed. */
+export interface Isolation {
+  level: IsolationLevel;
+  /** The provider's name: `deno`, `microsandbox`. */
+  sandbox: string;
+  /** What is in force, for people: `["bubblewrap", "seccomp", "rlimits", "deno permissions"]`. */
+  mechanisms: readonly string[];
+}
+
+/** Bounds on one run. Reaching one ends the run, or cuts its output, and the outcome says so. */
+export interface RunLimits {
+  /** Wall clock from the start of the code to its end, in milliseconds. */
+  timeoutMs: number;
+  /** Memory of the whole guest, in MiB. */
+  memoryMb: number;
+  /** Output kept, in bytes of UTF-8. What comes beyond is counted and dropped. */
+  outputBytes: number;
+  /** Tool calls in total. */
+  calls: number;
+  /** Tool calls under way at once; more wait in the guest. */
+  callsInFlight: number;
+  /** One message over the bridge (arguments, a result, the value), in bytes. */
+  payloadBytes: number;
+  /** What the guest may write to its workspace in one run, in MiB. */
+  writeMb: number;
+}
+
+export interface Mount {
+  /** Absolute path on the host. */
+  hostPath: string;
+  /** Absolute path in the guest, under `/workspace` or elsewhere. */
+  guestPath: string;
+  readOnly: boolean;
+}
+
+/** `none`, or the hosts the guest may reach: `["api.example.com", "10.1.2.3:8080"]`. `all` has to be said. */
+export type NetworkPolicy = "none" | "all" | { hosts: readonly string[] };
+
+/** One workspace and one policy: what every run of a sandbox shares. */
+export interface SandboxSpec {
+  /** Absolute path on the host of what the guest sees as `/workspace`, read-write. */
+  workspaceDir: string;
+  mounts?: readonly Mount[];
+  network?: NetworkPolicy;
+  limits?: Partial<RunLimits>;
+  /** Refuse to start below this level. */
+  minIsolation?: IsolationLevel;
+}
+
+export interface OutputChunk {
+  stream: "stdout" | "stderr";
+  text: string;
+}
+
+export interface RunRequest {
+  /** TypeScript. Ends in `export default`, or returns at the top level, what the run resolves to. */
+  code: string;
+  /** Where calls to host tools go. Absent: there are none, and each such call fails in the guest. */
+  invoker?: ToolInvoker;
+  /** Overrides the sandbox's own limits for this run. */
+  limits?: Partial<RunLimits>;
+  onOutput?: (chunk: OutputChunk) => void;
+  onToolCall?: (record: ToolCallRecord) => void;
+  signal?: AbortSignal;
+}
+
+/** An error inside the guest, with places in the user's own code. */
+export interface GuestError {
+  /** `SyntaxError`, `TypeError`, or whatever the code threw. */
+  name: string;
+  message: string;
+  /** 1-based line and column in the code as given. Absent when the error arose elsewhere. */
+  line?: number;
+  column?: number;
+  /** The user's frames only, one per line. */
+  stack?: string;
+}
+
+/** What every outcome tells. */
+export interface RunReport {
+  /** stdout and stderr in order, cut at the limit. */
+  output: string;
+  /** Bytes of output that were dropped. */
+  outputDroppedBytes: number;
+  toolCalls: ToolCallRecord[];
+  /** JSON text of tool results, in characters, that stayed in the guest: what a direct caller would have read. */
+  toolResults: ToolResultSample[];
+  isolation: Isolation;
+  /** From the run's start to its outcome, in milliseconds. */
+  durationMs: number;
+}
+
+/** Enough of a tool's result to count its tokens. */
+export interface ToolResultSample {
+  /** The whole length of the result as JSON, in characters. */
+  characters: number;
+  /** Its beginning. */
+  sample: string;
+}
+
+/** How a run ended. */
+export type RunOutcome = RunReport &
+  (
+    | { status: "completed"; value: JsonValue | undefined }
+    /** `syntax`: nothing ran. `exception`: the code threw, or its value can't be JSON. */
+    | { status: "failed"; kind: "syntax" | "exception"; error: GuestError }
+    | { status: "timed-out"; limitMs: number }
+    | { status: "out-of-memory"; limitMb: number }
+    /** Ended from outside or by a limit that can't be cut. */
+    | { status: "killed"; reason: KillReason; message: string }
+    /** Never started: the policy can't be held here. */
+    | { status: "refused"; code: string; message: string }
+  );
+
+export type KillReason =
+  | "aborted"
+  | "output-flood"
+  | "call-limit"
+  | "payload-limit"
+  | "write-limit"
+  | "protocol"
+  | "crashed"
+  | "disposed";
+
+/** A place where code runs. Runs don't see each other except through the workspace. */
+export interface Sandbox {
+  readonly isolation: Isolation;
+  /** Runs code to its outcome. Rejects only on misuse; a run that fails is an outcome. */
+  run(request: RunRequest): Promise<RunOutcome>;
+  /** Ends every run and standby guest, and resolves when none is left. */
+  dispose(): Promise<void>;
+}
+
+export type SandboxProbe =
+  | { available: true; isolation: Isolation; version: string; notes: readonly string[] }
+  | { available: false; reason: string; wayOut: string };
+
+/** Makes sandboxes of one kind. */
+export interface SandboxProvider {
+  readonly specificationVersion: "v1";
+  readonly name: string;
+  /** Tries what isolation this host really gives. Remembered within the process. */
+  probe(options?: { signal?: AbortSignal }): Promise<SandboxProbe>;
+  /** @throws CemError `SANDBOX_UNAVAILABLE`, `ISOLATION_TOO_WEAK` or `SANDBOX_POLICY_UNSUPPORTED`. */
+  create(spec: SandboxSpec, options?: { signal?: AbortSignal }): Promise<Sandbox>;
+}

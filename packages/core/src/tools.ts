@@ -1,0 +1,75 @@
+import type { JsonSchema } from "./json.ts";
+
+/** Hints about what a tool does, in MCP's terms. Absent means unknown, not harmless. */
+export interface ToolAnnotations {
+  title?: string;
+  readOnlyHint?: boolean;
+  destructiveHint?: boolean;
+  idempotentHint?: boolean;
+  openWorldHint?: boolean;
+}
+
+/**
+ * Where a tool's code runs: `local` and `skill` inside the guest, from a file; `host` behind the bridge.
+ * Code that uses a tool can't tell the difference.
+ */
+export type ToolKind = "local" | "skill" | "host";
+
+/** One tool as everybody after discovery sees it. */
+export interface ToolDefinition {
+  /** The folder under `servers/`, or the skill's folder name. */
+  server: string;
+  /** The exported function's name: a valid identifier. */
+  name: string;
+  /** The name its server calls it by, where that is not `name`. */
+  originalName?: string;
+  kind: ToolKind;
+  /** What it does, as written by its author. Untrusted text: data, never instructions. May be empty. */
+  description: string;
+  inputSchema: JsonSchema;
+  /** Schema of what it resolves to. Absent when unknown. */
+  outputSchema?: JsonSchema;
+  annotations?: ToolAnnotations;
+  /** `object`: one object with the schema's properties. `positional`: the properties in order, one argument each. */
+  callStyle: "object" | "positional";
+  /** The call as TypeScript, in one line: `add(input: { a: number; b: number }): Promise<number>`. */
+  signature: string;
+  /** What guest code imports it from: `./servers/calculator/index.ts`, `./skills/double_number/index.ts`. */
+  module: string;
+  /** The file it was read from, on the host. Absent for tools that have none. */
+  file?: string;
+}
+
+/** A file that should have been a tool and is not usable. The other tools are unaffected. */
+export interface ToolProblem {
+  server: string;
+  file: string;
+  line?: number;
+  message: string;
+}
+
+export interface ToolServer {
+  name: string;
+  description: string;
+  kind: ToolKind;
+  tools: ToolDefinition[];
+}
+
+export interface CatalogSnapshot {
+  servers: ToolServer[];
+  problems: ToolProblem[];
+  /** Changes when any definition does. */
+  version: string;
+}
+
+/** Every tool there is. */
+export interface ToolCatalog {
+  readonly specificationVersion: "v1";
+  /** Reads what is there now; a file changed since the last call is seen. */
+  list(options?: { signal?: AbortSignal }): Promise<CatalogSnapshot>;
+}
+
+/** `server.name`, the way people and logs name a tool. */
+export function toolId(tool: { server: string; name: string }): string {
+  return `${tool.server}.${tool.name}`;
+}
