@@ -1,4 +1,102 @@
-/** Splits an identifier or prose into lower-case words. */
+/** Longer words are cut, so that one endless word costs no more than a normal one. In UTF-16 units. */
+export const MAX_WORD_CHARACTERS = 64;
+
+const RUN = /[\p{L}\p{N}\p{M}]+(?:['’]\p{L}+)*/gu;
+const ASCII = /^[\x20-\x7e]*$/;
+const ASCII_WORD = /[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+/g;
+const ANY_WORD = /\p{Lu}+(?!\p{Ll})\p{N}*|\p{Lu}?[\p{Ll}\p{Lt}\p{Lm}\p{Lo}]+\p{N}*|\p{N}+/gu;
+const MARK = /\p{M}+/gu;
+
+/** Scripts that are written without spaces between words, and Hangul, whose words carry their particles. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー々]+/gu;
+
+/** Letters that Unicode does not decompose into a base letter and a mark. */
+const FOLDED: Readonly<Record<string, string>> = {
+  ß: "ss",
+  æ: "ae",
+  Æ: "Ae",
+  œ: "oe",
+  Œ: "Oe",
+  ø: "o",
+  Ø: "O",
+  ł: "l",
+  Ł: "L",
+  đ: "d",
+  Đ: "D",
+  ı: "i",
+  ς: "σ",
+};
+const FOLDABLE = /[ßæÆœŒøØłŁđĐıς]/g;
+
+/**
+ * Splits an identifier or prose into lower-case words without accents, in their order:
+ * `getHTTPServer_v2 for Zoë's café` gives `get http server v2 for zoe cafe`.
+ *
+ * Digits stay with the letters before them (`sha256`). Scripts without spaces give overlapping pairs of
+ * characters. Time grows with the length of the text, whatever is in it.
+ */
 export function splitWords(text: string): string[] {
-  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  const words: string[] = [];
+  for (const [run] of text.matchAll(RUN)) {
+    const plain = run.includes("'") || run.includes("’") ? withoutApostrophes(run) : run;
+    if (ASCII.test(plain)) {
+      pushMatches(words, plain, ASCII_WORD);
+    } else {
+      pushForeign(words, plain);
+    }
+  }
+  return words;
+}
+
+/**
+ * One spelling for all case styles of a name: `getWeather`, `get_weather`, `Get weather` and `getweather`
+ * all give `getweather`.
+ */
+export function identifierKey(name: string): string {
+  return splitWords(name).join("");
+}
+
+function pushMatches(words: string[], run: string, pattern: RegExp): void {
+  for (const [word] of run.matchAll(pattern)) {
+    words.push(word.slice(0, MAX_WORD_CHARACTERS).toLowerCase());
+  }
+}
+
+function pushForeign(words: string[], run: string): void {
+  let end = 0;
+  for (const match of run.matchAll(UNSPACED)) {
+    pushSpaced(words, run.slice(end, match.index));
+    pushPairs(words, match[0].normalize("NFKC").toLowerCase());
+    end = match.index + match[0].length;
+  }
+  pushSpaced(words, run.slice(end));
+}
+
+function pushSpaced(words: string[], run: string): void {
+  if (run === "") {
+    return;
+  }
+  // Marks go first: normalising a long run of them takes quadratic time.
+  const bare = run.replace(MARK, "").normalize("NFKD").replace(MARK, "");
+  pushMatches(
+    words,
+    bare.replace(FOLDABLE, (letter) => FOLDED[letter] ?? letter),
+    ANY_WORD,
+  );
+}
+
+function pushPairs(words: string[], run: string): void {
+  const characters = Array.from(run);
+  if (characters.length === 1) {
+    words.push(run);
+  }
+  for (let at = 0; at + 1 < characters.length; at++) {
+    words.push(`${characters[at]}${characters[at + 1]}`);
+  }
+}
+
+/** `user's` becomes `user`, `don't` becomes `dont`. */
+function withoutApostrophes(run: string): string {
+  return run.replace(/['’]s$/iu, "").replace(/['’]/gu, "");
 }
