@@ -1,5 +1,7 @@
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
-  test: { projects: ["packages/*", "apps/*"] },
+  test: {
+    projects: ["packages/*", "apps/*", { test: { name: "repository", include: ["scripts/*.test.ts"] } }],
+  },
 });

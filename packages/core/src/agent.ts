@@ -34,8 +34,10 @@ export interface TaskResult {
   status: TaskStatus;
   /** What the code returned, as JSON. `null` when it returned nothing. */
   value: JsonValue;
-  /** What the code printed. */
+  /** What the code printed, cut at the limit. */
   output: string;
+  /** Bytes of output beyond the limit, which were dropped. */
+  outputDroppedBytes: number;
   error: ErrorInfo | null;
   /** The code that ran, or would have. Empty when none was written. */
   code: string;

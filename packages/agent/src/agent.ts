@@ -1,0 +1,122 @@
+import { CemError } from "@cem/core";
+import type {
+  Agent,
+  CatalogSnapshot,
+  CodeGenerator,
+  ExecuteOptions,
+  Guard,
+  Sandbox,
+  TaskResult,
+  ToolCatalog,
+  ToolInvoker,
+  ToolSelector,
+} from "@cem/core";
+import { TaskRun } from "./task-run.ts";
+import { DefinitionTokens, loadTokenCounter } from "./context-tokens.ts";
+import type { TokenCounter } from "./context-tokens.ts";
+
+/** The stages of an agent. Each is a port, so each can be your own. */
+export interface AgentSettings {
+  catalog: ToolCatalog;
+  selector: ToolSelector;
+  generator: CodeGenerator;
+  guard: Guard;
+  /** A sandbox of your own, which you dispose; or how to make one, and the agent disposes it. */
+  sandbox: Sandbox | (() => Promise<Sandbox>);
+  /** Answers calls to tools that run on the host. Absent: there are none. */
+  invoker?: ToolInvoker;
+  /** How tokens are counted. Default: o200k_base. */
+  countTokens?: TokenCounter;
+}
+
+/** Wires the stages into the one way from a task to its result. */
+export function createAgent(settings: AgentSettings): Agent {
+  return new PipelineAgent(settings);
+}
+
+class PipelineAgent implements Agent {
+  readonly specificationVersion = "v1";
+  readonly #settings: AgentSettings;
+  readonly #definitionTokens = new DefinitionTokens();
+  readonly #disposal = new AbortController();
+  readonly #runs = new Set<Promise<TaskResult>>();
+  #sandbox: Promise<Sandbox> | undefined;
+  #tokenCounter: Promise<TokenCounter> | undefined;
+
+  constructor(settings: AgentSettings) {
+    this.#settings = settings;
+  }
+
+  async executeTask(task: string, options: ExecuteOptions = {}): Promise<TaskResult> {
+    requireText(task, "TASK_EMPTY", "The task is empty: say what should be done.");
+    return this.#track((run) => run.task(task), options);
+  }
+
+  async executeCode(code: string, options: ExecuteOptions = {}): Promise<TaskResult> {
+    requireText(code, "CODE_EMPTY", "The code is empty: there is nothing to run.");
+    return this.#track((run) => run.code(code), options);
+  }
+
+  discoverTools(options: { signal?: AbortSignal } = {}): Promise<CatalogSnapshot> {
+    return this.#settings.catalog.list(options);
+  }
+
+  async dispose(): Promise<void> {
+    this.#disposal.abort(new CemError("AGENT_DISPOSED", "The agent was disposed."));
+    await Promise.allSettled(this.#runs);
+    const made = this.#sandbox;
+    if (made === undefined || typeof this.#settings.sandbox !== "function") return;
+    const sandbox = await made.catch(() => undefined);
+    await sandbox?.dispose();
+  }
+
+  async #track(start: (run: TaskRun) => Promise<TaskResult>, options: ExecuteOptions): Promise<TaskResult> {
+    if (this.#disposal.signal.aborted) {
+      throw new CemError(
+        "AGENT_DISPOSED",
+        "The agent was disposed and can't run anything more. Create another.",
+      );
+    }
+    const signals = [this.#disposal.signal];
+    if (options.signal !== undefined) signals.push(options.signal);
+    const run = new TaskRun({
+      stages: this.#settings,
+      sandbox: () => this.#obtainSandbox(),
+      countTokens: () => this.#obtainTokenCounter(),
+      definitionTokens: this.#definitionTokens,
+      options,
+      signal: AbortSignal.any(signals),
+    });
+    const result = start(run);
+    this.#runs.add(result);
+    try {
+      return await result;
+    } finally {
+      this.#runs.delete(result);
+    }
+  }
+
+  #obtainSandbox(): Promise<Sandbox> {
+    const { sandbox } = this.#settings;
+    if (typeof sandbox !== "function") return Promise.resolve(sandbox);
+    this.#sandbox ??= sandbox().catch((error: unknown) => {
+      // The next run tries again: what was missing may have been installed by then.
+      this.#sandbox = undefined;
+      throw error;
+    });
+    return this.#sandbox;
+  }
+
+  #obtainTokenCounter(): Promise<TokenCounter> {
+    const own = this.#settings.countTokens;
+    this.#tokenCounter ??= own === undefined ? loadTokenCounter() : Promise.resolve(own);
+    return this.#tokenCounter;
+  }
+}
+
+function requireText(text: unknown, code: string, message: string): void {
+  if (typeof text !== "string") {
+    throw new CemError(code, `${message} A string is needed, not ${typeof text}.`);
+  }
+  if (text.trim() === "") throw new CemError(code, message);
+}

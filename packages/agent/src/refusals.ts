@@ -1,0 +1,40 @@
+import { toolId } from "@cem/core";
+import type { Finding, GenerationRefused, RankedTool, Verdict } from "@cem/core";
+import type { Ending } from "./outcome.ts";
+
+/** No code was written: the task needs something that isn't there. */
+export function refusedGeneration(refusal: GenerationRefused, nearest: readonly RankedTool[]): Ending {
+  const [first] = refusal.steps;
+  const missingTool = first === undefined || first.reason === "no-tool";
+  return {
+    status: "refused",
+    value: null,
+    error: {
+      code: missingTool ? "NO_TOOL" : "MISSING_ARGUMENT",
+      message: `${refusal.steps.map((step) => step.hint).join(" ")} Nothing was run.`,
+      details: {
+        steps: refusal.steps,
+        nearest: nearest.map(({ tool, score }) => ({ tool: toolId(tool), score })),
+      },
+    },
+  };
+}
+
+function describe(finding: Finding): string {
+  return finding.line === undefined ? finding.message : `Line ${finding.line}: ${finding.message}`;
+}
+
+/** The guard said no. */
+export function refusedReview(verdict: Verdict): Ending {
+  const errors = verdict.findings.filter((finding) => finding.severity === "error");
+  const shown = errors.length > 0 ? errors : verdict.findings;
+  return {
+    status: "refused",
+    value: null,
+    error: {
+      code: "CODE_REFUSED",
+      message: `${shown.map(describe).join(" ")} Nothing was run.`,
+      details: { findings: verdict.findings },
+    },
+  };
+}

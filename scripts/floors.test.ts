@@ -1,0 +1,82 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+
+/** The house, from the ground up. A package may depend only on packages of lower floors. */
+const FLOORS: readonly (readonly string[])[] = [
+  ["@cem/core"],
+  ["@cem/text", "@cem/program", "@cem/config"],
+  ["@cem/sandbox"],
+  [
+    "@cem/discovery",
+    "@cem/selector",
+    "@cem/codegen",
+    "@cem/guardrails",
+    "@cem/sandbox-deno",
+    "@cem/tool-files",
+    "@cem/mcp-client",
+  ],
+  ["@cem/agent"],
+  ["@cem/mcp-server", "@cem/workflows"],
+  ["code-execution-mcp"],
+  ["@cem/cli", "@cem/server"],
+];
+
+interface Manifest {
+  name: string;
+  folder: string;
+  dependencies: Record<string, string>;
+}
+
+const root = path.resolve(import.meta.dirname, "..");
+
+function manifests(): Manifest[] {
+  return ["packages", "apps"].flatMap((group) =>
+    readdirSync(path.join(root, group)).map((name) => {
+      const folder = path.join(root, group, name);
+      const manifest = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"));
+      const { dependencies, peerDependencies, optionalDependencies } = manifest;
+      return {
+        name: manifest.name,
+        folder,
+        dependencies: { ...dependencies, ...peerDependencies, ...optionalDependencies },
+      };
+    }),
+  );
+}
+
+function sourceFiles(folder: string): string[] {
+  return readdirSync(path.join(folder, "src"), { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => path.join(folder, "src", file));
+}
+
+const floorOf = new Map(FLOORS.flatMap((names, floor) => names.map((name) => [name, floor] as const)));
+const all = manifests();
+const own = new Set(all.map(({ name }) => name));
+
+describe("the floors of the house", () => {
+  it.each(all)("$name has a floor and depends on lower ones only", ({ name, dependencies }) => {
+    const floor = floorOf.get(name);
+    expect(floor, `${name} is on no floor`).toBeDefined();
+    const upward = Object.keys(dependencies).filter(
+      (dependency) => own.has(dependency) && (floorOf.get(dependency) ?? Infinity) >= (floor ?? 0),
+    );
+    expect(upward).toEqual([]);
+  });
+
+  it.each(all)("$name imports no package of ours that its package.json does not name", (manifest) => {
+    const undeclared = sourceFiles(manifest.folder)
+      .filter((file) => !file.endsWith(".test.ts"))
+      .flatMap((file) => [
+        ...readFileSync(file, "utf8").matchAll(/from "(@cem\/[a-z-]+|code-execution-mcp)/g),
+      ])
+      .map(([, name = ""]) => name)
+      .filter((name) => own.has(name) && !(name in manifest.dependencies));
+    expect(undeclared).toEqual([]);
+  });
+
+  it("@cem/core depends on nothing", () => {
+    expect(all.find(({ name }) => name === "@cem/core")?.dependencies).toEqual({});
+  });
+});
