@@ -13,7 +13,11 @@ interface MathFunction {
 }
 
 const one = (apply: (value: number) => number): MathFunction => ({ minimum: 1, maximum: 1, apply });
-const many = (apply: (...values: number[]) => number): MathFunction => ({ minimum: 1, maximum: 1_000, apply });
+const many = (apply: (...values: number[]) => number): MathFunction => ({
+  minimum: 1,
+  maximum: 1_000,
+  apply,
+});
 
 const FUNCTIONS = new Map<string, MathFunction>([
   ["sqrt", one(Math.sqrt)],
@@ -46,7 +50,7 @@ export function evaluate(node: Expression): number {
   switch (node.type) {
     case "Literal":
       if (typeof node.value === "number") return node.value;
-      throw new SyntaxError(`${String(node.raw)} is not a number.`);
+      throw new SyntaxError(`${node.raw} is not a number.`);
     case "Identifier":
       return constant(node.name);
     case "UnaryExpression": {
@@ -61,7 +65,9 @@ export function evaluate(node: Expression): number {
     case "SequenceExpression":
       throw new SyntaxError("An operator is missing between two parts of the expression.");
     default:
-      throw new SyntaxError(`Only numbers, operators, functions and parentheses are arithmetic; this holds a ${node.type}.`);
+      throw new SyntaxError(
+        `Only numbers, operators, functions and parentheses are arithmetic; this holds a ${node.type}.`,
+      );
   }
 }
 
@@ -107,7 +113,8 @@ function call(callee: Expression, parameters: Expression[]): number {
     throw new ReferenceError(`There is no function "${callee.name}". There are ${names(FUNCTIONS)}.`);
   }
   if (parameters.length < found.minimum || parameters.length > found.maximum) {
-    const needed = found.minimum === found.maximum ? `${found.minimum}` : `${found.minimum} to ${found.maximum}`;
+    const needed =
+      found.minimum === found.maximum ? `${found.minimum}` : `${found.minimum} to ${found.maximum}`;
     throw new SyntaxError(`${callee.name} takes ${needed} numbers, not ${parameters.length}.`);
   }
   return found.apply(...parameters.map(evaluate));
@@ -117,11 +124,15 @@ function constant(name: string): number {
   const value = CONSTANTS.get(name.toLowerCase());
   if (value !== undefined) return value;
   if (FUNCTIONS.has(name.toLowerCase())) throw new SyntaxError(`${name} is a function: write ${name}(4).`);
-  throw new ReferenceError(`"${name}" is not a number or a known name. The constants are ${names(CONSTANTS)}.`);
+  throw new ReferenceError(
+    `"${name}" is not a number or a known name. The constants are ${names(CONSTANTS)}.`,
+  );
 }
 
 function isPercentage(node: Expression): boolean {
-  return node.type === "CallExpression" && node.callee.type === "Identifier" && node.callee.name === "percent";
+  return (
+    node.type === "CallExpression" && node.callee.type === "Identifier" && node.callee.name === "percent"
+  );
 }
 
 function roundTo(value: number, digits: number): number {

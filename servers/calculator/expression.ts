@@ -61,11 +61,13 @@ function toPlainNotation(text: string): string {
 function joinThousands(text: string): string {
   const groups: boolean[] = [];
   let joined = "";
-  for (const [index, character] of [...text].entries()) {
+  for (const [index, character] of text.split("").entries()) {
     if (character === "(") groups.push(/[a-z]\w*\s*$/i.test(joined));
     if (character === ")") groups.pop();
     const isSeparator =
-      character === "," && !groups.includes(true) && /(?<![.\d])\d{1,3}(?:,?\d{3})*$/.test(text.slice(0, index));
+      character === "," &&
+      !groups.includes(true) &&
+      /(?<![.\d])\d{1,3}(?:,?\d{3})*$/.test(text.slice(0, index));
     if (!isSeparator || !/^,\d{3}(?!\d)/.test(text.slice(index))) joined += character;
   }
   return joined;

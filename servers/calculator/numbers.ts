@@ -9,8 +9,15 @@ export function requireNumbers(tool: string, input: unknown): { a: number; b: nu
 
 function requireNumber(tool: string, name: "a" | "b", value: unknown): number {
   if (typeof value === "number" && Number.isFinite(value)) return value;
-  const seen = value === undefined ? "nothing" : typeof value === "string" ? JSON.stringify(value) : String(value);
-  throw new TypeError(`${tool} needs a finite number as "${name}", got ${seen}. Call ${tool}({ a: 1, b: 2 }).`);
+  const seen =
+    value === undefined
+      ? "nothing"
+      : typeof value === "number"
+        ? `${value}`
+        : (JSON.stringify(value) ?? typeof value);
+  throw new TypeError(
+    `${tool} needs a finite number as "${name}", got ${seen}. Call ${tool}({ a: 1, b: 2 }).`,
+  );
 }
 
 /** Removes floating-point noise, and refuses a result that is no number. */

@@ -43,7 +43,12 @@ export async function list_directory(input: ListDirectoryInput = {}): Promise<Di
           : found.isSymbolicLink()
             ? "link"
             : "other";
-      return { name, path: path === "." ? name : `${path}/${name}`, type, bytes: type === "file" ? found.size : 0 };
+      return {
+        name,
+        path: path === "." ? name : `${path}/${name}`,
+        type,
+        bytes: type === "file" ? found.size : 0,
+      };
     }),
   );
   return entries

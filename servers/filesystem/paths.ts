@@ -48,7 +48,8 @@ async function followInside(root: string, path: string, given: string): Promise<
       continue;
     }
     const target = await realpath(next).catch(() => null);
-    if (target === null || !isInside(root, target)) throw refused(given, `"${part}" is a link that leads out of the workspace`);
+    if (target === null || !isInside(root, target))
+      throw refused(given, `"${part}" is a link that is broken or leads out of the workspace`);
     current = target;
   }
   return current;
@@ -60,7 +61,9 @@ function isInside(root: string, target: string): boolean {
 }
 
 function refused(given: string, reason: string): Error {
-  return new Error(`"${given}" is refused: ${reason}. Use a path such as "notes.txt" or "/workspace/notes.txt".`);
+  return new Error(
+    `"${given}" is refused: ${reason}. Use a path such as "notes.txt" or "/workspace/notes.txt".`,
+  );
 }
 
 const REASONS = new Map([

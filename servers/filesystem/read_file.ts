@@ -22,6 +22,8 @@ export async function read_file(input: ReadFileInput): Promise<string> {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
-    throw new Error(`Can't read "${path}": it is not UTF-8 text (${bytes.byteLength} bytes).`, { cause: error });
+    throw new Error(`Can't read "${path}": it is not UTF-8 text (${bytes.byteLength} bytes).`, {
+      cause: error,
+    });
   }
 }

@@ -35,7 +35,7 @@ export async function write_file(input: WriteFileInput): Promise<WrittenFile> {
     );
   }
   try {
-    await mkdir(dirname(absolute), { recursive: true });
+    if (path !== ".") await mkdir(dirname(absolute), { recursive: true });
     await writeFile(absolute, content, "utf8");
   } catch (error) {
     throw describeFailure(error, "write", path);
