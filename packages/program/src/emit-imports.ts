@@ -1,0 +1,80 @@
+import type { ExportAllDeclaration, ExportNamedDeclaration, ImportDeclaration } from "@babel/types";
+import { nameOf, namesOf, type ImportedName } from "./imports.ts";
+
+interface PlannedImport {
+  specifier: string;
+  attributes: Record<string, string>;
+  names: ImportedName[];
+}
+
+/** The imports that are there at run time, in order. */
+export class ImportPlan {
+  readonly planned: PlannedImport[] = [];
+  readonly #used: ReadonlySet<string>;
+
+  readonly #runtime: string;
+
+  constructor(used: ReadonlySet<string>, runtime: string) {
+    this.#used = used;
+    this.#runtime = runtime;
+  }
+
+  /**
+   * Takes a declaration in. Imports that only types refer to vanish, as TypeScript has it. Returns the name under
+   * which a re-export as `default` can be read, where there is one.
+   */
+  add(
+    declaration: ImportDeclaration | ExportNamedDeclaration | ExportAllDeclaration,
+  ): string | undefined {
+    const all = namesOf(declaration).filter((name) => !name.typeOnly);
+    const names = all.filter((name) => name.local === undefined || this.#used.has(name.local));
+    const isImport = declaration.type === "ImportDeclaration";
+    const typeOnly = (isImport ? declaration.importKind : declaration.exportKind) === "type";
+    const forEffect = isImport && declaration.specifiers.length === 0;
+    if (typeOnly || (names.length === 0 && !forEffect)) return undefined;
+    let fromDefault: string | undefined;
+    if (declaration.type === "ExportNamedDeclaration") {
+      declaration.specifiers.forEach((specifier, index) => {
+        const source = names[index];
+        if (nameOf(specifier.exported) !== "default" || source === undefined) return;
+        fromDefault = `${this.#runtime}d`;
+        source.local = fromDefault;
+      });
+    }
+    const attributes = Object.fromEntries(
+      (declaration.attributes ?? []).map(({ key, value }) => [
+        nameOf(key),
+        value.value,
+      ]),
+    );
+    this.planned.push({ specifier: declaration.source?.value ?? "", attributes, names });
+    return fromDefault;
+  }
+}
+
+function bindings(name: ImportedName): string {
+  return name.local === name.imported ? name.imported : `${JSON.stringify(name.imported)}: ${name.local}`;
+}
+
+/** One statement that loads all imports and binds their names, without a line break. Empty when there are none. */
+export function emitImports(plan: ImportPlan, runtime: string): string {
+  if (plan.planned.length === 0) return "";
+  const requests = plan.planned.map(({ specifier, attributes, names }) => ({
+    specifier,
+    attributes,
+    names: names
+      .filter((name) => name.imported !== "*")
+      .map(({ imported, line, column }) => ({ name: imported, line, column })),
+  }));
+  const modules = `${runtime}m`;
+  const binds = plan.planned.flatMap(({ names }, index) => {
+    const named = names.filter((name) => name.imported !== "*" && name.local !== undefined);
+    const whole = names.filter((name) => name.imported === "*" && name.local !== undefined);
+    return [
+      ...(named.length > 0 ? [`{ ${named.map(bindings).join(", ")} } = ${modules}[${index}]`] : []),
+      ...whole.map((name) => `${name.local} = ${modules}[${index}]`),
+    ];
+  });
+  const load = `${modules} = await ${runtime}.import(${JSON.stringify(requests)})`;
+  return `const ${[load, ...binds].join(", ")};`;
+}

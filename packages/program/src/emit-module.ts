@@ -1,0 +1,147 @@
+import type { ExportDefaultDeclaration, ExportNamedDeclaration, Node, Statement } from "@babel/types";
+import type { GuestError } from "@cem/core";
+import { emitImports, ImportPlan } from "./emit-imports.ts";
+import { nameOf, placeOf } from "./imports.ts";
+import type { Program } from "./parse-program.ts";
+import { SourceEdits } from "./source-edits.ts";
+import { isTypeOnly, namesUsedAtRunTime, runtimeNodes } from "./syntax-tree.ts";
+
+interface Emitter {
+  edits: SourceEdits;
+  imports: ImportPlan;
+  /** The name of the function's parameter. */
+  runtime: string;
+  /** Statements that go to the very end. */
+  epilogue: string[];
+}
+
+export type EmitResult = { ok: true; source: string } | { ok: false; error: GuestError };
+
+/** Thrown for what a module may hold and a function body may not. */
+class Unsupported extends Error {
+  readonly node: Node;
+  constructor(node: Node, message: string) {
+    super(message);
+    this.node = node;
+  }
+}
+
+/** Writes the module for a parsed program. */
+export function emitModule(program: Program): EmitResult {
+  const { code, ast } = program;
+  let runtime = "$cem";
+  for (let count = 1; code.includes(runtime); count += 1) runtime = `$cem${count}`;
+  const emitter: Emitter = {
+    edits: new SourceEdits(code),
+    imports: new ImportPlan(namesUsedAtRunTime(ast.program), runtime),
+    runtime,
+    epilogue: [],
+  };
+  try {
+    for (const statement of ast.program.body) emitStatement(statement, emitter);
+  } catch (error) {
+    if (!(error instanceof Unsupported)) throw error;
+    return { ok: false, error: { name: "SyntaxError", message: error.message, ...placeOf(error.node) } };
+  }
+  emitExpressions(program, emitter);
+  // A hashbang is only one at the start of a file.
+  if (code.startsWith("#!")) emitter.edits.overwrite(0, 2, "//");
+  const opening = `export default async function (${runtime}) { ${emitImports(emitter.imports, runtime)}`;
+  const closing = [...emitter.epilogue, "}"].join("\n");
+  return { ok: true, source: `${opening}\n${emitter.edits.toString()}\n${closing}\n` };
+}
+
+function emitStatement(statement: Statement, emitter: Emitter): void {
+  const { edits, imports } = emitter;
+  switch (statement.type) {
+    case "ImportDeclaration":
+      imports.add(statement);
+      return remove(statement, edits);
+    case "ExportAllDeclaration":
+      imports.add(statement);
+      return remove(statement, edits);
+    case "ExportNamedDeclaration":
+      return emitNamedExport(statement, emitter);
+    case "ExportDefaultDeclaration":
+      return emitDefaultExport(statement, emitter);
+    case "TSExportAssignment":
+      throw new Unsupported(statement, "`export =` is not for ES modules. Use `export default`.");
+    case "TSImportEqualsDeclaration":
+      throw new Unsupported(statement, '`import … =` is not for ES modules. Use `import … from "…"`.');
+    case "TSNamespaceExportDeclaration":
+      throw new Unsupported(statement, "`export as namespace` is for declaration files only.");
+    case "TSModuleDeclaration":
+      if (statement.declare === true) return remove(statement, edits);
+      throw new Unsupported(
+        statement,
+        "A program can't hold a namespace. Use an object, a class or a module of its own.",
+      );
+    default:
+      if (isDeclaredOnly(statement)) remove(statement, edits);
+  }
+}
+
+/** `declare …`, which only speaks about types; interfaces and type aliases may stay, they vanish by themselves. */
+function isDeclaredOnly(statement: Statement): boolean {
+  return "declare" in statement && statement.declare === true;
+}
+
+function remove(node: Node, edits: SourceEdits): void {
+  // The semicolon keeps the statement before from running on into the one after.
+  edits.overwrite(node.start ?? 0, node.end ?? 0, ";");
+}
+
+function emitNamedExport(statement: ExportNamedDeclaration, emitter: Emitter): void {
+  const { declaration } = statement;
+  if (declaration != null) {
+    if (declaration.type === "TSModuleDeclaration" || isDeclaredOnly(declaration)) {
+      emitStatement(declaration, emitter);
+      if (!isDeclaredOnly(declaration)) return;
+      return emitter.edits.overwrite(statement.start ?? 0, declaration.start ?? 0);
+    }
+    return emitter.edits.overwrite(statement.start ?? 0, declaration.start ?? 0, ";");
+  }
+  if (statement.source != null) {
+    const fromDefault = emitter.imports.add(statement);
+    if (fromDefault !== undefined) emitter.epilogue.push(`;${emitter.runtime}.default=${fromDefault};`);
+  } else if (statement.exportKind !== "type") {
+    for (const specifier of statement.specifiers) {
+      if (specifier.type !== "ExportSpecifier" || specifier.exportKind === "type") continue;
+      if (nameOf(specifier.exported) !== "default") continue;
+      emitter.epilogue.push(`;${emitter.runtime}.default=${nameOf(specifier.local)};`);
+    }
+  }
+  remove(statement, emitter.edits);
+}
+
+function emitDefaultExport(statement: ExportDefaultDeclaration, emitter: Emitter): void {
+  const { declaration } = statement;
+  const { edits, runtime } = emitter;
+  const start = statement.start ?? 0;
+  const declarationStart = declaration.start ?? 0;
+  if (isTypeOnly(declaration)) {
+    if (declaration.type === "TSDeclareFunction") return remove(statement, edits);
+    return edits.overwrite(start, declarationStart, ";");
+  }
+  const named = declaration.type === "FunctionDeclaration" || declaration.type === "ClassDeclaration";
+  if (named && declaration.id != null) {
+    edits.overwrite(start, declarationStart, ";");
+    edits.insert(statement.end ?? 0, `;${runtime}.default=${declaration.id.name};`);
+    return;
+  }
+  const abstract = declaration.type === "ClassDeclaration" && declaration.abstract === true;
+  const bodyStart = abstract ? declarationStart + "abstract".length : declarationStart;
+  edits.overwrite(start, bodyStart, `;${runtime}.default=`);
+  edits.insert(statement.end ?? 0, ";");
+}
+
+/** `import.meta` and `import(…)`, wherever they are. */
+function emitExpressions(program: Program, { edits, runtime }: Emitter): void {
+  for (const { node } of runtimeNodes(program.ast.program)) {
+    if (node.type === "MetaProperty" && node.meta.name === "import") {
+      edits.overwrite(node.start ?? 0, node.end ?? 0, `${runtime}.meta`);
+    } else if (node.type === "ImportExpression") {
+      edits.overwrite(node.start ?? 0, (node.start ?? 0) + "import".length, `${runtime}.load`);
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import type {
+  ExportAllDeclaration,
+  ExportNamedDeclaration,
+  Identifier,
+  ImportDeclaration,
+  Node,
+  Program,
+  StringLiteral,
+} from "@babel/types";
+import { runtimeNodes } from "./syntax-tree.ts";
+
+/** 1-based place in the code. */
+export interface Place {
+  line: number;
+  column: number;
+}
+
+/** One name that is taken from a module. */
+export interface ImportedName extends Place {
+  /** The export's name; `default` for a default import, `*` for the whole module. */
+  imported: string;
+  /** What the program calls it. Absent for a re-export. */
+  local?: string;
+  /** Written with `type`: there is nothing of it at run time. */
+  typeOnly: boolean;
+}
+
+/** One `import` or `export … from` declaration. */
+export interface StaticImport extends Place {
+  specifier: string;
+  /** Empty for `import "module"`. */
+  names: ImportedName[];
+  /** The whole declaration is written with `type`. */
+  typeOnly: boolean;
+  kind: "import" | "export";
+}
+
+/** `import("module")` somewhere in the code. */
+export interface DynamicImport extends Place {
+  specifier: string;
+}
+
+type WithSource = ImportDeclaration | ExportNamedDeclaration | ExportAllDeclaration;
+
+/** Where a node starts, 1-based. */
+export function placeOf(node: Node): Place {
+  return { line: node.loc?.start.line ?? 1, column: (node.loc?.start.column ?? 0) + 1 };
+}
+
+/** The name an import or export goes by. */
+export function nameOf(node: Identifier | StringLiteral): string {
+  return node.type === "Identifier" ? node.name : node.value;
+}
+
+/** The names that one declaration takes from its module. */
+export function namesOf(declaration: WithSource): ImportedName[] {
+  if (declaration.type === "ExportAllDeclaration") {
+    return [{ imported: "*", typeOnly: declaration.exportKind === "type", ...placeOf(declaration) }];
+  }
+  if (declaration.type === "ExportNamedDeclaration") {
+    return declaration.specifiers.map((specifier) => ({
+      imported: specifier.type === "ExportSpecifier" ? nameOf(specifier.local) : "*",
+      typeOnly:
+        declaration.exportKind === "type" ||
+        (specifier.type === "ExportSpecifier" && specifier.exportKind === "type"),
+      ...placeOf(specifier),
+    }));
+  }
+  return declaration.specifiers.map((specifier) => ({
+    imported:
+      specifier.type === "ImportSpecifier"
+        ? nameOf(specifier.imported)
+        : specifier.type === "ImportDefaultSpecifier"
+          ? "default"
+          : "*",
+    local: specifier.local.name,
+    typeOnly:
+      declaration.importKind === "type" ||
+      (specifier.type === "ImportSpecifier" && specifier.importKind === "type"),
+    ...placeOf(specifier),
+  }));
+}
+
+export function listImports(program: Program): StaticImport[] {
+  const found: StaticImport[] = [];
+  for (const node of program.body) {
+    if (
+      node.type !== "ImportDeclaration" &&
+      node.type !== "ExportNamedDeclaration" &&
+      node.type !== "ExportAllDeclaration"
+    ) {
+      continue;
+    }
+    if (node.source == null) continue;
+    found.push({
+      specifier: node.source.value,
+      names: namesOf(node),
+      typeOnly: (node.type === "ImportDeclaration" ? node.importKind : node.exportKind) === "type",
+      kind: node.type === "ImportDeclaration" ? "import" : "export",
+      ...placeOf(node),
+    });
+  }
+  return found;
+}
+
+export function listDynamicImports(program: Program): DynamicImport[] {
+  const found: DynamicImport[] = [];
+  for (const { node } of runtimeNodes(program)) {
+    if (node.type !== "ImportExpression" || node.source.type !== "StringLiteral") continue;
+    found.push({ specifier: node.source.value, ...placeOf(node) });
+  }
+  return found;
+}

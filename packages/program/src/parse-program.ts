@@ -1,0 +1,68 @@
+import { parse } from "@babel/parser";
+import type { File } from "@babel/types";
+import type { GuestError } from "@cem/core";
+import { runBounded, TimeBoundReached } from "./bounded.ts";
+import { listDynamicImports, listImports, type DynamicImport, type StaticImport } from "./imports.ts";
+
+/** The longest program that is looked at, in characters. */
+export const MAX_PROGRAM_CHARACTERS = 2 * 1024 * 1024;
+/** How long parsing may take at least, and how much more for each 1,024 characters, in milliseconds. */
+const PARSE_TIMEOUT_MS = 1_000;
+const PARSE_TIMEOUT_MS_PER_KILO = 3;
+
+/** A program that parsed. */
+export interface Program {
+  code: string;
+  /** The syntax tree, as `@babel/parser` gives it, with TypeScript's nodes. */
+  ast: File;
+  /** `import …` and `export … from …` declarations, in order. */
+  imports: StaticImport[];
+  /** `import("…")` with the specifier written out, in order. */
+  dynamicImports: DynamicImport[];
+}
+
+export type ParseResult = { ok: true; program: Program } | { ok: false; error: GuestError };
+
+/**
+ * Parses TypeScript as an ES module that may also `return` and `await` at the top level. Never throws for any
+ * code: what can't be parsed, is nested too deeply, or takes too long is an error with a place where there is one.
+ */
+export function parseProgram(code: string): ParseResult {
+  if (code.length > MAX_PROGRAM_CHARACTERS) {
+    return syntaxError(
+      `The program has ${code.length.toLocaleString("en")} characters; the most is ${MAX_PROGRAM_CHARACTERS.toLocaleString("en")}. Read large data from a file instead.`,
+    );
+  }
+  const limitMs = PARSE_TIMEOUT_MS + (code.length / 1024) * PARSE_TIMEOUT_MS_PER_KILO;
+  try {
+    const program = runBounded(() => readProgram(code), Math.ceil(limitMs));
+    return { ok: true, program };
+  } catch (error) {
+    return { ok: false, error: describe(error) };
+  }
+}
+
+function readProgram(code: string): Program {
+  const ast = parse(code, {
+    sourceType: "module",
+    plugins: ["typescript"],
+    allowReturnOutsideFunction: true,
+    attachComment: false,
+  }) as File;
+  return { code, ast, imports: listImports(ast.program), dynamicImports: listDynamicImports(ast.program) };
+}
+
+function describe(error: unknown): GuestError {
+  if (error instanceof TimeBoundReached) {
+    return { name: "SyntaxError", message: "The program takes too long to parse. Simplify its nesting." };
+  }
+  if (error instanceof RangeError) return { name: "SyntaxError", message: "The program is nested too deeply." };
+  const { message, loc } = error as { message: string; loc?: { line: number; column: number } };
+  const text = message.replace(/ \(\d+:\d+\)$/, "");
+  if (loc === undefined) return { name: "SyntaxError", message: text };
+  return { name: "SyntaxError", message: text, line: loc.line, column: loc.column + 1 };
+}
+
+function syntaxError(message: string): { ok: false; error: GuestError } {
+  return { ok: false, error: { name: "SyntaxError", message } };
+}
