@@ -1,0 +1,35 @@
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import type { z } from "zod";
+import { getPath, setPath } from "./layer.ts";
+import type { Config, configSchema } from "./schema.ts";
+import { SETTINGS } from "./settings.ts";
+
+/** Makes every path absolute. `base` is the folder that a setting's relative paths start from. */
+export function withAbsolutePaths(
+  values: z.output<typeof configSchema>,
+  base: (path: string) => string,
+): Config {
+  for (const { path, keys, isPath } of SETTINGS) {
+    const value = getPath(values, keys);
+    if (isPath && typeof value === "string") setPath(values, keys, absolute(value, base(path)));
+  }
+  const mountsBase = base("execution.mount_directories");
+  for (const mount of values.execution.mountDirectories) mount.host = absolute(mount.host, mountsBase);
+  const serversBase = base("mcp_servers");
+  for (const server of values.mcpServers) {
+    if (server.connectionType === "stdio" && server.cwd !== undefined)
+      server.cwd = absolute(server.cwd, serversBase);
+  }
+  const { state, workspaceDir } = values.execution;
+  return {
+    ...values,
+    execution: { ...values.execution, state: { ...state, workspaceDir: state.workspaceDir ?? workspaceDir } },
+  };
+}
+
+/** Resolves against a folder; `~` is the user's home. */
+function absolute(path: string, base: string): string {
+  const expanded = /^~(?=$|[\\/])/.test(path) ? homedir() + path.slice(1) : path;
+  return resolve(base, expanded);
+}

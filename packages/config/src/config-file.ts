@@ -1,0 +1,119 @@
+import { open, stat } from "node:fs/promises";
+import { basename, resolve } from "node:path";
+import { parseEnv } from "node:util";
+import { CemError } from "@cem/core";
+import { bind } from "./bind.ts";
+import { emptyLayer, type Layer, type Origin, problemAt } from "./layer.ts";
+import { configInvalid } from "./problem.ts";
+import { configSchema } from "./schema.ts";
+import type { Variables } from "./variables.ts";
+
+/** No configuration is larger; what is larger is something else. */
+const MAX_FILE_KB = 1024;
+const FILE_NAMES = ["config.yaml", "config.yml"] as const;
+
+/** Finds `config.yaml` or `config.yml` in a folder. */
+export async function findConfigFile(folder: string): Promise<{ file?: string; warnings: string[] }> {
+  const found: string[] = [];
+  for (const name of FILE_NAMES) {
+    const file = resolve(folder, name);
+    if (await isFile(file)) found.push(file);
+  }
+  const [file] = found;
+  const warnings =
+    found.length > 1 ? [`${FILE_NAMES[1]}  is not read: ${FILE_NAMES[0]} is there too and wins.`] : [];
+  return file === undefined ? { warnings } : { file, warnings };
+}
+
+/** @throws CemError `CONFIG_NOT_FOUND`, or `CONFIG_INVALID` when it can't be read as a file. */
+export async function readConfigFile(
+  file: string,
+  namedBy: string | undefined,
+  signal?: AbortSignal,
+): Promise<Layer> {
+  const name = basename(file);
+  const origin = (line?: number): Origin => ({
+    from: "file",
+    label: line === undefined ? name : `${name}:${line}`,
+    file,
+    ...(line === undefined ? {} : { line }),
+  });
+  const invalid = (message: string): CemError =>
+    configInvalid([problemAt({ path: "", origin: origin() }, message)]);
+  let text: string | undefined;
+  try {
+    text = await readSmallFile(file, signal);
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code;
+    if (code === "ENOENT" || code === "ENOTDIR") {
+      const message = `${file}  does not exist${namedBy === undefined ? "" : `; it was named by ${namedBy}`}. Make one with  cem init , or name another.`;
+      throw new CemError("CONFIG_NOT_FOUND", message, { details: { file }, cause });
+    }
+    if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") throw invalid("is not text in UTF-8.");
+    if (code === undefined || signal?.aborted === true) throw cause;
+    throw invalid(`can't be read (${code}).`);
+  }
+  if (text === undefined)
+    throw invalid(`is not a file of at most ${MAX_FILE_KB} KiB, so it is not a configuration.`);
+  const { readYaml } = await import("./yaml-reader.ts");
+  const { value, problems } = readYaml(text);
+  if (problems.length > 0) {
+    throw configInvalid(
+      problems.map(({ message, line, column }) =>
+        problemAt(
+          {
+            path: "",
+            origin: origin(line),
+            ...(line === undefined || column === undefined ? {} : { position: { line, column } }),
+          },
+          `${message}.`,
+        ),
+      ),
+    );
+  }
+  if (value === undefined) return emptyLayer();
+  if (value.kind !== "mapping")
+    throw invalid("is not a mapping of settings, such as  execution:  or  logging: .");
+  return bind(value, configSchema, { style: "snake", origin });
+}
+
+/** Reads a `.env` file. One that is missing, or is no file, sets nothing. */
+export async function readEnvFile(
+  file: string,
+  signal?: AbortSignal,
+): Promise<{ variables: Variables; warnings: string[] }> {
+  if (!(await isFile(file))) return { variables: {}, warnings: [] };
+  try {
+    const text = await readSmallFile(file, signal);
+    if (text !== undefined) return { variables: { ...parseEnv(text) }, warnings: [] };
+    return {
+      variables: {},
+      warnings: [`${basename(file)}  is larger than ${MAX_FILE_KB} KiB and is not read.`],
+    };
+  } catch (cause) {
+    signal?.throwIfAborted();
+    const code = (cause as NodeJS.ErrnoException).code ?? "unreadable";
+    return { variables: {}, warnings: [`${basename(file)}  can't be read (${code}) and sets nothing.`] };
+  }
+}
+
+async function isFile(file: string): Promise<boolean> {
+  const found = await stat(file).catch(() => undefined);
+  return found?.isFile() === true;
+}
+
+/** The text of a file, or `undefined` when it is too large or no file. */
+async function readSmallFile(file: string, signal?: AbortSignal): Promise<string | undefined> {
+  signal?.throwIfAborted();
+  const found = await stat(file);
+  if (!found.isFile()) return undefined;
+  const handle = await open(file, "r");
+  try {
+    const limit = MAX_FILE_KB * 1024;
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(limit + 1), 0, limit + 1, 0);
+    if (bytesRead > limit) return undefined;
+    return new TextDecoder("utf-8", { fatal: true }).decode(buffer.subarray(0, bytesRead));
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,68 @@
+import { z } from "zod";
+import { emptyLayer, type Layer, placeKey, problemAt, setPath } from "./layer.ts";
+import { type Provider, PROVIDER_KEYS } from "./provider.ts";
+import { configSchema } from "./schema.ts";
+import { unwrap } from "./schema-shape.ts";
+import { SETTINGS } from "./settings.ts";
+import { VARIABLES, type Variables, variableValue } from "./variables.ts";
+
+const TRUE = new Set(["true", "1", "yes", "on", "y", "t"]);
+const FALSE = new Set(["false", "0", "no", "off", "n", "f"]);
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+
+export interface EnvironmentSource {
+  from: "environment" | ".env";
+  variables: Variables;
+}
+
+/** Reads the variables that are settings. Of the keys of providers, the one of the provider in use. */
+export function environmentLayer(
+  { from, variables }: EnvironmentSource,
+  provider: Provider,
+): { layer: Layer; warnings: string[] } {
+  const layer = emptyLayer();
+  const warnings: string[] = [];
+  const taken = new Map<string, { name: string; value: string }>();
+  if (provider.deducedFrom === from) {
+    const origin = { from, label: `${from} ${provider.variable}`, variable: provider.variable };
+    setPath(layer.values, PROVIDER_KEYS, provider.name);
+    layer.places.set(placeKey(PROVIDER_KEYS), { path: "llm.provider", origin });
+  }
+  for (const { name, path, provider: only } of VARIABLES) {
+    const value = variableValue(variables, name);
+    const setting = SETTINGS.find((candidate) => candidate.path === path);
+    if (value === undefined || setting === undefined || (only !== undefined && only !== provider.name))
+      continue;
+    const winner = taken.get(path);
+    if (winner !== undefined) {
+      if (winner.value !== value)
+        warnings.push(`${from} ${name}  is not used: ${winner.name} is set too and wins.`);
+      continue;
+    }
+    taken.set(path, { name, value });
+    const place = { path, origin: { from, label: `${from} ${name}`, variable: name } };
+    layer.places.set(placeKey(setting.keys), place);
+    const coerced = coerce(value, schemaOf(setting.keys));
+    if (coerced === undefined) {
+      const message = `is ${JSON.stringify(value.slice(0, 60))}. Allowed: ${setting.allowed}.`;
+      layer.problems.push(problemAt(place, message, { value, allowed: setting.allowed }));
+    } else setPath(layer.values, setting.keys, coerced);
+  }
+  return { layer, warnings };
+}
+
+/** Environment values are texts; the setting says what they mean. `undefined`: they don't mean that. */
+function coerce(value: string, schema: z.ZodType): unknown {
+  if (schema instanceof z.ZodBoolean) {
+    const word = value.toLowerCase();
+    return TRUE.has(word) ? true : FALSE.has(word) ? false : undefined;
+  }
+  if (schema instanceof z.ZodNumber) return NUMBER.test(value) ? Number(value) : undefined;
+  return schema instanceof z.ZodEnum ? value.toLowerCase() : value;
+}
+
+function schemaOf(keys: readonly string[]): z.ZodType {
+  let schema: z.ZodType = configSchema;
+  for (const key of keys) schema = (unwrap(schema) as z.ZodObject).shape[key] as z.ZodType;
+  return unwrap(schema);
+}

@@ -1,0 +1,12 @@
+export { loadConfig } from "./load-config.ts";
+export type { LoadConfigOptions, LoadedConfig } from "./load-config.ts";
+export { configSchema } from "./schema.ts";
+export type { Config, ConfigInput } from "./schema.ts";
+export type { MountSetting } from "./schema-mounts.ts";
+export type { McpServerSetting, RemoteServerSetting, StdioServerSetting } from "./schema-servers.ts";
+export { Secret } from "./secret.ts";
+export { redactConfig } from "./redact.ts";
+export { PENDING_SETTINGS, SECTIONS, SETTINGS } from "./settings.ts";
+export type { Setting, SettingSection } from "./settings.ts";
+export type { Origin } from "./layer.ts";
+export type { ConfigProblem } from "./problem.ts";

@@ -1,0 +1,44 @@
+import { CemError } from "@cem/core";
+
+const MAX_SHOWN_CHARACTERS = 60;
+const MAX_SHOWN_PROBLEMS = 20;
+
+/** One thing that is wrong with the configuration. Never holds a secret. */
+export interface ConfigProblem {
+  /** `config.yaml:7`, `environment LLM_MODEL`, `.env LLM_MODEL` or `argument`. */
+  origin: string;
+  /** The path as written there: `execution.sandbox_typ`. Empty for the whole file. */
+  path: string;
+  message: string;
+  /** Absolute path. */
+  file?: string;
+  /** 1-based. */
+  line?: number;
+  column?: number;
+  variable?: string;
+  /** The bad value as JSON, cut. Absent for secrets and whole sections. */
+  value?: string;
+  allowed?: string;
+  suggestion?: string;
+}
+
+/** A value for a message: as JSON, one line, not long. */
+export function shown(value: unknown): string {
+  const text =
+    typeof value === "object" && value !== null
+      ? Array.isArray(value)
+        ? "a list"
+        : "a mapping"
+      : JSON.stringify(value);
+  if (text === undefined) return typeof value;
+  return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;
+}
+
+export function configInvalid(problems: readonly ConfigProblem[]): CemError {
+  const lines = problems
+    .slice(0, MAX_SHOWN_PROBLEMS)
+    .map(({ origin, path, message }) => [origin, path, message].filter((part) => part !== "").join("  "));
+  if (problems.length > MAX_SHOWN_PROBLEMS) lines.push(`and ${problems.length - MAX_SHOWN_PROBLEMS} more`);
+  const heading = problems.length === 1 ? [] : [`The configuration has ${problems.length} problems.`];
+  return new CemError("CONFIG_INVALID", [...heading, ...lines].join("\n"), { details: { problems } });
+}

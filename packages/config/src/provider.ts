@@ -1,0 +1,34 @@
+import { getPath, type Layer } from "./layer.ts";
+import { type Variables, variableValue } from "./variables.ts";
+
+export const PROVIDER_KEYS = ["llm", "provider"];
+const AZURE_VARIABLE = "AZURE_OPENAI_ENDPOINT";
+
+/** Whose key and endpoint are meant. */
+export interface Provider {
+  name: string;
+  variable: string;
+  /** Set when nobody named it and a variable gave it away. */
+  deducedFrom?: string;
+}
+
+/** The provider that will hold, before the environment is read: which of the keys is meant depends on it. */
+export function chooseProvider(
+  [file, argument]: readonly [file: Layer, argument: Layer],
+  sources: readonly { from: string; variables: Variables }[],
+): Provider {
+  const variable = "LLM_PROVIDER";
+  const strongestFirst = sources.toReversed();
+  const named =
+    getPath(argument.values, PROVIDER_KEYS) ??
+    strongestFirst
+      .map(({ variables }) => variableValue(variables, variable))
+      .find((value) => value !== undefined) ??
+    getPath(file.values, PROVIDER_KEYS);
+  if (typeof named === "string") return { name: named.toLowerCase(), variable };
+  const azure = strongestFirst.find(
+    ({ variables }) => variableValue(variables, AZURE_VARIABLE) !== undefined,
+  );
+  if (azure === undefined) return { name: "openai", variable };
+  return { name: "azure_openai", variable: AZURE_VARIABLE, deducedFrom: azure.from };
+}

@@ -1,0 +1,84 @@
+import { isIPv4, isIPv6 } from "node:net";
+import { z } from "zod";
+import { DEFAULT_RUN_LIMITS } from "@cem/core";
+import { setting, text } from "./setting.ts";
+
+const MAX_EXECUTION_TIME_SECONDS = 86_400;
+const MAX_MEMORY_MB = 1_048_576;
+/** Below this no guest starts. */
+const LEAST_MEMORY_MB = 32;
+const HOST_NAME =
+  /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*\.?$/i;
+
+function isNetwork(value: string): boolean {
+  if (isIPv6(value)) return true;
+  const parts = /^(?:\[(?<v6>[^\]]*)\]|(?<name>[^:[\]]+))(?::(?<port>\d{1,5}))?$/.exec(value)?.groups;
+  if (parts === undefined) return false;
+  const port = parts["port"] === undefined ? 1 : Number(parts["port"]);
+  const host =
+    parts["v6"] === undefined
+      ? isIPv4(parts["name"] ?? "") || isHostName(parts["name"] ?? "")
+      : isIPv6(parts["v6"]);
+  return host && port >= 1 && port <= 65_535;
+}
+
+/** A name whose last label is a number would be a misspelt IPv4 address. */
+function isHostName(name: string): boolean {
+  return HOST_NAME.test(name) && !/(?:^|\.)\d+\.?$/.test(name);
+}
+
+const network = z
+  .string()
+  .refine(isNetwork, "is not a host or host:port, such as api.example.com or 10.1.2.3:8080");
+
+export const guardrailSettings = {
+  enabled: setting(z.boolean().default(true), "Whether code is reviewed before it runs."),
+  strictMode: setting(z.boolean().default(false), "Refuse code on warnings too, not only on errors."),
+  contentFiltering: setting(z.boolean().default(true), "Filter unwanted content.", {
+    pending: "no content filter yet",
+  }),
+  securityChecks: setting(
+    z.boolean().default(true),
+    "Look for dangerous code: imports of what wasn't selected, code made from text, reaching for the runtime.",
+  ),
+  privacyProtection: setting(z.boolean().default(true), "Keep personal data from the model.", {
+    pending: "no privacy layer yet",
+  }),
+  piiDetection: setting(z.boolean().default(true), "Find personal data in results.", {
+    pending: "no privacy layer yet",
+  }),
+  tokenization: setting(z.boolean().default(true), "Replace personal data by tokens.", {
+    pending: "no privacy layer yet",
+  }),
+  rateLimiting: setting(z.boolean().default(true), "Limit how often tools are called.", {
+    pending: "no rate limiter yet",
+  }),
+  maxExecutionTime: setting(
+    z
+      .number()
+      .min(0.1)
+      .max(MAX_EXECUTION_TIME_SECONDS)
+      .default(DEFAULT_RUN_LIMITS.timeoutMs / 1000),
+    "Longest time one run may take, in seconds.",
+  ),
+  maxMemoryMb: setting(
+    z.int().min(LEAST_MEMORY_MB).max(MAX_MEMORY_MB).default(DEFAULT_RUN_LIMITS.memoryMb),
+    "Most memory the guest may use, in MiB.",
+  ),
+  allowedNetworks: setting(
+    z.array(network).default([]),
+    "Hosts the guest may reach when execution.allow_network_access is true, as host or host:port. Empty: any host.",
+  ),
+  blockedPatterns: setting(z.array(text).default([]), "Code that holds one of these patterns is refused."),
+};
+
+const optionalSettings = Object.fromEntries(
+  Object.entries(guardrailSettings).map(([name, schema]) => [name, schema.removeDefault().optional()]),
+);
+
+export type GuardrailSettings = z.output<z.ZodObject<typeof guardrailSettings>>;
+
+/** Guardrails that differ for one workflow or step: any of the settings, no defaults. */
+export const guardrailOverrides = z.strictObject(optionalSettings) as unknown as z.ZodType<
+  Partial<GuardrailSettings>
+>;

@@ -1,0 +1,58 @@
+export interface Variable {
+  name: string;
+  /** The setting it sets. */
+  path: string;
+  /** Only for this `llm.provider`. */
+  provider?: "openai" | "azure_openai";
+}
+
+/** Names the configuration file; the one variable that is no setting. */
+export const FILE_VARIABLE = "CEM_CONFIG";
+
+/** Every variable that is read. Where two set the same, the more specific stands first and wins. */
+export const VARIABLES: readonly Variable[] = [
+  { name: "EXECUTION_WORKSPACE_DIR", path: "execution.workspace_dir" },
+  { name: "WORKSPACE_DIR", path: "execution.workspace_dir" },
+  { name: "EXECUTION_SERVERS_DIR", path: "execution.servers_dir" },
+  { name: "SERVERS_DIR", path: "execution.servers_dir" },
+  { name: "EXECUTION_SKILLS_DIR", path: "execution.skills_dir" },
+  { name: "SKILLS_DIR", path: "execution.skills_dir" },
+  { name: "MSB_SERVER_URL", path: "execution.msb_server_url" },
+  { name: "MSB_API_KEY", path: "execution.msb_api_key" },
+  { name: "STATE_ENABLED", path: "execution.state.enabled" },
+  { name: "STATE_FILE", path: "execution.state.state_file" },
+  { name: "STATE_AUTO_SAVE", path: "execution.state.auto_save" },
+  { name: "STATE_FORMAT", path: "execution.state.state_format" },
+  { name: "LLM_PROVIDER", path: "llm.provider" },
+  { name: "LLM_MODEL", path: "llm.model" },
+  { name: "LLM_TEMPERATURE", path: "llm.temperature" },
+  { name: "LLM_MAX_TOKENS", path: "llm.max_tokens" },
+  { name: "OPENAI_API_KEY", path: "llm.api_key", provider: "openai" },
+  { name: "AZURE_OPENAI_API_KEY", path: "llm.api_key", provider: "azure_openai" },
+  { name: "AZURE_OPENAI_ENDPOINT", path: "llm.azure_endpoint" },
+  { name: "AZURE_OPENAI_CHAT_DEPLOYMENT_NAME", path: "llm.azure_deployment_name" },
+  { name: "AZURE_OPENAI_DEPLOYMENT_NAME", path: "llm.azure_deployment_name" },
+  { name: "AZURE_OPENAI_API_VERSION", path: "llm.azure_api_version" },
+  { name: "AZURE_OPENAI_EMBEDDER_NAME", path: "llm.azure_embedder_name" },
+  { name: "AZURE_OPENAI_EMBEDDER_VERSION", path: "llm.azure_embedder_version" },
+  { name: "OPTIMIZATION_SANDBOX_POOLING", path: "optimizations.sandbox_pooling" },
+  { name: "GUARDRAILS_ENABLED", path: "guardrails.enabled" },
+  { name: "GUARDRAILS_STRICT_MODE", path: "guardrails.strict_mode" },
+  { name: "MAX_EXECUTION_TIME", path: "guardrails.max_execution_time" },
+  { name: "MAX_MEMORY_MB", path: "guardrails.max_memory_mb" },
+  { name: "LOG_LEVEL", path: "logging.level" },
+  { name: "LOG_FILE", path: "logging.file" },
+];
+
+export function variablesOf(path: string): string[] {
+  return VARIABLES.filter((variable) => variable.path === path).map(({ name }) => name);
+}
+
+/** An environment: names and texts. */
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** What is set, without blanks around. An empty variable counts as unset. */
+export function variableValue(variables: Variables, name: string): string | undefined {
+  const value = variables[name]?.trim();
+  return value === "" ? undefined : value;
+}
