@@ -1,3 +1,4 @@
+export { runBounded, TimeBoundReached } from "./bounded.ts";
 export { compileProgram } from "./compile-program.ts";
 export type { CompiledProgram, CompileResult } from "./compile-program.ts";
 export { MAX_PROGRAM_CHARACTERS, parseProgram } from "./parse-program.ts";

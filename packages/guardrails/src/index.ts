@@ -1,0 +1,2 @@
+export { createGuard } from "./guard.ts";
+export type { GuardSettings } from "./guard.ts";
