@@ -1,0 +1,93 @@
+import type { JsonSchema, ToolDefinition } from "@cem/core";
+import { isStopWord, splitWords, stem } from "@cem/text";
+
+/** The parts of a definition that are searched, in the order of their bits in a field mask. */
+export const FIELDS = ["name", "title", "server", "description", "parameter", "parameterText", "output"] as const;
+export type Field = (typeof FIELDS)[number];
+
+/** Words of one field that are read. What a longer field adds is more likely stuffing than meaning. */
+const MAX_FIELD_WORDS = 512;
+/** Characters of one text that are read. */
+const MAX_FIELD_CHARACTERS = 8_192;
+/** Levels of nested schemas whose properties count as parameters. */
+const MAX_SCHEMA_DEPTH = 3;
+const MAX_PROPERTIES = 256;
+
+/** A definition as words: what the index is built from. */
+export type Document = Record<Field, string[]>;
+
+export function toDocument(tool: ToolDefinition): Document {
+  const parameters: SchemaText = { names: [], texts: [] };
+  collect(tool.inputSchema, parameters, 0);
+  const output: SchemaText = { names: [], texts: [] };
+  if (tool.outputSchema !== undefined) {
+    collect(tool.outputSchema, output, 0);
+  }
+  const names =
+    tool.originalName === undefined || tool.originalName === tool.name
+      ? [tool.name]
+      : [tool.originalName, tool.name];
+  return {
+    name: unique(fieldStems(names)),
+    title: fieldStems([tool.annotations?.title ?? ""]),
+    server: unique(fieldStems([tool.server])),
+    description: fieldStems([tool.description]),
+    parameter: unique(fieldStems(parameters.names)),
+    parameterText: unique(fieldStems(parameters.texts)),
+    output: unique(fieldStems([...output.names, ...output.texts])),
+  };
+}
+
+interface SchemaText {
+  names: string[];
+  texts: string[];
+}
+
+/** Definitions are other people's data: every keyword may hold anything. */
+function collect(schema: unknown, into: SchemaText, depth: number): void {
+  if (!isRecord(schema) || depth > MAX_SCHEMA_DEPTH) {
+    return;
+  }
+  const { description, properties, items, enum: values } = schema as JsonSchema;
+  if (typeof description === "string") {
+    into.texts.push(description);
+  }
+  for (const value of Array.isArray(values) ? values.slice(0, MAX_PROPERTIES) : []) {
+    if (typeof value === "string") {
+      into.texts.push(value);
+    }
+  }
+  if (isRecord(properties)) {
+    for (const name of Object.keys(properties).slice(0, MAX_PROPERTIES)) {
+      into.names.push(name);
+      collect(properties[name], into, depth + 1);
+    }
+  }
+  collect(items, into, depth + 1);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function fieldStems(texts: readonly string[]): string[] {
+  const stems: string[] = [];
+  for (const text of texts) {
+    if (typeof text !== "string") {
+      continue;
+    }
+    for (const word of splitWords(text.slice(0, MAX_FIELD_CHARACTERS))) {
+      if (stems.length === MAX_FIELD_WORDS) {
+        return stems;
+      }
+      if (!isStopWord(word)) {
+        stems.push(stem(word));
+      }
+    }
+  }
+  return stems;
+}
+
+function unique(words: string[]): string[] {
+  return [...new Set(words)];
+}

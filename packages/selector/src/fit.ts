@@ -1,0 +1,174 @@
+import { actionFactor, type Action } from "./actions.ts";
+import { FIELDS, type Field } from "./document.ts";
+import type { LexicalIndex } from "./lexical-index.ts";
+import type { Reading, Term } from "./reading.ts";
+import { synonymsOf } from "./synonyms.ts";
+
+/** How sure a word is that stands in a field, 0 to 1. */
+const FIELD_CERTAINTY: Readonly<Record<Field, number>> = {
+  name: 1,
+  title: 0.95,
+  server: 0.8,
+  description: 0.65,
+  parameter: 0.55,
+  output: 0.5,
+  parameterText: 0.4,
+};
+const SYNONYM_CERTAINTY = 0.85;
+/** Words must be this alike to be taken for each other, and are then worth their similarity squared. */
+const MIN_SPELLING_SIMILARITY = 0.6;
+const HINT_WEIGHT = 0.6;
+/** What the words count that a tool does not know, against those that it does. */
+const MISSING_WEIGHT = 0.5;
+/** A part whose surest word is below this is tempered. */
+const SURE_EVIDENCE = 0.55;
+/** What general words alone (`get`, `data`) are worth. */
+const GENERAL_EVIDENCE = 0.3;
+
+/** How well one tool fits one part of a task. */
+export interface Fit {
+  document: number;
+  /** 0 to 1. */
+  score: number;
+  /** The user's words that the tool knows, the surest first. */
+  matched: string[];
+  /** Labels of what fits beside words. */
+  hinted: string[];
+  /** The telling words that the tool does not know. */
+  missing: Term[];
+  /** How surely the tool knows a telling word other than the leading verb, 0 to 1. */
+  objectCertainty: number;
+  /** How surely the tool knows a term, 0 to 1. */
+  certaintyOf(term: Term): number;
+}
+
+const MASK_CERTAINTY = Float32Array.from({ length: 1 << FIELDS.length }, (_, mask) =>
+  Math.max(0, ...FIELDS.map((field, at) => (mask & (1 << at) ? FIELD_CERTAINTY[field] : 0))),
+);
+
+const NO_ACTIONS: ReadonlySet<Action> = new Set();
+const ALL_FIELDS = (1 << FIELDS.length) - 1;
+const OWN_FIELDS = ALL_FIELDS & ~(1 << FIELDS.indexOf("server"));
+
+/** Judges tools for one part of a task. What a word means for every tool is worked out once. */
+export class FitJudge {
+  readonly #index: LexicalIndex;
+  readonly #reading: Reading;
+  readonly #certainties: Map<number, number>[];
+  readonly #hintCertainties: Map<number, number>[];
+
+  constructor(index: LexicalIndex, reading: Reading) {
+    this.#index = index;
+    this.#reading = reading;
+    this.#certainties = reading.terms.map((term) => certaintyOfWord(index, term.stem));
+    this.#hintCertainties = reading.hints.map((hint) => certaintyOfHint(index, hint.stems));
+  }
+
+  /** Every document that knows a word or a hint of the part. */
+  candidates(): Set<number> {
+    return new Set([...this.#certainties, ...this.#hintCertainties].flatMap((map) => [...map.keys()]));
+  }
+
+  judge(document: number): Fit {
+    const { terms, hints } = this.#reading;
+    const matched: { word: string; worth: number }[] = [];
+    const missing: Term[] = [];
+    let evidence = 0;
+    let missed = 0;
+    let surest = 0;
+    let objectCertainty = 0;
+    for (const [at, term] of terms.entries()) {
+      const certainty = this.#certainties[at]?.get(document) ?? 0;
+      evidence += term.weight * certainty;
+      missed += term.weight * (1 - certainty);
+      surest = Math.max(surest, term.general ? Math.min(certainty, GENERAL_EVIDENCE * SURE_EVIDENCE) : certainty);
+      if (at > 0 && !term.general) {
+        objectCertainty = Math.max(objectCertainty, certainty);
+      }
+      if (certainty > 0) {
+        matched.push({ word: term.word, worth: term.weight * certainty });
+      } else if (!term.general) {
+        missing.push(term);
+      }
+    }
+    const certaintyOf = (term: Term) => this.#certainties[terms.indexOf(term)]?.get(document) ?? 0;
+    const hinted: string[] = [];
+    for (const [at, hint] of hints.entries()) {
+      const certainty = this.#hintCertainties[at]?.get(document) ?? 0;
+      evidence += HINT_WEIGHT * certainty;
+      missed += HINT_WEIGHT * (1 - certainty);
+      surest = Math.max(surest, certainty);
+      if (certainty > 0) {
+        hinted.push(hint.label);
+      }
+    }
+    const cover = evidence === 0 ? 0 : evidence / (evidence + MISSING_WEIGHT * missed);
+    const score = cover * Math.min(1, surest / SURE_EVIDENCE) * this.#actionFactor(document);
+    matched.sort((one, other) => other.worth - one.worth);
+    return { document, score, matched: matched.map(({ word }) => word), hinted, missing, objectCertainty, certaintyOf };
+  }
+
+  /** How well two tools fit together, 0 to 1: each word counts by the one that knows it better. */
+  judgeTogether(one: Fit, other: Fit): number {
+    let evidence = 0;
+    let missed = 0;
+    for (const term of this.#reading.terms) {
+      const certainty = Math.max(one.certaintyOf(term), other.certaintyOf(term));
+      evidence += term.weight * certainty;
+      missed += term.weight * (1 - certainty);
+    }
+    const factor = Math.min(this.#actionFactor(one.document), this.#actionFactor(other.document));
+    return evidence === 0 ? 0 : (factor * evidence) / (evidence + MISSING_WEIGHT * missed);
+  }
+
+  #actionFactor(document: number): number {
+    return actionFactor(this.#reading.actions, this.#actionsOf(document));
+  }
+
+  #actionsOf(document: number): ReadonlySet<Action> {
+    return this.#index.actionsOf[document] ?? NO_ACTIONS;
+  }
+}
+
+function certaintyOfWord(index: LexicalIndex, word: string): Map<number, number> {
+  const certainties = new Map<number, number>();
+  raise(index, index.vocabulary.find(word), 1, certainties);
+  for (const synonym of synonymsOf(word)) {
+    raise(index, index.vocabulary.find(synonym), SYNONYM_CERTAINTY, certainties);
+  }
+  for (const { term, similarity } of index.vocabulary.similar(word)) {
+    if (similarity >= MIN_SPELLING_SIMILARITY) {
+      raise(index, term, similarity ** 2, certainties);
+    }
+  }
+  return certainties;
+}
+
+/** A server's name says nothing about what one of its tools takes. */
+function certaintyOfHint(index: LexicalIndex, stems: readonly string[]): Map<number, number> {
+  const certainties = new Map<number, number>();
+  for (const word of stems) {
+    raise(index, index.vocabulary.find(word), 1, certainties, OWN_FIELDS);
+  }
+  return certainties;
+}
+
+function raise(
+  index: LexicalIndex,
+  term: number | undefined,
+  factor: number,
+  certainties: Map<number, number>,
+  fields: number = ALL_FIELDS,
+): void {
+  if (term === undefined) {
+    return;
+  }
+  const end = index.starts[term + 1] ?? 0;
+  for (let at = index.starts[term] ?? 0; at < end; at++) {
+    const document = index.documents[at] ?? 0;
+    const certainty = factor * (MASK_CERTAINTY[(index.masks[at] ?? 0) & fields] ?? 0);
+    if (certainty > (certainties.get(document) ?? 0)) {
+      certainties.set(document, certainty);
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import { splitStems, stem } from "@cem/text";
+
+/** The most words of one query that are searched for. */
+const MAX_QUERY_WORDS = 256;
+/** A word said n times counts n to this power. */
+const REPETITION_EXPONENT = 0.25;
+
+/** Words of asking, which say nothing about what is asked for. */
+const REQUEST_STEMS: ReadonlySet<string> = new Set(
+  `additionally assist assistance curious going gonna gotta help hello hey hi interested know let like looking
+  love maybe need please planning thing things try trying tell wanna want wish wondering`
+    .split(/\s+/)
+    .map(stem),
+);
+
+export function isRequestStem(word: string): boolean {
+  return REQUEST_STEMS.has(word);
+}
+
+/** The stems to search for and how much each counts. */
+export function readQuery(text: string): Map<string, number> {
+  const counts = new Map<string, number>();
+  const stems = splitStems(text);
+  const telling = stems.filter((word) => !isRequestStem(word));
+  for (const word of telling.length > 0 ? telling : stems) {
+    if (counts.has(word) || counts.size < MAX_QUERY_WORDS) {
+      counts.set(word, (counts.get(word) ?? 0) + 1);
+    }
+  }
+  for (const [word, count] of counts) {
+    counts.set(word, count ** REPETITION_EXPONENT);
+  }
+  return counts;
+}

@@ -1,0 +1,71 @@
+import type { RankedTool } from "@cem/core";
+import { isStopWord, splitWords, stem } from "@cem/text";
+import type { LexicalIndex } from "./lexical-index.ts";
+import { isRequestStem } from "./query.ts";
+
+/** A tool named in the text stands above every other, and keeps its rank among the named. */
+const NAMED_SCORE = 0.9;
+const MAX_REASON_WORDS = 4;
+const SCORE_DIGITS = 4;
+
+export const NAMED_REASON = "named in the task";
+
+/** All documents with a score, best first; equal scores in the order of their ids. */
+export function rankAll(
+  index: LexicalIndex,
+  scores: Float32Array,
+  named: ReadonlySet<number>,
+  text: string,
+  limit: number,
+): RankedTool[] {
+  for (const document of named) {
+    scores[document] = NAMED_SCORE + (1 - NAMED_SCORE) * (scores[document] ?? 0);
+  }
+  const documents = [...scores.keys()].filter((document) => (scores[document] ?? 0) > 0);
+  documents.sort((one, other) => (scores[other] ?? 0) - (scores[one] ?? 0) || one - other);
+  const words = splitWords(text).filter((word) => !isStopWord(word) && !isRequestStem(stem(word)));
+  const telling = [...new Set(words)];
+  return documents
+    .slice(0, Math.max(0, limit))
+    .flatMap((document) =>
+      ranked(
+        index,
+        document,
+        scores[document] ?? 0,
+        named.has(document)
+          ? NAMED_REASON
+          : matchReason(telling.filter((word) => knows(index, document, stem(word)))),
+      ),
+    );
+}
+
+export function ranked(index: LexicalIndex, document: number, score: number, reason: string): RankedTool[] {
+  const tool = index.tools[document];
+  return tool === undefined ? [] : [{ tool, score: Number(score.toFixed(SCORE_DIGITS)), reason }];
+}
+
+/** `matches "weather", "city"; the path /workspace/a.txt`. */
+export function matchReason(words: readonly string[], hints: readonly string[] = []): string {
+  const quoted = words.slice(0, MAX_REASON_WORDS).map((word) => JSON.stringify(word));
+  const reasons = [...(quoted.length > 0 ? [`matches ${quoted.join(", ")}`] : []), ...hints];
+  return reasons.join("; ") || "spelled alike";
+}
+
+/** Whether a document has a word; its postings are sorted. */
+function knows(index: LexicalIndex, document: number, word: string): boolean {
+  const term = index.vocabulary.find(word);
+  if (term === undefined) {
+    return false;
+  }
+  let low = index.starts[term] ?? 0;
+  let high = index.starts[term + 1] ?? 0;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((index.documents[middle] ?? 0) < document) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < (index.starts[term + 1] ?? 0) && index.documents[low] === document;
+}

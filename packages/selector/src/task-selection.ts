@@ -1,0 +1,201 @@
+import type { RankedTool, Selection } from "@cem/core";
+import { toolId } from "@cem/core";
+import { splitSteps } from "@cem/text";
+import { FitJudge, type Fit } from "./fit.ts";
+import type { LexicalIndex } from "./lexical-index.ts";
+import { findNamed } from "./named-tools.ts";
+import { isPlainOperation } from "./plain-operations.ts";
+import { MAX_PARTS, scoreText } from "./ranking.ts";
+import { readPart, type Reading } from "./reading.ts";
+import { likeness } from "./likeness.ts";
+import { matchReason, NAMED_REASON, ranked } from "./results.ts";
+import { findSupplier } from "./suppliers.ts";
+
+/** Tools of one part that are this close to its best are chosen with it. */
+const TIE_MARGIN = 0.97;
+/** A tool that is chosen already is taken again where it is this close to a part's best. */
+const REUSE_MARGIN = 0.85;
+const MAX_TIES = 3;
+/** What the whole text's BM25F adds to order tools that fit a part alike. */
+const RANK_WEIGHT = 0.1;
+/** How surely a tool must know the object of a plain operation to be chosen for it. */
+const PLAIN_OBJECT_CERTAINTY = 0.9;
+/** Words of the part before that "it" may stand for count this much. */
+const REFERENCE_WEIGHT = 0.5;
+/** How surely a second tool must know what the first one of a part lacks. */
+const SECOND_TOOL_CERTAINTY = 0.8;
+/** How much better two tools must fit than one. */
+const SECOND_TOOL_GAIN = 0.15;
+const NEAREST_TOOLS = 3;
+
+interface Part {
+  text: string;
+  /** What must hold for a step to be done: it mostly speaks of a result. */
+  isCondition: boolean;
+}
+
+interface Chosen {
+  score: number;
+  reason: string;
+}
+
+/** The search for the tools of one task. */
+export class TaskSelection {
+  readonly #index: LexicalIndex;
+  readonly #threshold: number;
+  readonly #chosen = new Map<number, Chosen>();
+  /** The best score of every tool over all parts. */
+  readonly #best = new Map<number, Fit>();
+  #previous: Reading | undefined;
+
+  constructor(index: LexicalIndex, threshold: number) {
+    this.#index = index;
+    this.#threshold = threshold;
+  }
+
+  run(task: string, limit: number, signal: AbortSignal | undefined): Selection {
+    for (const document of findNamed(this.#index.names, task)) {
+      this.#choose(document, 1, NAMED_REASON);
+    }
+    for (const part of partsOf(task)) {
+      signal?.throwIfAborted();
+      this.#addPart(part);
+    }
+    const documents = [...this.#chosen].toSorted(
+      ([one, a], [other, b]) => b.score - a.score || one - other,
+    );
+    const selected = documents
+      .slice(0, Math.max(0, limit))
+      .flatMap(([document, { score, reason }]) => ranked(this.#index, document, score, reason));
+    return { selected, nearest: this.#nearest(task) };
+  }
+
+  #addPart(part: Part): void {
+    const reading = this.#withReference(readPart(part.text, this.#index));
+    const judge = new FitJudge(this.#index, reading);
+    const fits = this.#rank(part.text, judge);
+    for (const fit of fits) {
+      if (fit.score > (this.#best.get(fit.document)?.score ?? 0)) {
+        this.#best.set(fit.document, fit);
+      }
+    }
+    const named = findNamed(this.#index.names, part.text);
+    const chosen = named.size > 0 ? [...named].map((document) => judge.judge(document)) : this.#pick(part, fits);
+    for (const fit of chosen) {
+      this.#chooseFit(fit, fit.score);
+      this.#addSupplier(fit.document, part.text);
+    }
+    if (chosen.length <= 1 && !isPlainOperation(part.text)) {
+      this.#addSecond(chosen[0] ?? fits[0], fits, judge);
+    }
+    this.#previous = reading;
+  }
+
+  /** Best first. Tools that fit alike are ordered by BM25F, then by id. */
+  #rank(text: string, judge: FitJudge): Fit[] {
+    const scores = scoreText(this.#index, text);
+    let top = 0;
+    for (const score of scores) {
+      top = Math.max(top, score);
+    }
+    const order = (fit: Fit) => fit.score + (RANK_WEIGHT * (scores[fit.document] ?? 0)) / (top || 1);
+    return [...judge.candidates()]
+      .map((document) => judge.judge(document))
+      .toSorted((one, other) => order(other) - order(one) || one.document - other.document);
+  }
+
+  #pick(part: Part, fits: readonly Fit[]): Fit[] {
+    const plain = part.isCondition || isPlainOperation(part.text);
+    const fitting = fits.filter(
+      (fit) =>
+        fit.score >= this.#threshold && (!plain || fit.objectCertainty >= PLAIN_OBJECT_CERTAINTY),
+    );
+    const best = Math.max(0, ...fitting.slice(0, MAX_TIES).map(({ score }) => score));
+    const again = fitting.find((fit) => this.#chosen.has(fit.document) && fit.score >= best * REUSE_MARGIN);
+    if (again !== undefined) {
+      return [again];
+    }
+    const [first] = fitting;
+    return fitting
+      .slice(0, MAX_TIES)
+      .filter((fit) => fit === first || (first !== undefined && isTie(fit, first)));
+  }
+
+  /** A part that speaks of two things may need a tool for each: `compare the weather with the orders`. */
+  #addSecond(first: Fit | undefined, fits: readonly Fit[], judge: FitJudge): void {
+    for (const second of first === undefined ? [] : fits) {
+      const adds = first?.missing.some((term) => second.certaintyOf(term) >= SECOND_TOOL_CERTAINTY) === true;
+      const together = adds && first !== undefined ? judge.judgeTogether(first, second) : 0;
+      if (first !== undefined && together >= this.#threshold && together - first.score >= SECOND_TOOL_GAIN) {
+        this.#chooseFit(first, together);
+        this.#chooseFit(second, together);
+        return;
+      }
+    }
+  }
+
+  #addSupplier(document: number, text: string): void {
+    const supplier = findSupplier(this.#index, document, text);
+    const tool = this.#index.tools[document];
+    if (supplier !== undefined && tool !== undefined) {
+      this.#choose(supplier, this.#threshold, `lists what ${toolId(tool)} takes`);
+    }
+  }
+
+  #chooseFit(fit: Fit, score: number): void {
+    this.#choose(fit.document, score, matchReason(fit.matched, fit.hinted));
+  }
+
+  #choose(document: number, score: number, reason: string): void {
+    const before = this.#chosen.get(document);
+    if (before === undefined || score > before.score) {
+      this.#chosen.set(document, { score, reason });
+    }
+  }
+
+  /** "Read it back" after "write a file" speaks of a file. */
+  #withReference(reading: Reading): Reading {
+    if (!reading.refersBack || this.#previous === undefined) {
+      return reading;
+    }
+    const own = new Set(reading.terms.map(({ stem }) => stem));
+    const borrowed = this.#previous.terms
+      .filter((term) => !term.general && !own.has(term.stem))
+      .map((term) => ({ ...term, weight: term.weight * REFERENCE_WEIGHT }));
+    return { ...reading, terms: [...reading.terms, ...borrowed] };
+  }
+
+  #nearest(task: string): RankedTool[] {
+    const left = [...this.#best.values()].filter(({ document }) => !this.#chosen.has(document));
+    left.sort((one, other) => other.score - one.score || one.document - other.document);
+    const nearest = left
+      .slice(0, NEAREST_TOOLS)
+      .flatMap(({ document, score, matched, hinted }) =>
+        ranked(this.#index, document, score, matchReason(matched, hinted)),
+      );
+    const known = new Set([...this.#best.keys(), ...this.#chosen.keys()]);
+    return [...nearest, ...likeness(this.#index, task, known, NEAREST_TOOLS - nearest.length)];
+  }
+}
+
+function isTie(fit: Fit, first: Fit): boolean {
+  return fit.score >= first.score * TIE_MARGIN;
+}
+
+function partsOf(task: string): Part[] {
+  const parts: Part[] = [];
+  const seen = new Set<string>();
+  for (const step of splitSteps(task)) {
+    const condition = step.condition?.text ?? "";
+    for (const [text, isCondition] of [
+      [condition, true],
+      [[step.text, ...step.items].join("\n"), false],
+    ] as const) {
+      if (text !== "" && !seen.has(text) && parts.length < MAX_PARTS) {
+        seen.add(text);
+        parts.push({ text, isCondition });
+      }
+    }
+  }
+  return parts;
+}

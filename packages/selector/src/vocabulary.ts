@@ -1,0 +1,115 @@
+import { characterNgrams, editDistance } from "@cem/text";
+
+const GRAM_SIZE = 3;
+/** Shorter words have too few n-grams to be told apart by them. */
+const MIN_WORD_CHARACTERS = 4;
+/** How alike two words must be, by their shared n-grams (Dice), to stand in for each other. */
+const MIN_SIMILARITY = 0.5;
+/** Words that share so many n-grams are compared letter by letter. */
+const MIN_COMPARED_SIMILARITY = 0.3;
+/** Misspelling: one wrong letter in so many, or two neighbours swapped, after the same first letter. */
+const CHARACTERS_PER_TYPO = 6;
+const TYPO_SIMILARITY = 0.85;
+const MAX_SIMILAR_WORDS = 8;
+const MAX_REMEMBERED_WORDS = 10_000;
+
+export interface SimilarWord {
+  term: number;
+  /** 0 to 1. */
+  similarity: number;
+}
+
+/** The words of a catalog, numbered, and found again when they are spelled a little differently. */
+export class Vocabulary {
+  readonly #numbers = new Map<string, number>();
+  readonly #words: string[] = [];
+  readonly #similar = new Map<string, SimilarWord[]>();
+  #grams: Map<string, number[]> | undefined;
+  #gramCounts: number[] = [];
+
+  get size(): number {
+    return this.#words.length;
+  }
+
+  add(word: string): number {
+    const known = this.#numbers.get(word);
+    if (known !== undefined) {
+      return known;
+    }
+    const number = this.#words.push(word) - 1;
+    this.#numbers.set(word, number);
+    return number;
+  }
+
+  find(word: string): number | undefined {
+    return this.#numbers.get(word);
+  }
+
+  /** Words that share most of their n-grams with this one, the most alike first; without the word itself. */
+  similar(word: string): readonly SimilarWord[] {
+    const remembered = this.#similar.get(word);
+    if (remembered !== undefined) {
+      return remembered;
+    }
+    const found = word.length < MIN_WORD_CHARACTERS ? [] : this.#findSimilar(word);
+    if (this.#similar.size >= MAX_REMEMBERED_WORDS) {
+      this.#similar.clear();
+    }
+    this.#similar.set(word, found);
+    return found;
+  }
+
+  #findSimilar(word: string): SimilarWord[] {
+    const postings = (this.#grams ??= this.#indexGrams());
+    const shared = new Map<number, number>();
+    const grams = new Set(characterNgrams(word, GRAM_SIZE));
+    for (const gram of grams) {
+      for (const term of postings.get(gram) ?? []) {
+        shared.set(term, (shared.get(term) ?? 0) + 1);
+      }
+    }
+    const self = this.find(word);
+    const found: SimilarWord[] = [];
+    for (const [term, count] of shared) {
+      const alike = (2 * count) / (grams.size + (this.#gramCounts[term] ?? 0));
+      const similarity = alike < MIN_COMPARED_SIMILARITY ? alike : Math.max(alike, this.#typoSimilarity(word, term));
+      if (similarity >= MIN_SIMILARITY && term !== self) {
+        found.push({ term, similarity });
+      }
+    }
+    found.sort((one, other) => other.similarity - one.similarity || one.term - other.term);
+    return found.slice(0, MAX_SIMILAR_WORDS);
+  }
+
+  #typoSimilarity(word: string, term: number): number {
+    const known = this.#words[term] ?? "";
+    if (known[0] !== word[0] || Math.max(known.length, word.length) < CHARACTERS_PER_TYPO) {
+      return 0;
+    }
+    const edits = editDistance(word, known);
+    const isTypo =
+      edits <= Math.floor(known.length / CHARACTERS_PER_TYPO) || (edits === 2 && sortLetters(word) === sortLetters(known));
+    return isTypo ? TYPO_SIMILARITY : 0;
+  }
+
+  #indexGrams(): Map<string, number[]> {
+    const postings = new Map<string, number[]>();
+    for (const [term, word] of this.#words.entries()) {
+      const grams = word.length < MIN_WORD_CHARACTERS ? [] : new Set(characterNgrams(word, GRAM_SIZE));
+      this.#gramCounts[term] = Math.max(1, [...grams].length);
+      for (const gram of grams) {
+        const list = postings.get(gram);
+        if (list === undefined) {
+          postings.set(gram, [term]);
+        } else {
+          list.push(term);
+        }
+      }
+    }
+    return postings;
+  }
+}
+
+function sortLetters(word: string): string {
+  return Array.from(word).toSorted().join("");
+}
