@@ -1,5 +1,12 @@
 export { identifierKey, MAX_WORD_CHARACTERS, splitWords } from "./words.ts";
-export { nearest } from "./words-nearest.ts";
+export { editDistance, nearest } from "./words-nearest.ts";
 export { characterNgrams, wordNgrams } from "./words-ngrams.ts";
 export { splitStems, stem } from "./words-stem.ts";
 export { isStopWord } from "./words-stop.ts";
+export { findQuotes, outline, outlineQuotes } from "./steps/outline.ts";
+export type { QuotedText } from "./steps/outline.ts";
+export { MAX_STEP_TEXT_CHARACTERS, splitSteps } from "./steps/split-steps.ts";
+export type { SplitOptions, TaskStep } from "./steps/split-steps.ts";
+export type { StepField } from "./steps/blocks.ts";
+export type { StepCondition } from "./steps/conditions.ts";
+export { beginsStep, isVerb } from "./steps/verbs.ts";

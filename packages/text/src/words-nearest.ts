@@ -28,6 +28,11 @@ export function nearest(
   return ranked.slice(0, limit).map(({ candidate }) => candidate);
 }
 
+/** How many letters must be added, removed or replaced to turn one word into the other. */
+export function editDistance(one: string, other: string): number {
+  return distance(one, other);
+}
+
 interface Spelling {
   key: string;
   sortedKey: string;
