@@ -77,7 +77,7 @@ class Binder {
       const [key, child] = found;
       const inside = { keys: [...spot.keys, key], written };
       if (Object.hasOwn(values, key)) {
-        this.#problem(inside, entry, "is the same setting as mcp_servers; give one of them");
+        this.#problem(inside, entry, "is the same setting as mcp_servers; give one of them.");
         continue;
       }
       this.#place(inside, positionOf(entry));
@@ -92,7 +92,7 @@ class Binder {
     for (const entry of entries) {
       const inside = { keys: [...spot.keys, entry.key], written: [...spot.written, entry.key] };
       if (entry.key === "__proto__") {
-        this.#problem(inside, entry, "can't be a name");
+        this.#problem(inside, entry, "can't be a name.");
         continue;
       }
       this.#place(inside, positionOf(entry));
@@ -102,7 +102,7 @@ class Binder {
   }
 
   #unknown(entry: LocatedEntry, siblings: string[], spot: Spot): void {
-    const name = shown(entry.key).slice(1, -1);
+    const name = entry.key === "" ? '""' : shown(entry.key).slice(1, -1);
     const path = dottedPath([...spot.written.slice(0, -1), name]);
     const variable = VARIABLES.find((candidate) => candidate.name === entry.key);
     const near = nearest(entry.key, siblings);

@@ -1,10 +1,9 @@
-import type { z } from "zod";
 import { getPath, type Layer, type Place, placeKey, problemAt } from "./layer.ts";
 import { nearest } from "./nearest.ts";
 import { type ConfigProblem, shown } from "./problem.ts";
 import { configSchema } from "./schema.ts";
 import { allowedOf, holdsSecret, outlineOf, schemaFor, unwrap } from "./schema-shape.ts";
-import { z as zod } from "zod";
+import { z } from "zod";
 
 type Issue = z.core.$ZodIssue;
 
@@ -37,8 +36,10 @@ function toProblem(issue: Issue, layer: Layer): ConfigProblem {
   const allowed = allowedOf(schema);
   const inner = unwrap(schema);
   const hidden = holdsSecret(schema) || outlineOf(inner) !== "scalar";
-  const options = inner instanceof zod.ZodEnum && typeof value === "string" ? inner.options.map(String) : [];
-  const suggestion = nearest(String(value), options);
+  const suggestion =
+    inner instanceof z.ZodEnum && typeof value === "string"
+      ? nearest(value, inner.options.map(String))
+      : undefined;
   const hint = suggestion === undefined ? "" : ` Did you mean ${suggestion}?`;
   return problemAt(place, `is ${hidden ? kindOf(value) : shown(value)}. Allowed: ${allowed}.${hint}`, {
     allowed,
@@ -63,9 +64,9 @@ function schemaAt(path: readonly PropertyKey[], values: unknown): z.ZodType {
   for (const [index, key] of path.entries()) {
     const value = getPath(values, path.slice(0, index));
     const inner = schemaFor(schema, Array.isArray(value) ? "list" : "mapping");
-    if (inner instanceof zod.ZodObject) schema = inner.shape[String(key)] as z.ZodType;
-    else if (inner instanceof zod.ZodArray) schema = inner.element as z.ZodType;
-    else if (inner instanceof zod.ZodRecord) schema = inner.valueType as z.ZodType;
+    if (inner instanceof z.ZodObject) schema = inner.shape[String(key)] as z.ZodType;
+    else if (inner instanceof z.ZodArray) schema = inner.element as z.ZodType;
+    else if (inner instanceof z.ZodRecord) schema = inner.valueType as z.ZodType;
     else return inner;
   }
   return schema;

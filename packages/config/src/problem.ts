@@ -2,6 +2,8 @@ import { CemError } from "@cem/core";
 
 const MAX_SHOWN_CHARACTERS = 60;
 const MAX_SHOWN_PROBLEMS = 20;
+/** More say nothing more. */
+const MAX_KEPT_PROBLEMS = 200;
 
 /** One thing that is wrong with the configuration. Never holds a secret. */
 export interface ConfigProblem {
@@ -24,13 +26,9 @@ export interface ConfigProblem {
 
 /** A value for a message: as JSON, one line, not long. */
 export function shown(value: unknown): string {
-  const text =
-    typeof value === "object" && value !== null
-      ? Array.isArray(value)
-        ? "a list"
-        : "a mapping"
-      : JSON.stringify(value);
-  if (text === undefined) return typeof value;
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object" && value !== null) return "a mapping";
+  const text = typeof value === "string" ? JSON.stringify(value) : String(value);
   return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;
 }
 
@@ -40,5 +38,7 @@ export function configInvalid(problems: readonly ConfigProblem[]): CemError {
     .map(({ origin, path, message }) => [origin, path, message].filter((part) => part !== "").join("  "));
   if (problems.length > MAX_SHOWN_PROBLEMS) lines.push(`and ${problems.length - MAX_SHOWN_PROBLEMS} more`);
   const heading = problems.length === 1 ? [] : [`The configuration has ${problems.length} problems.`];
-  return new CemError("CONFIG_INVALID", [...heading, ...lines].join("\n"), { details: { problems } });
+  return new CemError("CONFIG_INVALID", [...heading, ...lines].join("\n"), {
+    details: { total: problems.length, problems: problems.slice(0, MAX_KEPT_PROBLEMS) },
+  });
 }

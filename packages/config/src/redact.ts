@@ -41,7 +41,7 @@ function namesSecret(argument: unknown): boolean {
 
 /** Hides `user:password@` and the query of URLs, and the value of `--token=…`. */
 function redactText(text: string): string {
-  if (/^-/.test(text) && TELLING.test(text)) return text.replace(/=.*$/s, `=${MASK}`);
+  if (text.startsWith("-") && TELLING.test(text)) return text.replace(/=.*$/s, `=${MASK}`);
   return text
     .replaceAll(/([a-z][a-z0-9+.-]*:\/\/)[^/?#\s@]*@/gi, `$1${MASK}@`)
     .replaceAll(/([?&][^=&#\s]*=)[^&#\s]*/g, (match, name: string, offset: number) =>

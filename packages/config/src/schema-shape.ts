@@ -42,7 +42,6 @@ export function traitsOf(schema: z.ZodType): SettingTraits {
 export function holdsSecret(schema: z.ZodType): boolean {
   if (traitsOf(schema).secret === true) return true;
   const inner = unwrap(schema);
-  if (inner !== schema && traitsOf(inner).secret === true) return true;
   if (inner instanceof z.ZodObject)
     return Object.values(inner.shape).some((child) => holdsSecret(child as z.ZodType));
   if (inner instanceof z.ZodArray) return holdsSecret(inner.element as z.ZodType);
@@ -78,7 +77,7 @@ export function allowedOf(schema: z.ZodType): string {
     return `a section with ${[...properties(inner, "snake").keys()].join(", ")}`;
   if (inner instanceof z.ZodUnion)
     return (inner.options as z.ZodType[]).map((option) => allowedOf(option)).join(", or ");
-  return settingTraits.get(inner)?.allowed ?? "any value";
+  return inner instanceof z.ZodCustom ? "text" : "any value";
 }
 
 function schemaWords(element: z.ZodType): string {

@@ -101,7 +101,7 @@ const llm = section("A language model that writes the code. Off: code is written
   enabled: setting(z.boolean().default(false), "Whether a model is asked.", NO_LLM),
   provider: setting(
     z.enum(["openai", "azure_openai", "anthropic"]).default("openai"),
-    "Who runs the model. azure_openai when only AZURE_OPENAI_ENDPOINT is set.",
+    "Who runs the model. Where nothing says so and AZURE_OPENAI_ENDPOINT is set: azure_openai.",
     NO_LLM,
   ),
   model: setting(text.default("gpt-4o-mini"), "Name of the model.", NO_LLM),
@@ -149,7 +149,8 @@ const logging = section("The log.", {
       .string()
       .transform((level) => level.toUpperCase())
       .pipe(z.enum(LOG_LEVELS))
-      .default("INFO"),
+      .default("INFO")
+      .meta({ enum: [...LOG_LEVELS, ...LOG_LEVELS.map((level) => level.toLowerCase())] }),
     "Least severity that is logged, in any case.",
     { pending: "no log yet", allowed: LOG_LEVELS.join(", ") },
   ),

@@ -23,15 +23,22 @@ export function setting<S extends z.ZodType>(schema: S, description: string, tra
 
 export const text = z.string().min(1);
 
+function secret(type: string | string[]) {
+  const schema = z
+    .custom<string | Secret>(
+      (value) => (typeof value === "string" && value !== "") || Secret.isInstance(value),
+    )
+    .transform((value) => (typeof value === "string" ? new Secret(value) : value))
+    .meta({ type });
+  settingTraits.add(schema, { secret: true });
+  return schema;
+}
+
 /** A text that becomes a {@link Secret}. */
-export const secretText = z
-  .custom<string | Secret>((value) => (typeof value === "string" && value !== "") || Secret.isInstance(value))
-  .transform((value) => (typeof value === "string" ? new Secret(value) : value))
-  .meta({ type: "string" });
-settingTraits.add(secretText, { secret: true, allowed: "text" });
+export const secretText = secret("string");
 
 /** A mapping from names to texts, as in environments and headers, whose values are secrets. */
-export const secretRecord = z.record(z.string(), secretText);
+export const secretRecord = z.record(z.string(), secret(["string", "number", "boolean"]));
 
 /** Data that only its reader understands. */
 export const anything = z.record(z.string(), z.unknown());

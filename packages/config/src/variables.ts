@@ -48,6 +48,14 @@ export function variablesOf(path: string): string[] {
   return VARIABLES.filter((variable) => variable.path === path).map(({ name }) => name);
 }
 
+/** The variables of a setting in words. */
+export function variablesInWords(path: string): string {
+  const variables = VARIABLES.filter((variable) => variable.path === path);
+  if (variables.every(({ provider }) => provider === undefined))
+    return variables.map(({ name }) => name).join(", else ");
+  return variables.map(({ name, provider }) => `${name} for ${provider}`).join(", ");
+}
+
 /** An environment: names and texts. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 

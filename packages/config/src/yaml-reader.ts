@@ -6,7 +6,6 @@ import {
   isScalar,
   isSeq,
   LineCounter,
-  type Pair,
   parseDocument,
   type YAMLMap,
 } from "yaml";
@@ -31,14 +30,18 @@ const MESSAGES: Partial<Record<ErrorCode, string>> = {
   MISSING_CHAR: "lacks a closing quote, a bracket, a comma or the space after a colon",
   MULTILINE_IMPLICIT_KEY: "is not `key: value`; is a colon missing?",
   MULTIPLE_DOCS: "starts a second document; the file takes one",
+  MULTIPLE_ANCHORS: "has two anchors (&…) on one value",
+  MULTIPLE_TAGS: "has two tags (!…) on one value",
   NON_STRING_KEY: "has a key that is not text",
   RESOURCE_EXHAUSTION: "is nested too deeply",
   TAB_AS_INDENT: "is indented by a tab; use spaces",
   TAG_RESOLVE_FAILED: "has a tag (!…), which means nothing here; put text that starts with ! in quotes",
-  BAD_ALIAS:
-    "uses an alias (*…) that no anchor (&…) before it defines; put text that starts with * in quotes",
+  BAD_ALIAS: "has an alias (*…) without a name; put text that starts with * in quotes",
   UNEXPECTED_TOKEN: "can't be read as YAML; is a quote or a bracket missing?",
 };
+
+const NO_ANCHOR =
+  "uses an alias (*…) that no anchor (&…) before it defines; put text that starts with * in quotes";
 
 /** Reads one YAML document. Gives its value with places, `undefined` when empty, or all that is wrong with it. */
 export function readYaml(text: string): { value: Located | undefined; problems: YamlProblem[] } {
@@ -55,7 +58,7 @@ export function readYaml(text: string): { value: Located | undefined; problems: 
       prettyErrors: false,
       stringKeys: true,
       uniqueKeys: false,
-      logLevel: "silent",
+      logLevel: "error",
     });
   } catch (thrown) {
     if (!(thrown instanceof RangeError)) throw thrown;
@@ -83,7 +86,7 @@ class Converter {
   convertDocument(document: Document.Parsed): { value: Located | undefined; problems: YamlProblem[] } {
     const value = this.#convert(document.contents, 0);
     if (this.#values > MAX_VALUES) {
-      const message = `holds more than ${MAX_VALUES} values once its aliases are put in place`;
+      const message = `holds more than ${MAX_VALUES} values, each alias counted with all it stands for`;
       return { value: undefined, problems: [{ message }] };
     }
     const empty = value.kind === "scalar" && value.value === null;
@@ -100,7 +103,9 @@ class Converter {
       return nothing;
     }
     if (isAlias(node)) {
-      const target = this.#convert(this.#anchors.get(node.source), depth + 1);
+      const anchored = this.#anchors.get(node.source);
+      if (anchored === undefined) this.#problems.push({ message: NO_ANCHOR, ...position.position });
+      const target = this.#convert(anchored, depth + 1);
       return { ...target, ...position };
     }
     if (isScalar(node)) {
@@ -120,7 +125,7 @@ class Converter {
   #entries(map: YAMLMap, depth: number): LocatedEntry[] {
     const entries = new Map<string, LocatedEntry>();
     const merged: LocatedEntry[] = [];
-    for (const pair of map.items as Pair[]) {
+    for (const pair of map.items) {
       const key = isScalar(pair.key) ? String(pair.key.value) : "";
       const { position } = this.#position(pair.key);
       const value = this.#convert(pair.value, depth + 1);

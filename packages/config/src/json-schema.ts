@@ -1,0 +1,62 @@
+import { z } from "zod";
+import { toSnakeCase } from "./names.ts";
+import { configSchema } from "./schema.ts";
+
+const SCHEMA_URI = "http://json-schema.org/draft-07/schema#";
+
+type Node = {
+  [keyword: string]: unknown;
+  properties?: Record<string, Node>;
+  required?: string[];
+  type?: unknown;
+};
+
+/** The JSON Schema (draft 7, which editors know best) of config.yaml. */
+export function configJsonSchema(): Record<string, unknown> {
+  const generated = z.toJSONSchema(configSchema, { io: "input", target: "draft-7", unrepresentable: "any" });
+  const root = asWritten(generated as Node);
+  const properties = { ...root.properties };
+  const servers = properties["mcp_servers"];
+  if (servers !== undefined)
+    properties["mcpServers"] = { ...servers, description: "The same as mcp_servers." };
+  return {
+    $schema: SCHEMA_URI,
+    title: "Code Execution MCP",
+    description: "Settings of Code Execution MCP, as in config.yaml.",
+    ...root,
+    properties,
+  };
+}
+
+/** Names as YAML has them, and empty sections allowed, at every depth. */
+function asWritten(node: Node): Node {
+  const copy: Node = Object.fromEntries(
+    Object.entries(node).map(([keyword, value]) => [
+      keyword,
+      keyword === "default" ? value : mapNodes(value),
+    ]),
+  );
+  if (copy.required !== undefined) copy.required = copy.required.map(toSnakeCase);
+  if (copy.properties === undefined) return copy;
+  copy.properties = Object.fromEntries(
+    Object.entries(copy.properties).map(([key, child]) => {
+      const name = toSnakeCase(key);
+      return [name, copy.required?.includes(name) === true ? child : orNothing(child)];
+    }),
+  );
+  return copy;
+}
+
+function mapNodes(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(mapNodes);
+  return typeof value === "object" && value !== null ? asWritten(value as Node) : value;
+}
+
+/** A key with nothing behind it counts as unset. */
+function orNothing(node: Node): Node {
+  const { default: standard, ...rest } = node;
+  const isSection = node.properties !== undefined;
+  const kept = isSection ? rest : node;
+  const unset = isSection || (standard === undefined && node["enum"] === undefined);
+  return unset && typeof node.type === "string" ? { ...kept, type: [node.type, "null"] } : kept;
+}

@@ -1,0 +1,233 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { DEFAULT_RUN_LIMITS } from "@cem/core";
+import { describe, expect, it } from "vitest";
+import { failure, folderWith, load } from "../test/config-folder.ts";
+import { loadConfig, SETTINGS, VARIABLES } from "./index.ts";
+
+const NOTHING = { env: {} };
+
+describe("loadConfig", () => {
+  it("gives the defaults where nothing is set", async () => {
+    const cwd = await folderWith({});
+    const { config, origins, file, warnings } = await loadConfig({ cwd, ...NOTHING });
+    expect(file).toBeUndefined();
+    expect(warnings).toEqual([]);
+    expect(Object.values(origins).every(({ label }) => label === "default")).toBe(true);
+    expect(config.execution).toEqual({
+      workspaceDir: join(cwd, "workspace"),
+      serversDir: join(cwd, "servers"),
+      skillsDir: join(cwd, "skills"),
+      sandboxType: "auto",
+      sandboxImage: "python",
+      minIsolation: "permissions",
+      allowNetworkAccess: false,
+      mountDirectories: [],
+      state: {
+        enabled: true,
+        workspaceDir: join(cwd, "workspace"),
+        stateFile: "state.json",
+        autoSave: true,
+        stateFormat: "json",
+      },
+      limits: {
+        maxOutputKb: 256,
+        maxToolCalls: 1000,
+        maxConcurrentCalls: 32,
+        maxPayloadMb: 8,
+        maxWriteMb: 1024,
+      },
+    });
+    expect(config.guardrails.maxExecutionTime * 1000).toBe(DEFAULT_RUN_LIMITS.timeoutMs);
+    expect(config.guardrails.maxMemoryMb).toBe(DEFAULT_RUN_LIMITS.memoryMb);
+    expect(config.optimizations).toMatchObject({ sandboxPooling: true, sandboxPoolSize: 3 });
+    expect(config.llm.enabled).toBe(false);
+  });
+
+  it("puts file, .env, environment and arguments on each other and says where each value came from", async () => {
+    const cwd = await folderWith({
+      "config.yaml": "llm:\n  model: file\n  temperature: 0.1\n  max_tokens: 1\nlogging:\n  level: debug\n",
+      ".env": "LLM_MODEL=dotenv\nLLM_TEMPERATURE=0.2\nLLM_MAX_TOKENS=2\n",
+    });
+    const { config, origins } = await loadConfig({
+      cwd,
+      env: { LLM_MODEL: "environment", LLM_TEMPERATURE: "0.3" },
+      overrides: { llm: { model: "argument" } },
+    });
+    expect(config.llm).toMatchObject({ model: "argument", temperature: 0.3, maxTokens: 2 });
+    expect(config.logging.level).toBe("DEBUG");
+    expect(origins["llm.model"]?.label).toBe("argument");
+    expect(origins["llm.temperature"]?.label).toBe("environment LLM_TEMPERATURE");
+    expect(origins["llm.max_tokens"]?.label).toBe(".env LLM_MAX_TOKENS");
+    expect(origins["logging.level"]).toEqual({
+      from: "file",
+      label: "config.yaml:6",
+      file: join(cwd, "config.yaml"),
+      line: 6,
+    });
+    expect(Object.keys(origins)).toEqual(SETTINGS.map(({ path }) => path));
+  });
+
+  it("does not change its process's environment", async () => {
+    const cwd = await folderWith({ ".env": "CEM_CONFIG_TEST_ONLY=1" });
+    await loadConfig({ cwd });
+    expect(process.env["CEM_CONFIG_TEST_ONLY"]).toBeUndefined();
+  });
+
+  it("gives the same when a loaded configuration is given back to it", async () => {
+    const first = await load(
+      "llm: {api_key: k}\nmcp_servers: {a: {command: x, env: {A: 1}}, b: {url: http://x}}\nexecution: {mount_directories: [data]}\nworkflows: [{name: w, steps: [{name: s, type: loop, config: {a: 1}, guardrails: {strict_mode: true}}]}]",
+    );
+    const second = await loadConfig({ env: {}, file: false, envFile: false, overrides: first.config });
+    expect(second.config).toEqual(first.config);
+    expect(second.config.llm.apiKey?.reveal()).toBe("k");
+  });
+
+  it("stops when its signal does", async () => {
+    await expect(load("a: 1", { signal: AbortSignal.abort() })).rejects.toMatchObject({ name: "AbortError" });
+  });
+
+  describe("the file", () => {
+    it("may be called config.yml; config.yaml wins with a warning", async () => {
+      const cwd = await folderWith({ "config.yml": "logging: {level: ERROR}" });
+      expect((await loadConfig({ cwd, ...NOTHING })).file).toBe(join(cwd, "config.yml"));
+      await writeFile(join(cwd, "config.yaml"), "logging: {level: DEBUG}");
+      const both = await loadConfig({ cwd, ...NOTHING });
+      expect(both.config.logging.level).toBe("DEBUG");
+      expect(both.warnings).toEqual(["config.yml  is not read: config.yaml is there too and wins."]);
+    });
+
+    it("is named by the caller, else by CEM_CONFIG, from the process or .env", async () => {
+      const cwd = await folderWith({
+        "config.yaml": "",
+        ".env": "CEM_CONFIG=b.yaml",
+        "a.yaml": "",
+        "b.yaml": "",
+        "c.yaml": "",
+      });
+      const named = async (file?: string, env = {}) => (await loadConfig({ cwd, env, file })).file;
+      expect(await named()).toBe(join(cwd, "b.yaml"));
+      expect(await named(undefined, { CEM_CONFIG: "c.yaml" })).toBe(join(cwd, "c.yaml"));
+      expect(await named("a.yaml", { CEM_CONFIG: "c.yaml" })).toBe(join(cwd, "a.yaml"));
+      expect((await loadConfig({ cwd, env: { CEM_CONFIG: "c.yaml" }, file: false })).file).toBeUndefined();
+    });
+
+    it("has to exist when it is named", async () => {
+      const cwd = await folderWith({});
+      expect(await failure(loadConfig({ cwd, ...NOTHING, file: "no.yaml" }))).toMatchObject({
+        code: "CONFIG_NOT_FOUND",
+        details: { file: join(cwd, "no.yaml") },
+      });
+      const error = await failure(loadConfig({ cwd, env: { CEM_CONFIG: "no.yaml" } }));
+      expect(error.message).toContain("named by environment CEM_CONFIG");
+    });
+
+    it("may be empty, and so may its sections and settings", async () => {
+      for (const text of [
+        "",
+        "\n# nothing\n",
+        "---\n",
+        "null",
+        "llm:\nexecution:\n  state:\n  workspace_dir:\n",
+      ]) {
+        const { origins } = await load(text);
+        expect(Object.values(origins).every(({ from }) => from === "default")).toBe(true);
+      }
+    });
+  });
+
+  describe("paths", () => {
+    it("start at the file's folder when they stand in it, at cwd otherwise, and at home with ~", async () => {
+      const cwd = await folderWith({});
+      await mkdir(join(cwd, "etc"));
+      await writeFile(
+        join(cwd, "etc/my.yaml"),
+        "execution: {workspace_dir: ./ws, skills_dir: ~/skills, mount_directories: [../data]}\nmcpServers: {a: {command: x, cwd: here}}",
+      );
+      const { config } = await loadConfig({ cwd, file: "etc/my.yaml", env: { SERVERS_DIR: "tools" } });
+      expect(config.execution).toMatchObject({
+        workspaceDir: join(cwd, "etc/ws"),
+        serversDir: join(cwd, "tools"),
+        skillsDir: join(homedir(), "skills"),
+        mountDirectories: [{ host: join(cwd, "data"), guest: "/workspace/mounts/data", mode: "ro" }],
+      });
+      expect(config.mcpServers).toMatchObject([{ cwd: join(cwd, "etc/here") }]);
+    });
+
+    it("keep the state with the workspace unless told otherwise", async () => {
+      const { config } = await load("execution: {workspace_dir: /ws}");
+      expect(config.execution.state.workspaceDir).toBe("/ws");
+      const other = await load("execution: {workspace_dir: /ws, state: {workspace_dir: /st}}");
+      expect(other.config.execution.state.workspaceDir).toBe("/st");
+    });
+  });
+
+  describe("variables", () => {
+    const SAMPLES: Record<string, [text: string, value: unknown]> = {
+      "llm.provider": ["OpenAI", "openai"],
+      "execution.state.state_format": ["YAML", "yaml"],
+      "logging.level": ["warning", "WARNING"],
+    };
+
+    it.each(VARIABLES)("reads $name", async ({ name, path, provider = "openai" }) => {
+      const setting = SETTINGS.find((candidate) => candidate.path === path);
+      const standard = setting?.default;
+      const [text, value] =
+        SAMPLES[path] ??
+        (typeof standard === "boolean"
+          ? [standard ? "no" : "1", !standard]
+          : typeof standard === "number"
+            ? ["1.0", 1]
+            : ["/some/text", "/some/text"]);
+      const env = { [name]: path === "guardrails.max_memory_mb" ? "100" : text };
+      const { config, origins } = await loadConfig({
+        cwd: await folderWith({}),
+        env,
+        overrides: path === "llm.provider" ? {} : { llm: { provider } },
+      });
+      let found: unknown = config;
+      for (const key of setting?.keys ?? []) found = (found as Record<string, unknown>)[key];
+      if (setting?.secret === true) found = (found as { reveal(): string }).reveal();
+      expect(found).toBe(path === "guardrails.max_memory_mb" ? 100 : value);
+      expect(origins[path]?.label).toBe(`environment ${name}`);
+    });
+
+    it("let the more specific win and warn of the other", async () => {
+      const env = { WORKSPACE_DIR: "/a", EXECUTION_WORKSPACE_DIR: "/b" };
+      const { config, warnings } = await load("", { env });
+      expect(config.execution.workspaceDir).toBe("/b");
+      expect(warnings).toEqual([
+        "environment WORKSPACE_DIR  is not used: EXECUTION_WORKSPACE_DIR is set too and wins.",
+      ]);
+    });
+
+    it("let the process win over .env, whatever the name", async () => {
+      const cwd = await folderWith({ ".env": "EXECUTION_WORKSPACE_DIR=/dotenv" });
+      const { config } = await loadConfig({ cwd, env: { WORKSPACE_DIR: "/process" } });
+      expect(config.execution.workspaceDir).toBe("/process");
+    });
+
+    it("count as unset when empty", async () => {
+      const { config } = await load("llm: {model: file}", { env: { LLM_MODEL: " ", MAX_MEMORY_MB: "" } });
+      expect(config.llm.model).toBe("file");
+    });
+
+    it("give each provider its own key only", async () => {
+      const env = { OPENAI_API_KEY: "open", AZURE_OPENAI_API_KEY: "azure" };
+      const key = async (yaml: string, more = {}) =>
+        (await load(yaml, { env: { ...env, ...more } })).config.llm.apiKey?.reveal();
+      expect(await key("")).toBe("open");
+      expect(await key("llm: {provider: azure_openai}")).toBe("azure");
+      expect(await key("llm: {provider: anthropic}")).toBeUndefined();
+      expect(await key("", { AZURE_OPENAI_ENDPOINT: "https://x" })).toBe("azure");
+      expect(await key("llm: {provider: openai}", { AZURE_OPENAI_ENDPOINT: "https://x" })).toBe("open");
+    });
+
+    it("are not read from a .env that is a folder", async () => {
+      const cwd = await folderWith({});
+      await mkdir(join(cwd, ".env"));
+      await expect(loadConfig({ cwd, ...NOTHING })).resolves.toMatchObject({ warnings: [] });
+    });
+  });
+});

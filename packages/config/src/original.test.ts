@@ -1,0 +1,86 @@
+import { describe, expect, it } from "vitest";
+import { load } from "../test/config-folder.ts";
+import { SETTINGS } from "./index.ts";
+
+const WRITTEN_FOR_THE_ORIGINAL = `
+execution:
+  workspace_dir: ./workspace
+  servers_dir: ./servers
+  skills_dir: ./skills
+  sandbox_type: microsandbox
+  sandbox_image: python
+  allow_network_access: false
+  mount_directories: []
+  state: {enabled: true, workspace_dir: ./workspace, state_file: state.json, auto_save: true, state_format: pickle}
+llm:
+  enabled: false
+  provider: azure_openai
+  model: gpt-4o-mini
+  api_key: k
+  azure_endpoint: https://resource.openai.azure.com
+  azure_deployment_name: gpt-4o-mini
+  azure_api_version: 2024-08-01-preview
+  temperature: 0.3
+  max_tokens: 2000
+  max_completion_tokens: 2000
+optimizations:
+  enabled: true
+  sandbox_pooling: false
+  sandbox_pool_size: 3
+  tool_cache: true
+  tool_cache_file: .tool_cache.json
+  gpu_embeddings: true
+  parallel_discovery: true
+  file_content_cache: true
+guardrails:
+  enabled: true
+  strict_mode: false
+  content_filtering: true
+  security_checks: true
+  privacy_protection: true
+  pii_detection: true
+  tokenization: true
+  rate_limiting: true
+  max_execution_time: 300
+  max_memory_mb: 512
+  allowed_networks: []
+  blocked_patterns: []
+logging: {level: INFO, file: logs/code-execution-mcp.log}
+mcp_servers: []
+tool_mappings:
+- server_name: weather
+  tool_name: get
+  python_function_name: get_weather
+  input_schema: {type: object, properties: {place: {type: string}}}
+  output_schema: {}
+workflows:
+- name: extract
+  description: Reads and sums
+  version: "1.0"
+  steps:
+  - {name: read, type: code_execution, config: {code: "1"}, on_error: skip, retry: {attempts: 2}}
+  - {name: call, type: tool_call, config: {}, guardrails: {enabled: true, strict_mode: false}}
+  variables: {output_dir: ./workspace}
+  guardrails: {enabled: true, pii_detection: true, tokenization: true}
+`;
+/** What we added. */
+const OURS = /^execution\.(?:min_isolation|limits\..*|msb_.*)$|^llm\.(?:base_url|azure_embedder_.*)$/;
+
+describe("a config.yaml written for the Python original", () => {
+  it("loads as it is, every key of it", async () => {
+    const { config, origins, warnings } = await load(WRITTEN_FOR_THE_ORIGINAL);
+    expect(warnings).toEqual([]);
+    expect(config.execution).toMatchObject({ sandboxType: "microsandbox", state: { stateFormat: "binary" } });
+    expect(config.llm).toMatchObject({ provider: "azure_openai", maxCompletionTokens: 2000 });
+    expect(config.optimizations.sandboxPooling).toBe(false);
+    expect(config.toolMappings).toMatchObject([{ serverName: "weather", pythonFunctionName: "get_weather" }]);
+    expect(config.workflows[0]?.steps[1]?.guardrails).toEqual({ enabled: true, strictMode: false });
+    expect(config.workflows[0]?.guardrails).toEqual({
+      enabled: true,
+      piiDetection: true,
+      tokenization: true,
+    });
+    const unset = SETTINGS.filter(({ path }) => origins[path]?.from !== "file").map(({ path }) => path);
+    expect(unset.filter((path) => !OURS.test(path))).toEqual([]);
+  });
+});
