@@ -5,6 +5,7 @@ import type {
   CodeGenerator,
   ExecuteOptions,
   Guard,
+  RankedTool,
   Sandbox,
   TaskResult,
   ToolCatalog,
@@ -59,6 +60,16 @@ class PipelineAgent implements Agent {
 
   discoverTools(options: { signal?: AbortSignal } = {}): Promise<CatalogSnapshot> {
     return this.#settings.catalog.list(options);
+  }
+
+  async searchTools(
+    query: string,
+    options: { limit?: number; signal?: AbortSignal } = {},
+  ): Promise<RankedTool[]> {
+    requireText(query, "QUERY_EMPTY", "The query is empty: say what the tool should do.");
+    const { servers } = await this.#settings.catalog.list(options);
+    const tools = servers.flatMap((server) => server.tools);
+    return this.#settings.selector.search({ task: query, tools, ...options });
   }
 
   async dispose(): Promise<void> {

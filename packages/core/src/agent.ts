@@ -4,6 +4,7 @@ import type { JsonValue } from "./json.ts";
 import type { Finding } from "./review.ts";
 import type { Isolation, OutputChunk, RunLimits } from "./sandbox.ts";
 import type { UnfilledStep } from "./generation.ts";
+import type { RankedTool } from "./selection.ts";
 import type { CatalogSnapshot } from "./tools.ts";
 
 export type TaskStatus = "success" | "error" | "refused" | "timeout";
@@ -78,6 +79,8 @@ export interface Agent {
   executeTask(task: string, options?: ExecuteOptions): Promise<TaskResult>;
   executeCode(code: string, options?: ExecuteOptions): Promise<TaskResult>;
   discoverTools(options?: { signal?: AbortSignal }): Promise<CatalogSnapshot>;
+  /** Ranks all tools for a query, best first. */
+  searchTools(query: string, options?: { limit?: number; signal?: AbortSignal }): Promise<RankedTool[]>;
   /** Ends what runs and frees everything. Safe to call twice. */
   dispose(): Promise<void>;
 }

@@ -1,0 +1,30 @@
+import type { ConfigInput } from "@cem/config";
+import type {
+  CodeGenerator,
+  Guard,
+  SandboxProvider,
+  ToolCatalog,
+  ToolInvoker,
+  ToolSelector,
+} from "@cem/core";
+
+/** Where the configuration comes from. */
+export interface ConfigSource {
+  /** Where config.yaml and .env are looked for. Default: the process's own. */
+  cwd?: string;
+  /** The configuration file, which then has to exist. `false`: read none. */
+  configFile?: string | false;
+  /** Settings that win over file and environment, in camelCase: `{ execution: { workspaceDir: "./data" } }`. */
+  config?: ConfigInput;
+}
+
+/** The default stages, each of which can be replaced by your own. */
+export interface AgentOptions extends ConfigSource {
+  catalog?: ToolCatalog;
+  selector?: ToolSelector;
+  generator?: CodeGenerator;
+  guard?: Guard;
+  sandboxProvider?: SandboxProvider;
+  /** Answers calls to tools that run on the host. Default: there are none. */
+  invoker?: ToolInvoker;
+}
