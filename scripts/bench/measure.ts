@@ -1,16 +1,14 @@
-/** Times in milliseconds, sorted. */
+/** Times in milliseconds. */
 export interface Sample {
   median: number;
   p95: number;
-  minimum: number;
-  runs: number;
 }
 
 export function sampleOf(times: readonly number[]): Sample {
   const sorted = times.toSorted((a, b) => a - b);
   const at = (share: number): number =>
     sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
-  return { median: at(0.5), p95: at(0.95), minimum: at(0), runs: sorted.length };
+  return { median: at(0.5), p95: at(0.95) };
 }
 
 export async function timed(work: () => Promise<unknown>): Promise<number> {
@@ -21,27 +19,25 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
 
 /**
  * Measures several things in turn, A B C A B C …, so that a machine that gets slower is slower for all of them.
- * The first round warms up and is not counted.
+ * The first round warms up and is not counted. `between` runs before each, unmeasured.
  */
-export async function interleaved<Name extends string>(
-  subjects: Record<Name, () => Promise<unknown>>,
+export async function interleaved(
+  subjects: Record<string, () => Promise<unknown>>,
   rounds: number,
-): Promise<Record<Name, Sample>> {
-  const names = Object.keys(subjects) as Name[];
-  const times = new Map<Name, number[]>(names.map((name) => [name, []]));
+  between: () => Promise<unknown> = async () => {},
+): Promise<Map<string, Sample>> {
+  const times = new Map<string, number[]>();
   for (let round = 0; round <= rounds; round += 1) {
-    for (const name of names) {
-      const ms = await timed(subjects[name]);
-      if (round > 0) times.get(name)?.push(ms);
+    for (const [name, work] of Object.entries(subjects)) {
+      await between();
+      const ms = await timed(work);
+      if (round > 0) times.set(name, [...(times.get(name) ?? []), ms]);
     }
   }
-  return Object.fromEntries(names.map((name) => [name, sampleOf(times.get(name) ?? [])])) as Record<
-    Name,
-    Sample
-  >;
+  return new Map([...times].map(([name, list]) => [name, sampleOf(list)]));
 }
 
-/** `work` as often as it can be done in `seconds`, `concurrency` at a time; in times per second. */
+/** How often per second `work` gets done with `concurrency` of it under way. */
 export async function throughput(
   work: () => Promise<unknown>,
   concurrency: number,
@@ -60,6 +56,7 @@ export async function throughput(
   return done / ((performance.now() - started) / 1000);
 }
 
-export function rounded(value: number): number {
-  return value >= 100 ? Math.round(value) : Number(value.toPrecision(3));
+/** Three digits that matter. */
+export function rounded(value: number): string {
+  return value >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3)));
 }

@@ -3,7 +3,7 @@ import type { Located, LocatedEntry } from "./located.ts";
 import { plainValue } from "./located.ts";
 import { emptyLayer, type Layer, type Origin, type Place, placeKey, problemAt } from "./layer.ts";
 import { dottedPath } from "./names.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "@cem/text";
 import { properties, schemaFor, unwrap } from "./schema-shape.ts";
 import { shown } from "./problem.ts";
 import { SETTINGS } from "./settings.ts";
@@ -105,7 +105,7 @@ class Binder {
     const name = entry.key === "" ? '""' : shown(entry.key).slice(1, -1);
     const path = dottedPath([...spot.written.slice(0, -1), name]);
     const variable = VARIABLES.find((candidate) => candidate.name === entry.key);
-    const near = nearest(entry.key, siblings);
+    const [near] = nearest(entry.key, siblings);
     const elsewhere = spot.keys.length < 2 ? sameNameElsewhere(entry.key, this.#options.style) : undefined;
     const suggestion =
       variable?.path ?? (near === undefined ? elsewhere : dottedPath([...spot.written.slice(0, -1), near]));

@@ -1,5 +1,5 @@
 import { getPath, type Layer, type Place, placeKey, problemAt } from "./layer.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "@cem/text";
 import { type ConfigProblem, shown } from "./problem.ts";
 import { configSchema } from "./schema.ts";
 import { allowedOf, holdsSecret, outlineOf, schemaFor, unwrap } from "./schema-shape.ts";
@@ -38,7 +38,7 @@ function toProblem(issue: Issue, layer: Layer): ConfigProblem {
   const hidden = holdsSecret(schema) || outlineOf(inner) !== "scalar";
   const suggestion =
     inner instanceof z.ZodEnum && typeof value === "string"
-      ? nearest(value, inner.options.map(String))
+      ? nearest(value, inner.options.map(String))[0]
       : undefined;
   const hint = suggestion === undefined ? "" : ` Did you mean ${suggestion}?`;
   return problemAt(place, `is ${hidden ? kindOf(value) : shown(value)}. Allowed: ${allowed}.${hint}`, {

@@ -1,0 +1,39 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { measureCatalogs } from "./catalogs.ts";
+import { measureMemory, measureRuns, measureThroughput } from "./runs.ts";
+import { renderTable } from "./table.ts";
+import type { Table } from "./table.ts";
+
+const { values } = parseArgs({
+  options: { quick: { type: "boolean", default: false }, json: { type: "string" } },
+});
+const rounds = values.quick ? 5 : 30;
+
+const machine = {
+  processor: os.cpus()[0]?.model ?? "unknown",
+  cores: os.availableParallelism(),
+  memoryGib: Math.round(os.totalmem() / 2 ** 30),
+  system: `${os.platform()} ${os.release()} ${os.arch()}`,
+  node: process.versions.node,
+};
+process.stdout.write(`${Object.values(machine).join(", ")}\n\n`);
+
+const tables: Table[] = [];
+for (const measure of [
+  () => measureRuns(rounds),
+  () => measureThroughput(),
+  () => measureMemory(100, values.quick ? 200 : 1000),
+  () => measureCatalogs([10, 1000, 5000], rounds),
+]) {
+  const table = await measure();
+  process.stdout.write(`${renderTable(table)}\n`);
+  tables.push(table);
+}
+
+const file = values.json ?? path.join(import.meta.dirname, "../../.cem/bench.json");
+await mkdir(path.dirname(file), { recursive: true });
+await writeFile(file, `${JSON.stringify({ machine, tables }, null, 2)}\n`);
+process.stdout.write(`Figures as JSON: ${path.relative(process.cwd(), file)}\n`);
