@@ -1,0 +1,124 @@
+import { CemError } from "@cem/core";
+import type { ErrorDetails } from "@cem/core";
+import {
+  InsufficientScopeError,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  SseError,
+  UnauthorizedError,
+} from "@modelcontextprotocol/client";
+import type { Redact } from "./redaction.ts";
+
+const MAX_MESSAGE_CHARACTERS = 4_000;
+const TRANSPORT_CODES = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EPIPE",
+  "ETIMEDOUT",
+  "UND_ERR_SOCKET",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
+/** The server's process could not be started, or ended before it answered. The message is half a sentence. */
+export class StartFailure extends Error {}
+
+export interface FailureContext {
+  server: string;
+  redact: Redact;
+  /** How the server's process ended, if it did. */
+  exit?: string | undefined;
+}
+
+/** Turns whatever the SDK or the network threw into one of our errors, without secrets. */
+export function toServerError(thrown: unknown, context: FailureContext): CemError {
+  const { server, redact } = context;
+  const make = (code: string, message: string, details: ErrorDetails = {}): CemError =>
+    new CemError(code, shorten(redact(message)), { details: { server, ...details } });
+  if (CemError.isInstance(thrown)) return make(thrown.code, thrown.message, thrown.details);
+  const exit = thrown instanceof StartFailure ? thrown.message : context.exit;
+  if (isUnauthorized(thrown)) {
+    return make(
+      "AUTH_REQUIRED",
+      `Server "${server}" wants a sign-in: run \`cem auth ${server}\`, or give it an Authorization header.`,
+    );
+  }
+  if (thrown instanceof InsufficientScopeError) {
+    const { requiredScope } = thrown;
+    return make(
+      "AUTH_REQUIRED",
+      `Server "${server}" wants a wider sign-in (${requiredScope}): run \`cem auth ${server}\`.`,
+      {
+        requiredScope,
+      },
+    );
+  }
+  if (exit !== undefined) return make("SERVER_DOWN", `Server "${server}" is down: ${exit}`);
+  if (thrown instanceof ProtocolError) {
+    return make(
+      "PROTOCOL_ERROR",
+      `Server "${server}" answered with error ${thrown.code}: ${thrown.message}`,
+      {
+        rpcCode: thrown.code,
+      },
+    );
+  }
+  if (isConnectionLoss(thrown)) {
+    return make("SERVER_DOWN", `Server "${server}" can't be reached: ${describeCause(thrown)}`);
+  }
+  if (thrown instanceof SdkError && thrown.code === SdkErrorCode.InvalidResult) {
+    return make("PROTOCOL_ERROR", `Server "${server}" gave a result that is not valid: ${thrown.message}`);
+  }
+  return make("PROTOCOL_ERROR", `Server "${server}": ${describeCause(thrown)}`);
+}
+
+function isUnauthorized(thrown: unknown): boolean {
+  return (
+    thrown instanceof UnauthorizedError ||
+    (thrown instanceof SdkHttpError && thrown.data.status === 401) ||
+    (thrown instanceof SseError && thrown.code === 401)
+  );
+}
+
+/** The HTTP session is gone; the request was not carried out, so it may be sent again in a new one. */
+export function isSessionLost(thrown: unknown): boolean {
+  if (!(thrown instanceof SdkHttpError)) return false;
+  const { status, text } = thrown.data as { status: number; text?: unknown };
+  return status === 404 || (status === 400 && typeof text === "string" && /session/i.test(text));
+}
+
+/** The server itself is gone, as opposed to having refused this one request. */
+export function isConnectionLoss(thrown: unknown): boolean {
+  if (thrown instanceof SdkHttpError) return thrown.data.status >= 500;
+  if (thrown instanceof SseError) return true;
+  if (thrown instanceof SdkError) {
+    return [
+      SdkErrorCode.ConnectionClosed,
+      SdkErrorCode.NotConnected,
+      SdkErrorCode.EraNegotiationFailed,
+    ].includes(thrown.code);
+  }
+  for (let error: unknown = thrown; error instanceof Error; error = error.cause) {
+    if (TRANSPORT_CODES.has(String((error as NodeJS.ErrnoException).code))) return true;
+    if (error.message === "fetch failed" || error.message === "The server's process has ended.") return true;
+  }
+  return false;
+}
+
+/** The innermost cause says most: "fetch failed" means nothing, "connect ECONNREFUSED" does. */
+function describeCause(thrown: unknown): string {
+  let message = thrown instanceof Error ? thrown.message : String(thrown);
+  for (let error: unknown = thrown; error instanceof Error; error = error.cause) {
+    if (error.message !== "") message = error.message;
+    else if (error instanceof AggregateError) message = String(error.errors[0]);
+  }
+  return message;
+}
+
+function shorten(message: string): string {
+  if (message.length <= MAX_MESSAGE_CHARACTERS) return message;
+  return `${message.slice(0, MAX_MESSAGE_CHARACTERS)}… (${message.length} characters)`;
+}

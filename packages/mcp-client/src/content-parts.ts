@@ -1,0 +1,76 @@
+import type { JsonObject, JsonValue } from "@cem/core";
+import { z } from "zod";
+import { keepAttachment, readMimeType } from "./result-store.ts";
+import type { Attachment, ResultStore } from "./result-store.ts";
+
+const partSchema = z.looseObject({
+  type: z.string(),
+  text: z.string().optional(),
+  data: z.string().optional(),
+  mimeType: z.unknown().optional(),
+  resource: z.looseObject({ uri: z.string().optional() }).optional(),
+});
+const resourceSchema = z.looseObject({
+  uri: z.string().optional(),
+  mimeType: z.unknown().optional(),
+  text: z.string().optional(),
+  blob: z.string().optional(),
+});
+
+export interface PartContext {
+  /** What files are called after. */
+  name: string;
+  store?: ResultStore | undefined;
+  /** The most bytes that come back in the result itself where there is no store. */
+  maxInlineBytes: number;
+}
+
+/** A part as code gets it: text as it is, everything else as an object with `type`. */
+export async function mapPart(part: JsonValue, context: PartContext): Promise<JsonValue> {
+  const parsed = partSchema.safeParse(part);
+  if (!parsed.success) return part;
+  const { type, text, data, resource } = parsed.data;
+  if (type === "text" && text !== undefined) return text;
+  if ((type === "image" || type === "audio") && data !== undefined) {
+    const mimeType = readMimeType(parsed.data.mimeType, "application/octet-stream");
+    return attach({ type, mimeType, bytes: Buffer.from(data, "base64"), name: context.name }, context);
+  }
+  if (type === "resource" && resource !== undefined) return mapResource(resource, context);
+  return part;
+}
+
+/** The contents of a resource: text stays, bytes are kept. */
+export async function mapResource(resource: unknown, context: PartContext): Promise<JsonValue> {
+  const parsed = resourceSchema.safeParse(resource);
+  if (!parsed.success) return resource as JsonValue;
+  const { uri, text, blob } = parsed.data;
+  if (blob === undefined) {
+    const mimeType = readMimeType(parsed.data.mimeType, "text/plain");
+    return { type: "resource", mimeType, ...(uri === undefined ? {} : { uri }), text: text ?? "" };
+  }
+  const mimeType = readMimeType(parsed.data.mimeType, "application/octet-stream");
+  const name = baseName(uri) ?? context.name;
+  return attach({ type: "resource", mimeType, bytes: Buffer.from(blob, "base64"), name, uri }, context);
+}
+
+async function attach(attachment: Attachment, context: PartContext): Promise<JsonObject> {
+  if (context.store !== undefined) return keepAttachment(context.store, attachment);
+  const { type, mimeType, bytes, uri } = attachment;
+  const description = { type, mimeType, size: bytes.length, ...(uri === undefined ? {} : { uri }) };
+  if (bytes.length <= context.maxInlineBytes) {
+    return { ...description, data: Buffer.from(bytes).toString("base64") };
+  }
+  return {
+    ...description,
+    omitted: `more than ${context.maxInlineBytes} bytes, and there is no place to keep them`,
+  };
+}
+
+function baseName(uri: string | undefined): string | undefined {
+  const last = uri
+    ?.split(/[?#]/)[0]
+    ?.split("/")
+    .at(-1)
+    ?.replace(/\.[A-Za-z0-9]+$/, "");
+  return last === "" ? undefined : last;
+}

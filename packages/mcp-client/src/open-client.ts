@@ -1,0 +1,142 @@
+import {
+  Client,
+  ProtocolError,
+  SdkHttpError,
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+} from "@modelcontextprotocol/client";
+import type { ClientOptions, AuthProvider, Transport } from "@modelcontextprotocol/client";
+import { StartFailure } from "./call-failures.ts";
+import { keepListsRaw } from "./raw-lists.ts";
+import { createServerFetch } from "./server-fetch.ts";
+import type { McpServerSettings, ProtocolChoice } from "./server-settings.ts";
+import { createStdioTransport } from "./stdio-transport.ts";
+import type { StdioTransport } from "./stdio-transport.ts";
+
+/** A client on an open connection. */
+export interface OpenClient {
+  client: Client;
+  /** What the server was reached by in the end. */
+  transportKind: "stdio" | "http" | "sse";
+  /** Present for stdio. */
+  process?: StdioTransport;
+}
+
+export interface OpenClientOptions {
+  settings: McpServerSettings;
+  clientOptions: Pick<ClientOptions, "capabilities" | "listChanged">;
+  identity: { name: string; version: string };
+  authProvider?: AuthProvider | undefined;
+  signal: AbortSignal;
+  timeoutMs: number;
+  onStderr: (line: string) => void;
+  /** Called before the handshake, to register handlers. */
+  prepare: (client: Client) => void;
+}
+
+interface Attempt {
+  transportKind: OpenClient["transportKind"];
+  protocol: "auto" | "legacy" | { pin: string };
+}
+
+/** Opens a connection, trying the ways in which the server may speak, the likeliest first. */
+export async function openClient(options: OpenClientOptions): Promise<OpenClient> {
+  const attempts = planAttempts(options.settings);
+  let firstError: unknown;
+  for (const attempt of attempts) {
+    try {
+      return await open(attempt, options);
+    } catch (error) {
+      firstError ??= error;
+      if (options.signal.aborted || !mayTryNext(error, attempt)) break;
+    }
+  }
+  throw firstError;
+}
+
+function planAttempts(settings: McpServerSettings): Attempt[] {
+  const kind = settings.transport.kind;
+  const protocol = toMode(settings.protocol ?? "auto");
+  if (kind === "sse") return [{ transportKind: "sse", protocol: "legacy" }];
+  if (protocol !== "auto") return [{ transportKind: kind, protocol }];
+  // Over a pipe a server of the older generation may stay silent, or exit, when it is probed.
+  if (kind === "stdio") {
+    return [
+      { transportKind: "stdio", protocol: "legacy" },
+      { transportKind: "stdio", protocol: "auto" },
+    ];
+  }
+  return [
+    { transportKind: "http", protocol: "auto" },
+    { transportKind: "sse", protocol: "legacy" },
+  ];
+}
+
+function toMode(protocol: ProtocolChoice): Attempt["protocol"] {
+  return protocol === "2026-07-28" ? { pin: protocol } : protocol;
+}
+
+function mayTryNext(error: unknown, attempt: Attempt): boolean {
+  // A server of the newer generation alone answers `initialize` with an error.
+  if (attempt.transportKind === "stdio") return error instanceof ProtocolError;
+  return error instanceof SdkHttpError && [400, 404, 405, 406].includes(error.data.status);
+}
+
+async function open(attempt: Attempt, options: OpenClientOptions): Promise<OpenClient> {
+  const { signal, timeoutMs } = options;
+  const { transport, process } = createTransport(attempt.transportKind, options);
+  keepListsRaw(transport);
+  const client = new Client(options.identity, {
+    ...options.clientOptions,
+    versionNegotiation: { mode: attempt.protocol },
+  });
+  options.prepare(client);
+  const closeOnAbort = (): void => void transport.close().catch(() => {});
+  signal.addEventListener("abort", closeOnAbort, { once: true });
+  try {
+    signal.throwIfAborted();
+    await client.connect(transport, { signal, timeout: timeoutMs });
+    signal.throwIfAborted();
+    return { client, transportKind: attempt.transportKind, ...(process === undefined ? {} : { process }) };
+  } catch (error) {
+    const exit = process?.describeExit();
+    await transport.close().catch(() => {});
+    if (signal.aborted) throw signal.reason;
+    throw exit === undefined ? explain(error, options.settings) : new StartFailure(exit);
+  } finally {
+    signal.removeEventListener("abort", closeOnAbort);
+  }
+}
+
+function createTransport(
+  kind: OpenClient["transportKind"],
+  options: OpenClientOptions,
+): { transport: Transport; process?: StdioTransport } {
+  const { transport } = options.settings;
+  if (transport.kind === "stdio") {
+    const process = createStdioTransport(transport, options.onStderr);
+    return { transport: process, process };
+  }
+  const fetch = createServerFetch(transport);
+  const common = {
+    fetch,
+    ...(options.authProvider === undefined ? {} : { authProvider: options.authProvider }),
+  };
+  const url = new URL(transport.url);
+  return {
+    transport:
+      kind === "sse" ? new SSEClientTransport(url, common) : new StreamableHTTPClientTransport(url, common),
+  };
+}
+
+function explain(error: unknown, settings: McpServerSettings): unknown {
+  if (settings.transport.kind !== "stdio") return error;
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === "ENOENT" || code === "EACCES") {
+    return new StartFailure(
+      `its command "${settings.transport.command}" can't be started (${code}). Is it installed and on PATH` +
+        `${settings.transport.cwd === undefined ? "" : `, and is there a folder ${settings.transport.cwd}`}?`,
+    );
+  }
+  return error;
+}

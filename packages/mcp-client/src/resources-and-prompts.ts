@@ -1,0 +1,54 @@
+import type { JsonObject, JsonValue } from "@cem/core";
+import { z } from "zod";
+import type { Connection } from "./connection.ts";
+import type { CallOptions } from "./connection-types.ts";
+import { fetchRawList } from "./raw-lists.ts";
+import type { ListMethod } from "./raw-lists.ts";
+import { NO_SDK_TIMEOUT_MS } from "./sdk-timeout.ts";
+
+const LISTS = {
+  resources: { method: "resources/list", capability: "resources" },
+  resourceTemplates: { method: "resources/templates/list", capability: "resources" },
+  prompts: { method: "prompts/list", capability: "prompts" },
+} as const satisfies Record<string, { method: ListMethod; capability: "resources" | "prompts" }>;
+
+export type ListKind = keyof typeof LISTS;
+
+export interface ListedItems {
+  /** As the server describes them. */
+  items: JsonValue[];
+  /** Why the list ends before the server's own end. */
+  cut?: string;
+}
+
+export type ServerRequest =
+  | { method: "resources/read"; params: { uri: string } }
+  | { method: "prompts/get"; params: { name: string; arguments?: Record<string, string> } };
+
+/** Lists all of one kind. A server that has none gives an empty list. */
+export async function listItems(
+  connection: Connection,
+  kind: ListKind,
+  signal: AbortSignal,
+): Promise<ListedItems> {
+  const { method, capability } = LISTS[kind];
+  return connection.request({ signal }, async ({ client }, running) => {
+    if (client.getServerCapabilities()?.[capability] === undefined) return { items: [] };
+    const { items, cut } = await fetchRawList(client, method, running);
+    return cut === undefined ? { items } : { items, cut };
+  });
+}
+
+const anyResult = z.looseObject({});
+
+/** Reads a resource or renders a prompt; the result is the server's own. */
+export async function runRequest(
+  connection: Connection,
+  request: ServerRequest,
+  options: CallOptions,
+): Promise<JsonObject> {
+  return connection.request(options, async ({ client }, { signal, onProgress }) => {
+    const sdkOptions = { signal, timeout: NO_SDK_TIMEOUT_MS, onprogress: onProgress };
+    return (await client.request(request, anyResult, sdkOptions)) as JsonObject;
+  });
+}

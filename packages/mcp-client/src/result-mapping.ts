@@ -1,0 +1,121 @@
+import { CemError } from "@cem/core";
+import type { JsonObject, JsonValue, ToolResult } from "@cem/core";
+import type { RawToolResult } from "./connection-types.ts";
+import { mapPart } from "./content-parts.ts";
+import { keepValue } from "./result-store.ts";
+import type { ResultStore } from "./result-store.ts";
+
+/** Larger results become handles where there is a store. */
+export const DEFAULT_MAX_INLINE_BYTES = 1024 * 1024;
+/** Larger results can't be handed over without a store. */
+const MAX_UNSTORED_BYTES = 8 * 1024 * 1024;
+const MAX_ERROR_CHARACTERS = 8_000;
+/** Where parts that are not text go when the result has a structured value. */
+const ATTACHMENTS_KEY = "_attachments";
+
+export interface ResultMappingSettings {
+  store?: ResultStore | undefined;
+  /** In bytes of JSON. Default: {@link DEFAULT_MAX_INLINE_BYTES}. */
+  maxInlineBytes?: number | undefined;
+}
+
+/** Makes of a tool's answer the value that code gets. */
+export async function mapToolResult(
+  tool: { server: string; name: string },
+  raw: RawToolResult,
+  settings: ResultMappingSettings,
+): Promise<ToolResult> {
+  if (raw.isError) return { ok: false, error: toFailure(tool, raw) };
+  return { ok: true, value: await fitValue(tool, await toValue(tool, raw, settings), settings) };
+}
+
+async function toValue(
+  tool: { name: string },
+  raw: RawToolResult,
+  { store, maxInlineBytes = DEFAULT_MAX_INLINE_BYTES }: ResultMappingSettings,
+): Promise<JsonValue> {
+  const context = { name: tool.name, store, maxInlineBytes };
+  const { structuredContent } = raw;
+  if (structuredContent !== undefined) {
+    const others = raw.content.filter((part) => textOf(part) === undefined);
+    if (others.length === 0 || !isObject(structuredContent)) return structuredContent;
+    const attachments = await Promise.all(others.map((part) => mapPart(part, context)));
+    return { [ATTACHMENTS_KEY]: attachments, ...structuredContent };
+  }
+  const texts = raw.content.map(textOf);
+  if (raw.content.length > 1 && texts.every((text) => text !== undefined && !isJson(text))) {
+    return texts.join("\n");
+  }
+  const values = await Promise.all(
+    raw.content.map(async (part, index) => {
+      const text = texts[index];
+      return text === undefined ? mapPart(part, context) : parseIfJson(text);
+    }),
+  );
+  return values.length <= 1 ? (values[0] ?? null) : values;
+}
+
+/** Puts a value that is too large where the guest can read it, whole. */
+export async function fitValue(
+  tool: { server: string; name: string },
+  value: JsonValue,
+  { store, maxInlineBytes = DEFAULT_MAX_INLINE_BYTES }: ResultMappingSettings,
+): Promise<JsonValue> {
+  const bytes = Buffer.byteLength(JSON.stringify(value));
+  if (store !== undefined) return bytes <= maxInlineBytes ? value : keepValue(store, value, tool.name);
+  if (bytes <= Math.max(maxInlineBytes, MAX_UNSTORED_BYTES)) return value;
+  throw new CemError(
+    "RESULT_TOO_LARGE",
+    `${tool.server}.${tool.name} answered with ${bytes} bytes, more than the ${MAX_UNSTORED_BYTES} that can be ` +
+      "handed over without a place to keep results. Ask for less at once.",
+    { details: { ...tool, bytes, limitBytes: MAX_UNSTORED_BYTES } },
+  );
+}
+
+function toFailure(
+  tool: { server: string; name: string },
+  raw: RawToolResult,
+): Extract<ToolResult, { ok: false }>["error"] {
+  const texts = raw.content.map(textOf).filter((text) => text !== undefined);
+  const structured = raw.structuredContent === undefined ? "" : JSON.stringify(raw.structuredContent);
+  const said = texts.join("\n") || structured || `${tool.server}.${tool.name} failed and did not say why.`;
+  const text = said.length <= MAX_ERROR_CHARACTERS ? said : `${said.slice(0, MAX_ERROR_CHARACTERS)}…`;
+  const question = raw.declinedQuestion;
+  const note =
+    question === undefined ? "" : `\n(The server asked "${question}", and nobody was there to answer.)`;
+  const structuredDetail =
+    raw.structuredContent === undefined ? {} : { structuredContent: raw.structuredContent };
+  return {
+    code: "TOOL_FAILED",
+    message: text + note,
+    details: { server: tool.server, tool: tool.name, ...structuredDetail },
+  };
+}
+
+function textOf(part: JsonValue): string | undefined {
+  if (!isObject(part) || part["type"] !== "text") return undefined;
+  return typeof part["text"] === "string" ? part["text"] : undefined;
+}
+
+function isJson(text: string): boolean {
+  return parseIfJson(text) !== text;
+}
+
+/**
+ * Text that is JSON, as the value it stands for. A number is only taken for one when it would be written
+ * the same way again: `007`, `1.0` and twenty digits are names, not amounts.
+ */
+function parseIfJson(text: string): JsonValue {
+  const trimmed = text.trim();
+  if (!/^[[{"\-0-9tfn]/.test(trimmed)) return text;
+  try {
+    const value = JSON.parse(trimmed) as JsonValue;
+    return typeof value === "number" && String(value) !== trimmed ? text : value;
+  } catch {
+    return text;
+  }
+}
+
+function isObject(value: JsonValue): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

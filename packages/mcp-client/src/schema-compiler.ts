@@ -1,0 +1,107 @@
+import type { Ajv, Format, ErrorObject, ValidateFunction } from "ajv";
+import { canonicalJson } from "./canonical-json.ts";
+import { CHECKPOINT_KEYWORD } from "./schema-preparation.ts";
+import type { Dialect } from "./schema-preparation.ts";
+import type { JsonSchema, JsonValue } from "@cem/core";
+
+/** Patterns of formats may backtrack; on short texts that does no harm. Longer ones are let through. */
+const MAX_FORMAT_CHARACTERS = 2_048;
+/** A check that takes longer is given up. */
+const MAX_CHECK_MS = 1_000;
+
+/** Thrown out of a check that takes too long. */
+export class CheckTooLong extends Error {}
+
+/** Compiles prepared schemas. A schema that can't be compiled throws. */
+export interface SchemaCompiler {
+  compile(schema: JsonSchema, dialect: Dialect): CompiledSchema;
+}
+
+/** Gives the first violation, or `undefined`. Throws {@link CheckTooLong}. */
+export type CompiledSchema = (value: JsonValue) => ErrorObject | undefined;
+
+let loading: Promise<SchemaCompiler> | undefined;
+
+/** Loads the validator on first use. */
+export function loadSchemaCompiler(): Promise<SchemaCompiler> {
+  loading ??= load();
+  return loading;
+}
+
+async function load(): Promise<SchemaCompiler> {
+  const [{ Ajv }, { Ajv2019 }, { Ajv2020 }, { fullFormats }, { RE2JS }] = await Promise.all([
+    import("ajv"),
+    import("ajv/dist/2019.js"),
+    import("ajv/dist/2020.js"),
+    import("ajv-formats/dist/formats.js"),
+    import("re2js"),
+  ]);
+  const classes = { "draft-07": Ajv, "2019-09": Ajv2019, "2020-12": Ajv2020 };
+  const formats = Object.fromEntries(
+    Object.entries(fullFormats).map(([name, format]) => [name, limitFormat(format)]),
+  );
+  let deadline = 0;
+
+  /** Servers write patterns and guests write values: only an engine without backtracking is safe with both. */
+  const createPattern = Object.assign(
+    (pattern: string) => {
+      const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
+      return { test: (text: string) => compiled.matcher(text).find() };
+    },
+    { code: "" },
+  );
+
+  return {
+    compile(schema, dialect) {
+      const ajv: Ajv = new classes[dialect]({
+        strict: false,
+        logger: false,
+        verbose: true,
+        addUsedSchema: false,
+        formats,
+        code: { regExp: createPattern },
+      });
+      ajv.addKeyword({
+        keyword: CHECKPOINT_KEYWORD,
+        errors: false,
+        validate() {
+          if (performance.now() > deadline) throw new CheckTooLong();
+          return true;
+        },
+      });
+      // The built-in one compares each item with each other.
+      ajv.removeKeyword("uniqueItems");
+      ajv.addKeyword({
+        keyword: "uniqueItems",
+        type: "array",
+        schemaType: "boolean",
+        validate: (isWanted: boolean, items: JsonValue[]) => !isWanted || areUnique(items),
+      });
+      const validate: ValidateFunction = ajv.compile(schema);
+      return (value) => {
+        deadline = performance.now() + MAX_CHECK_MS;
+        return validate(value) ? undefined : (validate.errors?.at(-1) ?? undefined);
+      };
+    },
+  };
+}
+
+function limitFormat(format: Format): Format {
+  if (typeof format === "object" && "type" in format && format.type === "number") return format;
+  const check = toCheck(format);
+  if (check === undefined) return true;
+  return (text: string) => text.length > MAX_FORMAT_CHARACTERS || check(text);
+}
+
+function toCheck(format: Format): ((text: string) => boolean) | undefined {
+  if (typeof format === "function") return format;
+  if (format instanceof RegExp) return (text) => format.test(text);
+  if (typeof format !== "object") return undefined;
+  const { validate } = format;
+  if (typeof validate === "function") return validate as (text: string) => boolean;
+  return validate instanceof RegExp ? (text) => validate.test(text) : undefined;
+}
+
+function areUnique(items: readonly JsonValue[]): boolean {
+  return new Set(items.map(canonicalJson)).size === items.length;
+}

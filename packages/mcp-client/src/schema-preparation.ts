@@ -1,0 +1,98 @@
+import type { JsonSchema } from "@cem/core";
+
+/** Larger ones take long to compile and are seldom written by people. */
+const MAX_SCHEMA_BYTES = 256 * 1024;
+const MAX_SCHEMA_DEPTH = 64;
+/** Inserted where a reference can lead, so that the time of a check can be watched. */
+export const CHECKPOINT_KEYWORD = "cem-checkpoint";
+
+export type Dialect = "draft-07" | "2019-09" | "2020-12";
+
+export type PreparedSchema =
+  | { ok: true; schema: JsonSchema; dialect: Dialect }
+  | { ok: false; reason: string };
+
+/** Makes a copy of a schema that is safe to compile, or says why there is none. */
+export function prepareSchema(original: JsonSchema): PreparedSchema {
+  let text: string;
+  try {
+    text = JSON.stringify(original);
+  } catch {
+    return { ok: false, reason: "the schema is nested too deeply" };
+  }
+  const bytes = Buffer.byteLength(text);
+  if (bytes > MAX_SCHEMA_BYTES) {
+    return { ok: false, reason: `the schema has ${bytes} bytes, more than ${MAX_SCHEMA_BYTES}` };
+  }
+  const schema = JSON.parse(text) as JsonSchema;
+  if (depthOf(schema) > MAX_SCHEMA_DEPTH) {
+    return { ok: false, reason: `the schema is nested deeper than ${MAX_SCHEMA_DEPTH} levels` };
+  }
+  const dialect = dialectOf(schema["$schema"]);
+  delete schema["$schema"];
+  insertCheckpoints(schema);
+  return { ok: true, schema, dialect };
+}
+
+/** What names no dialect, or one unknown here, is read as the current one, as MCP says. */
+function dialectOf(uri: unknown): Dialect {
+  const text = typeof uri === "string" ? uri : "";
+  if (/draft-0[3467]/.test(text)) return "draft-07";
+  return text.includes("2019-09") ? "2019-09" : "2020-12";
+}
+
+/** Counted without recursion: the stack must not be the limit. */
+function depthOf(root: object): number {
+  let level: object[] = [root];
+  let depth = 0;
+  while (level.length > 0 && depth <= MAX_SCHEMA_DEPTH) {
+    depth += 1;
+    level = level.flatMap((node) =>
+      Object.values(node).filter((child): child is object => typeof child === "object" && child !== null),
+    );
+  }
+  return depth;
+}
+
+/**
+ * Without references a check takes no longer than schema times value. With them it can take exponentially
+ * long, so each place that a reference can lead to gets a checkpoint.
+ */
+function insertCheckpoints(root: JsonSchema): void {
+  const targets = new Set<object>([root]);
+  let hasReference = false;
+  const visit = (node: object): void => {
+    for (const [key, child] of Object.entries(node)) {
+      if (typeof child === "string") {
+        if (key === "$ref" || key === "$recursiveRef" || key === "$dynamicRef") {
+          hasReference = true;
+          const target = resolvePointer(root, child);
+          if (target !== undefined) targets.add(target);
+        }
+        if (["$id", "$anchor", "$dynamicAnchor"].includes(key)) targets.add(node);
+      } else if (typeof child === "object" && child !== null) visit(child as object);
+    }
+  };
+  visit(root);
+  if (!hasReference) return;
+  for (const target of targets) if (!Array.isArray(target)) Reflect.set(target, CHECKPOINT_KEYWORD, true);
+}
+
+function resolvePointer(root: object, reference: string): object | undefined {
+  if (!reference.startsWith("#/")) return undefined;
+  let node: unknown = root;
+  for (const part of reference.slice(2).split("/")) {
+    const key = safeDecode(part).replaceAll("~1", "/").replaceAll("~0", "~");
+    if (typeof node !== "object" || node === null || !Object.hasOwn(node, key)) return undefined;
+    node = Reflect.get(node, key);
+  }
+  return typeof node === "object" && node !== null ? node : undefined;
+}
+
+function safeDecode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,112 @@
+import { CemError } from "@cem/core";
+import type { JsonObject, JsonValue } from "@cem/core";
+import { z } from "zod";
+import type { McpConnections } from "./connections.ts";
+import type { CallOptions } from "./connection-types.ts";
+import { mapPart, mapResource } from "./content-parts.ts";
+import type { PartContext } from "./content-parts.ts";
+
+/**
+ * What a server offers besides tools, by the tool name under which code reaches it through the bridge. No
+ * tool of a server is ever called by such a name.
+ */
+export const SERVER_REQUESTS = {
+  listResources: "mcp:resources/list",
+  listResourceTemplates: "mcp:resources/templates/list",
+  readResource: "mcp:resources/read",
+  listPrompts: "mcp:prompts/list",
+  getPrompt: "mcp:prompts/get",
+} as const;
+
+const RESERVED_PREFIX = "mcp:";
+
+const noArguments = z.strictObject({});
+const readArguments = z.strictObject({ uri: z.string().min(1) });
+const promptArguments = z.strictObject({
+  name: z.string().min(1),
+  arguments: z.record(z.string(), z.string()).optional(),
+});
+const contentsSchema = z.looseObject({ contents: z.array(z.unknown()) });
+const promptSchema = z.looseObject({
+  description: z.string().optional(),
+  messages: z.array(z.looseObject({ role: z.string(), content: z.unknown() })),
+});
+
+/** Whether a call is for the server itself and not for one of its tools. */
+export function isServerRequest(tool: string): boolean {
+  return tool.startsWith(RESERVED_PREFIX);
+}
+
+/** @throws CemError `TOOL_UNKNOWN`, `ARGUMENTS_INVALID` or what the connection throws. */
+export async function answerServerRequest(
+  connections: McpConnections,
+  call: { server: string; tool: string; args: JsonObject },
+  options: CallOptions,
+  context: Omit<PartContext, "name">,
+): Promise<JsonValue> {
+  const { server, tool, args } = call;
+  const list = async (kind: Parameters<McpConnections["list"]>[1]): Promise<JsonValue> => {
+    check(noArguments, args, tool);
+    const { items, cut } = await connections.list(server, kind, options);
+    return { [kind]: items, ...(cut === undefined ? {} : { cut }) };
+  };
+  switch (tool) {
+    case SERVER_REQUESTS.listResources:
+      return list("resources");
+    case SERVER_REQUESTS.listResourceTemplates:
+      return list("resourceTemplates");
+    case SERVER_REQUESTS.listPrompts:
+      return list("prompts");
+    case SERVER_REQUESTS.readResource: {
+      const params = check(readArguments, args, tool);
+      const result = await connections.request(server, { method: "resources/read", params }, options);
+      const { contents } = checkAnswer(contentsSchema, result, call);
+      const named = { ...context, name: "resource" };
+      return { contents: await Promise.all(contents.map((part) => mapResource(part, named))) };
+    }
+    case SERVER_REQUESTS.getPrompt: {
+      const { name, arguments: values } = check(promptArguments, args, tool);
+      const params = { name, ...(values === undefined ? {} : { arguments: values }) };
+      const result = await connections.request(server, { method: "prompts/get", params }, options);
+      const { description, messages } = checkAnswer(promptSchema, result, call);
+      const mapped = messages.map(async ({ role, content }) => ({
+        role,
+        content: await mapPart(content as JsonValue, { ...context, name }),
+      }));
+      return { ...(description === undefined ? {} : { description }), messages: await Promise.all(mapped) };
+    }
+    default:
+      throw new CemError(
+        "TOOL_UNKNOWN",
+        `There is no request "${tool}". There are: ${Object.values(SERVER_REQUESTS).join(", ")}.`,
+        { details: { server, tool } },
+      );
+  }
+}
+
+function check<T>(schema: z.ZodType<T>, args: JsonObject, tool: string): T {
+  const result = schema.safeParse(args);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  const argument = (issue?.path ?? []).map(String).join(".");
+  const where = argument === "" ? "" : `\`${argument}\`: `;
+  throw new CemError(
+    "ARGUMENTS_INVALID",
+    `The arguments of ${tool} are not valid: ${where}${issue?.message}.`,
+    {
+      details: { tool, argument },
+    },
+  );
+}
+
+function checkAnswer<T>(schema: z.ZodType<T>, answer: JsonObject, call: { server: string; tool: string }): T {
+  const result = schema.safeParse(answer);
+  if (result.success) return result.data;
+  throw new CemError(
+    "PROTOCOL_ERROR",
+    `Server "${call.server}" gave an answer to ${call.tool} that is not valid.`,
+    {
+      details: { server: call.server, tool: call.tool },
+    },
+  );
+}

@@ -1,0 +1,139 @@
+import type { JsonObject, JsonSchema, JsonValue, ToolAnnotations } from "@cem/core";
+import { findHeaderFault } from "./header-declarations.ts";
+
+const MAX_NAME_CHARACTERS = 256;
+const MAX_DEFINITION_BYTES = 1024 * 1024;
+const ANY_ARGUMENTS: JsonSchema = { type: "object" };
+
+/** A tool as its server defines it. */
+export interface RemoteTool {
+  name: string;
+  title?: string;
+  description: string;
+  inputSchema: JsonSchema;
+  outputSchema?: JsonSchema;
+  annotations?: ToolAnnotations;
+  /** Why arguments can't be checked against what the server sent. Absent: they can, as far as is known. */
+  unvalidated?: string;
+  /** The definition exactly as it came. */
+  definition: JsonObject;
+}
+
+/** A tool that can't be offered, and why. */
+export interface LeftOutTool {
+  name: string;
+  reason: string;
+}
+
+export interface ReadToolsResult {
+  tools: RemoteTool[];
+  leftOut: LeftOutTool[];
+}
+
+export interface ReadToolsOptions {
+  /** The transport carries arguments in HTTP headers too, so their declarations have to be right. */
+  checkHeaders?: boolean;
+}
+
+/** Reads definitions one by one: a bad one costs no other. */
+export function readToolDefinitions(
+  items: readonly JsonValue[],
+  options: ReadToolsOptions = {},
+): ReadToolsResult {
+  const tools = new Map<string, RemoteTool>();
+  const leftOut: LeftOutTool[] = [];
+  items.forEach((item, index) => {
+    const result = readToolSafely(item, index, options);
+    if ("reason" in result) leftOut.push(result);
+    else if (tools.has(result.name))
+      leftOut.push({ name: result.name, reason: "another tool has this name" });
+    else tools.set(result.name, result);
+  });
+  return { tools: [...tools.values()], leftOut };
+}
+
+/** Nesting that JSON can hold can be more than the stack can. */
+function readToolSafely(item: JsonValue, index: number, options: ReadToolsOptions): RemoteTool | LeftOutTool {
+  try {
+    return readTool(item, index, options);
+  } catch {
+    return { name: `#${index + 1}`, reason: "its definition is nested too deeply" };
+  }
+}
+
+function readTool(item: JsonValue, index: number, options: ReadToolsOptions): RemoteTool | LeftOutTool {
+  if (!isObject(item)) return { name: `#${index + 1}`, reason: "the definition is not an object" };
+  const name = item["name"];
+  if (typeof name !== "string" || name === "") return { name: `#${index + 1}`, reason: "it has no name" };
+  if (name.length > MAX_NAME_CHARACTERS) {
+    return {
+      name: `${name.slice(0, 40)}…`,
+      reason: `its name is longer than ${MAX_NAME_CHARACTERS} characters`,
+    };
+  }
+  const oversize = findOversize(item);
+  if (oversize !== undefined) return { name, reason: oversize };
+  const execution = item["execution"];
+  if (isObject(execution) && execution["taskSupport"] === "required") {
+    return { name, reason: "it only runs as a background task, which is not supported" };
+  }
+  const input = readInputSchema(item["inputSchema"]);
+  const headerFault = options.checkHeaders === true ? findHeaderFault(input.schema) : undefined;
+  if (headerFault !== undefined) return { name, reason: headerFault };
+
+  const tool: RemoteTool = {
+    name,
+    description: typeof item["description"] === "string" ? item["description"] : "",
+    inputSchema: input.schema,
+    definition: item,
+  };
+  if (input.unvalidated !== undefined) tool.unvalidated = input.unvalidated;
+  if (typeof item["title"] === "string") tool.title = item["title"];
+  if (isObject(item["outputSchema"])) tool.outputSchema = item["outputSchema"];
+  const annotations = readAnnotations(item["annotations"]);
+  if (annotations !== undefined) tool.annotations = annotations;
+  return tool;
+}
+
+function findOversize(item: JsonObject): string | undefined {
+  try {
+    const bytes = Buffer.byteLength(JSON.stringify(item));
+    if (bytes <= MAX_DEFINITION_BYTES) return undefined;
+    return `its definition has ${bytes} bytes, more than ${MAX_DEFINITION_BYTES}`;
+  } catch {
+    return "its definition is nested too deeply";
+  }
+}
+
+function readInputSchema(value: JsonValue | undefined): { schema: JsonSchema; unvalidated?: string } {
+  if (value === undefined || value === null) {
+    return { schema: ANY_ARGUMENTS, unvalidated: "the server gave no inputSchema" };
+  }
+  if (!isObject(value)) {
+    return { schema: ANY_ARGUMENTS, unvalidated: `its inputSchema is ${describe(value)}, not an object` };
+  }
+  const type = value["type"];
+  if (type === undefined || type === "object") return { schema: value };
+  return {
+    schema: ANY_ARGUMENTS,
+    unvalidated: `its inputSchema asks for ${JSON.stringify(type).slice(0, 60)}, but arguments are always an object`,
+  };
+}
+
+function readAnnotations(value: JsonValue | undefined): ToolAnnotations | undefined {
+  if (!isObject(value)) return undefined;
+  const annotations: ToolAnnotations = {};
+  if (typeof value["title"] === "string") annotations.title = value["title"];
+  for (const hint of ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] as const) {
+    if (typeof value[hint] === "boolean") annotations[hint] = value[hint];
+  }
+  return Object.keys(annotations).length === 0 ? undefined : annotations;
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function describe(value: JsonValue): string {
+  return Array.isArray(value) ? "a list" : `a ${typeof value}`;
+}

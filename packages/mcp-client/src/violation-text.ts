@@ -1,0 +1,123 @@
+import type { ErrorObject } from "ajv";
+import type { ArgumentViolation } from "./argument-validation.ts";
+import { nearest } from "./nearest.ts";
+
+const MAX_LISTED = 20;
+const MAX_VALUE_CHARACTERS = 60;
+
+/** Says in words which argument is wrong and what is allowed. Never repeats the value that was given. */
+export function describeViolation(error: ErrorObject): ArgumentViolation {
+  const path = toPath(error.instancePath);
+  const params = error.params as Record<string, unknown>;
+  switch (error.keyword) {
+    case "required": {
+      const missing = missingOf(error);
+      const names = missing.map((name) => quote(join(path, name)));
+      const message = names.length === 1 ? `${names[0]} is missing` : `${names.join(" and ")} are missing`;
+      return { argument: join(path, missing[0] ?? ""), message: message + offer(error, missing) };
+    }
+    case "additionalProperties":
+    case "unevaluatedProperties": {
+      const name = String(params["additionalProperty"] ?? params["unevaluatedProperty"]);
+      const known = propertiesOf(error);
+      const near = nearest(name, known);
+      const hint = near === undefined ? `allowed: ${list(known)}` : `did you mean ${quote(near)}?`;
+      return {
+        argument: join(path, name),
+        message: `${quote(join(path, name))} is not an argument; ${hint}`,
+      };
+    }
+    case "enum":
+      return says(path, `must be one of ${list((params["allowedValues"] as unknown[]).map(show))}`);
+    case "const":
+      return says(path, `must be ${show(params["allowedValue"])}`);
+    case "type":
+      return says(path, `must be ${typeName(params["type"])}, not ${kindOf(error.data)}`);
+    case "anyOf":
+    case "oneOf":
+      return says(path, `has none of the allowed forms${typesOf(error)}`);
+    case "pattern":
+      return says(path, `must match the pattern ${String(params["pattern"]).slice(0, 200)}`);
+    case "format":
+      return says(path, `must be a valid ${String(params["format"])}`);
+    case "uniqueItems":
+      return says(path, "must not have the same item twice");
+    default:
+      return says(path, error.message ?? "is not valid");
+  }
+}
+
+function says(path: string, what: string): ArgumentViolation {
+  return { argument: path, message: path === "" ? `they ${what}` : `${quote(path)} ${what}` };
+}
+
+function toPath(pointer: string): string {
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .reduce((path, part) => join(path, part), "");
+}
+
+function join(path: string, part: string): string {
+  if (path === "") return part;
+  return /^\d+$/.test(part) ? `${path}[${part}]` : `${path}.${part}`;
+}
+
+/** The validator stops at the first missing one; people want to know all. */
+function missingOf(error: ErrorObject): string[] {
+  const required: unknown = error.parentSchema?.["required"];
+  const data: unknown = error.data;
+  const first = String((error.params as Record<string, unknown>)["missingProperty"]);
+  if (!Array.isArray(required) || typeof data !== "object" || data === null) return [first];
+  const missing = required.filter(
+    (name): name is string => typeof name === "string" && !Object.hasOwn(data, name),
+  );
+  return missing.length === 0 ? [first] : missing;
+}
+
+/** A missing argument and an unknown one together are most often a misspelling. */
+function offer(error: ErrorObject, missing: string[]): string {
+  const data: unknown = error.data;
+  if (typeof data !== "object" || data === null) return "";
+  const unknown = Object.keys(data).filter((name) => !propertiesOf(error).includes(name));
+  const near = missing.length === 1 && missing[0] !== undefined ? nearest(missing[0], unknown) : undefined;
+  return near === undefined ? "" : `; ${quote(near)} is not an argument`;
+}
+
+function propertiesOf(error: ErrorObject): string[] {
+  const properties: unknown = error.parentSchema?.["properties"];
+  return typeof properties === "object" && properties !== null ? Object.keys(properties) : [];
+}
+
+function typesOf(error: ErrorObject): string {
+  const branches: unknown = error.schema;
+  if (!Array.isArray(branches)) return "";
+  const types = branches.map((branch) => (branch as { type?: unknown } | null)?.type);
+  return types.every((type) => typeof type === "string") ? `: ${list([...new Set(types)])}` : "";
+}
+
+function typeName(type: unknown): string {
+  if (Array.isArray(type)) return type.map(typeName).join(" or ");
+  return type === "null" ? "null" : `${/^[aeiou]/.test(String(type)) ? "an" : "a"} ${String(type)}`;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  return typeName(Array.isArray(value) ? "array" : typeof value);
+}
+
+function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? "undefined";
+  return text.length <= MAX_VALUE_CHARACTERS ? text : `${text.slice(0, MAX_VALUE_CHARACTERS)}…`;
+}
+
+function list(values: readonly string[]): string {
+  if (values.length === 0) return "none";
+  const shown = values.slice(0, MAX_LISTED).join(", ");
+  return values.length <= MAX_LISTED ? shown : `${shown} and ${values.length - MAX_LISTED} more`;
+}
+
+function quote(name: string): string {
+  return `\`${name.slice(0, 200)}\``;
+}
