@@ -1,0 +1,116 @@
+import { hash } from "node:crypto";
+import path from "node:path";
+import type { CatalogSnapshot, ToolCatalog, ToolKind, ToolProblem, ToolServer } from "@cem/core";
+import { loadCache, saveCache } from "./disk-cache.ts";
+import { createFactsStore } from "./facts-store.ts";
+import { mapInParallel } from "./map-in-parallel.ts";
+import { createModuleGraph } from "./module-graph.ts";
+import { readServer } from "./read-server.ts";
+import { scanFolders } from "./scan-folders.ts";
+import { createSourceFiles } from "./source-files.ts";
+
+export interface DiscoverySettings {
+  /** Folder of the tools: `servers/<server>/<tool>.ts`. One that does not exist has no tools. */
+  serversDir: string;
+  /** Folder of the skills: `skills/<skill>/index.ts`, with a SKILL.md. Default: none. */
+  skillsDir?: string;
+  /** Where to keep what was read, for the next process. Must not be writable for code in the sandbox. Default: nowhere. */
+  cacheFile?: string;
+  /** Read many files at once. Default: true. */
+  parallel?: boolean;
+}
+
+const PARALLEL_FOLDERS = 32;
+
+/**
+ * A catalog of the tools and skills in a folder, read from their source without running it. Each `list()` looks at every
+ * file again and reads those that changed. What it returns must not be changed by the caller.
+ */
+export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
+  const roots: { kind: ToolKind; dir: string }[] = [
+    { kind: "local", dir: path.resolve(settings.serversDir) },
+  ];
+  if (settings.skillsDir !== undefined) roots.push({ kind: "skill", dir: path.resolve(settings.skillsDir) });
+  const cacheFile = settings.cacheFile === undefined ? undefined : path.resolve(settings.cacheFile);
+  const concurrency = settings.parallel === false ? 1 : PARALLEL_FOLDERS;
+  const sources = createSourceFiles(roots.map(({ dir }) => dir));
+  const store = createFactsStore(sources);
+  const cacheRoot = roots[0]?.dir ?? "";
+  const loaded =
+    cacheFile === undefined ? Promise.resolve() : loadCache(cacheFile, cacheRoot, sources, store);
+  let last: Promise<unknown> = loaded;
+
+  async function read(signal?: AbortSignal): Promise<CatalogSnapshot> {
+    sources.begin();
+    const readsBefore = store.reads;
+    const visited = new Set<string>();
+    const found: { server?: ToolServer; problems: ToolProblem[] }[] = [];
+    for (const { kind, dir } of roots) {
+      const { folders, problems } = await scanFolders(dir, concurrency, signal);
+      const factsOf = (file: string) => {
+        signal?.throwIfAborted();
+        visited.add(file);
+        return store.factsOf(file);
+      };
+      const graph = createModuleGraph(factsOf, (file) => sources.isInside(file));
+      found.push(
+        { problems },
+        ...(await mapInParallel(folders, concurrency, (folder) => readServer(folder, kind, graph), signal)),
+      );
+    }
+    store.end();
+    const isPruned = prune(visited);
+    if (cacheFile !== undefined && (isPruned || store.reads !== readsBefore))
+      await saveCache(cacheFile, cacheRoot, sources, store);
+    return toSnapshot(found);
+  }
+
+  /** Forgets files that are gone or no longer of interest. */
+  function prune(visited: ReadonlySet<string>): boolean {
+    const kept = new Set(visited);
+    for (const [file, { dependencies }] of store.entries) {
+      if (visited.has(file)) for (const [each] of dependencies) kept.add(each);
+    }
+    const before = store.entries.size;
+    for (const file of store.entries.keys()) if (!visited.has(file)) store.entries.delete(file);
+    for (const file of sources.states.keys()) if (!kept.has(file)) sources.states.delete(file);
+    return store.entries.size !== before;
+  }
+
+  return {
+    specificationVersion: "v1",
+    list(options = {}) {
+      // One look at a time: each must see what is on disk when its turn comes.
+      const next = last.then(() => read(options.signal));
+      last = next.catch(() => undefined);
+      return next;
+    },
+  };
+}
+
+/** One name, one server: a skill that is called like a server would be taken for it. */
+function toSnapshot(found: readonly { server?: ToolServer; problems: ToolProblem[] }[]): CatalogSnapshot {
+  const servers = new Map<string, ToolServer>();
+  const problems = found.flatMap((each) => each.problems);
+  for (const { server } of found) {
+    if (!server) continue;
+    if (servers.has(server.name)) {
+      const [file = server.name] = server.tools.map((tool) => tool.file ?? "");
+      problems.push({
+        server: server.name,
+        file,
+        message: `The skill "${server.name}" has the name of a server and is left out. Rename one of them.`,
+      });
+    } else servers.set(server.name, server);
+  }
+  const all = [...servers.values()];
+  return { servers: all, problems, version: versionOf(all) };
+}
+
+function versionOf(servers: readonly ToolServer[]): string {
+  return hash(
+    "sha256",
+    JSON.stringify(servers, (key, value: unknown) => (key === "file" ? undefined : value)),
+    "base64url",
+  );
+}

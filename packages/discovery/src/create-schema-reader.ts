@@ -1,0 +1,152 @@
+import type { TSType } from "@babel/types";
+import type { JsonSchema } from "@cem/core";
+import { findDeclaration, findExported } from "./find-declaration.ts";
+import { readObject } from "./read-object.ts";
+import { readReference } from "./read-reference.ts";
+import { readIndexed, readKeys, readMapped, readTypeQuery } from "./read-derived.ts";
+import { arrayOf, intersectionSchema, literalSchema, unionSchema } from "./schema-combine.ts";
+import { literalValue } from "./literal-value.ts";
+import type { ModuleLoader, SchemaReader, Scope } from "./schema-reader.ts";
+import { withTypeText } from "./type-text.ts";
+
+/** Types deeper or larger than this are cut to "anything": a catalog is read by people and models. */
+const MAX_DEPTH = 32;
+const MAX_TYPES = 3_000;
+
+/** A reader for one schema: the definitions it collects belong to that schema. */
+export interface RootSchemaReader extends SchemaReader {
+  /** Adds the definitions that a schema refers to. */
+  finish(schema: JsonSchema): JsonSchema;
+}
+
+export function createSchemaReader(load: ModuleLoader): RootSchemaReader {
+  const open = new Map<string, { name: string; isRecursive: boolean }>();
+  const definitions = new Map<string, JsonSchema>();
+  let depth = 0;
+  let count = 0;
+
+  const reader: RootSchemaReader = {
+    schemaOf(type, scope) {
+      count += 1;
+      if (depth >= MAX_DEPTH || count > MAX_TYPES) return {};
+      depth += 1;
+      try {
+        return readType(reader, type, scope, load);
+      } finally {
+        depth -= 1;
+      }
+    },
+    find: (name, module) => findDeclaration(name, module, load),
+    findIn: (specifier, name, module) => findExported(specifier, name, module, load),
+    named(key, name, read) {
+      const entry = open.get(key);
+      if (entry) {
+        entry.isRecursive = true;
+        return { $ref: `#/$defs/${entry.name}` };
+      }
+      const taken = new Set([...definitions.keys(), ...[...open.values()].map((other) => other.name)]);
+      const mine = { name: freeName(name, taken), isRecursive: false };
+      open.set(key, mine);
+      const schema = read();
+      open.delete(key);
+      if (!mine.isRecursive) return schema;
+      definitions.set(mine.name, schema);
+      return { $ref: `#/$defs/${mine.name}` };
+    },
+    finish(schema) {
+      if (definitions.size === 0) return schema;
+      const root =
+        typeof schema["$ref"] === "string"
+          ? definitions.get(schema["$ref"].slice("#/$defs/".length))
+          : undefined;
+      return { ...(root ?? schema), $defs: Object.fromEntries(definitions) };
+    },
+  };
+  return reader;
+}
+
+function freeName(name: string, taken: ReadonlySet<string>): string {
+  for (let number = 1; ; number += 1) {
+    const free = number === 1 ? name : `${name}_${number}`;
+    if (!taken.has(free)) return free;
+  }
+}
+
+function readType(reader: SchemaReader, type: TSType, scope: Scope, load: ModuleLoader): JsonSchema {
+  switch (type.type) {
+    case "TSStringKeyword":
+    case "TSTemplateLiteralType":
+      return { type: "string" };
+    case "TSNumberKeyword":
+      return { type: "number" };
+    case "TSBooleanKeyword":
+      return { type: "boolean" };
+    case "TSNullKeyword":
+      return { type: "null" };
+    case "TSObjectKeyword":
+      return { type: "object" };
+    case "TSBigIntKeyword":
+      return withTypeText({ type: "integer" }, "bigint");
+    case "TSVoidKeyword":
+    case "TSUndefinedKeyword":
+      return withTypeText({}, "void");
+    case "TSLiteralType": {
+      const value = literalValue(type.literal, scope.module, load);
+      return value === undefined ? {} : literalSchema(value);
+    }
+    case "TSArrayType":
+      return arrayOf(reader.schemaOf(type.elementType, scope));
+    case "TSTupleType":
+      return tupleSchema(reader, type.elementTypes, scope);
+    case "TSUnionType":
+      return unionSchema(
+        type.types
+          .filter((member) => member.type !== "TSUndefinedKeyword" && member.type !== "TSNeverKeyword")
+          .map((member) => reader.schemaOf(member, scope)),
+      );
+    case "TSIntersectionType":
+      return intersectionSchema(type.types.map((member) => reader.schemaOf(member, scope)));
+    case "TSParenthesizedType":
+    case "TSOptionalType":
+      return reader.schemaOf(type.typeAnnotation, scope);
+    case "TSTypeLiteral":
+      return readObject(reader, type.members, scope, load);
+    case "TSTypeReference":
+    case "TSImportType":
+      return readReference(reader, type, scope, load);
+    case "TSTypeOperator":
+      if (type.operator === "keyof") return readKeys(reader, type.typeAnnotation, scope);
+      return type.operator === "readonly" ? reader.schemaOf(type.typeAnnotation, scope) : {};
+    case "TSIndexedAccessType":
+      return readIndexed(reader, type, scope);
+    case "TSMappedType":
+      return readMapped(reader, type, scope);
+    case "TSTypeQuery":
+      return readTypeQuery(reader, type, scope, load);
+    default:
+      return {};
+  }
+}
+
+function tupleSchema(
+  reader: SchemaReader,
+  elements: readonly TSType[] | readonly { type: string }[],
+  scope: Scope,
+): JsonSchema {
+  const prefixItems: JsonSchema[] = [];
+  let minItems = 0;
+  let rest: JsonSchema | undefined;
+  for (const element of elements as readonly TSType[]) {
+    const isNamed = (element.type as string) === "TSNamedTupleMember";
+    const member = isNamed ? (element as unknown as { elementType: TSType; optional: boolean }) : undefined;
+    const type = member?.elementType ?? element;
+    if (type.type === "TSRestType") {
+      rest = reader.schemaOf(type.typeAnnotation, scope).items ?? {};
+      continue;
+    }
+    prefixItems.push(reader.schemaOf(type, scope));
+    if (!member?.optional && type.type !== "TSOptionalType") minItems = prefixItems.length;
+  }
+  if (rest) return { type: "array", prefixItems, minItems, items: rest };
+  return { type: "array", prefixItems, minItems, maxItems: prefixItems.length };
+}

@@ -1,0 +1,46 @@
+import { resolveSpecifier, type Declaration, type SourceModule } from "./source-module.ts";
+import type { ModuleLoader } from "./schema-reader.ts";
+
+/** How many files a name is followed through. */
+const MAX_HOPS = 16;
+
+/** Finds what a name in a file refers to, following imports. */
+export function findDeclaration(
+  name: string,
+  module: SourceModule,
+  load: ModuleLoader,
+  hops = 0,
+): Declaration | undefined {
+  const local = module.declarations.get(name);
+  if (local) return local;
+  const origin = module.imports.get(name);
+  return origin && findExported(origin.specifier, origin.imported, module, load, hops);
+}
+
+/** Finds what another file exports by a name, following what that file passes on. */
+export function findExported(
+  specifier: string,
+  name: string,
+  from: SourceModule,
+  load: ModuleLoader,
+  hops = 0,
+): Declaration | undefined {
+  const file = resolveSpecifier(from.file, specifier);
+  const module = file === undefined || hops >= MAX_HOPS ? undefined : loadLike(file, load);
+  if (!module) return undefined;
+  const passedOn = module.reexports.get(name);
+  if (passedOn) return findExported(passedOn.specifier, passedOn.imported, module, load, hops + 1);
+  const found = findDeclaration(module.exported.get(name) ?? name, module, load, hops + 1);
+  if (found) return found;
+  for (const star of module.stars) {
+    const behind = findExported(star, name, module, load, hops + 1);
+    if (behind) return behind;
+  }
+  return undefined;
+}
+
+/** Types may be imported the ways TypeScript allows: `./types.js` or `./types` for types.ts. */
+function loadLike(file: string, load: ModuleLoader): SourceModule | undefined {
+  const stem = file.replace(/\.m?js$/, "");
+  return load(file) ?? load(`${stem}.ts`) ?? load(`${stem}.d.ts`);
+}

@@ -1,0 +1,2 @@
+export { createDiscovery } from "./create-discovery.ts";
+export type { DiscoverySettings } from "./create-discovery.ts";

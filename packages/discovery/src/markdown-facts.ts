@@ -1,0 +1,41 @@
+import { parse } from "yaml";
+import { z } from "zod";
+import { failedModule, type ModuleFacts } from "./module-facts.ts";
+
+const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
+const MAX_FRONT_MATTER_CHARACTERS = 64 * 1024;
+
+const frontMatterSchema = z.looseObject({ description: z.string().optional() });
+
+/** Reads the description of a server or skill from its README.md or SKILL.md: the front matter's, else the first words. */
+export function readMarkdown(text: string): ModuleFacts {
+  const match = FRONT_MATTER.exec(text);
+  const facts = failedModule({ kind: "unread", message: "has front matter that is not valid YAML" });
+  const matter = match ? readFrontMatter(match[1] ?? "") : {};
+  if (!matter) return facts;
+  const { failure: _failure, ...empty } = facts;
+  return {
+    ...empty,
+    description: matter.description?.trim() ?? firstWords(text.slice(match?.[0].length ?? 0)),
+  };
+}
+
+function readFrontMatter(text: string): { description?: string | undefined } | undefined {
+  if (text.length > MAX_FRONT_MATTER_CHARACTERS) return undefined;
+  try {
+    const found = frontMatterSchema.safeParse(parse(text) ?? {});
+    return found.success ? found.data : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first paragraph, or the title where there is none. */
+function firstWords(text: string): string {
+  const blocks = text.split(/\r?\n\s*\r?\n/).flatMap((block) => block.split(/\n(?=#)|(?<=^#.*)\n/m));
+  const lines = blocks
+    .map((block) => block.trim().replaceAll(/\s*\n\s*/g, " "))
+    .filter((block) => block !== "" && !/^(?:```|<|!?\[|---|===)/.test(block));
+  const paragraph = lines.find((line) => !line.startsWith("#"));
+  return paragraph ?? lines[0]?.replace(/^#+\s*/, "") ?? "";
+}

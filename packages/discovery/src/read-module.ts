@@ -1,0 +1,117 @@
+import type { ExportNamedDeclaration, ExportSpecifier, Node, Statement } from "@babel/types";
+import { exportedFunction, isFunction, type FunctionNode } from "./function-node.ts";
+import type { FunctionFacts, Link, ModuleFacts, Reexport } from "./module-facts.ts";
+import { readFunction } from "./read-function.ts";
+import type { ModuleLoader } from "./schema-reader.ts";
+import { nameOf, unwrapExport, type SourceModule } from "./source-module.ts";
+
+/** Reads what a parsed file exports. */
+export function readModule(module: SourceModule, load: ModuleLoader): ModuleFacts {
+  const functions = new Map<string, FunctionFacts>();
+  const values = new Set<string>();
+  const reexports: Reexport[] = [];
+  const stars: Link[] = [];
+  const links: Link[] = [];
+  const statements = module.ast.program.body;
+  const locals = localFunctions(statements);
+
+  const addFunction = (name: string, node: FunctionNode, statement: Node) => {
+    // Of overloads, the first is the one to show.
+    if (!functions.has(name)) functions.set(name, readFunction({ name, node, statement, module, load }));
+  };
+
+  for (const statement of statements) {
+    const line = statement.loc?.start.line ?? 1;
+    if (statement.type === "ImportDeclaration") {
+      if (!isTypeOnly(statement.importKind, statement.specifiers))
+        links.push({ specifier: statement.source.value, line });
+    } else if (statement.type === "ExportAllDeclaration") {
+      if (statement.exportKind === "type") continue;
+      links.push({ specifier: statement.source.value, line });
+      stars.push({ specifier: statement.source.value, line });
+    } else if (statement.type === "ExportNamedDeclaration") {
+      if (statement.declaration) {
+        for (const [name, node] of declaredNames(statement.declaration)) {
+          if (isFunction(node)) addFunction(name, node, statement);
+          else values.add(name);
+        }
+      } else if (!isTypeOnly(statement.exportKind, statement.specifiers)) {
+        if (statement.source) links.push({ specifier: statement.source.value, line });
+        for (const { exported, local } of valueSpecifiers(statement)) {
+          const origin = statement.source
+            ? { specifier: statement.source.value, imported: local }
+            : module.imports.get(local);
+          const own = locals.get(local);
+          if (origin && origin.imported !== "*") reexports.push({ exported, ...origin, line });
+          else if (own && !origin) addFunction(exported, own.node, own.statement);
+          else values.add(exported);
+        }
+      }
+    }
+  }
+  return {
+    description: module.comments.ofFile().summary,
+    functions: [...functions.values()],
+    values: [...values].filter((name) => !functions.has(name)),
+    hasOnlyTypes: statements.length > 0 && statements.every((statement) => isTypeStatement(statement)),
+    reexports,
+    stars,
+    links,
+  };
+}
+
+function isTypeOnly(kind: string | null | undefined, specifiers: readonly Node[]): boolean {
+  if (kind === "type") return true;
+  const isType = (each: Node) =>
+    (each.type === "ImportSpecifier" && each.importKind === "type") ||
+    (each.type === "ExportSpecifier" && each.exportKind === "type");
+  return specifiers.length > 0 && specifiers.every(isType);
+}
+
+function isTypeStatement(statement: Statement): boolean {
+  const node = unwrapExport(statement);
+  if (node.type === "ImportDeclaration") return true;
+  if (node.type === "ExportNamedDeclaration" || node.type === "ExportAllDeclaration")
+    return node.exportKind === "type";
+  return node.type === "TSInterfaceDeclaration" || node.type === "TSTypeAliasDeclaration";
+}
+
+function valueSpecifiers(statement: ExportNamedDeclaration): { exported: string; local: string }[] {
+  return statement.specifiers
+    .filter((each) => each.type !== "ExportSpecifier" || each.exportKind !== "type")
+    .map((each) => ({
+      exported: nameOf(each.exported),
+      local: each.type === "ExportSpecifier" ? nameOf((each as ExportSpecifier).local) : "*",
+    }));
+}
+
+/** Functions of the file by their local names, exported or not. */
+function localFunctions(
+  statements: readonly Statement[],
+): Map<string, { node: FunctionNode; statement: Node }> {
+  const locals = new Map<string, { node: FunctionNode; statement: Node }>();
+  for (const statement of statements) {
+    for (const [name, node] of declaredNames(unwrapExport(statement))) {
+      if (isFunction(node) && !locals.has(name)) locals.set(name, { node, statement });
+    }
+  }
+  return locals;
+}
+
+/** The names that a declaration makes at run time, and what they hold. */
+function* declaredNames(declaration: Node): Generator<[string, Node]> {
+  if (declaration.type === "VariableDeclaration") {
+    if (declaration.declare) return;
+    for (const { id, init } of declaration.declarations) {
+      if (id.type === "Identifier" && init) yield [id.name, exportedFunction(init) ?? init];
+    }
+  } else if (
+    declaration.type === "FunctionDeclaration" ||
+    declaration.type === "TSDeclareFunction" ||
+    declaration.type === "ClassDeclaration"
+  ) {
+    if (declaration.id) yield [declaration.id.name, declaration];
+  } else if (declaration.type === "TSEnumDeclaration") {
+    yield [declaration.id.name, declaration];
+  }
+}

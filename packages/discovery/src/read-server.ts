@@ -1,0 +1,163 @@
+import path from "node:path";
+import type { ToolDefinition, ToolKind, ToolProblem, ToolServer } from "@cem/core";
+import type { FunctionFacts } from "./module-facts.ts";
+import type { BrokenLink, ModuleGraph } from "./module-graph.ts";
+import type { ToolFolder } from "./scan-folders.ts";
+
+export interface ReadServer {
+  /** Absent when the folder holds nothing that is meant to be a tool. */
+  server?: ToolServer;
+  problems: ToolProblem[];
+}
+
+/** Puts together what the files of one folder say. */
+export async function readServer(
+  folder: ToolFolder,
+  kind: ToolKind,
+  graph: ModuleGraph,
+): Promise<ReadServer> {
+  const tools = new Map<string, ToolDefinition>();
+  const problems = new Map<string, ToolProblem>();
+  const pathOf = (name: string) => path.join(folder.folder, name);
+  const index = folder.index === undefined ? undefined : pathOf(folder.index);
+  await Promise.all(folder.files.map((name) => graph.factsOf(pathOf(name))));
+
+  function report(file: string, message: string, line?: number): void {
+    const shown = path.relative(folder.folder, file).split(path.sep).join("/") || folder.name;
+    const problem = {
+      server: folder.name,
+      file,
+      ...(line === undefined ? {} : { line }),
+      message: `${shown} ${message}.`,
+    };
+    if (!problems.has(`${file}:${line}`)) problems.set(`${file}:${line}`, problem);
+  }
+  const reportLink = ({ file, line, message }: BrokenLink) => report(file, message, line);
+
+  function add(facts: FunctionFacts, name: string, file: string, importedFrom: string): void {
+    const present = tools.get(name);
+    if (!present) tools.set(name, toolOf(facts, name, file, importedFrom));
+    else if (present.file !== file)
+      report(
+        file,
+        `gives a second tool "${name}"; the one in ${path.basename(present.file ?? "")} is used`,
+        facts.line,
+      );
+  }
+
+  function toolOf(facts: FunctionFacts, name: string, file: string, importedFrom: string): ToolDefinition {
+    const way = path.relative(folder.folder, importedFrom).split(path.sep).join("/");
+    const { inputSchema, outputSchema, annotations, callStyle, call } = facts;
+    return {
+      server: folder.name,
+      name,
+      kind,
+      description: facts.description,
+      inputSchema,
+      ...(outputSchema ? { outputSchema } : {}),
+      ...(annotations ? { annotations } : {}),
+      callStyle,
+      signature: `${name}${call}`,
+      module: path.posix.join(kind === "skill" ? "skills" : "servers", folder.name, way).replace(/^/, "./"),
+      file,
+    };
+  }
+
+  /** The index decides what is a tool. If it can't be imported, its tools are imported from their own files. */
+  async function readIndex(file: string): Promise<void> {
+    const names = await graph.exportsOf(file);
+    const found = await Promise.all(
+      [...names].map(async ([name, line]) => ({ name, line, resolved: await graph.resolve(file, name) })),
+    );
+    const broken = await graph.brokenLink(file);
+    let isUsable = broken === undefined;
+    if (broken) reportLink(broken);
+    for (const { name, line, resolved } of found) {
+      if (resolved.kind === "missing") {
+        isUsable = false;
+        report(file, `exports "${name}", which ${path.basename(resolved.file)} does not have`, line);
+      } else if (resolved.kind === "failed") {
+        report(
+          resolved.file,
+          resolved.facts.failure?.message ?? "can't be read",
+          resolved.facts.failure?.line,
+        );
+      }
+    }
+    for (const { name, resolved } of found) {
+      if (resolved.kind !== "function" || name.startsWith("_") || name === "default") continue;
+      if (isUsable) add(resolved.facts, name, resolved.file, file);
+      else await addAlone(resolved.file, resolved.facts);
+    }
+    const shown = new Set([...tools.values()].map((tool) => tool.file));
+    for (const name of folder.files) if (!shown.has(pathOf(name))) await reportForgotten(pathOf(name));
+  }
+
+  async function addAlone(file: string, facts: FunctionFacts): Promise<void> {
+    const broken = await graph.brokenLink(file);
+    if (broken) reportLink(broken);
+    else add(facts, facts.name, file, file);
+  }
+
+  /** Beside an index, other files are helpers; one that is broken or looks like a tool is told about all the same. */
+  async function reportForgotten(file: string): Promise<void> {
+    const { failure, functions } = await graph.factsOf(file);
+    if (failure?.kind === "broken") report(file, failure.message, failure.line);
+    const own = functions.find(({ name, isAsync }) => isAsync && name === path.parse(file).name);
+    if (!own || tools.has(own.name) || [...problems.values()].some((problem) => problem.file === file))
+      return;
+    report(
+      file,
+      `looks like a tool, but ${folder.index} does not export it. Add: export { ${own.name} } from "./${path.basename(file)}"`,
+      own.line,
+    );
+  }
+
+  /** Without an index, each file is one tool, named like the file. */
+  async function readFile(file: string, isStrict: boolean): Promise<void> {
+    const facts = await graph.factsOf(file);
+    if (facts.failure) return report(file, facts.failure.message, facts.failure.line);
+    const { name: stem } = path.parse(file);
+    const own =
+      facts.functions.find(({ name }) => name === stem) ??
+      facts.functions.find(({ name }) => toPlain(name) === toPlain(stem));
+    if (own) return addAlone(file, own);
+    if (!isStrict || facts.hasOnlyTypes) return undefined;
+    const others = facts.functions.map(({ name }) => `"${name}"`).join(", ");
+    return report(
+      file,
+      `exports no function "${stem}"${others ? `, only ${others}` : ""}. Export one, or begin the file's name with _ if it is no tool`,
+    );
+  }
+
+  const indexFailure = index === undefined ? undefined : (await graph.factsOf(index)).failure;
+  if (index !== undefined && indexFailure) report(index, indexFailure.message, indexFailure.line);
+  if (index !== undefined && !indexFailure) await readIndex(index);
+  else
+    for (const name of folder.files)
+      if (pathOf(name) !== index) await readFile(pathOf(name), index === undefined);
+
+  const description = await describe(folder, index, kind, graph);
+  const isEmpty = tools.size === 0 && problems.size === 0 && kind !== "skill";
+  return {
+    problems: [...problems.values()],
+    ...(isEmpty ? {} : { server: { name: folder.name, description, kind, tools: [...tools.values()] } }),
+  };
+}
+
+async function describe(
+  { folder, readme }: ToolFolder,
+  index: string | undefined,
+  kind: ToolKind,
+  graph: ModuleGraph,
+): Promise<string> {
+  const fromReadme = async () =>
+    readme === undefined ? "" : (await graph.factsOf(path.join(folder, readme))).description;
+  const fromIndex = async () => (index === undefined ? "" : (await graph.factsOf(index)).description);
+  return kind === "skill" ? (await fromReadme()) || fromIndex() : (await fromIndex()) || fromReadme();
+}
+
+/** `get-weather` and `getWeather` are one name. */
+function toPlain(name: string): string {
+  return name.replaceAll(/[^\p{L}\p{N}]/gu, "").toLowerCase();
+}

@@ -1,0 +1,105 @@
+import type { JsonSchema, JsonValue } from "@cem/core";
+import { extendSchema } from "./type-text.ts";
+
+/** The schema of a value that is written out. */
+export function literalSchema(value: JsonValue): JsonSchema {
+  if (value === null) return { type: "null" };
+  if (typeof value === "object") return {};
+  return { type: typeof value, const: value };
+}
+
+/** One of several: literals become an enum, what all allow stays open. */
+export function unionSchema(members: readonly JsonSchema[]): JsonSchema {
+  const flat = members.flatMap((member) => (isPlainUnion(member) ? (member.anyOf ?? []) : [member]));
+  if (flat.some((member) => Object.keys(member).length === 0)) return {};
+  const values = flat.flatMap((member) => literalsOf(member) ?? []);
+  const others = flat.filter((member) => literalsOf(member) === undefined);
+  const isAnyBoolean = values.includes(true) && values.includes(false);
+  const literals = isAnyBoolean ? values.filter((value) => typeof value !== "boolean") : values;
+  const parts = unique([
+    ...(literals.length > 0 ? [enumSchema(literals)] : []),
+    ...(isAnyBoolean ? [{ type: "boolean" }] : []),
+    ...others,
+  ]);
+  const [only] = parts;
+  if (!only) return {};
+  return parts.length === 1 ? only : { anyOf: parts };
+}
+
+/** All of several: objects are merged, anything else stays side by side. */
+export function intersectionSchema(members: readonly JsonSchema[]): JsonSchema {
+  const parts = members.filter((member) => Object.keys(member).length > 0);
+  const branded = parts.find((part) => part.type !== "object");
+  if (branded && parts.every((part) => part === branded || isEmptyObject(part))) return branded;
+  if (parts.every(isPlainObject)) return mergeObjects(parts);
+  return parts.length === 1 ? (parts[0] ?? {}) : parts.length === 0 ? {} : { allOf: parts };
+}
+
+/** Later properties replace earlier ones of the same name. */
+export function mergeObjects(parts: readonly JsonSchema[]): JsonSchema {
+  const properties = Object.fromEntries(parts.flatMap((part) => Object.entries(part.properties ?? {})));
+  const required = [...new Set(parts.flatMap((part) => part.required ?? []))];
+  const rest = parts.findLast((part) => part.additionalProperties !== undefined)?.additionalProperties;
+  const description = parts.findLast((part) => part.description !== undefined)?.description;
+  return objectSchema(properties, required, {
+    ...(rest === undefined ? {} : { additionalProperties: rest }),
+    ...(description === undefined ? {} : { description }),
+  });
+}
+
+export function objectSchema(
+  properties: Record<string, JsonSchema>,
+  required: readonly string[],
+  more: JsonSchema = {},
+): JsonSchema {
+  return { type: "object", ...more, properties, ...(required.length > 0 ? { required: [...required] } : {}) };
+}
+
+export function arrayOf(items: JsonSchema): JsonSchema {
+  return Object.keys(items).length === 0 ? { type: "array" } : { type: "array", items };
+}
+
+export function enumSchema(values: readonly JsonValue[]): JsonSchema {
+  const distinct = [...new Set(values)];
+  const [first] = distinct;
+  if (first !== undefined && distinct.length === 1) return literalSchema(first);
+  const types = [...new Set(distinct.map((value) => (value === null ? "null" : typeof value)))];
+  return types.length === 1 ? { type: types[0] ?? "string", enum: distinct } : { enum: distinct };
+}
+
+/** The values of a literal or an enum; undefined for any other schema. `null` alone is a type, not a literal. */
+export function literalsOf(schema: JsonSchema): JsonValue[] | undefined {
+  if (schema.const !== undefined) return [schema.const];
+  return schema.enum;
+}
+
+/** The names that a schema of literals allows, for `Pick` and the like. */
+export function keysOf(schema: JsonSchema): string[] {
+  const parts = schema.anyOf ?? [schema];
+  return parts
+    .flatMap((part) => literalsOf(part) ?? [])
+    .filter((value) => typeof value === "string" || typeof value === "number")
+    .map(String);
+}
+
+export function isPlainObject(schema: JsonSchema): boolean {
+  return schema.type === "object" && !schema.anyOf && !schema["allOf"];
+}
+
+/** Adds a description, or what a comment's tags say, without losing what the type is called. */
+export function describeSchema(schema: JsonSchema, more: JsonSchema): JsonSchema {
+  return Object.keys(more).length === 0 ? schema : extendSchema(schema, more);
+}
+
+function isEmptyObject(schema: JsonSchema): boolean {
+  return isPlainObject(schema) && Object.keys(schema.properties ?? {}).length === 0;
+}
+
+function isPlainUnion(schema: JsonSchema): boolean {
+  return schema.anyOf !== undefined && Object.keys(schema).length === 1;
+}
+
+function unique(schemas: readonly JsonSchema[]): JsonSchema[] {
+  const seen = new Map(schemas.map((schema) => [JSON.stringify(schema), schema]));
+  return [...seen.values()];
+}

@@ -1,0 +1,135 @@
+import { hash } from "node:crypto";
+import { lstat, readFile, realpath, stat } from "node:fs/promises";
+import type { Stats } from "node:fs";
+import path from "node:path";
+import type { ModuleFailure } from "./module-facts.ts";
+
+/** The largest file that is read. */
+export const MAX_SOURCE_BYTES = 1024 * 1024;
+
+/** A file that changed this shortly ago may change again without a change of its times. */
+const UNSETTLED_MS = 100;
+
+/** What is known about a file's content. */
+export interface SourceState {
+  /** Times and size when it was last looked at; "" when they can't be relied on. */
+  stamp: string;
+  /** Identifies the content, or why there is none. */
+  hash: string;
+  failure?: ModuleFailure;
+}
+
+/** Files under some roots, each read again only when it changed. */
+export interface SourceFiles {
+  /** States by absolute path, as of the last look. */
+  readonly states: Map<string, SourceState>;
+  /** Begins a new look: every file is checked once from here on. */
+  begin(): void;
+  /** Checks a file, at most once per look. */
+  look(file: string): Promise<SourceState>;
+  /** The text of a file that has no failure. */
+  text(file: string): Promise<string | undefined>;
+  /** Whether a path lies under one of the roots. */
+  isInside(file: string): boolean;
+}
+
+export function createSourceFiles(roots: readonly string[]): SourceFiles {
+  const states = new Map<string, SourceState>();
+  let looks = new Map<string, Promise<SourceState>>();
+  let texts = new Map<string, string>();
+  const realRoots = new Map<string, Promise<string>>();
+
+  const isInside = (file: string) => roots.some((root) => contains(root, file));
+
+  async function leadsOutside(file: string): Promise<boolean> {
+    const target = await realpath(file);
+    const found = await Promise.all(
+      roots.map(async (root) => {
+        const real = realRoots.get(root) ?? realpath(root).catch(() => root);
+        realRoots.set(root, real);
+        return contains(await real, target);
+      }),
+    );
+    return !found.includes(true);
+  }
+
+  async function check(file: string): Promise<SourceState> {
+    try {
+      let stats = await lstat(file);
+      if (stats.isSymbolicLink()) {
+        if (await leadsOutside(file))
+          return failed("outside", "is a link that leads out of its folder, which no sandbox follows");
+        stats = await stat(file);
+      }
+      if (stats.isDirectory()) return failed("directory", "is a folder, not a file");
+      if (!stats.isFile()) return failed("special", "is not a regular file");
+      return await checkContent(file, stats);
+    } catch (error) {
+      return failed(...reasonOf(error));
+    }
+  }
+
+  async function checkContent(file: string, stats: Stats): Promise<SourceState> {
+    const stamp = stampOf(stats);
+    const known = states.get(file);
+    if (known && known.stamp !== "" && known.stamp === stamp) return known;
+    if (stats.size > MAX_SOURCE_BYTES) {
+      const message = `has ${stats.size.toLocaleString("en")} bytes; the most that is read is ${MAX_SOURCE_BYTES.toLocaleString("en")}`;
+      return { stamp, hash: `large:${stats.size}`, failure: { kind: "unread", message } };
+    }
+    const bytes = await readFile(file);
+    const digest = hash("sha256", bytes, "base64url");
+    try {
+      texts.set(file, new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    } catch {
+      return { stamp, hash: digest, failure: { kind: "unread", message: "is not UTF-8 text" } };
+    }
+    return { stamp, hash: digest };
+  }
+
+  return {
+    states,
+    isInside,
+    begin() {
+      looks = new Map();
+      texts = new Map();
+    },
+    look(file) {
+      const present = looks.get(file);
+      if (present) return present;
+      const look = check(file).then((state) => {
+        states.set(file, state);
+        return state;
+      });
+      looks.set(file, look);
+      return look;
+    },
+    async text(file) {
+      const kept = texts.get(file);
+      if (kept !== undefined) return kept;
+      return readFile(file, "utf8").catch(() => undefined);
+    },
+  };
+}
+
+function contains(root: string, file: string): boolean {
+  const way = path.relative(root, file);
+  return way !== "" && way !== ".." && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way);
+}
+
+function stampOf({ mtimeMs, ctimeMs, size }: Stats): string {
+  const isSettled = Date.now() - Math.max(mtimeMs, ctimeMs) > UNSETTLED_MS;
+  return isSettled ? `${mtimeMs}:${ctimeMs}:${size}` : "";
+}
+
+function failed(reason: string, message: string): SourceState {
+  return { stamp: "", hash: reason, failure: { kind: "broken", message } };
+}
+
+function reasonOf(error: unknown): [string, string] {
+  const code = (error as { code?: unknown } | null)?.code;
+  if (code === "ENOENT" || code === "ENOTDIR") return ["missing", "does not exist"];
+  if (code === "ELOOP") return ["loop", "is a link that leads back to itself"];
+  if (code === "EACCES" || code === "EPERM") return ["denied", "can't be read: permission was denied"];
+  return ["unreadable", `can't be read: ${error instanceof Error ? error.message : String(error)}`];
+}

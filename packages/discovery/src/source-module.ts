@@ -1,0 +1,142 @@
+import path from "node:path";
+import type {
+  ClassDeclaration,
+  Expression,
+  File,
+  Node,
+  Statement,
+  TSEnumDeclaration,
+  TSInterfaceDeclaration,
+  TSTypeAliasDeclaration,
+} from "@babel/types";
+import { parseProgram } from "@cem/program";
+import { indexComments, type Comments } from "./comments.ts";
+
+/** Something in a file that a type can refer to. */
+export type Declaration =
+  | { kind: "interface"; nodes: TSInterfaceDeclaration[]; module: SourceModule }
+  | { kind: "alias"; node: TSTypeAliasDeclaration; module: SourceModule }
+  | { kind: "enum"; node: TSEnumDeclaration; module: SourceModule }
+  | { kind: "class"; node: ClassDeclaration; module: SourceModule }
+  | { kind: "constant"; node: Expression; module: SourceModule };
+
+/** A name that is taken from another file. */
+export interface Origin {
+  /** As written: `./types.ts`. */
+  specifier: string;
+  /** The name over there; `*` for the whole module. */
+  imported: string;
+}
+
+/** A parsed file. */
+export interface SourceModule {
+  /** Absolute path. */
+  file: string;
+  code: string;
+  ast: File;
+  comments: Comments;
+  declarations: ReadonlyMap<string, Declaration>;
+  /** What the file imports, by its local name. */
+  imports: ReadonlyMap<string, Origin>;
+  /** What the file passes on from other files, by its name outside. */
+  reexports: ReadonlyMap<string, Origin>;
+  /** Specifiers of `export * from`. */
+  stars: readonly string[];
+  /** Local names by their names outside, for `export { a as b }`. */
+  exported: ReadonlyMap<string, string>;
+}
+
+export type SourceModuleResult =
+  | { ok: true; module: SourceModule }
+  | { ok: false; message: string; line?: number };
+
+/** Parses a file and lists what it declares. */
+export function parseSourceModule(file: string, code: string): SourceModuleResult {
+  const parsed = parseProgram(code);
+  if (!parsed.ok) {
+    const { message, line } = parsed.error;
+    return { ok: false, message, ...(line === undefined ? {} : { line }) };
+  }
+  const { ast } = parsed.program;
+  const declarations = new Map<string, Declaration>();
+  const imports = new Map<string, Origin>();
+  const reexports = new Map<string, Origin>();
+  const exported = new Map<string, string>();
+  const stars: string[] = [];
+  const module: SourceModule = {
+    file,
+    code,
+    ast,
+    declarations,
+    imports,
+    reexports,
+    stars,
+    exported,
+    comments: indexComments(code, ast),
+  };
+  for (const statement of ast.program.body) {
+    for (const declared of declarationsOf(unwrapExport(statement), module))
+      addDeclaration(declarations, ...declared);
+    if (statement.type === "ImportDeclaration") {
+      for (const specifier of statement.specifiers) {
+        const imported =
+          specifier.type === "ImportSpecifier"
+            ? nameOf(specifier.imported)
+            : specifier.type === "ImportDefaultSpecifier"
+              ? "default"
+              : "*";
+        imports.set(specifier.local.name, { specifier: statement.source.value, imported });
+      }
+    } else if (statement.type === "ExportAllDeclaration") {
+      stars.push(statement.source.value);
+    } else if (statement.type === "ExportNamedDeclaration") {
+      for (const specifier of statement.specifiers) {
+        const outside = nameOf(specifier.exported);
+        const local = specifier.type === "ExportSpecifier" ? nameOf(specifier.local) : "*";
+        if (statement.source) reexports.set(outside, { specifier: statement.source.value, imported: local });
+        else exported.set(outside, local);
+      }
+    }
+  }
+  return { ok: true, module };
+}
+
+/** The declaration inside of `export …`, or the statement itself. */
+export function unwrapExport(statement: Statement): Node {
+  if (statement.type === "ExportNamedDeclaration" && statement.declaration) return statement.declaration;
+  return statement.type === "ExportDefaultDeclaration" ? statement.declaration : statement;
+}
+
+export function nameOf(node: Node): string {
+  return node.type === "Identifier" ? node.name : node.type === "StringLiteral" ? node.value : "";
+}
+
+/** Where a relative specifier leads, as an absolute path; undefined for packages and URLs. */
+export function resolveSpecifier(fromFile: string, specifier: string): string | undefined {
+  return /^\.\.?\//.test(specifier) ? path.resolve(path.dirname(fromFile), specifier) : undefined;
+}
+
+function* declarationsOf(node: Node, module: SourceModule): Generator<[string, Declaration]> {
+  if (node.type === "TSInterfaceDeclaration")
+    yield [node.id.name, { kind: "interface", nodes: [node], module }];
+  else if (node.type === "TSTypeAliasDeclaration") yield [node.id.name, { kind: "alias", node, module }];
+  else if (node.type === "TSEnumDeclaration") yield [node.id.name, { kind: "enum", node, module }];
+  else if (node.type === "ClassDeclaration" && node.id) yield [node.id.name, { kind: "class", node, module }];
+  else if (node.type === "VariableDeclaration" && node.kind === "const") {
+    for (const { id, init } of node.declarations) {
+      if (id.type === "Identifier" && init) yield [id.name, { kind: "constant", node: init, module }];
+    }
+  }
+}
+
+/** Interfaces of one name are one. A type wins over a value of the same name. */
+function addDeclaration(
+  declarations: Map<string, Declaration>,
+  name: string,
+  declaration: Declaration,
+): void {
+  const present = declarations.get(name);
+  if (present?.kind === "interface" && declaration.kind === "interface")
+    present.nodes.push(...declaration.nodes);
+  else if (!present || present.kind === "constant") declarations.set(name, declaration);
+}
