@@ -1,0 +1,2 @@
+export { createDenoSandboxProvider } from "./provider.ts";
+export type { DenoSandboxSettings } from "./provider.ts";

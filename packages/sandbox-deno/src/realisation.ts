@@ -1,0 +1,27 @@
+import type { IsolationLevel } from "@cem/core";
+import type { GuestPlan } from "./guest-plan.ts";
+
+/** How to start one guest. */
+export interface SpawnPlan {
+  file: string;
+  args: string[];
+  /** All of the guest's environment. */
+  env: Record<string, string>;
+  cwd: string;
+  /** A file to open for reading as file descriptor 3. */
+  descriptorFile?: string;
+  /** Guest folders and where they really are, where the guest has no view of its own. */
+  paths?: Record<string, string>;
+}
+
+/** One way of holding a guest. */
+export interface Realisation {
+  readonly name: "bubblewrap" | "unshare" | "permissions";
+  readonly level: IsolationLevel;
+  /** What holds the guest, for people. */
+  readonly mechanisms: readonly string[];
+  plan(plan: GuestPlan): SpawnPlan;
+}
+
+/** A realisation, or why this host can't have it. */
+export type RealisationFound = { ok: true; realisation: Realisation } | { ok: false; reason: string };

@@ -1,0 +1,101 @@
+import { CHECKED_SYSCALLS, DENIED_SYSCALLS } from "./syscalls.ts";
+
+export type SeccompArchitecture = "x64" | "arm64";
+
+// Instructions of classic BPF, from linux/bpf_common.h.
+const LOAD_WORD = 0x20;
+const JUMP_IF_EQUAL = 0x15;
+const JUMP_IF_AT_LEAST = 0x35;
+const JUMP_IF_ANY_BIT = 0x45;
+const RETURN = 0x06;
+
+// What a filter may answer, from linux/seccomp.h.
+const ALLOW = 0x7fff_0000;
+const KILL_PROCESS = 0x8000_0000;
+const FAIL_WITH = 0x0005_0000;
+const EPERM = 1;
+const ENOSYS = 38;
+const EAFNOSUPPORT = 97;
+
+// struct seccomp_data: number, architecture, instruction pointer, six arguments of eight bytes.
+const NUMBER_AT = 0;
+const ARCHITECTURE_AT = 4;
+const argumentAt = (index: number) => 16 + index * 8;
+
+const AUDIT_ARCHITECTURE = { x64: 0xc000_003e, arm64: 0xc000_00b7 } as const;
+/** Numbers from here on are x32's, which reach the same calls by other numbers. */
+const X32_BIT = 0x4000_0000;
+const CLONE_THREAD = 0x0001_0000;
+const TIOCSTI = 0x5412;
+const TIOCLINUX = 0x541c;
+const AF_INET = 2;
+const AF_INET6 = 10;
+
+type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
+
+const load = (offset: number): Instruction => [LOAD_WORD, 0, 0, offset];
+const answer = (value: number): Instruction => [RETURN, 0, 0, value];
+/** Goes on with the next `count` instructions when equal, else skips them. */
+const whenEqual = (value: number, count: number): Instruction => [JUMP_IF_EQUAL, 0, count, value];
+
+/**
+ * The filter for a guest: what {@link DENIED_SYSCALLS} names fails with EPERM, threads may start and processes
+ * may not, and sockets are refused unless the network is allowed, then only for IPv4 and IPv6. Calls by another
+ * architecture's numbers end the process.
+ */
+export function buildSeccompFilter(architecture: SeccompArchitecture, settings: { network: boolean }): Buffer {
+  const column = architecture === "x64" ? 0 : 1;
+  const program: Instruction[] = [
+    load(ARCHITECTURE_AT),
+    [JUMP_IF_EQUAL, 1, 0, AUDIT_ARCHITECTURE[architecture]],
+    answer(KILL_PROCESS),
+    load(NUMBER_AT),
+  ];
+  if (architecture === "x64") program.push([JUMP_IF_AT_LEAST, 0, 1, X32_BIT], answer(KILL_PROCESS));
+  for (const numbers of Object.values(DENIED_SYSCALLS)) {
+    const number = numbers[column];
+    if (number !== undefined && number >= 0) program.push(whenEqual(number, 1), answer(FAIL_WITH | EPERM));
+  }
+  // The C library falls back from clone3, whose flags a filter can't see, to clone.
+  program.push(whenEqual(CHECKED_SYSCALLS.clone3[column], 1), answer(FAIL_WITH | ENOSYS));
+  program.push(
+    whenEqual(CHECKED_SYSCALLS.clone[column], 4),
+    load(argumentAt(0)),
+    [JUMP_IF_ANY_BIT, 0, 1, CLONE_THREAD],
+    answer(ALLOW),
+    answer(FAIL_WITH | EPERM),
+  );
+  program.push(
+    whenEqual(CHECKED_SYSCALLS.ioctl[column], 5),
+    load(argumentAt(1)),
+    [JUMP_IF_EQUAL, 1, 0, TIOCSTI],
+    [JUMP_IF_EQUAL, 0, 1, TIOCLINUX],
+    answer(FAIL_WITH | EPERM),
+    answer(ALLOW),
+  );
+  program.push(whenEqual(CHECKED_SYSCALLS.socket[column], settings.network ? 5 : 1));
+  if (settings.network) {
+    program.push(
+      load(argumentAt(0)),
+      [JUMP_IF_EQUAL, 1, 0, AF_INET],
+      [JUMP_IF_EQUAL, 0, 1, AF_INET6],
+      answer(ALLOW),
+      answer(FAIL_WITH | EAFNOSUPPORT),
+    );
+  } else {
+    program.push(answer(FAIL_WITH | EPERM));
+  }
+  program.push(answer(ALLOW));
+  return assemble(program);
+}
+
+function assemble(program: readonly Instruction[]): Buffer {
+  const bytes = Buffer.alloc(program.length * 8);
+  program.forEach(([code, ifTrue, ifFalse, value], index) => {
+    bytes.writeUInt16LE(code, index * 8);
+    bytes.writeUInt8(ifTrue, index * 8 + 2);
+    bytes.writeUInt8(ifFalse, index * 8 + 3);
+    bytes.writeUInt32LE(value >>> 0, index * 8 + 4);
+  });
+  return bytes;
+}

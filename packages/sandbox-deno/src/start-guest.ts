@@ -1,0 +1,59 @@
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { closeSync, openSync } from "node:fs";
+import type { Socket } from "node:net";
+import type { Readable, Writable } from "node:stream";
+import { encodeHostMessage, type Guest, type GuestExit } from "@cem/sandbox";
+import { readUsage } from "./process-usage.ts";
+import type { SpawnPlan } from "./realisation.ts";
+
+const TOKEN_BYTES = 16;
+
+/** Starts one guest and sends it its token. */
+export function startGuest(plan: SpawnPlan): Guest {
+  const token = randomBytes(TOKEN_BYTES).toString("hex");
+  const descriptor = plan.descriptorFile === undefined ? undefined : openSync(plan.descriptorFile, "r");
+  const child = spawn(plan.file, plan.args, {
+    cwd: plan.cwd,
+    env: plan.env,
+    // A session of its own: Ctrl-C in a terminal is for the host, which then ends its guests.
+    detached: process.platform !== "win32",
+    windowsHide: true,
+    stdio: ["pipe", "pipe", "pipe", ...(descriptor === undefined ? [] : [descriptor])],
+  });
+  if (descriptor !== undefined) closeSync(descriptor);
+  const { stdin, stdout, stderr } = child as unknown as { stdin: Writable; stdout: Readable; stderr: Readable };
+  let alive = true;
+  const exited = new Promise<GuestExit>((resolve) => {
+    const end = (exit: GuestExit) => {
+      alive = false;
+      resolve(exit);
+    };
+    child.once("close", (code, signal) => end({ code, signal }));
+    child.once("error", (error) => end({ code: null, signal: `could not start: ${error.message}` }));
+  });
+  const streams = [stdin, stdout, stderr] as unknown as Socket[];
+  stdin.write(encodeHostMessage({ type: "init", token, ...(plan.paths ? { paths: plan.paths } : {}) }));
+  return {
+    token,
+    stdin,
+    stdout,
+    stderr,
+    exited,
+    get alive() {
+      return alive && child.exitCode === null && child.signalCode === null;
+    },
+    ...(process.platform === "linux" ? { usage: () => readUsage(child.pid) } : {}),
+    ref() {
+      child.ref();
+      for (const stream of streams) stream.ref();
+    },
+    unref() {
+      child.unref();
+      for (const stream of streams) stream.unref();
+    },
+    kill() {
+      if (alive) child.kill("SIGKILL");
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+/** What the Deno binary is linked against. */
+const LIBRARIES = ["libc.so.6", "libm.so.6", "libdl.so.2", "librt.so.1", "libpthread.so.0", "libgcc_s.so.1"];
+const LOADERS = { x64: "/lib64/ld-linux-x86-64.so.2", arm64: "/lib/ld-linux-aarch64.so.1" } as const;
+const WHOLE_FOLDERS = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"];
+
+/**
+ * The host's files that Deno needs to start: its libraries one by one where they are found beside this process's
+ * own, else the folders that hold them.
+ */
+export function systemLibraries(): string[] {
+  const loader = LOADERS[process.arch as keyof typeof LOADERS];
+  const folder = folderOfLibc();
+  if (loader !== undefined && existsSync(loader) && folder !== undefined) {
+    const files = LIBRARIES.map((name) => join(folder, name));
+    if (files.every((file) => existsSync(file))) return [loader, ...files];
+  }
+  return WHOLE_FOLDERS.filter((path) => existsSync(path));
+}
+
+function folderOfLibc(): string | undefined {
+  try {
+    const match = /(\/\S*\/libc\.so\.6)$/m.exec(readFileSync("/proc/self/maps", "utf8"));
+    return match?.[1] === undefined ? undefined : dirname(match[1]);
+  } catch {
+    return undefined;
+  }
+}

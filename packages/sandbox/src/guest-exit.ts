@@ -1,0 +1,39 @@
+import type { GuestError } from "@cem/core";
+import type { GuestExit } from "./guest.ts";
+
+/** What V8, Rust and the kernel say when memory is gone. */
+const OUT_OF_MEMORY =
+  /out of memory|heap limit|memory allocation of \d+ bytes failed|Cannot allocate memory|allocation fail/i;
+const SIGKILL_CODE = 137;
+/** A guest that used this much of its memory and was killed from outside was killed for it. */
+const NEARLY_FULL = 0.8;
+const BYTES_PER_MIB = 1024 * 1024;
+
+type ExitEnding =
+  | { status: "out-of-memory"; limitMb: number }
+  | { status: "failed"; kind: "exception"; error: GuestError }
+  | { status: "killed"; reason: "crashed"; message: string };
+
+/** Why a guest that ended without a result did so. */
+export function explainExit(
+  exit: GuestExit,
+  { stderr, peakBytes, memoryMb }: { stderr: string; peakBytes: number; memoryMb: number },
+): ExitEnding {
+  const killed = exit.signal === "SIGKILL" || exit.code === SIGKILL_CODE;
+  const wasFull = killed && peakBytes > memoryMb * BYTES_PER_MIB * NEARLY_FULL;
+  if (wasFull || OUT_OF_MEMORY.test(stderr)) return { status: "out-of-memory", limitMb: memoryMb };
+  if (exit.signal === null && exit.code !== null && exit.code < 128) {
+    const message = `The program ended its process with exit code ${exit.code} before it had a result.`;
+    return { status: "failed", kind: "exception", error: { name: "ExitError", message } };
+  }
+  const how = exit.signal ?? `exit code ${exit.code}`;
+  return { status: "killed", reason: "crashed", message: `The guest crashed (${how}).` };
+}
+
+const ALLOCATION_FAILURE =
+  /^(?:Array buffer allocation failed|WebAssembly\.Memory\(\): could not allocate memory|.*Out of memory.*|.*Cannot allocate memory.*)$/;
+
+/** True when a program failed because memory was refused. */
+export function isAllocationFailure(error: GuestError): boolean {
+  return error.name === "RangeError" && ALLOCATION_FAILURE.test(error.message);
+}

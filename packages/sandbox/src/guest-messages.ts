@@ -1,0 +1,62 @@
+import type { JsonValue } from "@cem/core";
+import * as z from "zod/mini";
+import { jsonDepth, MAX_VALUE_DEPTH } from "./json-depth.ts";
+
+/** Levels that a message adds around the value it carries. */
+const MESSAGE_DEPTH = 2;
+
+const name = z.string().check(z.maxLength(256));
+const count = z.int().check(z.gte(0));
+// What JSON.parse gives is a JsonValue by construction; its depth is checked before.
+const jsonValue = z.custom<JsonValue>((value) => value !== undefined);
+
+const guestError = z.object({
+  name: z.string().check(z.maxLength(1_024)),
+  message: z.string().check(z.maxLength(32_768)),
+  stack: z.string().check(z.maxLength(65_536)),
+  line: z.optional(z.int().check(z.gte(1))),
+  column: z.optional(z.int().check(z.gte(1))),
+});
+
+const guestMessage = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("ready"), version: name }),
+  z.object({ type: z.literal("stderr"), text: z.string() }),
+  z.object({ type: z.literal("call"), id: count, server: name, tool: name, args: jsonValue }),
+  z.object({
+    type: z.literal("trace"),
+    server: name,
+    tool: name,
+    ms: z.number().check(z.gte(0)),
+    ok: z.boolean(),
+    characters: count,
+    sample: z.string().check(z.maxLength(64 * 1024)),
+  }),
+  z.object({
+    type: z.literal("limit"),
+    limit: z.enum(["calls", "payload"]),
+    message: z.string().check(z.maxLength(1_024)),
+  }),
+  z.object({ type: z.literal("done"), value: z.optional(jsonValue) }),
+  z.object({ type: z.literal("failed"), kind: z.enum(["syntax", "exception"]), error: guestError }),
+]);
+
+/** A message from a guest, checked. Every text in it is still untrusted. */
+export type GuestMessage = z.infer<typeof guestMessage>;
+
+export type ReadMessage = { ok: true; message: GuestMessage } | { ok: false; problem: string };
+
+/** Reads one frame of a guest. Never throws, whatever the guest sent. */
+export function readGuestMessage(frame: Buffer): ReadMessage {
+  if (jsonDepth(frame, MAX_VALUE_DEPTH + MESSAGE_DEPTH) > MAX_VALUE_DEPTH + MESSAGE_DEPTH) {
+    return { ok: false, problem: `a message nested deeper than ${MAX_VALUE_DEPTH} levels` };
+  }
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(frame.toString("utf8"));
+  } catch {
+    return { ok: false, problem: "a message that is not JSON" };
+  }
+  const checked = guestMessage.safeParse(parsed);
+  if (checked.success) return { ok: true, message: checked.data };
+  return { ok: false, problem: "a message of the wrong shape" };
+}

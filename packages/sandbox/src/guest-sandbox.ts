@@ -1,0 +1,119 @@
+import { CemError, type Isolation, type RunLimits, type RunOutcome, type RunRequest, type Sandbox } from "@cem/core";
+import { compileProgram } from "@cem/program";
+import { FairGate } from "./fair-gate.ts";
+import { GuestPool, type GuestPoolStats } from "./guest-pool.ts";
+import type { Guest } from "./guest.ts";
+import { resolveLimits } from "./run-limits.ts";
+import { emptyReport } from "./run-report.ts";
+import { RunSession } from "./run-session.ts";
+
+const DEFAULT_STANDBY = 2;
+const DEFAULT_IDLE_MS = 300_000;
+
+/** Why a run can't be let through right now. */
+export interface RunRefusal {
+  code: string;
+  message: string;
+}
+
+export interface GuestSandboxSettings {
+  isolation: Isolation;
+  /** Limits of every run that doesn't bring its own. */
+  limits?: Partial<RunLimits> | undefined;
+  /** Starts one guest. */
+  startGuest(): Promise<Guest> | Guest;
+  /** Looks at the workspace before each run; a refusal becomes the run's outcome. */
+  checkWorkspace?: (() => Promise<RunRefusal | undefined>) | undefined;
+  /** Bounds the runs at once, over all sandboxes that share it. */
+  gate: FairGate;
+  /** Booted guests that wait for a run. Default 2. */
+  standby?: number | undefined;
+  /** Without a run for so long the waiting guests are let go, in milliseconds. Default 300,000. */
+  idleMs?: number | undefined;
+  /** Frees what belongs to the sandbox besides its guests. */
+  cleanUp?: (() => Promise<void>) | undefined;
+}
+
+/** A sandbox whose state can be looked at. */
+export interface GuestSandbox extends Sandbox {
+  stats(): GuestPoolStats & { running: number; queued: number };
+}
+
+/** Makes a sandbox out of a way to start guests. The guests boot right away. */
+export function createGuestSandbox(settings: GuestSandboxSettings): GuestSandbox {
+  return new PooledSandbox(settings);
+}
+
+class PooledSandbox implements GuestSandbox {
+  readonly isolation: Isolation;
+  readonly #settings: GuestSandboxSettings;
+  readonly #pool: GuestPool;
+  readonly #disposal = new AbortController();
+  #running = 0;
+  #queued = 0;
+  #disposed: Promise<void> | undefined;
+
+  constructor(settings: GuestSandboxSettings) {
+    this.#settings = settings;
+    this.isolation = settings.isolation;
+    this.#pool = new GuestPool({
+      start: () => settings.startGuest(),
+      standby: settings.standby ?? DEFAULT_STANDBY,
+      idleMs: settings.idleMs ?? DEFAULT_IDLE_MS,
+    });
+    this.#pool.refill();
+  }
+
+  stats(): GuestPoolStats & { running: number; queued: number } {
+    return { ...this.#pool.stats(), running: this.#running, queued: this.#queued };
+  }
+
+  async run(request: RunRequest): Promise<RunOutcome> {
+    const startedAt = performance.now();
+    const limits = resolveLimits(this.#settings.limits, request.limits);
+    const report = () => emptyReport(this.isolation, startedAt);
+    const compiled = compileProgram(request.code);
+    if (!compiled.ok) return { ...report(), status: "failed", kind: "syntax", error: compiled.error };
+    const signal = AbortSignal.any([this.#disposal.signal, ...(request.signal ? [request.signal] : [])]);
+    let leave: () => void;
+    this.#queued += 1;
+    try {
+      leave = await this.#settings.gate.enter(this, signal);
+    } catch {
+      const disposed = this.#disposal.signal.aborted;
+      const message = disposed ? "The sandbox was disposed of." : "The run was aborted before it started.";
+      return { ...report(), status: "killed", reason: disposed ? "disposed" : "aborted", message };
+    } finally {
+      this.#queued -= 1;
+    }
+    this.#running += 1;
+    try {
+      const refusal = await this.#settings.checkWorkspace?.();
+      if (refusal !== undefined) return { ...report(), status: "refused", ...refusal };
+      const connected = await this.#pool.take();
+      const { source, lineOffset } = compiled.compiled;
+      const { isolation } = this;
+      const disposed = this.#disposal.signal;
+      const session = new RunSession({ connected, source, lineOffset, limits, isolation, request, startedAt, disposed });
+      return await session.run();
+    } catch (error) {
+      if (!CemError.isInstance(error)) throw error;
+      return { ...report(), status: "killed", reason: "crashed", message: error.message };
+    } finally {
+      this.#running -= 1;
+      leave();
+      this.#pool.refill();
+    }
+  }
+
+  dispose(): Promise<void> {
+    this.#disposed ??= this.#end();
+    return this.#disposed;
+  }
+
+  async #end(): Promise<void> {
+    this.#disposal.abort();
+    await this.#pool.dispose();
+    await this.#settings.cleanUp?.();
+  }
+}

@@ -1,0 +1,63 @@
+import type { GuestError } from "@cem/core";
+
+/** `at name (url:line:column)`, `at url:line:column`, with what Deno puts around them. */
+const FRAME = /^\s*at (?:(.*?) \()?(?:async )?(blob:[^\s()]*?):(\d+):(\d+)\)?$/;
+const PROGRAM_FILE = "program.ts";
+/** What the wrapper around the program shows up as. */
+const WRAPPER_NAMES = /^(?:async )?(?:Module\.|Object\.)?default$/;
+const PLACE_IN_MESSAGE = / ?(?:at|\()? ?blob:[^\s()]*?:(\d+):(\d+)\)?/;
+
+export interface RawGuestError {
+  name: string;
+  message: string;
+  stack: string;
+  line?: number | undefined;
+  column?: number | undefined;
+}
+
+interface Frame {
+  name: string;
+  line: number;
+  column: number;
+}
+
+function framesOf(stack: string, lineOffset: number): Frame[] {
+  const frames: Frame[] = [];
+  for (const text of stack.split("\n")) {
+    const match = FRAME.exec(text);
+    if (match === null) continue;
+    const [, name = "", , line, column] = match;
+    const place = { line: Number(line) - lineOffset, column: Number(column) };
+    if (place.line < 1) continue;
+    frames.push({ name: WRAPPER_NAMES.test(name) ? "" : name, ...place });
+  }
+  return frames;
+}
+
+/** What a guest said about an error, with its places in the program as the user wrote it. */
+export function mapGuestError(raw: RawGuestError, lineOffset: number): GuestError {
+  const frames = framesOf(raw.stack, lineOffset);
+  const inMessage = PLACE_IN_MESSAGE.exec(raw.message);
+  const message = raw.message.replace(PLACE_IN_MESSAGE, "").trim();
+  const error: GuestError = { name: raw.name, message };
+  const first =
+    raw.line === undefined
+      ? (frames[0] ??
+        (inMessage === null
+          ? undefined
+          : { line: Number(inMessage[1]) - lineOffset, column: Number(inMessage[2]) }))
+      : { line: raw.line, column: raw.column ?? 1 };
+  if (first !== undefined && first.line >= 1) {
+    error.line = first.line;
+    error.column = first.column;
+  }
+  if (frames.length > 0) {
+    error.stack = frames
+      .map(({ name, line, column }) => {
+        const place = `${PROGRAM_FILE}:${line}:${column}`;
+        return name === "" ? `at ${place}` : `at ${name} (${place})`;
+      })
+      .join("\n");
+  }
+  return error;
+}

@@ -1,0 +1,80 @@
+import { deno } from "./deno.ts";
+import { ByteArray, decode, encode, indexOfByte, parseJson, quote, setBytes, sliceText, subarray } from "./primordials.ts";
+
+/** A pipe takes writes up to this size whole: what a worker prints can't land inside a piece of a frame. */
+const PIECE_BYTES = 4_096;
+const READ_BYTES = 64 * 1024;
+const TEXT_CHARACTERS = 32 * 1024;
+const NEWLINE = 10;
+
+const writeSync = deno.stdout.writeSync.bind(deno.stdout);
+const read = deno.stdin.read.bind(deno.stdin);
+
+/** A message from the host. The host is trusted; its shape is not checked again. */
+export type HostMessage =
+  | { type: "init"; token: string; paths?: Record<string, string> }
+  | { type: "run"; source: string; callsInFlight: number; calls: number; payloadBytes: number }
+  | { type: "result"; id: number; ok: true; value: unknown }
+  | { type: "result"; id: number; ok: false; error: { code: string; message: string; details?: unknown } };
+
+let mark = "";
+
+/** From here on frames carry the host's token. */
+export function useToken(token: string): void {
+  mark = `\0cem:${token}:`;
+}
+
+function writeAll(bytes: Uint8Array): void {
+  for (let offset = 0; offset < bytes.length; ) offset += writeSync(subarray(bytes, offset));
+}
+
+/** Sends one frame, given as JSON, in pieces of `<mark><length>,<1 if last>;<bytes>`. */
+export function send(json: string): void {
+  const body = encode(json);
+  const room = PIECE_BYTES - mark.length - 8;
+  for (let offset = 0; offset < body.length; offset += room) {
+    const piece = subarray(body, offset, offset + room);
+    const last = offset + room >= body.length ? 1 : 0;
+    const header = encode(`${mark}${piece.length},${last};`);
+    const bytes = new ByteArray(header.length + piece.length);
+    setBytes(bytes, header, 0);
+    setBytes(bytes, piece, header.length);
+    writeAll(bytes);
+  }
+}
+
+/** Sends text for the run's stderr, in order with everything else. */
+export function sendStderr(text: string): void {
+  for (let offset = 0; offset < text.length; offset += TEXT_CHARACTERS) {
+    send(`{"type":"stderr","text":${quote(sliceText(text, offset, offset + TEXT_CHARACTERS))}}`);
+  }
+}
+
+export function writeStdout(text: string): void {
+  writeAll(encode(text));
+}
+
+/** Reads one JSON message per line until the host closes the channel. */
+export async function readMessages(receive: (message: HostMessage) => void): Promise<void> {
+  let buffer: Uint8Array = new ByteArray(READ_BYTES);
+  let used = 0;
+  for (;;) {
+    if (buffer.length === used) {
+      const larger = new ByteArray(buffer.length * 2);
+      setBytes(larger, buffer, 0);
+      buffer = larger;
+    }
+    const count = await read(subarray(buffer, used));
+    if (count === null) return;
+    const end = used + count;
+    let start = 0;
+    let at = indexOfByte(buffer, NEWLINE, used);
+    while (at !== -1 && at < end) {
+      receive(parseJson(decode(subarray(buffer, start, at))) as HostMessage);
+      start = at + 1;
+      at = indexOfByte(buffer, NEWLINE, start);
+    }
+    if (start > 0) setBytes(buffer, subarray(buffer, start, end), 0);
+    used = end - start;
+  }
+}

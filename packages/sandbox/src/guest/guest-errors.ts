@@ -1,0 +1,57 @@
+import { apply, isInstance, quote, SafeWeakMap, sliceText, toText } from "./primordials.ts";
+
+const MAX_MESSAGE_CHARACTERS = 8_192;
+const MAX_STACK_CHARACTERS = 16_384;
+const ErrorConstructor = Error;
+
+/** A place in the program that an error is about, where its stack doesn't tell. */
+export interface ErrorPlace {
+  line: number;
+  column: number;
+}
+
+const places = new SafeWeakMap<ErrorPlace>();
+
+/** Says which line of the program an error is about. */
+export function placeError<Thrown extends Error>(error: Thrown, place: ErrorPlace): Thrown {
+  places.set(error, place);
+  return error;
+}
+
+function read(value: object, key: string, limit: number): string {
+  try {
+    const found = (value as Record<string, unknown>)[key];
+    return found === undefined ? "" : sliceText(toText(found), 0, limit);
+  } catch {
+    return "";
+  }
+}
+
+function textOf(thrown: unknown): string {
+  try {
+    return sliceText(toText(thrown), 0, MAX_MESSAGE_CHARACTERS);
+  } catch {
+    return "The program threw a value that has no text.";
+  }
+}
+
+/** Whatever was thrown as the JSON members of an error. Survives hostile getters. */
+export function encodeThrown(thrown: unknown): string {
+  const isObject = typeof thrown === "object" && thrown !== null;
+  const isError = isObject && (isInstance(ErrorConstructor, thrown) || "message" in thrown);
+  const name = (isError && read(thrown, "name", 256)) || "Error";
+  const message = isError ? read(thrown, "message", MAX_MESSAGE_CHARACTERS) : textOf(thrown);
+  const stack = isError ? read(thrown, "stack", MAX_STACK_CHARACTERS) : "";
+  const place = isObject ? places.get(thrown) : undefined;
+  const where = place === undefined ? "" : `,"line":${place.line},"column":${place.column}`;
+  return `{"name":${quote(name)},"message":${quote(message)},"stack":${quote(stack)}${where}}`;
+}
+
+/** Calls a function and gives its result, or `fallback` when it throws. */
+export function attempt<Result>(action: () => Result, fallback: Result): Result {
+  try {
+    return apply(action, undefined, []) as Result;
+  } catch {
+    return fallback;
+  }
+}

@@ -1,0 +1,22 @@
+import { create, keys, sliceText, startsWith } from "./primordials.ts";
+
+/** Folders of the guest's view and where they really are; empty where the view is the truth. */
+let roots = create(null) as Record<string, string>;
+/** Guest paths in `roots`, longest first. */
+let prefixes: string[] = [];
+
+/** Sets where the guest's folders really are. */
+export function usePaths(paths: Record<string, string>): void {
+  roots = paths;
+  prefixes = keys(paths).toSorted((one, other) => other.length - one.length);
+}
+
+/** A path of the guest's view as the path that the operating system knows. */
+export function toHostPath(path: string): string {
+  for (let index = 0; index < prefixes.length; index += 1) {
+    const prefix = prefixes[index] as string;
+    if (path === prefix) return roots[prefix] as string;
+    if (startsWith(path, `${prefix}/`)) return roots[prefix] + sliceText(path, prefix.length);
+  }
+  return path;
+}

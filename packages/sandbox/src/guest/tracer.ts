@@ -1,0 +1,100 @@
+import { callsAreLeft, countCall, endByCallLimit, observeHostCalls } from "./calls.ts";
+import { send } from "./channel.ts";
+import { encodeJson } from "./json-value.ts";
+import {
+  apply,
+  create,
+  defineProperty,
+  freeze,
+  isInstance,
+  now,
+  ownKeys,
+  promiseThen,
+  PromiseConstructor,
+  ProxyConstructor,
+  quote,
+  sliceText,
+} from "./primordials.ts";
+
+/** How much of a result is sent along, for counting its tokens. */
+const SAMPLE_CHARACTERS = 64 * 1024;
+/** Results are measured up to this length. */
+const MEASURED_CHARACTERS = 64 * 1024 * 1024;
+
+interface Trace {
+  server: string;
+  /** The call went on to the host, which keeps its own record of it. */
+  hosted: boolean;
+}
+
+let current: Trace | undefined;
+
+observeHostCalls((server) => {
+  if (current?.server === server) current.hosted = true;
+});
+
+function report(trace: Trace, tool: string, started: number, ok: boolean, result: unknown): void {
+  if (trace.hosted) return;
+  let json = "";
+  try {
+    json = ok ? (encodeJson(result, "result", MEASURED_CHARACTERS) ?? "") : "";
+  } catch {
+    // A result that JSON can't carry counts as empty.
+  }
+  const ms = now() - started;
+  const sample = quote(sliceText(json, 0, SAMPLE_CHARACTERS));
+  send(
+    `{"type":"trace","server":${quote(trace.server)},"tool":${quote(tool)},"ms":${ms},"ok":${ok},"characters":${json.length},"sample":${sample}}`,
+  );
+}
+
+function traced(server: string, tool: string, implementation: object): object {
+  return new ProxyConstructor(implementation, {
+    apply(target, self, args) {
+      if (!callsAreLeft()) return endByCallLimit();
+      const trace: Trace = { server, hosted: false };
+      const outer = current;
+      const started = now();
+      current = trace;
+      let result: unknown;
+      try {
+        result = apply(target as () => unknown, self, args);
+      } catch (error) {
+        report(trace, tool, started, false, undefined);
+        throw error;
+      } finally {
+        current = outer;
+        if (!trace.hosted) countCall();
+      }
+      if (!isInstance(PromiseConstructor, result)) {
+        report(trace, tool, started, true, result);
+        return result;
+      }
+      return promiseThen(
+        result as Promise<unknown>,
+        (value) => {
+          report(trace, tool, started, true, value);
+          return value;
+        },
+        (error) => {
+          report(trace, tool, started, false, undefined);
+          throw error;
+        },
+      );
+    },
+  });
+}
+
+/** The module as the program sees it: the same exports, with every function's calls reported. */
+export function tracedModule(server: string, namespace: Record<string, unknown>): Record<string, unknown> {
+  const wrapped = create(null) as Record<string, unknown>;
+  const names = ownKeys(namespace);
+  for (let index = 0; index < names.length; index += 1) {
+    const name = names[index];
+    if (typeof name !== "string") continue;
+    const value = namespace[name];
+    const seen = typeof value === "function" ? traced(server, name, value) : value;
+    defineProperty(wrapped, name, { value: seen, enumerable: true });
+  }
+  return freeze(wrapped);
+}

@@ -1,0 +1,40 @@
+const QUOTE = 34;
+const BACKSLASH = 92;
+const OPEN_BRACKET = 91;
+const CLOSE_BRACKET = 93;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+
+/** The deepest nesting of a value that the host takes from a guest or gives to one. */
+export const MAX_VALUE_DEPTH = 500;
+
+/** How deep JSON text nests, without parsing it. Stops counting beyond `limit`. */
+export function jsonDepth(json: Buffer, limit: number): number {
+  let depth = 0;
+  let deepest = 0;
+  for (let index = 0; index < json.length; index += 1) {
+    const byte = json[index];
+    if (byte === QUOTE) {
+      index = endOfString(json, index);
+    } else if (byte === OPEN_BRACKET || byte === OPEN_BRACE) {
+      depth += 1;
+      if (depth > deepest) deepest = depth;
+      if (deepest > limit) return deepest;
+    } else if (byte === CLOSE_BRACKET || byte === CLOSE_BRACE) {
+      depth -= 1;
+    }
+  }
+  return deepest;
+}
+
+/** The position of the quote that ends the string which starts at `start`. */
+function endOfString(json: Buffer, start: number): number {
+  let end = json.indexOf(QUOTE, start + 1);
+  while (end !== -1) {
+    let slashes = 0;
+    while (json[end - 1 - slashes] === BACKSLASH) slashes += 1;
+    if (slashes % 2 === 0) return end;
+    end = json.indexOf(QUOTE, end + 1);
+  }
+  return json.length;
+}

@@ -1,0 +1,50 @@
+import { StringDecoder } from "node:string_decoder";
+import type { OutputChunk } from "@cem/core";
+
+/** Output this many times over the limit, and at least so many bytes, is a flood. */
+const FLOOD_FACTOR = 64;
+const FLOOD_MIN_BYTES = 64 * 1024 * 1024;
+
+/** Keeps a run's output up to a limit and counts the rest. */
+export class RunOutput {
+  readonly #limitBytes: number;
+  readonly #floodBytes: number;
+  readonly #onChunk: ((chunk: OutputChunk) => void) | undefined;
+  readonly #decoders = { stdout: new StringDecoder("utf8"), stderr: new StringDecoder("utf8") };
+  #text = "";
+  #keptBytes = 0;
+  #droppedBytes = 0;
+
+  constructor(limitBytes: number, onChunk?: (chunk: OutputChunk) => void) {
+    this.#limitBytes = limitBytes;
+    this.#floodBytes = Math.max(limitBytes * FLOOD_FACTOR, FLOOD_MIN_BYTES);
+    this.#onChunk = onChunk;
+  }
+
+  get text(): string {
+    return this.#text;
+  }
+
+  get droppedBytes(): number {
+    return this.#droppedBytes;
+  }
+
+  /** True once far more was printed than anyone could want. */
+  get isFlood(): boolean {
+    return this.#keptBytes + this.#droppedBytes > this.#floodBytes;
+  }
+
+  add(stream: OutputChunk["stream"], bytes: Buffer): void {
+    const room = this.#limitBytes - this.#keptBytes;
+    const kept = bytes.length <= room ? bytes : bytes.subarray(0, Math.max(0, room));
+    this.#keptBytes += kept.length;
+    this.#droppedBytes += bytes.length - kept.length;
+    if (kept.length > 0) this.#emit(stream, this.#decoders[stream].write(kept));
+  }
+
+  #emit(stream: OutputChunk["stream"], text: string): void {
+    if (text === "") return;
+    this.#text += text;
+    this.#onChunk?.({ stream, text });
+  }
+}

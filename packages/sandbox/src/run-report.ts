@@ -1,0 +1,13 @@
+import type { Isolation, RunReport } from "@cem/core";
+
+/** The report of a run that never reached a guest. */
+export function emptyReport(isolation: Isolation, startedAt: number): RunReport {
+  return {
+    output: "",
+    outputDroppedBytes: 0,
+    toolCalls: [],
+    toolResults: [],
+    isolation,
+    durationMs: performance.now() - startedAt,
+  };
+}

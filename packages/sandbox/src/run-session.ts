@@ -1,0 +1,184 @@
+import type { Isolation, KillReason, RunLimits, RunOutcome, RunReport, RunRequest } from "@cem/core";
+import type { ConnectedGuest, GuestListener } from "./connected-guest.ts";
+import { explainExit, isAllocationFailure } from "./guest-exit.ts";
+import type { GuestMessage } from "./guest-messages.ts";
+import { mapGuestError } from "./guest-stack.ts";
+import { encodeHostMessage } from "./host-messages.ts";
+import { RunOutput } from "./run-output.ts";
+import { ToolBridge } from "./tool-bridge.ts";
+
+const USAGE_POLL_MS = 25;
+const BYTES_PER_MIB = 1024 * 1024;
+/** What a frame may hold besides its payload: names, and a sample of a tool's result. */
+const FRAME_OVERHEAD_BYTES = 512 * 1024;
+/** What a payload's message adds around it. */
+const MESSAGE_OVERHEAD_BYTES = 1_024;
+
+/** The part of an outcome that differs from one ending to another. */
+type Ending = RunOutcome extends infer Outcome
+  ? Outcome extends RunOutcome
+    ? Omit<Outcome, keyof RunReport>
+    : never
+  : never;
+
+export interface SessionSettings {
+  connected: ConnectedGuest;
+  /** The compiled program and how many lines stand before it. */
+  source: string;
+  lineOffset: number;
+  limits: RunLimits;
+  isolation: Isolation;
+  request: RunRequest;
+  /** `performance.now()` when the run was asked for. */
+  startedAt: number;
+  /** Ends the run with the outcome `disposed`. */
+  disposed: AbortSignal;
+}
+
+/** One run over one guest, from the program's start to its outcome. */
+export class RunSession implements GuestListener {
+  readonly #settings: SessionSettings;
+  readonly #output: RunOutput;
+  readonly #bridge: ToolBridge;
+  readonly #outcome: PromiseWithResolvers<RunOutcome> = Promise.withResolvers<RunOutcome>();
+  readonly #cleanups: (() => void)[] = [];
+  #ended = false;
+  #peakBytes = 0;
+
+  constructor(settings: SessionSettings) {
+    const { request, limits, connected } = settings;
+    this.#settings = settings;
+    this.#output = new RunOutput(limits.outputBytes, request.onOutput);
+    this.#bridge = new ToolBridge({
+      invoker: request.invoker,
+      limits,
+      onToolCall: request.onToolCall,
+      send: (line, sent) => connected.guest.stdin.write(line, () => sent()),
+      kill: (reason, message) => this.#kill(reason, message),
+    });
+  }
+
+  /** Starts the program; resolves with how it ended. Never rejects. */
+  run(): Promise<RunOutcome> {
+    const { connected, source, limits, request, disposed } = this.#settings;
+    connected.listen(this, limits.payloadBytes + FRAME_OVERHEAD_BYTES);
+    this.#onAbort(request.signal, "aborted", "The run was aborted.");
+    this.#onAbort(disposed, "disposed", "The sandbox was disposed of.");
+    this.#watchTime();
+    this.#watchUsage();
+    void connected.guest.exited.then((exit) =>
+      this.#end(
+        explainExit(exit, {
+          stderr: connected.stderrTail,
+          peakBytes: this.#peakBytes,
+          memoryMb: limits.memoryMb,
+        }),
+      ),
+    );
+    const { calls, callsInFlight, payloadBytes } = limits;
+    const message = { type: "run", source, calls, callsInFlight, payloadBytes } as const;
+    if (!this.#ended) connected.guest.stdin.write(encodeHostMessage(message));
+    return this.#outcome.promise;
+  }
+
+  onText(stream: "stdout" | "stderr", bytes: Buffer): void {
+    if (this.#ended) return;
+    this.#output.add(stream, bytes);
+    if (!this.#output.isFlood) return;
+    this.#kill("output-flood", `The program printed far more than the ${this.#settings.limits.outputBytes} bytes kept.`);
+  }
+
+  onViolation(problem: string, kind: "protocol" | "size"): void {
+    const reason = kind === "size" ? "payload-limit" : "protocol";
+    this.#kill(reason, `The guest sent ${problem}.`);
+  }
+
+  onMessage(message: GuestMessage, bytes: number): void {
+    if (this.#ended) return;
+    const { limits, lineOffset } = this.#settings;
+    if ((message.type === "call" || message.type === "done") && bytes > limits.payloadBytes + MESSAGE_OVERHEAD_BYTES) {
+      const what = message.type === "call" ? "A tool's argument" : "The program's value";
+      this.#kill("payload-limit", `${what} is larger than ${limits.payloadBytes} bytes.`);
+      return;
+    }
+    switch (message.type) {
+      case "stderr":
+        return this.onText("stderr", Buffer.from(message.text));
+      case "call":
+        return this.#bridge.call(message);
+      case "trace":
+        return this.#bridge.trace(message);
+      case "limit":
+        return this.#kill(message.limit === "calls" ? "call-limit" : "payload-limit", message.message);
+      case "done":
+        return this.#end({ status: "completed", value: message.value });
+      case "failed": {
+        const error = mapGuestError(message.error, lineOffset);
+        if (isAllocationFailure(error)) {
+          return this.#end({ status: "out-of-memory", limitMb: limits.memoryMb });
+        }
+        return this.#end({ status: "failed", kind: message.kind, error });
+      }
+      case "ready":
+        return this.#kill("protocol", "The guest sent a message out of turn.");
+    }
+  }
+
+  #onAbort(signal: AbortSignal | undefined, reason: KillReason, message: string): void {
+    if (signal === undefined) return;
+    const abort = () => this.#kill(reason, message);
+    if (signal.aborted) return abort();
+    signal.addEventListener("abort", abort, { once: true });
+    this.#cleanups.push(() => signal.removeEventListener("abort", abort));
+  }
+
+  #watchTime(): void {
+    const { timeoutMs } = this.#settings.limits;
+    const timer = setTimeout(() => this.#end({ status: "timed-out", limitMs: timeoutMs }), timeoutMs);
+    this.#cleanups.push(() => clearTimeout(timer));
+  }
+
+  #watchUsage(): void {
+    const { connected, limits } = this.#settings;
+    const { guest } = connected;
+    const first = guest.usage?.();
+    if (first === undefined) return;
+    const writtenBefore = first.writtenBytes - connected.receivedBytes;
+    const timer = setInterval(() => {
+      const usage = guest.usage?.();
+      if (usage === undefined) return;
+      this.#peakBytes = Math.max(this.#peakBytes, usage.memoryBytes);
+      if (usage.memoryBytes > limits.memoryMb * BYTES_PER_MIB) {
+        this.#end({ status: "out-of-memory", limitMb: limits.memoryMb });
+      }
+      const written = usage.writtenBytes - connected.receivedBytes - writtenBefore;
+      if (written > limits.writeMb * BYTES_PER_MIB) {
+        this.#kill("write-limit", `The program wrote more than ${limits.writeMb} MiB.`);
+      }
+    }, USAGE_POLL_MS);
+    this.#cleanups.push(() => clearInterval(timer));
+  }
+
+  #kill(reason: KillReason, message: string): void {
+    this.#end({ status: "killed", reason, message });
+  }
+
+  #end(ending: Ending): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    const { connected, isolation, startedAt } = this.#settings;
+    connected.listen(undefined);
+    connected.guest.kill();
+    for (const cleanUp of this.#cleanups) cleanUp();
+    this.#bridge.end();
+    this.#outcome.resolve({
+      ...ending,
+      output: this.#output.text,
+      outputDroppedBytes: this.#output.droppedBytes,
+      toolCalls: this.#bridge.records,
+      toolResults: this.#bridge.samples,
+      isolation,
+      durationMs: performance.now() - startedAt,
+    });
+  }
+}

@@ -1,0 +1,140 @@
+import type {
+  JsonValue,
+  KillReason,
+  RunLimits,
+  ToolCallRecord,
+  ToolInvoker,
+  ToolResult,
+  ToolResultSample,
+} from "@cem/core";
+import { toErrorInfo } from "@cem/core";
+import { encodeResult, type EncodedResult } from "./host-messages.ts";
+
+/** How much of one result is kept, and of all results of a run, in characters. */
+const SAMPLE_CHARACTERS = 64 * 1024;
+const ALL_SAMPLES_CHARACTERS = 8 * 1024 * 1024;
+
+export interface ToolBridgeSettings {
+  invoker: ToolInvoker | undefined;
+  limits: RunLimits;
+  onToolCall: ((record: ToolCallRecord) => void) | undefined;
+  /** Writes one line to the guest and says when it has gone. */
+  send(line: string, sent: () => void): void;
+  kill(reason: KillReason, message: string): void;
+}
+
+interface GuestCall {
+  id: number;
+  server: string;
+  tool: string;
+  args: JsonValue;
+}
+
+interface GuestTrace extends ToolCallRecord {
+  characters: number;
+  sample: string;
+}
+
+/** The host's side of tool calls: hands them to the invoker, counts them, keeps their records. */
+export class ToolBridge {
+  readonly records: ToolCallRecord[] = [];
+  readonly samples: ToolResultSample[] = [];
+  readonly #settings: ToolBridgeSettings;
+  readonly #abort = new AbortController();
+  readonly #seen = new Set<number>();
+  readonly #pending = new Map<number, { server: string; tool: string; started: number }>();
+  /** Calls that wait because the guest doesn't read its results. */
+  readonly #backlog: GuestCall[] = [];
+  #unsentBytes = 0;
+  #sampled = 0;
+
+  constructor(settings: ToolBridgeSettings) {
+    this.#settings = settings;
+  }
+
+  /** A call that goes to a tool on the host. */
+  call(call: GuestCall): void {
+    const { limits, kill } = this.#settings;
+    if (this.#seen.has(call.id)) return kill("protocol", `The guest used the call id ${call.id} twice.`);
+    if (!this.#count()) return;
+    if (this.#pending.size >= limits.callsInFlight) {
+      return kill("protocol", `The guest made more than ${limits.callsInFlight} calls at once.`);
+    }
+    this.#seen.add(call.id);
+    const { server, tool } = call;
+    this.#pending.set(call.id, { server, tool, started: performance.now() });
+    if (this.#unsentBytes > limits.payloadBytes) this.#backlog.push(call);
+    else this.#start(call);
+  }
+
+  /** A call whose tool ran in the guest. */
+  trace({ server, tool, ms, ok, characters, sample }: GuestTrace): void {
+    if (!this.#count()) return;
+    this.#record({ server, tool, ms, ok });
+    if (ok) this.#sample(characters, sample);
+  }
+
+  /** Ends what is under way. */
+  end(): void {
+    this.#abort.abort();
+    for (const { server, tool, started } of this.#pending.values()) {
+      this.#record({ server, tool, ms: performance.now() - started, ok: false });
+    }
+    this.#pending.clear();
+    this.#backlog.length = 0;
+  }
+
+  #count(): boolean {
+    const { limits, kill } = this.#settings;
+    if (this.records.length + this.#pending.size < limits.calls) return true;
+    kill("call-limit", `The program made more than ${limits.calls} tool calls.`);
+    return false;
+  }
+
+  #start(call: GuestCall): void {
+    void this.#invoke(call).then((result) => this.#answer(call.id, result));
+  }
+
+  async #invoke({ id, server, tool, args }: GuestCall): Promise<EncodedResult> {
+    const { invoker, limits } = this.#settings;
+    const encode = (result: ToolResult) => encodeResult(id, result, limits.payloadBytes);
+    if (invoker === undefined) {
+      const message = `There is no tool ${server}.${tool} on the host: this run has no host tools.`;
+      return encode({ ok: false, error: { code: "TOOL_NOT_FOUND", message, details: { server, tool } } });
+    }
+    try {
+      return encode(await invoker.invoke({ server, tool, args }, { signal: this.#abort.signal }));
+    } catch (error) {
+      return encode({ ok: false, error: toErrorInfo(error) });
+    }
+  }
+
+  #answer(id: number, { line, ok, json }: EncodedResult): void {
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return;
+    this.#pending.delete(id);
+    const { server, tool, started } = pending;
+    this.#record({ server, tool, ms: performance.now() - started, ok });
+    if (ok) this.#sample(json.length, json.slice(0, SAMPLE_CHARACTERS));
+    const bytes = Buffer.byteLength(line);
+    this.#unsentBytes += bytes;
+    this.#settings.send(line, () => {
+      this.#unsentBytes -= bytes;
+      if (this.#unsentBytes > this.#settings.limits.payloadBytes) return;
+      const next = this.#backlog.shift();
+      if (next !== undefined) this.#start(next);
+    });
+  }
+
+  #record(record: ToolCallRecord): void {
+    this.records.push(record);
+    this.#settings.onToolCall?.(record);
+  }
+
+  #sample(characters: number, sample: string): void {
+    const room = ALL_SAMPLES_CHARACTERS - this.#sampled;
+    const kept = sample.slice(0, Math.max(0, room));
+    this.#sampled += kept.length;
+    this.samples.push({ characters, sample: kept });
+  }
+}
