@@ -1,6 +1,6 @@
 export { identifierKey, MAX_WORD_CHARACTERS, splitWords } from "./words.ts";
 export { editDistance, nearest } from "./words-nearest.ts";
-export { characterNgrams, wordNgrams } from "./words-ngrams.ts";
+export { characterNgrams } from "./words-ngrams.ts";
 export { splitStems, stem } from "./words-stem.ts";
 export { isStopWord } from "./words-stop.ts";
 export { findQuotes, outline, outlineQuotes } from "./steps/outline.ts";

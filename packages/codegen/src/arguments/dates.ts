@@ -1,0 +1,28 @@
+import type { JsonSchema } from "@cem/core";
+import { parse } from "chrono-node/en";
+
+/** A date in the words of a text. */
+export interface FoundDate {
+  /** ISO 8601: `2024-05-01`, or `2024-05-01T15:00:00` when the text gives a time or the schema wants one. */
+  value: string;
+  start: number;
+  end: number;
+}
+
+const MAX_DATE_TEXT_CHARACTERS = 1_000;
+
+/** Finds dates and times such as `2024-05-01`, `tomorrow at 3pm` or `next Friday`. */
+export function findDates(text: string, schema: JsonSchema, now: Date): FoundDate[] {
+  return parse(text.slice(0, MAX_DATE_TEXT_CHARACTERS), now, { forwardDate: true }).flatMap((found) => {
+    if (/^\d+$/u.test(found.text)) return [];
+    const wantsTime = schema.format === "date-time" || found.start.isCertain("hour");
+    const toText = (date: { get(part: "year" | "month" | "day" | "hour" | "minute" | "second"): number | null }): string => {
+      const pad = (part: "month" | "day" | "hour" | "minute" | "second"): string => String(date.get(part) ?? 0).padStart(2, "0");
+      const day = `${String(date.get("year") ?? 0).padStart(4, "0")}-${pad("month")}-${pad("day")}`;
+      return schema.format !== "date" && wantsTime ? `${day}T${pad("hour")}:${pad("minute")}:${pad("second")}` : day;
+    };
+    const end = found.index + found.text.length;
+    const first = { value: toText(found.start), start: found.index, end };
+    return found.end === null || found.end === undefined ? [first] : [first, { value: toText(found.end), start: end, end }];
+  });
+}

@@ -1,0 +1,92 @@
+import type { ToolDefinition } from "@cem/core";
+import { isStopWord, splitWords, stem } from "@cem/text";
+import { isKnownVerb, verbFit } from "./verb-classes.ts";
+
+/** How well a tool suits a step. */
+export interface ToolMatch {
+  tool: ToolDefinition;
+  score: number;
+  /** The step says the tool's name, or all that the name says. */
+  isStrong: boolean;
+}
+
+/** Below this a tool has nothing to do with a step. */
+export const MIN_MATCH_SCORE = 3;
+
+interface StepWords {
+  verb: string | undefined;
+  words: Set<string>;
+  plain: string;
+}
+
+/** What a text shows without naming it: a path is a file, an address with an at sign is an email. */
+const EVIDENCE: readonly [RegExp, string][] = [
+  [/(?:^|[\s"'(])(?:\.{0,2}\/)?[\w.-]*(?:\/[\w.-]+)*\.[a-z][a-z0-9]{0,4}\b(?!@)/iu, "file"],
+  [/(?:^|\s)\/[\w.-]+/u, "directory folder file path"],
+  [/\S+@\S+\.\w+/u, "email address"],
+  [/https?:\/\//iu, "url page website link"],
+  [/\d\s*[-+*/^]\s*\d/u, "expression calculate arithmetic"],
+  [/\bselect\b[\s\S]+\bfrom\b/iu, "sql query database"],
+  [/(?:^|\s)#[a-z][\w-]*/u, "channel message"],
+];
+
+/** Ranks tools for a step, best first; those that don't suit it are left out. */
+export function matchTools(step: string, tools: readonly ToolDefinition[]): ToolMatch[] {
+  const words = readStep(step);
+  return tools
+    .map((tool) => match(words, tool))
+    .filter((found) => found !== undefined)
+    .toSorted((a, b) => b.score - a.score);
+}
+
+/** The verb that a step begins with. */
+export function verbOf(step: string): string | undefined {
+  const words = splitWords(step.slice(0, 200)).slice(0, 6);
+  const first = words.find((word) => !/^(?:please|also|the|a|an|me|now|just|i|we|you|to|can|could|new)$/u.test(word));
+  if (first !== undefined && /^(?:what|how|is|are|where|when|who|which|does|do|will)$/u.test(first)) return first;
+  return first !== undefined && isKnownVerb(first) ? first : undefined;
+}
+
+function readStep(step: string): StepWords {
+  const text = step.slice(0, 4_000);
+  const evidence = EVIDENCE.filter(([pattern]) => pattern.test(text)).map(([, words]) => words);
+  const words = splitWords(`${text} ${evidence.join(" ")}`);
+  const first = splitWords(text).slice(0, 1)[0];
+  return { verb: verbOf(text) ?? first, words: new Set(words.map(stem)), plain: ` ${splitWords(text).join(" ")} ` };
+}
+
+function match(step: StepWords, tool: ToolDefinition): ToolMatch | undefined {
+  const nameWords = splitWords(tool.name);
+  const serverWords = splitWords(tool.server);
+  const isNamed = step.plain.includes(` ${nameWords.join(" ")} `) && (nameWords.length > 1 || tool.name.includes("_"));
+  const verb = verbFit(step.verb, nameWords);
+  const nouns = nameWords.filter((word) => !isKnownVerb(word) && !isStopWord(word) && !serverWords.includes(word));
+  const nounHits = nouns.filter((word) => has(step, word)).length;
+  const nounShare = nouns.length === 0 ? 0 : nounHits / nouns.length;
+  const serverHits = serverWords.filter((word) => has(step, word)).length;
+  const descriptionHits = countHits(step, `${tool.description} ${tool.originalName ?? ""}`, nameWords);
+  const parameterHits = countHits(step, Object.keys(tool.inputSchema.properties ?? {}).join(" "), nameWords);
+  if (verb < 0 && !isNamed) return undefined;
+  const subject = nounShare > 0 || serverHits > 0 || isNamed;
+  const isVerbOnly = nouns.length === 0 && verb === 1;
+  const described = descriptionHits >= 2 || (descriptionHits >= 1 && (verb > 0 || step.verb === "what" || step.verb === "is"));
+  if (!subject && !isVerbOnly && !described) return undefined;
+  const score =
+    4 * nounShare + 2.5 * verb + 1.2 * Math.min(serverHits, 1) + 0.5 * Math.min(descriptionHits, 4) + 0.3 * Math.min(parameterHits, 3) +
+    (isNamed ? 6 : 0) + (isVerbOnly ? 2 : 0) - 0.02 * nameWords.length;
+  if (score < MIN_MATCH_SCORE && !(subject && verb >= 0 && score >= 2)) return undefined;
+  const isStrong = isNamed || (verb > 0 && nounShare === 1) || (nouns.length === 0 && verb === 1 && (serverHits > 0 || descriptionHits >= 2));
+  return { tool, score, isStrong };
+}
+
+function has(step: StepWords, word: string): boolean {
+  return step.words.has(stem(word));
+}
+
+function countHits(step: StepWords, text: string, except: readonly string[]): number {
+  const own = new Set(except.map(stem));
+  const stems = new Set(splitWords(text.slice(0, 2_000)).filter((word) => word.length > 2 && !isStopWord(word)).map(stem));
+  let hits = 0;
+  for (const word of stems) if (!own.has(word) && step.words.has(word)) hits += 1;
+  return hits;
+}

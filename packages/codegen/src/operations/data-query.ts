@@ -1,0 +1,92 @@
+import type { ToolDefinition } from "@cem/core";
+import { splitStems, splitWords, stem } from "@cem/text";
+import { sqlParameter } from "../arguments/roles.ts";
+import { type Plan, Unfilled } from "../planning/plan.ts";
+import { hasType, propertiesOf, type Value } from "../planning/value.ts";
+import { type Expression, literal, member } from "../program/expression.ts";
+import { readSelection } from "../reading/selection.ts";
+import { applySelection } from "./rows.ts";
+import { isForTool, type StepContext } from "./operation.ts";
+
+const SQL = /^\s*(?:(?:run|execute|query|use)\s+(?:the\s+)?(?:sql\s+|database\s+)?(?:query|statement|sql)?\s*:?\s*(?:on the database:?\s*)?)?["'`]?\s*((?:select|with|insert|update|delete|create|drop|alter|pragma|explain)\b[\s\S]+)$/iu;
+const ASKS = /^(?:query|get|fetch|find|show|list|count|how|what|which|who|retrieve|search|select|look|calculate|compute|average|sum|total|the|give|tell|read|load|top|are|is|display|median|mean|sort|group)\b/iu;
+const DATABASE_WORDS = /\b(?:database|db|sql|tables?)\b/iu;
+
+/** Asks a tool that takes SQL, with the text's own SQL or with a query made for what the text names. */
+export function planDataQuery(context: StepContext): boolean {
+  const { step, plan } = context;
+  const tool = plan.tools.find((one) => sqlParameter(one) !== undefined);
+  if (tool === undefined) return false;
+  const given = readSql(step.text);
+  if (given !== undefined) {
+    const table = /\bfrom\s+["`[]?(\w+)/iu.exec(given)?.[1];
+    callWithSql(plan, tool, given, table ?? "rows");
+    return true;
+  }
+  if (!ASKS.test(step.text) || (isForTool(context) && context.matches[0]?.tool !== tool)) return false;
+  const selection = readSelection(step.text);
+  const entity = selection.entity.find((noun) => isKnownEntity(noun, step.text, tool, plan));
+  if (entity === undefined) return false;
+  const known = knownWords(tool);
+  const unread = [...selection.adjectives.filter((word) => splitStems(word).length > 0 && /^(?:joined|bought|purchased|ordered|signed|made|spent|registered)$/u.test(word)), selection.rest].filter((word) => word !== "");
+  if (unread.length > 0) {
+    throw new Unfilled({ step: step.text, reason: "missing-argument", tool: `${tool.server}.${tool.name}`, argument: "condition", hint: `Say "${unread.join(" ")}" as a condition on a column, or give the SQL.` });
+  }
+  if (selection.aggregate !== undefined && selection.aggregate.field === undefined && selection.aggregate.kind !== "count" && selection.aggregate.kind !== "statistics") {
+    const field = selection.adjectives.pop();
+    if (field !== undefined) selection.aggregate.field = field;
+  }
+  const table = tableName(entity, known);
+  const rows = callWithSql(plan, tool, `SELECT * FROM ${table}`, table);
+  applySelection(plan, rows, selection);
+  return true;
+}
+
+/** SQL that the text gives, bare or in quotes. */
+function readSql(text: string): string | undefined {
+  const match = SQL.exec(text)?.[1] ?? /["'`]\s*((?:select|with)\b[\s\S]+?)["'`]\s*$/iu.exec(text)?.[1];
+  if (match === undefined) return undefined;
+  const sql = match.trim().replace(/\s+(?:on|in|from|against) the database\.?$/iu, "").replace(/[;.]+$/u, "");
+  const isSql = /^select\b[\s\S]+\bfrom\b\s+["`[\w]/iu.test(sql) || /^select\s+[\d'"(\w]+\s*\(?/u.test(sql) && /^SELECT\b/u.test(sql) || /^(?:WITH|PRAGMA|EXPLAIN|INSERT INTO|UPDATE \w+ SET|DELETE FROM|CREATE TABLE|DROP TABLE|ALTER TABLE)\b/u.test(sql);
+  if (!isSql || (/^select\b/u.test(sql) && /\bfrom\s+the\b/iu.test(sql))) return undefined;
+  const isQuotedWhole = /^["'`]\s*(?:select|with)/iu.test(text.slice(text.indexOf(match) - 1)) && /["'`]$/u.test(sql);
+  return isQuotedWhole ? sql.slice(0, -1) : sql;
+}
+
+function knownWords(tool: ToolDefinition): ReadonlySet<string> {
+  const text = `${tool.description} ${propertiesOf(tool.inputSchema).map(([, schema]) => schema.description ?? "").join(" ")}`;
+  return new Set(splitWords(text.slice(0, 10_000)));
+}
+
+function isKnownEntity(noun: string, text: string, tool: ToolDefinition, plan: Plan): boolean {
+  const sisters = plan.tools.filter((one) => one.server === tool.server);
+  const stems = new Set(sisters.flatMap((one) => [...knownWords(one)].map(stem)));
+  if (stems.has(stem(noun))) return true;
+  return DATABASE_WORDS.test(text) && /^[a-z_]\w*$/iu.test(noun);
+}
+
+/** The table as the tool's own description spells it, else as the text does. */
+function tableName(entity: string, known: ReadonlySet<string>): string {
+  if (known.has(entity)) return entity;
+  return [...known].find((word) => stem(word) === stem(entity) && /s$/u.test(word)) ?? entity;
+}
+
+/** Calls the tool and keeps the rows it gives. */
+function callWithSql(plan: Plan, tool: ToolDefinition, sql: string, table: string): Value {
+  const parameter = sqlParameter(tool);
+  const expression = plan.callTool(tool, new Map([[parameter?.name ?? "sql", literal(sql)]]));
+  return declareRows(plan, expression, tool, table);
+}
+
+/** Declares a tool's list; where it is wrapped in an object, the list inside is taken out. */
+export function declareRows(plan: Plan, expression: Expression, tool: ToolDefinition, words: string): Value {
+  const schema = tool.outputSchema ?? {};
+  const lists = propertiesOf(schema).filter(([, part]) => hasType(part, "array"));
+  const [list] = lists;
+  if (!hasType(schema, "object") || list === undefined || lists.length > 1) {
+    return plan.declare(expression, { words, schema: hasType(schema, "array") ? schema : { type: "array", items: { type: "object" } } });
+  }
+  const whole = plan.declare(expression, { words: `${words} result`, schema });
+  whole.consumed = true;
+  return plan.declare(member(whole.expression, list[0]), { words, schema: list[1] });
+}

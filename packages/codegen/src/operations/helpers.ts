@@ -1,0 +1,115 @@
+import type { Plan } from "../planning/plan.ts";
+import { type Expression, name } from "../program/expression.ts";
+
+
+const ROW = "Record<string, unknown>";
+
+/** Small functions that a program carries when it needs them. */
+const HELPERS = {
+  matches: {
+    needs: [],
+    code: `/** Whether a column holds the word, or a column of that name is set. */
+function matches(row: ${ROW}, word: string): boolean {
+  return Object.entries(row).some(([column, value]) =>
+    typeof value === "string"
+      ? value.toLowerCase() === word
+      : Boolean(value) && (column === word || column === \`is_\${word}\`),
+  );
+}`,
+  },
+  equals: {
+    needs: [],
+    code: `/** Whether two values are the same, upper and lower case aside. */
+function equals(value: unknown, expected: unknown): boolean {
+  return String(value).toLowerCase() === String(expected).toLowerCase();
+}`,
+  },
+  compare: {
+    needs: [],
+    code: `/** Orders numbers by size and everything else by its text. */
+function compare(a: unknown, b: unknown): number {
+  return typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b));
+}`,
+  },
+  numbersIn: {
+    needs: [],
+    code: `/** The numbers in a column. A column that has none is a mistake, not a zero. */
+function numbersIn(rows: readonly ${ROW}[], column: string): number[] {
+  const numbers = rows.map((row) => row[column]).filter((value) => typeof value === "number");
+  if (rows.length > 0 && numbers.length === 0) throw new Error(\`No row has a number in \${column}.\`);
+  return numbers;
+}`,
+  },
+  average: {
+    needs: [],
+    code: `function average(numbers: readonly number[]): number | null {
+  return numbers.length === 0 ? null : numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
+}`,
+  },
+  median: {
+    needs: [],
+    code: `function median(numbers: readonly number[]): number | null {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle];
+  if (upper === undefined) return null;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2;
+}`,
+  },
+  countBy: {
+    needs: [],
+    code: `/** How many rows there are for each value of a column. */
+function countBy(rows: readonly ${ROW}[], column: string): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const row of rows) {
+    if (!(column in row)) throw new Error(\`There is no column \${column}.\`);
+    const key = String(row[column]);
+    counts[key] = (counts[key] ?? 0) + 1;
+  }
+  return counts;
+}`,
+  },
+  groupBy: {
+    needs: [],
+    code: `/** The rows for each value of a column. */
+function groupBy<T extends ${ROW}>(rows: readonly T[], column: string): Record<string, T[]> {
+  const groups: Record<string, T[]> = {};
+  for (const row of rows) {
+    if (!(column in row)) throw new Error(\`There is no column \${column}.\`);
+    (groups[String(row[column])] ??= []).push(row);
+  }
+  return groups;
+}`,
+  },
+  statisticsOf: {
+    needs: ["average", "median"],
+    code: `/** How many rows there are, and the spread of every column of numbers; identifiers are left out. */
+function statisticsOf(rows: readonly ${ROW}[]) {
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const spreads = columns.flatMap((column) => {
+    const numbers = rows.map((row) => row[column]).filter((value) => typeof value === "number");
+    if (numbers.length === 0 || /(?:^|_)id$/i.test(column)) return [];
+    const spread = {
+      count: numbers.length,
+      min: Math.min(...numbers),
+      max: Math.max(...numbers),
+      mean: average(numbers),
+      median: median(numbers),
+    };
+    return [[column, spread] as const];
+  });
+  return { count: rows.length, ...Object.fromEntries(spreads) };
+}`,
+  },
+} as const satisfies Record<string, { needs: readonly string[]; code: string }>;
+
+export type HelperName = keyof typeof HELPERS;
+
+/** Makes a helper part of the program and gives its name. */
+export function useHelper(plan: Plan, helper: HelperName): Expression {
+  for (const needed of HELPERS[helper].needs) useHelper(plan, needed);
+  plan.helpers.set(helper, HELPERS[helper].code);
+  return name(helper);
+}
+
+export const HELPER_NAMES = Object.keys(HELPERS) as HelperName[];

@@ -1,0 +1,90 @@
+import type { ToolDefinition, UnfilledStep } from "@cem/core";
+import { splitSteps, splitWords, type TaskStep } from "@cem/text";
+import { matchTools } from "../matching/match-tools.ts";
+import { planArithmetic } from "../operations/arithmetic.ts";
+import { planCollection } from "../operations/collection.ts";
+import { planDataQuery } from "../operations/data-query.ts";
+import type { Operation, StepContext } from "../operations/operation.ts";
+import { planPrint, planVerify } from "../operations/print.ts";
+import { planMention } from "../operations/skill.ts";
+import { planLoad, planSave, planUpdate } from "../operations/state.ts";
+import { planSuperlative } from "../operations/superlative.ts";
+import { planTextFile } from "../operations/text-file.ts";
+import { planToolCall } from "../operations/tool-call.ts";
+import { Branch } from "./branches.ts";
+import { Plan, Unfilled } from "./plan.ts";
+
+/** In the order in which they may take a step. */
+const OPERATIONS: readonly Operation[] = [
+  planMention,
+  planLoad,
+  planSave,
+  planUpdate,
+  planVerify,
+  planPrint,
+  planSuperlative,
+  planArithmetic,
+  planCollection,
+  planTextFile,
+  planDataQuery,
+  planToolCall,
+];
+
+export interface PlannedTask {
+  plan: Plan;
+  unfilled: UnfilledStep[];
+}
+
+/** Plans every step of a task; what can't be planned is collected, so all of it is told at once. */
+export function planTask(task: string, tools: readonly ToolDefinition[], now: () => Date, signal?: AbortSignal): PlannedTask {
+  const plan = new Plan(tools, now);
+  const steps = splitSteps(task, { verbs: tools.map((tool) => splitWords(tool.name)[0] ?? "").filter((verb) => verb.length > 3) });
+  const unfilled: UnfilledStep[] = [];
+  let branch: Branch | undefined;
+  for (const [at, step] of steps.entries()) {
+    signal?.throwIfAborted();
+    plan.stepIndex = at;
+    try {
+      branch = changeBranch(branch, step, plan);
+      planStep(step, plan);
+    } catch (error) {
+      if (!(error instanceof Unfilled)) throw error;
+      unfilled.push(error.step);
+      if (plan.values.length > 0 && unfilled.length >= MAX_REPORTED_STEPS) break;
+    }
+  }
+  branch?.close();
+  if (steps.length === 0) unfilled.push({ step: task.slice(0, 200), reason: "no-tool", hint: "Say what to do." });
+  if (plan.preferred !== undefined && plan.uses.size === 0 && unfilled.length === 0) unfilled.push(unusedMention(plan));
+  return { plan, unfilled };
+}
+
+const MAX_REPORTED_STEPS = 20;
+
+function unusedMention(plan: Plan): UnfilledStep {
+  const tool = plan.preferred;
+  return { step: plan.mentioned ?? "", reason: "missing-argument", tool: tool === undefined ? "" : `${tool.server}.${tool.name}`, argument: Object.keys(tool?.inputSchema.properties ?? {})[0] ?? "", hint: "Say what to use it on." };
+}
+
+function changeBranch(open: Branch | undefined, step: TaskStep, plan: Plan): Branch | undefined {
+  const { condition } = step;
+  if (open !== undefined && open.number !== condition?.branch) open.close();
+  if (condition === undefined) return undefined;
+  const branch = open?.number === condition.branch ? open : new Branch(plan, condition);
+  branch.enter(condition.holds);
+  return branch;
+}
+
+function planStep(step: TaskStep, plan: Plan): void {
+  const context: StepContext = { step, plan, matches: matchTools(step.text, plan.tools) };
+  if (plan.preferred !== undefined && planToolCall(context)) {
+    plan.preferred = undefined;
+    return;
+  }
+  if (OPERATIONS.some((operation) => operation(context))) return;
+  throw new Unfilled({
+    step: step.text,
+    reason: "no-tool",
+    hint: `No tool that was chosen can do "${step.text.slice(0, 120)}", and it is no plain operation. Add a server that can, or say it in other words.`,
+  });
+}

@@ -1,0 +1,133 @@
+import type { JsonSchema, ToolDefinition, UnfilledStep } from "@cem/core";
+import { awaited, call, type Expression, literal, name, object, type ObjectEntry } from "../program/expression.ts";
+import { HELPER_NAMES } from "../operations/helpers.ts";
+import { camelCase, Names } from "../program/names.ts";
+import type { Statement } from "../program/statement.ts";
+import type { StateDocument, Value } from "./value.ts";
+
+/** What could not be planned, and what to say about it. */
+export class Unfilled extends Error {
+  readonly step: UnfilledStep;
+
+  constructor(step: UnfilledStep) {
+    super(step.hint);
+    this.step = step;
+  }
+}
+
+export interface Declaration {
+  words: string;
+  schema?: JsonSchema;
+  isEffect?: boolean;
+  type?: string;
+}
+
+/** The program while it is being planned: what it did so far and what later steps can refer to. */
+export class Plan {
+  readonly tools: readonly ToolDefinition[];
+  readonly values: Value[] = [];
+  readonly documents: StateDocument[] = [];
+  readonly imports = new Map<string, Set<string>>();
+  readonly helpers = new Map<string, string>();
+  readonly uses = new Set<ToolDefinition>();
+  readonly names = new Names();
+  readonly now: () => Date;
+  /** Skills that a step only mentioned, for the steps after it. */
+  preferred: ToolDefinition | undefined;
+  /** The step that only mentioned it. */
+  mentioned: string | undefined;
+  /** The path a step named last. */
+  lastPath: string | undefined;
+  stepIndex = 0;
+  block: Statement[] = [];
+
+  constructor(tools: readonly ToolDefinition[], now: () => Date) {
+    this.tools = tools;
+    this.now = now;
+    for (const tool of tools) this.names.reserve(tool.name);
+    for (const helper of HELPER_NAMES) this.names.reserve(helper);
+    for (const reserved of ["readFile", "writeFile", "appendFile", "readdir", "stat", "access", "mkdir", "rm"]) {
+      this.names.reserve(reserved);
+    }
+  }
+
+  /** Declares a variable for a result that later steps can refer to. */
+  declare(value: Expression, declaration: Declaration): Value {
+    const variable = this.names.take(declaration.words, "result");
+    this.block.push({
+      kind: "const",
+      name: variable,
+      value,
+      ...(declaration.type !== undefined && { type: declaration.type }),
+    });
+    return this.track(name(variable), variable, declaration);
+  }
+
+  /** Makes an expression known to later steps without a variable of its own. */
+  track(expression: Expression, variable: string, declaration: Declaration): Value {
+    const tracked: Value = {
+      name: variable,
+      expression,
+      schema: declaration.schema ?? {},
+      words: declaration.words,
+      step: this.stepIndex,
+      consumed: false,
+      isEffect: declaration.isEffect ?? false,
+    };
+    this.values.push(tracked);
+    return tracked;
+  }
+
+  add(...statements: Statement[]): void {
+    this.block.push(...statements);
+  }
+
+  /** Takes a name from a module. */
+  import(module: string, imported: string): Expression {
+    const names = this.imports.get(module) ?? new Set<string>();
+    names.add(imported);
+    this.imports.set(module, names);
+    return name(imported);
+  }
+
+  /** A call of a tool with its arguments by name, in the schema's order. */
+  callTool(tool: ToolDefinition, args: ReadonlyMap<string, Expression>): Expression {
+    this.uses.add(tool);
+    const callee = this.import(tool.module, this.#localName(tool));
+    return awaited(call(calleeName(callee), ...toolArguments(tool, args)));
+  }
+
+  /** Two tools of one name from different modules: the second gets its server's name in front. */
+  #localName(tool: ToolDefinition): string {
+    const isTaken = [...this.uses].some((other) => other !== tool && other.name === tool.name && other.module !== tool.module);
+    if (!isTaken) return tool.name;
+    const alias = camelCase(`${tool.server} ${tool.name}`);
+    this.names.reserve(alias);
+    return `${tool.name} as ${alias}`;
+  }
+
+  /** The newest value that is not an effect. */
+  get last(): Value | undefined {
+    return this.values.findLast((value) => !value.isEffect) ?? this.values.at(-1);
+  }
+
+  get document(): StateDocument | undefined {
+    return this.documents.at(-1);
+  }
+}
+
+function calleeName(expression: Expression): Expression {
+  if (expression.kind !== "name") return expression;
+  return name(expression.name.split(" as ").at(-1) ?? expression.name);
+}
+
+function toolArguments(tool: ToolDefinition, args: ReadonlyMap<string, Expression>): Expression[] {
+  if (tool.callStyle === "object") {
+    const entries: ObjectEntry[] = [...args].map(([key, value]) => ({ key, value }));
+    const takesNothing = Object.keys(tool.inputSchema.properties ?? {}).length === 0;
+    return entries.length === 0 && takesNothing ? [literal({})] : [object(entries)];
+  }
+  const order = Object.keys(tool.inputSchema.properties ?? {});
+  const last = order.findLastIndex((key) => args.has(key));
+  return order.slice(0, last + 1).map((key) => args.get(key) ?? name("undefined"));
+}

@@ -1,0 +1,122 @@
+import { splitStems } from "@cem/text";
+import { type Expression, member } from "../program/expression.ts";
+import type { Plan } from "./plan.ts";
+import { hasType, isNumeric, propertiesOf, type Value } from "./value.ts";
+
+/** What a word of the text refers to: an earlier result or a part of it. */
+export interface Reference {
+  value: Value;
+  expression: Expression;
+  schema: Value["schema"];
+}
+
+const RESULT = /^(?:it|its value|this|that|them|those|these|this value|that value|(?:the |this |that |its |my |your |previous |last |final |latest )*(?:result|results|answer|outcome|value|output|number|calculation|response|data))$/iu;
+const ORDINAL = /^(?:the )?(first|second|third|fourth|fifth|last|previous) (?:result|answer|value|number|one|calculation|step)$/iu;
+const ORDINALS = ["first", "second", "third", "fourth", "fifth"];
+
+/** Words that mean a property: `warmer` asks for the temperature. */
+export const PROPERTY_WORDS: Readonly<Record<string, readonly string[]>> = {
+  warm: ["temperature", "temp"], warmer: ["temperature", "temp"], warmest: ["temperature", "temp"], hot: ["temperature", "temp"],
+  hotter: ["temperature", "temp"], hottest: ["temperature", "temp"], cold: ["temperature", "temp"], colder: ["temperature", "temp"],
+  coldest: ["temperature", "temp"], cooler: ["temperature", "temp"], coolest: ["temperature", "temp"],
+  old: ["age"], older: ["age"], oldest: ["age"], young: ["age"], younger: ["age"], youngest: ["age"],
+  cheap: ["price", "cost"], cheaper: ["price", "cost"], cheapest: ["price", "cost"], expensive: ["price", "cost"],
+  pricier: ["price", "cost"], costlier: ["price", "cost"],
+  tall: ["height"], taller: ["height"], tallest: ["height"], heavy: ["weight"], heavier: ["weight"], heaviest: ["weight"],
+  lighter: ["weight"], lightest: ["weight"], long: ["length"], longer: ["length"], longest: ["length"], shorter: ["length", "height"],
+  shortest: ["length", "height"], fast: ["speed"], faster: ["speed"], fastest: ["speed"], slower: ["speed"], slowest: ["speed"],
+  humid: ["humidity"], windy: ["wind", "wind_speed"], windier: ["wind_speed", "wind"], newer: ["created_at", "date"],
+  costs: ["price", "cost"], cost: ["cost", "price"], weather: ["condition", "conditions"],
+};
+
+/** The newest earlier result, or part of one, that words refer to. */
+export function findReference(words: string, plan: Plan, wanted: "number" | "any" = "any"): Reference | undefined {
+  const text = words.trim().replace(/^(?:of|from)\s+/iu, "").replace(/^all (?:the )?/iu, "the ");
+  const ordinal = ORDINAL.exec(text)?.[1]?.toLowerCase();
+  const results = plan.values.filter((value) => !value.isEffect && value.document === undefined);
+  if (ordinal !== undefined) {
+    const at = ORDINALS.indexOf(ordinal);
+    const chosen = at >= 0 ? results[at] : results.at(-1);
+    return chosen === undefined ? undefined : toReference(chosen, wanted);
+  }
+  const field = findDocumentField(text, plan);
+  if (RESULT.test(text)) {
+    const isResultWord = /result|answer|outcome|value|number|calculation/iu.test(text);
+    const afterDocument = results.filter((value) => value.step >= (plan.document?.value.step ?? -1));
+    if (field !== undefined && afterDocument.length === 0) return field;
+    const pool = wanted === "number" ? plan.values.filter((value) => toReference(value, "number") !== undefined) : results;
+    const chosen = pool.at(-1) ?? (wanted === "number" && isResultWord ? undefined : plan.last);
+    return chosen === undefined ? field : toReference(chosen, wanted);
+  }
+  return findByName(text, plan, wanted) ?? field ?? findProperty(text, plan, wanted);
+}
+
+function toReference(value: Value, wanted: "number" | "any"): Reference | undefined {
+  const whole = { value, expression: value.expression, schema: value.schema };
+  if (wanted === "any" || isNumeric(value.schema)) return whole;
+  if (hasType(value.schema, "object")) {
+    const numbers = propertiesOf(value.schema).filter(([, schema]) => isNumeric(schema));
+    const named = numbers.find(([key]) => /^(?:result|value|total|sum|answer|output|count)$/iu.test(key));
+    const chosen = named ?? (numbers.length === 1 ? numbers[0] : undefined);
+    return chosen && { value, expression: member(value.expression, chosen[0]), schema: chosen[1] };
+  }
+  const isUnknown = Object.keys(value.schema).length === 0 && value.document === undefined;
+  return isUnknown ? whole : undefined;
+}
+
+/** A field of the JSON file that is held in memory. */
+export function findDocumentField(words: string, plan: Plan): Reference | undefined {
+  const { document } = plan;
+  if (document === undefined) return undefined;
+  const text = words.replace(/^(?:the|its|all|each|every)\s+/iu, "").replace(/\s+(?:field|array|list|value|property|key)$/iu, "").trim();
+  const known = [...document.fields.keys()].find((key) => sameWords(key, text));
+  const key = known ?? (document.isLoaded && /^[A-Za-z_]\w*$/u.test(text) && !/^(?:it|that|this|them|those)$/iu.test(text) ? text : undefined);
+  if (key === undefined) return undefined;
+  return { value: document.value, expression: member(document.value.expression, key), schema: {} };
+}
+
+function findByName(text: string, plan: Plan, wanted: "number" | "any"): Reference | undefined {
+  const stems = new Set(splitStems(text.replace(/^(?:the|this|that|these|those|its|their|both|all|each)\s+/iu, "")));
+  if (stems.size === 0) return undefined;
+  const found = plan.values.findLast((value) => {
+    const own = splitStems(value.words);
+    return own.length > 0 && [...stems].every((stem) => own.includes(stem));
+  });
+  return found === undefined ? undefined : toReference(found, wanted);
+}
+
+/** A property of the newest result that has one of that name. */
+export function findProperty(words: string, plan: Plan, wanted: "number" | "any" = "any"): Reference | undefined {
+  const text = words.replace(/^(?:the|its|their|current|average|actual)\s+/giu, "").replace(/\s+(?:in|of|for|at|from|there|outside)\b.*$/iu, "");
+  for (const value of plan.values.toReversed()) {
+    const key = matchProperty(text, value.schema, wanted);
+    if (key !== undefined) {
+      const schema = value.schema.properties?.[key] ?? {};
+      return { value, expression: member(value.expression, key), schema };
+    }
+  }
+  return undefined;
+}
+
+/** The property that words name, directly or by what they mean. */
+export function matchProperty(words: string, schema: Value["schema"], wanted: "number" | "any" = "any"): string | undefined {
+  const keys = propertiesOf(schema).filter(([, part]) => wanted === "any" || isNumeric(part));
+  const meanings = [words, ...(PROPERTY_WORDS[words.toLowerCase()] ?? [])];
+  for (const meaning of meanings) {
+    const exact = keys.find(([key]) => sameWords(key, meaning));
+    if (exact !== undefined) return exact[0];
+  }
+  const stems = splitStems(words);
+  if (stems.length === 0) return undefined;
+  return keys.find(([key]) => {
+    const own = splitStems(key);
+    return stems.every((stem) => own.includes(stem)) || (own.length > 0 && own.every((stem) => stems.includes(stem)));
+  })?.[0];
+}
+
+/** Whether two names are the same but for case, joints and endings. */
+export function sameWords(a: string, b: string): boolean {
+  const left = splitStems(a);
+  const right = splitStems(b);
+  return left.length > 0 && left.length === right.length && left.every((stem, at) => stem === right[at]);
+}

@@ -1,0 +1,129 @@
+import { outline } from "./outline.ts";
+import { beginsStep } from "./verbs.ts";
+
+/** One `key: value` below a step, both as written. */
+export interface StepField {
+  key: string;
+  value: string;
+}
+
+/** A run of lines that belong together: one item of a list, or prose, with what is listed below it. */
+export interface TextBlock {
+  text: string;
+  fields: StepField[];
+  items: string[];
+}
+
+interface Line {
+  marker: "number" | "bullet" | undefined;
+  text: string;
+}
+
+const NUMBERED = /^\s*(?:step\s+\d{1,3}\s*[:.)]|\(\d{1,3}\)|\d{1,3}[.)](?=\s))\s*/iu;
+const BULLET = /^\s*[-*•–+]\s+(?:\[[ x]\]\s+)?/u;
+const FIELD = /^["'`]?([\p{L}_][\p{L}\p{N}_.-]*(?: [\p{L}\p{N}_.-]+){0,2})["'`]?\s*[:=]\s*(\S.*)$/su;
+
+/** Reads the lists and paragraphs of a task. */
+export function readBlocks(task: string): TextBlock[] {
+  const blocks: TextBlock[] = [];
+  for (const line of readLines(task)) addLine(blocks, line);
+  return blocks.filter((block, index) => !isHeading(block, blocks[index + 1]));
+}
+
+function addLine(blocks: TextBlock[], line: Line): void {
+  const last = blocks.at(-1);
+  const field = line.marker === "number" ? undefined : readField(line.text);
+  const announced = last !== undefined && (/:$/u.test(last.text) || last.fields.length > 0 || last.items.length > 0);
+  if (field !== undefined && last !== undefined && (announced || line.marker === "bullet")) {
+    last.fields.push(field);
+    return;
+  }
+  if (line.marker === "bullet" && announced && last.fields.length === 0 && !beginsStep(line.text)) {
+    last.items.push(line.text.replace(/[;,.]$/u, ""));
+    return;
+  }
+  const wraps =
+    line.marker === undefined &&
+    last !== undefined &&
+    last.fields.length === 0 &&
+    last.items.length === 0 &&
+    !/[.:;!?]$/u.test(last.text) &&
+    /^[\p{Ll}\d(]/u.test(line.text) &&
+    !beginsStep(line.text);
+  if (wraps) last.text += ` ${line.text}`;
+  else blocks.push({ text: line.text, fields: [], items: [] });
+}
+
+/** "Do the following:" above a list of steps says nothing by itself. */
+function isHeading(block: TextBlock, next: TextBlock | undefined): boolean {
+  return next !== undefined && /:$/u.test(block.text) && block.fields.length === 0 && block.items.length === 0;
+}
+
+function readField(text: string): StepField | undefined {
+  const match = FIELD.exec(text);
+  const key = match?.[1];
+  const value = match?.[2];
+  if (key === undefined || value === undefined || value.startsWith("//")) return undefined;
+  if (beginsStep(text) && key.includes(" ")) return undefined;
+  return { key, value: value.replace(/[;,]$/u, "").trim() };
+}
+
+function readLines(task: string): Line[] {
+  const mask = outline(task);
+  const cuts = new Set<number>();
+  for (const match of mask.matchAll(/\r?\n|\r|\u2028|\u2029/gu)) cuts.add(match.index);
+  for (const at of inlineBullets(task, mask)) cuts.add(at);
+  for (const at of inlineNumbers(mask)) cuts.add(at);
+  const lines: Line[] = [];
+  let start = 0;
+  for (const end of [...cuts].toSorted((a, b) => a - b).concat(task.length)) {
+    const line = readLine(task.slice(start, end));
+    if (line !== undefined) lines.push(line);
+    start = end;
+  }
+  return lines.flatMap((line) => splitTrailingSentences(line));
+}
+
+function readLine(raw: string): Line | undefined {
+  const trimmed = raw.trim();
+  if (trimmed === "" || /^[-=*_#]{3,}$/u.test(trimmed)) return undefined;
+  const numbered = NUMBERED.exec(trimmed)?.[0];
+  const bullet = BULLET.exec(trimmed)?.[0];
+  const marker = numbered !== undefined ? "number" : bullet !== undefined ? "bullet" : undefined;
+  const text = trimmed.slice((numbered ?? bullet ?? "").length).replace(/^#{1,6}\s+/u, "").trim();
+  return text === "" ? undefined : { marker, text };
+}
+
+/** `… contain: - result: 8 - step: 1`, all in one line. */
+function inlineBullets(task: string, mask: string): number[] {
+  const found: number[] = [];
+  for (const match of mask.matchAll(/ (?=[-•] ["'`]?[\p{L}_·][\p{L}\p{N}_ .·-]{0,60}["'`]?\s?[:=]\s)/gu)) {
+    if (!/\d\s*$/u.test(task.slice(Math.max(0, match.index - 3), match.index)) || /:\s/u.test(mask)) found.push(match.index);
+  }
+  return found;
+}
+
+/** `1. Read … 2. Print …`, all in one line: only when the numbers count up from 1. */
+function inlineNumbers(mask: string): number[] {
+  const found: number[] = [];
+  let expected = 1;
+  for (const match of mask.matchAll(/(?:^|(?<=[\s:]))(?:\((\d{1,3})\)|(\d{1,3})[.)])\s+(?=["'`(/]?\p{L})/gu)) {
+    if (Number(match[1] ?? match[2]) !== expected) continue;
+    const before = mask.slice(Math.max(0, match.index - 4), match.index).trimEnd();
+    if (expected === 1 && before !== "" && !/[:.;!?]$/u.test(before)) continue;
+    found.push(match.index);
+    expected += 1;
+  }
+  return found.length > 1 ? found : [];
+}
+
+/** The last field of an inline list may be followed by a sentence: `- message: "saved" Also verify …`. */
+function splitTrailingSentences(line: Line): Line[] {
+  if (line.marker !== "bullet" || readField(line.text) === undefined) return [line];
+  const mask = outline(line.text);
+  const cut = /(?<=["'`}\]]|\d|\w\.)[.,]?\s+(?=\p{Lu}[\p{Ll}]+\s)/u.exec(mask);
+  if (cut === null) return [line];
+  const rest = line.text.slice(cut.index).replace(/^[.,]?\s+/u, "");
+  if (!beginsStep(rest)) return [line];
+  return [{ ...line, text: line.text.slice(0, cut.index) }, { marker: undefined, text: rest }];
+}

@@ -1,0 +1,41 @@
+import { outline } from "./outline.ts";
+
+/** When a step is to be done. Steps of one branch share the number. */
+export interface StepCondition {
+  /** The condition in the user's words: `temperature is above 20`. */
+  text: string;
+  /** `false` for what follows "otherwise". */
+  holds: boolean;
+  /** Counts the conditions of a task from 1. */
+  branch: number;
+}
+
+const LEADING = /^(?:and\s+|but\s+)?(?:only\s+)?(if|when|in case|provided(?: that)?|unless)\s+/iu;
+const OTHERWISE = /^(?:and\s+|but\s+)?(?:otherwise|else|if not)\b[,:]?\s*/iu;
+
+/** Splits `if X then Y`, `if X, Y` and `Y if X` into condition and step. */
+export function readCondition(clause: string): { condition?: string; negated: boolean; rest: string } {
+  const leading = LEADING.exec(clause);
+  if (leading !== null) {
+    const body = clause.slice(leading[0].length);
+    const cut = /,?\s+then\s+|,\s+|:\s+/u.exec(outline(body));
+    const condition = cut === null ? body : body.slice(0, cut.index);
+    const rest = cut === null ? "" : body.slice(cut.index + cut[0].length);
+    return { condition: condition.trim(), negated: /^unless$/iu.test(leading[1] ?? ""), rest };
+  }
+  const trailing = /,?\s+(?:but\s+)?(?:only\s+)?(if|unless|provided that)\s+(?!possible|needed|any\b|necessary|you can)/iu.exec(outline(clause));
+  if (trailing === null || /\b(?:check|verify|tell(?: me)?|see|know|ask|test|find out|show)$/iu.test(clause.slice(0, trailing.index))) {
+    return { negated: false, rest: clause };
+  }
+  return {
+    condition: clause.slice(trailing.index + trailing[0].length).trim(),
+    negated: /^unless$/iu.test(trailing[1] ?? ""),
+    rest: clause.slice(0, trailing.index),
+  };
+}
+
+/** Whether a clause begins the other branch, and what is left of it. */
+export function readOtherwise(clause: string): string | undefined {
+  const match = OTHERWISE.exec(clause);
+  return match === null ? undefined : clause.slice(match[0].length);
+}

@@ -1,0 +1,98 @@
+/** A quoted piece of a text. Offsets are in UTF-16 units; `end` is past the closing mark. */
+export interface QuotedText {
+  start: number;
+  end: number;
+  /** What stands between the marks. */
+  value: string;
+}
+
+const CLOSING: Readonly<Record<string, string>> = {
+  '"': '"',
+  "'": "'",
+  "`": "`",
+  "“": "”",
+  "‘": "’",
+  "«": "»",
+};
+const FILLER = "·";
+const WORD = /[\p{L}\p{N}]/u;
+
+/** Finds what is quoted. An apostrophe inside a word is no quotation mark. Linear in the length of the text. */
+export function findQuotes(text: string): QuotedText[] {
+  const quotes: QuotedText[] = [];
+  const closings = closingPositions(text);
+  let index = 0;
+  while (index < text.length) {
+    const close = CLOSING[text.charAt(index)];
+    const opens = close !== undefined && (close === '"' || !WORD.test(text.charAt(index - 1)));
+    const end = opens ? nextClosing(closings.get(close), index) : undefined;
+    if (end === undefined) {
+      index += 1;
+      continue;
+    }
+    quotes.push({ start: index, end: end + 1, value: text.slice(index + 1, end) });
+    index = end + 1;
+  }
+  return quotes;
+}
+
+function closingPositions(text: string): Map<string, { positions: number[]; cursor: number }> {
+  const found = new Map<string, { positions: number[]; cursor: number }>();
+  for (const mark of Object.values(CLOSING)) found.set(mark, { positions: [], cursor: 0 });
+  for (let index = 0; index < text.length; index += 1) {
+    const mark = text.charAt(index);
+    const inWord = (mark === "'" || mark === "’") && WORD.test(text.charAt(index + 1));
+    if (!inWord) found.get(mark)?.positions.push(index);
+  }
+  return found;
+}
+
+function nextClosing(list: { positions: number[]; cursor: number } | undefined, after: number): number | undefined {
+  if (list === undefined) return undefined;
+  while ((list.positions[list.cursor] ?? Infinity) <= after) list.cursor += 1;
+  return list.positions[list.cursor];
+}
+
+/**
+ * The text with everything that is quoted blanked out, at the same length, so that places found in the
+ * outline are places in the text. The marks themselves stay.
+ */
+export function outlineQuotes(text: string): string {
+  return blank(
+    text,
+    findQuotes(text).map((quote) => ({ start: quote.start + 1, end: quote.end - 1 })),
+  );
+}
+
+/** Like {@link outlineQuotes}, with what stands in balanced (), [] or {} blanked out too. */
+export function outline(text: string): string {
+  const quoteless = outlineQuotes(text);
+  return blank(quoteless, findBrackets(quoteless));
+}
+
+/** The outermost balanced brackets of a text whose quotes are blanked out, brackets excluded. */
+function findBrackets(quoteless: string): { start: number; end: number }[] {
+  const open: { mark: string; at: number }[] = [];
+  const ranges: { start: number; end: number }[] = [];
+  for (let index = 0; index < quoteless.length; index += 1) {
+    const mark = quoteless.charAt(index);
+    if ("([{".includes(mark)) open.push({ mark, at: index });
+    const opening = { ")": "(", "]": "[", "}": "{" }[mark];
+    if (opening === undefined || open.at(-1)?.mark !== opening) continue;
+    const start = (open.pop()?.at ?? index) + 1;
+    while ((ranges.at(-1)?.start ?? -1) >= start) ranges.pop();
+    ranges.push({ start, end: index });
+  }
+  return ranges;
+}
+
+function blank(text: string, ranges: readonly { start: number; end: number }[]): string {
+  const parts: string[] = [];
+  let last = 0;
+  for (const { start, end } of ranges) {
+    parts.push(text.slice(last, start), FILLER.repeat(Math.max(0, end - start)));
+    last = end;
+  }
+  parts.push(text.slice(last));
+  return parts.join("");
+}

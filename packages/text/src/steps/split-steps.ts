@@ -1,0 +1,74 @@
+import { readBlocks, type StepField, type TextBlock } from "./blocks.ts";
+import { splitClauses, splitSentences } from "./clauses.ts";
+import { readCondition, readOtherwise, type StepCondition } from "./conditions.ts";
+
+/** One thing a task asks for. */
+export interface TaskStep {
+  /** The user's words, without list marks and joining words. */
+  text: string;
+  /** `key: value` pairs that are listed below the step. */
+  fields: StepField[];
+  /** Other things that are listed below the step. */
+  items: string[];
+  /** Absent when the step is always done. */
+  condition?: StepCondition;
+}
+
+export interface SplitOptions {
+  /** Words that begin a step beside the common verbs of English, such as those that tools are named for. */
+  verbs?: Iterable<string>;
+}
+
+/** The longest text that is split, in UTF-16 units; what comes after is left in the last step. */
+export const MAX_STEP_TEXT_CHARACTERS = 200_000;
+
+const JOINING =
+  /^(?:(?:and|but|please|also|then|finally|next|now|afterwards|after that|first|firstly|secondly|thirdly|lastly|first of all|kindly|so|could you|can you|would you|i want you to|i want to|i need you to|i need to|i'd like to|i would like to|let's)\b[,:]?\s+)+/iu;
+const DESCRIBES = /^(?:the|this|that|it|its|with)\b[^.]{0,80}?\b(?:contain|contains|include|includes|have|has|hold|holds|look like|fields|following)\b/iu;
+
+/** Splits a task into the steps it asks for, in order. */
+export function splitSteps(task: string, options: SplitOptions = {}): TaskStep[] {
+  const verbs = new Set([...(options.verbs ?? [])].map((verb) => verb.toLowerCase()));
+  const steps: TaskStep[] = [];
+  const branches = { count: 0 };
+  for (const block of readBlocks(task.slice(0, MAX_STEP_TEXT_CHARACTERS))) addBlock(steps, block, verbs, branches);
+  return steps;
+}
+
+function addBlock(steps: TaskStep[], block: TextBlock, verbs: ReadonlySet<string>, branches: { count: number }): void {
+  const before = steps.length;
+  for (const sentence of splitSentences(block.text)) addSentence(steps, sentence, verbs, branches);
+  const last = steps.at(-1);
+  if (last === undefined || (steps.length === before && block.fields.length + block.items.length === 0)) return;
+  last.fields.push(...block.fields);
+  last.items.push(...block.items);
+  const owner = steps.at(-2);
+  if (owner !== undefined && last.fields.length > 0 && DESCRIBES.test(last.text)) {
+    owner.fields.push(...last.fields);
+    owner.items.push(...last.items);
+    steps.pop();
+  }
+}
+
+function addSentence(steps: TaskStep[], sentence: string, verbs: ReadonlySet<string>, branches: { count: number }): void {
+  let current: StepCondition | undefined;
+  for (const clause of splitClauses(sentence, verbs)) {
+    const otherwise = readOtherwise(strip(clause));
+    const previous = current ?? steps.findLast((step) => step.condition !== undefined)?.condition;
+    if (otherwise !== undefined && previous !== undefined) current = { ...previous, holds: !previous.holds };
+    const { condition, negated, rest } = readCondition(otherwise ?? strip(clause));
+    let own = current;
+    if (condition !== undefined) {
+      branches.count += 1;
+      own = { text: condition, holds: !negated, branch: branches.count };
+      if (rest === "" || !clause.startsWith(rest)) current = own;
+    }
+    const text = strip(rest);
+    if (text !== "") steps.push({ text, fields: [], items: [], ...(own && { condition: own }) });
+  }
+}
+
+function strip(clause: string): string {
+  const bare = clause.trim().replace(JOINING, "");
+  return bare.replace(/(?<![\d.])[.,;:!]+$|(?<=\d)[.,;:!]+$/u, "").trim();
+}
