@@ -2,7 +2,15 @@ import type { JsonSchema, ToolDefinition } from "@cem/core";
 import { isStopWord, splitWords, stem } from "@cem/text";
 
 /** The parts of a definition that are searched, in the order of their bits in a field mask. */
-export const FIELDS = ["name", "title", "server", "description", "parameter", "parameterText", "output"] as const;
+export const FIELDS = [
+  "name",
+  "title",
+  "server",
+  "description",
+  "parameter",
+  "parameterText",
+  "output",
+] as const;
 export type Field = (typeof FIELDS)[number];
 
 /** Words of one field that are read. What a longer field adds is more likely stuffing than meaning. */

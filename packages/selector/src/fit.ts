@@ -81,7 +81,10 @@ export class FitJudge {
       const certainty = this.#certainties[at]?.get(document) ?? 0;
       evidence += term.weight * certainty;
       missed += term.weight * (1 - certainty);
-      surest = Math.max(surest, term.general ? Math.min(certainty, GENERAL_EVIDENCE * SURE_EVIDENCE) : certainty);
+      surest = Math.max(
+        surest,
+        term.general ? Math.min(certainty, GENERAL_EVIDENCE * SURE_EVIDENCE) : certainty,
+      );
       if (at > 0 && !term.general) {
         objectCertainty = Math.max(objectCertainty, certainty);
       }
@@ -105,7 +108,15 @@ export class FitJudge {
     const cover = evidence === 0 ? 0 : evidence / (evidence + MISSING_WEIGHT * missed);
     const score = cover * Math.min(1, surest / SURE_EVIDENCE) * this.#actionFactor(document);
     matched.sort((one, other) => other.worth - one.worth);
-    return { document, score, matched: matched.map(({ word }) => word), hinted, missing, objectCertainty, certaintyOf };
+    return {
+      document,
+      score,
+      matched: matched.map(({ word }) => word),
+      hinted,
+      missing,
+      objectCertainty,
+      certaintyOf,
+    };
   }
 
   /** How well two tools fit together, 0 to 1: each word counts by the one that knows it better. */

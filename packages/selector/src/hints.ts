@@ -24,26 +24,37 @@ const MAX_LABEL_CHARACTERS = 40;
 
 /** In the order they are looked for: what one takes out, the next does not see. Every repetition is bounded. */
 const PATTERNS: readonly Pattern[] = [
-  { pattern: /\bselect\s[^"'`]{1,200}?\sfrom\s+[\w."]{1,80}/giu, label: "the SQL", words: "sql query database" },
+  {
+    pattern: /\bselect\s[^"'`]{1,200}?\sfrom\s+[\w."]{1,80}/giu,
+    label: "the SQL",
+    words: "sql query database",
+  },
   { pattern: /\bhttps?:\/\/[^\s"'`<>]{1,2000}/giu, label: "the address", words: "url web page http website" },
   {
     pattern: /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}/gu,
     label: "the email address",
     words: "email mail recipient",
   },
-  { pattern: /"[^"\n]{0,2000}"|`[^`\n]{0,2000}`|“[^”\n]{0,2000}”|(?<!\w)'[^'\n]{0,2000}'(?!\w)/gu, label: "", words: "" },
   {
-    pattern: /(?<![\w/.])(?:[./~]?\/?[\w.-]{0,80})(?:\/[\w.-]{1,80}){1,20}\/?|\b[\w-]{1,80}\.(?:json|txt|md|csv|ya?ml|xml|html?|log|pdf|docx?|xlsx?|png|jpe?g|ts|js|py)\b/giu,
+    pattern: /"[^"\n]{0,2000}"|`[^`\n]{0,2000}`|“[^”\n]{0,2000}”|(?<!\w)'[^'\n]{0,2000}'(?!\w)/gu,
+    label: "",
+    words: "",
+  },
+  {
+    pattern:
+      /(?<![\w/.])(?:[./~]?\/?[\w.-]{0,80})(?:\/[\w.-]{1,80}){1,20}\/?|\b[\w-]{1,80}\.(?:json|txt|md|csv|ya?ml|xml|html?|log|pdf|docx?|xlsx?|png|jpe?g|ts|js|py)\b/giu,
     label: "the path",
     words: "file path directory folder",
   },
   {
-    pattern: /(?<![\w.])\(?\s?-?\d[\d.,]{0,30}\)?\s{0,3}(?:[+*×÷^%-]|\/|\*\*|\bx\b|plus|minus|times|(?:divided|multiplied) by)\s{0,3}\(?-?\d[\d.,]{0,30}/giu,
+    pattern:
+      /(?<![\w.])\(?\s?-?\d[\d.,]{0,30}\)?\s{0,3}(?:[+*×÷^%-]|\/|\*\*|\bx\b|plus|minus|times|(?:divided|multiplied) by)\s{0,3}\(?-?\d[\d.,]{0,30}/giu,
     label: "the expression",
     words: "arithmetic expression calculate math",
   },
   {
-    pattern: /\d[\d.]{0,30}\s?(?:%|percent) of\s{1,3}\d[\d.,]{0,30}|\b(?:sqrt|cbrt|sin|cos|tan|log|ln|exp|abs)\s?\([^()]{0,100}\)|\b(?:product|sum|difference|quotient|ratio) (?:of|between)\s{1,3}-?\d[\d.,]{0,30}|\b(?:square|cube) root of\s{1,3}\d[\d.,]{0,30}|\d[\d.]{0,30}\s?(?:squared|cubed|to the power of|modulo)\b/giu,
+    pattern:
+      /\d[\d.]{0,30}\s?(?:%|percent) of\s{1,3}\d[\d.,]{0,30}|\b(?:sqrt|cbrt|sin|cos|tan|log|ln|exp|abs)\s?\([^()]{0,100}\)|\b(?:product|sum|difference|quotient|ratio) (?:of|between)\s{1,3}-?\d[\d.,]{0,30}|\b(?:square|cube) root of\s{1,3}\d[\d.,]{0,30}|\d[\d.]{0,30}\s?(?:squared|cubed|to the power of|modulo)\b/giu,
     label: "the expression",
     words: "arithmetic expression calculate math",
   },

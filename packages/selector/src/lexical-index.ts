@@ -30,7 +30,7 @@ const FIELD_LENGTH_NORMALISATION: Readonly<Record<Field, number>> = {
   output: 0.75,
 };
 /** Where a word's repetition stops to count (k1 of BM25). */
-const SATURATION = 1.2;
+const SATURATION = 2;
 
 /** Every tool's words, turned around: from a word to the tools that have it. Immutable. */
 export interface LexicalIndex {
@@ -61,7 +61,8 @@ export function buildLexicalIndex(tools: readonly ToolDefinition[]): LexicalInde
     return FIELDS.map((field) => document[field].map((word) => vocabulary.add(word)));
   });
   const averages = FIELDS.map(
-    (_, field) => termsByField.reduce((sum, terms) => sum + (terms[field]?.length ?? 0), 0) / sorted.length || 1,
+    (_, field) =>
+      termsByField.reduce((sum, terms) => sum + (terms[field]?.length ?? 0), 0) / sorted.length || 1,
   );
   const entries = termsByField.map((terms) => weigh(terms, averages));
   return {

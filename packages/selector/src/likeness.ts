@@ -35,5 +35,7 @@ export function likeness(
 }
 
 function grams(text: string): Set<string> {
-  return new Set(splitStems(text.slice(0, MAX_TEXT_CHARACTERS)).flatMap((word) => characterNgrams(word, GRAM_SIZE)));
+  return new Set(
+    splitStems(text.slice(0, MAX_TEXT_CHARACTERS)).flatMap((word) => characterNgrams(word, GRAM_SIZE)),
+  );
 }

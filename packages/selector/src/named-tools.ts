@@ -6,6 +6,7 @@ const MAX_NAME_WORDS = 12;
 /** Names of one plain word are words of English too: they count as named only where they stand as a name. */
 const AS_A_NAME =
   /[`"'“‘]([\p{L}\p{N}_.\- ]{1,80})[`"'”’]|\b(?:tool|skill|function|command)s?\s{1,4}(?:named\s{1,4}|called\s{1,4})?([\p{L}\p{N}_.-]{1,80})|([\p{L}\p{N}_.-]{1,80})\s{1,4}(?:tool|skill|function)\b|([\p{L}\p{N}_-]{1,80}[./][\p{L}\p{N}_.-]{1,80}|[\p{L}\p{N}-]{1,80}_[\p{L}\p{N}_-]{1,80})/giu;
+const CAMEL_CASE = /\b\p{L}{0,40}\p{Ll}\p{Lu}[\p{L}\p{N}]{0,80}\b/gu;
 
 /** Names by their keys, made once for an index. */
 export interface NameIndex {
@@ -43,35 +44,52 @@ export function buildNameIndex(tools: readonly ToolDefinition[]): NameIndex {
   return { telling, qualified, all, keys, longest: Math.min(longest, MAX_NAME_WORDS) };
 }
 
+/** The documents whose tool a text names. */
+export interface NamedTools {
+  /** As a name: `get_weather`, `getWeather`, `"query"`, `the query tool`, `weather.get_weather`. */
+  written: Set<number>;
+  /** In plain words, which may mean something else: `get weather`. */
+  spoken: Set<number>;
+}
+
 /**
  * The documents whose tool a text names, in any case style: `weather.get_weather`, `getWeather`, `get weather`. A
  * name with its server stands for that tool alone.
  */
-export function findNamed(index: NameIndex, text: string): Set<number> {
-  const named = new Set<number>();
+export function findNamed(index: NameIndex, text: string): NamedTools {
+  const spoken = new Set<number>();
+  const written = new Set<number>();
   const qualified = new Set<number>();
   const words = splitWords(text);
   for (let start = 0; start < words.length; start++) {
     let key = "";
     for (let end = start; end < Math.min(words.length, start + index.longest); end++) {
       key += words[end];
-      addAll(named, index.telling.get(key));
+      addAll(spoken, index.telling.get(key));
       addAll(qualified, index.qualified.get(key));
     }
   }
   for (const match of text.matchAll(AS_A_NAME)) {
     const key = identifierKey(match[1] ?? match[2] ?? match[3] ?? match[4] ?? "");
-    addAll(named, index.all.get(key));
+    addAll(written, index.all.get(key));
   }
-  addAll(named, index.all.get(words.join("")));
+  for (const [name] of text.matchAll(CAMEL_CASE)) {
+    addAll(written, index.all.get(identifierKey(name)));
+  }
+  addAll(written, index.all.get(words.join("")));
   for (const document of qualified) {
     for (const key of index.keys[document] ?? []) {
       for (const other of index.all.get(key) ?? []) {
-        named.delete(other);
+        written.delete(other);
+        spoken.delete(other);
       }
     }
   }
-  return new Set([...named, ...qualified]);
+  addAll(written, [...qualified]);
+  for (const document of written) {
+    spoken.delete(document);
+  }
+  return { written, spoken };
 }
 
 function add(map: Map<string, number[]>, key: string, document: number): void {

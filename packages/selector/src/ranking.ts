@@ -58,7 +58,13 @@ export function scoreText(index: LexicalIndex, text: string): Float32Array {
   return totals;
 }
 
-function collect(index: LexicalIndex, term: number, weight: number, best: Float32Array, touched: number[]): void {
+function collect(
+  index: LexicalIndex,
+  term: number,
+  weight: number,
+  best: Float32Array,
+  touched: number[],
+): void {
   const inverse = (index.inverseFrequency[term] ?? 0) * weight;
   const end = index.starts[term + 1] ?? 0;
   for (let at = index.starts[term] ?? 0; at < end; at++) {

@@ -32,9 +32,15 @@ const QUANTITIES: ReadonlySet<string> = new Set(
     .map(stem),
 );
 const CONTENT_MARKS: ReadonlySet<string> = new Set("with containing contains saying including".split(" "));
-const NUMBERS =
-  /(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|hundred)\b)[^\d]*?(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|hundred)\b)/iu;
-const PREPOSITIONS: ReadonlySet<string> = new Set("in for at near from to of with on by about into as".split(" "));
+/** `add 5 and 3`, `sum of two and five`, `add 3 to the result`: there is something to work with. */
+const NUMBER = String.raw`(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|fifty|hundred)\b)`;
+const NUMBERS = new RegExp(
+  String.raw`${NUMBER}[^\d]{0,200}?${NUMBER}|^\s*(?:add|sum|plus)\s+-?${NUMBER}`,
+  "iu",
+);
+const PREPOSITIONS: ReadonlySet<string> = new Set(
+  "in for at near from to of with on by about into as".split(" "),
+);
 const REFERENCE = /\b(?:it|them|that|those|this|these|the same|back|again)\b/iu;
 
 export interface Term {
@@ -78,7 +84,12 @@ export function readPart(text: string, index: LexicalIndex): Reading {
         actions ??= askedActions(word);
       }
       const isName = !leads && (/^\p{Lu}/u.test(token) || token.includes("_"));
-      const weight = weigh(key, word, { isValue: !leads && (isName || afterPreposition || inContent), hasNumbers }, index);
+      const weight = weigh(
+        key,
+        word,
+        { isValue: !leads && (isName || afterPreposition || inContent), hasNumbers },
+        index,
+      );
       if (!terms.has(key) && terms.size < MAX_PART_WORDS) {
         terms.set(key, { word, stem: key, weight, general: weight < OBJECT_WEIGHT });
       }

@@ -1,10 +1,13 @@
 import type { RankedTool } from "@cem/core";
 import { isStopWord, splitWords, stem } from "@cem/text";
 import type { LexicalIndex } from "./lexical-index.ts";
+import type { NamedTools } from "./named-tools.ts";
 import { isRequestStem } from "./query.ts";
 
 /** A tool named in the text stands above every other, and keeps its rank among the named. */
 const NAMED_SCORE = 0.9;
+/** What a name in plain words adds, as a share of the best score. */
+const SPOKEN_NAME_GAIN = 0.15;
 const MAX_REASON_WORDS = 4;
 const SCORE_DIGITS = 4;
 
@@ -14,11 +17,15 @@ export const NAMED_REASON = "named in the task";
 export function rankAll(
   index: LexicalIndex,
   scores: Float32Array,
-  named: ReadonlySet<number>,
+  named: NamedTools,
   text: string,
   limit: number,
 ): RankedTool[] {
-  for (const document of named) {
+  const top = scores.reduce((best, score) => Math.max(best, score), 0);
+  for (const document of named.spoken) {
+    scores[document] = Math.min(1, (scores[document] ?? 0) + SPOKEN_NAME_GAIN * top);
+  }
+  for (const document of named.written) {
     scores[document] = NAMED_SCORE + (1 - NAMED_SCORE) * (scores[document] ?? 0);
   }
   const documents = [...scores.keys()].filter((document) => (scores[document] ?? 0) > 0);
@@ -32,7 +39,7 @@ export function rankAll(
         index,
         document,
         scores[document] ?? 0,
-        named.has(document)
+        named.written.has(document) || named.spoken.has(document)
           ? NAMED_REASON
           : matchReason(telling.filter((word) => knows(index, document, stem(word)))),
       ),

@@ -37,7 +37,12 @@ export function createSelector(settings: SelectorSettings = {}): ToolSelector {
       return selection.run(task.slice(0, MAX_TASK_CHARACTERS), limit, signal);
     },
 
-    async search({ task, tools, limit = DEFAULT_SEARCH_LIMIT, signal }: SelectRequest): Promise<RankedTool[]> {
+    async search({
+      task,
+      tools,
+      limit = DEFAULT_SEARCH_LIMIT,
+      signal,
+    }: SelectRequest): Promise<RankedTool[]> {
       signal?.throwIfAborted();
       const index = indexes.get(tools);
       const text = task.slice(0, MAX_TASK_CHARACTERS);

@@ -15,8 +15,14 @@ export function findSupplier(index: LexicalIndex, document: number, part: string
   if (tool === undefined) {
     return undefined;
   }
-  const wanted = [...part.matchAll(QUANTITY)].flatMap((match) => splitStems(match[1] ?? "")).flatMap(withSynonyms);
-  const taken = new Set(Object.keys(tool.inputSchema.properties ?? {}).flatMap(splitStems).flatMap(withSynonyms));
+  const wanted = [...part.matchAll(QUANTITY)]
+    .flatMap((match) => splitStems(match[1] ?? ""))
+    .flatMap(withSynonyms);
+  const taken = new Set(
+    Object.keys(tool.inputSchema.properties ?? {})
+      .flatMap(splitStems)
+      .flatMap(withSynonyms),
+  );
   if (!wanted.some((word) => taken.has(word))) {
     return undefined;
   }

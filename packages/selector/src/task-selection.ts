@@ -3,7 +3,7 @@ import { toolId } from "@cem/core";
 import { splitSteps } from "@cem/text";
 import { FitJudge, type Fit } from "./fit.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
-import { findNamed } from "./named-tools.ts";
+import { findNamed, type NamedTools } from "./named-tools.ts";
 import { isPlainOperation } from "./plain-operations.ts";
 import { MAX_PARTS, scoreText } from "./ranking.ts";
 import { readPart, type Reading } from "./reading.ts";
@@ -16,16 +16,18 @@ const TIE_MARGIN = 0.97;
 /** A tool that is chosen already is taken again where it is this close to a part's best. */
 const REUSE_MARGIN = 0.85;
 const MAX_TIES = 3;
-/** What the whole text's BM25F adds to order tools that fit a part alike. */
-const RANK_WEIGHT = 0.1;
+/** What a part's BM25F adds to order tools that fit a part alike. */
+const RANK_WEIGHT = 0.6;
 /** How surely a tool must know the object of a plain operation to be chosen for it. */
-const PLAIN_OBJECT_CERTAINTY = 0.9;
+const PLAIN_OBJECT_CERTAINTY = 0.8;
 /** Words of the part before that "it" may stand for count this much. */
 const REFERENCE_WEIGHT = 0.5;
 /** How surely a second tool must know what the first one of a part lacks. */
 const SECOND_TOOL_CERTAINTY = 0.8;
 /** How much better two tools must fit than one. */
 const SECOND_TOOL_GAIN = 0.15;
+/** How much of the doubt about a tool stays when it is named in plain words. */
+const SPOKEN_NAME_DOUBT = 0.5;
 const NEAREST_TOOLS = 3;
 
 interface Part {
@@ -54,16 +56,14 @@ export class TaskSelection {
   }
 
   run(task: string, limit: number, signal: AbortSignal | undefined): Selection {
-    for (const document of findNamed(this.#index.names, task)) {
+    for (const document of findNamed(this.#index.names, task).written) {
       this.#choose(document, 1, NAMED_REASON);
     }
     for (const part of partsOf(task)) {
       signal?.throwIfAborted();
       this.#addPart(part);
     }
-    const documents = [...this.#chosen].toSorted(
-      ([one, a], [other, b]) => b.score - a.score || one - other,
-    );
+    const documents = [...this.#chosen].toSorted(([one, a], [other, b]) => b.score - a.score || one - other);
     const selected = documents
       .slice(0, Math.max(0, limit))
       .flatMap(([document, { score, reason }]) => ranked(this.#index, document, score, reason));
@@ -80,15 +80,28 @@ export class TaskSelection {
       }
     }
     const named = findNamed(this.#index.names, part.text);
-    const chosen = named.size > 0 ? [...named].map((document) => judge.judge(document)) : this.#pick(part, fits);
+    const chosen = this.#chooseNamed(named, judge);
+    if (chosen.length === 0) {
+      chosen.push(...this.#pick(part, fits));
+    }
     for (const fit of chosen) {
       this.#chooseFit(fit, fit.score);
       this.#addSupplier(fit.document, part.text);
     }
-    if (chosen.length <= 1 && !isPlainOperation(part.text)) {
+    if (chosen.length <= 1 && !this.#isPlain(part)) {
       this.#addSecond(chosen[0] ?? fits[0], fits, judge);
     }
     this.#previous = reading;
+  }
+
+  /** What is written as a name is meant; what is only said in its words must fit as well. */
+  #chooseNamed({ written, spoken }: NamedTools, judge: FitJudge): Fit[] {
+    const fits = [...spoken].map((document) => judge.judge(document));
+    const meant = fits.filter(({ score }) => score >= this.#threshold);
+    for (const { document, score } of meant) {
+      this.#choose(document, 1 - (1 - score) * SPOKEN_NAME_DOUBT, NAMED_REASON);
+    }
+    return [...[...written].map((document) => judge.judge(document)), ...meant];
   }
 
   /** Best first. Tools that fit alike are ordered by BM25F, then by id. */
@@ -105,10 +118,9 @@ export class TaskSelection {
   }
 
   #pick(part: Part, fits: readonly Fit[]): Fit[] {
-    const plain = part.isCondition || isPlainOperation(part.text);
+    const plain = part.isCondition || this.#isPlain(part);
     const fitting = fits.filter(
-      (fit) =>
-        fit.score >= this.#threshold && (!plain || fit.objectCertainty >= PLAIN_OBJECT_CERTAINTY),
+      (fit) => fit.score >= this.#threshold && (!plain || fit.objectCertainty >= PLAIN_OBJECT_CERTAINTY),
     );
     const best = Math.max(0, ...fitting.slice(0, MAX_TIES).map(({ score }) => score));
     const again = fitting.find((fit) => this.#chosen.has(fit.document) && fit.score >= best * REUSE_MARGIN);
@@ -119,6 +131,11 @@ export class TaskSelection {
     return fitting
       .slice(0, MAX_TIES)
       .filter((fit) => fit === first || (first !== undefined && isTie(fit, first)));
+  }
+
+  /** The first part of a task has no results to work on. */
+  #isPlain(part: Part): boolean {
+    return this.#previous !== undefined && isPlainOperation(part.text);
   }
 
   /** A part that speaks of two things may need a tool for each: `compare the weather with the orders`. */
@@ -162,7 +179,8 @@ export class TaskSelection {
     const borrowed = this.#previous.terms
       .filter((term) => !term.general && !own.has(term.stem))
       .map((term) => ({ ...term, weight: term.weight * REFERENCE_WEIGHT }));
-    return { ...reading, terms: [...reading.terms, ...borrowed] };
+    const hints = reading.hints.length > 0 ? reading.hints : this.#previous.hints;
+    return { ...reading, terms: [...reading.terms, ...borrowed], hints };
   }
 
   #nearest(task: string): RankedTool[] {

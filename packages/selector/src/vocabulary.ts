@@ -72,7 +72,8 @@ export class Vocabulary {
     const found: SimilarWord[] = [];
     for (const [term, count] of shared) {
       const alike = (2 * count) / (grams.size + (this.#gramCounts[term] ?? 0));
-      const similarity = alike < MIN_COMPARED_SIMILARITY ? alike : Math.max(alike, this.#typoSimilarity(word, term));
+      const similarity =
+        alike < MIN_COMPARED_SIMILARITY ? alike : Math.max(alike, this.#typoSimilarity(word, term));
       if (similarity >= MIN_SIMILARITY && term !== self) {
         found.push({ term, similarity });
       }
@@ -88,7 +89,8 @@ export class Vocabulary {
     }
     const edits = editDistance(word, known);
     const isTypo =
-      edits <= Math.floor(known.length / CHARACTERS_PER_TYPO) || (edits === 2 && sortLetters(word) === sortLetters(known));
+      edits <= Math.floor(known.length / CHARACTERS_PER_TYPO) ||
+      (edits === 2 && sortLetters(word) === sortLetters(known));
     return isTypo ? TYPO_SIMILARITY : 0;
   }
 
