@@ -10,12 +10,3 @@ export function characterNgrams(word: string, size: number): string[] {
   }
   return grams;
 }
-
-/** The overlapping runs of `size` words: `wordNgrams(["a", "b", "c"], 2)` gives `"a b"`, `"b c"`. */
-export function wordNgrams(words: readonly string[], size: number): string[] {
-  const grams: string[] = [];
-  for (let at = 0; at + size <= words.length; at++) {
-    grams.push(words.slice(at, at + size).join(" "));
-  }
-  return grams;
-}
