@@ -1,0 +1,20 @@
+#!/usr/bin/env node
+// This file has to run on old Nodes far enough to say that they are too old: no static imports, plain syntax.
+const [major, minor] = process.versions.node.split(".").map(Number) as [number, number];
+
+if (major < 22 || (major === 22 && minor < 19)) {
+  const message = `cem needs Node 22.19 or newer, and this is Node ${process.versions.node}: install a newer one from https://nodejs.org.`;
+  process.exitCode = 2;
+  if (process.argv.includes("--json")) {
+    const error = {
+      code: "NODE_TOO_OLD",
+      message,
+      details: { found: process.versions.node, needed: "22.19.0" },
+    };
+    process.stdout.write(`${JSON.stringify({ status: "error", error })}\n`);
+  } else {
+    process.stderr.write(`${message}\n`);
+  }
+} else {
+  void import("./main.ts").then(({ main }) => main(process.argv.slice(2)));
+}

@@ -1,0 +1,86 @@
+import { ISOLATION_LEVELS } from "@cem/core";
+import type { IsolationLevel } from "@cem/core";
+import { InvalidArgumentError, Option } from "commander";
+import type { Command } from "commander";
+
+/** How much `cem search` tells of each tool. */
+export const DETAILS = ["name", "description", "full"] as const;
+export type Detail = (typeof DETAILS)[number];
+
+export const SANDBOX_TYPES = ["auto", "deno", "microsandbox"] as const;
+
+/** Options that commands share, before and after the command's name. */
+export interface SharedOptions {
+  json: boolean;
+  quiet: boolean;
+  verbose: boolean;
+  color: boolean;
+  config?: string;
+  workspace?: string;
+  servers?: string;
+  skills?: string;
+  sandbox?: (typeof SANDBOX_TYPES)[number];
+  minIsolation?: IsolationLevel;
+  /** Seconds. */
+  timeout?: number;
+}
+
+const OUTPUT_GROUP = "Output:";
+const SETTINGS_GROUP = "Settings (they win over the environment and config.yaml):";
+
+function seconds(text: string): number {
+  const value = Number(text);
+  if (text.trim() === "" || !Number.isFinite(value) || value <= 0) {
+    throw new InvalidArgumentError("It is a number of seconds above 0, such as 30 or 0.5.");
+  }
+  return value;
+}
+
+export function wholeNumber(smallest: number, largest: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d+$/u.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= smallest && value <= largest)) {
+      throw new InvalidArgumentError(`It is a whole number from ${smallest} to ${largest}.`);
+    }
+    return value;
+  };
+}
+
+export function addOutputOptions(command: Command): Command {
+  const options = [
+    new Option("--json", "print exactly one JSON object, also for errors"),
+    new Option("-q, --quiet", "print the result alone"),
+    new Option("-v, --verbose", "print more about each stage"),
+    new Option("--no-color", "print without colours (also NO_COLOR=1)"),
+  ];
+  for (const option of options) command.addOption(option.helpGroup(OUTPUT_GROUP));
+  return command;
+}
+
+export function addSettingOptions(command: Command, configFlag = "--config <file>"): Command {
+  const options = [
+    new Option(configFlag, "read this file instead of ./config.yaml"),
+    new Option("--workspace <dir>", "the folder that code sees as /workspace"),
+    new Option("--servers <dir>", "the folder of tool servers"),
+    new Option("--skills <dir>", "the folder of skills"),
+    new Option("--sandbox <type>", "what runs the code").choices(SANDBOX_TYPES),
+    new Option("--min-isolation <level>", "refuse to run below this level").choices(ISOLATION_LEVELS),
+    new Option("--timeout <seconds>", "stop the code after so long").argParser(seconds),
+  ];
+  for (const option of options) command.addOption(option.helpGroup(SETTINGS_GROUP));
+  return command;
+}
+
+/** Merges what stood before the command's name with what stood after it, which wins. */
+export function sharedOptions(program: Command, command: Command): SharedOptions {
+  const before = program.opts<Partial<SharedOptions>>();
+  const after = command.opts<Partial<SharedOptions>>();
+  return {
+    ...before,
+    ...after,
+    json: (before.json ?? false) || (after.json ?? false),
+    quiet: (before.quiet ?? false) || (after.quiet ?? false),
+    verbose: (before.verbose ?? false) || (after.verbose ?? false),
+    color: (before.color ?? true) && (after.color ?? true),
+  };
+}

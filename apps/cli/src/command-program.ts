@@ -1,0 +1,105 @@
+import { Command, Help, Option } from "commander";
+import packageJson from "../package.json" with { type: "json" };
+import type { Invocation } from "./command-line.ts";
+import {
+  addOutputOptions,
+  addSettingOptions,
+  DETAILS,
+  sharedOptions,
+  wholeNumber,
+} from "./command-options.ts";
+import type { Detail } from "./command-options.ts";
+import * as examples from "./help-examples.ts";
+
+export const VERSION: string = packageJson.version;
+
+const MAX_SEARCH_RESULTS = 1_000;
+
+/** Every command and option there is; `found` hears what a parsed command line asks for. */
+export function buildProgram(found: (invocation: Invocation) => void): Command {
+  const program = new Command("cem")
+    .description("Runs tasks by writing code against tools that are files, in a sandbox.")
+    .usage("<command> [options]")
+    .version(VERSION, "-V, --version", "print the version")
+    .helpOption("-h, --help", "print help; cem help <command> for one command")
+    .enablePositionalOptions()
+    .configureHelp({ styleTitle: bold, formatHelp: commandsFirst })
+    .helpCommand(false)
+    .addHelpText("after", examples.PROGRAM);
+  const add = (usage: string, description: string, example = ""): Command =>
+    addOutputOptions(program.command(usage))
+      .description(description)
+      .configureHelp({ styleTitle: bold })
+      .addHelpText("after", example);
+
+  addSettingOptions(add("run", "Do a task: find tools, write code, run it", examples.RUN))
+    .argument("<task...>", 'the task in plain words, or "-" to read it from stdin')
+    .action((words: string[], _, command: Command) =>
+      found({ command: "run", task: words.join(" "), options: sharedOptions(program, command) }),
+    );
+  addSettingOptions(add("exec", "Run TypeScript that you bring", examples.EXEC))
+    .argument("<file>", 'a TypeScript file, or "-" to read the code from stdin')
+    .action((file: string, _, command: Command) =>
+      found({ command: "exec", file, options: sharedOptions(program, command) }),
+    );
+  addSettingOptions(add("tools", "List the servers and their tools", examples.TOOLS))
+    .argument("[server]", "one server, with the signatures of its tools")
+    .action((server: string | undefined, _, command: Command) =>
+      found({
+        command: "tools",
+        ...(server === undefined ? {} : { server }),
+        options: sharedOptions(program, command),
+      }),
+    );
+  addSettingOptions(add("search", "Find tools by what they do", examples.SEARCH))
+    .argument("<query...>", "what the tool should do, in plain words")
+    .addOption(new Option("--detail <level>", "how much to tell").choices(DETAILS).default("description"))
+    .option("--max <count>", "the most tools to list", wholeNumber(1, MAX_SEARCH_RESULTS), 10)
+    .action((words: string[], own: { detail: Detail; max: number }, command: Command) =>
+      found({
+        command: "search",
+        query: words.join(" "),
+        detail: own.detail,
+        max: own.max,
+        options: sharedOptions(program, command),
+      }),
+    );
+  addSettingOptions(
+    add("doctor", "Check Node, configuration, tools, sandboxes", examples.DOCTOR),
+    "--config [file]",
+  ).action((own: { config?: string | true }, command: Command) => {
+    const options = sharedOptions(program, command);
+    delete options.config;
+    const file = typeof own.config === "string" ? own.config : program.opts<{ config?: string }>().config;
+    found({
+      command: "doctor",
+      listValues: own.config !== undefined,
+      options: file === undefined ? options : { ...options, config: file },
+    });
+  });
+  add("init", "Make servers/, skills/, workspace/ and config.yaml", examples.INIT)
+    .argument("[dir]", "where", ".")
+    .action((dir: string, _, command: Command) =>
+      found({ command: "init", dir, options: sharedOptions(program, command) }),
+    );
+  add("help [command]", "Print help for a command").action((name: string | undefined) => {
+    const command = name === undefined ? program : program.commands.find((one) => one.name() === name);
+    if (command !== undefined) return command.help();
+    // The parser itself knows what was perhaps meant.
+    program.parse([name ?? ""], { from: "user" });
+  });
+  return addSettingOptions(addOutputOptions(program));
+}
+
+const bold = (text: string): string => `\u001B[1m${text}\u001B[22m`;
+
+/** The usual help, with the commands before the options. */
+function commandsFirst(command: Command, helper: Help): string {
+  const [usage = "", about = "", ...sections] = Help.prototype.formatHelp
+    .call(helper, command, helper)
+    .trimEnd()
+    .split("\n\n");
+  const commands = sections.filter((section) => section.includes("Commands:"));
+  const others = sections.filter((section) => !commands.includes(section));
+  return `${[usage, about, ...commands, ...others].join("\n\n")}\n`;
+}

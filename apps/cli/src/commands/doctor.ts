@@ -1,0 +1,72 @@
+import { PENDING_SETTINGS, redactConfig, SETTINGS } from "@cem/config";
+import { toErrorInfo } from "@cem/core";
+import { inspectHost, loadConfig } from "code-execution-mcp";
+import type { LoadedConfig } from "code-execution-mcp";
+import type { Answer } from "../answer.ts";
+import type { Invocation } from "../command-line.ts";
+import { configSourceOf } from "../config-overrides.ts";
+import { checkConfig, checkFailure, checkHost, checkNode } from "../doctor-checks.ts";
+import type { Check } from "../doctor-checks.ts";
+import { EXIT_FAILED, EXIT_OK } from "../exit-codes.ts";
+import { renderChecks, renderSettings } from "../render-doctor.ts";
+import type { ListedSetting } from "../render-doctor.ts";
+import { safeData } from "../safe-text.ts";
+import { counted } from "../text-layout.ts";
+import type { CommandContext } from "./index.ts";
+
+type DoctorInvocation = Extract<Invocation, { command: "doctor" }>;
+
+/** `cem doctor`: looks at everything a task needs, and says what to do about what is missing. */
+export async function examine(
+  { listValues, options }: DoctorInvocation,
+  { signal }: CommandContext,
+): Promise<Answer> {
+  const checks = [checkNode(process.versions.node)];
+  let settings: ListedSetting[] | undefined;
+  try {
+    const source = configSourceOf(options);
+    const loaded = await loadConfig({ file: source.configFile, overrides: source.config, signal });
+    checks.push(checkConfig(loaded));
+    if (listValues) settings = listSettings(loaded);
+    checks.push(...checkHost(await inspectHost({ ...source, signal })));
+  } catch (thrown) {
+    signal.throwIfAborted();
+    checks.push(checkFailure(toErrorInfo(thrown)));
+  }
+  return answerToChecks(checks, settings);
+}
+
+function listSettings({ config, origins }: LoadedConfig): ListedSetting[] {
+  const shown = redactConfig(config);
+  return SETTINGS.map(({ path, keys }) => {
+    const value = keys.reduce<unknown>(
+      (part, key) => (part as Record<string, unknown> | undefined)?.[key],
+      shown,
+    );
+    const pending = PENDING_SETTINGS[path];
+    const listed = { path, value: value ?? null, origin: origins[path]?.label ?? "default" };
+    return pending === undefined ? listed : { ...listed, pending };
+  });
+}
+
+function answerToChecks(checks: readonly Check[], settings?: readonly ListedSetting[]): Answer {
+  const broken = checks.filter(({ state }) => state === "broken");
+  const message = `${counted(broken.length, "thing")} that a task needs ${broken.length === 1 ? "is" : "are"} broken: ${broken.map(({ name }) => name).join(", ")}.`;
+  const error = broken.length === 0 ? null : { code: "DOCTOR_FOUND_BROKEN", message, details: { broken } };
+  const safe = safeData({ checks, settings: settings ?? [] });
+  return {
+    exitCode: error === null ? EXIT_OK : EXIT_FAILED,
+    data: {
+      status: error === null ? "success" : "error",
+      error,
+      checks,
+      ...(settings && { settings }),
+    },
+    report: (style) => [
+      ...renderChecks(safe.checks, style),
+      ...(settings ? renderSettings(safe.settings, style) : []),
+    ],
+    brief: () => safe.checks.map(({ name, state, summary }) => `${name}: ${state}, ${summary}`).join("\n"),
+    ...(error && { complaint: ({ colors }) => ["", colors.red(`  ${message}`)] }),
+  };
+}

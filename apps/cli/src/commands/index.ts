@@ -1,0 +1,47 @@
+import type { Answer } from "../answer.ts";
+import type { Invocation } from "../command-line.ts";
+import type { Output } from "../terminal.ts";
+
+export interface CommandContext {
+  signal: AbortSignal;
+  /** Where progress is shown as it happens. Absent when only the answer is wanted. */
+  live: Output | undefined;
+}
+
+export type RunCommand = (context: CommandContext) => Promise<Answer>;
+
+/** Loads only what the command needs: help and version need nothing. */
+export async function loadCommand(invocation: Invocation): Promise<RunCommand> {
+  switch (invocation.command) {
+    case "run": {
+      const { runTask } = await import("./run.ts");
+      return (context) => runTask(invocation, context);
+    }
+    case "exec": {
+      const { runFile } = await import("./exec.ts");
+      return (context) => runFile(invocation, context);
+    }
+    case "tools": {
+      const { listTools } = await import("./tools.ts");
+      return (context) => listTools(invocation, context);
+    }
+    case "search": {
+      const { searchTools } = await import("./search.ts");
+      return (context) => searchTools(invocation, context);
+    }
+    case "doctor": {
+      const { examine } = await import("./doctor.ts");
+      return (context) => examine(invocation, context);
+    }
+    case "init": {
+      const { initialise } = await import("./init.ts");
+      return () => initialise(invocation);
+    }
+    case "help":
+    case "version": {
+      const { command, text } = invocation;
+      const answer = { exitCode: 0, data: { [command]: text }, report: () => [text], brief: () => text };
+      return () => Promise.resolve(answer);
+    }
+  }
+}

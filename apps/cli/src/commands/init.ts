@@ -1,0 +1,102 @@
+import { readdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { CemError } from "@cem/core";
+import type { Answer } from "../answer.ts";
+import type { Invocation } from "../command-line.ts";
+import { EXIT_OK, MISUSE } from "../exit-codes.ts";
+import { FIRST_SERVER, FIRST_TASK, FIRST_TOOL_FILES } from "../first-tool.ts";
+import { makeFolder } from "../make-folder.ts";
+import { renderRow } from "../render-rows.ts";
+import { safeText } from "../safe-text.ts";
+
+type InitInvocation = Extract<Invocation, { command: "init" }>;
+
+const FOLDERS = ["servers", "skills", "workspace"] as const;
+
+interface Laid {
+  made: string[];
+  kept: string[];
+}
+
+/** `cem init`: makes the folders, a commented configuration and a first tool. Changes nothing that is there. */
+export async function initialise({ dir }: InitInvocation): Promise<Answer> {
+  const root = path.resolve(dir);
+  const { renderConfigTemplate } = await import("@cem/config");
+  const laid: Laid = { made: [], kept: [] };
+  await layFolder(root, "", laid);
+  for (const folder of FOLDERS) await layFolder(root, folder, laid);
+  await layFile(root, "config.yaml", renderConfigTemplate(), laid);
+  const isFirst = await wantsFirstTool(root);
+  if (isFirst) await layFirstTool(root, laid);
+
+  const made = laid.made.filter((name) => name !== "");
+  const kept = laid.kept.filter((name) => name !== "");
+  const place = dir === "." ? [] : [`cd ${shellWord(dir)}`];
+  const next = [...place, isFirst ? `cem run "${FIRST_TASK}"` : "cem tools"];
+  return {
+    exitCode: EXIT_OK,
+    data: { status: "success", dir: root, made, kept, next },
+    report: (style) => [
+      "",
+      ...(made.length > 0 ? renderRow("made", made.join("  "), style) : []),
+      ...(kept.length > 0 ? renderRow("kept", `${kept.join("  ")}  (there already)`, style) : []),
+      "",
+      ...next.flatMap((command, index) => renderRow(index === 0 ? "next" : "", safeText(command), style)),
+    ],
+    brief: () => made.join("\n"),
+  };
+}
+
+async function layFolder(root: string, name: string, laid: Laid): Promise<void> {
+  const folder = path.join(root, name);
+  const isNew = await attempt(folder, () => makeFolder(folder));
+  (isNew ? laid.made : laid.kept).push(name === "" ? "" : `${name}/`);
+}
+
+async function layFile(root: string, name: string, content: string, laid: Laid): Promise<void> {
+  const file = path.join(root, name);
+  try {
+    await writeFile(file, content, { flag: "wx" });
+    laid.made.push(name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw notMade(file, error);
+    laid.kept.push(name);
+  }
+}
+
+/** Where there are no servers yet, or only the first one. */
+async function wantsFirstTool(root: string): Promise<boolean> {
+  const folder = path.join(root, "servers");
+  const names = await attempt(folder, () => readdir(folder));
+  return names.length === 0 || names.includes(FIRST_SERVER);
+}
+
+async function layFirstTool(root: string, laid: Laid): Promise<void> {
+  for (const [name, content] of Object.entries(FIRST_TOOL_FILES)) {
+    const folder = path.dirname(path.join(root, name));
+    await attempt(folder, () => makeFolder(folder));
+    await layFile(root, name, content, laid);
+  }
+}
+
+async function attempt<T>(place: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw notMade(place, error);
+  }
+}
+
+function notMade(place: string, cause: unknown): CemError {
+  const { code = "", message } = cause as NodeJS.ErrnoException;
+  const options = { details: { path: place, reason: code }, cause };
+  const isFile = code === "EEXIST" || code === "ENOTDIR";
+  const why = isFile
+    ? "is in the way: there is a file where a folder should be. Move it, or choose another folder."
+    : `could not be made: ${message}`;
+  return new CemError(isFile ? MISUSE.usage : MISUSE.notWritable, `${place} ${why}`, options);
+}
+
+function shellWord(text: string): string {
+  return /^[\w./-]+$/u.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

@@ -1,0 +1,111 @@
+import { PENDING_SETTINGS } from "@cem/config";
+import type { ErrorInfo, SandboxProbe } from "@cem/core";
+import type { FolderReport, HostReport, LoadedConfig } from "code-execution-mcp";
+import { shortPath } from "./short-path.ts";
+import { counted } from "./text-layout.ts";
+
+/** `broken` means that a task can't run. */
+export type CheckState = "ok" | "warning" | "off" | "broken";
+
+/** One thing that was looked at. */
+export interface Check {
+  name: string;
+  state: CheckState;
+  summary: string;
+  /** More about it, and the way out of what is wrong; a line each. */
+  notes: string[];
+}
+
+/** Tools, sandboxes, workspace and model. */
+export function checkHost(report: HostReport): Check[] {
+  const { configuration, sandboxes } = report;
+  return [
+    checkServers(report),
+    ...sandboxes.map(({ name, probe }) => checkSandbox(name, probe)),
+    ...(sandboxes.some(({ probe }) => probe.available) ? [] : [noSandbox]),
+    checkWorkspace(report.workspace),
+    checkModel(configuration),
+  ];
+}
+
+const noSandbox: Check = {
+  name: "isolation",
+  state: "broken",
+  summary: "no sandbox can start here",
+  notes: [],
+};
+
+/** What stopped the look around. */
+export function checkFailure({ code, message }: ErrorInfo): Check {
+  const name = code.startsWith("CONFIG_") ? "config" : code.startsWith("SANDBOX_") ? "sandbox" : "problem";
+  const [summary = "", ...notes] = message.split("\n");
+  return { name, state: "broken", summary, notes };
+}
+
+/** A Node that is too old does not come this far. */
+export function checkNode(version: string): Check {
+  return { name: "node", state: "ok", summary: version, notes: [] };
+}
+
+export function checkConfig({ file, origins, warnings }: LoadedConfig): Check {
+  const from = (source: string): number =>
+    Object.values(origins).filter((origin) => origin.from === source).length;
+  const parts = [
+    file === undefined ? "no config.yaml, the defaults hold" : shortPath(file),
+    ...(from("environment") > 0 ? [`${counted(from("environment"), "value")} from the environment`] : []),
+    ...(from(".env") > 0 ? [`${counted(from(".env"), "value")} from .env`] : []),
+    ...(from("argument") > 0 ? [`${counted(from("argument"), "value")} from arguments`] : []),
+  ];
+  const idle = Object.entries(PENDING_SETTINGS)
+    .filter(([setting]) => (origins[setting]?.from ?? "default") !== "default")
+    .map(([setting, reason]) => `${setting} has no effect yet: ${reason}`);
+  const notes = [...warnings, ...idle, "cem doctor --config shows each value"];
+  return { name: "config", state: notes.length > 1 ? "warning" : "ok", summary: parts.join(", "), notes };
+}
+
+function checkServers({ catalog: { servers, problems }, servers: folder }: HostReport): Check {
+  const skills = servers.filter((server) => server.kind === "skill").length;
+  const tools = servers.reduce((sum, server) => sum + server.tools.length, 0);
+  const summary = [
+    counted(servers.length - skills, "server"),
+    ...(skills > 0 ? [counted(skills, "skill")] : []),
+    counted(tools, "tool"),
+    ...(problems.length > 0 ? [counted(problems.length, "problem")] : []),
+  ].join(", ");
+  const notes = problems.map(
+    ({ file, line, message }) => `${shortPath(file)}${line === undefined ? "" : `:${line}`}  ${message}`,
+  );
+  if (tools === 0) notes.push(`nothing in ${shortPath(folder.path)}: cem init makes a first tool`);
+  return { name: "servers", state: notes.length > 0 ? "warning" : "ok", summary, notes };
+}
+
+function checkSandbox(name: string, probe: SandboxProbe): Check {
+  if (!probe.available) {
+    const notes = [probe.reason, probe.wayOut].filter((note) => note !== "");
+    return { name, state: "off", summary: "not available", notes };
+  }
+  const { isolation, version, notes } = probe;
+  const summary = `${isolation.sandbox} ${version}, level ${isolation.level}`;
+  return { name, state: "ok", summary, notes: [isolation.mechanisms.join(", "), ...notes] };
+}
+
+function checkWorkspace({ path: folder, exists, writable }: FolderReport): Check {
+  const shown = shortPath(folder);
+  if (!writable) {
+    const notes = ["Make it a folder you may write to, or set execution.workspace_dir or --workspace."];
+    return { name: "workspace", state: "broken", summary: `${shown} can't be written`, notes };
+  }
+  const summary = exists ? `${shown}, writable` : `${shown}, made by the first run`;
+  return { name: "workspace", state: "ok", summary, notes: [] };
+}
+
+function checkModel({ config: { llm } }: LoadedConfig): Check {
+  if (!llm.enabled) return { name: "llm", state: "off", summary: "off: rules only", notes: [] };
+  const summary = `${llm.provider} ${llm.model} is set, code is still written by rules`;
+  return {
+    name: "llm",
+    state: "warning",
+    summary,
+    notes: [PENDING_SETTINGS["llm.enabled"] ?? ""].filter((note) => note !== ""),
+  };
+}

@@ -1,0 +1,29 @@
+import type { ErrorInfo, TaskStatus } from "@cem/core";
+
+export const EXIT_OK = 0;
+/** The task failed, was refused or ran out of time. */
+export const EXIT_FAILED = 1;
+/** Bad arguments, bad configuration, a file that isn't there. */
+export const EXIT_MISUSE = 2;
+
+/** Codes of this command's own complaints about how it was called. */
+export const MISUSE = {
+  usage: "USAGE",
+  fileNotFound: "FILE_NOT_FOUND",
+  fileUnreadable: "FILE_UNREADABLE",
+  notWritable: "NOT_WRITABLE",
+  inputEmpty: "INPUT_EMPTY",
+  inputNotUtf8: "INPUT_NOT_UTF8",
+  inputTooLarge: "INPUT_TOO_LARGE",
+  unknownServer: "UNKNOWN_SERVER",
+} as const;
+
+const misuseCodes: ReadonlySet<string> = new Set(Object.values(MISUSE));
+
+export function exitCodeOfError({ code }: ErrorInfo): number {
+  return misuseCodes.has(code) || code.startsWith("CONFIG_") ? EXIT_MISUSE : EXIT_FAILED;
+}
+
+export function exitCodeOfTask(status: TaskStatus): number {
+  return status === "success" ? EXIT_OK : EXIT_FAILED;
+}

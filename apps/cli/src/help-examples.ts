@@ -1,0 +1,55 @@
+/** What stands below the options in each command's help. */
+export const PROGRAM = `
+Examples:
+  cem init                                    make a project here, with a first tool
+  cem run "Calculate 5 + 3"                   do a task
+  cem run "Calculate 5 + 3" --json            … for a program
+  cem tools                                   see what there is
+  cem doctor                                  see whether everything works
+
+Exit codes: 0 done, 1 the task failed, was refused or ran out of time, 2 wrong use, 130 Ctrl-C.`;
+
+export const RUN = `
+Examples:
+  cem run "Calculate 5 + 3 and get weather for San Francisco"
+  cem run --quiet "Calculate 5 + 3"           the value alone
+  cem run --timeout 10 --json "Calculate 5 + 3"
+  cat task.txt | cem run -
+  cem run -- "-5 + 3"                         a task that begins with "-"`;
+
+export const EXEC = `
+The code imports tools as "./servers/<server>/index.ts" and skills as "./skills/<name>/index.ts".
+What it returns at the top level, or exports as default, is the result.
+
+Examples:
+  cem exec report.ts
+  echo 'return 6 * 7' | cem exec -
+  cem exec --min-isolation namespaces --json report.ts`;
+
+export const TOOLS = `
+Examples:
+  cem tools
+  cem tools weather
+  cem tools --json`;
+
+export const SEARCH = `
+Examples:
+  cem search "read a file"
+  cem search weather --detail full --max 3
+  cem search weather --json`;
+
+export const DOCTOR = `
+--config alone lists every setting with its value and where that comes from; --config FILE does so for
+that file. Secrets are never shown.
+
+Examples:
+  cem doctor
+  cem doctor --config
+  cem doctor --json`;
+
+export const INIT = `
+Nothing that is there already is changed.
+
+Examples:
+  cem init
+  cem init my-project`;

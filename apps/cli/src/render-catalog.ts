@@ -1,0 +1,104 @@
+import type { RankedTool, ToolDefinition, ToolProblem, ToolServer } from "@cem/core";
+import type { Detail } from "./command-options.ts";
+import { shortPath } from "./short-path.ts";
+import { renderPairs } from "./render-rows.ts";
+import { oneLine } from "./safe-text.ts";
+import { columnsOf, counted, cut, wrap } from "./text-layout.ts";
+import type { Style } from "./text-layout.ts";
+
+const INDENT = "  ";
+const TOOL_INDENT = "    ";
+const MIN_SUMMARY_COLUMNS = 20;
+
+/** The first sentence of a description, or its beginning. */
+function summary(description: string, width: number): string {
+  const text = oneLine(description);
+  const [sentence = text] = /^.*?[.!?](?=\s|$)/u.exec(text) ?? [];
+  return cut(sentence, width);
+}
+
+/** Every server with one line for each tool, and how many there are. */
+export function renderServers(servers: readonly ToolServer[], style: Style): string[] {
+  const { colors } = style;
+  if (servers.length === 0) {
+    return ["", "  There are no tools here. Make a first one: cem init"];
+  }
+  const lines = servers.flatMap((server) => {
+    const nameWidth = Math.max(0, ...server.tools.map((tool) => tool.name.length));
+    const room = style.width - TOOL_INDENT.length - nameWidth - 2;
+    const heading = cut(oneLine(server.name), style.width);
+    const about = summary(server.description, Math.max(0, style.width - heading.length - 4));
+    return [
+      "",
+      `${INDENT}${colors.bold(heading)}${about === "" ? "" : `  ${colors.dim(about)}`}`,
+      ...renderPairs(
+        server.tools.map((tool) => [
+          tool.name,
+          summary(tool.description, Math.max(room, MIN_SUMMARY_COLUMNS)),
+        ]),
+        TOOL_INDENT,
+        style,
+      ),
+    ];
+  });
+  const tools = servers.reduce((sum, server) => sum + server.tools.length, 0);
+  const total = `${counted(servers.length, "server")}, ${counted(tools, "tool")}`;
+  return [...lines, "", colors.dim(`${INDENT}${total}. cem tools <server> shows signatures.`)];
+}
+
+/** One server with the signature and the whole description of each tool. */
+export function renderServer(server: ToolServer, style: Style): string[] {
+  const { colors } = style;
+  const about = oneLine(server.description);
+  return [
+    "",
+    `${INDENT}${colors.bold(oneLine(server.name))}`,
+    ...(about === "" ? [] : indented(about, INDENT, style)),
+    ...server.tools.flatMap((tool) => ["", ...renderTool(tool, style)]),
+  ];
+}
+
+function renderTool(tool: ToolDefinition, style: Style): string[] {
+  const { colors } = style;
+  const imported = `import { ${tool.name} } from "${oneLine(tool.module)}";`;
+  return [
+    ...wrap(oneLine(tool.signature), style.width - TOOL_INDENT.length).map(
+      (line) => `${TOOL_INDENT}${colors.cyan(line)}`,
+    ),
+    ...indented(tool.description.trim(), TOOL_INDENT, style),
+    `${TOOL_INDENT}${colors.dim(imported)}`,
+  ];
+}
+
+function indented(text: string, indent: string, { width }: Style): string[] {
+  return text === "" ? [] : wrap(text, width - indent.length).map((line) => `${indent}${line}`.trimEnd());
+}
+
+/** What was found, best first, as much of it as was asked for. */
+export function renderFound(found: readonly RankedTool[], detail: Detail, style: Style): string[] {
+  const id = ({ tool }: RankedTool): string => oneLine(`${tool.server}.${tool.name}`);
+  if (detail === "full") {
+    return found.flatMap((ranked) => [
+      "",
+      `${INDENT}${style.colors.bold(id(ranked))}  ${ranked.score.toFixed(2)}  ${style.colors.dim(oneLine(ranked.reason))}`,
+      ...renderTool(ranked.tool, style),
+    ]);
+  }
+  const names = found.map((ranked) => `${ranked.score.toFixed(2)}  ${id(ranked)}`);
+  const room = style.width - INDENT.length - Math.max(0, ...names.map(columnsOf)) - 2;
+  const pairs = found.map(({ tool }, index): [string, string] => [
+    names[index] ?? "",
+    detail === "name" ? "" : summary(tool.description, Math.max(room, MIN_SUMMARY_COLUMNS)),
+  ]);
+  return ["", ...renderPairs(pairs, INDENT, style)];
+}
+
+/** Files that should have been tools: where, and what is wrong. */
+export function renderProblems(problems: readonly ToolProblem[], { colors }: Style): string[] {
+  if (problems.length === 0) return [];
+  const lines = problems.flatMap(({ file, line, message }) => {
+    const place = `${oneLine(shortPath(file))}${line === undefined ? "" : `:${line}`}`;
+    return [`  ${colors.yellow(place)}  ${oneLine(message)}`];
+  });
+  return ["", `  ${counted(problems.length, "file")} can't be used as tools:`, ...lines];
+}

@@ -1,0 +1,32 @@
+import { counted, cut } from "./text-layout.ts";
+import type { Style } from "./text-layout.ts";
+
+const MAX_CODE_LINES = 60;
+const CONTEXT_LINES = 2;
+const NUMBER_COLUMNS = 6;
+
+function numbered(line: string, number: number, { colors, width }: Style, marked: boolean): string {
+  const gutter = String(number).padStart(NUMBER_COLUMNS - (marked ? 3 : 0));
+  const mark = marked ? `  ${colors.red(">")}` : "";
+  return `${mark}${colors.dim(gutter)}  ${cut(line, width - NUMBER_COLUMNS - 2)}`.trimEnd();
+}
+
+/** A program with line numbers; `all` shows the end of a very long one, too. */
+export function renderCode(code: string, style: Style, all = false): string[] {
+  const lines = code.trimEnd().replaceAll("\t", "  ").split("\n");
+  const shown = all ? lines : lines.slice(0, MAX_CODE_LINES);
+  const hidden = lines.length - shown.length;
+  const rendered = shown.map((line, index) => numbered(line, index + 1, style, false));
+  if (hidden === 0) return rendered;
+  const note = `… ${counted(hidden, "more line")} (--verbose shows all)`;
+  return [...rendered, `${" ".repeat(NUMBER_COLUMNS + 2)}${style.colors.dim(note)}`];
+}
+
+/** The lines around the one that failed, which is marked. */
+export function renderCodeAround(code: string, line: number, style: Style): string[] {
+  const lines = code.replaceAll("\t", "  ").split("\n");
+  const first = Math.max(1, line - CONTEXT_LINES);
+  return lines
+    .slice(first - 1, line + CONTEXT_LINES)
+    .map((text, index) => numbered(text, first + index, style, first + index === line));
+}

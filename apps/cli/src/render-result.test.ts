@@ -1,0 +1,110 @@
+import type { TaskResult } from "@cem/core";
+import { createColors } from "picocolors";
+import { describe, expect, it } from "vitest";
+import { renderBrief, renderFailure, renderResult } from "./render-result.ts";
+import { recordedResult } from "./testing/recorded-run.ts";
+
+const style = { colors: createColors(false), width: 80 };
+const options = { verbose: false };
+
+const failed = (status: TaskResult["status"], code: string, message: string, details = {}): TaskResult => ({
+  ...recordedResult,
+  status,
+  value: null,
+  error: { code, message, details },
+});
+
+describe("renderResult", () => {
+  it("shows the code, what was kept out of context, and the value last", () => {
+    expect(renderResult(recordedResult, style, options).join("\n")).toMatchInlineSnapshot(`
+      "
+           1  import { calculate } from "./servers/calculator/index.ts";
+           2  import { get_weather } from "./servers/weather/index.ts";
+           3
+           4  const sum = await calculate({ expression: "5 + 3" });
+           5  const weather = await get_weather({ location: "San Francisco" });
+           6
+           7  export default { sum, weather };
+
+        context    38 tokens instead of 1,914 (98 % kept out)
+
+        sum        8
+        weather
+          location     San Francisco
+          temperature  14.2
+          conditions   partly cloudy"
+    `);
+  });
+
+  it("leaves out code that the caller has, and says when there is nothing", () => {
+    const text = renderResult({ ...recordedResult, origin: "given", value: null }, style, options).join("\n");
+    expect(text).not.toContain("import");
+    expect(text).toContain("Nothing was returned or printed.");
+  });
+
+  it("says how much output was dropped", () => {
+    expect(
+      renderResult({ ...recordedResult, outputDroppedBytes: 123_456 }, style, options).join("\n"),
+    ).toContain("123,456 bytes of output were over the limit");
+  });
+});
+
+describe("renderFailure", () => {
+  it("points at the line", () => {
+    const result = failed("error", "CODE_THREW", "Line 4 of the code threw RangeError: too much", {
+      line: 4,
+    });
+    expect(renderFailure(result, style, options).join("\n")).toMatchInlineSnapshot(`
+      "
+        failed     Line 4 of the code threw RangeError: too much
+
+           2  import { get_weather } from "./servers/weather/index.ts";
+           3
+        >  4  const sum = await calculate({ expression: "5 + 3" });
+           5  const weather = await get_weather({ location: "San Francisco" });
+           6"
+    `);
+  });
+
+  it("names the nearest tools and the way out when there is none", () => {
+    const details = {
+      steps: [{ step: "send an email", reason: "no-tool", hint: 'No tool here can do "send an email".' }],
+      nearest: [
+        { tool: "filesystem.write_file", score: 0.113 },
+        { tool: "weather.get_forecast", score: 0.06 },
+      ],
+    };
+    expect(renderFailure(failed("refused", "NO_TOOL", "…", details), style, options).join("\n"))
+      .toMatchInlineSnapshot(`
+      "
+        No tool here can do "send an email".
+        Nearest: filesystem.write_file (0.11), weather.get_forecast (0.06). Nothing
+        was run.
+
+        Add a tool that can:  a file servers/<server>/<tool>.ts; cem init makes an
+                              example
+        See what there is:    cem tools"
+    `);
+  });
+
+  it("survives details of any shape", () => {
+    const details = {
+      steps: [null, 1, { hint: 7 }, { reason: "no-tool" }],
+      nearest: [null, "x", { score: "y" }],
+    };
+    expect(renderFailure(failed("refused", "NO_TOOL", "…", details), style, options).join("\n")).toContain(
+      "Nothing was run.",
+    );
+  });
+});
+
+describe("renderBrief", () => {
+  it("is the value alone, or what was printed where nothing was returned", () => {
+    expect(renderBrief({ ...recordedResult, value: 8 }, false)).toBe("8");
+    expect(renderBrief({ ...recordedResult, value: "a\u001B" }, false)).toBe("a\u001B");
+    expect(renderBrief({ ...recordedResult, value: "a\u001B" }, true)).toBe(String.raw`a\x1b`);
+    expect(renderBrief({ ...recordedResult, value: { a: [1] } }, false)).toBe('{\n  "a": [\n    1\n  ]\n}');
+    expect(renderBrief({ ...recordedResult, value: null, output: "printed\n" }, false)).toBe("printed");
+    expect(renderBrief(failed("error", "X", "x"), false)).toBe("");
+  });
+});

@@ -1,0 +1,54 @@
+import { columnsOf, padEnd, withRight, wrap } from "./text-layout.ts";
+import type { Style } from "./text-layout.ts";
+
+const INDENT = "  ";
+/** Columns of a label, wide enough for the names of the stages. */
+export const LABEL_COLUMNS = 9;
+
+/** Where the text of a row begins. */
+export const ROW_INDENT = " ".repeat(INDENT.length + LABEL_COLUMNS + 2);
+
+export interface RowOptions {
+  /** What stands at the right edge, as it is shown. */
+  right?: string;
+  /** Colours the label, which is plain otherwise. */
+  paint?: (label: string) => string;
+  /** Columns of the longest label of the block, where that is more than usual. */
+  labelColumns?: number;
+}
+
+/** A labelled row, `  select     2 of 14 tools        2 ms`, whose text wraps beside its label. */
+export function renderRow(label: string, text: string, style: Style, options: RowOptions = {}): string[] {
+  const labelColumns = Math.max(options.labelColumns ?? 0, LABEL_COLUMNS);
+  const hanging = " ".repeat(INDENT.length + labelColumns + 2);
+  const right = options.right ?? "";
+  const room = style.width - hanging.length - (right === "" ? 0 : columnsOf(right) + 3);
+  const [first = "", ...rest] = wrap(text, room);
+  const painted = (options.paint ?? String)(label) + " ".repeat(Math.max(0, labelColumns - columnsOf(label)));
+  const body = right === "" ? first : withRight(first, right, style.width - hanging.length);
+  const coloured =
+    right === "" ? body : `${body.slice(0, body.length - right.length)}${style.colors.dim(right)}`;
+  return [`${INDENT}${painted}  ${coloured}`.trimEnd(), ...rest.map((line) => `${hanging}${line}`.trimEnd())];
+}
+
+/** Indented rows of two columns, the first as wide as its widest text; the second wraps. */
+export function renderPairs(
+  pairs: readonly (readonly [string, string])[],
+  indent: string,
+  style: Style,
+): string[] {
+  const leftColumns = Math.min(
+    Math.max(0, ...pairs.map(([left]) => columnsOf(left))),
+    Math.floor(style.width / 2),
+  );
+  const hanging = `${indent}${" ".repeat(leftColumns + 2)}`;
+  return pairs.flatMap(([left, right]) => {
+    const lines = wrap(right, style.width - hanging.length);
+    const dimmed = lines.map((line) => style.colors.dim(line));
+    const [first = "", ...rest] = dimmed;
+    return [
+      `${indent}${padEnd(left, leftColumns)}  ${first}`.trimEnd(),
+      ...rest.map((line) => `${hanging}${line}`),
+    ];
+  });
+}

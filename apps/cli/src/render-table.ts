@@ -1,0 +1,68 @@
+import type { JsonValue } from "@cem/core";
+import { columnsOf, counted, cut, padEnd, padStart } from "./text-layout.ts";
+import type { Style } from "./text-layout.ts";
+import { oneLine } from "./safe-text.ts";
+
+/** Rows of a table that are shown; the rest is counted. */
+export const MAX_ROWS = 20;
+const MAX_CELL_COLUMNS = 40;
+const MIN_CELL_COLUMNS = 8;
+const GAP = "  ";
+
+export type Row = Readonly<Record<string, JsonValue>>;
+
+function cellText(value: JsonValue | undefined): string {
+  if (value === undefined || value === null) return "";
+  return typeof value === "object" ? JSON.stringify(value) : oneLine(String(value));
+}
+
+interface Column {
+  name: string;
+  cells: string[];
+  width: number;
+  numeric: boolean;
+}
+
+function columnFor(name: string, rows: readonly Row[]): Column {
+  const cells = rows.map((row) => cellText(row[name]));
+  const width = Math.max(columnsOf(name), ...cells.map(columnsOf));
+  const numeric = rows.every((row) => typeof (row[name] ?? 0) === "number");
+  return { name: oneLine(name), cells, width: Math.min(width, MAX_CELL_COLUMNS), numeric };
+}
+
+const totalWidth = (columns: readonly Column[]): number =>
+  columns.reduce((sum, column) => sum + column.width, 0) + GAP.length * (columns.length - 1);
+
+/** Narrows the widest columns until the table fits, and leaves out the last ones if that is not enough. */
+function fit(columns: Column[], width: number): Column[] {
+  const fitted = [...columns];
+  while (totalWidth(fitted) > width) {
+    const widest = fitted.reduce((one, other) => (other.width > one.width ? other : one));
+    if (widest.width > MIN_CELL_COLUMNS) widest.width -= 1;
+    else if (fitted.length > 1) fitted.pop();
+    else break;
+  }
+  return fitted;
+}
+
+/** Objects as lines of a table: a dim heading, the first rows, and how much is left out. */
+export function renderTable(rows: readonly Row[], { colors, width }: Style): string[] {
+  const shown = rows.slice(0, MAX_ROWS);
+  const names = [...new Set(shown.flatMap(Object.keys))];
+  const all = names.map((name) => columnFor(name, shown));
+  const columns = fit(all, width);
+  const line = (cellOf: (column: Column) => string): string =>
+    columns
+      .map((column) => (column.numeric ? padStart : padEnd)(cut(cellOf(column), column.width), column.width))
+      .join(GAP)
+      .trimEnd();
+  const lines = [
+    colors.dim(line((column) => column.name)),
+    ...shown.map((_, index) => line((column) => column.cells[index] ?? "")),
+  ];
+  const hidden = [
+    rows.length > shown.length ? counted(rows.length - shown.length, "more row") : "",
+    all.length > columns.length ? counted(all.length - columns.length, "more column") : "",
+  ].filter((part) => part !== "");
+  return hidden.length === 0 ? lines : [...lines, colors.dim(`… ${hidden.join(", ")}`)];
+}

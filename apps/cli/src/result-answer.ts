@@ -1,0 +1,16 @@
+import type { TaskResult } from "@cem/core";
+import type { Answer } from "./answer.ts";
+import { exitCodeOfTask } from "./exit-codes.ts";
+import { renderBrief, renderFailure, renderResult } from "./render-result.ts";
+import type { ResultOptions } from "./render-result.ts";
+
+/** What a task or program came to, as the answer of its command. */
+export function answerToResult(result: TaskResult, options: ResultOptions): Answer {
+  return {
+    exitCode: exitCodeOfTask(result.status),
+    data: result,
+    report: (style) => renderResult(result, style, options),
+    brief: (forTerminal) => renderBrief(result, forTerminal),
+    complaint: (style) => renderFailure(result, style, options),
+  };
+}

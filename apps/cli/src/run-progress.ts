@@ -1,0 +1,102 @@
+import type { AgentEvent, Finding, Isolation, SelectedTool, ToolCallRecord } from "@cem/core";
+import { renderPairs, renderRow, ROW_INDENT } from "./render-rows.ts";
+import { oneLine, safeData } from "./safe-text.ts";
+import type { Output } from "./terminal.ts";
+import { counted, duration } from "./text-layout.ts";
+
+/** Shows what a task does while it runs: a line as each stage ends, and the code's output as it comes. */
+export function createRunProgress(
+  output: Output,
+  { verbose }: { verbose: boolean },
+): (event: AgentEvent) => void {
+  const { style } = output;
+  const { colors } = style;
+  let began = false;
+  /** Where the code's output stands: not begun, at the start of a line, or within one. */
+  let printing: "no" | "line-start" | "in-line" = "no";
+
+  const write = (lines: readonly string[]): void => {
+    output.write(`${began ? "" : "\n"}${printing === "in-line" ? "\n" : ""}${lines.join("\n")}\n`);
+    began = true;
+    printing = "no";
+  };
+  const row = (label: string, text: string, ms: number): void =>
+    write(renderRow(label, text, style, { right: duration(ms) }));
+
+  const printOutput = (text: string): void => {
+    if (text === "") return;
+    const prefix = printing === "no" ? `  output     ` : printing === "line-start" ? ROW_INDENT : "";
+    const ends = text.endsWith("\n");
+    const body = (ends ? text.slice(0, -1) : text).replaceAll("\n", `\n${ROW_INDENT}`);
+    output.write(`${began ? "" : "\n"}${prefix}${body}${ends ? "\n" : ""}`);
+    began = true;
+    printing = ends ? "line-start" : "in-line";
+  };
+
+  const showSelected = (tools: readonly SelectedTool[], available: number, ms: number): void => {
+    row("select", `${tools.length === 0 ? "none" : tools.length} of ${counted(available, "tool")}`, ms);
+    const pairs = tools.map(({ server, tool, score, reason }): [string, string] => [
+      oneLine(`${server}.${tool}`),
+      oneLine(verbose ? `${score.toFixed(2)}  ${reason}` : reason),
+    ]);
+    if (pairs.length > 0) write(renderPairs(pairs, ROW_INDENT, style));
+  };
+
+  const showReviewed = (findings: readonly Finding[], allowed: boolean, ms: number): void => {
+    const text = findings.length === 0 ? "no findings" : counted(findings.length, "finding");
+    row("review", allowed ? text : colors.red(`${text}, refused`), ms);
+    const pairs = findings.map(({ line, message }): [string, string] => [
+      line === undefined ? "" : `line ${line}`,
+      oneLine(message),
+    ]);
+    if (allowed && pairs.length > 0) write(renderPairs(pairs, ROW_INDENT, style));
+  };
+
+  const showCall = ({ server, tool, ms, ok }: ToolCallRecord): void => {
+    if (verbose) row("call", `${oneLine(`${server}.${tool}`)}  ${ok ? "ok" : colors.red("failed")}`, ms);
+  };
+
+  const show = (event: AgentEvent): void => {
+    switch (event.type) {
+      case "stage-started":
+        output.writeTransient(`${began ? "" : "\n"}  ${event.stage.padEnd(9)}  ${colors.dim("…")}`);
+        return;
+      case "discovered": {
+        const { servers, tools, problems, ms } = event;
+        const broken = problems === 0 ? "" : `, ${counted(problems, "problem")} (cem tools shows what)`;
+        return row(
+          "discover",
+          `${counted(servers, "server")}, ${counted(tools, "tool")}${colors.yellow(broken)}`,
+          ms,
+        );
+      }
+      case "selected":
+        return showSelected(event.tools, event.available, event.ms);
+      case "generated": {
+        const lines = counted(event.code.trimEnd().split("\n").length, "line");
+        return row("generate", `by ${event.origin === "llm" ? "the llm" : "rules"}, ${lines}`, event.ms);
+      }
+      case "generation-refused":
+        return row("generate", "no code: something is missing", event.ms);
+      case "reviewed":
+        return showReviewed(event.findings, event.allowed, event.ms);
+      case "output":
+        return printOutput(event.chunk.text);
+      case "tool-called":
+        return showCall(event.call);
+      case "ran":
+        return row(
+          "run",
+          `${counted(event.toolCalls, "tool call")}, ${isolationText(event.isolation)}`,
+          event.ms,
+        );
+      case "finished":
+        return;
+    }
+  };
+  return (event) => show(safeData(event));
+}
+
+function isolationText({ level, mechanisms }: Isolation): string {
+  return mechanisms.length === 0 ? level : `${level} (${mechanisms.join(", ")})`;
+}

@@ -1,0 +1,71 @@
+import measure from "fast-string-truncated-width";
+import type { createColors } from "picocolors";
+
+/** How text looks on one output: its colours, which may all be off, and the columns it may use. */
+export interface Style {
+  colors: ReturnType<typeof createColors>;
+  width: number;
+}
+
+/** Columns that a text without line breaks takes on a terminal. */
+export function columnsOf(text: string): number {
+  return measure(text).width;
+}
+
+/** Fills up with spaces to a width. */
+export function padEnd(text: string, width: number): string {
+  return text + " ".repeat(Math.max(0, width - columnsOf(text)));
+}
+
+export function padStart(text: string, width: number): string {
+  return " ".repeat(Math.max(0, width - columnsOf(text))) + text;
+}
+
+/** Cuts a line that is too wide, and ends it in an ellipsis. */
+export function cut(text: string, width: number): string {
+  const { index, ellipsed } = measure(text, { limit: width, ellipsis: "…" });
+  return ellipsed ? `${text.slice(0, index)}…` : text.slice(0, index);
+}
+
+/** Breaks a text into lines at its own line breaks and between words; a word wider than a line is left whole. */
+export function wrap(text: string, width: number): string[] {
+  return text.split("\n").flatMap((line) => wrapLine(line, width));
+}
+
+function wrapLine(line: string, width: number): string[] {
+  if (columnsOf(line) <= width) return [line];
+  const lines: string[] = [];
+  let current = "";
+  for (const word of line.split(" ")) {
+    if (current !== "" && columnsOf(current) + 1 + columnsOf(word) > width) {
+      lines.push(current);
+      current = word;
+    } else {
+      current = current === "" ? word : `${current} ${word}`;
+    }
+  }
+  return [...lines, current];
+}
+
+/** Puts text at the right of a line, or after it where there is no room. */
+export function withRight(left: string, right: string, width: number): string {
+  if (right === "") return left;
+  const gap = width - columnsOf(left) - columnsOf(right);
+  return `${left}${" ".repeat(Math.max(3, gap))}${right}`;
+}
+
+/** `1 tool`, `2 tools`. */
+export function counted(count: number, noun: string): string {
+  return `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** `1,914`. */
+export function grouped(count: number): string {
+  return count.toLocaleString("en-US");
+}
+
+/** `<1 ms`, `12 ms`, `3.4 s`. */
+export function duration(ms: number): string {
+  if (ms < 1) return "<1 ms";
+  return ms < 10_000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+}
