@@ -26,6 +26,11 @@ const TRANSPORT_CODES = new Set([
 /** The server's process could not be started, or ended before it answered. The message is half a sentence. */
 export class StartFailure extends Error {}
 
+/** Nothing more is done for a server whose connection was closed. */
+export function serverClosed(server: string): CemError {
+  return new CemError("SERVER_CLOSED", `The connection to server "${server}" was closed.`, { details: { server } });
+}
+
 export interface FailureContext {
   server: string;
   redact: Redact;

@@ -3,7 +3,7 @@ import type { JsonObject } from "@cem/core";
 import type { Client } from "@modelcontextprotocol/client";
 import pLimit from "p-limit";
 import { abandonOnAbort } from "./abort.ts";
-import { isConnectionLoss, isSessionLost, toServerError } from "./call-failures.ts";
+import { isConnectionLoss, isSessionLost, serverClosed, toServerError } from "./call-failures.ts";
 import type {
   CallOptions,
   LogEntry,
@@ -118,6 +118,7 @@ export function createConnection(settings: McpServerSettings, context: Connectio
       return result;
     } catch (thrown) {
       if (options.signal.aborted) throw thrown;
+      if (link.signal.aborted) throw serverClosed(name);
       if (deadline.expired) {
         throw new CemError("TOOL_TIMEOUT", `Server "${name}" did not answer within ${timeoutMs} ms.`, {
           details: { server: name, timeoutMs },
@@ -127,10 +128,12 @@ export function createConnection(settings: McpServerSettings, context: Connectio
         link.giveUp(opened);
         throw thrown;
       }
+      const isLost = isConnectionLoss(thrown);
+      if (isLost) await opened.process?.waitForExit();
       const error = toServerError(thrown, { server: name, redact, exit: opened.process?.describeExit() });
       const { requiredScope } = error.details;
       if (typeof requiredScope === "string") await context.signIn?.requireScope(requiredScope);
-      if (error.code === "AUTH_REQUIRED" || isConnectionLoss(thrown)) link.giveUp(opened, error);
+      if (error.code === "AUTH_REQUIRED" || isLost) link.giveUp(opened, error);
       throw error;
     } finally {
       questions.end(call);
@@ -190,6 +193,7 @@ export function createConnection(settings: McpServerSettings, context: Connectio
   };
 
   const listTools: Connection["listTools"] = async ({ signal, refresh }) => {
+    if (link.signal.aborted) throw serverClosed(name);
     if (tools !== undefined && !toolsAreStale && refresh !== true) return tools;
     if (listing === undefined) {
       listing = list().finally(() => (listing = undefined));

@@ -1,5 +1,6 @@
 import { CemError } from "@cem/core";
 import type { JsonObject } from "@cem/core";
+import { nearest } from "@cem/text";
 import { createConnection } from "./connection.ts";
 import type { Connection } from "./connection.ts";
 import type {
@@ -11,7 +12,6 @@ import type {
   ToolList,
 } from "./connection-types.ts";
 import type { Elicit } from "./elicitation.ts";
-import { nearest } from "./nearest.ts";
 import { createOAuth } from "./oauth.ts";
 import type { AuthorizeOptions } from "./oauth.ts";
 import { listItems, runRequest } from "./resources-and-prompts.ts";
@@ -133,7 +133,7 @@ export function createMcpConnections(settings: McpConnectionsSettings): McpConne
 }
 
 function unknownServer(name: string, known: string[]): CemError {
-  const near = nearest(name, known);
+  const [near] = nearest(name, known);
   const hint =
     known.length === 0
       ? "No MCP server is configured."

@@ -1,10 +1,10 @@
 import { CemError, toErrorInfo } from "@cem/core";
 import type { JsonObject, JsonSchema, JsonValue, ToolCall, ToolInvoker } from "@cem/core";
+import { nearest } from "@cem/text";
 import { createArgumentValidator } from "./argument-validation.ts";
 import type { ArgumentValidator } from "./argument-validation.ts";
 import type { McpConnections } from "./connections.ts";
 import type { Progress } from "./connection-types.ts";
-import { nearest } from "./nearest.ts";
 import { DEFAULT_MAX_INLINE_BYTES, fitValue, mapToolResult } from "./result-mapping.ts";
 import type { ResultStore } from "./result-store.ts";
 import { answerServerRequest, isServerRequest } from "./server-requests.ts";
@@ -142,7 +142,7 @@ async function unknownTool(
   // Throws for a server that does not exist, which says more.
   const list = connections.knownTools(server) ?? (await connections.listTools(server, { signal }));
   const leftOut = list.leftOut.find(({ name }) => name === tool);
-  const near = nearest(
+  const [near] = nearest(
     tool,
     list.tools.map(({ name }) => name),
   );

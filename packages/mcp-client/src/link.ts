@@ -1,10 +1,11 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { CemError, toErrorInfo } from "@cem/core";
 import type { ErrorInfo } from "@cem/core";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Client } from "@modelcontextprotocol/client";
 import { abandonOnAbort } from "./abort.ts";
 import { createBackoff } from "./backoff.ts";
-import { toServerError } from "./call-failures.ts";
+import { serverClosed, toServerError } from "./call-failures.ts";
 import type { LogEntry, ServerState } from "./connection-types.ts";
 import { openClient } from "./open-client.ts";
 import type { OpenClient, OpenClientOptions } from "./open-client.ts";
@@ -69,9 +70,7 @@ export function createLink(options: LinkSettings): Link {
         { details },
       );
     }
-    if (closing.signal.aborted) {
-      throw new CemError("SERVER_CLOSED", `The connection to server "${name}" was closed.`, { details });
-    }
+    if (closing.signal.aborted) throw serverClosed(name);
   };
 
   const noteFailure = (error: CemError, mayRetryAtOnce: boolean): void => {
@@ -192,7 +191,7 @@ async function sayGoodbye(client: Client): Promise<void> {
   const { transport } = client;
   if (transport instanceof StreamableHTTPClientTransport && transport.sessionId !== undefined) {
     const told = transport.terminateSession().catch(() => {});
-    await Promise.race([told, new Promise((resolve) => setTimeout(resolve, GOODBYE_TIMEOUT_MS).unref())]);
+    await Promise.race([told, sleep(GOODBYE_TIMEOUT_MS, undefined, { ref: false })]);
   }
   await client.close().catch(() => {});
 }

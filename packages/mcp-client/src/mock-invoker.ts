@@ -1,6 +1,6 @@
 import { toErrorInfo } from "@cem/core";
 import type { JsonValue, ToolCall, ToolInvoker } from "@cem/core";
-import { nearest } from "./nearest.ts";
+import { nearest } from "@cem/text";
 
 /** What a tool answers: a value, or a function of the arguments. Throwing makes the call fail. */
 export type MockTool = JsonValue | ((args: JsonValue, call: ToolCall) => JsonValue | Promise<JsonValue>);
@@ -28,7 +28,7 @@ export function createMockInvoker(
       const tools = Object.hasOwn(servers, server) ? servers[server] : undefined;
       const answer = tools !== undefined && Object.hasOwn(tools, tool) ? tools[tool] : undefined;
       if (answer === undefined) {
-        const near = nearest(tool, Object.keys(tools ?? {}));
+        const [near] = nearest(tool, Object.keys(tools ?? {}));
         const hint = near === undefined ? "Add it to createMockInvoker." : `Did you mean "${near}"?`;
         const message = `There is no mock of ${server}.${tool}. ${hint}`;
         return { ok: false, error: { code: "TOOL_UNKNOWN", message, details } };

@@ -6,7 +6,7 @@ import {
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
 import type { ClientOptions, AuthProvider, Transport } from "@modelcontextprotocol/client";
-import { StartFailure } from "./call-failures.ts";
+import { isConnectionLoss, StartFailure } from "./call-failures.ts";
 import { keepListsRaw } from "./raw-lists.ts";
 import { createServerFetch } from "./server-fetch.ts";
 import type { McpServerSettings, ProtocolChoice } from "./server-settings.ts";
@@ -99,6 +99,7 @@ async function open(attempt: Attempt, options: OpenClientOptions): Promise<OpenC
     signal.throwIfAborted();
     return { client, transportKind: attempt.transportKind, ...(process === undefined ? {} : { process }) };
   } catch (error) {
+    if (isConnectionLoss(error)) await process?.waitForExit();
     const exit = process?.describeExit();
     await transport.close().catch(() => {});
     if (signal.aborted) throw signal.reason;

@@ -1,4 +1,5 @@
 import type { ChildProcess } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { parseJSONRPCMessage, serializeMessage } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
@@ -21,6 +22,8 @@ export interface StdioTransport extends Transport {
   readonly stderr: null;
   /** How the process ended and what it last wrote to stderr, in a sentence. `undefined` while it runs. */
   describeExit(): string | undefined;
+  /** Resolves when the process has ended, or soon: its pipes break a moment before it is known how it ended. */
+  waitForExit(): Promise<void>;
 }
 
 /**
@@ -33,6 +36,7 @@ export function createStdioTransport(
 ): StdioTransport {
   let child: ChildProcess | undefined;
   let exit: string | undefined;
+  const exited = Promise.withResolvers<void>();
   const lastWords: string[] = [];
 
   const transport: StdioTransport = {
@@ -62,6 +66,7 @@ export function createStdioTransport(
         });
         started.once("exit", (code, signal) => {
           exit = signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
+          exited.resolve();
         });
         started.once("close", () => {
           if (!isGroupAlive(started)) untrackGroup(started);
@@ -90,6 +95,9 @@ export function createStdioTransport(
     },
     async close() {
       if (child !== undefined) await endGroup(child);
+    },
+    async waitForExit() {
+      await Promise.race([exited.promise, sleep(GRACE_MS, undefined, { ref: false })]);
     },
     describeExit() {
       if (exit === undefined) return undefined;
@@ -159,7 +167,7 @@ async function waitForEnd(child: ChildProcess): Promise<boolean> {
   const deadline = Date.now() + GRACE_MS;
   while (isGroupAlive(child)) {
     if (Date.now() >= deadline) return false;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await sleep(POLL_MS);
   }
   return true;
 }

@@ -1,8 +1,9 @@
 import type { ErrorObject } from "ajv";
+import { nearest } from "@cem/text";
 import type { ArgumentViolation } from "./argument-validation.ts";
-import { nearest } from "./nearest.ts";
 
 const MAX_LISTED = 20;
+const MAX_COMPARED = 1_000;
 const MAX_VALUE_CHARACTERS = 60;
 
 /** Says in words which argument is wrong and what is allowed. Never repeats the value that was given. */
@@ -20,7 +21,7 @@ export function describeViolation(error: ErrorObject): ArgumentViolation {
     case "unevaluatedProperties": {
       const name = String(params["additionalProperty"] ?? params["unevaluatedProperty"]);
       const known = propertiesOf(error);
-      const near = nearest(name, known);
+      const [near] = nearest(name, known);
       const hint = near === undefined ? `allowed: ${list(known)}` : `did you mean ${quote(near)}?`;
       return {
         argument: join(path, name),
@@ -80,8 +81,11 @@ function missingOf(error: ErrorObject): string[] {
 function offer(error: ErrorObject, missing: string[]): string {
   const data: unknown = error.data;
   if (typeof data !== "object" || data === null) return "";
-  const unknown = Object.keys(data).filter((name) => !propertiesOf(error).includes(name));
-  const near = missing.length === 1 && missing[0] !== undefined ? nearest(missing[0], unknown) : undefined;
+  const known = new Set(propertiesOf(error));
+  const unknown = Object.keys(data)
+    .slice(0, MAX_COMPARED)
+    .filter((name) => !known.has(name));
+  const [near] = missing.length === 1 && missing[0] !== undefined ? nearest(missing[0], unknown) : [];
   return near === undefined ? "" : `; ${quote(near)} is not an argument`;
 }
 

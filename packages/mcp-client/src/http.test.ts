@@ -1,0 +1,184 @@
+import { createMcpHandler } from "@modelcontextprotocol/server";
+import { toNodeHandler } from "@modelcontextprotocol/node";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connect, until } from "../fixtures/servers.ts";
+import { serve, startEverything } from "../fixtures/start-http.ts";
+import type { Running } from "../fixtures/start-http.ts";
+import { createTwoEraServer } from "../fixtures/two-era-server.ts";
+import type { McpServerSettings } from "./server-settings.ts";
+
+const signal = new AbortController().signal;
+const http = (port: number, more: Partial<McpServerSettings> = {}, path = "/mcp"): McpServerSettings => ({
+  name: "remote",
+  transport: { kind: "http", url: `http://127.0.0.1:${port}${path}` },
+  ...more,
+});
+
+describe("server-everything over Streamable HTTP", () => {
+  let server: Running;
+  beforeAll(async () => {
+    server = await startEverything("streamableHttp");
+  });
+  afterAll(() => server.close());
+
+  it("is listed and called, with progress", async () => {
+    await using connections = connect([http(server.port)]);
+    expect(await connections.check()).toMatchObject([{ state: "ready", transport: "http", protocol: "2025-11-25" }]);
+    const seen: number[] = [];
+    const result = await connections.callTool(
+      "remote",
+      "trigger-long-running-operation",
+      { duration: 0.3, steps: 3 },
+      { signal, onProgress: ({ progress }) => seen.push(progress) },
+    );
+    expect(JSON.stringify(result.content)).toContain("Long running operation completed");
+    expect(seen).toEqual([1, 2, 3]);
+  });
+
+  it("is connected anew when it lost the session", async () => {
+    await using connections = connect([http(server.port)]);
+    await connections.callTool("remote", "echo", { message: "a" }, { signal });
+    await server.close();
+    server = await startEverything("streamableHttp", server.port);
+    const result = await connections.callTool("remote", "echo", { message: "b" }, { signal });
+    expect(result.content).toEqual([{ type: "text", text: "Echo: b" }]);
+  });
+});
+
+describe("server-everything over SSE", () => {
+  let server: Running;
+  beforeAll(async () => {
+    server = await startEverything("sse");
+  });
+  afterAll(() => server.close());
+
+  it("is spoken to when it is asked for", async () => {
+    const url = `http://127.0.0.1:${server.port}/sse`;
+    await using connections = connect([{ name: "remote", transport: { kind: "sse", url } }]);
+    expect(await connections.check()).toMatchObject([{ state: "ready", transport: "sse" }]);
+    const result = await connections.callTool("remote", "echo", { message: "a" }, { signal });
+    expect(result.content).toEqual([{ type: "text", text: "Echo: a" }]);
+  });
+
+  it("is found out when only the address was given", async () => {
+    await using connections = connect([http(server.port, {}, "/sse")]);
+    expect(await connections.check()).toMatchObject([{ state: "ready", transport: "sse" }]);
+  });
+});
+
+describe("a server of the current generation over HTTP", () => {
+  let server: Running;
+  let handler: ReturnType<typeof createMcpHandler>;
+  const seenHeaders: Record<string, unknown>[] = [];
+  let answer: number | undefined;
+  let cancellations = 0;
+  beforeAll(async () => {
+    handler = createMcpHandler(() => createTwoEraServer(() => (cancellations += 1)));
+    const toNode = toNodeHandler(handler);
+    server = await serve((request, response) => {
+      seenHeaders.push(request.headers);
+      if (answer === undefined) return void toNode(request as Parameters<typeof toNode>[0], response);
+      response.writeHead(answer).end(`refused ${request.headers["x-api-key"] as string}`);
+    });
+  });
+  afterAll(async () => {
+    await handler.close();
+    await server.close();
+  });
+
+  it.each([
+    [{}, "2026-07-28"],
+    [{ protocol: "legacy" }, "2025-11-25"],
+  ] as const)("is spoken to as it can: %o", async (more, protocol) => {
+    await using connections = connect([http(server.port, more)]);
+    const result = await connections.callTool("remote", "add", { a: 2, b: 3 }, { signal });
+    expect(result.structuredContent).toEqual({ sum: 5 });
+    expect((await connections.listTools("remote")).protocol).toBe(protocol);
+  });
+
+  it("sees a cancellation", async () => {
+    await using connections = connect([http(server.port)]);
+    const controller = new AbortController();
+    const call = connections.callTool("remote", "sleep", { ms: 60_000 }, { signal: controller.signal });
+    setTimeout(() => controller.abort(), 200);
+    await expect(call).rejects.toMatchObject({ code: "CALL_CANCELLED" });
+    await until(() => cancellations === 1);
+  });
+
+  it("tells when its tools changed", async () => {
+    await using connections = connect([http(server.port)]);
+    const changed: string[] = [];
+    connections.onToolsChanged((name) => changed.push(name));
+    await connections.listTools("remote");
+    handler.notify.toolsChanged();
+    await until(() => changed.length > 0);
+    expect(changed).toEqual(["remote"]);
+  });
+
+  it("gets the configured headers, which appear in no error", async () => {
+    const headers = { "X-Api-Key": "key-12345678" };
+    const transport = { kind: "http", url: `http://127.0.0.1:${server.port}/mcp?token=query-secret`, headers } as const;
+    await using connections = connect([{ name: "remote", transport }]);
+    await connections.listTools("remote");
+    expect(seenHeaders.at(-1)).toMatchObject({ "x-api-key": "key-12345678" });
+    answer = 500;
+    try {
+      const error = await connections.listTools("remote", { refresh: true }).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: "SERVER_DOWN" });
+      const told = JSON.stringify([error, connections.status(), connections.logged, (error as Error).message]);
+      expect(told).toContain("refused [redacted]");
+      expect(told).not.toContain("key-12345678");
+      expect(told).not.toContain("query-secret");
+    } finally {
+      answer = undefined;
+    }
+  });
+
+  it("says that a sign-in is needed", async () => {
+    answer = 401;
+    try {
+      await using connections = connect([http(server.port)]);
+      await expect(connections.listTools("remote")).rejects.toMatchObject({ code: "AUTH_REQUIRED" });
+      expect(connections.status()).toMatchObject([{ state: "auth-required" }]);
+    } finally {
+      answer = undefined;
+    }
+  });
+
+  it("gives its configured headers to no other origin", async () => {
+    const stolen: Record<string, unknown>[] = [];
+    const thief = await serve((request, response) => {
+      stolen.push(request.headers);
+      response.writeHead(404).end();
+    });
+    const redirector = await serve((_request, response) => {
+      response.writeHead(307, { location: `http://127.0.0.1:${thief.port}/mcp` }).end();
+    });
+    const headers = { authorization: "Bearer abcdefgh" };
+    const url = `http://127.0.0.1:${redirector.port}/mcp`;
+    await using connections = connect([{ name: "remote", transport: { kind: "http", url, headers } }]);
+    await expect(connections.listTools("remote")).rejects.toMatchObject({ code: "PROTOCOL_ERROR" });
+    expect(stolen).toEqual([]);
+    await thief.close();
+    await redirector.close();
+  });
+});
+
+describe("a server that can't be reached", () => {
+  it("is down, with the reason", async () => {
+    const closed = await serve(() => {});
+    await closed.close();
+    await using connections = connect([http(closed.port)]);
+    await expect(connections.listTools("remote")).rejects.toMatchObject({
+      code: "SERVER_DOWN",
+      message: expect.stringContaining("ECONNREFUSED") as string,
+    });
+  });
+
+  it("is down when it takes the connection and never answers", async () => {
+    const silent = await serve(() => {});
+    await using connections = connect([http(silent.port, { connectTimeoutMs: 300 })]);
+    await expect(connections.listTools("remote")).rejects.toThrow("did not answer within 300 ms");
+    await silent.close();
+  });
+});

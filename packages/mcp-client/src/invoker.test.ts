@@ -1,0 +1,309 @@
+import type { JsonValue, ToolCall, ToolResult } from "@cem/core";
+import { describe, expect, it } from "vitest";
+import { connect, odd, reference, twoEra } from "../fixtures/servers.ts";
+import type { McpConnections } from "./connections.ts";
+import type { ElicitRequest } from "./elicitation.ts";
+import { createMcpInvoker } from "./invoker.ts";
+import type { McpInvokerSettings } from "./invoker.ts";
+import { SERVER_REQUESTS } from "./server-requests.ts";
+
+const signal = new AbortController().signal;
+
+function caller(
+  connections: McpConnections,
+  server: string,
+  settings: McpInvokerSettings = {},
+): (tool: string, args?: unknown) => Promise<ToolResult> {
+  const invoker = createMcpInvoker(connections, settings);
+  return (tool, args) => invoker.invoke({ server, tool, args: args as JsonValue }, { signal });
+}
+
+function memoryStore(): NonNullable<McpInvokerSettings["store"]> & { files: Map<string, string> } {
+  const files = new Map<string, string>();
+  return {
+    files,
+    async write(bytes, mimeType, suggestedName) {
+      const path = `/workspace/results/${files.size}-${suggestedName}`;
+      files.set(path, `${mimeType}: ${Buffer.from(bytes).toString()}`);
+      return { path, size: bytes.length };
+    },
+  };
+}
+
+describe("createMcpInvoker", () => {
+  it("calls a tool", async () => {
+    await using connections = connect([odd("plain")]);
+    expect(await caller(connections, "odd")("echo", { text: "a" })).toEqual({ ok: true, value: "a" });
+  });
+
+  it("names what is not there, and what was probably meant", async () => {
+    await using connections = connect([odd("plain")]);
+    expect(await caller(connections, "odd")("ecko")).toMatchObject({
+      ok: false,
+      error: { code: "TOOL_UNKNOWN", message: 'Server "odd" has no tool "ecko". Did you mean "echo"?' },
+    });
+    expect(await caller(connections, "even")("echo")).toMatchObject({
+      ok: false,
+      error: { code: "SERVER_UNKNOWN", message: 'There is no server "even". There are: odd.' },
+    });
+  });
+
+  it("says why a tool is left out", async () => {
+    await using connections = connect([odd("bad-schemas")]);
+    expect(await caller(connections, "odd")("background")).toMatchObject({
+      error: { message: expect.stringContaining("it only runs as a background task") as string },
+    });
+  });
+
+  it("calls only what is allowed", async () => {
+    await using connections = connect([odd("plain")]);
+    const isAllowed = ({ tool }: ToolCall): boolean | string => (tool === "echo" ? "the day is over" : tool !== "fail");
+    const call = caller(connections, "odd", { isAllowed });
+    const notAllowed = (why: string): object => ({ error: { code: "TOOL_NOT_ALLOWED", message: why } });
+    expect(await call("echo", { text: "a" })).toMatchObject(notAllowed("odd.echo may not be called: the day is over."));
+    expect(await call("fail")).toMatchObject(
+      notAllowed("odd.fail may not be called: it is not among the tools of this run."),
+    );
+    expect(await call("most_at_once")).toEqual({ ok: true, value: 0 });
+    const closed = caller(connections, "odd", { isAllowed: () => false });
+    expect(await closed(SERVER_REQUESTS.listResources)).toMatchObject({ error: { code: "TOOL_NOT_ALLOWED" } });
+  });
+
+  it("finds tools by the names of the catalog", async () => {
+    await using connections = connect([odd("plain")]);
+    const findTool: McpInvokerSettings["findTool"] = (_server, tool) =>
+      tool === "sayBack" ? { name: "echo", inputSchema: { type: "object" } } : undefined;
+    const call = caller(connections, "odd", { findTool });
+    expect(await call("sayBack", { text: "a" })).toEqual({ ok: true, value: "a" });
+    expect(await call("echo", { text: "a" })).toMatchObject({ error: { code: "TOOL_UNKNOWN" } });
+  });
+
+  it("refuses arguments that the schema does not allow, before the server sees them", async () => {
+    await using connections = connect([odd("plain")]);
+    const call = caller(connections, "odd");
+    const invalid = (message: string, argument: string): object => ({
+      ok: false,
+      error: { code: "ARGUMENTS_INVALID", message, details: { server: "odd", tool: "echo", argument } },
+    });
+    expect(await call("echo")).toEqual(invalid("The arguments of odd.echo are not valid: `text` is missing.", "text"));
+    expect(await call("echo", { text: 1 })).toEqual(
+      invalid("The arguments of odd.echo are not valid: `text` must be a string, not a number.", "text"),
+    );
+    expect(await call("echo", ["a"])).toEqual(
+      invalid("The arguments of odd.echo must be one object, such as { name: value }.", ""),
+    );
+  });
+
+  it("calls tools with unusable schemas unchecked, and says so once", async () => {
+    await using connections = connect([odd("bad-schemas")]);
+    const reported: string[] = [];
+    const call = caller(connections, "odd", { onUnvalidated: ({ tool, reason }) => reported.push(`${tool}: ${reason}`) });
+    const tools = ["null_schema", "list_type", "bad_pattern", "bad_reference", "bad_type", "deep"];
+    for (const tool of [...tools, ...tools]) {
+      expect(await call(tool, { text: tool })).toEqual({ ok: true, value: tool });
+    }
+    expect(reported).toHaveLength(tools.length);
+    expect(reported.join("\n")).toMatch(/bad_pattern: the schema can't be used/);
+    expect(reported.join("\n")).toMatch(/bad_reference: the schema can't be used: can't resolve reference https/);
+    expect(reported.join("\n")).toMatch(/deep: the schema is nested deeper than 64 levels/);
+  });
+
+  it("makes what the server says went wrong an error", async () => {
+    await using connections = connect([odd("plain", { secrets: ["hidden-token"] })]);
+    const call = caller(connections, "odd");
+    expect(await call("fail")).toEqual({
+      ok: false,
+      error: { code: "TOOL_FAILED", message: "there is no such record", details: { server: "odd", tool: "fail" } },
+    });
+    expect(await call("refuse")).toMatchObject({
+      error: { code: "PROTOCOL_ERROR", message: expect.stringContaining("answered with error -32602") as string },
+    });
+    expect(await call("crash")).toMatchObject({ error: { code: "SERVER_DOWN" } });
+  });
+
+  it("does not show the server's secrets in errors", async () => {
+    const server = odd("plain");
+    await using connections = connect([
+      { ...server, transport: { ...server.transport, env: { TOKEN: "very-secret-token" } } as never },
+    ]);
+    const result = await caller(connections, "odd")("refuse");
+    expect(JSON.stringify(result)).toContain("your token is [redacted]");
+  });
+
+  it("answers a cancelled call with a result", async () => {
+    await using connections = connect([odd("plain")]);
+    const controller = new AbortController();
+    const call = createMcpInvoker(connections).invoke(
+      { server: "odd", tool: "wait", args: { ms: 60_000 } },
+      { signal: controller.signal },
+    );
+    setTimeout(() => controller.abort(), 300);
+    expect(await call).toMatchObject({ ok: false, error: { code: "CALL_CANCELLED" } });
+  });
+});
+
+describe("results", () => {
+  it("are the structured value where there is one", async () => {
+    await using connections = connect([reference("server-everything")]);
+    const result = await caller(connections, "everything")("get-structured-content", { location: "Chicago" });
+    expect(result).toMatchObject({ ok: true, value: { conditions: expect.any(String) as string } });
+  });
+
+  it("keep everything that is not text", async () => {
+    await using connections = connect([odd("plain")]);
+    const store = memoryStore();
+    expect(await caller(connections, "odd", { store })("parts")).toEqual({
+      ok: true,
+      value: [
+        { a: 1 },
+        "plain",
+        { type: "image", mimeType: "image/png", size: 7, path: "/workspace/results/0-parts.png" },
+        { type: "audio", mimeType: "application/octet-stream", size: 5, path: "/workspace/results/1-parts.bin" },
+        {
+          type: "resource",
+          mimeType: "application/pdf",
+          size: 3,
+          path: "/workspace/results/2-b.pdf",
+          uri: "file:///a/../b.pdf",
+        },
+        { type: "resource", mimeType: "text/plain", uri: "note://1", text: "a note" },
+        { type: "resource_link", uri: "note://2", name: "another" },
+        { type: "hologram", depth: 3 },
+      ],
+    });
+    expect([...store.files.values()]).toEqual([
+      "image/png: picture",
+      "application/octet-stream: sound",
+      "application/pdf: pdf",
+    ]);
+  });
+
+  it("carry small bytes themselves where there is no store", async () => {
+    await using connections = connect([odd("plain")]);
+    const inline = await caller(connections, "odd")("parts");
+    expect(JSON.stringify(inline)).toContain('{"type":"image","mimeType":"image/png","size":7,"data":"cGljdHVyZQ=="}');
+    const bounded = await caller(connections, "odd", { maxInlineBytes: 4 })("parts");
+    expect(JSON.stringify(bounded)).toContain('"omitted":"more than 4 bytes, and there is no place to keep them"');
+  });
+
+  it("become handles when they are large, whole", async () => {
+    await using connections = connect([odd("plain")]);
+    const store = memoryStore();
+    const bytes = 3_000_000;
+    expect(await caller(connections, "odd", { store })("huge", { bytes })).toEqual({
+      ok: true,
+      value: {
+        type: "text",
+        mimeType: "text/plain",
+        size: bytes,
+        path: "/workspace/results/0-huge.txt",
+        preview: "x".repeat(1_000),
+      },
+    });
+    expect(store.files.get("/workspace/results/0-huge.txt")).toHaveLength(bytes + "text/plain: ".length);
+    expect(await caller(connections, "odd")("huge", { bytes })).toEqual({ ok: true, value: "x".repeat(bytes) });
+    expect(await caller(connections, "odd")("huge", { bytes: 9_000_000 })).toMatchObject({
+      ok: false,
+      error: { code: "RESULT_TOO_LARGE" },
+    });
+  });
+});
+
+describe("resources and prompts", () => {
+  it("are reached by reserved names", async () => {
+    await using connections = connect([twoEra({ protocol: "2026-07-28" })]);
+    const call = caller(connections, "two-era");
+    expect(await call(SERVER_REQUESTS.listResources)).toMatchObject({
+      value: { resources: [{ uri: "doc://readme", name: "readme", mimeType: "text/markdown" }] },
+    });
+    expect(await call(SERVER_REQUESTS.readResource, { uri: "doc://readme" })).toEqual({
+      ok: true,
+      value: { contents: [{ type: "resource", mimeType: "text/markdown", uri: "doc://readme", text: "# Read me" }] },
+    });
+    expect(await call(SERVER_REQUESTS.listPrompts)).toMatchObject({ value: { prompts: [{ name: "review" }] } });
+    expect(await call(SERVER_REQUESTS.getPrompt, { name: "review", arguments: { language: "Ada" } })).toEqual({
+      ok: true,
+      value: { messages: [{ role: "user", content: "Review this Ada code." }] },
+    });
+    expect(await call(SERVER_REQUESTS.listResourceTemplates)).toEqual({ ok: true, value: { resourceTemplates: [] } });
+  });
+
+  it("say what is wrong with a request", async () => {
+    await using connections = connect([twoEra()]);
+    const call = caller(connections, "two-era");
+    expect(await call(SERVER_REQUESTS.readResource)).toMatchObject({
+      error: { code: "ARGUMENTS_INVALID", details: { argument: "uri" } },
+    });
+    expect(await call(SERVER_REQUESTS.readResource, { uri: "doc://none" })).toMatchObject({
+      error: { code: "PROTOCOL_ERROR" },
+    });
+    expect(await call("mcp:roots/list")).toMatchObject({ error: { code: "TOOL_UNKNOWN" } });
+  });
+
+  it("are empty for a server that has none", async () => {
+    await using connections = connect([odd("plain")]);
+    expect(await caller(connections, "odd")(SERVER_REQUESTS.listPrompts)).toEqual({ ok: true, value: { prompts: [] } });
+  });
+});
+
+describe("questions of a server", () => {
+  it.each(["legacy", "2026-07-28"] as const)("reach the user over %s, and the clock stands still", async (protocol) => {
+    const asked: ElicitRequest[] = [];
+    const waiting: boolean[] = [];
+    await using connections = connect([twoEra({ protocol, timeoutMs: 500 })], {
+      async elicit(request) {
+        asked.push(request);
+        await new Promise((resolve) => setTimeout(resolve, 900));
+        return { action: "accept", content: { name: "Ada" } };
+      },
+    });
+    const call = caller(connections, "two-era", { onWaiting: (isWaiting) => waiting.push(isWaiting) });
+    expect(await call("greet")).toEqual({ ok: true, value: "Hello Ada" });
+    expect(asked).toMatchObject([{ server: "two-era", mode: "form", message: "What is your name?" }]);
+    expect(waiting).toEqual([true, false]);
+  });
+
+  it.each(["legacy", "2026-07-28"] as const)("are declined over %s when nobody is there", async (protocol) => {
+    await using connections = connect([twoEra({ protocol })]);
+    expect(await caller(connections, "two-era")("greet")).toMatchObject({
+      ok: false,
+      error: {
+        code: "TOOL_FAILED",
+        message: 'I was not told a name.\n(The server asked "What is your name?", and nobody was there to answer.)',
+      },
+    });
+    expect(connections.logged).toContainEqual({
+      server: "two-era",
+      level: "warn",
+      source: "client",
+      message: 'The server asked "What is your name?". Declined: nobody is here to answer.',
+    });
+  });
+
+  it("end when the call that asked is cancelled", async () => {
+    const controller = new AbortController();
+    const abandoned = Promise.withResolvers<string>();
+    await using connections = connect([twoEra()], {
+      elicit: (request) =>
+        new Promise((_resolve, reject) => {
+          request.signal.addEventListener("abort", () => {
+            abandoned.resolve("abandoned");
+            reject(new Error("abandoned"));
+          });
+          controller.abort();
+        }),
+    });
+    const invoker = createMcpInvoker(connections);
+    const call = { server: "two-era", tool: "greet", args: {} };
+    expect(await invoker.invoke(call, { signal: controller.signal })).toMatchObject({ error: { code: "CALL_CANCELLED" } });
+    expect(await abandoned.promise).toBe("abandoned");
+  });
+
+  it("reach the user from server-everything", async () => {
+    await using connections = connect([reference("server-everything")], {
+      elicit: async () => ({ action: "accept", content: { name: "Ada", check: true } }),
+    });
+    const result = await caller(connections, "everything")("trigger-elicitation-request");
+    expect(JSON.stringify(result)).toContain("Ada");
+  });
+});
