@@ -84,7 +84,7 @@ export function takeNumber(phrase: Phrase, parameter: Parameter): string | undef
   }
   const bound = /\bmax|maximum|upper|most|below\b/u.test(words) ? MAXIMUM : /\bmin|minimum|lower|least|above\b/u.test(words) ? MINIMUM : undefined;
   if (bound !== undefined && !/^(?:max|maximum)?\s*(?:results|items|count|rows|entries)$/u.test(words)) {
-    const match = phrase.take(new RegExp(`\\b(?:${bound})\\s+(${NUMBER})(?:\\s*(?:dollars?|euros?|usd|eur|%))?`, "iu"));
+    const match = phrase.take(new RegExp(`\\b(?:${bound})\\s+(${NUMBER})(?![\\d.]*\\s+(?:results?|items?|entries|rows?|hits))(?:\\s*(?:dollars?|euros?|usd|eur|%))?`, "iu"));
     if (match?.[1] !== undefined) return match[1];
   }
   if (/\b(?:limit|count|max results|num results|top k|page size|per page|n|size|number|amount|quantity|max items|top|num)\b/u.test(words)) {

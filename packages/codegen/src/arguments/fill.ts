@@ -199,13 +199,24 @@ function fillReference(filling: Filling, parameter: Parameter): void {
     return;
   }
   if (!["message", "text", "list", "object"].includes(parameter.role)) return;
-  const match = phrase.find(/(?<![\p{L}])(?:(?:the|this|that|these|those|both|all)\s+(?:\p{L}+\s+){0,2}\p{L}+|it|that|them|this|those|these|both|everything)(?![\p{L}])/iu);
+  const found = phrase.find(/(?<![\p{L}])(?:(?:the|this|that|these|those|both|all)\s+(?:\p{L}+\s+){0,2}\p{L}+|it|that|them|this|those|these|both|everything)(?![\p{L}])/iu);
+  const match = found && longestReference(found, plan);
   const reference = match && findReference(match[0], plan);
   const newest = match !== undefined && /^(?:it|that|them|this|those|these|both|everything)$/iu.test(match[0]) ? plan.last : undefined;
   const chosen = reference ?? (newest && { value: newest, expression: newest.expression, schema: newest.schema });
   if (match === undefined || chosen === undefined) return;
   phrase.remove(match.index, match[0].length);
   setReference(filling, parameter, chosen);
+}
+
+/** `the result to …`: as many words as mean something. */
+function longestReference(found: RegExpExecArray, plan: Plan): { 0: string; index: number } {
+  const words = found[0].split(/\s+/u);
+  for (let count = words.length; count > 0; count -= 1) {
+    const text = words.slice(0, count).join(" ");
+    if (findReference(text, plan) !== undefined) return { 0: text, index: found.index };
+  }
+  return found;
 }
 
 function fillByRole(filling: Filling, parameter: Parameter): void {
@@ -246,7 +257,8 @@ function remainingWords({ phrase, tool, result }: Filling): string | undefined {
   let last = words.length;
   while (last > first && isOwn(words[last - 1] ?? "")) last -= 1;
   const text = words.slice(first, last).join(" ").replace(/[?.!,:;]+$/u, "").trim();
-  return text === "" || SMALL_WORDS.has(text.toLowerCase()) ? undefined : text;
+  const isPointing = /^(?:the |this |that |these |those |both )?(?:results?|outputs?|answers?|values?|it|them|that|this|everything|both|summary|data)$/iu.test(text);
+  return text === "" || isPointing || SMALL_WORDS.has(text.toLowerCase()) ? undefined : text;
 }
 
 const SMALL_WORDS = new Set("the a an of for in on at to with from by and or me us please is are was it its this that these those up out some any my our your all each s info information current now today".split(" "));
@@ -271,7 +283,8 @@ function fillFromResults(filling: Filling, parameter: Parameter): void {
 
 function exactProperty(parameter: Parameter, schema: JsonSchema): string | undefined {
   const key = matchProperty(parameter.words.join(" "), schema);
-  return key !== undefined && sameWords(key, parameter.name) ? key : undefined;
+  if (key !== undefined && sameWords(key, parameter.name)) return key;
+  return ["email", "url", "path"].includes(parameter.role) ? propertiesOf(schema).find(([one]) => sameWords(one, parameter.role))?.[0] : undefined;
 }
 
 function sameType(a: JsonSchema, b: JsonSchema): boolean {

@@ -6,7 +6,7 @@ import { hasType } from "../planning/value.ts";
 export type Role =
   | "enum" | "boolean" | "number" | "list" | "object" | "sql" | "expression" | "path" | "url" | "email" | "date"
   | "place" | "query" | "message" | "title" | "channel" | "owner" | "repository" | "recipient" | "table"
-  | "identifier" | "language" | "text";
+  | "identifier" | "language" | "currency" | "text";
 
 export interface Parameter {
   name: string;
@@ -19,14 +19,15 @@ export interface Parameter {
 
 const BY_NAME: readonly [RegExp, Role][] = [
   [/^sql$|sql (?:query|statement)|^statement$/u, "sql"],
+  [/\bcurrency\b/u, "currency"],
   [/^(?:expression|formula|equation|calculation|math)$/u, "expression"],
   [/\b(?:path|file|filename|filepath|directory|folder|dir)\b/u, "path"],
   [/\b(?:url|uri|link|href|website|webpage|endpoint)\b/u, "url"],
   [/\b(?:email|mail)\b/u, "email"],
   [/\b(?:to|recipient|recipients|receiver|cc|bcc|attendee|attendees|invitees|assignee|user|username|person|contact)\b/u, "recipient"],
   [/\b(?:date|datetime|start|end|begin|deadline|due|when|day|time|since|until|before|after|timestamp)\b/u, "date"],
-  [/\b(?:location|city|cities|place|address|destination|origin|country|region|town|state|area|venue)\b/u, "place"],
-  [/\b(?:channel|room)\b/u, "channel"],
+  [/\b(?:location|city|cities|place|address|destination|origin|country|region|town|state|area|venue|room)\b/u, "place"],
+  [/\bchannel\b/u, "channel"],
   [/^(?:owner|org|organization|organisation)$/u, "owner"],
   [/\b(?:repo|repository|project)\b/u, "repository"],
   [/\b(?:table|collection|dataset)\b/u, "table"],

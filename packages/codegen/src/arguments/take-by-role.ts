@@ -15,7 +15,10 @@ const PRONOUN = /^(?:it|that|this|them|these|those|there|here|me|us|the|a|an|eac
 
 /** Looks for what a role's values look like, or for the words that lead to them. */
 export function takeByRole(phrase: Phrase, parameter: Parameter, now: Date): Found {
+  const direction = directionOf(parameter);
   switch (parameter.role) {
+    case "currency":
+      return takeCurrency(phrase, direction);
     case "email":
     case "recipient":
       return takeRecipient(phrase, parameter);
@@ -26,13 +29,13 @@ export function takeByRole(phrase: Phrase, parameter: Parameter, now: Date): Fou
     case "date":
       return takeDate(phrase, parameter, now);
     case "place":
-      return takeAfter(phrase, "for|in|at|of|near|around|from|to", true);
+      return takeAfter(phrase, direction ?? "for|in|at|of|near|around|from|to", true);
     case "channel":
       return takeChannel(phrase);
     case "table":
       return takeTable(phrase);
     case "language":
-      return takeAfter(phrase, "to|into|in", false);
+      return takeAfter(phrase, direction ?? "to|into|in", false);
     case "identifier":
       return takeIdentifier(phrase);
     case "message":
@@ -41,8 +44,23 @@ export function takeByRole(phrase: Phrase, parameter: Parameter, now: Date): Fou
     case "query":
       return takeQuery(phrase);
     default:
-      return undefined;
+      return direction === undefined ? undefined : takeAfter(phrase, direction, false);
   }
+}
+
+/** The prepositions that lead to a parameter such as `from_city` or `target_language`. */
+function directionOf(parameter: Parameter): string | undefined {
+  const words = parameter.words.join(" ");
+  if (/\b(?:from|source|origin|departure)\b/u.test(words)) return "from";
+  return /\b(?:to|target|destination|arrival)\b/u.test(words) ? "to|into|in" : undefined;
+}
+
+function takeCurrency(phrase: Phrase, direction: string | undefined): Found {
+  const CODE = "([A-Z]{3}|euros?|dollars?|pounds?|yen|francs?)";
+  const led = direction === undefined ? undefined : phrase.take(new RegExp(`\\b(?:${direction})\\s+${CODE}\\b`, "u"));
+  const found = (led ?? phrase.take(new RegExp(`(?<!\\b(?:to|into|in)\\s)\\b${CODE}\\b`, "u")))?.[1];
+  const NAMES: Readonly<Record<string, string>> = { euro: "EUR", dollar: "USD", pound: "GBP", yen: "JPY", franc: "CHF" };
+  return single(found === undefined ? undefined : (NAMES[found.replace(/s$/u, "")] ?? found));
 }
 
 /** Takes `owner/repository`. */

@@ -1,5 +1,7 @@
 import type { ToolDefinition } from "@cem/core";
 import { isStopWord, splitWords, stem } from "@cem/text";
+import { enumOf } from "../arguments/roles.ts";
+import { sameMeaning } from "./synonyms.ts";
 import { isKnownVerb, verbFit } from "./verb-classes.ts";
 
 /** How well a tool suits a step. */
@@ -25,8 +27,9 @@ const EVIDENCE: readonly [RegExp, string][] = [
   [/(?:^|\s)\/[\w.-]+/u, "directory folder file path"],
   [/\S+@\S+\.\w+/u, "email address"],
   [/https?:\/\//iu, "url page website link"],
-  [/\d\s*[-+*/^]\s*\d/u, "expression calculate arithmetic"],
+  [/\d\s*[+*/^]\s*\d|\d\s+-\s+\d/u, "expression calculate arithmetic"],
   [/\bselect\b[\s\S]+\bfrom\b/iu, "sql query database"],
+  [/\b(?:USD|EUR|GBP|JPY|CHF|CNY|INR|AUD|CAD|SEK|NOK|DKK|PLN|BRL|MXN|KRW)\b/u, "currency"],
   [/(?:^|\s)#[a-z][\w-]*/u, "channel message"],
 ];
 
@@ -41,7 +44,7 @@ export function matchTools(step: string, tools: readonly ToolDefinition[]): Tool
 
 /** The verb that a step begins with. */
 export function verbOf(step: string): string | undefined {
-  const words = splitWords(step.slice(0, 200)).slice(0, 6);
+  const words = splitWords(step.slice(0, 200).replace(/\b(what|where|who|how|when)['’]s\b/iu, "$1 is")).slice(0, 6);
   const first = words.find((word) => !/^(?:please|also|the|a|an|me|now|just|i|we|you|to|can|could|new)$/u.test(word));
   if (first !== undefined && /^(?:what|how|is|are|where|when|who|which|does|do|will)$/u.test(first)) return first;
   return first !== undefined && isKnownVerb(first) ? first : undefined;
@@ -60,27 +63,43 @@ function match(step: StepWords, tool: ToolDefinition): ToolMatch | undefined {
   const serverWords = splitWords(tool.server);
   const isNamed = step.plain.includes(` ${nameWords.join(" ")} `) && (nameWords.length > 1 || tool.name.includes("_"));
   const verb = verbFit(step.verb, nameWords);
-  const nouns = nameWords.filter((word) => !isKnownVerb(word) && !isStopWord(word) && !serverWords.includes(word));
+  const nouns = nameWords.filter((word) => !isKnownVerb(word) && !isStopWord(word));
   const nounHits = nouns.filter((word) => has(step, word)).length;
   const nounShare = nouns.length === 0 ? 0 : nounHits / nouns.length;
-  const serverHits = serverWords.filter((word) => has(step, word)).length;
+  const serverHits = serverWords.filter((word) => word !== step.verb && has(step, word)).length;
   const descriptionHits = countHits(step, `${tool.description} ${tool.originalName ?? ""}`, nameWords);
+  const outputHits = countHits(step, outputWords(tool), nameWords);
   const parameterHits = countHits(step, Object.keys(tool.inputSchema.properties ?? {}).join(" "), nameWords);
   if (verb < 0 && !isNamed) return undefined;
-  const subject = nounShare > 0 || serverHits > 0 || isNamed;
+  const enumHits = countHits(step, enumWords(tool), nameWords);
+  const isSearch = step.verb === "search" && verb === 1 && /(?:^|\W)(?:query|q|keywords?|term)(?:$|\W)/iu.test(Object.keys(tool.inputSchema.properties ?? {}).join(" "));
+  const subject = nounShare > 0 || serverHits > 0 || isNamed || (outputHits > 0 && verb > 0) || (enumHits > 0 && verb > 0) || isSearch;
   const isVerbOnly = nouns.length === 0 && verb === 1;
-  const described = descriptionHits >= 2 || (descriptionHits >= 1 && (verb > 0 || step.verb === "what" || step.verb === "is"));
+  const described = descriptionHits >= 2 || (outputHits >= 1 && verb >= 0.6) || (descriptionHits >= 1 && (verb > 0 || step.verb === "what" || step.verb === "is"));
   if (!subject && !isVerbOnly && !described) return undefined;
   const score =
-    4 * nounShare + 2.5 * verb + 1.2 * Math.min(serverHits, 1) + 0.5 * Math.min(descriptionHits, 4) + 0.3 * Math.min(parameterHits, 3) +
+    4 * nounShare + 2.5 * verb + 1.2 * Math.min(serverHits, 1) + 0.5 * Math.min(descriptionHits, 4) + Math.min(outputHits, 2) + Math.min(enumHits, 2) + 0.3 * Math.min(parameterHits, 3) +
     (isNamed ? 6 : 0) + (isVerbOnly ? 2 : 0) - 0.02 * nameWords.length;
   if (score < MIN_MATCH_SCORE && !(subject && verb >= 0 && score >= 2)) return undefined;
   const isStrong = isNamed || (verb > 0 && nounShare === 1) || (nouns.length === 0 && verb === 1 && (serverHits > 0 || descriptionHits >= 2));
   return { tool, score, isStrong };
 }
 
+/** Values that a tool's parameters are limited to. */
+function enumWords(tool: ToolDefinition): string {
+  const values = Object.values(tool.inputSchema.properties ?? {}).flatMap((schema) => enumOf(schema));
+  return values.slice(0, 200).join(" ");
+}
+
+/** Names of what a tool gives back. */
+function outputWords(tool: ToolDefinition): string {
+  const { outputSchema } = tool;
+  const items = outputSchema?.items?.properties ?? {};
+  return [...Object.keys(outputSchema?.properties ?? {}), ...Object.keys(items)].join(" ");
+}
+
 function has(step: StepWords, word: string): boolean {
-  return step.words.has(stem(word));
+  return sameMeaning(stem(word)).some((one) => step.words.has(one));
 }
 
 function countHits(step: StepWords, text: string, except: readonly string[]): number {

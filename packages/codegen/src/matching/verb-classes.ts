@@ -3,13 +3,13 @@ const CLASSES: Readonly<Record<string, string>> = {
   read: "read get fetch retrieve obtain show display look lookup check give tell view see read load find provide what how is where when who which describe explain inspect query report know need want open",
   list: "list enumerate show get fetch display view find browse all what which see",
   search: "search find look lookup query seek locate discover browse get",
-  create: "create make add open new file raise schedule book insert register generate start build set plan draft log report put submit define write",
+  create: "create make add open new raise schedule book insert register generate start build set plan draft log report put submit define write",
   write: "write save store put append create record dump export persist log",
   send: "send post publish email mail message notify share submit text tell reply forward deliver tweet write dm ping",
-  update: "update edit change set modify rename replace adjust patch mark move assign increase decrease close reopen complete",
+  update: "update edit change set turn switch modify rename replace adjust patch mark move assign increase decrease close reopen complete",
   remove: "delete remove drop erase clear cancel destroy discard unset",
   compute: "calculate compute evaluate solve work determine count sum add subtract multiply divide average convert",
-  transform: "convert translate transform turn format encode decode summarize summarise parse render",
+  transform: "convert translate transform format encode decode summarize summarise parse render",
   run: "run execute start launch trigger call invoke perform",
 };
 

@@ -22,7 +22,8 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 export function planArithmetic(context: StepContext): boolean {
   const { step, plan, matches } = context;
   if (planRounding(context)) return true;
-  const arithmetic = readArithmetic(step.text);
+  const arithmetic = readArithmetic(step.text) ?? overResults(step.text, plan);
+  if (arithmetic === undefined && planSeveral(context)) return true;
   if (arithmetic === undefined || (isBareReference(arithmetic) && evaluate(arithmetic) === undefined && !allKnown(arithmetic, plan))) return false;
   const skill = matches.find((match) => match.tool.kind === "skill" && match.isStrong && !/[-+*/^]/u.test(step.text));
   if (skill !== undefined) return false;
@@ -30,10 +31,35 @@ export function planArithmetic(context: StepContext): boolean {
   const value = evaluate(arithmetic);
   const tool = findTool(arithmetic, step.text, plan, text);
   const expression = tool ?? { expression: toExpression(arithmetic, plan, step.text), schema: NUMBER_SCHEMA };
-  const declared = plan.declare(expression.expression, { words: resultName(arithmetic), schema: expression.schema });
+  const declared = plan.declare(expression.expression, { words: sourceField(arithmetic, plan) === undefined ? nameOf(arithmetic) : `next ${sourceField(arithmetic, plan)}`, schema: expression.schema });
+  const source = sourceField(arithmetic, plan);
+  if (source !== undefined) declared.source = source;
   if (value !== undefined) declared.constant = value;
   if (text !== undefined) declared.formula = text;
   return true;
+}
+
+/** `calculate 2 + 3 and 4 * 5`: one result each. */
+function planSeveral({ step, plan, matches }: StepContext): boolean {
+  const verb = /^(?:calculate|compute|evaluate|solve|what is|what's|what are)\s+/iu.exec(step.text)?.[0];
+  const parts = verb === undefined ? [] : step.text.slice(verb.length).split(/\s*,\s*(?:and\s+)?|\s+and\s+|\s*;\s*/iu);
+  if (parts.length < 2 || parts.length > 50 || parts.some((part) => readArithmetic(part) === undefined)) return false;
+  return parts.every((part) => planArithmetic({ step: { ...step, text: `calculate ${part}` }, plan, matches }));
+}
+
+const OVER_RESULTS = /^(add|sum|multiply|subtract|average|combine)(?: up| together)?\s+(?:both|all|the|these|those|them|the two)?\s*(?:of\s+)?(?:the\s+|these\s+)?(?:two\s+)?(?:results|numbers|values|answers|them|both)(?:\s+together|\s+up)?$|^(add|multiply|sum|subtract) (?:them|both)(?: together| up)?$/iu;
+
+/** `add both results`: the numbers that earlier steps gave. */
+function overResults(text: string, plan: Plan): Arithmetic | undefined {
+  const match = OVER_RESULTS.exec(text);
+  const numbers = plan.values.filter((value) => isNumeric(value.schema) && !value.consumed);
+  const [first, ...more] = numbers.map((value): Arithmetic => ({ kind: "reference", words: `\u0000${value.name}` }));
+  if (match === null || first === undefined || more.length === 0) return undefined;
+  const verb = (match[1] ?? match[2] ?? "").toLowerCase();
+  const operator = verb === "multiply" ? "*" : verb === "subtract" ? "-" : "+";
+  const total = more.reduce((left, right): Arithmetic => ({ kind: "operation", operator, left, right }), first);
+  if (verb !== "average") return total;
+  return { kind: "operation", operator: "/", left: total, right: { kind: "number", value: numbers.length, text: String(numbers.length) } };
 }
 
 /** `double the weather` is none of ours: every reference must be known. */
@@ -46,6 +72,19 @@ function allKnown(arithmetic: Arithmetic, plan: Plan): boolean {
   if (arithmetic.kind === "reference") return findReference(arithmetic.words, plan, "number") !== undefined;
   if (arithmetic.kind === "operation") return allKnown(arithmetic.left, plan) && allKnown(arithmetic.right, plan);
   return allKnown(arithmetic.value, plan);
+}
+
+/** A sum of earlier results is their total. */
+function nameOf(arithmetic: Arithmetic): string {
+  const isTotal = arithmetic.kind === "operation" && arithmetic.operator === "+" && arithmetic.right.kind === "reference";
+  return isTotal ? "total" : resultName(arithmetic);
+}
+
+/** The field of the open file that a step like `result + 1` moves on. */
+function sourceField(arithmetic: Arithmetic, plan: Plan): string | undefined {
+  if (arithmetic.kind !== "operation" || arithmetic.left.kind !== "reference" || arithmetic.right.kind !== "number") return undefined;
+  const reference = findReference(arithmetic.left.words, plan, "number");
+  return reference?.value.document !== undefined && reference.expression.kind === "member" ? reference.expression.key : undefined;
 }
 
 interface ToolExpression {
@@ -116,12 +155,13 @@ export function toExpression(arithmetic: Arithmetic, plan: Plan, step: string): 
 }
 
 function planRounding({ step, plan }: StepContext): boolean {
-  const match = /^round(?: (.*?))?(?: (?:to|at) (?:(\d+|two|one|three|four|zero|no) (?:decimals?|digits?|decimal places?|places?)(?: after.*)?|(?:the )?(?:nearest )?(?:whole number|integer)))?$/iu.exec(step.text);
+  const precision = /\s(?:to|at) (?:(\d+|two|one|three|four|zero|no) (?:decimals?|digits?|decimal places?|places?)(?: after.*)?|(?:the )?(?:nearest )?(?:whole number|integer))$/iu.exec(step.text);
+  const match = /^round\b\s*(.*)$/iu.exec(step.text.slice(0, precision?.index));
   if (match === null) return false;
-  const words = match[1] === undefined || match[1] === "" ? "it" : match[1];
+  const words = match[1] === undefined || /^(?:up|down|off)?$/iu.test(match[1]) ? "it" : match[1];
   const reference = findReference(words.replace(/^(?:it|the result) (?:up|down)$/iu, "it"), plan, "number");
   if (reference === undefined) return false;
-  const digits = { zero: 0, no: 0, one: 1, two: 2, three: 3, four: 4 }[match[2]?.toLowerCase() ?? ""] ?? Number(match[2] ?? 0);
+  const digits = { zero: 0, no: 0, one: 1, two: 2, three: 3, four: 4 }[precision?.[1]?.toLowerCase() ?? ""] ?? Number(precision?.[1] ?? 0);
   reference.value.consumed = true;
   const rounded =
     digits === 0 ? method(name("Math"), "round", reference.expression) : call("Number", method(reference.expression, "toFixed", literal(Math.min(digits, 20))));

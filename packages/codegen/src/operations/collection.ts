@@ -1,6 +1,6 @@
 import { readSelection } from "../reading/selection.ts";
 import type { StepContext } from "./operation.ts";
-import { isForTool } from "./operation.ts";
+import { isForOtherTool } from "./operation.ts";
 import { applySelection, currentRows } from "./rows.ts";
 import { Unfilled } from "../planning/plan.ts";
 import { readAggregate } from "./aggregate.ts";
@@ -14,7 +14,7 @@ const WORK = /\b(?:filter|sort|sorted|order(?:ed)? by|rank|top \d+|first \d+|las
 export function planCollection(context: StepContext): boolean {
   const { step, plan } = context;
   if (!STARTS.test(step.text) || !WORK.test(step.text)) return false;
-  if (isForTool(context) && !/^(?:filter|sort|take|keep|group|count)\b/iu.test(step.text)) return false;
+  if (isForOtherTool(context) && !/^(?:filter|sort|take|keep|group|count)\b/iu.test(step.text)) return false;
   const aggregate = readAggregate(step.text, plan);
   if (aggregate !== undefined) {
     plan.declare(aggregate.expression, { words: aggregate.words, schema: { type: "number" } });

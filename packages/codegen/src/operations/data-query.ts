@@ -1,9 +1,11 @@
 import type { ToolDefinition } from "@cem/core";
 import { splitStems, splitWords, stem } from "@cem/text";
+import { fillArguments } from "../arguments/fill.ts";
 import { sqlParameter } from "../arguments/roles.ts";
 import { type Plan, Unfilled } from "../planning/plan.ts";
 import { hasType, propertiesOf, type Value } from "../planning/value.ts";
 import { type Expression, literal, member } from "../program/expression.ts";
+import { plural } from "../program/names.ts";
 import { readSelection } from "../reading/selection.ts";
 import { applySelection } from "./rows.ts";
 import { isForTool, type StepContext } from "./operation.ts";
@@ -23,7 +25,7 @@ export function planDataQuery(context: StepContext): boolean {
     callWithSql(plan, tool, given, table ?? "rows");
     return true;
   }
-  if (!ASKS.test(step.text) || (isForTool(context) && context.matches[0]?.tool !== tool)) return false;
+  if (!ASKS.test(step.text) || hasBetterTool(context, tool)) return false;
   const selection = readSelection(step.text);
   const entity = selection.entity.find((noun) => isKnownEntity(noun, step.text, tool, plan));
   if (entity === undefined) return false;
@@ -40,6 +42,13 @@ export function planDataQuery(context: StepContext): boolean {
   const rows = callWithSql(plan, tool, `SELECT * FROM ${table}`, table);
   applySelection(plan, rows, selection);
   return true;
+}
+
+/** Another tool suits the step and the step says all that it needs. */
+function hasBetterTool(context: StepContext, tool: ToolDefinition): boolean {
+  const best = context.matches[0]?.tool;
+  if (!isForTool(context) || best === undefined || best === tool) return false;
+  return fillArguments(best, context.step, context.plan).missing.length === 0;
 }
 
 /** SQL that the text gives, bare or in quotes. */
@@ -67,6 +76,7 @@ function isKnownEntity(noun: string, text: string, tool: ToolDefinition, plan: P
 
 /** The table as the tool's own description spells it, else as the text does. */
 function tableName(entity: string, known: ReadonlySet<string>): string {
+  if (known.has(plural(entity))) return plural(entity);
   if (known.has(entity)) return entity;
   return [...known].find((word) => stem(word) === stem(entity) && /s$/u.test(word)) ?? entity;
 }

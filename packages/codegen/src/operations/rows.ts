@@ -32,7 +32,7 @@ export function applySelection(plan: Plan, rows: Value, selection: RowSelection)
       return declared;
     }
     const args = fromEnd ? [literal(-count)] : [literal(0), literal(count)];
-    current = next(plan, current, method(current.expression, "slice", ...args), `${fromEnd ? "last" : selection.sort === undefined ? "first" : "top"} ${noun}`);
+    current = next(plan, current, method(current.expression, "slice", ...args), `${fromEnd ? "last" : selection.sort === undefined && selection.limit.isTop !== true ? "first" : "top"} ${noun}`);
   }
   return current;
 }

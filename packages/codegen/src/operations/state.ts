@@ -37,8 +37,8 @@ export function planSave(context: StepContext): boolean {
   const open = plan.documents.find((one) => one.path === path);
   const assignments = readSaveFields(step.text, step.fields);
   if (open !== undefined) return saveBack(context, open, assignments);
-  const json = findJson(step.text);
-  if (json !== undefined && step.fields.length === 0) return saveNew(plan, path, step.text, toEntries(json.value), json.value);
+  const json = assignments === undefined ? findJson(step.text) : undefined;
+  if (json !== undefined) return saveNew(plan, path, step.text, toEntries(json.value), json.value);
   if (assignments !== undefined) {
     const entries = assignments.map((one) => ({ key: one.key, value: one }));
     return saveNew(plan, path, step.text, entries.map(({ key, value }) => ({ key, value: resolveField(value, plan) })), undefined, assignments);
@@ -168,6 +168,7 @@ function planPush(text: string, plan: Plan, document: StateDocument): boolean {
   const words = match[1].trim();
   const value = resolveWords(words, plan) ?? resolveWords(`the ${words}`, plan) ?? literal(readLooseValue(words));
   plan.add({ kind: "do", value: method(field.expression, "push", value) });
+  document.fields.set(field.expression.kind === "member" ? field.expression.key : key, undefined);
   typeEmptyList(document, key, plan);
   markChanged(plan, document);
   return true;

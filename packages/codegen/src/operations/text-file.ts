@@ -17,6 +17,7 @@ const READING = /^(?:read|open|load|show|print|display|cat|get|fetch)\b/iu;
 
 /** Reads, writes, appends to and lists text files, with the tools for it where they are chosen, else by itself. */
 export function planTextFile(context: StepContext): boolean {
+  if (context.matches.some((match) => match.isStrong && !isFileTool(match.tool))) return false;
   return planAppend(context) || planWrite(context) || planReadBack(context) || planRead(context) || planList(context);
 }
 
@@ -113,6 +114,10 @@ function planList({ step, plan, matches }: StepContext): boolean {
   return true;
 }
 
+function isFileTool(tool: ToolDefinition): boolean {
+  return readParameters(tool).some((one) => one.role === "path") || kindOfTool(splitWords(tool.name)) === "compute" || splitWords(tool.name).length === 1;
+}
+
 /** The tool that reads or writes a file, by its name and parameters. */
 export function findFileTool(tools: readonly ToolDefinition[], kind: "read" | "write"): ToolDefinition | undefined {
   return tools.find((tool) => {
@@ -136,8 +141,7 @@ function contentParameter(tool: ToolDefinition): string | undefined {
 function findPath(text: string): string | undefined {
   const quotes = findQuotes(text);
   const outside = quotes.reduce((rest, quote) => rest.slice(0, quote.start) + " ".repeat(quote.end - quote.start) + rest.slice(quote.end), text);
-  const bare = new RegExp(PATH.source, "u").exec(outside)?.[0];
-  if (bare !== undefined) return bare;
+  for (const match of outside.matchAll(new RegExp(PATH.source, "gu"))) if (/^[./~]|\.[a-z]\w{0,4}$/iu.test(match[0])) return match[0];
   return quotes.find((quote) => /^[^\s]+\.[a-z][a-z0-9]{0,4}$/iu.test(quote.value))?.value;
 }
 

@@ -1,6 +1,6 @@
 import type { JsonSchema, ToolDefinition } from "@cem/core";
 import { toolId } from "@cem/core";
-import { splitWords } from "@cem/text";
+import { isVerb, splitWords } from "@cem/text";
 import { fillArguments, type FilledArguments } from "../arguments/fill.ts";
 import { enumOf, type Parameter, readParameters } from "../arguments/roles.ts";
 import { isKnownVerb, isReading, kindOfTool } from "../matching/verb-classes.ts";
@@ -89,12 +89,16 @@ function declareMapped(plan: Plan, tool: ToolDefinition, list: Expression, item:
 /** What people call what a tool gives: `get_weather` gives weather. */
 export function resultWords(tool: ToolDefinition): string {
   const words = splitWords(tool.name).filter((word, at, all) => !(isKnownVerb(word) && all.length > 1 && at === 0) && !/^(?:by|for|of|the|from|to|and|in)$/u.test(word));
-  if (tool.kind === "skill" && words.length > 0) return `${words.join(" ")} result`.replace(/^number result$/u, "doubled");
-  if (words.length === 1 && isKnownVerb(words[0] ?? "")) return "result";
+  const [verb = "", ...object] = splitWords(tool.name);
+  if (isVerb(verb) && object.length > 0 && object.every((word) => GENERIC.test(word))) return verb.replace(/e?$/u, "ed");
+  if (words.length === 1 && words[0] === splitWords(tool.name).join("")) return "result";
+  if (words.includes("search")) return "search results";
   if (/^(?:read|get|load|fetch)$/u.test(splitWords(tool.name)[0] ?? "") && /^file/u.test(words.join(" "))) return "content";
   if (/^list$/u.test(splitWords(tool.name)[0] ?? "") && /director|folder/u.test(words.join(" "))) return "entries";
   return words.join(" ");
 }
+
+const GENERIC = /^(?:number|numbers|value|text|string|word|words|list|items|input|data)$/u;
 
 const THAT_MANY = /\b(?:that many|this many|as many|the same number of)\s+([\p{L}_]+)(?:\s*,?\s*(?:starting|beginning|start|first)\s+(?:with|from|at|by)\s+(.+?))?$/iu;
 
@@ -152,7 +156,7 @@ const EACH = /\b(?:each|every|all)(?:\s+of)?(?:\s+(?:the|those|these|them|their|
 
 /** `get the weather for each city`: once for every entry of an earlier list. */
 function planForEachResult(tool: ToolDefinition, text: string, plan: Plan): boolean {
-  const match = EACH.exec(text);
+  const match = /\b(?:each|every)\s+[\p{L}_]+['’]s\s+([\p{L}_]+)/iu.exec(text) ?? /\b(?:the\s+)?([\p{L}_]+)\s+of\s+(?:each|every)\b/iu.exec(text) ?? EACH.exec(text);
   if (match === null) return false;
   const source = plan.values.findLast((value) => hasType(listIn(value).schema, "array"));
   const target = readParameters(tool).find((one) => one.isRequired && !hasType(one.schema, "array", "boolean"));

@@ -57,7 +57,8 @@ function drop(statements: readonly Statement[], used: Set<string>): Statement[] 
   const kept: Statement[] = [];
   for (const statement of statements.toReversed()) {
     if (statement.kind === "const" && !used.has(statement.name)) {
-      if (awaits(statement.value)) kept.push({ kind: "do", value: statement.value });
+      if (statement.value.kind === "conditional" && awaits(statement.value)) kept.push(toBranch(statement.value));
+      else if (awaits(statement.value)) kept.push({ kind: "do", value: statement.value });
       else continue;
       addNames(used, statement.value);
       continue;
@@ -73,6 +74,11 @@ function drop(statements: readonly Statement[], used: Set<string>): Statement[] 
     kept.push(statement);
   }
   return kept.toReversed();
+}
+
+function toBranch(value: Expression & { kind: "conditional" }): Statement {
+  const otherwise: Statement[] = awaits(value.no) ? [{ kind: "do", value: value.no }] : [];
+  return { kind: "if", test: value.test, then: [{ kind: "do", value: value.yes }], otherwise };
 }
 
 function expressionsIn(statement: Statement): Expression[] {

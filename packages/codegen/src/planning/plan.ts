@@ -1,5 +1,5 @@
 import type { JsonSchema, ToolDefinition, UnfilledStep } from "@cem/core";
-import { awaited, call, type Expression, literal, name, object, type ObjectEntry } from "../program/expression.ts";
+import { awaited, call, type Expression, name, object, type ObjectEntry } from "../program/expression.ts";
 import { HELPER_NAMES } from "../operations/helpers.ts";
 import { camelCase, Names } from "../program/names.ts";
 import type { Statement } from "../program/statement.ts";
@@ -94,7 +94,8 @@ export class Plan {
   callTool(tool: ToolDefinition, args: ReadonlyMap<string, Expression>): Expression {
     this.uses.add(tool);
     const callee = this.import(tool.module, this.#localName(tool));
-    return awaited(call(calleeName(callee), ...toolArguments(tool, args)));
+    const called = call(calleeName(callee), ...toolArguments(tool, args));
+    return tool.kind === "skill" && /\)\s*:\s*(?!Promise\b)/u.test(tool.signature) && !tool.signature.includes("Promise<") ? called : awaited(called);
   }
 
   /** Two tools of one name from different modules: the second gets its server's name in front. */
@@ -124,8 +125,8 @@ function calleeName(expression: Expression): Expression {
 function toolArguments(tool: ToolDefinition, args: ReadonlyMap<string, Expression>): Expression[] {
   if (tool.callStyle === "object") {
     const entries: ObjectEntry[] = [...args].map(([key, value]) => ({ key, value }));
-    const takesNothing = Object.keys(tool.inputSchema.properties ?? {}).length === 0;
-    return entries.length === 0 && takesNothing ? [literal({})] : [object(entries)];
+    const isOptional = /^[\w$]+\((?:[\w$]+\?:|\s*\))/u.test(tool.signature);
+    return entries.length === 0 && isOptional ? [] : [object(entries)];
   }
   const order = Object.keys(tool.inputSchema.properties ?? {});
   const last = order.findLastIndex((key) => args.has(key));

@@ -31,6 +31,10 @@ export const PROPERTY_WORDS: Readonly<Record<string, readonly string[]>> = {
 
 /** The newest earlier result, or part of one, that words refer to. */
 export function findReference(words: string, plan: Plan, wanted: "number" | "any" = "any"): Reference | undefined {
+  if (words.startsWith("\u0000")) {
+    const exact = plan.values.find((value) => value.name === words.slice(1));
+    return exact && toReference(exact, wanted);
+  }
   const text = words.trim().replace(/^(?:of|from)\s+/iu, "").replace(/^all (?:the )?/iu, "the ");
   const ordinal = ORDINAL.exec(text)?.[1]?.toLowerCase();
   const results = plan.values.filter((value) => !value.isEffect && value.document === undefined);

@@ -62,9 +62,9 @@ export function printExpression(expression: Expression): Document {
 
 function printArguments(args: readonly Expression[]): Document {
   const only = args.at(-1);
-  const hugs = only?.kind === "object" || only?.kind === "arrow" || only?.kind === "array";
+  const hugs = only?.kind === "object" || only?.kind === "array" || (only?.kind === "arrow" && ["call", "object", "array"].includes(only.body.kind));
   if (hugs && args.length === 1) return concat("(", printExpression(only), ")");
-  if (only?.kind === "arrow" && args.slice(0, -1).every((arg) => arg.kind === "name")) {
+  if (only?.kind === "arrow" && hugs && args.slice(0, -1).every((arg) => arg.kind === "name")) {
     return concat("(", ...args.slice(0, -1).flatMap((arg) => [printExpression(arg), ", "]), printExpression(only), ")");
   }
   return enclosed("(", args.map(printExpression), ")");

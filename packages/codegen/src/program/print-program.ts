@@ -32,6 +32,7 @@ function printStatement(statement: Statement, depth: number): string {
       const type = statement.type === undefined ? "" : `: ${statement.type}`;
       const head = `${statement.kind} ${statement.name}${type} =`;
       const value = printExpression(statement.value);
+      if (statement.value.kind === "conditional") return pad + layOut(group(head, indent(line, value), ";"), depth);
       const breaksItself = statement.value.kind !== "binary" && statement.value.kind !== "literal";
       return pad + layOut(breaksItself ? concat(head, " ", value, ";") : group(head, indent(line, value), ";"), depth);
     }

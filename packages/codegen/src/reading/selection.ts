@@ -18,7 +18,7 @@ export interface RowSelection {
   filters: RowFilter[];
   sort?: { field: string; isDescending: boolean };
   /** At most so many; 1 with `isSingle` asks for the one row itself. */
-  limit?: { count: number; fromEnd: boolean; isSingle: boolean };
+  limit?: { count: number; fromEnd: boolean; isSingle: boolean; isTop?: boolean };
   groupBy?: string;
   aggregate?: { kind: "sum" | "average" | "max" | "min" | "count" | "median" | "statistics"; field?: string };
   columns?: string[];
@@ -105,7 +105,7 @@ function readLimit(phrase: Phrase, selection: RowSelection): void {
   const match = phrase.take(/(?:\b(?:take|keep|show|get|only|limit(?:ed)?(?:\s+(?:it|them))?(?:\s+to)?|return|pick|select|give me)\s+)*(?:only\s+)?(?:the\s+)?\b(top|first|last|bottom|at most|up to|limit(?:ed)? to|limit)\s+(\d{1,9})\b(?:\s+(?:rows?|results?|entries|items?|records?|ones?|of them|by\s+(?=\uE002)))?/iu);
   if (match?.[1] !== undefined && selection.limit === undefined) {
     const isTop = /^(?:top|bottom)$/iu.test(match[1]);
-    selection.limit = { count: Number(match[2]), fromEnd: /^last$/iu.test(match[1]), isSingle: false };
+    selection.limit = { count: Number(match[2]), fromEnd: /^last$/iu.test(match[1]), isSingle: false, isTop };
     const by = isTop ? phrase.take(new RegExp(`\\bby\\s+(?:the\\s+|their\\s+)?(${FIELD})`, "iu"))?.[1] : undefined;
     if (by !== undefined) selection.sort = { field: toField(by), isDescending: /^top$/iu.test(match[1]) };
   }

@@ -1,0 +1,32 @@
+import { stem } from "@cem/text";
+
+/** Nouns that people use for one another. */
+const GROUPS = [
+  "event meeting appointment",
+  "email mail",
+  "issue bug ticket",
+  "image picture photo",
+  "directory folder",
+  "repository repo",
+  "task todo reminder",
+  "message dm",
+  "movie film",
+  "product item",
+  "user person member",
+  "price cost quote",
+  "page website webpage site",
+  "document doc",
+  "customer client",
+  "stock share",
+];
+
+const SAME = new Map<string, readonly string[]>();
+for (const group of GROUPS) {
+  const stems = group.split(" ").map(stem);
+  for (const word of stems) SAME.set(word, stems);
+}
+
+/** A stem and those that mean the same. */
+export function sameMeaning(word: string): readonly string[] {
+  return SAME.get(word) ?? [word];
+}
