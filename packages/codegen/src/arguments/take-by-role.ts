@@ -126,7 +126,7 @@ function takeChannel(phrase: Phrase): Found {
 function takeTable(phrase: Phrase): Found {
   const before = phrase.take(/(?:\b(?:the|of|in|from|for)\s+)+([\p{L}_][\p{L}\p{N}_]*(?:(?:\s*,\s*|\s+and\s+)(?:the\s+)?[\p{L}_][\p{L}\p{N}_]*)*)\s+tables?\b/iu)?.[1];
   const named = before ?? phrase.take(/\btable\s+(?:named\s+|called\s+)?([\p{L}_][\p{L}\p{N}_]*)/iu)?.[1];
-  const described = named ?? phrase.take(/\b(?:describe|of|for|from|in)\s+(?:the\s+)?(?!table|schema|database|structure|columns)([\p{L}_][\p{L}\p{N}_]*)/iu)?.[1];
+  const described = named ?? phrase.take(/\b(?:describe|of|for|from|in)\s+(?:the\s+)?(?!the\b|tables?\b|schema|database|structure|columns)([\p{L}_][\p{L}\p{N}_]*)/iu)?.[1];
   if (described === undefined) return undefined;
   const list = splitList(described, phrase).map((part) => part.replace(/^the\s+/iu, ""));
   return list.length > 1 ? { list } : { value: list[0] ?? described };
@@ -155,7 +155,7 @@ function takeQuery(phrase: Phrase): Found {
 /** Takes the words behind a preposition: a place, a person, a language. */
 export function takeAfter(phrase: Phrase, prepositions: string, isPlace: boolean): Found {
   const pattern = new RegExp(
-    `(?<![\\p{L}\\p{N}])(?:${prepositions})\\s+(?:the\\s+(?:city|cities|town|location|place|places)\\s+(?:of\\s+)?|the\\s+following(?:\\s+\\w+)?:?\\s*|cities\\s+|both\\s+|:\\s*)?((?:${QUOTED}|[^\\s;:?!\\uE001\\uE002])[^;:?!\\uE002]{0,2000}?)(?=\\s+(?:for|in|on|at|with|from|to|by|using|over|during|please|next|tomorrow|today|tonight|now|right now|this|starting|as|via|of|if|when|and then)\\b|\\s*[;?!\\uE002]|\\s*:\\s|\\.(?:\\s|$)|$)`,
+    `(?<![\\p{L}\\p{N}])(?:${prepositions})\\s+(?:the\\s+(?:city|cities|town|location|place|places)\\s+(?:of\\s+)?|the\\s+following(?:\\s+\\w+)?:?\\s*|cities\\s+|both\\s+|:\\s*)?((?:${QUOTED}|[^\\s;:?!\\uE001\\uE002])[^;:?!\\uE002]{0,2000}?)(?=(?<!\\b(?:and|or))\\s+(?:for|in|on|at|with|from|to|by|using|over|during|please|next|tomorrow|today|tonight|now|right now|this|starting|as|via|of|if|when|and then)\\b|\\s*[;?!\\uE002]|\\s*:\\s|\\.(?:\\s|$)|$)`,
     "giu",
   );
   for (const match of phrase.text.matchAll(pattern)) {

@@ -1,6 +1,7 @@
 import type { ToolDefinition } from "@cem/core";
 import { isStopWord, splitWords, stem } from "@cem/text";
 import { enumOf } from "../arguments/roles.ts";
+import { PROPERTY_WORDS } from "../planning/references.ts";
 import { sameMeaning } from "./synonyms.ts";
 import { isKnownVerb, verbFit } from "./verb-classes.ts";
 
@@ -55,7 +56,8 @@ function readStep(step: string): StepWords {
   const evidence = EVIDENCE.filter(([pattern]) => pattern.test(text)).map(([, words]) => words);
   const words = splitWords(`${text} ${evidence.join(" ")}`);
   const first = splitWords(text).slice(0, 1)[0];
-  return { verb: verbOf(text) ?? first, words: new Set(words.map(stem)), plain: ` ${splitWords(text).join(" ")} ` };
+  const meant = words.flatMap((word) => (Object.hasOwn(PROPERTY_WORDS, word) ? splitWords(PROPERTY_WORDS[word]?.join(" ") ?? "") : []));
+  return { verb: verbOf(text) ?? first, words: new Set([...words, ...meant].map(stem)), plain: ` ${splitWords(text).join(" ")} ` };
 }
 
 function match(step: StepWords, tool: ToolDefinition): ToolMatch | undefined {

@@ -36,6 +36,7 @@ function overField(kind: Kind, whole: string, target: string, plan: Plan): Aggre
   const inList = /\bin\s+(?:the\s+)?["'`]?(\w+)["'`]?\s+(?:array|list|field)$/iu.exec(whole)?.[1];
   const field = (inList === undefined ? undefined : findDocumentField(inList, plan)) ?? (plan.document === undefined ? undefined : findDocumentField(target, plan));
   if (field?.expression.kind !== "member") return undefined;
+  if (inList === undefined && plan.document?.fields.size === 0) return undefined;
   const isKnown = inList !== undefined || plan.document?.fields.has(field.expression.key) === true;
   if (!isKnown && findReference(target, plan)?.value.document === undefined) return undefined;
   return { expression: reduce(kind, field.expression, plan), words: kind === "sum" ? "total" : kind };

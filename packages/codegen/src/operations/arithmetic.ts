@@ -31,8 +31,8 @@ export function planArithmetic(context: StepContext): boolean {
   const value = evaluate(arithmetic);
   const tool = findTool(arithmetic, step.text, plan, text);
   const expression = tool ?? { expression: toExpression(arithmetic, plan, step.text), schema: NUMBER_SCHEMA };
-  const declared = plan.declare(expression.expression, { words: sourceField(arithmetic, plan) === undefined ? nameOf(arithmetic) : `next ${sourceField(arithmetic, plan)}`, schema: expression.schema });
   const source = sourceField(arithmetic, plan);
+  const declared = plan.declare(expression.expression, { words: source === undefined ? nameOf(arithmetic) : `next ${source}`, schema: expression.schema });
   if (source !== undefined) declared.source = source;
   if (value !== undefined) declared.constant = value;
   if (text !== undefined) declared.formula = text;

@@ -5,8 +5,8 @@ import { sqlParameter } from "../arguments/roles.ts";
 import { type Plan, Unfilled } from "../planning/plan.ts";
 import { hasType, propertiesOf, type Value } from "../planning/value.ts";
 import { type Expression, literal, member } from "../program/expression.ts";
-import { plural } from "../program/names.ts";
-import { readSelection } from "../reading/selection.ts";
+import { plural, singular } from "../program/names.ts";
+import { readSelection, type RowSelection } from "../reading/selection.ts";
 import { applySelection } from "./rows.ts";
 import { isForTool, type StepContext } from "./operation.ts";
 
@@ -27,6 +27,7 @@ export function planDataQuery(context: StepContext): boolean {
   }
   if (!ASKS.test(step.text) || hasBetterTool(context, tool)) return false;
   const selection = readSelection(step.text);
+  placeNouns(selection, tool, step.text);
   const entity = selection.entity.find((noun) => isKnownEntity(noun, step.text, tool, plan));
   if (entity === undefined) return false;
   const known = knownWords(tool);
@@ -44,6 +45,32 @@ export function planDataQuery(context: StepContext): boolean {
   return true;
 }
 
+/** `the total of all orders`, `order totals`: which noun is the table, and which the column. */
+function placeNouns(selection: RowSelection, tool: ToolDefinition, text: string): void {
+  const known = knownWords(tool);
+  const isTable = (word: string): boolean => known.has(plural(singular(word)));
+  const { aggregate } = selection;
+  const needsField = aggregate !== undefined && aggregate.kind !== "count" && aggregate.kind !== "statistics";
+  const [owner = "", ...rest] = aggregate?.field?.split("_") ?? [];
+  if (needsField && rest.length > 0 && isTable(owner)) {
+    aggregate.field = rest.join("_");
+    selection.entity = [owner];
+  }
+  if (needsField && aggregate.field !== undefined && isTable(aggregate.field) && selection.entity.length === 0) {
+    selection.entity = [aggregate.field];
+    delete aggregate.field;
+  }
+  const nouns = [...selection.adjectives, ...selection.entity];
+  const table = nouns.find(isTable);
+  if (needsField && aggregate.field === undefined && table !== undefined) {
+    const field = nouns.find((noun) => noun !== table && known.has(singular(noun)));
+    if (field !== undefined) aggregate.field = singular(field);
+    else if (/\btotal\b/iu.test(text) && known.has("total")) aggregate.field = "total";
+    selection.adjectives = selection.adjectives.filter((word) => word !== field && word !== table);
+    selection.entity = [table];
+  }
+}
+
 /** Another tool suits the step and the step says all that it needs. */
 function hasBetterTool(context: StepContext, tool: ToolDefinition): boolean {
   const best = context.matches[0]?.tool;
@@ -53,7 +80,7 @@ function hasBetterTool(context: StepContext, tool: ToolDefinition): boolean {
 
 /** SQL that the text gives, bare or in quotes. */
 function readSql(text: string): string | undefined {
-  const match = SQL.exec(text)?.[1] ?? /["'`]\s*((?:select|with)\b[\s\S]+?)["'`]\s*$/iu.exec(text)?.[1];
+  const match = SQL.exec(text)?.[1] ?? /(?:^|[:\s])((?:SELECT\s+\S[\s\S]*?\sFROM|WITH\s+\w+\s+AS)\s[\s\S]+)$/u.exec(text)?.[1] ?? /["'`]\s*((?:select|with)\b[\s\S]+?)["'`]\s*$/iu.exec(text)?.[1];
   if (match === undefined) return undefined;
   const sql = match.trim().replace(/\s+(?:on|in|from|against) the database\.?$/iu, "").replace(/[;.]+$/u, "");
   const isSql = /^select\b[\s\S]+\bfrom\b\s+["`[\w]/iu.test(sql) || /^select\s+[\d'"(\w]+\s*\(?/u.test(sql) && /^SELECT\b/u.test(sql) || /^(?:WITH|PRAGMA|EXPLAIN|INSERT INTO|UPDATE \w+ SET|DELETE FROM|CREATE TABLE|DROP TABLE|ALTER TABLE)\b/u.test(sql);

@@ -7,6 +7,7 @@ import { hasType, isNumeric, type Value } from "../planning/value.ts";
 import { call, type Expression, literal, member, name, object, type ObjectEntry } from "../program/expression.ts";
 import { callFileSystem, markNeeded } from "./files.ts";
 import { readAggregate } from "./aggregate.ts";
+import { readText } from "./text-file.ts";
 import { isForTool, type StepContext } from "./operation.ts";
 
 const PRINTING = /^(?:print|log|display|output|show|echo|console\.log|report|tell|return|give|present|state)(?:\s+(?:me|us|out|back))*\b\s*:?\s*/iu;
@@ -19,6 +20,7 @@ export function planPrint(context: StepContext): boolean {
   const words = step.text.slice(match[0].length).trim();
   const isSure = /^(?:print|log|output|echo|display|console)/iu.test(match[0]);
   if (!isSure && isForTool(context)) return false;
+  if (isUnreadFile(words, plan) && plan.lastPath !== undefined) readText(plan, plan.lastPath);
   const expression = readMessage(words, plan) ?? readPrinted(words, plan);
   if (expression === undefined) {
     if (!isSure) return false;
@@ -26,6 +28,13 @@ export function planPrint(context: StepContext): boolean {
   }
   if (isSure) plan.add({ kind: "do", value: call(member(name("console"), "log"), expression) });
   return true;
+}
+
+/** `show its contents`, right after the file was written. */
+function isUnreadFile(words: string, plan: Plan): boolean {
+  const asksForFile = /^(?:the |its |their |that |whole |full )*(?:contents?|file|text)(?: of (?:it|the file|that file))?$/iu.test(words);
+  const newest = plan.values.at(-1);
+  return asksForFile && plan.document === undefined && (newest === undefined || newest.isEffect);
 }
 
 function readMessage(words: string, plan: Plan): Expression | undefined {

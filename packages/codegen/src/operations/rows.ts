@@ -2,7 +2,7 @@ import type { JsonSchema } from "@cem/core";
 import type { Plan } from "../planning/plan.ts";
 import { matchProperty } from "../planning/references.ts";
 import { hasType, isNumeric, type Value } from "../planning/value.ts";
-import { arrow, binary, call, type Expression, index, literal, member, method, name, not } from "../program/expression.ts";
+import { arrow, binary, call, type Expression, index, literal, member, method, name, not, object } from "../program/expression.ts";
 import { camelCase, plural, singular } from "../program/names.ts";
 import type { RowFilter, RowSelection } from "../reading/selection.ts";
 import { overColumn } from "./aggregate.ts";
@@ -34,7 +34,27 @@ export function applySelection(plan: Plan, rows: Value, selection: RowSelection)
     const args = fromEnd ? [literal(-count)] : [literal(0), literal(count)];
     current = next(plan, current, method(current.expression, "slice", ...args), `${fromEnd ? "last" : selection.sort === undefined && selection.limit.isTop !== true ? "first" : "top"} ${noun}`);
   }
-  return current;
+  return selection.columns === undefined ? current : pickColumns(plan, current, selection.columns);
+}
+
+function pickColumns(plan: Plan, rows: Value, columns: readonly string[]): Value {
+  const row = itemName(rows.words);
+  const [only] = columns;
+  const item = rows.schema.items ?? {};
+  const cells = columns.map((field) => ({ key: columnOf(rows, field), value: member(name(row), columnOf(rows, field)) }));
+  const body = columns.length === 1 && only !== undefined ? member(name(row), columnOf(rows, only)) : object(cells);
+  rows.consumed = true;
+  return plan.declare(method(rows.expression, "map", arrow([row], body)), {
+    words: columns.length === 1 && only !== undefined ? plural(only.replaceAll("_", " ")) : `${rows.words} details`,
+    schema: { type: "array", items: columns.length === 1 && only !== undefined ? (item.properties?.[columnOf(rows, only)] ?? {}) : { type: "object" } },
+  });
+}
+
+/** What one of them is called inside a function: `users` gives `user`. */
+export function itemName(words: string): string {
+  const last = words.split(" ").at(-1) ?? "";
+  const one = camelCase(singular(last));
+  return one === "" || one === camelCase(words) ? "item" : one;
 }
 
 function next(plan: Plan, from: Value, expression: Expression, words: string): Value {

@@ -126,7 +126,7 @@ function saveResult({ step, plan }: StepContext, path: string): boolean {
   const results = plan.values.filter((value) => !value.isEffect && !value.consumed);
   const wantsAll = /\b(?:both|all(?: the)? results|everything|results)\b/iu.test(words) && results.length > 1;
   const listed = words.split(/\s*,\s*(?:and\s+)?|\s+and\s+/iu).filter((part) => part !== "" && !/^(?:its\s+|the\s+)?metadata$/iu.test(part));
-  const references = wantsAll ? results.map((value) => ({ value, expression: value.expression, schema: value.schema })) : listed.map((part) => findReference(part, plan) ?? (plan.last && BACK.test(part) ? { value: plan.last, expression: plan.last.expression, schema: plan.last.schema } : undefined));
+  const references = wantsAll ? results.map((value) => ({ value, expression: value.expression, schema: value.schema })) : listed.map((part) => findReference(part, plan) ?? (plan.last && (BACK.test(part) || /^(?:both|all|everything|(?:both |all |the )*results)$/iu.test(part)) ? { value: plan.last, expression: plan.last.expression, schema: plan.last.schema } : undefined));
   const chosen = references.length === 0 && plan.last !== undefined ? [{ value: plan.last, expression: plan.last.expression, schema: plan.last.schema }] : references;
   if (chosen.length === 0 || chosen.some((one) => one === undefined)) {
     throw new Unfilled({ step: step.text, reason: "missing-argument", argument: "content", hint: `Say what to save in ${path}: list its fields, or name an earlier result.` });

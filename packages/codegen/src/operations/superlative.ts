@@ -1,7 +1,7 @@
 import { findProperty, matchProperty, PROPERTY_WORDS } from "../planning/references.ts";
 import { hasType, isNumeric, propertiesOf } from "../planning/value.ts";
 import { arrow, binary, conditional, member, method, name } from "../program/expression.ts";
-import { camelCase, singular } from "../program/names.ts";
+import { itemName } from "./rows.ts";
 import type { StepContext } from "./operation.ts";
 
 const WHICH = /^(?:tell(?:\s+me)?|say|show(?:\s+me)?|find(?:\s+out)?|determine|print|report|give(?:\s+me)?|return|decide|pick|compare)?\s*(?:them\s+and\s+\w+\s+)?(?:which|what|who|the)\s*(?:one\s+|city\s+|of (?:them|the two|those)\s+|\w+\s+)?(?:is|has|was|are)?\s*(?:the\s+)?(\w+)(?:\s+(\w+))?\s*(?:one|city|place|value)?\??$/iu;
@@ -19,7 +19,7 @@ export function planSuperlative({ step, plan }: StepContext): boolean {
   const key = isBy && match?.[2] !== undefined ? matchProperty(match[2], item, "number") : PROPERTY_WORDS[word] === undefined ? undefined : matchProperty(word, item, "number");
   if (match === null || key === undefined) return planCompare(step.text, plan);
   const operator = LOW.test(word) ? "<" : ">";
-  const other = camelCase(singular(list.words)) || "entry";
+  const other = itemName(list.words);
   const better = binary(member(name(other), key), operator, member(name("best"), key));
   const chosen = method(list.expression, "reduce", arrow(["best", other], conditional(better, name(other), name("best"))));
   plan.declare(chosen, { words: word.replace(/e?r$/u, "est"), schema: item });

@@ -99,7 +99,8 @@ function planRead({ step, plan }: StepContext): boolean {
   return true;
 }
 
-function readText(plan: Plan, path: string): void {
+/** Reads a text file, with the tool for it where there is one. */
+export function readText(plan: Plan, path: string): void {
   const tool = findFileTool(plan.tools, "read");
   const expression = tool === undefined ? callFileSystem(plan, "readFile", literal(path), literal("utf8")) : plan.callTool(tool, new Map([[pathParameter(tool), literal(path)]]));
   plan.declare(expression, { words: "content", schema: tool?.outputSchema ?? { type: "string" } });

@@ -3,7 +3,9 @@ import { digitize, NUMBER, Phrase, QUOTED } from "../reading/phrase.ts";
 import { useHelper } from "../operations/helpers.ts";
 import { type Plan, Unfilled } from "./plan.ts";
 import { findProperty, findReference, PROPERTY_WORDS, type Reference } from "./references.ts";
-import { hasType, isNumeric, propertiesOf } from "./value.ts";
+import { readArithmetic } from "../reading/arithmetic.ts";
+import { toExpression } from "../operations/arithmetic.ts";
+import { hasType, isNumeric, propertiesOf, type Value } from "./value.ts";
 
 const LOW = /^(?:younger|cheaper|colder|cooler|lighter|shorter|slower|smaller|lower|fewer|less)$/iu;
 const COMPARISONS: readonly [RegExp, string][] = [
@@ -90,9 +92,14 @@ function matchAny(words: string, operator: string, value: string | number | bool
 function refer(words: string, plan: Plan, wantsNumber: boolean): Reference | undefined {
   const text = words.trim().replace(/^(?:the|its)\s+/iu, "the ").replace(/^the (?=it\b)/iu, "").replace(/\s+(?:there|outside|value)$/iu, "");
   const bare = text.replace(/^the\s+/iu, "");
+  const arithmetic = /[-+*/^]|\b(?:plus|minus|times|divided)\b/iu.test(bare) ? readArithmetic(bare) : undefined;
+  if (arithmetic !== undefined) return { value: plan.last ?? EMPTY, expression: toExpression(arithmetic, plan, bare), schema: { type: "number" } };
   const wanted = wantsNumber ? "number" : "any";
   return findProperty(bare, plan, wanted) ?? findReference(text, plan, wanted) ?? findReference(bare, plan, wanted);
 }
+
+/** Stands for "no earlier result" where a test is about numbers of the text alone. */
+const EMPTY: Value = { name: "", expression: literal(null), schema: {}, words: "", step: 0, consumed: true, isEffect: false };
 
 function readParity(text: string, plan: Plan): Expression | undefined {
   const match = /^(.+?)\s+is\s+(?:an?\s+)?(even|odd|positive|negative|zero)(?:\s+number)?$/iu.exec(text);

@@ -1,5 +1,6 @@
 import type { ToolDefinition, UnfilledStep } from "@cem/core";
 import { splitSteps, splitWords, type TaskStep } from "@cem/text";
+import { isKnownVerb } from "../matching/verb-classes.ts";
 import { matchTools } from "../matching/match-tools.ts";
 import { planArithmetic } from "../operations/arithmetic.ts";
 import { planCollection } from "../operations/collection.ts";
@@ -38,7 +39,7 @@ export interface PlannedTask {
 /** Plans every step of a task; what can't be planned is collected, so all of it is told at once. */
 export function planTask(task: string, tools: readonly ToolDefinition[], now: () => Date, signal?: AbortSignal): PlannedTask {
   const plan = new Plan(tools, now);
-  const steps = splitSteps(task, { verbs: tools.map((tool) => splitWords(tool.name)[0] ?? "").filter((verb) => verb.length > 3) });
+  const steps = splitSteps(task, { verbs: tools.map((tool) => splitWords(tool.name)[0] ?? "").filter((verb) => verb.length > 3), nouns: tools.flatMap((tool) => splitWords(tool.name).filter((word) => !isKnownVerb(word) && word.length > 3)) });
   const unfilled: UnfilledStep[] = [];
   let branch: Branch | undefined;
   for (const [at, step] of steps.entries()) {

@@ -75,6 +75,7 @@ function printArrow(expression: Expression & { kind: "arrow" }): Document {
   const body = printExpression(expression.body);
   if (expression.body.kind === "object") return concat(head, " (", body, ")");
   if (expression.body.kind === "call" || expression.body.kind === "array") return concat(head, " ", body);
+  if (expression.body.kind === "conditional") return concat(head, " (", body, ")");
   return group(head, indent(line, body));
 }
 
@@ -84,7 +85,8 @@ function printBinary(expression: Expression & { kind: "binary" }): Document {
   const left = printIn(expression.left, rightAssociative ? UNARY + 1 : own);
   const right = printIn(expression.right, rightAssociative ? own : own + 1);
   if (expression.operator === "&&" || expression.operator === "||" || expression.operator === "??") {
-    return group(left, ` ${expression.operator}`, line, right);
+    const same = expression.right.kind === "binary" && expression.right.operator === expression.operator;
+    return group(left, ` ${expression.operator}`, line, same ? printIn(expression.right, own) : right);
   }
   return concat(left, ` ${expression.operator} `, right);
 }

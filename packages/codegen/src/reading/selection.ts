@@ -48,12 +48,20 @@ export function readSelection(text: string): RowSelection {
   const phrase = new Phrase(text);
   const selection: RowSelection = { filters: [], entity: [], adjectives: [], rest: "" };
   readLimit(phrase, selection);
+  readColumns(phrase, selection);
   readSort(phrase, selection);
   readGroups(phrase, selection);
   readFilters(phrase, selection);
   readAggregates(phrase, selection);
   readNouns(phrase, selection);
   return selection;
+}
+
+/** `the names and emails of all users`. */
+function readColumns(phrase: Phrase, selection: RowSelection): void {
+  const match = phrase.take(/^(\s*(?:\p{L}+\s+(?:me\s+)?)?)(?:only\s+|just\s+)?(?:the\s+|their\s+)?((?!number|count|sum|total|average|mean|median|max|min|list|contents?|rows|top|rest|statistics)[\p{Ll}_]+s?(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+)[\p{Ll}_]+)*)\s+of\s+(?:all\s+|every\s+)?(?:the\s+|those\s+)?(?=\p{L})/u);
+  if (match?.[2] === undefined) return;
+  selection.columns = match[2].split(/\s*,\s*(?:and\s+)?|\s+and\s+/u).map((word) => toField(singular(word)));
 }
 
 function readSort(phrase: Phrase, selection: RowSelection): void {
@@ -127,10 +135,18 @@ function readFilters(phrase: Phrase, selection: RowSelection): void {
       selection.filters.push({ field: meant, comparison: isLess ? "<" : ">", value: phrase.value(comparative[4] ?? "") });
       continue;
     }
-    if (takeBetween(phrase, selection) || takeComparison(phrase, selection) || takePart(phrase, selection)) continue;
+    if (takeState(phrase, selection) || takeBetween(phrase, selection) || takeComparison(phrase, selection) || takePart(phrase, selection)) continue;
     break;
   }
   takeInPlace(phrase, selection);
+}
+
+/** `are pending`, `that are in stock`, `marked as paid`. */
+function takeState(phrase: Phrase, selection: RowSelection): boolean {
+  const match = phrase.take(/\b(?:(?:that|which|who)\s+)?(?:are|is|were|marked(?:\s+as)?)\s+(?:currently\s+|still\s+)?(?!there\b|in\b|from\b|not\b|the\b|a\b|an\b|above\b|below\b|over\b|under\b|at\b|between\b)(\p{Ll}+)\s*\??\s*(?:$|\uE002|,)/u);
+  if (match?.[1] === undefined) return false;
+  selection.filters.push({ comparison: "matches", value: match[1] });
+  return true;
 }
 
 function takeBetween(phrase: Phrase, selection: RowSelection): boolean {
@@ -204,7 +220,7 @@ function readAggregates(phrase: Phrase, selection: RowSelection): void {
 }
 
 const SKIPPED = new Set(
-  "query get fetch find show list display retrieve search select read give tell look database db table tables rows row records record entries entry data from in the a an all of for to me and with that which who are is there have has what by please only filter keep take sort order calculate compute count them it those these results result items item on every each any some do does we my our their its out up then into existing available current using use sql via through exist exists return print many how list lists array information info details ones one as".split(" "),
+  "query get fetch find show list display retrieve search select read give tell look database db table tables rows row records record entries entry data from in the a an all of for to me and with that which who are is there have has what by please only filter keep take sort calculate compute count them it those these results result items item on every each any some do does we my our their its out up then into existing available current using use sql via through exist exists return print many how list lists array information info details ones one as".split(" "),
 );
 
 function readNouns(phrase: Phrase, selection: RowSelection): void {

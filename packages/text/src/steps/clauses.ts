@@ -2,7 +2,7 @@ import { outline } from "./outline.ts";
 import { beginsStep } from "./verbs.ts";
 
 const ABBREVIATION = /(?:\b(?:e\.g|i\.e|etc|vs|mr|mrs|ms|dr|st|no|approx|incl)|\b\p{Lu})\.$/iu;
-const SQL_START = /^\s*(?:SELECT\b[\s\S]+?\bFROM\b|WITH\b[\s\S]+?\bAS\b)/u;
+const SQL_START = /\bSELECT\s[\s\S]{1,2000}?\sFROM\s|^\s*WITH\s+\w+\s+AS\b/u;
 
 /** Cuts prose into sentences. Quotes, brackets, paths and numbers are never cut. */
 export function splitSentences(text: string): string[] {
@@ -21,8 +21,9 @@ export function splitSentences(text: string): string[] {
 }
 
 /** Cuts one sentence into the orders it gives. */
-export function splitClauses(sentence: string, ownVerbs: ReadonlySet<string>): string[] {
-  if (SQL_START.test(sentence)) return splitSql(sentence);
+export function splitClauses(sentence: string, own: OwnWords): string[] {
+  const sql = sentence.search(SQL_START);
+  if (sql >= 0) return splitSql(sentence, sql, own);
   const mask = outline(sentence);
   const pieces: { start: number; end: number }[] = [];
   let start = 0;
@@ -30,7 +31,7 @@ export function splitClauses(sentence: string, ownVerbs: ReadonlySet<string>): s
     const end = match.index + match[0].length;
     const sure = /then|afterwards|finally/iu.test(match[0]);
     const rest = mask.slice(end, end + 200);
-    const begins = sure || beginsStep(rest, ownVerbs) || /^(?:if|when|otherwise|else|unless)\b/iu.test(rest);
+    const begins = sure || beginsStep(rest, own.verbs) || beginsWithNoun(rest, own.nouns) || /^(?:if|when|otherwise|else|unless)\b/iu.test(rest);
     if (!begins || sentence.slice(start, match.index).trim() === "") continue;
     if (isInsideQuestion(mask.slice(start, match.index), rest)) continue;
     pieces.push({ start, end: match.index });
@@ -38,6 +39,17 @@ export function splitClauses(sentence: string, ownVerbs: ReadonlySet<string>): s
   }
   pieces.push({ start, end: sentence.length });
   return pieces.map((piece) => sentence.slice(piece.start, piece.end).trim()).filter((piece) => piece !== "");
+}
+
+/** Words beside those of English that begin a step. */
+export interface OwnWords {
+  verbs: ReadonlySet<string>;
+  nouns: ReadonlySet<string>;
+}
+
+function beginsWithNoun(rest: string, nouns: ReadonlySet<string>): boolean {
+  const match = /^(?:the\s+)?(?:current\s+)?([\p{L}]+)\s+(?:for|in|of|at|on)\s/iu.exec(rest);
+  return match?.[1] !== undefined && nouns.has(match[1].toLowerCase());
 }
 
 const SEPARATOR =
@@ -48,11 +60,14 @@ function isInsideQuestion(before: string, rest: string): boolean {
   return /\b(?:between|both)\s+\S+$/iu.test(before) && /^[\d·"']/u.test(rest);
 }
 
-function splitSql(sentence: string): string[] {
+/** SQL is one piece, with the words that lead to it; what follows "then" is not SQL any more. */
+function splitSql(whole: string, start: number, own: OwnWords): string[] {
+  const before = start === 0 ? [] : splitClauses(whole.slice(0, start), own);
+  const sentence = `${before.pop() ?? ""} ${whole.slice(start)}`.trim();
   const match = /;\s*|,?\s+(?:and\s+)?then\s+|,\s+and\s+(?=(?:save|print|count|write|show|return)\b)/u.exec(outline(sentence));
-  if (match === null) return [sentence];
+  if (match === null) return [...before, sentence];
   const rest = sentence.slice(match.index + match[0].length);
-  return [sentence.slice(0, match.index), ...splitClauses(rest, new Set())].filter((part) => part.trim() !== "");
+  return [...before, sentence.slice(0, match.index), ...splitClauses(rest, own)].filter((part) => part.trim() !== "");
 }
 
 function cutAt(text: string, cuts: readonly number[]): string[] {

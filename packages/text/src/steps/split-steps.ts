@@ -1,5 +1,5 @@
 import { readBlocks, type StepField, type TextBlock } from "./blocks.ts";
-import { splitClauses, splitSentences } from "./clauses.ts";
+import { type OwnWords, splitClauses, splitSentences } from "./clauses.ts";
 import { readCondition, readOtherwise, type StepCondition } from "./conditions.ts";
 
 /** One thing a task asks for. */
@@ -17,6 +17,8 @@ export interface TaskStep {
 export interface SplitOptions {
   /** Words that begin a step beside the common verbs of English, such as those that tools are named for. */
   verbs?: Iterable<string>;
+  /** Nouns that begin a step of their own, as in "the forecast for Oslo and the weather in Lima". */
+  nouns?: Iterable<string>;
 }
 
 /** The longest text that is split, in UTF-16 units; what comes after is left in the last step. */
@@ -28,16 +30,17 @@ const DESCRIBES = /^(?:the|this|that|it|its|with)\b[^.]{0,80}?\b(?:contain|conta
 
 /** Splits a task into the steps it asks for, in order. */
 export function splitSteps(task: string, options: SplitOptions = {}): TaskStep[] {
-  const verbs = new Set([...(options.verbs ?? [])].map((verb) => verb.toLowerCase()));
+  const lower = (words: Iterable<string> = []): ReadonlySet<string> => new Set([...words].map((word) => word.toLowerCase()));
+  const own = { verbs: lower(options.verbs), nouns: lower(options.nouns) };
   const steps: TaskStep[] = [];
   const branches = { count: 0 };
-  for (const block of readBlocks(task.slice(0, MAX_STEP_TEXT_CHARACTERS))) addBlock(steps, block, verbs, branches);
+  for (const block of readBlocks(task.slice(0, MAX_STEP_TEXT_CHARACTERS))) addBlock(steps, block, own, branches);
   return steps;
 }
 
-function addBlock(steps: TaskStep[], block: TextBlock, verbs: ReadonlySet<string>, branches: { count: number }): void {
+function addBlock(steps: TaskStep[], block: TextBlock, own: OwnWords, branches: { count: number }): void {
   const before = steps.length;
-  for (const sentence of splitSentences(block.text)) addSentence(steps, sentence, verbs, branches);
+  for (const sentence of splitSentences(block.text)) addSentence(steps, sentence, own, branches);
   const last = steps.at(-1);
   if (last === undefined || (steps.length === before && block.fields.length + block.items.length === 0)) return;
   last.fields.push(...block.fields);
@@ -50,21 +53,21 @@ function addBlock(steps: TaskStep[], block: TextBlock, verbs: ReadonlySet<string
   }
 }
 
-function addSentence(steps: TaskStep[], sentence: string, verbs: ReadonlySet<string>, branches: { count: number }): void {
+function addSentence(steps: TaskStep[], sentence: string, own: OwnWords, branches: { count: number }): void {
   let current: StepCondition | undefined;
-  for (const clause of splitClauses(sentence, verbs)) {
+  for (const clause of splitClauses(sentence, own)) {
     const otherwise = readOtherwise(strip(clause));
     const previous = current ?? steps.findLast((step) => step.condition !== undefined)?.condition;
     if (otherwise !== undefined && previous !== undefined) current = { ...previous, holds: !previous.holds };
     const { condition, negated, rest } = readCondition(otherwise ?? strip(clause));
-    let own = current;
+    let applies = current;
     if (condition !== undefined) {
       branches.count += 1;
-      own = { text: condition, holds: !negated, branch: branches.count };
-      if (rest === "" || !clause.startsWith(rest)) current = own;
+      applies = { text: condition, holds: !negated, branch: branches.count };
+      if (rest === "" || !clause.startsWith(rest)) current = applies;
     }
     const text = strip(rest);
-    if (text !== "") steps.push({ text, fields: [], items: [], ...(own && { condition: own }) });
+    if (text !== "") steps.push({ text, fields: [], items: [], ...(applies && { condition: applies }) });
   }
 }
 

@@ -1,0 +1,48 @@
+import type { UnfilledStep } from "@cem/core";
+import { describe, expect, it } from "vitest";
+import { createRulesGenerator } from "./rules-generator.ts";
+import { otherTools, sampleTools } from "./testing/tools.ts";
+
+const generator = createRulesGenerator({ now: () => new Date("2026-11-20T12:00:00Z") });
+
+async function refuse(task: string, tools = sampleTools): Promise<readonly UnfilledStep[]> {
+  const result = await generator.generate({ task, tools });
+  if (result.status !== "refused") throw new Error(result.code);
+  return result.steps;
+}
+
+describe("createRulesGenerator", () => {
+  describe("generate, for what can't be done", () => {
+    it("names the step that no tool can do", async () => {
+      expect(await refuse("Send an email to bob@example.com")).toMatchObject([{ reason: "no-tool", step: "Send an email to bob@example.com" }]);
+      expect(await refuse("write a poem")).toMatchObject([{ reason: "no-tool", step: "write a poem" }]);
+    });
+
+    it("names the argument that the text lacks", async () => {
+      expect(await refuse("Get weather")).toMatchObject([{ reason: "missing-argument", tool: "weather.get_weather", argument: "location" }]);
+      expect(await refuse("Send an email to bob@example.com", otherTools)).toMatchObject([{ tool: "email.send_email", argument: "subject" }]);
+    });
+
+    it("refuses a task for one step of it", async () => {
+      expect(await refuse("Get weather for San Francisco and send it to bob@example.com")).toMatchObject([{ reason: "no-tool", step: "send it to bob@example.com" }]);
+    });
+
+    it("takes no value that an enum does not have", async () => {
+      const [step] = await refuse("Search products for cheese in category food", otherTools);
+      expect(step).toMatchObject({ argument: "category" });
+      expect(step?.hint).toContain("books, shoes, electronics");
+    });
+
+    it("makes nothing up for a result that is not there", async () => {
+      expect(await refuse("Post the result to #general", otherTools)).toMatchObject([{ argument: "text" }]);
+      expect(await refuse("Multiply the result by 4")).toHaveLength(1);
+      expect(await refuse("Find users who joined last year")).toHaveLength(1);
+      expect(await refuse("Get weather for that many cities")).toMatchObject([{ argument: "location" }]);
+    });
+
+    it("says so when there is nothing to do", async () => {
+      expect(await refuse("")).toHaveLength(1);
+      expect(await refuse("   \n ")).toHaveLength(1);
+    });
+  });
+});

@@ -1,0 +1,12 @@
+import { readFileSync } from "node:fs";
+import type { ToolDefinition } from "@cem/core";
+
+function read(file: string): ToolDefinition[] {
+  return JSON.parse(readFileSync(new URL(file, import.meta.url), "utf8")) as ToolDefinition[];
+}
+
+/** The tools of the sample servers and skills in this repository. */
+export const sampleTools: readonly ToolDefinition[] = read("./sample-tools.json");
+
+/** Tools such as other people's servers have. None of them runs. */
+export const otherTools: readonly ToolDefinition[] = read("./other-tools.json");
