@@ -1,17 +1,14 @@
 import { join } from "node:path";
 import { basename, dirname } from "node:path/posix";
-import { denoArguments } from "./deno-arguments.ts";
 import { GUEST_RUNNER, GUEST_WORKSPACE, type GuestPlan } from "./guest-plan.ts";
 import { findProgram } from "./host-tools.ts";
 import type { Realisation, RealisationFound, SpawnPlan } from "./realisation.ts";
+import { guestEnvironment, namespacedDenoArguments } from "./namespaced-guest.ts";
 import { resourceLimitPrefix } from "./resource-limits.ts";
 import { seccompFilterFile } from "./seccomp-file.ts";
-import { systemLibraries } from "./system-libraries.ts";
+import { NETWORK_FILES, systemLibraries } from "./system-libraries.ts";
 
 const TEMPORARY_BYTES = 64 * 1024 * 1024;
-/** What name lookups and TLS need of the host. */
-const NETWORK_FILES = ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/usr/share/ca-certificates"];
-
 /** bubblewrap with namespaces of its own, a seccomp filter, rlimits and Deno's permissions. */
 export function findBubblewrap(): RealisationFound {
   const bwrap = findProgram("bwrap");
@@ -35,7 +32,7 @@ function planBubblewrap(bwrap: string, plan: GuestPlan): SpawnPlan {
   const guestBoot = `${GUEST_RUNNER}/guest/${basename(bootFile)}`;
   const importMapFile = `${GUEST_RUNNER}/import-map.json`;
   const shared = network === "none" ? [] : ["--share-net"];
-  const system = [...systemLibraries(), ...(network === "none" ? [] : NETWORK_FILES)];
+  const system = [...systemLibraries(network !== "none"), ...(network === "none" ? [] : NETWORK_FILES)];
   const [file = bwrap, ...args] = [
     ...resourceLimitPrefix(plan),
     bwrap,
@@ -67,27 +64,6 @@ function planBubblewrap(bwrap: string, plan: GuestPlan): SpawnPlan {
     args,
     env: guestEnvironment("/tmp/deno"),
     cwd: "/",
-    descriptorFile: seccompFilterFile(privateDir, network !== "none"),
+    descriptorFile: seccompFilterFile(privateDir, network),
   };
-}
-
-/** Deno's arguments where the guest has a file system view of its own. */
-export function namespacedDenoArguments(plan: GuestPlan, bootFile: string, importMapFile: string): string[] {
-  const { mounts, network, memoryMb } = plan;
-  const paths = mounts.map(({ guestPath }) => guestPath);
-  const readOnly = mounts.filter((mount) => mount.readOnly).map(({ guestPath }) => guestPath);
-  return denoArguments({
-    bootFile,
-    importMapFile,
-    read: [GUEST_WORKSPACE, ...paths],
-    write: [GUEST_WORKSPACE, ...paths.filter((path) => !readOnly.includes(path))],
-    denyWrite: readOnly,
-    network,
-    memoryMb,
-  });
-}
-
-/** The whole environment of a guest. */
-export function guestEnvironment(denoDir: string): Record<string, string> {
-  return { DENO_DIR: denoDir, DENO_NO_UPDATE_CHECK: "1", NO_COLOR: "1", HOME: "/nonexistent" };
 }

@@ -1,4 +1,5 @@
 import type { NetworkPolicy } from "@cem/core";
+import { networkRules } from "./network-rules.ts";
 
 export interface DenoArguments {
   bootFile: string;
@@ -10,22 +11,6 @@ export interface DenoArguments {
   memoryMb: number;
 }
 
-/** Addresses that lead to this machine, its neighbours, or a cloud's metadata service. */
-export const INTERNAL_NETWORKS: readonly string[] = [
-  "0.0.0.0/8",
-  "10.0.0.0/8",
-  "100.64.0.0/10",
-  "127.0.0.0/8",
-  "169.254.0.0/16",
-  "172.16.0.0/12",
-  "192.168.0.0/16",
-  "[::]/128",
-  "[::1]/128",
-  "[fc00::]/7",
-  "[fe80::]/10",
-  "localhost",
-];
-
 /** Deno splits lists at commas; a comma in a path is doubled. */
 function pathList(paths: readonly string[]): string {
   return paths.map((path) => path.replaceAll(",", ",,")).join(",");
@@ -33,8 +18,8 @@ function pathList(paths: readonly string[]): string {
 
 function networkFlags(network: NetworkPolicy): string[] {
   if (network === "none") return ["--deny-net"];
-  if (network === "all") return ["--allow-net"];
-  return [`--allow-net=${network.hosts.join(",")}`];
+  const { allow, deny } = networkRules(network);
+  return [allow === "all" ? "--allow-net" : `--allow-net=${allow.join(",")}`, `--deny-net=${deny.join(",")}`];
 }
 
 /** The arguments that start the guest runner with no more rights than it needs. */

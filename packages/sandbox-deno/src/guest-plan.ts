@@ -1,6 +1,7 @@
 import { lstatSync } from "node:fs";
-import { isAbsolute, posix } from "node:path";
+import { isAbsolute, join, posix } from "node:path";
 import { CemError, type Mount, type NetworkPolicy, type SandboxSpec } from "@cem/core";
+import { networkRules } from "./network-rules.ts";
 
 /** Where the guest sees its workspace. */
 export const GUEST_WORKSPACE = "/workspace";
@@ -35,7 +36,8 @@ function isFolder(path: string): boolean {
  *
  * @throws CemError `SANDBOX_SPEC_INVALID` with the field and the value.
  */
-export function checkSpec({ workspaceDir, mounts = [] }: SandboxSpec): void {
+export function checkSpec({ workspaceDir, mounts = [], network = "none" }: SandboxSpec): void {
+  if (network !== "none") networkRules(network);
   if (!isAbsolute(workspaceDir)) {
     throw misuse(`workspaceDir has to be absolute; it is "${workspaceDir}".`, { workspaceDir });
   }
@@ -53,4 +55,17 @@ export function checkSpec({ workspaceDir, mounts = [] }: SandboxSpec): void {
       throw misuse(`A mount can't appear at ${guestPath} in the guest: that place is the system's. Use a path under ${GUEST_WORKSPACE}.`, { guestPath });
     }
   }
+}
+
+/** Guest folders and where they really are. */
+export function guestPaths({ workspaceDir, mounts }: GuestPlan): Record<string, string> {
+  return Object.fromEntries([
+    [GUEST_WORKSPACE, workspaceDir],
+    ...mounts.map(({ guestPath, hostPath }): [string, string] => [guestPath, hostPath]),
+  ]);
+}
+
+/** Where a sandbox keeps the modules that stand in for Node's. */
+export function standInFolder(privateDir: string): string {
+  return join(privateDir, "modules");
 }

@@ -1,19 +1,48 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+const PREFIX = "cem-deno-";
 const made = new Set<string>();
 
-/** A folder that only this process knows, gone when the process ends. */
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/** Removes what processes left behind that were killed before they could tidy up. */
+function sweep(): void {
+  for (const name of readdirSync(tmpdir())) {
+    const pid = Number(/^cem-deno-(\d+)-/.exec(name)?.[1] ?? Number.NaN);
+    if (Number.isNaN(pid) || isRunning(pid)) continue;
+    try {
+      rmSync(join(tmpdir(), name), { recursive: true, force: true });
+    } catch {
+      // Another user's, then.
+    }
+  }
+}
+
+/** A folder that only this user can read, gone when the process ends. */
 export function createPrivateDir(): string {
-  if (made.size === 0) process.once("exit", () => made.forEach((path) => removePrivateDir(path)));
-  const path = mkdtempSync(join(tmpdir(), `cem-deno-${process.pid}-`));
+  if (made.size === 0) {
+    sweep();
+    process.once("exit", () => {
+      for (const path of made) removePrivateDir(path);
+    });
+  }
+  const path = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
   made.add(path);
-  writeFileSync(join(path, "import-map.json"), JSON.stringify({ imports: { "cem:client": "file:///cem/guest/boot.ts" } }));
+  mkdirSync(join(path, "root"));
   return path;
 }
 
+/** Removes a private folder. Safe to call twice. */
 export function removePrivateDir(path: string): void {
   made.delete(path);
-  rmSync(path, { recursive: true, force: true });
+  rmSync(path, { recursive: true, force: true, maxRetries: 3 });
 }

@@ -1,17 +1,43 @@
-import { ISOLATION_LEVELS, CemError, type Isolation, type SandboxProbe, type SandboxProvider, type SandboxSpec } from "@cem/core";
-import { createGuestSandbox, FairGate, guestBootFile, resolveLimits, type GuestSandbox } from "@cem/sandbox";
+import { mkdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import {
+  CemError,
+  type Isolation,
+  type RunLimits,
+  type SandboxProbe,
+  type SandboxProvider,
+  type SandboxSpec,
+} from "@cem/core";
+import {
+  createGuestSandbox,
+  FairGate,
+  guestBootFile,
+  resolveLimits,
+  type ConnectedGuest,
+  type GuestSandbox,
+} from "@cem/sandbox";
 import { findDeno } from "./deno-binary.ts";
+import {
+  bootGuest,
+  detectIsolation,
+  findCandidates,
+  type DetectedIsolation,
+  type IsolationChoice,
+} from "./detect-isolation.ts";
 import { checkSpec, type GuestPlan } from "./guest-plan.ts";
-import { createPrivateDir } from "./private-dir.ts";
-import { chooseRealisation, type IsolationChoice } from "./choose-realisation.ts";
+import { writeImportMap } from "./import-map.ts";
+import { createPrivateDir, removePrivateDir } from "./private-dir.ts";
+import type { Realisation } from "./realisation.ts";
+import { requireIsolation, wayToMore } from "./require-isolation.ts";
 import { startGuest } from "./start-guest.ts";
+import { workspaceCheck } from "./workspace-check.ts";
 
 /** How the Deno sandbox works. All of it may be left out. */
 export interface DenoSandboxSettings {
   /** Absolute path of a Deno 2.9 binary. Default: the one that npm installed for this platform. */
   denoPath?: string;
-  /** What holds the guest. Default `auto`: the strongest that this host gives. */
+  /** What holds the guest. Default `auto`: the strongest that works on this host. */
   isolation?: IsolationChoice;
   /** Runs at once over all sandboxes of this provider; more wait in turn. Default: twice the processors, at least 8. */
   maxConcurrentRuns?: number;
@@ -21,29 +47,146 @@ export interface DenoSandboxSettings {
   idleMs?: number;
 }
 
-/** A sandbox provider that runs code in prewarmed one-shot Deno processes. */
-export function createDenoSandboxProvider(settings: DenoSandboxSettings = {}): SandboxProvider & {
+/** Makes sandboxes whose state can be looked at. */
+export interface DenoSandboxProvider extends SandboxProvider {
   create(spec: SandboxSpec, options?: { signal?: AbortSignal }): Promise<GuestSandbox>;
-} {
-  const gate = new FairGate(settings.maxConcurrentRuns ?? Math.max(8, availableParallelism() * 2));
-  return {
-    specificationVersion: "v1",
-    name: "deno",
-    async probe(): Promise<SandboxProbe> {
-      throw new Error("later");
-    },
-    async create(spec) {
-      checkSpec(spec);
-      const denoFile = findDeno(settings.denoPath);
-      const { realisation, notes } = await chooseRealisation(settings.isolation ?? "auto", denoFile);
-      if (spec.minIsolation !== undefined && ISOLATION_LEVELS.indexOf(realisation.level) > ISOLATION_LEVELS.indexOf(spec.minIsolation)) {
-        throw new CemError("ISOLATION_TOO_WEAK", notes.join(" "));
+}
+
+const MIN_CONCURRENT_RUNS = 8;
+
+/** What was found on this host, by Deno binary and choice; it holds for the process. */
+const detected = new Map<string, Promise<DetectedIsolation>>();
+
+/** A sandbox provider that runs code in prewarmed one-shot Deno processes. */
+export function createDenoSandboxProvider(settings: DenoSandboxSettings = {}): DenoSandboxProvider {
+  return new DenoProvider(settings);
+}
+
+class DenoProvider implements DenoSandboxProvider {
+  readonly specificationVersion = "v1";
+  readonly name = "deno";
+  readonly #settings: DenoSandboxSettings;
+  readonly #choice: IsolationChoice;
+  readonly #gate: FairGate;
+
+  constructor(settings: DenoSandboxSettings) {
+    this.#settings = settings;
+    this.#choice = settings.isolation ?? "auto";
+    const concurrent = Math.max(MIN_CONCURRENT_RUNS, availableParallelism() * 2);
+    this.#gate = new FairGate(settings.maxConcurrentRuns ?? concurrent);
+  }
+
+  async probe({ signal }: { signal?: AbortSignal } = {}): Promise<SandboxProbe> {
+    signal?.throwIfAborted();
+    try {
+      const { realisation, version, notes } = await this.#detect();
+      return { available: true, isolation: this.#isolation(realisation), version, notes };
+    } catch (error) {
+      if (!CemError.isInstance(error)) throw error;
+      return { available: false, reason: error.message, wayOut: wayToMore() };
+    }
+  }
+
+  async create(spec: SandboxSpec, { signal }: { signal?: AbortSignal } = {}): Promise<GuestSandbox> {
+    signal?.throwIfAborted();
+    checkSpec(spec);
+    const limits = resolveLimits(spec.limits);
+    const { realisation, plan, firstGuest } = await this.#prepare(spec, limits);
+    return createGuestSandbox({
+      isolation: this.#isolation(realisation),
+      limits,
+      gate: this.#gate,
+      standby: this.#settings.standby,
+      idleMs: this.#settings.idleMs,
+      firstGuest,
+      startGuest: () => startGuest(realisation.plan(plan)),
+      checkWorkspace: await workspaceCheck(realisation, plan),
+      cleanUp: async () => removePrivateDir(plan.privateDir),
+    });
+  }
+
+  /** Chooses what holds the guest. The first time, the sandbox's own first guest is the proof that it works. */
+  async #prepare(
+    spec: SandboxSpec,
+    limits: RunLimits,
+  ): Promise<{ realisation: Realisation; plan: GuestPlan; firstGuest?: ConnectedGuest }> {
+    const denoFile = findDeno(this.#settings.denoPath);
+    const key = this.#key(denoFile);
+    const { realisations, notes } = findCandidates(this.#choice);
+    const [strongest] = realisations;
+    if (strongest !== undefined && !detected.has(key)) {
+      requireIsolation(strongest, spec.minIsolation, notes);
+      const plan = makePlan(strongest, denoFile, spec, limits);
+      try {
+        const firstGuest = await bootGuest(strongest, plan);
+        const { version } = firstGuest;
+        if (!detected.has(key)) detected.set(key, Promise.resolve({ realisation: strongest, notes, version }));
+        return { realisation: strongest, plan, firstGuest };
+      } catch (error) {
+        removePrivateDir(plan.privateDir);
+        const found = await this.#detect();
+        // The realisation works here, so it is this sandbox's workspace, mounts or limits that don't.
+        if (found.realisation.name === strongest.name) throw error;
       }
-      const limits = resolveLimits(spec.limits);
-      const privateDir = createPrivateDir();
-      const plan: GuestPlan = { denoFile, bootFile: guestBootFile, privateDir, workspaceDir: spec.workspaceDir, mounts: spec.mounts ?? [], network: spec.network ?? "none", memoryMb: limits.memoryMb, writeMb: limits.writeMb };
-      const isolation: Isolation = { level: realisation.level, sandbox: "deno", mechanisms: realisation.mechanisms };
-      return createGuestSandbox({ isolation, limits: spec.limits, gate, standby: settings.standby, idleMs: settings.idleMs, startGuest: () => startGuest(realisation.plan(plan)) });
-    },
+    }
+    const found = await this.#detect();
+    requireIsolation(found.realisation, spec.minIsolation, found.notes);
+    return { realisation: found.realisation, plan: makePlan(found.realisation, denoFile, spec, limits) };
+  }
+
+  #detect(): Promise<DetectedIsolation> {
+    const denoFile = findDeno(this.#settings.denoPath);
+    const key = this.#key(denoFile);
+    const known = detected.get(key);
+    if (known !== undefined) return known;
+    const detecting = this.#tryAll(denoFile);
+    detected.set(key, detecting);
+    detecting.catch(() => detected.delete(key));
+    return detecting;
+  }
+
+  async #tryAll(denoFile: string): Promise<DetectedIsolation> {
+    const used: string[] = [];
+    try {
+      return await detectIsolation(findCandidates(this.#choice), (realisation) => {
+        const plan = makePlan(realisation, denoFile, undefined, resolveLimits());
+        used.push(plan.privateDir);
+        return plan;
+      });
+    } finally {
+      for (const path of used) removePrivateDir(path);
+    }
+  }
+
+  #key(denoFile: string): string {
+    return `${this.#choice}:${denoFile}`;
+  }
+
+  #isolation({ level, mechanisms }: Realisation): Isolation {
+    return { level, sandbox: this.name, mechanisms };
+  }
+}
+
+/** The plan for a sandbox; without a spec, for a guest in an empty workspace. */
+function makePlan(
+  realisation: Realisation,
+  denoFile: string,
+  spec: SandboxSpec | undefined,
+  { memoryMb, writeMb }: RunLimits,
+): GuestPlan {
+  const privateDir = createPrivateDir();
+  const empty = join(privateDir, "empty");
+  if (spec === undefined) mkdirSync(empty);
+  const plan: GuestPlan = {
+    denoFile,
+    bootFile: guestBootFile,
+    privateDir,
+    workspaceDir: spec?.workspaceDir ?? empty,
+    mounts: spec?.mounts ?? [],
+    network: spec?.network ?? "none",
+    memoryMb,
+    writeMb,
   };
+  writeImportMap(realisation.level, plan);
+  return plan;
 }

@@ -1,12 +1,19 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { buildSeccompFilter } from "./seccomp.ts";
+import type { NetworkPolicy } from "@cem/core";
+import { needsIpv6 } from "./network-rules.ts";
+import { buildSeccompFilter, SOCKET_FAMILIES, type SocketFamily } from "./seccomp.ts";
 
-/** The file that holds the filter for this machine, made when it isn't there yet. */
-export function seccompFilterFile(privateDir: string, network: boolean): string {
-  const file = join(privateDir, network ? "seccomp-network.bpf" : "seccomp.bpf");
-  if (!existsSync(file)) {
-    writeFileSync(file, buildSeccompFilter(process.arch === "arm64" ? "arm64" : "x64", { network }));
-  }
+/**
+ * The file that holds the filter for this machine and policy, made when it isn't there yet. Where the network is
+ * allowed it is IPv4 only unless an IPv6 address is listed, since Deno can't deny ranges of IPv6.
+ */
+export function seccompFilterFile(privateDir: string, network: NetworkPolicy): string {
+  const file = join(privateDir, "seccomp.bpf");
+  if (existsSync(file)) return file;
+  const families: SocketFamily[] = [];
+  if (network !== "none") families.push(SOCKET_FAMILIES.ipv4);
+  if (needsIpv6(network)) families.push(SOCKET_FAMILIES.ipv6);
+  writeFileSync(file, buildSeccompFilter(process.arch === "arm64" ? "arm64" : "x64", { families }));
   return file;
 }

@@ -28,8 +28,10 @@ const X32_BIT = 0x4000_0000;
 const CLONE_THREAD = 0x0001_0000;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
-const AF_INET = 2;
-const AF_INET6 = 10;
+
+/** Kinds of sockets, by their number in Linux. */
+export const SOCKET_FAMILIES = { ipv4: 2, ipv6: 10 } as const;
+export type SocketFamily = (typeof SOCKET_FAMILIES)[keyof typeof SOCKET_FAMILIES];
 
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
 
@@ -40,10 +42,10 @@ const whenEqual = (value: number, count: number): Instruction => [JUMP_IF_EQUAL,
 
 /**
  * The filter for a guest: what {@link DENIED_SYSCALLS} names fails with EPERM, threads may start and processes
- * may not, and sockets are refused unless the network is allowed, then only for IPv4 and IPv6. Calls by another
+ * may not, and sockets are refused but for the families given. Calls by another
  * architecture's numbers end the process.
  */
-export function buildSeccompFilter(architecture: SeccompArchitecture, settings: { network: boolean }): Buffer {
+export function buildSeccompFilter(architecture: SeccompArchitecture, settings: { families: readonly SocketFamily[] }): Buffer {
   const column = architecture === "x64" ? 0 : 1;
   const program: Instruction[] = [
     load(ARCHITECTURE_AT),
@@ -73,18 +75,10 @@ export function buildSeccompFilter(architecture: SeccompArchitecture, settings: 
     answer(FAIL_WITH | EPERM),
     answer(ALLOW),
   );
-  program.push(whenEqual(CHECKED_SYSCALLS.socket[column], settings.network ? 5 : 1));
-  if (settings.network) {
-    program.push(
-      load(argumentAt(0)),
-      [JUMP_IF_EQUAL, 1, 0, AF_INET],
-      [JUMP_IF_EQUAL, 0, 1, AF_INET6],
-      answer(ALLOW),
-      answer(FAIL_WITH | EAFNOSUPPORT),
-    );
-  } else {
-    program.push(answer(FAIL_WITH | EPERM));
-  }
+  const families = settings.families;
+  program.push(whenEqual(CHECKED_SYSCALLS.socket[column], families.length * 2 + 2), load(argumentAt(0)));
+  for (const family of families) program.push(whenEqual(family, 1), answer(ALLOW));
+  program.push(answer(FAIL_WITH | EAFNOSUPPORT));
   program.push(answer(ALLOW));
   return assemble(program);
 }

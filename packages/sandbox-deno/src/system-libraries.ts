@@ -3,6 +3,18 @@ import { dirname, join } from "node:path";
 
 /** What the Deno binary is linked against. */
 const LIBRARIES = ["libc.so.6", "libm.so.6", "libdl.so.2", "librt.so.1", "libpthread.so.0", "libgcc_s.so.1"];
+/** What an older C library loads to look up names. */
+const NETWORK_LIBRARIES = ["libnss_dns.so.2", "libnss_files.so.2", "libresolv.so.2"];
+/** What name lookups and TLS need of the host. */
+export const NETWORK_FILES: readonly string[] = [
+  "/etc/resolv.conf",
+  "/etc/hosts",
+  "/etc/nsswitch.conf",
+  "/etc/ssl",
+  "/etc/pki",
+  "/etc/ca-certificates",
+  "/usr/share/ca-certificates",
+];
 const LOADERS = { x64: "/lib64/ld-linux-x86-64.so.2", arm64: "/lib/ld-linux-aarch64.so.1" } as const;
 const WHOLE_FOLDERS = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"];
 
@@ -10,12 +22,13 @@ const WHOLE_FOLDERS = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"];
  * The host's files that Deno needs to start: its libraries one by one where they are found beside this process's
  * own, else the folders that hold them.
  */
-export function systemLibraries(): string[] {
+export function systemLibraries(network: boolean): string[] {
   const loader = LOADERS[process.arch as keyof typeof LOADERS];
   const folder = folderOfLibc();
   if (loader !== undefined && existsSync(loader) && folder !== undefined) {
     const files = LIBRARIES.map((name) => join(folder, name));
-    if (files.every((file) => existsSync(file))) return [loader, ...files];
+    const more = network ? NETWORK_LIBRARIES.map((name) => join(folder, name)).filter((file) => existsSync(file)) : [];
+    if (files.every((file) => existsSync(file))) return [loader, ...files, ...more];
   }
   return WHOLE_FOLDERS.filter((path) => existsSync(path));
 }

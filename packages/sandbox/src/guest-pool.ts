@@ -67,6 +67,12 @@ export class GuestPool {
     return connected;
   }
 
+  /** Takes in a guest that was started elsewhere. */
+  adopt(connected: ConnectedGuest): void {
+    this.#watch(connected.guest);
+    this.#standby.push(Promise.resolve(connected));
+  }
+
   /** Starts guests until enough wait. Call it when a run has ended: during one it would slow it down. */
   refill(): void {
     while (!this.#disposed && this.#standby.length < this.#settings.standby) {
@@ -92,15 +98,19 @@ export class GuestPool {
 
   async #start(): Promise<ConnectedGuest> {
     const guest = await this.#settings.start();
-    this.#counts.started += 1;
-    this.#living.add(guest);
-    void guest.exited.then(() => this.#living.delete(guest));
+    this.#watch(guest);
     if (this.#disposed) {
       guest.kill();
       throw new CemError("SANDBOX_DISPOSED", "The sandbox was disposed of.");
     }
-    guest.unref?.();
     return connectGuest(guest);
+  }
+
+  #watch(guest: Guest): void {
+    this.#counts.started += 1;
+    this.#living.add(guest);
+    void guest.exited.then(() => this.#living.delete(guest));
+    guest.unref?.();
   }
 
   #watchIdle(): void {

@@ -1,5 +1,6 @@
 import { CemError, type Isolation, type RunLimits, type RunOutcome, type RunRequest, type Sandbox } from "@cem/core";
 import { compileProgram } from "@cem/program";
+import type { ConnectedGuest } from "./connected-guest.ts";
 import { FairGate } from "./fair-gate.ts";
 import { GuestPool, type GuestPoolStats } from "./guest-pool.ts";
 import type { Guest } from "./guest.ts";
@@ -22,6 +23,8 @@ export interface GuestSandboxSettings {
   limits?: Partial<RunLimits> | undefined;
   /** Starts one guest. */
   startGuest(): Promise<Guest> | Guest;
+  /** A guest that has booted already and is the first to be used. */
+  firstGuest?: ConnectedGuest | undefined;
   /** Looks at the workspace before each run; a refusal becomes the run's outcome. */
   checkWorkspace?: (() => Promise<RunRefusal | undefined>) | undefined;
   /** Bounds the runs at once, over all sandboxes that share it. */
@@ -61,6 +64,7 @@ class PooledSandbox implements GuestSandbox {
       standby: settings.standby ?? DEFAULT_STANDBY,
       idleMs: settings.idleMs ?? DEFAULT_IDLE_MS,
     });
+    if (settings.firstGuest !== undefined) this.#pool.adopt(settings.firstGuest);
     this.#pool.refill();
   }
 

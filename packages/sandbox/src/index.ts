@@ -1,5 +1,7 @@
 export { createGuestSandbox } from "./guest-sandbox.ts";
 export type { GuestSandbox, GuestSandboxSettings, RunRefusal } from "./guest-sandbox.ts";
+export { connectGuest } from "./connected-guest.ts";
+export type { ConnectedGuest } from "./connected-guest.ts";
 export { FairGate } from "./fair-gate.ts";
 export { GuestPool } from "./guest-pool.ts";
 export type { GuestPoolSettings, GuestPoolStats } from "./guest-pool.ts";

@@ -1,14 +1,16 @@
 import { callTool, payloadLimit, endByLimit, setCallLimits, settleCall, ToolError } from "./calls.ts";
 import { readMessages, send, useToken, type HostMessage } from "./channel.ts";
 import { deno, onUncaught } from "./deno.ts";
+import { patchFileFunctions } from "./file-view.ts";
 import { encodeThrown } from "./guest-errors.ts";
 import { encodeJson, TooLargeError } from "./json-value.ts";
 import { importAll, importSource, type ImportRequest } from "./loader.ts";
 import { redirectOutput } from "./output.ts";
-import { usePaths } from "./paths.ts";
+import { toHostPath, usePaths } from "./paths.ts";
 import { quote } from "./primordials.ts";
 
-export { callTool, ToolError };
+// `toHostPath` is for the stand-ins of Node's modules, where the guest has no view of its own.
+export { callTool, toHostPath, ToolError };
 
 type Run = Extract<HostMessage, { type: "run" }>;
 type Main = (runtime: object) => Promise<unknown>;
@@ -73,7 +75,10 @@ async function run(message: Run): Promise<void> {
 
 async function start(token: string, paths: Record<string, string> | undefined): Promise<void> {
   useToken(token);
-  if (paths !== undefined) usePaths(paths);
+  if (paths !== undefined) {
+    usePaths(paths);
+    await patchFileFunctions();
+  }
   redirectOutput();
   onUncaught((thrown) => fail("exception", thrown));
   const warm = await importSource(WARM_UP, "application/typescript");

@@ -1,3 +1,4 @@
+import { toGuestText } from "./paths.ts";
 import { apply, isInstance, quote, SafeWeakMap, sliceText, toText } from "./primordials.ts";
 
 const MAX_MESSAGE_CHARACTERS = 8_192;
@@ -40,7 +41,7 @@ export function encodeThrown(thrown: unknown): string {
   const isObject = typeof thrown === "object" && thrown !== null;
   const isError = isObject && (isInstance(ErrorConstructor, thrown) || "message" in thrown);
   const name = (isError && read(thrown, "name", 256)) || "Error";
-  const message = isError ? read(thrown, "message", MAX_MESSAGE_CHARACTERS) : textOf(thrown);
+  const message = toGuestText(isError ? read(thrown, "message", MAX_MESSAGE_CHARACTERS) : textOf(thrown));
   const stack = isError ? read(thrown, "stack", MAX_STACK_CHARACTERS) : "";
   const place = isObject ? places.get(thrown) : undefined;
   const where = place === undefined ? "" : `,"line":${place.line},"column":${place.column}`;

@@ -1,4 +1,4 @@
-import { create, keys, sliceText, startsWith } from "./primordials.ts";
+import { create, indexOfText, keys, sliceText, startsWith } from "./primordials.ts";
 
 /** Folders of the guest's view and where they really are; empty where the view is the truth. */
 let roots = create(null) as Record<string, string>;
@@ -19,4 +19,28 @@ export function toHostPath(path: string): string {
     if (startsWith(path, `${prefix}/`)) return roots[prefix] + sliceText(path, prefix.length);
   }
   return path;
+}
+
+/** A path of the operating system as the guest sees it. */
+export function toGuestPath(path: string): string {
+  for (let index = 0; index < prefixes.length; index += 1) {
+    const prefix = prefixes[index] as string;
+    const root = roots[prefix] as string;
+    if (path === root) return prefix;
+    if (startsWith(path, `${root}/`)) return prefix + sliceText(path, root.length);
+  }
+  return path;
+}
+
+/** Text for people, with the places of the guest's view in it. */
+export function toGuestText(text: string): string {
+  let result = text;
+  for (let index = 0; index < prefixes.length; index += 1) {
+    const prefix = prefixes[index] as string;
+    const root = roots[prefix] as string;
+    for (let at = indexOfText(result, root, 0); at !== -1; at = indexOfText(result, root, at + prefix.length)) {
+      result = sliceText(result, 0, at) + prefix + sliceText(result, at + root.length);
+    }
+  }
+  return result;
 }

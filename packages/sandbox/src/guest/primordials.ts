@@ -47,6 +47,7 @@ export const indexOfByte = uncurry(Uint8Array.prototype.indexOf) as unknown as (
 export const sliceText = uncurry(String.prototype.slice) as (self: string, start: number, end?: number) => string;
 export const startsWith = uncurry(String.prototype.startsWith) as (self: string, prefix: string) => boolean;
 export const includesText = uncurry(String.prototype.includes) as (self: string, part: string) => boolean;
+export const indexOfText = uncurry(String.prototype.indexOf) as (self: string, part: string, from: number) => number;
 export const execPattern = uncurry(RegExp.prototype.exec) as (
   self: RegExp,
   text: string,

@@ -1,0 +1,74 @@
+import { CemError } from "@cem/core";
+import { connectGuest, type ConnectedGuest } from "@cem/sandbox";
+import { findBubblewrap } from "./bubblewrap.ts";
+import type { GuestPlan } from "./guest-plan.ts";
+import { permissionsOnly } from "./permissions.ts";
+import type { Realisation, RealisationFound } from "./realisation.ts";
+import { startGuest } from "./start-guest.ts";
+import { findUnshare } from "./unshare.ts";
+
+/** What holds the guest: `auto` for the strongest that works here, or one by name. */
+export type IsolationChoice = "auto" | "bubblewrap" | "unshare" | "permissions";
+
+const FINDERS: Record<Exclude<IsolationChoice, "auto">, () => RealisationFound> = {
+  bubblewrap: findBubblewrap,
+  unshare: findUnshare,
+  permissions: () => ({ ok: true, realisation: permissionsOnly() }),
+};
+const STRONGEST_FIRST = ["bubblewrap", "unshare", "permissions"] as const;
+
+/** What works on this host, and why what is stronger does not. */
+export interface DetectedIsolation {
+  realisation: Realisation;
+  notes: readonly string[];
+  /** The version of Deno. */
+  version: string;
+}
+
+export interface Candidates {
+  /** What may work, strongest first. */
+  realisations: Realisation[];
+  /** Why others can't. */
+  notes: string[];
+}
+
+/** What this host has the programs for. Whether it works is for a guest to show. */
+export function findCandidates(choice: IsolationChoice): Candidates {
+  const candidates: Candidates = { realisations: [], notes: [] };
+  for (const name of choice === "auto" ? STRONGEST_FIRST : [choice]) {
+    const found = FINDERS[name]();
+    if (found.ok) candidates.realisations.push(found.realisation);
+    else candidates.notes.push(`${name}: ${found.reason}`);
+  }
+  return candidates;
+}
+
+/** Boots one guest. */
+export function bootGuest(realisation: Realisation, plan: GuestPlan): Promise<ConnectedGuest> {
+  return connectGuest(startGuest(realisation.plan(plan)));
+}
+
+/**
+ * Boots a guest in each candidate, strongest first, and gives the first that works.
+ *
+ * @throws CemError `SANDBOX_UNAVAILABLE` when none does, with what each said.
+ */
+export async function detectIsolation(
+  { realisations, notes }: Candidates,
+  planFor: (realisation: Realisation) => GuestPlan,
+): Promise<DetectedIsolation> {
+  const problems = [...notes];
+  for (const realisation of realisations) {
+    try {
+      const { guest, version } = await bootGuest(realisation, planFor(realisation));
+      guest.kill();
+      return { realisation, notes: problems, version };
+    } catch (error) {
+      if (!CemError.isInstance(error)) throw error;
+      problems.push(`${realisation.name}: ${error.message}`);
+    }
+  }
+  throw new CemError("SANDBOX_UNAVAILABLE", `No Deno sandbox starts on this host (${problems.join("; ")}).`, {
+    details: { problems },
+  });
+}

@@ -1,0 +1,97 @@
+import * as fs from "node:fs";
+import * as promises from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { basename } from "node:path/posix";
+import { pathToFileURL } from "node:url";
+import type { IsolationLevel } from "@cem/core";
+import { GUEST_CLIENT_SPECIFIER } from "@cem/sandbox";
+import { GUEST_RUNNER, guestPaths, standInFolder, type GuestPlan } from "./guest-plan.ts";
+
+interface ImportMap {
+  imports: Record<string, string>;
+  scopes?: Record<string, Record<string, string>>;
+}
+
+const folderUrl = (path: string) => `${pathToFileURL(path).href.replace(/\/$/, "")}/`;
+
+/** Writes the sandbox's import map into its private folder. */
+export function writeImportMap(level: IsolationLevel, plan: GuestPlan): void {
+  const map = level === "permissions" ? hostImportMap(plan, guestPaths(plan)) : namespacedImportMap(plan.bootFile);
+  fs.writeFileSync(join(plan.privateDir, "import-map.json"), JSON.stringify(map));
+}
+
+/** The import map of a guest that sees `/workspace` itself. */
+function namespacedImportMap(bootFile: string): ImportMap {
+  return { imports: { [GUEST_CLIENT_SPECIFIER]: `file://${GUEST_RUNNER}/guest/${basename(bootFile)}` } };
+}
+
+/**
+ * The import map of a guest without a view of its own: modules of `/workspace` come from where they really are,
+ * modules that import each other across mounts find each other, and Node's file modules take guest paths.
+ */
+function hostImportMap(plan: GuestPlan, paths: Record<string, string>): ImportMap {
+  const { bootFile, privateDir, mounts } = plan;
+  const bootUrl = pathToFileURL(bootFile).href;
+  const places = Object.entries(paths).map(([guest, host]): [string, string] => [
+    `file://${guest}/`,
+    folderUrl(host),
+  ]);
+  const standIns = Object.fromEntries(
+    writeStandIns(privateDir, bootUrl).map(({ name, file }) => [name, pathToFileURL(file).href]),
+  );
+  const scopes: Record<string, Record<string, string>> = {};
+  for (const { hostPath, guestPath } of mounts) {
+    const [parent, guestParent] = [dirname(hostPath), dirname(guestPath)];
+    const siblings = Object.entries(paths)
+      .filter(([guest]) => guest.startsWith(`${guestParent}/`))
+      .map(([guest, host]) => [folderUrl(join(parent, guest.slice(guestParent.length))), folderUrl(host)]);
+    const up = paths[guestParent];
+    scopes[folderUrl(hostPath)] = {
+      ...(up === undefined ? {} : { [folderUrl(parent)]: folderUrl(up) }),
+      ...Object.fromEntries(siblings),
+      [folderUrl(hostPath)]: folderUrl(hostPath),
+    };
+  }
+  const own = Object.fromEntries(Object.keys(standIns).map((name) => [name, name]));
+  scopes[folderUrl(standInFolder(privateDir))] = own;
+  scopes[folderUrl(dirname(bootFile))] = own;
+  return {
+    imports: { [GUEST_CLIENT_SPECIFIER]: bootUrl, ...Object.fromEntries(places), ...standIns },
+    scopes,
+  };
+}
+
+function reexport(module: string, names: readonly string[]): string {
+  const identifiers = names.filter((name) => name !== "default" && /^[A-Za-z_$][\w$]*$/.test(name));
+  return `import real from "${module}";\nexport default real;\nexport const { ${identifiers.join(", ")} } = real;\n`;
+}
+
+/** Modules in place of Node's, whose functions the guest runner has made to take guest paths. */
+function writeStandIns(privateDir: string, bootUrl: string): { name: string; file: string }[] {
+  const sqlite = `import * as real from "node:sqlite";
+import { toHostPath } from ${JSON.stringify(bootUrl)};
+export * from "node:sqlite";
+export class DatabaseSync extends real.DatabaseSync {
+  constructor(path, ...rest) {
+    super(typeof path === "string" ? toHostPath(path) : path, ...rest);
+  }
+}
+export default { ...real, DatabaseSync };
+`;
+  const sources = {
+    "node:fs": reexport("node:fs", Object.keys(fs)),
+    "node:fs/promises": `import fs from "node:fs";\nconst real = fs.promises;\nexport default real;\nexport const { ${Object.keys(
+      promises,
+    )
+      .filter((name) => name !== "default")
+      .join(", ")} } = real;\n`,
+    "node:sqlite": sqlite,
+  };
+  const folder = standInFolder(privateDir);
+  fs.mkdirSync(folder, { recursive: true });
+  return Object.entries(sources).map(([name, source]) => {
+    const file = join(folder, `${name.replaceAll(/\W/g, "-")}.js`);
+    fs.writeFileSync(file, source);
+    return { name, file };
+  });
+}

@@ -1,0 +1,23 @@
+import { denoArguments } from "./deno-arguments.ts";
+import { GUEST_WORKSPACE, type GuestPlan } from "./guest-plan.ts";
+
+/** Deno's arguments where the guest has a file system view of its own. */
+export function namespacedDenoArguments(plan: GuestPlan, bootFile: string, importMapFile: string): string[] {
+  const { mounts, network, memoryMb } = plan;
+  const paths = mounts.map(({ guestPath }) => guestPath);
+  const readOnly = mounts.filter((mount) => mount.readOnly).map(({ guestPath }) => guestPath);
+  return denoArguments({
+    bootFile,
+    importMapFile,
+    read: [GUEST_WORKSPACE, ...paths],
+    write: [GUEST_WORKSPACE, ...paths.filter((path) => !readOnly.includes(path))],
+    denyWrite: readOnly,
+    network,
+    memoryMb,
+  });
+}
+
+/** The whole environment of a guest. */
+export function guestEnvironment(denoDir: string): Record<string, string> {
+  return { DENO_DIR: denoDir, DENO_NO_UPDATE_CHECK: "1", NO_COLOR: "1", HOME: "/nonexistent" };
+}

@@ -1,0 +1,95 @@
+import { BlockList, isIPv4, isIPv6 } from "node:net";
+import { CemError, type NetworkPolicy } from "@cem/core";
+
+/** IPv4 addresses that lead to this machine, its neighbours or a cloud's metadata service. */
+const INTERNAL_IPV4 = [
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  "169.254.0.0/16",
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.168.0.0/16",
+  "198.18.0.0/15",
+  "224.0.0.0/3",
+] as const;
+/** Deno knows no ranges of IPv6; these are the addresses that matter most. */
+const INTERNAL_IPV6 = ["[::]", "[::1]", "[fd00:ec2::254]"] as const;
+const IPV4_BITS = 32;
+const HOST = /^(?:\[([0-9a-fA-F:.]+)\]|((?!-)[A-Za-z0-9.-]+))(?::(\d{1,5}))?$/;
+
+/** The arguments for Deno's network permission. */
+export interface NetworkRules {
+  /** Hosts to allow; `all` for any. */
+  allow: readonly string[] | "all";
+  /** Addresses to deny, whatever name led to them. */
+  deny: readonly string[];
+}
+
+interface Host {
+  name: string;
+  family: "ipv4" | "ipv6" | "name";
+}
+
+function parseHost(text: string): Host {
+  const match = HOST.exec(text);
+  const [, ipv6, name = "", port = "1"] = match ?? [];
+  const valid = match !== null && (ipv6 === undefined || isIPv6(ipv6)) && Number(port) >= 1 && Number(port) <= 65_535;
+  if (!valid) {
+    throw new CemError("SANDBOX_SPEC_INVALID", `"${text}" is not a host: write api.example.com, 10.1.2.3:8080 or [2001:db8::1]:443.`, { details: { host: text } });
+  }
+  if (ipv6 !== undefined) return { name: ipv6, family: "ipv6" };
+  return { name: name.toLowerCase(), family: isIPv4(name) ? "ipv4" : "name" };
+}
+
+function toNumber(address: string): number {
+  return address.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);
+}
+
+function toAddress(number: number): string {
+  return [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join(".");
+}
+
+/** The parts of a network that are left when one address is taken out. */
+export function withoutAddress(network: string, address: string): string[] {
+  const [base = "", bits = ""] = network.split("/");
+  const wanted = toNumber(address);
+  let start = toNumber(base);
+  let size = 2 ** (IPV4_BITS - Number(bits));
+  if (wanted < start || wanted >= start + size) return [network];
+  const rest: string[] = [];
+  for (let prefix = Number(bits) + 1; prefix <= IPV4_BITS; prefix += 1) {
+    size /= 2;
+    const upper = start + size;
+    const inUpper = wanted >= upper;
+    rest.push(`${toAddress(inUpper ? start : upper)}/${prefix}`);
+    if (inUpper) start = upper;
+  }
+  return rest;
+}
+
+/**
+ * What a network policy means for Deno. Internal addresses stay out of reach, by whatever name, unless they are
+ * listed themselves; `localhost` lists the loopback addresses.
+ *
+ * @throws CemError `SANDBOX_SPEC_INVALID` for what is not a host.
+ */
+export function networkRules(policy: Exclude<NetworkPolicy, "none">): NetworkRules {
+  const hosts = policy === "all" ? [] : policy.hosts.map(parseHost);
+  const loopback = hosts.some(({ name }) => name === "localhost");
+  let ipv4: string[] = INTERNAL_IPV4.filter((network) => !(loopback && network.startsWith("127.")));
+  for (const { name, family } of hosts) {
+    if (family === "ipv4") ipv4 = ipv4.flatMap((network) => withoutAddress(network, name));
+  }
+  const listed = new BlockList();
+  for (const { name, family } of hosts) if (family === "ipv6") listed.addAddress(name, "ipv6");
+  if (loopback) listed.addAddress("::1", "ipv6");
+  const ipv6 = INTERNAL_IPV6.filter((address) => !listed.check(address.slice(1, -1), "ipv6"));
+  return { allow: policy === "all" ? "all" : policy.hosts, deny: [...ipv4, ...ipv6] };
+}
+
+/** True when a policy lists an IPv6 address, so sockets for IPv6 are needed. */
+export function needsIpv6(policy: NetworkPolicy): boolean {
+  return typeof policy === "object" && policy.hosts.some((host) => host.startsWith("["));
+}

@@ -1,0 +1,44 @@
+import { mkdtempSync } from "node:fs";
+import { join } from "node:path";
+import { denoArguments } from "./deno-arguments.ts";
+import { guestPaths, standInFolder, type GuestPlan } from "./guest-plan.ts";
+import { findProgram } from "./host-tools.ts";
+import { guestEnvironment } from "./namespaced-guest.ts";
+import type { Realisation, SpawnPlan } from "./realisation.ts";
+import { resourceLimitPrefix } from "./resource-limits.ts";
+
+/** Deno's permissions and rlimits, where the host gives nothing stronger. */
+export function permissionsOnly(): Realisation {
+  const onLinux = process.platform === "linux";
+  const rlimits = onLinux && findProgram("prlimit") !== undefined ? ["rlimits"] : [];
+  return {
+    name: "permissions",
+    level: "permissions",
+    mechanisms: ["deno permissions", ...rlimits],
+    plan: planPermissions,
+  };
+}
+
+function planPermissions(plan: GuestPlan): SpawnPlan {
+  const { workspaceDir, mounts, network, denoFile, bootFile, privateDir, memoryMb } = plan;
+  const folders = mounts.map(({ hostPath }) => hostPath);
+  const readOnly = mounts.filter((mount) => mount.readOnly).map(({ hostPath }) => hostPath);
+  const setpriv = process.platform === "linux" ? findProgram("setpriv") : undefined;
+  const [file = denoFile, ...args] = [
+    // Its end follows the host's, also when it is too busy to notice that its input has closed.
+    ...(setpriv === undefined ? [] : [setpriv, "--pdeathsig", "KILL", "--no-new-privs", "--"]),
+    ...(process.platform === "linux" ? resourceLimitPrefix(plan) : []),
+    denoFile,
+    ...denoArguments({
+      bootFile,
+      importMapFile: join(privateDir, "import-map.json"),
+      read: [workspaceDir, ...folders, standInFolder(privateDir)],
+      write: [workspaceDir, ...folders.filter((path) => !readOnly.includes(path))],
+      denyWrite: readOnly,
+      network,
+      memoryMb,
+    }),
+  ];
+  const denoDir = mkdtempSync(join(privateDir, "guest-"));
+  return { file, args, env: guestEnvironment(denoDir), cwd: workspaceDir, paths: guestPaths(plan) };
+}

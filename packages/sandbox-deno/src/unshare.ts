@@ -1,0 +1,93 @@
+import { existsSync, lstatSync, readlinkSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { basename, dirname } from "node:path/posix";
+import { GUEST_RUNNER, GUEST_WORKSPACE, type GuestPlan } from "./guest-plan.ts";
+import { findProgram } from "./host-tools.ts";
+import { guestEnvironment, namespacedDenoArguments } from "./namespaced-guest.ts";
+import type { Realisation, RealisationFound, SpawnPlan } from "./realisation.ts";
+import { resourceLimitPrefix } from "./resource-limits.ts";
+import { NETWORK_FILES } from "./system-libraries.ts";
+
+const PROGRAMS = ["sh", "unshare", "setpriv", "mount", "umount", "mkdir", "pivot_root"] as const;
+const TEMPORARY_SIZE = "64m";
+const SYSTEM_FOLDERS = ["/usr", "/lib", "/lib64", "/bin", "/sbin"];
+
+/** util-linux's `unshare` with a root of its own, rlimits and Deno's permissions. There is no seccomp here. */
+export function findUnshare(): RealisationFound {
+  if (process.platform !== "linux") return { ok: false, reason: "unshare is for Linux only" };
+  const missing = PROGRAMS.filter((name) => findProgram(name) === undefined);
+  if (missing.length > 0) return { ok: false, reason: `${missing.join(", ")} of util-linux are not installed` };
+  const rlimits = findProgram("prlimit") === undefined ? [] : ["rlimits"];
+  const realisation: Realisation = {
+    name: "unshare",
+    level: "namespaces",
+    mechanisms: ["unshare", ...rlimits, "deno permissions"],
+    plan: planUnshare,
+  };
+  return { ok: true, realisation };
+}
+
+/** Text as one word of a shell. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** Shell lines that show a file or folder of the host at a place under the new root. */
+function bind(source: string, target: string, readOnly: boolean): string[] {
+  const place = quote(`.${target}`);
+  const isFolder = statSync(source).isDirectory();
+  const make = isFolder ? `mkdir -p ${place}` : `mkdir -p ${quote(`.${dirname(target)}`)}; : >> ${place}`;
+  const options = readOnly ? "bind,ro,nosuid,nodev" : "bind,nosuid,nodev";
+  return [make, `mount -o ${options} -- ${quote(source)} ${place}`];
+}
+
+function systemFolders(): string[] {
+  return SYSTEM_FOLDERS.filter((path) => existsSync(path)).flatMap((path) => {
+    if (!lstatSync(path).isSymbolicLink()) return bind(path, path, true);
+    return [`ln -s ${quote(readlinkSync(path))} ${quote(`.${path}`)}`];
+  });
+}
+
+function planUnshare(plan: GuestPlan): SpawnPlan {
+  const { workspaceDir, mounts, network, denoFile, bootFile, privateDir } = plan;
+  const importMapFile = `${GUEST_RUNNER}/import-map.json`;
+  const guestBoot = `${GUEST_RUNNER}/guest/${basename(bootFile)}`;
+  const files = network === "none" ? [] : NETWORK_FILES.filter((path) => existsSync(path));
+  const script = [
+    "set -e",
+    `mount -t tmpfs -o mode=755,size=${TEMPORARY_SIZE} tmpfs ${quote(join(privateDir, "root"))}`,
+    `cd ${quote(join(privateDir, "root"))}`,
+    "mkdir old proc dev tmp",
+    "mount -t proc -o nosuid,nodev,noexec proc proc",
+    ...["/dev/null", "/dev/urandom"].flatMap((device) => [`: > .${device}`, `mount -o bind ${device} .${device}`]),
+    ...systemFolders(),
+    ...files.flatMap((path) => bind(path, path, true)),
+    ...bind(denoFile, `${GUEST_RUNNER}/deno`, true),
+    ...bind(dirname(bootFile), `${GUEST_RUNNER}/guest`, true),
+    ...bind(join(privateDir, "import-map.json"), importMapFile, true),
+    ...bind(workspaceDir, GUEST_WORKSPACE, false),
+    ...mounts.flatMap(({ hostPath, guestPath, readOnly }) => bind(hostPath, guestPath, readOnly)),
+    "mkdir -p old",
+    "pivot_root . old",
+    `cd ${GUEST_WORKSPACE}`,
+    "umount -l /old",
+    'exec setpriv --no-new-privs --bounding-set=-all --inh-caps=-all --ambient-caps=-all -- "$@"',
+  ].join("\n");
+  const shared = network === "none" ? ["--net"] : [];
+  const [file = "unshare", ...args] = [
+    ...resourceLimitPrefix(plan),
+    findProgram("unshare") ?? "unshare",
+    ...["--user", "--map-root-user", "--"],
+    // Set after the change of user, which would clear it.
+    findProgram("setpriv") ?? "setpriv",
+    ...["--pdeathsig", "KILL", "--"],
+    findProgram("unshare") ?? "unshare",
+    ...["--mount", "--pid", "--ipc", "--uts", "--cgroup", ...shared],
+    ...["--fork", "--kill-child=KILL", "--"],
+    findProgram("sh") ?? "sh",
+    ...["-c", script, "sh", `${GUEST_RUNNER}/deno`],
+    ...namespacedDenoArguments(plan, guestBoot, importMapFile),
+  ];
+  const path = "/usr/sbin:/usr/bin:/sbin:/bin";
+  return { file, args, env: { ...guestEnvironment("/tmp/deno"), PATH: path }, cwd: "/" };
+}

@@ -1,0 +1,74 @@
+import { expect, it } from "vitest";
+import type { Harness } from "./harness.ts";
+
+/** How a program's errors come back. */
+export function failuresContract(harness: () => Harness): void {
+  it("tells a syntax error with its line and column, and runs nothing", async () => {
+    const outcome = await harness().run("console.log('ran');\nconst x: = 1;");
+    expect(outcome).toMatchObject({ status: "failed", kind: "syntax", output: "", error: { line: 2, column: 10 } });
+  });
+
+  it("tells an exception with the user's own line, also below imports and types", async () => {
+    const code = `import { add } from "./servers/calculator/index.ts";
+interface Row { id: number }
+function check(row: Row): void {
+  if (row.id < 0) throw new RangeError("negative id");
+}
+check({ id: await add({ a: 1, b: 1 }) });
+check({ id: -1 });`;
+    const outcome = await harness().run(code);
+    expect(outcome).toMatchObject({
+      status: "failed",
+      kind: "exception",
+      error: { name: "RangeError", message: "negative id", line: 4 },
+    });
+    const { stack } = (outcome as { error: { stack: string } }).error;
+    expect(stack.split("\n")).toEqual(["at check (program.ts:4:25)", "at program.ts:7:1"]);
+  });
+
+  it("tells an exception inside a tool with the line that called it", async () => {
+    const code = `import { divide } from "./servers/calculator/index.ts";\n\nexport default await divide({ a: 1, b: 0 });`;
+    const error = { name: "RangeError", message: "division by zero", line: 3 };
+    expect(await harness().run(code)).toMatchObject({ status: "failed", error });
+  });
+
+  it("tells what is missing from a module, where, and what may have been meant", async () => {
+    const code = `// weather\nimport { ad } from "./servers/calculator/index.ts";\nexport default await ad({});`;
+    const message = "ad is not exported by ./servers/calculator/index.ts. Did you mean add?";
+    expect(await harness().run(code)).toMatchObject({ status: "failed", error: { message, line: 2, column: 10 } });
+  });
+
+  it("tells a module that is not there, and what may have been meant", async () => {
+    const code = `import { add } from "./servers/calculater/index.ts";\nadd({});`;
+    const message = expect.stringContaining("Did you mean ./servers/calculator/index.ts?");
+    expect(await harness().run(code)).toMatchObject({ status: "failed", error: { message, line: 1 } });
+    const bare = await harness().run(`import _ from "lodash";\nexport default _;`);
+    expect(bare).toMatchObject({ status: "failed", error: { message: expect.stringContaining('"lodash" is not here') } });
+  });
+
+  it.each([
+    ["a string", "throw 'just text'", "just text"],
+    ["null", "throw null", "null"],
+    ["an object with a hostile message", "throw { get message() { throw 1 } }", ""],
+    ["an error whose name is a Proxy", "throw Object.assign(new Error('m'), { name: new Proxy({}, {}) })", "m"],
+  ])("survives that %s is thrown", async (_, code, message) => {
+    expect(await harness().run(code)).toMatchObject({ status: "failed", kind: "exception", error: { message } });
+  });
+
+  it("fails for a rejection that nobody handles and an error in a timer", async () => {
+    const rejected = "Promise.reject(new TypeError('unseen'));\nawait new Promise(() => {});";
+    expect(await harness().run(rejected)).toMatchObject({ status: "failed", error: { message: "unseen", line: 1 } });
+    const timer = "setTimeout(() => {\n  throw new Error('tick');\n}, 1);\nawait new Promise(() => {});";
+    expect(await harness().run(timer)).toMatchObject({ status: "failed", error: { message: "tick", line: 2 } });
+  });
+
+  it("fails when the program ends its own process", async () => {
+    const outcome = await harness().run("Deno.exit(0)");
+    expect(outcome).toMatchObject({ status: "failed", error: { name: "ExitError" } });
+  });
+
+  it("refuses nesting that no parser could take", async () => {
+    const deep = await harness().run(`${"(".repeat(200_000)}1${")".repeat(200_000)}`);
+    expect(deep).toMatchObject({ status: "failed", kind: "syntax", error: { message: expect.stringContaining("nested too deeply") } });
+  });
+}

@@ -1,0 +1,87 @@
+import type { SandboxProvider } from "@cem/core";
+import { describe, expect, it } from "vitest";
+import { Harness, recordingInvoker } from "./harness.ts";
+
+const CLIENT = `import { callTool } from "cem:client";\n`;
+
+/** Runs beside each other, and their ends. */
+export function lifecycleContract(makeProvider: () => SandboxProvider): void {
+  const withHarness = async (use: (harness: Harness) => Promise<void>) => {
+    const harness = await Harness.make(makeProvider());
+    try {
+      await use(harness);
+    } finally {
+      await harness.dispose();
+    }
+  };
+
+  describe("abort", () => {
+    it("ends a run under way", () =>
+      withHarness(async (harness) => {
+        const abort = new AbortController();
+        const onOutput = () => abort.abort();
+        const outcome = await harness.run("console.log('go'); while (true) {}", { signal: abort.signal, onOutput });
+        expect(outcome).toMatchObject({ status: "killed", reason: "aborted" });
+        await harness.expectStillWorks();
+      }));
+
+    it("ends a run before it starts", () =>
+      withHarness(async (harness) => {
+        const outcome = await harness.run("export default 1", { signal: AbortSignal.abort() });
+        expect(outcome).toMatchObject({ status: "killed", reason: "aborted" });
+      }));
+  });
+
+  describe("concurrency", () => {
+    it("answers a hundred runs at once, each with its own value", () =>
+      withHarness(async (harness) => {
+        const invoker = recordingInvoker(({ args }) => args);
+        const runs = Array.from({ length: 100 }, (_, index) =>
+          harness.value(`${CLIENT}globalThis.mark ??= ${index};\nreturn [globalThis.mark, await callTool("h", "echo", ${index})];`, { invoker }),
+        );
+        const values = await Promise.all(runs);
+        expect(values).toEqual(Array.from({ length: 100 }, (_, index) => [index, index]));
+      }), 120_000);
+
+    it("lets runs that wait be aborted", () =>
+      withHarness(async (harness) => {
+        const endless = new AbortController();
+        const busy = Array.from({ length: 40 }, () =>
+          harness.run("await new Promise(() => {})", { signal: endless.signal }),
+        );
+        const waiting = new AbortController();
+        const late = harness.run("export default 1", { signal: waiting.signal });
+        setTimeout(() => waiting.abort(), 50);
+        expect(await late).toMatchObject({ status: "killed", reason: "aborted" });
+        endless.abort();
+        const outcomes = await Promise.all(busy);
+        expect(outcomes.every((outcome) => outcome.status === "killed")).toBe(true);
+        await harness.expectStillWorks();
+      }), 60_000);
+  });
+
+  describe("dispose", () => {
+    it("ends runs under way and refuses new ones, and may be called twice", () =>
+      withHarness(async (harness) => {
+        const running = harness.run("await new Promise(() => {})");
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        await Promise.all([harness.sandbox.dispose(), harness.sandbox.dispose()]);
+        expect(await running).toMatchObject({ status: "killed", reason: "disposed" });
+        expect(await harness.run("1")).toMatchObject({ status: "killed", reason: "disposed" });
+      }));
+  });
+
+  describe("memory of the host", () => {
+    it("stays flat over messages that are too large or too deep", () =>
+      withHarness(async (harness) => {
+        const before = process.memoryUsage().rss;
+        const invoker = recordingInvoker(() => 1);
+        const large = `${CLIENT}await callTool("h", "t", { text: "x".repeat(2 ** 28) });`;
+        const outcome = await harness.run(large, { invoker, limits: { memoryMb: 1_024 } });
+        expect(["killed", "out-of-memory", "failed"]).toContain(outcome.status);
+        expect(invoker.calls).toEqual([]);
+        expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 * 1024);
+        await harness.expectStillWorks();
+      }));
+  });
+}

@@ -1,0 +1,133 @@
+import { expect, it } from "vitest";
+import { recordingInvoker, type Harness } from "./harness.ts";
+
+const CLIENT = `import { callTool } from "cem:client";\n`;
+
+/** Tools in the guest and on the host. */
+export function toolsContract(harness: () => Harness): void {
+  it("runs tools that are files, and keeps a record and a sample of each call", async () => {
+    const seen: string[] = [];
+    const code = `import { add, version } from "./servers/calculator/index.ts";
+import * as skill from "./skills/double_number/index.ts";
+export default [await add({ a: 5, b: 3 }), skill.double(15), version];`;
+    const outcome = await harness().run(code, { onToolCall: ({ tool }) => seen.push(tool) });
+    expect(outcome).toMatchObject({
+      status: "completed",
+      value: [8, 30, "1.0"],
+      toolCalls: [
+        { server: "calculator", tool: "add", ok: true },
+        { server: "double_number", tool: "double", ok: true },
+      ],
+      toolResults: [
+        { characters: 1, sample: "8" },
+        { characters: 2, sample: "30" },
+      ],
+    });
+    expect(seen).toEqual(["add", "double"]);
+  });
+
+  it("finds modules by every way to write their place", async () => {
+    const code = `const paths = ["./servers/calculator/index.ts", "/workspace/servers/calculator/index.ts", "file:///workspace/servers/calculator/index.ts", "./servers/../servers/calculator/index.ts"];
+let sum = 0;
+for (const path of paths) sum += await (await import(path)).add({ a: 1, b: 0 });
+return sum;`;
+    expect(await harness().value(code)).toBe(4);
+    const skill = `import { addTwice } from "./skills/double_number/index.ts";\nexport default await addTwice(4);`;
+    expect(await harness().value(skill)).toBe(8);
+  });
+
+  it("records a call that fails in the guest", async () => {
+    const code = `import { divide } from "./servers/calculator/index.ts";\ntry { await divide({ a: 1, b: 0 }); } catch (error) { return error.message; }`;
+    const outcome = await harness().run(code);
+    expect(outcome).toMatchObject({ value: "division by zero", toolCalls: [{ tool: "divide", ok: false }] });
+  });
+
+  it("takes calls to the host and their results back, recorded once", async () => {
+    const invoker = recordingInvoker(({ args }) => ({ got: args }));
+    const code = `import { echo } from "./servers/host/index.ts";\nexport default await echo({ deep: { list: [1, "é"] } });`;
+    const outcome = await harness().run(code, { invoker });
+    expect(outcome).toMatchObject({ status: "completed", value: { got: { deep: { list: [1, "é"] } } } });
+    expect(invoker.calls).toEqual([{ server: "host", tool: "echo", args: { deep: { list: [1, "é"] } } }]);
+    expect(outcome.toolCalls).toMatchObject([{ server: "host", tool: "echo", ok: true }]);
+  });
+
+  it("lets calls to the host overlap", async () => {
+    let release: (() => void) | undefined;
+    const all = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let count = 0;
+    const invoker = recordingInvoker(async () => {
+      count += 1;
+      if (count === 8) release?.();
+      await all;
+      return count;
+    });
+    const code = `${CLIENT}const all = await Promise.all(Array.from({ length: 8 }, () => callTool("host", "echo")));\nreturn all.length;`;
+    expect(await harness().value(code, { invoker })).toBe(8);
+  });
+
+  it("gives a tool's error to the program, with its code", async () => {
+    const invoker = {
+      specificationVersion: "v1" as const,
+      invoke: () =>
+        Promise.resolve({ ok: false as const, error: { code: "RATE_LIMITED", message: "slow down", details: { wait: 3 } } }),
+    };
+    const code = `import { fail } from "./servers/host/index.ts";
+try { await fail(); } catch (error) { return [error.name, error.code, error.message, error.details.wait]; }`;
+    expect(await harness().value(code, { invoker })).toEqual(["ToolError", "RATE_LIMITED", "slow down", 3]);
+    const uncaught = `import { fail } from "./servers/host/index.ts";\n\nawait fail();`;
+    const outcome = await harness().run(uncaught, { invoker });
+    expect(outcome).toMatchObject({ status: "failed", error: { name: "ToolError", message: "slow down", line: 3 } });
+  });
+
+  it("gives what an invoker throws to the program as an error", async () => {
+    const invoker = { specificationVersion: "v1" as const, invoke: () => Promise.reject(new Error("broken")) };
+    const code = `${CLIENT}try { await callTool("a", "b"); } catch (error) { return error.message; }`;
+    expect(await harness().value(code, { invoker })).toBe("broken");
+  });
+
+  it("says that there are no host tools where there are none", async () => {
+    const code = `${CLIENT}try { await callTool("a", "b"); } catch (error) { return error.code; }`;
+    expect(await harness().value(code)).toBe("TOOL_NOT_FOUND");
+  });
+
+  it("ends what is under way on the host when the run ends", async () => {
+    let aborted = false;
+    const invoker = recordingInvoker((_, signal) => {
+      signal.addEventListener("abort", () => {
+        aborted = true;
+      });
+      return new Promise(() => {});
+    });
+    const code = `${CLIENT}await callTool("host", "slow");`;
+    const outcome = await harness().run(code, { invoker, limits: { timeoutMs: 300 } });
+    expect(outcome).toMatchObject({ status: "timed-out", toolCalls: [{ tool: "slow", ok: false }] });
+    expect(aborted).toBe(true);
+  });
+
+  it("refuses arguments that JSON can't carry, without a call", async () => {
+    const invoker = recordingInvoker(() => 1);
+    const code = `${CLIENT}const a: any = {}; a.self = a; let deep: any = 1; for (let i = 0; i < 1e5; i++) deep = [deep];
+const tries = await Promise.allSettled([callTool("h", "t", a), callTool("h", "t", { n: 1n }), callTool("h", "t", deep)]);
+return tries.map(({ reason }: any) => reason.name);`;
+    expect(await harness().value(code, { invoker })).toEqual(["TypeError", "TypeError", "TypeError"]);
+    expect(invoker.calls).toHaveLength(0);
+  });
+
+  it("calls a tool named like a part of the language only when the program does", async () => {
+    const code = `import { then, toString, constructor } from "./servers/odd/index.ts";
+return [await then({}), await toString({}), await constructor({})];`;
+    const outcome = await harness().run(code);
+    expect(outcome).toMatchObject({ status: "completed", value: ["then", "toString", "constructor"] });
+    expect(outcome.toolCalls).toHaveLength(3);
+  });
+}
+
+/** A server whose tools have unlucky names. */
+export const ODD_FILES: Record<string, string> = {
+  "servers/odd/index.ts": `export async function then(_: object) { return "then"; }
+export async function toString(_: object) { return "toString"; }
+export async function constructor(_: object) { return "constructor"; }
+`,
+};

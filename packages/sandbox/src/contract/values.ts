@@ -1,0 +1,86 @@
+import { expect, it } from "vitest";
+import type { Harness } from "./harness.ts";
+
+/** What a program gives back. */
+export function valuesContract(harness: () => Harness): void {
+  const { value, run } = forward(harness);
+
+  it("gives what is exported as default", async () => {
+    expect(await value("export default { sum: 5 + 3, list: [1, null, true, 'é'] }")).toEqual({
+      sum: 8,
+      list: [1, null, true, "é"],
+    });
+  });
+
+  it("gives what is returned at the top level, before a default export", async () => {
+    expect(await value("export default 1;\nreturn 2;")).toBe(2);
+    expect(await value("if (true) { return 'early'; }\nthrow new Error('late');")).toBe("early");
+  });
+
+  it("calls a default-exported function and gives its result", async () => {
+    expect(await value("export default async function main() { return [await 1]; }")).toEqual([1]);
+    expect(await value("export default () => 'arrow'")).toBe("arrow");
+  });
+
+  it("waits for a promise that is exported", async () => {
+    expect(await value("export default Promise.resolve(7)")).toBe(7);
+  });
+
+  it("gives undefined where there is no value", async () => {
+    expect(await value("const x = 1;")).toBeUndefined();
+    expect(await value("")).toBeUndefined();
+    expect(await value("// nothing\n/* at all */")).toBeUndefined();
+    expect(await value("interface Only { types: string }")).toBeUndefined();
+  });
+
+  it("runs TypeScript with types, enums, classes, generics and top-level await", async () => {
+    const code = `enum Level { Low = 1, High }
+class Box<T> { constructor(private readonly item: T) {} get(): T { return this.item; } }
+const wait = <T,>(item: T): Promise<T> => new Promise((resolve) => setTimeout(() => resolve(item), 1));
+const settings = { level: Level.High } satisfies { level: Level };
+let total = 0;
+for await (const part of [wait(1), wait(2)]) total += part;
+export default [new Box(total).get(), settings.level, Level[1]] as const;`;
+    expect(await value(code)).toEqual([3, 2, "Low"]);
+  });
+
+  it("takes source as editors and systems write it", async () => {
+    expect(await value("\uFEFFexport default 1")).toBe(1);
+    expect(await value("#!/usr/bin/env cem\nexport default 2")).toBe(2);
+    expect(await value('"use strict";\r\nconst a = 3;\r\nexport default a;\r\n')).toBe(3);
+    expect(await value("const 名前 = '🦕'; export default 名前")).toBe("🦕");
+  });
+
+  it("drops undefined members and writes the rest as JSON does", async () => {
+    const code = "export default { a: undefined, b: [undefined], c: new Date(0), d: NaN, e: new Error('x') }";
+    const expected = { b: [null], c: "1970-01-01T00:00:00.000Z", d: null, e: { name: "Error", message: "x" } };
+    expect(await value(code)).toEqual(expected);
+  });
+
+  it.each([
+    ["a BigInt", "export default { size: 1n }", /size is a BigInt/],
+    ["a cycle", "const a: any = { b: {} }; a.b.c = a; export default a", /b\.c refers back to itself/],
+    ["a function inside", "export default { list: [() => 1] }", /list\[0\] is a function/],
+    ["a symbol", "export default Symbol('x')", /is a symbol/],
+    ["a promise inside", "export default { later: Promise.resolve(1) }", /later is a promise.*await/s],
+    ["a Map", "export default new Map([[1, 2]])", /is a Map/],
+    ["100,000 levels", "let a: any = []; for (let i = 0; i < 1e5; i++) a = [a]; export default a", /nested deeper/],
+  ])("fails with the place for %s", async (_, code, message) => {
+    const outcome = await run(code);
+    expect(outcome).toMatchObject({ status: "failed", kind: "exception", error: { message: expect.stringMatching(message) } });
+  });
+
+  it("carries keys that are names of Object's own, as data only", async () => {
+    const code = `return JSON.parse('{"__proto__":{"polluted":true},"constructor":{"prototype":{"x":1}},"toString":1}')`;
+    const given = (await value(code)) as Record<string, unknown>;
+    expect(Object.keys(given)).toEqual(["__proto__", "constructor", "toString"]);
+    expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
+  });
+}
+
+function forward(harness: () => Harness): Pick<Harness, "run" | "value"> {
+  return {
+    run: (code, options) => harness().run(code, options),
+    value: (code, options) => harness().value(code, options),
+  };
+}

@@ -1,0 +1,83 @@
+import { deno } from "./deno.ts";
+import { toGuestPath, toHostPath } from "./paths.ts";
+import { apply, isArray, isInstance, ProxyConstructor, UrlConstructor } from "./primordials.ts";
+
+type Callable = (...args: unknown[]) => unknown;
+type Functions = Record<string, unknown>;
+
+/** Functions of Deno that take one path first, and those that take two. */
+const ONE_PATH =
+  "readTextFile readFile writeTextFile writeFile open create mkdir remove readDir stat lstat realPath readLink truncate chmod chown utime watchFs chdir";
+const TWO_PATHS = "rename copyFile link symlink";
+const TEMPORARY = "makeTempDir makeTempFile";
+const NODE_TWO_PATHS = new Set(["rename", "copyFile", "link", "symlink", "cp"]);
+
+function hostArgument(value: unknown): unknown {
+  if (typeof value === "string") return toHostPath(value);
+  if (isArray(value)) return value.map(hostArgument);
+  if (!isInstance(UrlConstructor, value)) return value;
+  const url = new UrlConstructor((value as URL).href);
+  if (url.protocol === "file:") url.pathname = toHostPath(url.pathname);
+  return url;
+}
+
+/** The function with its first arguments taken as paths of the guest's view, its other properties kept. */
+function withPaths(original: Callable, count: number): Callable {
+  return new ProxyConstructor(original, {
+    apply(target, self, args: unknown[]) {
+      const mapped: unknown[] = [];
+      for (let index = 0; index < args.length; index += 1) {
+        mapped[index] = index < count ? hostArgument(args[index]) : args[index];
+      }
+      return apply(target, self, mapped) as unknown;
+    },
+  });
+}
+
+function withGuestResult(original: Callable): Callable {
+  const toGuest = (value: unknown) => (typeof value === "string" ? toGuestPath(value) : value);
+  return (...args) => {
+    const result = original(...args);
+    return result instanceof Promise ? result.then(toGuest) : toGuest(result);
+  };
+}
+
+function patch(functions: Functions, name: string, change: (original: Callable) => Callable): void {
+  const original = functions[name];
+  if (typeof original === "function") functions[name] = change(original as Callable);
+}
+
+function patchDeno(): void {
+  const both = (names: string) => names.split(" ").flatMap((name) => [name, `${name}Sync`]);
+  for (const name of both(ONE_PATH)) patch(deno, name, (original) => withPaths(original, 1));
+  for (const name of both(TWO_PATHS)) patch(deno, name, (original) => withPaths(original, 2));
+  for (const name of both(TEMPORARY)) {
+    patch(deno, name, (original) => (options) => {
+      const dir = hostArgument((options as { dir?: string } | undefined)?.dir ?? "/workspace");
+      return original({ ...(options as object), dir });
+    });
+  }
+  for (const name of ["cwd", ...both("realPath makeTempDir makeTempFile")]) patch(deno, name, withGuestResult);
+}
+
+function patchNode(functions: Functions): void {
+  for (const name of Object.keys(functions)) {
+    if (!/^[a-z]/.test(name)) continue;
+    const count = NODE_TWO_PATHS.has(name.replace(/Sync$/, "")) ? 2 : 1;
+    patch(functions, name, (original) => withPaths(original, count));
+  }
+  for (const name of ["realpathSync", "mkdtempSync"]) patch(functions, name, withGuestResult);
+}
+
+/**
+ * Makes `/workspace/…` work where the guest has no file system view of its own: every function that takes a path
+ * takes it as the guest sees it. This is for convenience; what may be touched is for Deno's permissions to say.
+ */
+export async function patchFileFunctions(): Promise<void> {
+  patchDeno();
+  const { default: fs } = (await import("node:fs")) as unknown as { default: Functions };
+  patchNode(fs);
+  patchNode(fs["promises"] as Functions);
+  patch(process as unknown as Functions, "cwd", withGuestResult);
+  patch(process as unknown as Functions, "chdir", (original) => withPaths(original, 1));
+}
