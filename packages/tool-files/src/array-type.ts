@@ -1,0 +1,30 @@
+import { asList, type Keywords, own } from "./schema-reader.ts";
+import { inside, type Place, type TypeBuilder } from "./type-builder.ts";
+import { type TypeNode, UNKNOWN, unionOf } from "./type-node.ts";
+
+/** A longer tuple is written as an array. */
+const MAX_TUPLE_ITEMS = 32;
+
+/** The array or tuple a schema describes. Bounds on the length of a plain array are not written out. */
+export function readArray(schema: Keywords, place: Place, builder: TypeBuilder): TypeNode {
+  const items = own(schema, "items");
+  const first = asList(own(schema, "prefixItems")) ?? asList(items) ?? [];
+  const read = (part: unknown): TypeNode => builder.read(part, inside(place, "item"));
+  if (first.length === 0) {
+    return { kind: "array", item: items === undefined || Array.isArray(items) ? UNKNOWN : read(items) };
+  }
+  const further = Array.isArray(items) || items === undefined ? own(schema, "additionalItems") : items;
+  const rest = further === undefined || further === false ? undefined : read(further);
+  const types = first.map(read);
+  if (types.length > MAX_TUPLE_ITEMS) {
+    return { kind: "array", item: unionOf(rest === undefined ? types : [...types, rest]) };
+  }
+  const [least, most] = [own(schema, "minItems"), own(schema, "maxItems")];
+  return {
+    kind: "tuple",
+    items: types,
+    required:
+      typeof least === "number" && least >= 0 ? Math.min(Math.ceil(least), types.length) : types.length,
+    rest: rest ?? (typeof most === "number" && most > types.length ? UNKNOWN : undefined),
+  };
+}

@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import { canonicalJson, compactJson, sha256, TOO_LARGE } from "./canonical-json.ts";
+
+describe("canonicalJson", () => {
+  it("is the same for the same data in another order", () => {
+    const a = { b: [1, { d: null, c: "x" }], a: true };
+    const b = { a: true, b: [1, { c: "x", d: null }] };
+    expect(canonicalJson(a)).toBe('{"a":true,"b":[1,{"c":"x","d":null}]}');
+    expect(canonicalJson(b)).toBe(canonicalJson(a));
+  });
+
+  it("writes any depth", () => {
+    let value: unknown = 1;
+    for (let depth = 0; depth < 100_000; depth += 1) value = [value];
+    expect(canonicalJson(value)).toHaveLength(200_001);
+  });
+
+  it("keeps __proto__ as a key", () => {
+    expect(canonicalJson(JSON.parse('{"__proto__":1}'))).toBe('{"__proto__":1}');
+  });
+
+  it("gives up on what is too large, a cycle included", () => {
+    const cycle: unknown[] = [];
+    cycle.push(cycle);
+    expect(canonicalJson(cycle, 1_000)).toBe(TOO_LARGE);
+    expect(compactJson("x".repeat(100), 50)).toBe(TOO_LARGE);
+  });
+});
+
+describe("compactJson", () => {
+  it("keeps the order and reads back as what it was", () => {
+    const value = { z: [], a: {}, text: 'a"\u2028', nested: [[1.5, -0, 1e30], { k: undefined }] };
+    expect(compactJson(value)).toBe(JSON.stringify(value));
+  });
+});
+
+describe("sha256", () => {
+  it("is the known digest", () => {
+    expect(sha256("abc")).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  });
+});

@@ -1,0 +1,72 @@
+import type { ToolAnnotations, ToolDefinition } from "@cem/core";
+import path from "node:path";
+import * as z from "zod";
+import { visibleText } from "./safe-text.ts";
+import { isKeywords } from "./schema-reader.ts";
+import { readRegularFile } from "./server-folder.ts";
+import { LOCK_FILE, type LockedTool, parseLock, type ServerLock } from "./server-lock.ts";
+
+/** A server's lock, and its tools as everybody after discovery sees them. */
+export interface ReadLock {
+  lock: ServerLock;
+  tools: ToolDefinition[];
+}
+
+/**
+ * Reads the lock beside a server's generated files. No TypeScript is parsed.
+ *
+ * @param serverDir the server's folder.
+ * @returns `undefined` when there is none.
+ * @throws CemError `TOOL_LOCK_INVALID`.
+ */
+export async function readLock(serverDir: string): Promise<ReadLock | undefined> {
+  const file = path.join(serverDir, LOCK_FILE);
+  let text: string;
+  try {
+    text = await readRegularFile(file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+  const lock = parseLock(text, file);
+  return { lock, tools: lock.tools.map((tool) => toToolDefinition(tool, path.resolve(serverDir))) };
+}
+
+function toToolDefinition(tool: LockedTool, serverDir: string): ToolDefinition {
+  const { name, title, description, inputSchema, outputSchema, annotations } = tool.definition;
+  const server = path.basename(serverDir);
+  const output = outputSchema ?? tool.learned?.schema;
+  return {
+    server,
+    name: tool.name,
+    ...(name === tool.name ? {} : { originalName: name }),
+    kind: "host",
+    description: visibleText(description ?? title ?? ""),
+    inputSchema: isKeywords(inputSchema) ? inputSchema : {},
+    ...(isKeywords(output) ? { outputSchema: output } : {}),
+    ...toAnnotations(annotations, title),
+    callStyle: "object",
+    signature: tool.signature,
+    module: `./servers/${server}/index.ts`,
+    file: path.join(serverDir, tool.file),
+  };
+}
+
+const hint = z.boolean().optional().catch(undefined);
+const annotationsShape = z
+  .object({
+    title: z.string().optional().catch(undefined),
+    readOnlyHint: hint,
+    destructiveHint: hint,
+    idempotentHint: hint,
+    openWorldHint: hint,
+  })
+  .catch({});
+
+function toAnnotations(raw: unknown, title: string | undefined): { annotations?: ToolAnnotations } {
+  const hints = annotationsShape.parse(raw);
+  const given = Object.entries({ ...hints, title: title ?? hints.title }).filter(
+    ([, value]) => value !== undefined,
+  );
+  return given.length === 0 ? {} : { annotations: Object.fromEntries(given) };
+}

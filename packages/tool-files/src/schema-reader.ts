@@ -1,0 +1,96 @@
+/** A schema as an object, whatever its keywords hold. */
+export type Keywords = Readonly<Record<string, unknown>>;
+
+export function isKeywords(schema: unknown): schema is Keywords {
+  return typeof schema === "object" && schema !== null && !Array.isArray(schema);
+}
+
+export function asList(value: unknown): readonly unknown[] | undefined {
+  return Array.isArray(value) ? value : undefined;
+}
+
+/** The value as an object with entries; anything else has none. */
+export function asEntries(value: unknown): [string, unknown][] {
+  return isKeywords(value) ? Object.entries(value) : [];
+}
+
+/** An own property: `__proto__` and `constructor` are names like any other in other people's schemas. */
+export function own(value: unknown, key: string): unknown {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, key)
+    ? (value as Record<string, unknown>)[key]
+    : undefined;
+}
+
+/** Finds what the references of one schema document point to. Nothing outside the document is ever read. */
+export interface References {
+  /** The schema a reference points to; `undefined` when it is not in this document. */
+  resolve(reference: string): unknown;
+  /** Whether some reference of the document points to this very object. */
+  isTarget(schema: unknown): boolean;
+}
+
+/** What gives a schema a name to be referred to by, and what stands before it in a reference. */
+const NAMING_KEYWORDS: ReadonlyMap<string, string> = new Map([
+  ["$id", ""],
+  ["id", ""],
+  ["$anchor", "#"],
+  ["$dynamicAnchor", "#"],
+]);
+export const REFERENCE_KEYWORDS = ["$ref", "$dynamicRef", "$recursiveRef"];
+
+/** The reference a schema consists of, whatever its draft calls it. */
+export function referenceOf(schema: Keywords): string | undefined {
+  for (const keyword of REFERENCE_KEYWORDS) {
+    const reference = schema[keyword];
+    if (typeof reference === "string") return reference;
+  }
+  return undefined;
+}
+
+export function readReferences(root: unknown): References {
+  const byName = new Map<string, unknown>();
+  const references = new Set<string>();
+  const seen = new Set<object>(isKeywords(root) ? [root] : []);
+  for (const value of seen) {
+    for (const [key, part] of Object.entries(value)) {
+      if (typeof part === "object" && part !== null) seen.add(part);
+      else if (typeof part === "string") {
+        const prefix = NAMING_KEYWORDS.get(key);
+        if (prefix !== undefined && !byName.has(prefix + part)) byName.set(prefix + part, value);
+        else if (REFERENCE_KEYWORDS.includes(key)) references.add(part);
+      }
+    }
+  }
+  const base =
+    typeof own(root, "$id") === "string" ? String(own(root, "$id")).replace(/#.*$/s, "") : undefined;
+  const resolve = (reference: string): unknown => {
+    if (byName.has(reference)) return byName.get(reference);
+    const hash = reference.indexOf("#");
+    const document = hash === -1 ? reference : reference.slice(0, hash);
+    const fragment = hash === -1 ? "" : reference.slice(hash + 1);
+    const start = document === "" || document === base ? root : byName.get(document);
+    return start === undefined ? undefined : followPointer(start, fragment);
+  };
+  const targets = new Set([...references].map(resolve));
+  targets.delete(undefined);
+  return { resolve, isTarget: (schema) => targets.has(schema) };
+}
+
+/** Follows a JSON pointer in a URI's fragment. */
+function followPointer(start: unknown, fragment: string): unknown {
+  if (fragment === "") return start;
+  if (!fragment.startsWith("/")) return undefined;
+  let value = start;
+  for (const part of decode(fragment).slice(1).split("/")) {
+    value = own(value, part.replaceAll("~1", "/").replaceAll("~0", "~"));
+  }
+  return typeof value === "boolean" || isKeywords(value) ? value : undefined;
+}
+
+function decode(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
+}

@@ -1,0 +1,97 @@
+import { enumType, literalType } from "./literal-type.ts";
+import { readArray } from "./array-type.ts";
+import { readObject } from "./object-type.ts";
+import { asList, isKeywords, type Keywords, own, REFERENCE_KEYWORDS, referenceOf } from "./schema-reader.ts";
+import type { Place, TypeBuilder } from "./type-builder.ts";
+import { intersectionOf, NEVER, NULL, textNode, type TypeNode, UNKNOWN, unionOf } from "./type-node.ts";
+
+const SIMPLE_TYPES: ReadonlyMap<unknown, TypeNode> = new Map([
+  ["string", textNode("string")],
+  ["number", textNode("number")],
+  ["integer", textNode("number")],
+  ["boolean", textNode("boolean")],
+  ["null", NULL],
+]);
+
+/** The type of whatever stands where a schema is expected. */
+export function readSchema(schema: unknown, place: Place, builder: TypeBuilder): TypeNode {
+  if (schema === true) return UNKNOWN;
+  if (schema === false) return NEVER;
+  if (!isKeywords(schema)) {
+    builder.warn("A schema is neither an object nor true or false; its type is unknown.");
+    return UNKNOWN;
+  }
+  return builder.named(schema, place) ?? readKeywords(schema, place, builder);
+}
+
+/** The type of a schema by its own keywords. */
+export function readKeywords(schema: Keywords, place: Place, builder: TypeBuilder): TypeNode {
+  const type = readAlternatives(schema, place, builder);
+  return own(schema, "nullable") === true ? unionOf([type, NULL]) : type;
+}
+
+function readAlternatives(schema: Keywords, place: Place, builder: TypeBuilder): TypeNode {
+  if (Object.hasOwn(schema, "const")) return literalType(schema["const"]);
+  const values = asList(own(schema, "enum"));
+  if (values !== undefined && values.length > 0) return enumType(values);
+
+  if (!COMBINING.some((keyword) => Object.hasOwn(schema, keyword))) return readTypes(schema, place, builder);
+  const parts = readCombined(schema, place, builder).filter((part) => part !== UNKNOWN);
+  if (parts.length === 0) return readTypes(schema, place, builder);
+  // A bare "type" beside alternatives repeats what they say, and at times contradicts it.
+  if (!hasStructure(schema)) return intersectionOf(parts);
+  return intersectionOf([readTypes(schema, { ...place, beside: true }, builder), ...parts]);
+}
+
+const COMBINING = [...REFERENCE_KEYWORDS, "allOf", "anyOf", "oneOf"];
+
+/** What `$ref`, `allOf`, `anyOf` and `oneOf` say; `not` and `if` can't be said in TypeScript. */
+function readCombined(schema: Keywords, place: Place, builder: TypeBuilder): TypeNode[] {
+  const parts: TypeNode[] = [];
+  const reference = referenceOf(schema);
+  if (reference !== undefined) parts.push(builder.reference(reference, place));
+  const all = asList(own(schema, "allOf")) ?? [];
+  const beside = place.beside === true || hasStructure(schema) || all.length > 1;
+  const inner: Place = { ...place, depth: place.depth + 1, isRoot: false, beside };
+  const read = (part: unknown): TypeNode => builder.read(part, inner);
+  parts.push(...all.map(read));
+  for (const keyword of ["anyOf", "oneOf"]) {
+    const choices = asList(own(schema, keyword)) ?? [];
+    if (choices.length > 0) parts.push(unionOf(choices.map(read)));
+  }
+  return parts;
+}
+
+function readTypes(schema: Keywords, place: Place, builder: TypeBuilder): TypeNode {
+  const declared = own(schema, "type");
+  if (typeof declared === "string") return readType(declared, schema, place, builder);
+  const types = asList(declared) ?? (declared === undefined ? impliedTypes(schema) : [declared]);
+  return unionOf(types.map((type) => readType(type, schema, place, builder)));
+}
+
+function readType(type: unknown, schema: Keywords, place: Place, builder: TypeBuilder): TypeNode {
+  const simple = SIMPLE_TYPES.get(type);
+  if (simple !== undefined) return simple;
+  if (type === "object") return readObject(schema, place, builder);
+  if (type === "array") return readArray(schema, place, builder);
+  // Draft 3 lets a list of types hold schemas.
+  if (isKeywords(type)) return builder.read(type, { ...place, depth: place.depth + 1 });
+  if (type !== "any") builder.warn("A type is none of JSON Schema's; it is unknown.");
+  return UNKNOWN;
+}
+
+const OBJECT_KEYWORDS = ["properties", "required", "patternProperties", "additionalProperties"];
+const ARRAY_KEYWORDS = ["items", "prefixItems"];
+
+function impliedTypes(schema: Keywords): string[] {
+  if (OBJECT_KEYWORDS.some((keyword) => typeof own(schema, keyword) === "object")) return ["object"];
+  return ARRAY_KEYWORDS.some((keyword) => typeof own(schema, keyword) === "object") ? ["array"] : [];
+}
+
+/** Whether the schema itself, not its alternatives, says what is inside its value. */
+function hasStructure(schema: Keywords): boolean {
+  return [...OBJECT_KEYWORDS, ...ARRAY_KEYWORDS].some((keyword) => {
+    const value = own(schema, keyword);
+    return typeof value === "object" && value !== null && Object.keys(value).length > 0;
+  });
+}

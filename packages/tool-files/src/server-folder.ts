@@ -1,0 +1,85 @@
+import { CemError } from "@cem/core";
+import { randomBytes } from "node:crypto";
+import { constants } from "node:fs";
+import { lstat, mkdir, open, readdir, realpath, rename, rm } from "node:fs/promises";
+import path from "node:path";
+import { type FileOrigin, originOf } from "./generated-mark.ts";
+
+/** A larger file is none that was generated. */
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+const TEMPORARY_FILE = /^\.cem-[0-9a-f]{16}\.tmp$/;
+
+/** A file of a server's folder. */
+export interface PresentFile {
+  origin: FileOrigin;
+  /** Empty for what is no regular file. */
+  text: string;
+}
+
+/**
+ * The absolute path of a server's folder, made if it is not there.
+ *
+ * @throws CemError `TOOL_FILES_UNSAFE_FOLDER` when it is a link, or not directly in `serversDir`.
+ */
+export async function openServerFolder(serversDir: string, folder: string): Promise<string> {
+  await mkdir(serversDir, { recursive: true });
+  const parent = await realpath(serversDir);
+  const directory = path.join(parent, folder);
+  if (path.dirname(directory) !== parent || folder.includes("\0")) {
+    throw unsafe(directory, `${JSON.stringify(folder)} is not the name of a folder in ${parent}`);
+  }
+  await mkdir(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EEXIST") throw error;
+  });
+  const status = await lstat(directory);
+  if (!status.isDirectory()) throw unsafe(directory, "it is a link or a file");
+  return directory;
+}
+
+/** Every TypeScript and JSON file in the folder itself, by name. Links are seen, not followed. */
+export async function readServerFolder(directory: string): Promise<Map<string, PresentFile>> {
+  const files = new Map<string, PresentFile>();
+  for (const entry of await readdir(directory, { withFileTypes: true })) {
+    const file = path.join(directory, entry.name);
+    if (TEMPORARY_FILE.test(entry.name)) await rm(file, { force: true });
+    else if (/\.(?:ts|json)$/i.test(entry.name)) {
+      const text = entry.isFile() ? await readRegularFile(file) : "";
+      files.set(entry.name, { origin: originOf(text), text });
+    }
+  }
+  return files;
+}
+
+/** The text of a regular file; nothing of a link, or of what is too large to be ours. */
+export async function readRegularFile(file: string): Promise<string> {
+  const handle = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+  try {
+    const status = await handle.stat();
+    return status.isFile() && status.size <= MAX_FILE_BYTES ? await handle.readFile("utf8") : "";
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Puts a file in place as a whole: who reads it sees the old text or the new one, never a part. */
+export async function writeWhole(directory: string, name: string, text: string): Promise<void> {
+  const temporary = path.join(directory, `.cem-${randomBytes(8).toString("hex")}.tmp`);
+  const handle = await open(temporary, "wx", 0o644);
+  try {
+    await handle.writeFile(text);
+    await handle.close();
+    await rename(temporary, path.join(directory, name));
+  } catch (error) {
+    await handle.close().catch(() => undefined);
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+function unsafe(directory: string, reason: string): CemError {
+  return new CemError(
+    "TOOL_FILES_UNSAFE_FOLDER",
+    `Nothing was written to ${directory}: ${reason}. Put a plain folder there, or remove it.`,
+    { details: { directory } },
+  );
+}

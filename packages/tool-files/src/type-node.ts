@@ -1,0 +1,164 @@
+/** A TypeScript type before it is written. */
+export type TypeNode =
+  | { kind: "text"; text: string }
+  | { kind: "reference"; to: NamedType }
+  | { kind: "array"; item: TypeNode }
+  | { kind: "tuple"; items: TypeNode[]; required: number; rest: TypeNode | undefined }
+  | ObjectNode
+  | { kind: "union" | "intersection"; parts: TypeNode[] };
+
+export interface ObjectNode {
+  kind: "object";
+  members: Member[];
+  /** The type of every further property. */
+  index: TypeNode | undefined;
+}
+
+export interface Member {
+  name: string;
+  type: TypeNode;
+  optional: boolean;
+  /** Ready for a comment: harmless and on one line. */
+  comment: string;
+}
+
+/** A type that is declared by name in its module. */
+export interface NamedType {
+  name: string;
+  comment: string;
+  /** Absent while its schema is being read. */
+  node?: TypeNode;
+  /** Named types it consists of without an object, array or tuple between: TypeScript allows no cycle of these. */
+  readonly consistsOf: Set<NamedType>;
+}
+
+export const UNKNOWN: TypeNode = { kind: "text", text: "unknown" };
+export const NEVER: TypeNode = { kind: "text", text: "never" };
+export const OPEN_OBJECT: TypeNode = { kind: "object", members: [], index: UNKNOWN };
+export const NULL: TypeNode = { kind: "text", text: "null" };
+
+/** More members than this are no help to anyone; the union becomes `unknown`. */
+const MAX_UNION_PARTS = 1_000;
+/** TypeScript multiplies intersections of unions out, and gives up at 100,000. */
+const MAX_INTERSECTION_WIDTH = 64;
+
+export function textNode(text: string): TypeNode {
+  return { kind: "text", text };
+}
+
+export function unionOf(parts: readonly TypeNode[]): TypeNode {
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined) return only;
+  const distinct = distinctParts(parts, "union").filter((part) => !isText(part, "never"));
+  if (distinct.some((part) => isText(part, "unknown")) || distinct.length > MAX_UNION_PARTS) return UNKNOWN;
+  const [first, second] = distinct;
+  if (first === undefined) return parts.length === 0 ? UNKNOWN : NEVER;
+  return second === undefined ? first : { kind: "union", parts: distinct };
+}
+
+/** Parts that would make the intersection too wide for TypeScript are left out. */
+export function intersectionOf(parts: readonly TypeNode[]): TypeNode {
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined) return only;
+  const kept: TypeNode[] = [];
+  let width = 1;
+  for (const part of distinctParts(parts, "intersection")) {
+    const wider = width * widthOf(part);
+    if (isText(part, "unknown") || (wider > MAX_INTERSECTION_WIDTH && wider > width)) continue;
+    kept.push(part);
+    width = wider;
+  }
+  const [first, second] = kept;
+  if (first === undefined) return UNKNOWN;
+  return second === undefined ? first : { kind: "intersection", parts: kept };
+}
+
+/** How many members the type has as a union, at most; a type still being read counts as too many. */
+function widthOf(node: TypeNode): number {
+  switch (node.kind) {
+    case "union":
+      return node.parts.reduce((sum, part) => sum + widthOf(part), 0);
+    case "intersection":
+      return node.parts.reduce((product, part) => product * widthOf(part), 1);
+    case "reference":
+      return namedWidth(node.to);
+    case "text":
+      return node.text === "boolean" ? 2 : 1;
+    default:
+      return 1;
+  }
+}
+
+const namedWidths = new WeakMap<NamedType, number>();
+
+function namedWidth(named: NamedType): number {
+  if (named.node === undefined) return MAX_INTERSECTION_WIDTH;
+  let width = namedWidths.get(named);
+  if (width === undefined) {
+    // Its parts are complete, or being read and then counted above: no cycle comes back here.
+    namedWidths.set(named, MAX_INTERSECTION_WIDTH);
+    width = Math.min(widthOf(named.node), MAX_INTERSECTION_WIDTH * 2);
+    namedWidths.set(named, width);
+  }
+  return width;
+}
+
+export function isText(node: TypeNode, text: string): boolean {
+  return node.kind === "text" && node.text === text;
+}
+
+function distinctParts(parts: readonly TypeNode[], kind: "union" | "intersection"): TypeNode[] {
+  const seen = new Set<unknown>();
+  return parts
+    .flatMap((part) => (part.kind === kind ? part.parts : [part]))
+    .filter((part) => {
+      const key = part.kind === "text" ? part.text : part.kind === "reference" ? part.to : part;
+      const isNew = !seen.has(key);
+      seen.add(key);
+      return isNew;
+    });
+}
+
+/** The named types a type refers to. */
+export function referencesOf(node: TypeNode): NamedType[] {
+  switch (node.kind) {
+    case "text":
+      return [];
+    case "reference":
+      return [node.to];
+    case "array":
+      return referencesOf(node.item);
+    case "object":
+      return [...node.members.map((member) => member.type), ...(node.index ? [node.index] : [])].flatMap(
+        referencesOf,
+      );
+    case "tuple":
+      return [...node.items, ...(node.rest ? [node.rest] : [])].flatMap(referencesOf);
+    default:
+      return node.parts.flatMap(referencesOf);
+  }
+}
+
+/** Whether `{}` is a value of the type. */
+export function acceptsEmptyObject(node: TypeNode, known = new Map<NamedType, boolean>()): boolean {
+  switch (node.kind) {
+    case "text":
+      return node.text === "unknown";
+    case "object":
+      return node.members.every((member) => member.optional);
+    case "union":
+      return node.parts.some((part) => acceptsEmptyObject(part, known));
+    case "intersection":
+      return node.parts.every((part) => acceptsEmptyObject(part, known));
+    case "reference": {
+      const before = known.get(node.to);
+      if (before !== undefined) return before;
+      known.set(node.to, false);
+      const accepts = node.to.node !== undefined && acceptsEmptyObject(node.to.node, known);
+      known.set(node.to, accepts);
+      return accepts;
+    }
+    default:
+      return false;
+  }
+}
