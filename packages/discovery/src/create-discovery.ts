@@ -5,8 +5,9 @@ import { loadCache, saveCache } from "./disk-cache.ts";
 import { createFactsStore } from "./facts-store.ts";
 import { mapInParallel } from "./map-in-parallel.ts";
 import { createModuleGraph } from "./module-graph.ts";
-import { readServer } from "./read-server.ts";
-import { scanFolders } from "./scan-folders.ts";
+import { readServer, type ReadServer } from "./read-server.ts";
+import { scanFolders, type ToolFolder } from "./scan-folders.ts";
+import { createServerMemory } from "./server-memory.ts";
 import { createSourceFiles } from "./source-files.ts";
 
 export interface DiscoverySettings {
@@ -35,6 +36,7 @@ export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
   const concurrency = settings.parallel === false ? 1 : PARALLEL_FOLDERS;
   const sources = createSourceFiles(roots.map(({ dir }) => dir));
   const store = createFactsStore(sources);
+  const memory = createServerMemory(store);
   const cacheRoot = roots[0]?.dir ?? "";
   const loaded =
     cacheFile === undefined ? Promise.resolve() : loadCache(cacheFile, cacheRoot, sources, store);
@@ -47,16 +49,26 @@ export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
     const found: { server?: ToolServer; problems: ToolProblem[] }[] = [];
     for (const { kind, dir } of roots) {
       const { folders, problems } = await scanFolders(dir, concurrency, signal);
-      const factsOf = (file: string) => {
-        signal?.throwIfAborted();
-        visited.add(file);
-        return store.factsOf(file);
+      const read = async (folder: ToolFolder): Promise<ReadServer> => {
+        const known = memory.recall(folder);
+        for (const file of known?.files ?? []) visited.add(file);
+        if (known) return known.result;
+        const files = new Set<string>();
+        const factsOf = (file: string) => {
+          signal?.throwIfAborted();
+          files.add(file);
+          visited.add(file);
+          return store.factsOf(file);
+        };
+        const result = await readServer(
+          folder,
+          kind,
+          createModuleGraph(factsOf, (file) => sources.isInside(file)),
+        );
+        memory.remember(folder, result, files);
+        return result;
       };
-      const graph = createModuleGraph(factsOf, (file) => sources.isInside(file));
-      found.push(
-        { problems },
-        ...(await mapInParallel(folders, concurrency, (folder) => readServer(folder, kind, graph), signal)),
-      );
+      found.push({ problems }, ...(await mapInParallel(folders, concurrency, read, signal)));
     }
     store.end();
     const isPruned = prune(visited);
@@ -107,10 +119,22 @@ function toSnapshot(found: readonly { server?: ToolServer; problems: ToolProblem
   return { servers: all, problems, version: versionOf(all) };
 }
 
+/** Definitions by their hash: they stay the same object for as long as nothing changes. */
+const hashes = new WeakMap<ToolServer, string>();
+
 function versionOf(servers: readonly ToolServer[]): string {
-  return hash(
-    "sha256",
-    JSON.stringify(servers, (key, value: unknown) => (key === "file" ? undefined : value)),
-    "base64url",
-  );
+  return sha256(servers.map(hashOf).join());
+}
+
+function hashOf(server: ToolServer): string {
+  const known = hashes.get(server);
+  if (known !== undefined) return known;
+  const { tools, ...rest } = server;
+  const found = sha256(JSON.stringify([rest, tools.map(({ file: _file, ...tool }) => tool)]));
+  hashes.set(server, found);
+  return found;
+}
+
+function sha256(text: string): string {
+  return hash("sha256", text, "base64url");
 }

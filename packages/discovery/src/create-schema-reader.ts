@@ -1,4 +1,4 @@
-import type { TSType } from "@babel/types";
+import type { TSNamedTupleMember, TSTupleType, TSType } from "@babel/types";
 import type { JsonSchema } from "@cem/core";
 import { findDeclaration, findExported } from "./find-declaration.ts";
 import { readObject } from "./read-object.ts";
@@ -128,25 +128,25 @@ function readType(reader: SchemaReader, type: TSType, scope: Scope, load: Module
   }
 }
 
-function tupleSchema(
-  reader: SchemaReader,
-  elements: readonly TSType[] | readonly { type: string }[],
-  scope: Scope,
-): JsonSchema {
+function tupleSchema(reader: SchemaReader, elements: TSTupleType["elementTypes"], scope: Scope): JsonSchema {
   const prefixItems: JsonSchema[] = [];
   let minItems = 0;
   let rest: JsonSchema | undefined;
-  for (const element of elements as readonly TSType[]) {
-    const isNamed = (element.type as string) === "TSNamedTupleMember";
-    const member = isNamed ? (element as unknown as { elementType: TSType; optional: boolean }) : undefined;
-    const type = member?.elementType ?? element;
-    if (type.type === "TSRestType") {
-      rest = reader.schemaOf(type.typeAnnotation, scope).items ?? {};
+  for (const element of elements) {
+    if (element.type === "TSRestType") {
+      rest = reader.schemaOf(unlabelled(element.typeAnnotation), scope).items ?? {};
       continue;
     }
-    prefixItems.push(reader.schemaOf(type, scope));
-    if (!member?.optional && type.type !== "TSOptionalType") minItems = prefixItems.length;
+    prefixItems.push(reader.schemaOf(unlabelled(element), scope));
+    const isOptional =
+      element.type === "TSOptionalType" || (element.type === "TSNamedTupleMember" && element.optional);
+    if (!isOptional) minItems = prefixItems.length;
   }
-  if (rest) return { type: "array", prefixItems, minItems, items: rest };
-  return { type: "array", prefixItems, minItems, maxItems: prefixItems.length };
+  const more = rest ? { items: rest } : { maxItems: prefixItems.length };
+  return { type: "array", prefixItems, minItems, ...more };
+}
+
+/** The type of `label: type`. */
+function unlabelled(element: TSType | TSNamedTupleMember): TSType {
+  return element.type === "TSNamedTupleMember" ? element.elementType : element;
 }

@@ -2,70 +2,44 @@ import { randomUUID } from "node:crypto";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
-import type { JsonSchema } from "@cem/core";
-import type { FactsEntry, FactsStore } from "./facts-store.ts";
-import type { SourceFiles, SourceState } from "./source-files.ts";
+import type { FactsStore } from "./facts-store.ts";
+import type { SourceFiles } from "./source-files.ts";
 
 /** Raised whenever what is read from a file, or how it is written down, changes. */
 const FORMAT = "cem-discovery-1";
 
-const line = z.number().int().optional();
-const schema = z.custom<JsonSchema>(
-  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
-);
-const link = z.strictObject({ specifier: z.string(), line: z.number() });
-
-const failureSchema = z.strictObject({ kind: z.enum(["broken", "unread"]), message: z.string(), line });
-
-const factsSchema = z.strictObject({
+const functionSchema = z.looseObject({
+  name: z.string(),
+  line: z.number(),
   description: z.string(),
-  functions: z.array(
-    z.strictObject({
-      name: z.string(),
-      line: z.number(),
-      description: z.string(),
-      inputSchema: schema,
-      outputSchema: schema.optional(),
-      annotations: z
-        .strictObject({
-          title: z.string().optional(),
-          readOnlyHint: z.boolean().optional(),
-          destructiveHint: z.boolean().optional(),
-          idempotentHint: z.boolean().optional(),
-          openWorldHint: z.boolean().optional(),
-        })
-        .optional(),
-      callStyle: z.enum(["object", "positional"]),
-      call: z.string(),
-      isAsync: z.boolean(),
-    }),
-  ),
+  inputSchema: z.looseObject({}),
+  callStyle: z.enum(["object", "positional"]),
+  call: z.string(),
+  isAsync: z.boolean(),
+});
+const linkSchema = z.looseObject({ specifier: z.string(), line: z.number() });
+
+const factsSchema = z.looseObject({
+  description: z.string(),
+  functions: z.array(functionSchema),
   values: z.array(z.string()),
   hasOnlyTypes: z.boolean(),
   reexports: z.array(
-    z.strictObject({ exported: z.string(), imported: z.string(), specifier: z.string(), line: z.number() }),
+    z.looseObject({ exported: z.string(), imported: z.string(), specifier: z.string(), line: z.number() }),
   ),
-  stars: z.array(link),
-  links: z.array(link),
-  failure: failureSchema.optional(),
+  stars: z.array(linkSchema),
+  links: z.array(linkSchema),
 });
+
+const hashSchema = z.tuple([z.string(), z.string()]);
 
 const cacheSchema = z.strictObject({
   format: z.literal(FORMAT),
-  states: z.array(
-    z.tuple([
-      z.string(),
-      z.strictObject({ stamp: z.string(), hash: z.string(), failure: failureSchema.optional() }),
-    ]),
-  ),
+  states: z.array(z.tuple([z.string(), z.looseObject({ stamp: z.string(), hash: z.string() })])),
   entries: z.array(
     z.tuple([
       z.string(),
-      z.strictObject({
-        hash: z.string(),
-        dependencies: z.array(z.tuple([z.string(), z.string()])),
-        facts: factsSchema,
-      }),
+      z.looseObject({ hash: z.string(), dependencies: z.array(hashSchema), facts: factsSchema }),
     ]),
   ),
 });
@@ -81,10 +55,10 @@ export async function loadCache(
   try {
     const found = cacheSchema.safeParse(JSON.parse(await readFile(file, "utf8")));
     if (!found.success) return;
-    for (const [name, state] of found.data.states) sources.states.set(absolute(name), state as SourceState);
+    for (const [name, state] of found.data.states) sources.states.set(absolute(name), state);
     for (const [name, entry] of found.data.entries) {
       const dependencies = entry.dependencies.map(([name, hash]): [string, string] => [absolute(name), hash]);
-      store.entries.set(absolute(name), { ...entry, dependencies } as FactsEntry);
+      store.entries.set(absolute(name), { ...entry, dependencies });
     }
   } catch {
     // Without a cache, everything is read again.

@@ -18,6 +18,8 @@ export interface FactsStore {
   /** How many files were read again so far. */
   readonly reads: number;
   factsOf(file: string): Promise<ModuleFacts>;
+  /** Whether neither the file nor what its facts come from changed. */
+  isUnchanged(file: string): boolean;
   /** Lets go of what is only needed while files are being read. */
   end(): void;
 }
@@ -28,6 +30,7 @@ const MAX_PARSED_MODULES = 128;
 export function createFactsStore(sources: SourceFiles): FactsStore {
   const entries = new Map<string, FactsEntry>();
   const parsed = new Map<string, Promise<SourceModule | undefined>>();
+  const asked = new Map<string, Promise<ModuleFacts>>();
   let reads = 0;
 
   async function isCurrent(entry: FactsEntry, hash: string): Promise<boolean> {
@@ -87,21 +90,38 @@ export function createFactsStore(sources: SourceFiles): FactsStore {
     }
   }
 
+  function isUnchanged(file: string): boolean {
+    const entry = entries.get(file);
+    if (!entry || sources.unchangedHash(file) !== entry.hash) return false;
+    return entry.dependencies.every(([each, hash]) => sources.unchangedHash(each) === hash);
+  }
+
+  async function currentFacts(file: string): Promise<ModuleFacts> {
+    const present = entries.get(file);
+    if (present && isUnchanged(file)) return present.facts;
+    const { hash } = await sources.look(file);
+    if (present && (await isCurrent(present, hash))) return present.facts;
+    const entry = await read(file);
+    reads += 1;
+    entries.set(file, entry);
+    return entry.facts;
+  }
+
   return {
     entries,
     get reads() {
       return reads;
     },
-    async factsOf(file) {
-      const { hash } = await sources.look(file);
-      const present = entries.get(file);
-      if (present && (await isCurrent(present, hash))) return present.facts;
-      const entry = await read(file);
-      reads += 1;
-      entries.set(file, entry);
-      return entry.facts;
+    factsOf(file) {
+      const present = asked.get(file);
+      if (present) return present;
+      const facts = currentFacts(file);
+      asked.set(file, facts);
+      return facts;
     },
+    isUnchanged,
     end() {
+      asked.clear();
       parsed.clear();
     },
   };

@@ -41,6 +41,7 @@ export function findExported(
 
 /** Types may be imported the ways TypeScript allows: `./types.js` or `./types` for types.ts. */
 function loadLike(file: string, load: ModuleLoader): SourceModule | undefined {
+  if (/\.m?ts$/.test(file)) return load(file);
   const stem = file.replace(/\.m?js$/, "");
-  return load(file) ?? load(`${stem}.ts`) ?? load(`${stem}.d.ts`);
+  return load(`${stem}.ts`) ?? load(`${stem}.d.ts`) ?? (stem === file ? undefined : load(file));
 }

@@ -1,5 +1,5 @@
 import path from "node:path";
-import type { FunctionFacts, ModuleFacts } from "./module-facts.ts";
+import type { FunctionFacts, ModuleFacts, ModuleFailure } from "./module-facts.ts";
 import { isSkipped, isSource } from "./scan-folders.ts";
 import { resolveSpecifier } from "./source-module.ts";
 
@@ -12,10 +12,18 @@ export type Resolved =
 
 /** Why a file can't be imported. */
 export interface BrokenLink {
-  /** The file at fault. */
+  /** The file to mend. */
   file: string;
+  /** The file that can't be imported. */
+  target: string;
   line?: number;
   message: string;
+}
+
+/** A file on the way, and the import that led to it. */
+interface Visit {
+  file: string;
+  from?: { file: string; line: number; specifier: string };
 }
 
 /** How files of a server hang together when they run. */
@@ -77,31 +85,19 @@ export function createModuleGraph(
 
   async function brokenLink(file: string): Promise<BrokenLink | undefined> {
     const visited = new Set<string>();
-    const pending: { file: string; from?: { file: string; line: number; specifier: string } }[] = [{ file }];
+    const pending: Visit[] = [{ file }];
     for (let next = pending.pop(); next; next = pending.pop()) {
       if (visited.has(next.file) || sound.has(next.file)) continue;
       visited.add(next.file);
       const { failure, links } = await factsOf(next.file);
-      if (failure?.kind === "broken") {
-        const { from } = next;
-        if (!from)
-          return {
-            file: next.file,
-            message: failure.message,
-            ...(failure.line === undefined ? {} : { line: failure.line }),
-          };
-        return {
-          file: from.file,
-          line: from.line,
-          message: `imports "${from.specifier}", which ${failure.message}`,
-        };
-      }
+      if (failure?.kind === "broken") return toBrokenLink(next, failure);
       for (const { specifier, line } of links) {
         const target = resolveSpecifier(next.file, specifier);
         if (target === undefined || isLeaf(target)) continue;
         if (!isInside(target))
           return {
             file: next.file,
+            target,
             line,
             message: `imports "${specifier}", which lies outside of the folder of tools`,
           };
@@ -117,6 +113,16 @@ export function createModuleGraph(
     resolve: (file, name) => resolve(file, name),
     exportsOf: (file) => exportsOf(file),
     brokenLink,
+  };
+}
+
+function toBrokenLink({ file, from }: Visit, { message, line }: ModuleFailure): BrokenLink {
+  if (!from) return { file, target: file, message, ...(line === undefined ? {} : { line }) };
+  return {
+    file: from.file,
+    target: file,
+    line: from.line,
+    message: `imports "${from.specifier}", which ${message}`,
   };
 }
 

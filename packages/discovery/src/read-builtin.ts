@@ -111,5 +111,7 @@ function without(schema: JsonSchema, isLeftOut: (part: JsonSchema) => boolean): 
 function withLiterals(schema: JsonSchema, names: readonly string[], isKept: boolean): JsonSchema {
   const values = literalsOf(schema);
   if (!values) return schema;
-  return enumSchema(values.filter((value) => names.includes(String(value)) === isKept));
+  return enumSchema(
+    values.filter((value) => keysOf(enumSchema([value])).some((name) => names.includes(name)) === isKept),
+  );
 }

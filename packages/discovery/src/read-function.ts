@@ -113,7 +113,7 @@ function readResult(
   const type = annotated ?? (documented.type === undefined ? undefined : parseJsDocType(documented.type));
   const reader = createSchemaReader(load);
   const read = type ? bounded(reader.finish(reader.schemaOf(type, scope))) : {};
-  const isPromise = node.async === true || (type !== undefined && isNamed(type, "Promise"));
+  const isPromise = node.async || (type !== undefined && isNamed(type, "Promise"));
   const text = typeTextOf(read);
   const description = read.description ?? documented.rest;
   const isKnown = Object.keys(read).length > 0;

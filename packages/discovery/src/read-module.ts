@@ -1,4 +1,4 @@
-import type { ExportNamedDeclaration, ExportSpecifier, Node, Statement } from "@babel/types";
+import type { ExportNamedDeclaration, Node, Statement } from "@babel/types";
 import { exportedFunction, isFunction, type FunctionNode } from "./function-node.ts";
 import type { FunctionFacts, Link, ModuleFacts, Reexport } from "./module-facts.ts";
 import { readFunction } from "./read-function.ts";
@@ -81,7 +81,7 @@ function valueSpecifiers(statement: ExportNamedDeclaration): { exported: string;
     .filter((each) => each.type !== "ExportSpecifier" || each.exportKind !== "type")
     .map((each) => ({
       exported: nameOf(each.exported),
-      local: each.type === "ExportSpecifier" ? nameOf((each as ExportSpecifier).local) : "*",
+      local: each.type === "ExportSpecifier" ? nameOf(each.local) : "*",
     }));
 }
 

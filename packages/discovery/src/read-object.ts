@@ -51,7 +51,7 @@ function readMember(member: Node): { name: string; type?: TSType; isOptional: bo
     return undefined;
   if (member.type === "ClassProperty" && (member.static || (member.accessibility ?? "public") !== "public"))
     return undefined;
-  const name = memberName(member.key, member.computed === true);
+  const name = memberName(member.key, member.computed ?? false);
   if (name === undefined) return undefined;
   if (member.type === "TSMethodSignature") return { name, isOptional: member.optional === true };
   const annotation = member.typeAnnotation;

@@ -71,7 +71,8 @@ export async function readServer(
     );
     const broken = await graph.brokenLink(file);
     let isUsable = broken === undefined;
-    if (broken) reportLink(broken);
+    // A broken file of this folder is told about on its own.
+    if (broken && !folder.files.some((name) => pathOf(name) === broken.target)) reportLink(broken);
     for (const { name, line, resolved } of found) {
       if (resolved.kind === "missing") {
         isUsable = false;

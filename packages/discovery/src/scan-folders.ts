@@ -1,5 +1,5 @@
-import type { Dirent } from "node:fs";
-import { readdir, realpath, stat } from "node:fs/promises";
+import { readdirSync, type Dirent } from "node:fs";
+import { realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import type { ToolProblem } from "@cem/core";
 import { mapInParallel } from "./map-in-parallel.ts";
@@ -50,11 +50,14 @@ export async function scanFolders(
   signal?: AbortSignal,
 ): Promise<ScannedFolders> {
   const problems: ToolProblem[] = [];
-  const entries = await list(root).catch((error: unknown) => {
-    if ((error as { code?: unknown }).code !== "ENOENT")
+  let entries: Dirent[] = [];
+  try {
+    entries = list(root);
+  } catch (error) {
+    const isMissing = (error as { code?: unknown }).code === "ENOENT";
+    if (!isMissing)
       problems.push({ server: "", file: root, message: `can't be listed: ${messageOf(error)}` });
-    return [];
-  });
+  }
   const scanned = await mapInParallel(
     entries.filter(({ name }) => !isSkipped(name)),
     concurrency,
@@ -84,7 +87,7 @@ async function scanFolder(root: string, entry: Dirent): Promise<ToolFolder | und
   }
   if (!FOLDER_NAME.test(entry.name))
     throw new Error("has a name that can't stand in an import. Use letters, digits, _, - and .");
-  const names = (await list(folder)).map(({ name }) => name);
+  const names = list(folder).map(({ name }) => name);
   const files = names.filter((name) => isSource(name) && !isSkipped(name));
   const index = INDEX_FILES.find((name) => files.includes(name));
   const readme = README_FILES.find((name) => names.includes(name));
@@ -99,9 +102,8 @@ async function scanFolder(root: string, entry: Dirent): Promise<ToolFolder | und
 }
 
 /** Sorted, so that a catalog is the same on every file system. */
-async function list(folder: string): Promise<Dirent[]> {
-  const entries = await readdir(folder, { withFileTypes: true });
-  return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+function list(folder: string): Dirent[] {
+  return readdirSync(folder, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 function messageOf(error: unknown): string {

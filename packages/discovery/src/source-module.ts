@@ -113,7 +113,7 @@ export function nameOf(node: Node): string {
 
 /** Where a relative specifier leads, as an absolute path; undefined for packages and URLs. */
 export function resolveSpecifier(fromFile: string, specifier: string): string | undefined {
-  return /^\.\.?\//.test(specifier) ? path.resolve(path.dirname(fromFile), specifier) : undefined;
+  return /^\.\.?\//.test(specifier) ? path.join(path.dirname(fromFile), specifier) : undefined;
 }
 
 function* declarationsOf(node: Node, module: SourceModule): Generator<[string, Declaration]> {
