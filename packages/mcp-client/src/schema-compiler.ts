@@ -7,7 +7,7 @@ import type { JsonSchema, JsonValue } from "@cem/core";
 /** Patterns of formats may backtrack; on short texts that does no harm. Longer ones are let through. */
 const MAX_FORMAT_CHARACTERS = 2_048;
 /** A check that takes longer is given up. */
-const MAX_CHECK_MS = 1_000;
+const MAX_CHECK_MS = 500;
 
 /** Thrown out of a check that takes too long. */
 export class CheckTooLong extends Error {}
@@ -36,7 +36,6 @@ async function load(): Promise<SchemaCompiler> {
     import("ajv-formats/dist/formats.js"),
     import("re2js"),
   ]);
-  const classes = { "draft-07": Ajv, "2019-09": Ajv2019, "2020-12": Ajv2020 };
   const formats = Object.fromEntries(
     Object.entries(fullFormats).map(([name, format]) => [name, limitFormat(format)]),
   );
@@ -46,44 +45,64 @@ async function load(): Promise<SchemaCompiler> {
   const createPattern = Object.assign(
     (pattern: string) => {
       const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
-      return { test: (text: string) => compiled.matcher(text).find() };
+      // Patterns are told apart by their text.
+      return { test: (text: string) => compiled.matcher(text).find(), toString: () => pattern };
     },
     { code: "" },
   );
 
+  const createAjv = (Class: typeof Ajv): Ajv => {
+    const ajv = new Class({
+      strict: false,
+      logger: false,
+      verbose: true,
+      ownProperties: true,
+      formats,
+      code: { regExp: createPattern },
+    });
+    ajv.addKeyword({
+      keyword: CHECKPOINT_KEYWORD,
+      errors: false,
+      validate() {
+        if (performance.now() > deadline) throw new CheckTooLong();
+        return true;
+      },
+    });
+    // Keywords run in order, and this one has to come before those that follow references.
+    const { rules } = ajv.RULES.rules.find((group) => group.rules.some(isCheckpoint)) ?? { rules: [] };
+    rules.sort((a, b) => Number(isCheckpoint(b)) - Number(isCheckpoint(a)));
+    // The built-in one compares each item with each other.
+    ajv.removeKeyword("uniqueItems");
+    ajv.addKeyword({
+      keyword: "uniqueItems",
+      type: "array",
+      schemaType: "boolean",
+      validate: (isWanted: boolean, items: JsonValue[]) => !isWanted || areUnique(items),
+    });
+    return ajv;
+  };
+  const instances = { "draft-07": createAjv(Ajv), "2019-09": createAjv(Ajv2019), "2020-12": createAjv(Ajv2020) };
+
   return {
     compile(schema, dialect) {
-      const ajv: Ajv = new classes[dialect]({
-        strict: false,
-        logger: false,
-        verbose: true,
-        addUsedSchema: false,
-        formats,
-        code: { regExp: createPattern },
-      });
-      ajv.addKeyword({
-        keyword: CHECKPOINT_KEYWORD,
-        errors: false,
-        validate() {
-          if (performance.now() > deadline) throw new CheckTooLong();
-          return true;
-        },
-      });
-      // The built-in one compares each item with each other.
-      ajv.removeKeyword("uniqueItems");
-      ajv.addKeyword({
-        keyword: "uniqueItems",
-        type: "array",
-        schemaType: "boolean",
-        validate: (isWanted: boolean, items: JsonValue[]) => !isWanted || areUnique(items),
-      });
-      const validate: ValidateFunction = ajv.compile(schema);
+      const ajv = instances[dialect];
+      let validate: ValidateFunction;
+      try {
+        validate = ajv.compile(schema);
+      } finally {
+        // Or another server's schema could refer to this one by its name.
+        ajv.removeSchema(schema);
+      }
       return (value) => {
         deadline = performance.now() + MAX_CHECK_MS;
         return validate(value) ? undefined : (validate.errors?.at(-1) ?? undefined);
       };
     },
   };
+}
+
+function isCheckpoint(rule: { keyword: string }): boolean {
+  return rule.keyword === CHECKPOINT_KEYWORD;
 }
 
 function limitFormat(format: Format): Format {

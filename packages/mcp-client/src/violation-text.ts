@@ -49,7 +49,8 @@ export function describeViolation(error: ErrorObject): ArgumentViolation {
 }
 
 function says(path: string, what: string): ArgumentViolation {
-  return { argument: path, message: path === "" ? `they ${what}` : `${quote(path)} ${what}` };
+  const message = path === "" ? `they ${what.replace(/^has /, "have ")}` : `${quote(path)} ${what}`;
+  return { argument: path, message };
 }
 
 function toPath(pointer: string): string {

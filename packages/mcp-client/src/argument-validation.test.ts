@@ -1,0 +1,158 @@
+import type { JsonSchema, JsonValue } from "@cem/core";
+import { describe, expect, it } from "vitest";
+import { createArgumentValidator } from "./argument-validation.ts";
+
+const validator = createArgumentValidator();
+
+/** The complaint about arguments, or why there is no check. */
+async function judge(schema: JsonSchema, args: JsonValue): Promise<string> {
+  const check = await validator.prepare(schema);
+  if (!check.validated) return `unvalidated: ${check.reason}`;
+  return check.check(args)?.message ?? "valid";
+}
+
+const forecast: JsonSchema = {
+  type: "object",
+  properties: {
+    city: { type: "string", minLength: 2 },
+    days: { type: "integer", minimum: 1, maximum: 14 },
+    unit: { enum: ["celsius", "fahrenheit"] },
+    tags: { type: "array", items: { type: "string", pattern: "^[a-z]+$" }, uniqueItems: true },
+    filter: { type: "object", properties: { limit: { type: "number" } }, required: ["limit", "from"] },
+    when: { anyOf: [{ type: "string" }, { type: "null" }] },
+    day: { type: "string", format: "date" },
+  },
+  required: ["city"],
+  additionalProperties: false,
+};
+
+describe("createArgumentValidator", () => {
+  it.each([
+    [{ city: "Oslo", days: 3, tags: ["a", "b"], when: null, day: "2026-02-28" }, "valid"],
+    [{}, "`city` is missing"],
+    [{ town: "Oslo" }, "`city` is missing"],
+    [{ citty: "Oslo" }, "`city` is missing; `citty` is not an argument"],
+    [{ city: "O" }, "`city` must NOT have fewer than 2 characters"],
+    [{ city: "Oslo", days: "3" }, "`days` must be an integer, not a string"],
+    [{ city: "Oslo", days: 30 }, "`days` must be <= 14"],
+    [{ city: "Oslo", unit: "kelvin" }, '`unit` must be one of "celsius", "fahrenheit"'],
+    [{ city: "Oslo", dayz: 3 }, "`dayz` is not an argument; did you mean `day`?"],
+    [
+      { city: "Oslo", zzzzzzzz: 3 },
+      "`zzzzzzzz` is not an argument; allowed: city, days, unit, tags, filter, when, day",
+    ],
+    [{ city: "Oslo", tags: ["a", "B"] }, "`tags[1]` must match the pattern ^[a-z]+$"],
+    [{ city: "Oslo", tags: ["a", "a"] }, "`tags` must not have the same item twice"],
+    [{ city: "Oslo", filter: {} }, "`filter.limit` and `filter.from` are missing"],
+    [{ city: "Oslo", when: 1 }, "`when` has none of the allowed forms: string, null"],
+    [{ city: "Oslo", day: "2026-02-30" }, "`day` must be a valid date"],
+  ])("judges %j: %s", async (args, verdict) => {
+    expect(await judge(forecast, args as JsonValue)).toBe(verdict);
+  });
+
+  it("reads each draft by its own rules", async () => {
+    const tuple = [{ type: "string" }, { type: "number" }];
+    const draft7 = { $schema: "http://json-schema.org/draft-07/schema#", properties: { a: { items: tuple } } };
+    const draft2019 = { $schema: "https://json-schema.org/draft/2019-09/schema", properties: { a: { items: tuple } } };
+    const draft2020 = { properties: { a: { prefixItems: tuple, items: false } } };
+    for (const schema of [draft7, draft2019, draft2020]) {
+      expect(await judge(schema as unknown as JsonSchema, { a: ["x", 1] })).toBe("valid");
+      expect(await judge(schema as unknown as JsonSchema, { a: ["x", "y"] })).toBe("`a[1]` must be a number, not a string");
+    }
+  });
+
+  it("compiles a schema once, also when it comes again as another object", async () => {
+    const schema: JsonSchema = { type: "object", properties: { once: { type: "string" } } };
+    const first = await validator.prepare(schema);
+    expect(await validator.prepare(schema)).toBe(first);
+    expect(await validator.prepare(structuredClone(schema))).toBe(first);
+  });
+
+  it("leaves the schema as it is", async () => {
+    const schema: JsonSchema = { type: "object", properties: { a: { $ref: "#" } } };
+    const before = structuredClone(schema);
+    await judge(schema, { a: {} });
+    expect(schema).toEqual(before);
+  });
+
+  it.each([
+    ["a reference to somewhere else", { properties: { a: { $ref: "http://127.0.0.1:1/x.json" } } }, /can't resolve/],
+    ["a pattern that is none", { properties: { a: { pattern: "(" } } }, /can't be used/],
+    ["a pattern that needs backtracking", { properties: { a: { pattern: "(a)\\1" } } }, /can't be used/],
+    ["a type that is none", { properties: { a: { type: "str" } } }, /can't be used/],
+    ["keywords of draft 3", { properties: { a: { type: "string", required: true } } }, /can't be used/],
+    ["a huge one", { description: "x".repeat(300_000) }, /has \d+ bytes, more than 262144/],
+  ])("goes without a check for %s", async (_name, schema, reason) => {
+    expect(await judge({ type: "object", ...schema } as JsonSchema, { a: "b" })).toMatch(reason);
+  });
+
+  it("understands patterns as JavaScript does", async () => {
+    const schema = (pattern: string): JsonSchema => ({ properties: { a: { type: "string", pattern } } });
+    expect(await judge(schema("^\\p{Lu}[\\w.-]+\\u0041$"), { a: "Éa.-A" })).toBe("valid");
+    expect(await judge(schema("^(?<year>\\d{4})-\\d\\d$"), { a: "2026-11" })).toBe("valid");
+    expect(await judge(schema("b"), { a: "abc" })).toBe("valid");
+    expect(await judge(schema("^\\/x$"), { a: "/y" })).toContain("must match");
+  });
+
+  it("lets no schema refer to another by its name", async () => {
+    const named: JsonSchema = { $id: "https://example.com/named", type: "object" };
+    expect(await judge(named, {})).toBe("valid");
+    expect(await judge({ ...named, required: ["a"] }, {})).toBe("`a` is missing");
+    expect(await judge({ $ref: "https://example.com/named" }, {})).toMatch(/can't resolve/);
+  });
+
+  it("takes no code from a schema", async () => {
+    const hostile = '"];globalThis.broken = 1;//';
+    const schema = { properties: { [hostile]: { const: hostile } }, required: [hostile], $comment: hostile } as JsonSchema;
+    expect(await judge(schema, { [hostile]: "x" })).toContain("must be");
+    expect(Reflect.has(globalThis, "broken")).toBe(false);
+  });
+
+  it("is not fooled by the names of object prototypes", async () => {
+    const schema = JSON.parse('{"properties":{"__proto__":{"type":"string"},"a":{}},"additionalProperties":false}') as JsonSchema;
+    expect(await judge(schema, JSON.parse('{"constructor":1}') as JsonValue)).toContain("`constructor` is not an argument");
+    expect(await judge({ required: ["toString"] }, {})).toBe("`toString` is missing");
+  });
+});
+
+describe("hostile schemas and values together", () => {
+  it("can't make a pattern run away", async () => {
+    const schema: JsonSchema = { properties: { a: { type: "string", pattern: "^(a|a)*(a+)+$" } } };
+    expect(await judge(schema, { a: `${"a".repeat(50_000)}!` })).toContain("must match the pattern");
+  });
+
+  it("can't make a format run away", async () => {
+    const schema: JsonSchema = { properties: { a: { format: "email" }, b: { format: "uri" } } };
+    expect(await judge(schema, { a: "a".repeat(2_000_000), b: `http://${"a".repeat(2_000_000)}` })).toBe("valid");
+  });
+
+  it("can't make references multiply", async () => {
+    const levels = Object.fromEntries(
+      Array.from({ length: 40 }, (_, level) => [
+        `l${level}`,
+        { allOf: [{ $ref: `#/$defs/l${level + 1}` }, { $ref: `#/$defs/l${level + 1}` }] },
+      ]),
+    );
+    const schema = { $ref: "#/$defs/l0", $defs: { ...levels, l40: { type: "object" } } } as JsonSchema;
+    expect(await judge(schema, {})).toBe("they are too large or too deeply nested to be checked");
+  });
+
+  it("can't make recursion multiply", async () => {
+    const node = { type: "object", anyOf: [1, 2, 3].map(() => ({ properties: { next: { $ref: "#" } } })) };
+    let value: JsonValue = 1;
+    for (let depth = 0; depth < 30; depth += 1) value = { next: value };
+    expect(await judge(node as JsonSchema, value)).toBe("they are too large or too deeply nested to be checked");
+  });
+
+  it("can't make comparing items run away", async () => {
+    const items = Array.from({ length: 100_000 }, (_, index) => ({ index }));
+    const schema: JsonSchema = { properties: { a: { type: "array", uniqueItems: true } } };
+    expect(await judge(schema, { a: items })).toBe("valid");
+    expect(await judge(schema, { a: [{ b: 1, c: 2 }, { c: 2, b: 1 }] })).toBe("`a` must not have the same item twice");
+  });
+
+  it("can't exhaust the stack", async () => {
+    const value = JSON.parse(`${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}`) as JsonValue;
+    expect(await judge({ type: "object", properties: { a: { $ref: "#" } } }, value)).toMatch(/too deeply nested|`a/);
+  });
+});

@@ -1,0 +1,44 @@
+import { describe, expect, it } from "vitest";
+import { createMockInvoker } from "./mock-invoker.ts";
+
+const signal = new AbortController().signal;
+
+describe("createMockInvoker", () => {
+  const invoker = createMockInvoker({
+    crm: {
+      find: { id: 1 },
+      double: (args) => (args as { n: number }).n * 2,
+      fail: () => {
+        throw new Error("no such customer");
+      },
+    },
+  });
+  const call = (tool: string, args = {}, server = "crm"): ReturnType<typeof invoker.invoke> =>
+    invoker.invoke({ server, tool, args }, { signal });
+
+  it("answers with values and with what functions give", async () => {
+    expect(await call("find")).toEqual({ ok: true, value: { id: 1 } });
+    expect(await call("double", { n: 4 })).toEqual({ ok: true, value: 8 });
+  });
+
+  it("makes what a function throws an error of the tool", async () => {
+    expect(await call("fail")).toMatchObject({ error: { code: "TOOL_FAILED", message: "no such customer" } });
+  });
+
+  it("fails for what is not mocked", async () => {
+    expect(await call("dubble")).toMatchObject({
+      error: { code: "TOOL_UNKNOWN", message: 'There is no mock of crm.dubble. Did you mean "double"?' },
+    });
+    expect(await call("find", {}, "__proto__")).toMatchObject({ error: { code: "TOOL_UNKNOWN" } });
+    expect(await call("constructor")).toMatchObject({ error: { code: "TOOL_UNKNOWN" } });
+  });
+
+  it("remembers the calls", async () => {
+    const fresh = createMockInvoker({ a: { b: 1 } });
+    await fresh.invoke({ server: "a", tool: "b", args: { c: 1 } }, { signal });
+    expect(fresh.calls).toEqual([{ server: "a", tool: "b", args: { c: 1 } }]);
+    expect(await fresh.invoke({ server: "a", tool: "b", args: {} }, { signal: AbortSignal.abort() })).toMatchObject({
+      error: { code: "CALL_CANCELLED" },
+    });
+  });
+});

@@ -1,0 +1,59 @@
+import type { JsonValue } from "@cem/core";
+import { describe, expect, it } from "vitest";
+import { mapToolResult } from "./result-mapping.ts";
+
+const tool = { server: "s", name: "t" };
+
+async function valueOf(content: JsonValue[], structuredContent?: JsonValue): Promise<JsonValue> {
+  const raw = { content, isError: false, ...(structuredContent === undefined ? {} : { structuredContent }) };
+  const result = await mapToolResult(tool, raw, {});
+  if (!result.ok) throw new Error(result.error.message);
+  return result.value;
+}
+const text = (value: string): JsonValue => ({ type: "text", text: value });
+
+describe("mapToolResult", () => {
+  it.each([
+    ["{\"a\": [1]}", { a: [1] }],
+    [" [1, 2]\n", [1, 2]],
+    ["42", 42],
+    ["-1.5", -1.5],
+    ["true", true],
+    ["null", null],
+    ['"quoted"', "quoted"],
+    ["007", "007"],
+    ["1.0", "1.0"],
+    ["12345678901234567890", "12345678901234567890"],
+    ["{not json}", "{not json}"],
+    ["plain", "plain"],
+    ["", ""],
+    [" padded ", " padded "],
+  ])("reads the text %j as %j", async (given, value) => {
+    expect(await valueOf([text(given)])).toEqual(value);
+  });
+
+  it("gives nothing for nothing", async () => {
+    expect(await valueOf([])).toBeNull();
+  });
+
+  it("joins plain texts, and lists what is more than that", async () => {
+    expect(await valueOf([text("a"), text("b")])).toBe("a\nb");
+    expect(await valueOf([text('{"a":1}'), text('{"a":2}')])).toEqual([{ a: 1 }, { a: 2 }]);
+  });
+
+  it("prefers the structured value, also when it is falsy, and keeps what comes with it", async () => {
+    expect(await valueOf([text("ignored")], { a: 1 })).toEqual({ a: 1 });
+    expect(await valueOf([text("ignored")], 0)).toBe(0);
+    const link = { type: "resource_link", uri: "a://b", name: "b" };
+    expect(await valueOf([text("ignored"), link], { a: 1 })).toEqual({ a: 1, _attachments: [link] });
+  });
+
+  it("says something for an error without text", async () => {
+    expect(await mapToolResult(tool, { content: [], isError: true }, {})).toMatchObject({
+      error: { code: "TOOL_FAILED", message: "s.t failed and did not say why." },
+    });
+    expect(await mapToolResult(tool, { content: [], isError: true, structuredContent: { why: 1 } }, {})).toMatchObject({
+      error: { message: '{"why":1}', details: { structuredContent: { why: 1 } } },
+    });
+  });
+});
