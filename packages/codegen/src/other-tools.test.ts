@@ -8,25 +8,60 @@ describe("createRulesGenerator", () => {
   describe("generate, with tools of any server", () => {
     it.each([
       ["List the open issues in acme/web", 'list_issues({ owner: "acme", repo: "web", state: "open" })'],
-      ["Create an issue titled 'Fix login' in the repository acme/web", 'create_issue({ owner: "acme", repo: "web", title: "Fix login" })'],
+      [
+        "Create an issue titled 'Fix login' in the repository acme/web",
+        'create_issue({ owner: "acme", repo: "web", title: "Fix login" })',
+      ],
       ["Close issue 42 in acme/web", 'close_issue({ owner: "acme", repo: "web", issue_number: 42 })'],
-      ["Post a message to #general saying 'done and dusted'", 'post_message({ channel: "#general", text: "done and dusted" })'],
-      ["Get weather for Oslo and post it to #weather", 'post_message({ channel: "#weather", text: JSON.stringify(weather, null, 2) })'],
-      ["Create a calendar event 'Team lunch' tomorrow at 12:30", 'create_event({ title: "Team lunch", start: "2026-11-21T12:30:00" })'],
-      ["search the shop for 'mystery novels' in category books", 'search_products({ query: "mystery novels", category: "books" })'],
-      ["Search products for laptops in electronics, at most 5 results", 'search_products({ query: "laptops", category: "electronics", limit: 5 })'],
-      ["Send an email to bob@example.com with subject 'Hi' and body 'See you at 5'", 'send_email({ to: "bob@example.com", subject: "Hi", body: "See you at 5" })'],
+      [
+        "Post a message to #general saying 'done and dusted'",
+        'post_message({ channel: "#general", text: "done and dusted" })',
+      ],
+      [
+        "Get weather for Oslo and post it to #weather",
+        'post_message({ channel: "#weather", text: JSON.stringify(weather, null, 2) })',
+      ],
+      [
+        "Create a calendar event 'Team lunch' tomorrow at 12:30",
+        'create_event({ title: "Team lunch", start: "2026-11-21T12:30:00" })',
+      ],
+      [
+        "search the shop for 'mystery novels' in category books",
+        'search_products({ query: "mystery novels", category: "books" })',
+      ],
+      [
+        "Search products for laptops in electronics, at most 5 results",
+        'search_products({ query: "laptops", category: "electronics", limit: 5 })',
+      ],
+      [
+        "Send an email to bob@example.com with subject 'Hi' and body 'See you at 5'",
+        'send_email({ to: "bob@example.com", subject: "Hi", body: "See you at 5" })',
+      ],
       ["Get user 7 and send an email to them with subject 'Welcome' and body 'Hello'", "to: user.email"],
-      ["translate hello world into German", 'translate_text({ text: "hello world", target_language: "German" })'],
-      ["Get stock prices for AAPL, MSFT and GOOG", "Promise.all(symbols.map((symbol) => get_stock_price({ symbol })))"],
-      ["Convert 100 USD to EUR", 'convert_currency({ amount: 100, from_currency: "USD", to_currency: "EUR" })'],
+      [
+        "translate hello world into German",
+        'translate_text({ text: "hello world", target_language: "German" })',
+      ],
+      [
+        "Get stock prices for AAPL, MSFT and GOOG",
+        "Promise.all(symbols.map((symbol) => get_stock_price({ symbol })))",
+      ],
+      [
+        "Convert 100 USD to EUR",
+        'convert_currency({ amount: 100, from_currency: "USD", to_currency: "EUR" })',
+      ],
       ["Fetch https://example.com/a?b=1 and print it", 'fetch_page({ url: "https://example.com/a?b=1" })'],
-      ["Add a task 'Buy milk' due tomorrow with high priority", 'add_task({ title: "Buy milk", due: "2026-11-21", priority: "high" })'],
+      [
+        "Add a task 'Buy milk' due tomorrow with high priority",
+        'add_task({ title: "Buy milk", due: "2026-11-21", priority: "high" })',
+      ],
       ["Get the current time in Europe/Berlin", 'get_current_time({ timezone: "Europe/Berlin" })'],
       ["Turn on the light in the kitchen", 'set_light({ room: "kitchen", on: true })'],
     ])("%s", async (task, call) => {
       const result = await generator.generate({ task, tools: [...sampleTools, ...otherTools] });
-      expect(result.status === "generated" ? result.code.replaceAll(/\s+/gu, " ") : result.steps).toContain(call);
+      expect(result.status === "generated" ? result.code.replaceAll(/\s+/gu, " ") : result.steps).toContain(
+        call,
+      );
     });
   });
 });

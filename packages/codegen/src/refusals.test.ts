@@ -14,17 +14,25 @@ async function refuse(task: string, tools = sampleTools): Promise<readonly Unfil
 describe("createRulesGenerator", () => {
   describe("generate, for what can't be done", () => {
     it("names the step that no tool can do", async () => {
-      expect(await refuse("Send an email to bob@example.com")).toMatchObject([{ reason: "no-tool", step: "Send an email to bob@example.com" }]);
+      expect(await refuse("Send an email to bob@example.com")).toMatchObject([
+        { reason: "no-tool", step: "Send an email to bob@example.com" },
+      ]);
       expect(await refuse("write a poem")).toMatchObject([{ reason: "no-tool", step: "write a poem" }]);
     });
 
     it("names the argument that the text lacks", async () => {
-      expect(await refuse("Get weather")).toMatchObject([{ reason: "missing-argument", tool: "weather.get_weather", argument: "location" }]);
-      expect(await refuse("Send an email to bob@example.com", otherTools)).toMatchObject([{ tool: "email.send_email", argument: "subject" }]);
+      expect(await refuse("Get weather")).toMatchObject([
+        { reason: "missing-argument", tool: "weather.get_weather", argument: "location" },
+      ]);
+      expect(await refuse("Send an email to bob@example.com", otherTools)).toMatchObject([
+        { tool: "email.send_email", argument: "subject" },
+      ]);
     });
 
     it("refuses a task for one step of it", async () => {
-      expect(await refuse("Get weather for San Francisco and send it to bob@example.com")).toMatchObject([{ reason: "no-tool", step: "send it to bob@example.com" }]);
+      expect(await refuse("Get weather for San Francisco and send it to bob@example.com")).toMatchObject([
+        { reason: "no-tool", step: "send it to bob@example.com" },
+      ]);
     });
 
     it("takes no value that an enum does not have", async () => {

@@ -38,8 +38,14 @@ export default { sum, weather };
     });
 
     it("calculates, with tools or without", async () => {
-      expect((await run("Calculate 5 + 3 and get weather for San Francisco")).value).toMatchObject({ sum: 8, weather: { location: "San Francisco" } });
-      const plain = await generator.generate({ task: "Calculate 2 + 3, then multiply the result by 4", tools: [] });
+      expect((await run("Calculate 5 + 3 and get weather for San Francisco")).value).toMatchObject({
+        sum: 8,
+        weather: { location: "San Francisco" },
+      });
+      const plain = await generator.generate({
+        task: "Calculate 2 + 3, then multiply the result by 4",
+        tools: [],
+      });
       expect(plain).toMatchObject({ status: "generated", uses: [] });
       if (plain.status === "generated") expect((await createWorkspace().run(plain.code)).value).toBe(20);
     });
@@ -63,7 +69,9 @@ export default { sum, weather };
     });
 
     it("filters rows and sums them up", async () => {
-      const { value } = await run("Query database for users, filter for active users, and calculate statistics");
+      const { value } = await run(
+        "Query database for users, filter for active users, and calculate statistics",
+      );
       expect(value).toMatchObject({ count: 16, age: { count: 16, min: 21, max: 63, median: 41.5 } });
       expect(value).not.toHaveProperty("id");
       const top = await run("Query database for the orders, sort by total descending, take the top 5");
@@ -75,56 +83,123 @@ export default { sum, weather };
     });
 
     it("writes a file, reads it back and prints it", async () => {
-      const result = await run("Write a test file with content 'Hello World', then read it back and print the content");
+      const result = await run(
+        "Write a test file with content 'Hello World', then read it back and print the content",
+      );
       expect(result).toEqual({ value: "Hello World", output: "Hello World\n" });
-      const quoted = await run(`Write "Hello, World and more; done. Really?" to greeting.txt, read it back, and print it`);
+      const quoted = await run(
+        `Write "Hello, World and more; done. Really?" to greeting.txt, read it back, and print it`,
+      );
       expect(quoted.value).toBe("Hello, World and more; done. Really?");
     });
 
     it("saves listed fields and changes them in a later session", async () => {
       const workspace = createWorkspace();
-      await run('Calculate 5 + 3, then save the result and metadata to /workspace/state.json. The JSON file should contain: - calculation: "5 + 3" - result: 8 - step: 1 - message: "State saved in session 1"', workspace);
-      expect(workspace.readJson("state.json")).toEqual({ calculation: "5 + 3", result: 8, step: 1, message: "State saved in session 1" });
-      await run("Read the state from /workspace/state.json. Update the step field to 2 and save it back", workspace);
+      await run(
+        'Calculate 5 + 3, then save the result and metadata to /workspace/state.json. The JSON file should contain: - calculation: "5 + 3" - result: 8 - step: 1 - message: "State saved in session 1"',
+        workspace,
+      );
+      expect(workspace.readJson("state.json")).toEqual({
+        calculation: "5 + 3",
+        result: 8,
+        step: 1,
+        message: "State saved in session 1",
+      });
+      await run(
+        "Read the state from /workspace/state.json. Update the step field to 2 and save it back",
+        workspace,
+      );
       expect(workspace.readJson("state.json")).toMatchObject({ result: 8, step: 2 });
-      const next = await run("Read the state from /workspace/state.json that was saved in a previous session. Print the contents of the file. Calculate the next step (result + 1) and save it back to /workspace/state.json with step: 3.", workspace);
+      const next = await run(
+        "Read the state from /workspace/state.json that was saved in a previous session. Print the contents of the file. Calculate the next step (result + 1) and save it back to /workspace/state.json with step: 3.",
+        workspace,
+      );
       expect(next.output).toContain('"result": 8');
       expect(workspace.readJson("state.json")).toMatchObject({ result: 9, step: 3 });
     });
 
     it("carries a workflow through three sessions", async () => {
       const workspace = createWorkspace();
-      const first = await run('Initialize a calculation workflow:\n 1. Create /workspace/workflow_state.json with:\n - workflow_id: "calc_001"\n - current_step: 1\n - total_steps: 3\n - results: []\n - status: "in_progress"\n 2. Calculate 10 * 5 and add the result to the results array\n 3. Update current_step to 2\n 4. Verify /workspace exists and is mounted\n 5. Print confirmation that workflow state was initialized', workspace);
+      const first = await run(
+        'Initialize a calculation workflow:\n 1. Create /workspace/workflow_state.json with:\n - workflow_id: "calc_001"\n - current_step: 1\n - total_steps: 3\n - results: []\n - status: "in_progress"\n 2. Calculate 10 * 5 and add the result to the results array\n 3. Update current_step to 2\n 4. Verify /workspace exists and is mounted\n 5. Print confirmation that workflow state was initialized',
+        workspace,
+      );
       expect(first.output).toContain("Workflow state was initialized.");
-      expect(workspace.readJson("workflow_state.json")).toEqual({ workflow_id: "calc_001", current_step: 2, total_steps: 3, results: [50], status: "in_progress" });
-      await run("Continue the workflow from the previous session:\n 1. Read /workspace/workflow_state.json\n 2. Print the current state (workflow_id, current_step, results)\n 3. Calculate 20 * 3 and add the result to the results array\n 4. Update current_step to 3\n 5. Verify you can read the state from the previous session\n 6. Print confirmation that workflow continued", workspace);
+      expect(workspace.readJson("workflow_state.json")).toEqual({
+        workflow_id: "calc_001",
+        current_step: 2,
+        total_steps: 3,
+        results: [50],
+        status: "in_progress",
+      });
+      await run(
+        "Continue the workflow from the previous session:\n 1. Read /workspace/workflow_state.json\n 2. Print the current state (workflow_id, current_step, results)\n 3. Calculate 20 * 3 and add the result to the results array\n 4. Update current_step to 3\n 5. Verify you can read the state from the previous session\n 6. Print confirmation that workflow continued",
+        workspace,
+      );
       expect(workspace.readJson("workflow_state.json")).toMatchObject({ current_step: 3, results: [50, 60] });
-      const last = await run('Complete the workflow:\n 1. Read /workspace/workflow_state.json\n 2. Print the current state (workflow_id, current_step, all results)\n 3. Calculate 15 * 4 and add the result to the results array\n 4. Calculate the sum of all results in the results array\n 5. Update current_step to 4 (completed)\n 6. Update status to "completed"\n 7. Add a "total" field with the sum of all results\n 8. Print a summary of the completed workflow', workspace);
+      const last = await run(
+        'Complete the workflow:\n 1. Read /workspace/workflow_state.json\n 2. Print the current state (workflow_id, current_step, all results)\n 3. Calculate 15 * 4 and add the result to the results array\n 4. Calculate the sum of all results in the results array\n 5. Update current_step to 4 (completed)\n 6. Update status to "completed"\n 7. Add a "total" field with the sum of all results\n 8. Print a summary of the completed workflow',
+        workspace,
+      );
       expect(last.output).toContain('"total": 170');
-      expect(workspace.readJson("workflow_state.json")).toMatchObject({ current_step: 4, results: [50, 60, 60], status: "completed", total: 170 });
+      expect(workspace.readJson("workflow_state.json")).toMatchObject({
+        current_step: 4,
+        results: [50, 60, 60],
+        status: "completed",
+        total: 170,
+      });
     });
 
     it("takes the branch that holds", async () => {
-      expect((await run("Get weather for San Francisco, and if temperature is above -50, calculate 365 - 172")).value).toMatchObject({ difference: 193 });
-      expect((await run("Get weather for San Francisco, and if temperature is above 90, calculate 365 - 172")).value).toMatchObject({ difference: null });
-      expect((await run("Get the weather for Tokyo. If it is colder than -60 then calculate 100 / 4, otherwise calculate 100 / 5")).value).toMatchObject({ result: 20 });
+      expect(
+        (await run("Get weather for San Francisco, and if temperature is above -50, calculate 365 - 172"))
+          .value,
+      ).toMatchObject({ difference: 193 });
+      expect(
+        (await run("Get weather for San Francisco, and if temperature is above 90, calculate 365 - 172"))
+          .value,
+      ).toMatchObject({ difference: null });
+      expect(
+        (
+          await run(
+            "Get the weather for Tokyo. If it is colder than -60 then calculate 100 / 4, otherwise calculate 100 / 5",
+          )
+        ).value,
+      ).toMatchObject({ result: 20 });
     });
 
     it("calls a tool for each of several places", async () => {
-      const many = (await run("Calculate 10 * 5, then get weather for that many cities starting with San Francisco")).value as { location: string }[];
+      const many = (
+        await run("Calculate 10 * 5, then get weather for that many cities starting with San Francisco")
+      ).value as { location: string }[];
       expect(many).toHaveLength(50);
       expect(many[0]?.location).toBe("San Francisco");
       const list = (await run("Get weather for Paris, London and Tokyo")).value as { location: string }[];
       expect(list.map((weather) => weather.location)).toEqual(["Paris", "London", "Tokyo"]);
-      const users = (await run("Query the database for users in Berlin, then get weather for each user's city")).value as { location: string }[];
+      const users = (
+        await run("Query the database for users in Berlin, then get weather for each user's city")
+      ).value as { location: string }[];
       expect(users.map((weather) => weather.location)).toEqual(["Berlin", "Berlin"]);
     });
 
     it("reads, filters and saves JSON", async () => {
       const workspace = createWorkspace();
-      workspace.write("data.json", JSON.stringify([{ name: "b", price: 12 }, { name: "a", price: 30 }, { name: "c", price: 5 }]));
-      await run("Read /workspace/data.json, filter items where price > 10, sort by name, and save to /workspace/out.json", workspace);
-      expect(workspace.readJson("out.json")).toEqual([{ name: "a", price: 30 }, { name: "b", price: 12 }]);
+      workspace.write(
+        "data.json",
+        JSON.stringify([
+          { name: "b", price: 12 },
+          { name: "a", price: 30 },
+          { name: "c", price: 5 },
+        ]),
+      );
+      await run(
+        "Read /workspace/data.json, filter items where price > 10, sort by name, and save to /workspace/out.json",
+        workspace,
+      );
+      expect(workspace.readJson("out.json")).toEqual([
+        { name: "a", price: 30 },
+        { name: "b", price: 12 },
+      ]);
     });
   });
 });

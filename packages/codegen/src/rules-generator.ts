@@ -22,7 +22,12 @@ export function createRulesGenerator(settings: RulesGeneratorSettings = {}): Cod
       request.signal?.throwIfAborted();
       const { plan, unfilled } = planTask(request.task, request.tools, now, request.signal);
       if (unfilled.length > 0) return { status: "refused", steps: unfilled };
-      return { status: "generated", code: printProgram(finishProgram(plan)), origin: "rules", uses: [...plan.uses] };
+      return {
+        status: "generated",
+        code: printProgram(finishProgram(plan)),
+        origin: "rules",
+        uses: [...plan.uses],
+      };
     },
   };
 }

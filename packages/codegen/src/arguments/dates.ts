@@ -16,13 +16,20 @@ export function findDates(text: string, schema: JsonSchema, now: Date): FoundDat
   return parse(text.slice(0, MAX_DATE_TEXT_CHARACTERS), now, { forwardDate: true }).flatMap((found) => {
     if (/^\d+$/u.test(found.text)) return [];
     const wantsTime = schema.format === "date-time" || found.start.isCertain("hour");
-    const toText = (date: { get(part: "year" | "month" | "day" | "hour" | "minute" | "second"): number | null }): string => {
-      const pad = (part: "month" | "day" | "hour" | "minute" | "second"): string => String(date.get(part) ?? 0).padStart(2, "0");
+    const toText = (date: {
+      get(part: "year" | "month" | "day" | "hour" | "minute" | "second"): number | null;
+    }): string => {
+      const pad = (part: "month" | "day" | "hour" | "minute" | "second"): string =>
+        String(date.get(part) ?? 0).padStart(2, "0");
       const day = `${String(date.get("year") ?? 0).padStart(4, "0")}-${pad("month")}-${pad("day")}`;
-      return schema.format !== "date" && wantsTime ? `${day}T${pad("hour")}:${pad("minute")}:${pad("second")}` : day;
+      return schema.format !== "date" && wantsTime
+        ? `${day}T${pad("hour")}:${pad("minute")}:${pad("second")}`
+        : day;
     };
     const end = found.index + found.text.length;
     const first = { value: toText(found.start), start: found.index, end };
-    return found.end === null || found.end === undefined ? [first] : [first, { value: toText(found.end), start: end, end }];
+    return found.end === null || found.end === undefined
+      ? [first]
+      : [first, { value: toText(found.end), start: end, end }];
   });
 }

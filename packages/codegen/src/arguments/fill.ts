@@ -43,23 +43,58 @@ export function fillArguments(tool: ToolDefinition, step: TaskStep, plan: Plan):
   const filling: Filling = { phrase: new Phrase(step.text), tool, plan, step, result };
   fillFromFields(filling, parameters);
   fillSlug(filling, parameters);
-  const rounds: ((filling: Filling, parameter: Parameter) => void)[] = [fillNamed, fillTyped, fillNamedWords, fillReference, fillByRole, fillLeftover, fillFromResults];
+  const rounds: ((filling: Filling, parameter: Parameter) => void)[] = [
+    fillNamed,
+    fillTyped,
+    fillNamedWords,
+    fillReference,
+    fillByRole,
+    fillLeftover,
+    fillFromResults,
+  ];
   for (const round of rounds) {
-    for (const parameter of inOrder(parameters)) if (!result.args.has(parameter.name)) round(filling, parameter);
+    for (const parameter of inOrder(parameters))
+      if (!result.args.has(parameter.name)) round(filling, parameter);
   }
   result.missing = parameters.filter((parameter) => parameter.isRequired && !result.args.has(parameter.name));
-  result.args = new Map(parameters.flatMap(({ name }) => {
-    const value = result.args.get(name);
-    return value === undefined ? [] : [[name, value] as const];
-  }));
+  result.args = new Map(
+    parameters.flatMap(({ name }) => {
+      const value = result.args.get(name);
+      return value === undefined ? [] : [[name, value] as const];
+    }),
+  );
   result.rest = filling.phrase.rest;
   return result;
 }
 
 /** What has a form of its own goes first, free text last. */
 function inOrder(parameters: readonly Parameter[]): Parameter[] {
-  const order = ["enum", "sql", "expression", "email", "url", "path", "channel", "date", "boolean", "number", "list", "object", "language", "table", "title", "message", "query", "recipient", "identifier", "place", "text"];
-  return [...parameters].toSorted((a, b) => Number(b.isRequired) - Number(a.isRequired) || order.indexOf(a.role) - order.indexOf(b.role));
+  const order = [
+    "enum",
+    "sql",
+    "expression",
+    "email",
+    "url",
+    "path",
+    "channel",
+    "date",
+    "boolean",
+    "number",
+    "list",
+    "object",
+    "language",
+    "table",
+    "title",
+    "message",
+    "query",
+    "recipient",
+    "identifier",
+    "place",
+    "text",
+  ];
+  return [...parameters].toSorted(
+    (a, b) => Number(b.isRequired) - Number(a.isRequired) || order.indexOf(a.role) - order.indexOf(b.role),
+  );
 }
 
 function set(filling: Filling, parameter: Parameter, value: JsonValue): void {
@@ -71,7 +106,11 @@ function fillFromFields(filling: Filling, parameters: readonly Parameter[]): voi
     const parameter = parameters.find((one) => sameWords(one.name, field.key));
     if (parameter === undefined) continue;
     const value = readJson(field.value) ?? field.value;
-    set(filling, parameter, hasType(parameter.schema, "string") && typeof value !== "string" ? field.value : value);
+    set(
+      filling,
+      parameter,
+      hasType(parameter.schema, "string") && typeof value !== "string" ? field.value : value,
+    );
   }
   const { items } = filling.step;
   const [target] = parameters.filter((one) => one.isRequired && !filling.result.args.has(one.name));
@@ -112,11 +151,16 @@ function fillNamed(filling: Filling, parameter: Parameter): void {
 /** One of the values it is limited to; several of them, and the tool is called once for each. */
 function fillEnum(filling: Filling, parameter: Parameter): void {
   const found: (string | number)[] = [];
-  for (let value = takeEnum(filling, parameter); value !== undefined && found.length < 50; value = takeEnum(filling, parameter)) {
+  for (
+    let value = takeEnum(filling, parameter);
+    value !== undefined && found.length < 50;
+    value = takeEnum(filling, parameter)
+  ) {
     if (!found.includes(value)) found.push(value);
   }
   if (found.length > 0) return setEach(filling, parameter, found);
-  const token = takeNamedToken(filling.phrase, parameter, QUOTED) ?? takeNamedWords(filling.phrase, parameter);
+  const token =
+    takeNamedToken(filling.phrase, parameter, QUOTED) ?? takeNamedWords(filling.phrase, parameter);
   if (token !== undefined) filling.result.wrong = { parameter, value: filling.phrase.decode(token) };
   return undefined;
 }
@@ -126,18 +170,29 @@ function takeEnum(filling: Filling, parameter: Parameter): string | number | und
   for (const value of values) {
     const words = splitWords(String(value)).map((word) => word.replaceAll(/[^\p{L}\p{N}]/gu, "."));
     if (words.length === 0) continue;
-    const forms = words.length === 1 && /^[a-z]{4,}$/u.test(words[0] ?? "") ? `${stemPattern(words[0] ?? "")}` : words.join("[\\s_-]*");
-    const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(?:(?:in|with|of)\\s+(?:the\\s+)?)?(?:${parameter.words.join("[\\s_-]*")}\\s*(?::|=|is)?\\s*)?(?:${forms})(?![\\p{L}\\p{N}])`, "iu");
+    const forms =
+      words.length === 1 && /^[a-z]{4,}$/u.test(words[0] ?? "")
+        ? `${stemPattern(words[0] ?? "")}`
+        : words.join("[\\s_-]*");
+    const pattern = new RegExp(
+      `(?<![\\p{L}\\p{N}])(?:(?:in|with|of)\\s+(?:the\\s+)?)?(?:${parameter.words.join("[\\s_-]*")}\\s*(?::|=|is)?\\s*)?(?:${forms})(?![\\p{L}\\p{N}])`,
+      "iu",
+    );
     if (filling.phrase.take(pattern) !== undefined) return value;
-    const quoted = filling.phrase.quotes.findIndex((text) => text.toLowerCase() === String(value).toLowerCase());
-    if (quoted >= 0 && filling.phrase.take(new RegExp(`\\uE000${quoted}\\uE001`, "u")) !== undefined) return value;
+    const quoted = filling.phrase.quotes.findIndex(
+      (text) => text.toLowerCase() === String(value).toLowerCase(),
+    );
+    if (quoted >= 0 && filling.phrase.take(new RegExp(`\\uE000${quoted}\\uE001`, "u")) !== undefined)
+      return value;
   }
   return undefined;
 }
 
 function stemPattern(word: string): string {
   const root = stem(word);
-  return word.startsWith(root) && root.length > 3 ? `${root}(?:${word.slice(root.length)}|s|es|ed|ing|y|ies)?` : word;
+  return word.startsWith(root) && root.length > 3
+    ? `${root}(?:${word.slice(root.length)}|s|es|ed|ing|y|ies)?`
+    : word;
 }
 
 function fillTyped(filling: Filling, parameter: Parameter): void {
@@ -165,7 +220,12 @@ function fillList(filling: Filling, parameter: Parameter): void {
   const written = json === undefined ? undefined : readJson(json);
   if (Array.isArray(written)) return set(filling, parameter, written);
   const named = takeNamedToken(phrase, parameter, LIST);
-  const found = named === undefined ? (parameter.isRequired ? bareList(phrase, item) : undefined) : splitList(named, phrase);
+  const found =
+    named === undefined
+      ? parameter.isRequired
+        ? bareList(phrase, item)
+        : undefined
+      : splitList(named, phrase);
   if (found === undefined || found.length === 0) return undefined;
   const isNumberList = isNumeric(item);
   const values = found.map((part) => (isNumberList ? phrase.value(part) : part));
@@ -175,19 +235,28 @@ function fillList(filling: Filling, parameter: Parameter): void {
 
 function bareList(phrase: Phrase, item: JsonSchema): string[] | undefined {
   const token = isNumeric(item) ? NUMBER : QUOTED;
-  const match = phrase.take(new RegExp(`(?:${token})(?:(?:\\s*,\\s*(?:and\\s+)?|\\s+and\\s+)(?:${token}))*`, "u"));
+  const match = phrase.take(
+    new RegExp(`(?:${token})(?:(?:\\s*,\\s*(?:and\\s+)?|\\s+and\\s+)(?:${token}))*`, "u"),
+  );
   if (match !== undefined) return splitList(match[0], phrase);
   return undefined;
 }
 
 function fillNamedWords(filling: Filling, parameter: Parameter): void {
-  if (["boolean", "number", "list", "object", "enum", "sql", "expression", "date", "path"].includes(parameter.role)) return;
+  if (
+    ["boolean", "number", "list", "object", "enum", "sql", "expression", "date", "path"].includes(
+      parameter.role,
+    )
+  )
+    return;
   const words = takeNamedWords(filling.phrase, parameter);
   if (words === undefined) return;
   const value = filling.phrase.decode(words).trim();
   const reference = findReference(value, filling.plan);
-  if (reference !== undefined && /^(?:it|that|this|them|the\b.*)$/iu.test(value)) setReference(filling, parameter, reference);
-  else if (parameter.role === "place") setFound(filling, parameter, toFound(splitList(words, filling.phrase, true)));
+  if (reference !== undefined && /^(?:it|that|this|them|the\b.*)$/iu.test(value))
+    setReference(filling, parameter, reference);
+  else if (parameter.role === "place")
+    setFound(filling, parameter, toFound(splitList(words, filling.phrase, true)));
   else set(filling, parameter, value);
 }
 
@@ -200,8 +269,11 @@ function fillReference(filling: Filling, parameter: Parameter): void {
   const { phrase, plan } = filling;
   if (!parameter.isRequired || plan.values.length === 0) return;
   if (parameter.role === "number") {
-    const match = phrase.find(/\b(?:that many|(?:the |that |this )(?:result|number|value|sum|product|difference|quotient|total|count|answer)|it)\b/iu);
-    const reference = match && findReference(/^that many$/iu.test(match[0]) ? "the number" : match[0], plan, "number");
+    const match = phrase.find(
+      /\b(?:that many|(?:the |that |this )(?:result|number|value|sum|product|difference|quotient|total|count|answer)|it)\b/iu,
+    );
+    const reference =
+      match && findReference(/^that many$/iu.test(match[0]) ? "the number" : match[0], plan, "number");
     if (match !== undefined && reference !== undefined) {
       phrase.remove(match.index, match[0].length);
       setReference(filling, parameter, reference);
@@ -209,11 +281,17 @@ function fillReference(filling: Filling, parameter: Parameter): void {
     return;
   }
   if (!["message", "text", "list", "object"].includes(parameter.role)) return;
-  const found = phrase.find(/(?<![\p{L}])(?:(?:the|this|that|these|those|both|all)\s+(?:\p{L}+\s+){0,2}\p{L}+|it|that|them|this|those|these|both|everything)(?![\p{L}])/iu);
+  const found = phrase.find(
+    /(?<![\p{L}])(?:(?:the|this|that|these|those|both|all)\s+(?:\p{L}+\s+){0,2}\p{L}+|it|that|them|this|those|these|both|everything)(?![\p{L}])/iu,
+  );
   const match = found && longestReference(found, plan);
   const reference = match && findReference(match[0], plan);
-  const newest = match !== undefined && /^(?:it|that|them|this|those|these|both|everything)$/iu.test(match[0]) ? plan.last : undefined;
-  const chosen = reference ?? (newest && { value: newest, expression: newest.expression, schema: newest.schema });
+  const newest =
+    match !== undefined && /^(?:it|that|them|this|those|these|both|everything)$/iu.test(match[0])
+      ? plan.last
+      : undefined;
+  const chosen =
+    reference ?? (newest && { value: newest, expression: newest.expression, schema: newest.schema });
   if (match === undefined || chosen === undefined) return;
   phrase.remove(match.index, match[0].length);
   setReference(filling, parameter, chosen);
@@ -244,14 +322,32 @@ function fillLeftover(filling: Filling, parameter: Parameter): void {
     if (typeof number === "number") set(filling, parameter, number);
     return;
   }
-  if (!["text", "message", "title", "query", "identifier", "place", "table", "repository", "owner", "language"].includes(parameter.role)) return;
+  if (
+    ![
+      "text",
+      "message",
+      "title",
+      "query",
+      "identifier",
+      "place",
+      "table",
+      "repository",
+      "owner",
+      "language",
+    ].includes(parameter.role)
+  )
+    return;
   const token = phrase.take(new RegExp(QUOTED, "u"))?.[0];
   const quoted = token === undefined ? undefined : phrase.quoted(token);
   if (quoted !== undefined) return set(filling, parameter, quoted);
   if (!["query", "place", "identifier", "text", "message"].includes(parameter.role)) return undefined;
   const words = remainingWords(filling);
   if (words === undefined) return undefined;
-  setFound(filling, parameter, parameter.role === "place" ? toFound(splitList(words, phrase, true)) : { value: words });
+  setFound(
+    filling,
+    parameter,
+    parameter.role === "place" ? toFound(splitList(words, phrase, true)) : { value: words },
+  );
   return undefined;
 }
 
@@ -259,19 +355,45 @@ function fillLeftover(filling: Filling, parameter: Parameter): void {
 function remainingWords({ phrase, tool, result }: Filling): string | undefined {
   const open = readParameters(tool).filter((one) => one.isRequired && !result.args.has(one.name));
   if (open.length !== 1) return undefined;
-  const own = new Set([...splitWords(tool.name), ...splitWords(tool.server), ...readParameters(tool).flatMap((one) => one.words)].map(stem));
+  const own = new Set(
+    [
+      ...splitWords(tool.name),
+      ...splitWords(tool.server),
+      ...readParameters(tool).flatMap((one) => one.words),
+    ].map(stem),
+  );
   const words = phrase.rest.split(/\s+/u).filter((word) => word !== "");
-  const isOwn = (word: string): boolean => splitWords(word).every((part) => own.has(stem(part)) || SMALL_WORDS.has(part));
+  const isOwn = (word: string): boolean =>
+    splitWords(word).every((part) => own.has(stem(part)) || SMALL_WORDS.has(part));
   let first = 0;
-  while (first < words.length && (isOwn(words[first] ?? "") || (first === 0 && /^(?:get|show|find|search|look|give|tell|fetch|run|use|call|check|say|what|whats|is)$/iu.test(words[0] ?? "")))) first += 1;
+  while (
+    first < words.length &&
+    (isOwn(words[first] ?? "") ||
+      (first === 0 &&
+        /^(?:get|show|find|search|look|give|tell|fetch|run|use|call|check|say|what|whats|is)$/iu.test(
+          words[0] ?? "",
+        )))
+  )
+    first += 1;
   let last = words.length;
   while (last > first && isOwn(words[last - 1] ?? "")) last -= 1;
-  const text = words.slice(first, last).join(" ").replace(/[?.!,:;]+$/u, "").trim();
-  const isPointing = /^(?:the |this |that |these |those |both )?(?:results?|outputs?|answers?|values?|it|them|that|this|everything|both|summary|data)$/iu.test(text);
+  const text = words
+    .slice(first, last)
+    .join(" ")
+    .replace(/[?.!,:;]+$/u, "")
+    .trim();
+  const isPointing =
+    /^(?:the |this |that |these |those |both )?(?:results?|outputs?|answers?|values?|it|them|that|this|everything|both|summary|data)$/iu.test(
+      text,
+    );
   return text === "" || isPointing || SMALL_WORDS.has(text.toLowerCase()) ? undefined : text;
 }
 
-const SMALL_WORDS = new Set("the a an of for in on at to with from by and or me us please is are was it its this that these those up out some any my our your all each s info information current now today".split(" "));
+const SMALL_WORDS = new Set(
+  "the a an of for in on at to with from by and or me us please is are was it its this that these those up out some any my our your all each s info information current now today".split(
+    " ",
+  ),
+);
 
 /** A property of an earlier result with the parameter's name and type. */
 function fillFromResults(filling: Filling, parameter: Parameter): void {
@@ -294,23 +416,32 @@ function fillFromResults(filling: Filling, parameter: Parameter): void {
 function exactProperty(parameter: Parameter, schema: JsonSchema): string | undefined {
   const key = matchProperty(parameter.words.join(" "), schema);
   if (key !== undefined && sameWords(key, parameter.name)) return key;
-  return ["email", "url", "path"].includes(parameter.role) ? propertiesOf(schema).find(([one]) => sameWords(one, parameter.role))?.[0] : undefined;
+  return ["email", "url", "path"].includes(parameter.role)
+    ? propertiesOf(schema).find(([one]) => sameWords(one, parameter.role))?.[0]
+    : undefined;
 }
 
 function sameType(a: JsonSchema, b: JsonSchema): boolean {
-  return ["string", "boolean", "array", "object"].some((type) => hasType(a, type) && hasType(b, type)) || (isNumeric(a) && isNumeric(b));
+  return (
+    ["string", "boolean", "array", "object"].some((type) => hasType(a, type) && hasType(b, type)) ||
+    (isNumeric(a) && isNumeric(b))
+  );
 }
 
 function setReference(filling: Filling, parameter: Parameter, reference: Reference): void {
   const wantsText = hasType(parameter.schema, "string");
-  filling.result.args.set(parameter.name, wantsText ? asText(reference.expression, reference.schema) : reference.expression);
+  filling.result.args.set(
+    parameter.name,
+    wantsText ? asText(reference.expression, reference.schema) : reference.expression,
+  );
   filling.result.consumed.push(reference.value);
 }
 
 function setFound(filling: Filling, parameter: Parameter, found: ReturnType<typeof takeByRole>): void {
   if (found === undefined) return;
   if ("value" in found) set(filling, parameter, found.value);
-  else if (hasType(parameter.schema, "array")) filling.result.args.set(parameter.name, array(found.list.map((item) => literal(item))));
+  else if (hasType(parameter.schema, "array"))
+    filling.result.args.set(parameter.name, array(found.list.map((item) => literal(item))));
   else setEach(filling, parameter, found.list);
 }
 

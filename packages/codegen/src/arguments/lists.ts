@@ -5,8 +5,15 @@ let countries: ReadonlySet<string> | undefined;
 /** Splits `Paris, London and Tokyo`. `Paris, France` and `Portland, OR` stay one. */
 export function splitList(text: string, phrase: Phrase, keepsCountries = false): string[] {
   const parts = text
-    .split(/\s*,\s*(?:and\s+|or\s+|&\s*)?|\s+(?:and|as well as|&|plus)\s+(?:also\s+)?(?:in\s+|for\s+)?|\s*;\s*|\n/iu)
-    .map((part) => phrase.decode(part).trim().replace(/^(?:both|the cities(?: of)?|in|for)\s+/iu, ""))
+    .split(
+      /\s*,\s*(?:and\s+|or\s+|&\s*)?|\s+(?:and|as well as|&|plus)\s+(?:also\s+)?(?:in\s+|for\s+)?|\s*;\s*|\n/iu,
+    )
+    .map((part) =>
+      phrase
+        .decode(part)
+        .trim()
+        .replace(/^(?:both|the cities(?: of)?|in|for)\s+/iu, ""),
+    )
     .filter((part) => part !== "");
   return keepsCountries ? joinCountries(parts) : parts;
 }
@@ -26,8 +33,29 @@ function countryNames(): ReadonlySet<string> {
   const names = new Intl.DisplayNames(["en"], { type: "region", fallback: "none" });
   const letters = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];
   const found = letters.flatMap((a) => letters.map((b) => names.of(a + b)?.toLowerCase()));
-  const cityStates = new Set(["singapore", "monaco", "luxembourg", "hong kong", "gibraltar", "san marino", "djibouti", "kuwait", "panama", "guatemala"]);
+  const cityStates = new Set([
+    "singapore",
+    "monaco",
+    "luxembourg",
+    "hong kong",
+    "gibraltar",
+    "san marino",
+    "djibouti",
+    "kuwait",
+    "panama",
+    "guatemala",
+  ]);
   const known = found.filter((name): name is string => name !== undefined && !cityStates.has(name));
-  countries = new Set([...known, "usa", "uk", "england", "scotland", "wales", "california", "texas", "new south wales"]);
+  countries = new Set([
+    ...known,
+    "usa",
+    "uk",
+    "england",
+    "scotland",
+    "wales",
+    "california",
+    "texas",
+    "new south wales",
+  ]);
   return countries;
 }

@@ -4,9 +4,30 @@ import { hasType } from "../planning/value.ts";
 
 /** What a parameter wants, judged by its name, type and description. */
 export type Role =
-  | "enum" | "boolean" | "number" | "list" | "object" | "sql" | "expression" | "path" | "url" | "email" | "date"
-  | "place" | "query" | "message" | "title" | "channel" | "owner" | "repository" | "recipient" | "table"
-  | "identifier" | "language" | "currency" | "text";
+  | "enum"
+  | "boolean"
+  | "number"
+  | "list"
+  | "object"
+  | "sql"
+  | "expression"
+  | "path"
+  | "url"
+  | "email"
+  | "date"
+  | "place"
+  | "query"
+  | "message"
+  | "title"
+  | "channel"
+  | "owner"
+  | "repository"
+  | "recipient"
+  | "table"
+  | "identifier"
+  | "language"
+  | "currency"
+  | "text";
 
 export interface Parameter {
   name: string;
@@ -24,16 +45,31 @@ const BY_NAME: readonly [RegExp, Role][] = [
   [/\b(?:path|file|filename|filepath|directory|folder|dir)\b/u, "path"],
   [/\b(?:url|uri|link|href|website|webpage|endpoint)\b/u, "url"],
   [/\b(?:email|mail)\b/u, "email"],
-  [/\b(?:to|recipient|recipients|receiver|cc|bcc|attendee|attendees|invitees|assignee|user|username|person|contact)\b/u, "recipient"],
-  [/\b(?:date|datetime|start|end|begin|deadline|due|when|day|time|since|until|before|after|timestamp)\b/u, "date"],
-  [/\b(?:location|city|cities|place|address|destination|origin|country|region|town|state|area|venue|room)\b/u, "place"],
+  [
+    /\b(?:to|recipient|recipients|receiver|cc|bcc|attendee|attendees|invitees|assignee|user|username|person|contact)\b/u,
+    "recipient",
+  ],
+  [
+    /\b(?:date|datetime|start|end|begin|deadline|due|when|day|time|since|until|before|after|timestamp)\b/u,
+    "date",
+  ],
+  [
+    /\b(?:location|city|cities|place|address|destination|origin|country|region|town|state|area|venue|room)\b/u,
+    "place",
+  ],
   [/\bchannel\b/u, "channel"],
   [/^(?:owner|org|organization|organisation)$/u, "owner"],
   [/\b(?:repo|repository|project)\b/u, "repository"],
   [/\b(?:table|collection|dataset)\b/u, "table"],
   [/\b(?:language|lang|locale)\b/u, "language"],
-  [/^(?:query|q|search|keyword|keywords|term|terms|topic|question|prompt|pattern|search query|search term)$/u, "query"],
-  [/\b(?:text|message|body|content|contents|comment|description|note|input|string|data|sentence|markdown|html)\b/u, "message"],
+  [
+    /^(?:query|q|search|keyword|keywords|term|terms|topic|question|prompt|pattern|search query|search term)$/u,
+    "query",
+  ],
+  [
+    /\b(?:text|message|body|content|contents|comment|description|note|input|string|data|sentence|markdown|html)\b/u,
+    "message",
+  ],
   [/\b(?:title|subject|summary|headline|heading)\b/u, "title"],
   [/\b(?:id|key|code|symbol|ticker|isbn|uuid|sku|slug|hash|number)\b/u, "identifier"],
   [/^(?:name|label|full name|display name)$/u, "title"],
@@ -62,7 +98,8 @@ function roleOf(name: string, schema: JsonSchema): Role {
   if (format === "date" || format === "date-time" || format === "time") return "date";
   const words = splitWords(name).join(" ");
   if (/^(?:query|q|statement)$/u.test(words) && /\bsql\b/u.test(description)) return "sql";
-  if (/^(?:query|input|q)$/u.test(words) && /mathematical|arithmetic|math expression/u.test(description)) return "expression";
+  if (/^(?:query|input|q)$/u.test(words) && /mathematical|arithmetic|math expression/u.test(description))
+    return "expression";
   const found = BY_NAME.find(([pattern]) => pattern.test(words));
   if (found !== undefined) return found[1];
   if (/\b(?:city|place|location)\b/u.test(description)) return "place";
@@ -73,7 +110,9 @@ function roleOf(name: string, schema: JsonSchema): Role {
 /** The values a parameter is limited to. */
 export function enumOf(schema: JsonSchema): readonly (string | number)[] {
   const own = schema.enum ?? (schema.const === undefined ? [] : [schema.const]);
-  const parts = (schema.anyOf ?? []).flatMap((part) => part.enum ?? (part.const === undefined ? [] : [part.const]));
+  const parts = (schema.anyOf ?? []).flatMap(
+    (part) => part.enum ?? (part.const === undefined ? [] : [part.const]),
+  );
   return [...own, ...parts].filter((value) => typeof value === "string" || typeof value === "number");
 }
 

@@ -1,3 +1,4 @@
+import { lookUp } from "../reading/look-up.ts";
 import { QUOTED, NUMBER, type Phrase } from "../reading/phrase.ts";
 import { findDates } from "./dates.ts";
 
@@ -9,9 +10,11 @@ export type Found = { value: string | number } | { list: string[] } | undefined;
 
 const EMAIL = /[\p{L}\p{N}._%+-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63})+/u;
 const URL = /https?:\/\/[^\s,;"'<>\uE000-\uE002]*[^\s,;"'<>.!?)\uE000-\uE002]/u;
-export const PATH = /(?<![\p{L}\p{N}@:/._-])(?:(?:\.{1,2}|~)?\/[\p{L}\p{N}_.@+-]+(?:\/[\p{L}\p{N}_.@+-]+)*\/?|[\p{L}\p{N}_-]+(?:\/[\p{L}\p{N}_.-]+)+|[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*\.[A-Za-z][A-Za-z0-9]{0,4})(?![\p{L}\p{N}@])/u;
+export const PATH =
+  /(?<![\p{L}\p{N}@:/._-])(?:(?:\.{1,2}|~)?\/[\p{L}\p{N}_.@+-]+(?:\/[\p{L}\p{N}_.@+-]+)*\/?|[\p{L}\p{N}_-]+(?:\/[\p{L}\p{N}_.-]+)+|[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*\.[A-Za-z][A-Za-z0-9]{0,4})(?![\p{L}\p{N}@])/u;
 const SLUG = /(?<![\p{L}\p{N}/._@-])([A-Za-z0-9][\w.-]{0,99})\/([A-Za-z0-9][\w.-]{0,99})(?![\w/])/u;
-const PRONOUN = /^(?:it|that|this|them|these|those|there|here|me|us|the|a|an|each|every|all|each of them|that many.*|both|each city|all cities)$/iu;
+const PRONOUN =
+  /^(?:it|that|this|them|these|those|there|here|me|us|the|a|an|each|every|all|each of them|that many.*|both|each city|all cities)$/iu;
 
 /** Looks for what a role's values look like, or for the words that lead to them. */
 export function takeByRole(phrase: Phrase, parameter: Parameter, now: Date): Found {
@@ -55,12 +58,20 @@ function directionOf(parameter: Parameter): string | undefined {
   return /\b(?:to|target|destination|arrival)\b/u.test(words) ? "to|into|in" : undefined;
 }
 
+const CURRENCIES: Readonly<Record<string, string>> = {
+  euro: "EUR",
+  dollar: "USD",
+  pound: "GBP",
+  yen: "JPY",
+  franc: "CHF",
+};
+
 function takeCurrency(phrase: Phrase, direction: string | undefined): Found {
   const CODE = "([A-Z]{3}|euros?|dollars?|pounds?|yen|francs?)";
-  const led = direction === undefined ? undefined : phrase.take(new RegExp(`\\b(?:${direction})\\s+${CODE}\\b`, "u"));
+  const led =
+    direction === undefined ? undefined : phrase.take(new RegExp(`\\b(?:${direction})\\s+${CODE}\\b`, "u"));
   const found = (led ?? phrase.take(new RegExp(`(?<!\\b(?:to|into|in)\\s)\\b${CODE}\\b`, "u")))?.[1];
-  const NAMES: Readonly<Record<string, string>> = { euro: "EUR", dollar: "USD", pound: "GBP", yen: "JPY", franc: "CHF" };
-  return single(found === undefined ? undefined : (NAMES[found.replace(/s$/u, "")] ?? found));
+  return single(found === undefined ? undefined : (lookUp(CURRENCIES, found.replace(/s$/u, "")) ?? found));
 }
 
 /** Takes `owner/repository`. */
@@ -92,7 +103,8 @@ function quotedLike(phrase: Phrase, pattern: RegExp): string | undefined {
 
 function takeRecipient(phrase: Phrase, parameter: Parameter): Found {
   const emails: string[] = [];
-  for (let match = phrase.take(EMAIL); match !== undefined && emails.length < 100; match = phrase.take(EMAIL)) emails.push(match[0]);
+  for (let match = phrase.take(EMAIL); match !== undefined && emails.length < 100; match = phrase.take(EMAIL))
+    emails.push(match[0]);
   if (emails.length > 0) return emails.length === 1 ? { value: emails[0] ?? "" } : { list: emails };
   if (parameter.role === "email") return single(quotedLike(phrase, /@/u));
   const handle = phrase.take(/(?<![\p{L}\p{N}])@([\p{L}\p{N}_-][\p{L}\p{N}_.-]{0,60})/u)?.[1];
@@ -119,14 +131,22 @@ function takeDate(phrase: Phrase, parameter: Parameter, now: Date): Found {
 function takeChannel(phrase: Phrase): Found {
   const hash = phrase.take(/(?<![\p{L}\p{N}])#[\p{L}\p{N}][\p{L}\p{N}_-]{0,79}/u)?.[0];
   if (hash !== undefined) return { value: hash };
-  const named = phrase.take(/\b(?:to|in|on|into)\s+(?:the\s+)?([\p{L}\p{N}_-]{1,80})\s+(?:channel|room)\b/iu)?.[1];
+  const named = phrase.take(
+    /\b(?:to|in|on|into)\s+(?:the\s+)?([\p{L}\p{N}_-]{1,80})\s+(?:channel|room)\b/iu,
+  )?.[1];
   return single(named);
 }
 
 function takeTable(phrase: Phrase): Found {
-  const before = phrase.take(/(?:\b(?:the|of|in|from|for)\s+)+([\p{L}_][\p{L}\p{N}_]*(?:(?:\s*,\s*|\s+and\s+)(?:the\s+)?[\p{L}_][\p{L}\p{N}_]*)*)\s+tables?\b/iu)?.[1];
+  const before = phrase.take(
+    /(?:\b(?:the|of|in|from|for)\s+)+([\p{L}_][\p{L}\p{N}_]*(?:(?:\s*,\s*|\s+and\s+)(?:the\s+)?[\p{L}_][\p{L}\p{N}_]*)*)\s+tables?\b/iu,
+  )?.[1];
   const named = before ?? phrase.take(/\btable\s+(?:named\s+|called\s+)?([\p{L}_][\p{L}\p{N}_]*)/iu)?.[1];
-  const described = named ?? phrase.take(/\b(?:describe|of|for|from|in)\s+(?:the\s+)?(?!the\b|tables?\b|schema|database|structure|columns)([\p{L}_][\p{L}\p{N}_]*)/iu)?.[1];
+  const described =
+    named ??
+    phrase.take(
+      /\b(?:describe|of|for|from|in)\s+(?:the\s+)?(?!the\b|tables?\b|schema|database|structure|columns)([\p{L}_][\p{L}\p{N}_]*)/iu,
+    )?.[1];
   if (described === undefined) return undefined;
   const list = splitList(described, phrase).map((part) => part.replace(/^the\s+/iu, ""));
   return list.length > 1 ? { list } : { value: list[0] ?? described };
@@ -136,10 +156,18 @@ function takeIdentifier(phrase: Phrase): Found {
   const quoted = takeQuotedWhole(phrase);
   if (quoted !== undefined) return { value: quoted };
   const symbols: string[] = [];
-  const SYMBOL = /(?<![\p{L}\p{N}_.])(?=[A-Z0-9-]{0,40}[A-Z0-9])[A-Z][A-Z0-9]*(?:[-_][A-Z0-9]+)*(?![\p{L}\p{N}_])|(?<![\p{L}\p{N}])[\p{L}]+[-_]?\d[\p{L}\p{N}_-]*/u;
-  for (let match = phrase.take(SYMBOL); match !== undefined && symbols.length < 100; match = phrase.take(SYMBOL)) symbols.push(match[0]);
+  const SYMBOL =
+    /(?<![\p{L}\p{N}_.])(?=[A-Z0-9-]{0,40}[A-Z0-9])[A-Z][A-Z0-9]*(?:[-_][A-Z0-9]+)*(?![\p{L}\p{N}_])|(?<![\p{L}\p{N}])[\p{L}]+[-_]?\d[\p{L}\p{N}_-]*/u;
+  for (
+    let match = phrase.take(SYMBOL);
+    match !== undefined && symbols.length < 100;
+    match = phrase.take(SYMBOL)
+  )
+    symbols.push(match[0]);
   if (symbols.length > 0) return symbols.length === 1 ? { value: symbols[0] ?? "" } : { list: symbols };
-  const number = phrase.take(new RegExp(`(?:#|\\b(?:no\\.?|number|id)\\s*)?(?<![\\p{L}\\d.])(${NUMBER})(?![\\p{L}\\d])`, "u"))?.[1];
+  const number = phrase.take(
+    new RegExp(`(?:#|\\b(?:no\\.?|number|id)\\s*)?(?<![\\p{L}\\d.])(${NUMBER})(?![\\p{L}\\d])`, "u"),
+  )?.[1];
   return single(number);
 }
 
@@ -147,7 +175,10 @@ function takeQuery(phrase: Phrase): Found {
   const quoted = takeQuotedWhole(phrase);
   if (quoted !== undefined) return { value: quoted };
   const after = phrase.take(
-    new RegExp(`\\b(?:for|about|on|regarding|matching|containing)\\s+(?:the\\s+(?:term|word|phrase|keyword)s?\\s+)?([^\\uE000-\\uE002]{1,300}?)(?=\\s+(?:in|on|from|using|with|limit|at most|up to|under|below|over|above|sorted|by)\\b|\\s*\\uE002|\\s*[,;]|$)`, "iu"),
+    new RegExp(
+      `\\b(?:for|about|on|regarding|matching|containing)\\s+(?:the\\s+(?:term|word|phrase|keyword)s?\\s+)?([^\\uE000-\\uE002]{1,300}?)(?=\\s+(?:in|on|from|using|with|limit|at most|up to|under|below|over|above|sorted|by)\\b|\\s*\\uE002|\\s*[,;]|$)`,
+      "iu",
+    ),
   )?.[1];
   return single(after?.trim());
 }
@@ -160,7 +191,12 @@ export function takeAfter(phrase: Phrase, prepositions: string, isPlace: boolean
   );
   for (const match of phrase.text.matchAll(pattern)) {
     const words = (match[1] ?? "").trim().replace(/[,.]+$/u, "");
-    if (words === "" || PRONOUN.test(words) || /^(?:\d+|that many|each|every|all|the (?:next|last|first|result|same|sum|other|rest))\b/iu.test(words)) continue;
+    if (
+      words === "" ||
+      PRONOUN.test(words) ||
+      /^(?:\d+|that many|each|every|all|the (?:next|last|first|result|same|sum|other|rest))\b/iu.test(words)
+    )
+      continue;
     phrase.remove(match.index, match[0].length);
     const list = splitList(words, phrase, isPlace);
     const cleaned = list.map((part) => part.replace(/^the\s+(?=\p{Ll})/u, ""));

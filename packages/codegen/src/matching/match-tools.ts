@@ -1,3 +1,4 @@
+import { lookUp } from "../reading/look-up.ts";
 import type { ToolDefinition } from "@cem/core";
 import { isStopWord, splitWords, stem } from "@cem/text";
 import { enumOf } from "../arguments/roles.ts";
@@ -45,9 +46,15 @@ export function matchTools(step: string, tools: readonly ToolDefinition[]): Tool
 
 /** The verb that a step begins with. */
 export function verbOf(step: string): string | undefined {
-  const words = splitWords(step.slice(0, 200).replace(/\b(what|where|who|how|when)['’]s\b/iu, "$1 is")).slice(0, 6);
-  const first = words.find((word) => !/^(?:please|also|the|a|an|me|now|just|i|we|you|to|can|could|new)$/u.test(word));
-  if (first !== undefined && /^(?:what|how|is|are|where|when|who|which|does|do|will)$/u.test(first)) return first;
+  const words = splitWords(step.slice(0, 200).replace(/\b(what|where|who|how|when)['’]s\b/iu, "$1 is")).slice(
+    0,
+    6,
+  );
+  const first = words.find(
+    (word) => !/^(?:please|also|the|a|an|me|now|just|i|we|you|to|can|could|new)$/u.test(word),
+  );
+  if (first !== undefined && /^(?:what|how|is|are|where|when|who|which|does|do|will)$/u.test(first))
+    return first;
   return first !== undefined && isKnownVerb(first) ? first : undefined;
 }
 
@@ -56,14 +63,19 @@ function readStep(step: string): StepWords {
   const evidence = EVIDENCE.filter(([pattern]) => pattern.test(text)).map(([, words]) => words);
   const words = splitWords(`${text} ${evidence.join(" ")}`);
   const first = splitWords(text).slice(0, 1)[0];
-  const meant = words.flatMap((word) => (Object.hasOwn(PROPERTY_WORDS, word) ? splitWords(PROPERTY_WORDS[word]?.join(" ") ?? "") : []));
-  return { verb: verbOf(text) ?? first, words: new Set([...words, ...meant].map(stem)), plain: ` ${splitWords(text).join(" ")} ` };
+  const meant = words.flatMap((word) => splitWords(lookUp(PROPERTY_WORDS, word)?.join(" ") ?? ""));
+  return {
+    verb: verbOf(text) ?? first,
+    words: new Set([...words, ...meant].map(stem)),
+    plain: ` ${splitWords(text).join(" ")} `,
+  };
 }
 
 function match(step: StepWords, tool: ToolDefinition): ToolMatch | undefined {
   const nameWords = splitWords(tool.name);
   const serverWords = splitWords(tool.server);
-  const isNamed = step.plain.includes(` ${nameWords.join(" ")} `) && (nameWords.length > 1 || tool.name.includes("_"));
+  const isNamed =
+    step.plain.includes(` ${nameWords.join(" ")} `) && (nameWords.length > 1 || tool.name.includes("_"));
   const verb = verbFit(step.verb, nameWords);
   const nouns = nameWords.filter((word) => !isKnownVerb(word) && !isStopWord(word));
   const nounHits = nouns.filter((word) => has(step, word)).length;
@@ -74,16 +86,41 @@ function match(step: StepWords, tool: ToolDefinition): ToolMatch | undefined {
   const parameterHits = countHits(step, Object.keys(tool.inputSchema.properties ?? {}).join(" "), nameWords);
   if (verb < 0 && !isNamed) return undefined;
   const enumHits = countHits(step, enumWords(tool), nameWords);
-  const isSearch = step.verb === "search" && verb === 1 && /(?:^|\W)(?:query|q|keywords?|term)(?:$|\W)/iu.test(Object.keys(tool.inputSchema.properties ?? {}).join(" "));
-  const subject = nounShare > 0 || serverHits > 0 || isNamed || (outputHits > 0 && verb > 0) || (enumHits > 0 && verb > 0) || isSearch;
+  const isSearch =
+    step.verb === "search" &&
+    verb === 1 &&
+    /(?:^|\W)(?:query|q|keywords?|term)(?:$|\W)/iu.test(
+      Object.keys(tool.inputSchema.properties ?? {}).join(" "),
+    );
+  const subject =
+    nounShare > 0 ||
+    serverHits > 0 ||
+    isNamed ||
+    (outputHits > 0 && verb > 0) ||
+    (enumHits > 0 && verb > 0) ||
+    isSearch;
   const isVerbOnly = nouns.length === 0 && verb === 1;
-  const described = descriptionHits >= 2 || (outputHits >= 1 && verb >= 0.6) || (descriptionHits >= 1 && (verb > 0 || step.verb === "what" || step.verb === "is"));
+  const described =
+    descriptionHits >= 2 ||
+    (outputHits >= 1 && verb >= 0.6) ||
+    (descriptionHits >= 1 && (verb > 0 || step.verb === "what" || step.verb === "is"));
   if (!subject && !isVerbOnly && !described) return undefined;
   const score =
-    4 * nounShare + 2.5 * verb + 1.2 * Math.min(serverHits, 1) + 0.5 * Math.min(descriptionHits, 4) + Math.min(outputHits, 2) + Math.min(enumHits, 2) + 0.3 * Math.min(parameterHits, 3) +
-    (isNamed ? 6 : 0) + (isVerbOnly ? 2 : 0) - 0.02 * nameWords.length;
+    4 * nounShare +
+    2.5 * verb +
+    1.2 * Math.min(serverHits, 1) +
+    0.5 * Math.min(descriptionHits, 4) +
+    Math.min(outputHits, 2) +
+    Math.min(enumHits, 2) +
+    0.3 * Math.min(parameterHits, 3) +
+    (isNamed ? 6 : 0) +
+    (isVerbOnly ? 2 : 0) -
+    0.02 * nameWords.length;
   if (score < MIN_MATCH_SCORE && !(subject && verb >= 0 && score >= 2)) return undefined;
-  const isStrong = isNamed || (verb > 0 && nounShare === 1) || (nouns.length === 0 && verb === 1 && (serverHits > 0 || descriptionHits >= 2));
+  const isStrong =
+    isNamed ||
+    (verb > 0 && nounShare === 1) ||
+    (nouns.length === 0 && verb === 1 && (serverHits > 0 || descriptionHits >= 2));
   return { tool, score, isStrong };
 }
 
@@ -106,7 +143,11 @@ function has(step: StepWords, word: string): boolean {
 
 function countHits(step: StepWords, text: string, except: readonly string[]): number {
   const own = new Set(except.map(stem));
-  const stems = new Set(splitWords(text.slice(0, 2_000)).filter((word) => word.length > 2 && !isStopWord(word)).map(stem));
+  const stems = new Set(
+    splitWords(text.slice(0, 2_000))
+      .filter((word) => word.length > 2 && !isStopWord(word))
+      .map(stem),
+  );
   let hits = 0;
   for (const word of stems) if (!own.has(word) && step.words.has(word)) hits += 1;
   return hits;

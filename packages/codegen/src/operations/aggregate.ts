@@ -1,7 +1,19 @@
+import { lookUp } from "../reading/look-up.ts";
 import type { Plan } from "../planning/plan.ts";
 import { findDocumentField, findReference, matchProperty, PROPERTY_WORDS } from "../planning/references.ts";
 import { hasType, isNumeric, type Value } from "../planning/value.ts";
-import { array, arrow, binary, call, type Expression, literal, member, method, name, spread } from "../program/expression.ts";
+import {
+  array,
+  arrow,
+  binary,
+  call,
+  type Expression,
+  literal,
+  member,
+  method,
+  name,
+  spread,
+} from "../program/expression.ts";
 import { useHelper } from "./helpers.ts";
 
 /** A number made of many. */
@@ -20,7 +32,8 @@ const KINDS: readonly [RegExp, Kind][] = [
   [/^(?:count|number|amount)$/iu, "count"],
   [/^median$/iu, "median"],
 ];
-const PATTERN = /^(?:(?:calculate|compute|find|get|determine|what is|what's|show|give me|work out)\s+)?(?:the\s+)?(sum|total|average|mean|avg|max|maximum|highest|largest|biggest|greatest|min|minimum|lowest|smallest|count|number|median)(?:\s+(?:value|amount|number))?(?:\s+of)?\s+(?:all\s+|both\s+|every\s+)?(?:of\s+)?(?:the\s+|these\s+|those\s+|its\s+|their\s+)?(.+)$/iu;
+const PATTERN =
+  /^(?:(?:calculate|compute|find|get|determine|what is|what's|show|give me|work out)\s+)?(?:the\s+)?(sum|total|average|mean|avg|max|maximum|highest|largest|biggest|greatest|min|minimum|lowest|smallest|count|number|median)(?:\s+(?:value|amount|number))?(?:\s+of)?\s+(?:all\s+|both\s+|every\s+)?(?:of\s+)?(?:the\s+|these\s+|those\s+|its\s+|their\s+)?(.+)$/iu;
 
 /** Reads `the sum of all results in the results array`, where what it is over is known. */
 export function readAggregate(words: string, plan: Plan): Aggregate | undefined {
@@ -28,13 +41,19 @@ export function readAggregate(words: string, plan: Plan): Aggregate | undefined 
   if (match?.[1] === undefined || match[2] === undefined) return undefined;
   const kind = KINDS.find(([pattern]) => pattern.test(match[1] ?? ""))?.[1];
   if (kind === undefined) return undefined;
-  const target = match[2].replace(/\s+(?:in|from|of)\s+(?:the\s+)?(?:\w+\s+)?(?:array|list|state|file)$/iu, "").replace(/\s+(?:array|list|field|together)$/iu, "");
-  return overField(kind, match[2], target, plan) ?? overRows(kind, target, plan) ?? overResults(kind, target, plan);
+  const target = match[2]
+    .replace(/\s+(?:in|from|of)\s+(?:the\s+)?(?:\w+\s+)?(?:array|list|state|file)$/iu, "")
+    .replace(/\s+(?:array|list|field|together)$/iu, "");
+  return (
+    overField(kind, match[2], target, plan) ?? overRows(kind, target, plan) ?? overResults(kind, target, plan)
+  );
 }
 
 function overField(kind: Kind, whole: string, target: string, plan: Plan): Aggregate | undefined {
   const inList = /\bin\s+(?:the\s+)?["'`]?(\w+)["'`]?\s+(?:array|list|field)$/iu.exec(whole)?.[1];
-  const field = (inList === undefined ? undefined : findDocumentField(inList, plan)) ?? (plan.document === undefined ? undefined : findDocumentField(target, plan));
+  const field =
+    (inList === undefined ? undefined : findDocumentField(inList, plan)) ??
+    (plan.document === undefined ? undefined : findDocumentField(target, plan));
   if (field?.expression.kind !== "member") return undefined;
   if (inList === undefined && plan.document?.fields.size === 0) return undefined;
   const isKnown = inList !== undefined || plan.document?.fields.has(field.expression.key) === true;
@@ -43,7 +62,8 @@ function overField(kind: Kind, whole: string, target: string, plan: Plan): Aggre
 }
 
 function overResults(kind: Kind, target: string, plan: Plan): Aggregate | undefined {
-  if (!/^(?:results|them|two results|numbers|values|answers|previous results)$/iu.test(target)) return undefined;
+  if (!/^(?:results|them|two results|numbers|values|answers|previous results)$/iu.test(target))
+    return undefined;
   const results = plan.values.filter((value) => isNumeric(value.schema));
   if (results.length < 2) return undefined;
   for (const value of results) value.consumed = true;
@@ -52,7 +72,8 @@ function overResults(kind: Kind, target: string, plan: Plan): Aggregate | undefi
     const sum = items.reduce((left, right) => binary(left, "+", right));
     return { expression: kind === "sum" ? sum : binary(sum, "/", literal(items.length)), words: kind };
   }
-  if (kind === "count" || kind === "median") return { expression: reduce(kind, array(items), plan), words: kind };
+  if (kind === "count" || kind === "median")
+    return { expression: reduce(kind, array(items), plan), words: kind };
   return { expression: call(member(name("Math"), kind), ...items), words: kind };
 }
 
@@ -68,7 +89,7 @@ function overRows(kind: Kind, target: string, plan: Plan): Aggregate | undefined
     rows.consumed = true;
     return { expression: reduce(kind, rows.expression, plan), words: kind };
   }
-  const column = key ?? (PROPERTY_WORDS[text]?.[0] ?? singularOf(text));
+  const column = key ?? lookUp(PROPERTY_WORDS, text)?.[0] ?? singularOf(text);
   if (!/^\w+$/u.test(column)) return undefined;
   rows.consumed = true;
   return { expression: overColumn(kind, rows.expression, column, plan), words: `${kind} ${column}` };
@@ -89,7 +110,12 @@ export function newestList(plan: Plan): Value | undefined {
 }
 
 function reduce(kind: Kind, list: Expression, plan: Plan): Expression {
-  const sum = method(list, "reduce", arrow(["sum: number", "value: number"], binary(name("sum"), "+", name("value"))), literal(0));
+  const sum = method(
+    list,
+    "reduce",
+    arrow(["sum: number", "value: number"], binary(name("sum"), "+", name("value"))),
+    literal(0),
+  );
   switch (kind) {
     case "sum":
       return sum;

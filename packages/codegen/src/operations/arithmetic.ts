@@ -24,15 +24,24 @@ export function planArithmetic(context: StepContext): boolean {
   if (planRounding(context)) return true;
   const arithmetic = readArithmetic(step.text) ?? overResults(step.text, plan);
   if (arithmetic === undefined && planSeveral(context)) return true;
-  if (arithmetic === undefined || (isBareReference(arithmetic) && evaluate(arithmetic) === undefined && !allKnown(arithmetic, plan))) return false;
-  const skill = matches.find((match) => match.tool.kind === "skill" && match.isStrong && !/[-+*/^]/u.test(step.text));
+  if (
+    arithmetic === undefined ||
+    (isBareReference(arithmetic) && evaluate(arithmetic) === undefined && !allKnown(arithmetic, plan))
+  )
+    return false;
+  const skill = matches.find(
+    (match) => match.tool.kind === "skill" && match.isStrong && !/[-+*/^]/u.test(step.text),
+  );
   if (skill !== undefined) return false;
   const text = formula(arithmetic);
   const value = evaluate(arithmetic);
   const tool = findTool(arithmetic, step.text, plan, text);
   const expression = tool ?? { expression: toExpression(arithmetic, plan, step.text), schema: NUMBER_SCHEMA };
   const source = sourceField(arithmetic, plan);
-  const declared = plan.declare(expression.expression, { words: source === undefined ? nameOf(arithmetic) : `next ${source}`, schema: expression.schema });
+  const declared = plan.declare(expression.expression, {
+    words: source === undefined ? nameOf(arithmetic) : `next ${source}`,
+    schema: expression.schema,
+  });
   if (source !== undefined) declared.source = source;
   if (value !== undefined) declared.constant = value;
   if (text !== undefined) declared.formula = text;
@@ -42,49 +51,78 @@ export function planArithmetic(context: StepContext): boolean {
 /** `calculate 2 + 3 and 4 * 5`: one result each. */
 function planSeveral({ step, plan, matches }: StepContext): boolean {
   const verb = /^(?:calculate|compute|evaluate|solve|what is|what's|what are)\s+/iu.exec(step.text)?.[0];
-  const parts = verb === undefined ? [] : step.text.slice(verb.length).split(/\s*,\s*(?:and\s+)?|\s+and\s+|\s*;\s*/iu);
-  if (parts.length < 2 || parts.length > 50 || parts.some((part) => readArithmetic(part) === undefined)) return false;
-  return parts.every((part) => planArithmetic({ step: { ...step, text: `calculate ${part}` }, plan, matches }));
+  const parts =
+    verb === undefined ? [] : step.text.slice(verb.length).split(/\s*,\s*(?:and\s+)?|\s+and\s+|\s*;\s*/iu);
+  if (parts.length < 2 || parts.length > 50 || parts.some((part) => readArithmetic(part) === undefined))
+    return false;
+  return parts.every((part) =>
+    planArithmetic({ step: { ...step, text: `calculate ${part}` }, plan, matches }),
+  );
 }
 
-const OVER_RESULTS = /^(add|sum|multiply|subtract|average|combine)(?: up| together)?\s+(?:both|all|the|these|those|them|the two)?\s*(?:of\s+)?(?:the\s+|these\s+)?(?:two\s+)?(?:results|numbers|values|answers|them|both)(?:\s+together|\s+up)?$|^(add|multiply|sum|subtract) (?:them|both)(?: together| up)?$/iu;
+const OVER_RESULTS =
+  /^(add|sum|multiply|subtract|average|combine)(?: up| together)?\s+(?:both|all|the|these|those|them|the two)?\s*(?:of\s+)?(?:the\s+|these\s+)?(?:two\s+)?(?:results|numbers|values|answers|them|both)(?:\s+together|\s+up)?$|^(add|multiply|sum|subtract) (?:them|both)(?: together| up)?$/iu;
 
 /** `add both results`: the numbers that earlier steps gave. */
 function overResults(text: string, plan: Plan): Arithmetic | undefined {
   const match = OVER_RESULTS.exec(text);
   const numbers = plan.values.filter((value) => isNumeric(value.schema) && !value.consumed);
-  const [first, ...more] = numbers.map((value): Arithmetic => ({ kind: "reference", words: `\u0000${value.name}` }));
+  const [first, ...more] = numbers.map((value): Arithmetic => ({
+    kind: "reference",
+    words: `\u0000${value.name}`,
+  }));
   if (match === null || first === undefined || more.length === 0) return undefined;
   const verb = (match[1] ?? match[2] ?? "").toLowerCase();
   const operator = verb === "multiply" ? "*" : verb === "subtract" ? "-" : "+";
-  const total = more.reduce((left, right): Arithmetic => ({ kind: "operation", operator, left, right }), first);
+  const total = more.reduce(
+    (left, right): Arithmetic => ({ kind: "operation", operator, left, right }),
+    first,
+  );
   if (verb !== "average") return total;
-  return { kind: "operation", operator: "/", left: total, right: { kind: "number", value: numbers.length, text: String(numbers.length) } };
+  return {
+    kind: "operation",
+    operator: "/",
+    left: total,
+    right: { kind: "number", value: numbers.length, text: String(numbers.length) },
+  };
 }
 
 /** `double the weather` is none of ours: every reference must be known. */
 function isBareReference(arithmetic: Arithmetic): boolean {
-  return arithmetic.kind === "reference" || (arithmetic.kind === "operation" && (isBareReference(arithmetic.left) || isBareReference(arithmetic.right)));
+  return (
+    arithmetic.kind === "reference" ||
+    (arithmetic.kind === "operation" &&
+      (isBareReference(arithmetic.left) || isBareReference(arithmetic.right)))
+  );
 }
 
 function allKnown(arithmetic: Arithmetic, plan: Plan): boolean {
   if (arithmetic.kind === "number") return true;
   if (arithmetic.kind === "reference") return findReference(arithmetic.words, plan, "number") !== undefined;
-  if (arithmetic.kind === "operation") return allKnown(arithmetic.left, plan) && allKnown(arithmetic.right, plan);
+  if (arithmetic.kind === "operation")
+    return allKnown(arithmetic.left, plan) && allKnown(arithmetic.right, plan);
   return allKnown(arithmetic.value, plan);
 }
 
 /** A sum of earlier results is their total. */
 function nameOf(arithmetic: Arithmetic): string {
-  const isTotal = arithmetic.kind === "operation" && arithmetic.operator === "+" && arithmetic.right.kind === "reference";
+  const isTotal =
+    arithmetic.kind === "operation" && arithmetic.operator === "+" && arithmetic.right.kind === "reference";
   return isTotal ? "total" : resultName(arithmetic);
 }
 
 /** The field of the open file that a step like `result + 1` moves on. */
 function sourceField(arithmetic: Arithmetic, plan: Plan): string | undefined {
-  if (arithmetic.kind !== "operation" || arithmetic.left.kind !== "reference" || arithmetic.right.kind !== "number") return undefined;
+  if (
+    arithmetic.kind !== "operation" ||
+    arithmetic.left.kind !== "reference" ||
+    arithmetic.right.kind !== "number"
+  )
+    return undefined;
   const reference = findReference(arithmetic.left.words, plan, "number");
-  return reference?.value.document !== undefined && reference.expression.kind === "member" ? reference.expression.key : undefined;
+  return reference?.value.document !== undefined && reference.expression.kind === "member"
+    ? reference.expression.key
+    : undefined;
 }
 
 interface ToolExpression {
@@ -92,10 +130,21 @@ interface ToolExpression {
   schema: JsonSchema;
 }
 
-function findTool(arithmetic: Arithmetic, step: string, plan: Plan, text: string | undefined): ToolExpression | undefined {
-  const evaluating = plan.tools.find((tool) => readParameters(tool).some((one) => one.role === "expression" && one.isRequired));
+function findTool(
+  arithmetic: Arithmetic,
+  step: string,
+  plan: Plan,
+  text: string | undefined,
+): ToolExpression | undefined {
+  const evaluating = plan.tools.find((tool) =>
+    readParameters(tool).some((one) => one.role === "expression" && one.isRequired),
+  );
   const named = arithmetic.kind === "operation" ? findByOperator(arithmetic.operator, plan.tools) : undefined;
-  const isNamedInText = named !== undefined && arithmetic.kind === "operation" && isSimple(arithmetic) && (evaluating === undefined || !/[-+*/^×÷]/u.test(step.replaceAll(/(?<!\d\s*)-/gu, "")));
+  const isNamedInText =
+    named !== undefined &&
+    arithmetic.kind === "operation" &&
+    isSimple(arithmetic) &&
+    (evaluating === undefined || !/[-+*/^×÷]/u.test(step.replaceAll(/(?<!\d\s*)-/gu, "")));
   if (named !== undefined && isNamedInText && arithmetic.kind === "operation") {
     const [first, second] = readParameters(named);
     if (first === undefined || second === undefined) return undefined;
@@ -115,14 +164,20 @@ function numberFrom(tool: ToolDefinition, expression: Expression): ToolExpressio
 }
 
 function isSimple(arithmetic: Arithmetic & { kind: "operation" }): boolean {
-  return arithmetic.left.kind !== "operation" && arithmetic.right.kind !== "operation" && arithmetic.left.kind !== "root";
+  return (
+    arithmetic.left.kind !== "operation" &&
+    arithmetic.right.kind !== "operation" &&
+    arithmetic.left.kind !== "root"
+  );
 }
 
 function findByOperator(operator: string, tools: readonly ToolDefinition[]): ToolDefinition | undefined {
   return tools.find((tool) => {
     const words = splitWords(tool.name);
     const parameters = readParameters(tool);
-    const isPair = parameters.filter((one) => one.isRequired).length === 2 && parameters.slice(0, 2).every((one) => isNumeric(one.schema) && one.isRequired);
+    const isPair =
+      parameters.filter((one) => one.isRequired).length === 2 &&
+      parameters.slice(0, 2).every((one) => isNumeric(one.schema) && one.isRequired);
     return isPair && words.some((word) => NAMES[operator]?.includes(word));
   });
 }
@@ -137,7 +192,11 @@ export function toExpression(arithmetic: Arithmetic, plan: Plan, step: string): 
     case "root":
       return call(member(name("Math"), "sqrt"), toExpression(arithmetic.value, plan, step));
     case "operation":
-      return binary(toExpression(arithmetic.left, plan, step), arithmetic.operator, toExpression(arithmetic.right, plan, step));
+      return binary(
+        toExpression(arithmetic.left, plan, step),
+        arithmetic.operator,
+        toExpression(arithmetic.right, plan, step),
+      );
     case "reference": {
       const reference = findReference(arithmetic.words, plan, "number");
       if (reference === undefined) {
@@ -155,17 +214,23 @@ export function toExpression(arithmetic: Arithmetic, plan: Plan, step: string): 
 }
 
 function planRounding({ step, plan }: StepContext): boolean {
-  const precision = /\s(?:to|at) (?:(\d+|two|one|three|four|zero|no) (?:decimals?|digits?|decimal places?|places?)(?: after.*)?|(?:the )?(?:nearest )?(?:whole number|integer))$/iu.exec(step.text);
+  const precision =
+    /\s(?:to|at) (?:(\d+|two|one|three|four|zero|no) (?:decimals?|digits?|decimal places?|places?)(?: after.*)?|(?:the )?(?:nearest )?(?:whole number|integer))$/iu.exec(
+      step.text,
+    );
   const match = /^round\b\s*(.*)$/iu.exec(step.text.slice(0, precision?.index));
   if (match === null) return false;
   const words = match[1] === undefined || /^(?:up|down|off)?$/iu.test(match[1]) ? "it" : match[1];
   const reference = findReference(words.replace(/^(?:it|the result) (?:up|down)$/iu, "it"), plan, "number");
   if (reference === undefined) return false;
-  const digits = { zero: 0, no: 0, one: 1, two: 2, three: 3, four: 4 }[precision?.[1]?.toLowerCase() ?? ""] ?? Number(precision?.[1] ?? 0);
+  const digits =
+    { zero: 0, no: 0, one: 1, two: 2, three: 3, four: 4 }[precision?.[1]?.toLowerCase() ?? ""] ??
+    Number(precision?.[1] ?? 0);
   reference.value.consumed = true;
   const rounded =
-    digits === 0 ? method(name("Math"), "round", reference.expression) : call("Number", method(reference.expression, "toFixed", literal(Math.min(digits, 20))));
+    digits === 0
+      ? method(name("Math"), "round", reference.expression)
+      : call("Number", method(reference.expression, "toFixed", literal(Math.min(digits, 20))));
   plan.declare(rounded, { words: "rounded", schema: NUMBER_SCHEMA });
   return true;
 }
-

@@ -8,7 +8,8 @@ import { sameWords } from "../planning/references.ts";
 
 const STARTS =
   /^(?:filter|sort|order|rank|take|keep|limit|count|how many|group|calculate|compute|get|show|find|give|return|select|pick|only|average|sum|total|remove|exclude|the|what|which|who|list|median|mean|top|first|last)\b/iu;
-const WORK = /\b(?:filter|sort|sorted|order(?:ed)? by|rank|top \d+|first \d+|last \d+|count|how many|number of|group(?:ed)?|statistics|stats|average|mean|median|sum|total|min(?:imum)?|max(?:imum)?|only|keep|where|whose|highest|lowest|most|least|cheapest|oldest|youngest|newest|limit|per)\b/iu;
+const WORK =
+  /\b(?:filter|sort|sorted|order(?:ed)? by|rank|top \d+|first \d+|last \d+|count|how many|number of|group(?:ed)?|statistics|stats|average|mean|median|sum|total|min(?:imum)?|max(?:imum)?|only|keep|where|whose|highest|lowest|most|least|cheapest|oldest|youngest|newest|limit|per)\b/iu;
 
 /** Filters, sorts, cuts and sums up the newest list of rows. */
 export function planCollection(context: StepContext): boolean {
@@ -23,15 +24,33 @@ export function planCollection(context: StepContext): boolean {
   const hasRows = plan.values.some((value) => value.schema.type === "array") || plan.document !== undefined;
   if (!hasRows) return false;
   const selection = readSelection(step.text);
-  const isEmpty = selection.filters.length === 0 && selection.sort === undefined && selection.limit === undefined && selection.aggregate === undefined && selection.groupBy === undefined && selection.adjectives.length === 0;
+  const isEmpty =
+    selection.filters.length === 0 &&
+    selection.sort === undefined &&
+    selection.limit === undefined &&
+    selection.aggregate === undefined &&
+    selection.groupBy === undefined &&
+    selection.adjectives.length === 0;
   const [entity] = selection.entity;
   const rows = currentRows(plan, step.text);
   if (rows === undefined) return false;
-  if (entity !== undefined && /^(?:filter|only|keep|show|select)\b/iu.test(step.text) && selection.filters.length === 0 && selection.adjectives.length === 0 && !sameWords(entity, rows.words) && selection.aggregate === undefined) {
+  if (
+    entity !== undefined &&
+    /^(?:filter|only|keep|show|select)\b/iu.test(step.text) &&
+    selection.filters.length === 0 &&
+    selection.adjectives.length === 0 &&
+    !sameWords(entity, rows.words) &&
+    selection.aggregate === undefined
+  ) {
     selection.adjectives.push(entity);
     selection.entity = [];
   } else if (isEmpty) {
-    throw new Unfilled({ step: step.text, reason: "missing-argument", argument: "condition", hint: `Say which ${rows.words} to keep, for example "where price > 10".` });
+    throw new Unfilled({
+      step: step.text,
+      reason: "missing-argument",
+      argument: "condition",
+      hint: `Say which ${rows.words} to keep, for example "where price > 10".`,
+    });
   }
   applySelection(plan, rows, selection);
   return true;

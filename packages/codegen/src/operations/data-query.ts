@@ -10,8 +10,10 @@ import { readSelection, type RowSelection } from "../reading/selection.ts";
 import { applySelection } from "./rows.ts";
 import { isForTool, type StepContext } from "./operation.ts";
 
-const SQL = /^\s*(?:(?:run|execute|query|use)\s+(?:the\s+)?(?:sql\s+|database\s+)?(?:query|statement|sql)?\s*:?\s*(?:on the database:?\s*)?)?["'`]?\s*((?:select|with|insert|update|delete|create|drop|alter|pragma|explain)\b[\s\S]+)$/iu;
-const ASKS = /^(?:query|get|fetch|find|show|list|count|how|what|which|who|retrieve|search|select|look|calculate|compute|average|sum|total|the|give|tell|read|load|top|are|is|display|median|mean|sort|group)\b/iu;
+const SQL =
+  /^\s*(?:(?:run|execute|query|use)\s+(?:the\s+)?(?:sql\s+|database\s+)?(?:query|statement|sql)?\s*:?\s*(?:on the database:?\s*)?)?["'`]?\s*((?:select|with|insert|update|delete|create|drop|alter|pragma|explain)\b[\s\S]+)$/iu;
+const ASKS =
+  /^(?:query|get|fetch|find|show|list|count|how|what|which|who|retrieve|search|select|look|calculate|compute|average|sum|total|the|give|tell|read|load|top|are|is|display|median|mean|sort|group)\b/iu;
 const DATABASE_WORDS = /\b(?:database|db|sql|tables?)\b/iu;
 
 /** Asks a tool that takes SQL, with the text's own SQL or with a query made for what the text names. */
@@ -31,11 +33,29 @@ export function planDataQuery(context: StepContext): boolean {
   const entity = selection.entity.find((noun) => isKnownEntity(noun, step.text, tool, plan));
   if (entity === undefined) return false;
   const known = knownWords(tool);
-  const unread = [...selection.adjectives.filter((word) => splitStems(word).length > 0 && /^(?:joined|bought|purchased|ordered|signed|made|spent|registered)$/u.test(word)), selection.rest].filter((word) => word !== "");
+  const unread = [
+    ...selection.adjectives.filter(
+      (word) =>
+        splitStems(word).length > 0 &&
+        /^(?:joined|bought|purchased|ordered|signed|made|spent|registered)$/u.test(word),
+    ),
+    selection.rest,
+  ].filter((word) => word !== "");
   if (unread.length > 0) {
-    throw new Unfilled({ step: step.text, reason: "missing-argument", tool: `${tool.server}.${tool.name}`, argument: "condition", hint: `Say "${unread.join(" ")}" as a condition on a column, or give the SQL.` });
+    throw new Unfilled({
+      step: step.text,
+      reason: "missing-argument",
+      tool: `${tool.server}.${tool.name}`,
+      argument: "condition",
+      hint: `Say "${unread.join(" ")}" as a condition on a column, or give the SQL.`,
+    });
   }
-  if (selection.aggregate !== undefined && selection.aggregate.field === undefined && selection.aggregate.kind !== "count" && selection.aggregate.kind !== "statistics") {
+  if (
+    selection.aggregate !== undefined &&
+    selection.aggregate.field === undefined &&
+    selection.aggregate.kind !== "count" &&
+    selection.aggregate.kind !== "statistics"
+  ) {
     const field = selection.adjectives.pop();
     if (field !== undefined) selection.aggregate.field = field;
   }
@@ -56,7 +76,12 @@ function placeNouns(selection: RowSelection, tool: ToolDefinition, text: string)
     aggregate.field = rest.join("_");
     selection.entity = [owner];
   }
-  if (needsField && aggregate.field !== undefined && isTable(aggregate.field) && selection.entity.length === 0) {
+  if (
+    needsField &&
+    aggregate.field !== undefined &&
+    isTable(aggregate.field) &&
+    selection.entity.length === 0
+  ) {
     selection.entity = [aggregate.field];
     delete aggregate.field;
   }
@@ -80,17 +105,31 @@ function hasBetterTool(context: StepContext, tool: ToolDefinition): boolean {
 
 /** SQL that the text gives, bare or in quotes. */
 function readSql(text: string): string | undefined {
-  const match = SQL.exec(text)?.[1] ?? /(?:^|[:\s])((?:SELECT\s+\S[\s\S]*?\sFROM|WITH\s+\w+\s+AS)\s[\s\S]+)$/u.exec(text)?.[1] ?? /["'`]\s*((?:select|with)\b[\s\S]+?)["'`]\s*$/iu.exec(text)?.[1];
+  const match =
+    SQL.exec(text)?.[1] ??
+    /(?:^|[:\s])((?:SELECT\s+\S[\s\S]*?\sFROM|WITH\s+\w+\s+AS)\s[\s\S]+)$/u.exec(text)?.[1] ??
+    /["'`]\s*((?:select|with)\b[\s\S]+?)["'`]\s*$/iu.exec(text)?.[1];
   if (match === undefined) return undefined;
-  const sql = match.trim().replace(/\s+(?:on|in|from|against) the database\.?$/iu, "").replace(/[;.]+$/u, "");
-  const isSql = /^select\b[\s\S]+\bfrom\b\s+["`[\w]/iu.test(sql) || /^select\s+[\d'"(\w]+\s*\(?/u.test(sql) && /^SELECT\b/u.test(sql) || /^(?:WITH|PRAGMA|EXPLAIN|INSERT INTO|UPDATE \w+ SET|DELETE FROM|CREATE TABLE|DROP TABLE|ALTER TABLE)\b/u.test(sql);
+  const sql = match
+    .trim()
+    .replace(/\s+(?:on|in|from|against) the database\.?$/iu, "")
+    .replace(/[;.]+$/u, "");
+  const isSql =
+    /^select\b[\s\S]+\bfrom\b\s+["`[\w]/iu.test(sql) ||
+    (/^select\s+[\d'"(\w]+\s*\(?/u.test(sql) && /^SELECT\b/u.test(sql)) ||
+    /^(?:WITH|PRAGMA|EXPLAIN|INSERT INTO|UPDATE \w+ SET|DELETE FROM|CREATE TABLE|DROP TABLE|ALTER TABLE)\b/u.test(
+      sql,
+    );
   if (!isSql || (/^select\b/u.test(sql) && /\bfrom\s+the\b/iu.test(sql))) return undefined;
-  const isQuotedWhole = /^["'`]\s*(?:select|with)/iu.test(text.slice(text.indexOf(match) - 1)) && /["'`]$/u.test(sql);
+  const isQuotedWhole =
+    /^["'`]\s*(?:select|with)/iu.test(text.slice(text.indexOf(match) - 1)) && /["'`]$/u.test(sql);
   return isQuotedWhole ? sql.slice(0, -1) : sql;
 }
 
 function knownWords(tool: ToolDefinition): ReadonlySet<string> {
-  const text = `${tool.description} ${propertiesOf(tool.inputSchema).map(([, schema]) => schema.description ?? "").join(" ")}`;
+  const text = `${tool.description} ${propertiesOf(tool.inputSchema)
+    .map(([, schema]) => schema.description ?? "")
+    .join(" ")}`;
   return new Set(splitWords(text.slice(0, 10_000)));
 }
 
@@ -121,7 +160,10 @@ export function declareRows(plan: Plan, expression: Expression, tool: ToolDefini
   const lists = propertiesOf(schema).filter(([, part]) => hasType(part, "array"));
   const [list] = lists;
   if (!hasType(schema, "object") || list === undefined || lists.length > 1) {
-    return plan.declare(expression, { words, schema: hasType(schema, "array") ? schema : { type: "array", items: { type: "object" } } });
+    return plan.declare(expression, {
+      words,
+      schema: hasType(schema, "array") ? schema : { type: "array", items: { type: "object" } },
+    });
   }
   const whole = plan.declare(expression, { words: `${words} result`, schema });
   whole.consumed = true;

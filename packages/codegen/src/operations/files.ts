@@ -26,7 +26,10 @@ export function writeJsonFile(plan: Plan, path: string, value: Expression): Expr
 export function makeFolder(plan: Plan, path: string): void {
   const folder = path.slice(0, path.lastIndexOf("/"));
   if (folder === "" || folder === "." || folder === "/workspace" || !path.includes("/")) return;
-  const made = callFileSystem(plan, "mkdir", literal(folder), { kind: "object", entries: [{ key: "recursive", value: literal(true) }] });
+  const made = callFileSystem(plan, "mkdir", literal(folder), {
+    kind: "object",
+    entries: [{ key: "recursive", value: literal(true) }],
+  });
   plan.add({ kind: "do", value: made });
 }
 
@@ -44,7 +47,13 @@ export function loadDocument(plan: Plan, path: string, text: string): StateDocum
 }
 
 /** Keeps a value in memory as the content of a JSON file; it is written after its last change. */
-export function addDocument(plan: Plan, path: string, value: Value, fields: Map<string, JsonValue | undefined>, isLoaded: boolean): StateDocument {
+export function addDocument(
+  plan: Plan,
+  path: string,
+  value: Value,
+  fields: Map<string, JsonValue | undefined>,
+  isLoaded: boolean,
+): StateDocument {
   const document: StateDocument = { path, value, fields, isDirty: !isLoaded, isLoaded, added: new Set() };
   value.document = document;
   plan.documents.push(document);

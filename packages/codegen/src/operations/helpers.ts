@@ -1,7 +1,6 @@
 import type { Plan } from "../planning/plan.ts";
 import { type Expression, name } from "../program/expression.ts";
 
-
 const ROW = "Record<string, unknown>";
 
 /** Small functions that a program carries when it needs them. */

@@ -1,3 +1,4 @@
+import { lookUp } from "../reading/look-up.ts";
 import type { ToolDefinition } from "@cem/core";
 import { findQuotes, type TaskStep } from "@cem/text";
 import { asText } from "../arguments/convert.ts";
@@ -18,7 +19,13 @@ const READING = /^(?:read|open|load|show|print|display|cat|get|fetch)\b/iu;
 /** Reads, writes, appends to and lists text files, with the tools for it where they are chosen, else by itself. */
 export function planTextFile(context: StepContext): boolean {
   if (context.matches.some((match) => match.isStrong && !isFileTool(match.tool))) return false;
-  return planAppend(context) || planWrite(context) || planReadBack(context) || planRead(context) || planList(context);
+  return (
+    planAppend(context) ||
+    planWrite(context) ||
+    planReadBack(context) ||
+    planRead(context) ||
+    planList(context)
+  );
 }
 
 function planAppend({ step, plan }: StepContext): boolean {
@@ -44,33 +51,69 @@ function planWrite({ step, plan }: StepContext): boolean {
     makeFolder(plan, path);
     plan.add({ kind: "do", value: callFileSystem(plan, "writeFile", literal(path), content) });
   } else {
-    const args = new Map([[pathParameter(tool), literal(path)], [contentParameter(tool) ?? "content", content]]);
-    plan.declare(plan.callTool(tool, args), { words: "written", schema: tool.outputSchema ?? {}, isEffect: true });
+    const args = new Map([
+      [pathParameter(tool), literal(path)],
+      [contentParameter(tool) ?? "content", content],
+    ]);
+    plan.declare(plan.callTool(tool, args), {
+      words: "written",
+      schema: tool.outputSchema ?? {},
+      isEffect: true,
+    });
   }
   plan.lastPath = path;
   return true;
 }
 
 function noContent(step: TaskStep, path: string): Unfilled {
-  return new Unfilled({ step: step.text, reason: "missing-argument", argument: "content", hint: `Say what to write to ${path}, in quotes.` });
+  return new Unfilled({
+    step: step.text,
+    reason: "missing-argument",
+    argument: "content",
+    hint: `Say what to write to ${path}, in quotes.`,
+  });
 }
+
+const ENDINGS: Readonly<Record<string, string>> = {
+  csv: "csv",
+  markdown: "md",
+  md: "md",
+  log: "log",
+  html: "html",
+  xml: "xml",
+  yaml: "yaml",
+};
 
 /** `a test file` is test.txt. */
 function derivePath(text: string): string | undefined {
-  const match = /\b(?:an?|the|new|another)\s+(?:new\s+|simple\s+|small\s+)?(?:(\p{L}[\p{L}\p{N}_-]*)\s+)?(?:(text|txt|csv|markdown|md|log|html|xml|yaml)\s+)?file\b/iu.exec(text);
+  const match =
+    /\b(?:an?|the|new|another)\s+(?:new\s+|simple\s+|small\s+)?(?:(\p{L}[\p{L}\p{N}_-]*)\s+)?(?:(text|txt|csv|markdown|md|log|html|xml|yaml)\s+)?file\b/iu.exec(
+      text,
+    );
   const named = /\bfile\s+(?:named|called)\s+["'`]?([\p{L}\p{N}_.-]+)/iu.exec(text)?.[1];
   if (match === null && named === undefined) return undefined;
   const kind = (match?.[2] ?? match?.[1] ?? "").toLowerCase();
-  const ending = { csv: "csv", markdown: "md", md: "md", log: "log", html: "html", xml: "xml", yaml: "yaml" }[kind] ?? "txt";
-  const stem = named ?? (/^(?:text|txt|new|csv|markdown|md|html|xml|yaml)$/iu.test(match?.[1] ?? "text") ? "file" : match?.[1]?.toLowerCase());
+  const ending = lookUp(ENDINGS, kind) ?? "txt";
+  const stem =
+    named ??
+    (/^(?:text|txt|new|csv|markdown|md|html|xml|yaml)$/iu.test(match?.[1] ?? "text")
+      ? "file"
+      : match?.[1]?.toLowerCase());
   return stem?.includes(".") === true ? stem : `${stem ?? "file"}.${ending}`;
 }
 
 function readContent(text: string, plan: Plan, isLine: boolean): Expression | undefined {
   const [quote] = findQuotes(text).filter((one) => !/^[\s/.]*$/u.test(one.value) || one.value === "");
-  if (quote !== undefined) return literal(isLine && !quote.value.endsWith("\n") ? `${quote.value}\n` : quote.value);
-  const words = /^(?:write|save|store|put|append|add|export|dump)\s+(.+?)\s*(?:\s(?:to|in|into|as|at)\b.*)?$/isu.exec(text)?.[1];
-  const after = /\b(?:with|containing|that contains|saying)\s+(?:the\s+)?(?:content|contents|text)?\s*:?\s*(.+)$/isu.exec(text)?.[1];
+  if (quote !== undefined)
+    return literal(isLine && !quote.value.endsWith("\n") ? `${quote.value}\n` : quote.value);
+  const words =
+    /^(?:write|save|store|put|append|add|export|dump)\s+(.+?)\s*(?:\s(?:to|in|into|as|at)\b.*)?$/isu.exec(
+      text,
+    )?.[1];
+  const after =
+    /\b(?:with|containing|that contains|saying)\s+(?:the\s+)?(?:content|contents|text)?\s*:?\s*(.+)$/isu.exec(
+      text,
+    )?.[1];
   for (const candidate of [after, words]) {
     const reference = candidate === undefined ? undefined : findReference(candidate.trim(), plan);
     if (reference === undefined) continue;
@@ -82,10 +125,20 @@ function readContent(text: string, plan: Plan, isLine: boolean): Expression | un
 
 /** `read it back`: the file that was written. */
 function planReadBack({ step, plan }: StepContext): boolean {
-  if (!/^(?:re-?read|read|open|load|get|fetch)\s+(?:it|the file|that file|this file|its contents?|the contents?(?: of (?:it|the file))?)(?:\s+(?:back|again))?(?:\s+in)?$/iu.test(step.text)) return false;
+  if (
+    !/^(?:re-?read|read|open|load|get|fetch)\s+(?:it|the file|that file|this file|its contents?|the contents?(?: of (?:it|the file))?)(?:\s+(?:back|again))?(?:\s+in)?$/iu.test(
+      step.text,
+    )
+  )
+    return false;
   if (plan.lastPath === undefined) {
     if (!/\bfile\b/iu.test(step.text)) return false;
-    throw new Unfilled({ step: step.text, reason: "missing-argument", argument: "path", hint: "Name the file to read." });
+    throw new Unfilled({
+      step: step.text,
+      reason: "missing-argument",
+      argument: "path",
+      hint: "Name the file to read.",
+    });
   }
   readText(plan, plan.lastPath);
   return true;
@@ -102,31 +155,54 @@ function planRead({ step, plan }: StepContext): boolean {
 /** Reads a text file, with the tool for it where there is one. */
 export function readText(plan: Plan, path: string): void {
   const tool = findFileTool(plan.tools, "read");
-  const expression = tool === undefined ? callFileSystem(plan, "readFile", literal(path), literal("utf8")) : plan.callTool(tool, new Map([[pathParameter(tool), literal(path)]]));
+  const expression =
+    tool === undefined
+      ? callFileSystem(plan, "readFile", literal(path), literal("utf8"))
+      : plan.callTool(tool, new Map([[pathParameter(tool), literal(path)]]));
   plan.declare(expression, { words: "content", schema: tool?.outputSchema ?? { type: "string" } });
 }
 
 function planList({ step, plan, matches }: StepContext): boolean {
-  if (!/^(?:list|show|display|get|what)\b.*\b(?:files?|director(?:y|ies)|folders?|contents)\b/iu.test(step.text)) return false;
+  if (
+    !/^(?:list|show|display|get|what)\b.*\b(?:files?|director(?:y|ies)|folders?|contents)\b/iu.test(step.text)
+  )
+    return false;
   if (matches.length > 0) return false;
-  const path = /(?<![\p{L}\p{N}])\/[\p{L}\p{N}_./-]*/u.exec(step.text)?.[0] ?? (/\bworkspace\b|\bcurrent\b|files$/iu.test(step.text) ? "/workspace" : undefined);
+  const path =
+    /(?<![\p{L}\p{N}])\/[\p{L}\p{N}_./-]*/u.exec(step.text)?.[0] ??
+    (/\bworkspace\b|\bcurrent\b|files$/iu.test(step.text) ? "/workspace" : undefined);
   if (path === undefined) return false;
-  plan.declare(callFileSystem(plan, "readdir", literal(path)), { words: "files", schema: { type: "array", items: { type: "string" } } });
+  plan.declare(callFileSystem(plan, "readdir", literal(path)), {
+    words: "files",
+    schema: { type: "array", items: { type: "string" } },
+  });
   return true;
 }
 
 function isFileTool(tool: ToolDefinition): boolean {
-  return readParameters(tool).some((one) => one.role === "path") || kindOfTool(splitWords(tool.name)) === "compute" || splitWords(tool.name).length === 1;
+  return (
+    readParameters(tool).some((one) => one.role === "path") ||
+    kindOfTool(splitWords(tool.name)) === "compute" ||
+    splitWords(tool.name).length === 1
+  );
 }
 
 /** The tool that reads or writes a file, by its name and parameters. */
-export function findFileTool(tools: readonly ToolDefinition[], kind: "read" | "write"): ToolDefinition | undefined {
+export function findFileTool(
+  tools: readonly ToolDefinition[],
+  kind: "read" | "write",
+): ToolDefinition | undefined {
   return tools.find((tool) => {
     const words = splitWords(tool.name);
     const parameters = readParameters(tool);
     const required = parameters.filter((one) => one.isRequired);
-    const isFile = words.some((word) => /^(?:file|files|text)$/u.test(word)) && parameters.some((one) => one.role === "path");
-    const fits = kind === "read" ? required.length === 1 && required[0]?.role === "path" : contentParameter(tool) !== undefined && required.length === 2;
+    const isFile =
+      words.some((word) => /^(?:file|files|text)$/u.test(word)) &&
+      parameters.some((one) => one.role === "path");
+    const fits =
+      kind === "read"
+        ? required.length === 1 && required[0]?.role === "path"
+        : contentParameter(tool) !== undefined && required.length === 2;
     return isFile && kindOfTool(words) === kind && fits && !words.includes("multiple");
   });
 }
@@ -141,8 +217,11 @@ function contentParameter(tool: ToolDefinition): string | undefined {
 
 function findPath(text: string): string | undefined {
   const quotes = findQuotes(text);
-  const outside = quotes.reduce((rest, quote) => rest.slice(0, quote.start) + " ".repeat(quote.end - quote.start) + rest.slice(quote.end), text);
-  for (const match of outside.matchAll(new RegExp(PATH.source, "gu"))) if (/^[./~]|\.[a-z]\w{0,4}$/iu.test(match[0])) return match[0];
+  const outside = quotes.reduce(
+    (rest, quote) => rest.slice(0, quote.start) + " ".repeat(quote.end - quote.start) + rest.slice(quote.end),
+    text,
+  );
+  for (const match of outside.matchAll(new RegExp(PATH.source, "gu")))
+    if (/^[./~]|\.[a-z]\w{0,4}$/iu.test(match[0])) return match[0];
   return quotes.find((quote) => /^[^\s]+\.[a-z][a-z0-9]{0,4}$/iu.test(quote.value))?.value;
 }
-

@@ -40,7 +40,12 @@ export class Branch {
     if (then.length === 1 && only?.kind === "const" && otherwise.length === 0) {
       plan.add({ kind: "const", name: only.name, value: conditional(this.#test, only.value, literal(null)) });
       nullable(made);
-    } else if (then.length === 1 && otherwise.length === 1 && only?.kind === "const" && other?.kind === "const") {
+    } else if (
+      then.length === 1 &&
+      otherwise.length === 1 &&
+      only?.kind === "const" &&
+      other?.kind === "const"
+    ) {
       const variable = plan.names.take("result", "result");
       plan.add({ kind: "const", name: variable, value: conditional(this.#test, only.value, other.value) });
       for (const value of made) value.consumed = true;
@@ -56,12 +61,19 @@ export class Branch {
 
   /** Results that leave the branch are declared before it and null until it sets them. */
   #hoist(made: readonly Value[]): void {
-    const names = new Map(made.filter((value) => !value.consumed && !value.isEffect).map((value) => [value.name, value]));
+    const names = new Map(
+      made.filter((value) => !value.consumed && !value.isEffect).map((value) => [value.name, value]),
+    );
     for (const block of [this.#then, this.#otherwise]) {
       for (const [at, statement] of block.entries()) {
         const value = statement.kind === "const" ? names.get(statement.name) : undefined;
         if (statement.kind !== "const" || value === undefined) continue;
-        this.#plan.add({ kind: "let", name: statement.name, type: `${typeText(value.schema)} | null`.replace("unknown | null", "unknown"), value: literal(null) });
+        this.#plan.add({
+          kind: "let",
+          name: statement.name,
+          type: `${typeText(value.schema)} | null`.replace("unknown | null", "unknown"),
+          value: literal(null),
+        });
         block[at] = { kind: "assign", target: name(statement.name), value: statement.value };
       }
     }

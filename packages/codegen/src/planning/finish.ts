@@ -9,7 +9,8 @@ export function finishProgram(plan: Plan): Program {
   const placed = placeSaves(plan, plan.block);
   const value = chooseValue(plan);
   const statements = dropUnused(placed, value);
-  for (const document of plan.documents) if (document.added.size > 0 && !document.isLoaded) loosen(statements, document.value);
+  for (const document of plan.documents)
+    if (document.added.size > 0 && !document.isLoaded) loosen(statements, document.value);
   return { imports: plan.imports, helpers: [...plan.helpers.values()], statements, value };
 }
 
@@ -19,12 +20,25 @@ function placeSaves(plan: Plan, statements: readonly Statement[]): Statement[] {
   for (const [at, statement] of statements.entries()) {
     if (statement.kind === "saved-by-here") continue;
     if (statement.kind === "if") {
-      placed.push({ ...statement, then: placeSaves(plan, statement.then), otherwise: placeSaves(plan, statement.otherwise) });
+      placed.push({
+        ...statement,
+        then: placeSaves(plan, statement.then),
+        otherwise: placeSaves(plan, statement.otherwise),
+      });
     } else if (statement.kind !== "save") {
       placed.push(statement);
     } else {
-      const next = statements.slice(at + 1).find((one) => (one.kind === "save" || one.kind === "saved-by-here") && one.document === statement.document);
-      if (next?.kind !== "save") placed.push({ kind: "do", value: writeJsonFile(plan, statement.document.path, statement.document.value.expression) });
+      const next = statements
+        .slice(at + 1)
+        .find(
+          (one) =>
+            (one.kind === "save" || one.kind === "saved-by-here") && one.document === statement.document,
+        );
+      if (next?.kind !== "save")
+        placed.push({
+          kind: "do",
+          value: writeJsonFile(plan, statement.document.path, statement.document.value.expression),
+        });
     }
   }
   return placed;
@@ -57,7 +71,8 @@ function drop(statements: readonly Statement[], used: Set<string>): Statement[] 
   const kept: Statement[] = [];
   for (const statement of statements.toReversed()) {
     if (statement.kind === "const" && !used.has(statement.name)) {
-      if (statement.value.kind === "conditional" && awaits(statement.value)) kept.push(toBranch(statement.value));
+      if (statement.value.kind === "conditional" && awaits(statement.value))
+        kept.push(toBranch(statement.value));
       else if (awaits(statement.value)) kept.push({ kind: "do", value: statement.value });
       else continue;
       addNames(used, statement.value);
@@ -83,7 +98,8 @@ function toBranch(value: Expression & { kind: "conditional" }): Statement {
 
 function expressionsIn(statement: Statement): Expression[] {
   if (statement.kind === "assign") return [statement.target, statement.value];
-  if (statement.kind === "const" || statement.kind === "let" || statement.kind === "do") return [statement.value];
+  if (statement.kind === "const" || statement.kind === "let" || statement.kind === "do")
+    return [statement.value];
   return statement.kind === "throw" ? [statement.message] : [];
 }
 
@@ -93,7 +109,8 @@ function addNames(used: Set<string>, expression: Expression): void {
 
 /** Fields that come later have no place in the type that TypeScript reads from the first value. */
 function loosen(statements: readonly Statement[], value: Value): void {
-  const declared = statements.find((statement) => statement.kind === "const" && statement.name === value.name);
+  const declared = statements.find(
+    (statement) => statement.kind === "const" && statement.name === value.name,
+  );
   if (declared?.kind === "const") declared.type = "Record<string, any>";
 }
-

@@ -12,6 +12,7 @@ import { planLoad, planSave, planUpdate } from "../operations/state.ts";
 import { planSuperlative } from "../operations/superlative.ts";
 import { planTextFile } from "../operations/text-file.ts";
 import { planToolCall } from "../operations/tool-call.ts";
+import { Phrase } from "../reading/phrase.ts";
 import { Branch } from "./branches.ts";
 import { Plan, Unfilled } from "./plan.ts";
 
@@ -37,12 +38,22 @@ export interface PlannedTask {
 }
 
 /** Plans every step of a task; what can't be planned is collected, so all of it is told at once. */
-export function planTask(task: string, tools: readonly ToolDefinition[], now: () => Date, signal?: AbortSignal): PlannedTask {
+export function planTask(
+  task: string,
+  tools: readonly ToolDefinition[],
+  now: () => Date,
+  signal?: AbortSignal,
+): PlannedTask {
   const plan = new Plan(tools, now);
-  const steps = splitSteps(task, { verbs: tools.map((tool) => splitWords(tool.name)[0] ?? "").filter((verb) => verb.length > 3), nouns: tools.flatMap((tool) => splitWords(tool.name).filter((word) => !isKnownVerb(word) && word.length > 3)) });
+  const steps = splitSteps(task, {
+    verbs: tools.map((tool) => splitWords(tool.name)[0] ?? "").filter((verb) => verb.length > 3),
+    nouns: tools.flatMap((tool) =>
+      splitWords(tool.name).filter((word) => !isKnownVerb(word) && word.length > 3),
+    ),
+  });
   const unfilled: UnfilledStep[] = [];
   let branch: Branch | undefined;
-  for (const [at, step] of steps.entries()) {
+  for (const [at, step] of steps.slice(0, MAX_STEPS).entries()) {
     signal?.throwIfAborted();
     plan.stepIndex = at;
     try {
@@ -55,16 +66,34 @@ export function planTask(task: string, tools: readonly ToolDefinition[], now: ()
     }
   }
   branch?.close();
-  if (steps.length === 0) unfilled.push({ step: task.slice(0, 200), reason: "no-tool", hint: "Say what to do." });
-  if (plan.preferred !== undefined && plan.uses.size === 0 && unfilled.length === 0) unfilled.push(unusedMention(plan));
+  if (steps.length > MAX_STEPS)
+    unfilled.push({
+      step: task.slice(0, 200),
+      reason: "no-tool",
+      hint: `The task has ${steps.length.toLocaleString("en")} steps; the most is ${MAX_STEPS}. Split it into several tasks.`,
+    });
+  if (steps.length === 0)
+    unfilled.push({ step: task.slice(0, 200), reason: "no-tool", hint: "Say what to do." });
+  if (plan.preferred !== undefined && plan.uses.size === 0 && unfilled.length === 0)
+    unfilled.push(unusedMention(plan));
   return { plan, unfilled };
 }
 
 const MAX_REPORTED_STEPS = 20;
+/** The most steps of one task. */
+export const MAX_STEPS = 300;
+/** The most characters of one step, quoted text aside. */
+export const MAX_STEP_CHARACTERS = 4_000;
 
 function unusedMention(plan: Plan): UnfilledStep {
   const tool = plan.preferred;
-  return { step: plan.mentioned ?? "", reason: "missing-argument", tool: tool === undefined ? "" : `${tool.server}.${tool.name}`, argument: Object.keys(tool?.inputSchema.properties ?? {})[0] ?? "", hint: "Say what to use it on." };
+  return {
+    step: plan.mentioned ?? "",
+    reason: "missing-argument",
+    tool: tool === undefined ? "" : `${tool.server}.${tool.name}`,
+    argument: Object.keys(tool?.inputSchema.properties ?? {})[0] ?? "",
+    hint: "Say what to use it on.",
+  };
 }
 
 function changeBranch(open: Branch | undefined, step: TaskStep, plan: Plan): Branch | undefined {
@@ -77,6 +106,14 @@ function changeBranch(open: Branch | undefined, step: TaskStep, plan: Plan): Bra
 }
 
 function planStep(step: TaskStep, plan: Plan): void {
+  const length = new Phrase(step.text).text.length;
+  if (length > MAX_STEP_CHARACTERS) {
+    throw new Unfilled({
+      step: `${step.text.slice(0, 200)}…`,
+      reason: "no-tool",
+      hint: `This step has ${length.toLocaleString("en")} characters outside of quotes; the most is ${MAX_STEP_CHARACTERS.toLocaleString("en")}. Split it, or put long text in quotes.`,
+    });
+  }
   const context: StepContext = { step, plan, matches: matchTools(step.text, plan.tools) };
   if (plan.preferred !== undefined && planToolCall(context)) {
     plan.preferred = undefined;

@@ -46,7 +46,16 @@ export class Plan {
     this.now = now;
     for (const tool of tools) this.names.reserve(tool.name);
     for (const helper of HELPER_NAMES) this.names.reserve(helper);
-    for (const reserved of ["readFile", "writeFile", "appendFile", "readdir", "stat", "access", "mkdir", "rm"]) {
+    for (const reserved of [
+      "readFile",
+      "writeFile",
+      "appendFile",
+      "readdir",
+      "stat",
+      "access",
+      "mkdir",
+      "rm",
+    ]) {
       this.names.reserve(reserved);
     }
   }
@@ -95,12 +104,18 @@ export class Plan {
     this.uses.add(tool);
     const callee = this.import(tool.module, this.#localName(tool));
     const called = call(calleeName(callee), ...toolArguments(tool, args));
-    return tool.kind === "skill" && /\)\s*:\s*(?!Promise\b)/u.test(tool.signature) && !tool.signature.includes("Promise<") ? called : awaited(called);
+    return tool.kind === "skill" &&
+      /\)\s*:\s*(?!Promise\b)/u.test(tool.signature) &&
+      !tool.signature.includes("Promise<")
+      ? called
+      : awaited(called);
   }
 
   /** Two tools of one name from different modules: the second gets its server's name in front. */
   #localName(tool: ToolDefinition): string {
-    const isTaken = [...this.uses].some((other) => other !== tool && other.name === tool.name && other.module !== tool.module);
+    const isTaken = [...this.uses].some(
+      (other) => other !== tool && other.name === tool.name && other.module !== tool.module,
+    );
     if (!isTaken) return tool.name;
     const alias = camelCase(`${tool.server} ${tool.name}`);
     this.names.reserve(alias);

@@ -1,3 +1,4 @@
+import { lookUp } from "../reading/look-up.ts";
 import { splitStems } from "@cem/text";
 import { type Expression, member } from "../program/expression.ts";
 import type { Plan } from "./plan.ts";
@@ -10,32 +11,78 @@ export interface Reference {
   schema: Value["schema"];
 }
 
-const RESULT = /^(?:it|its value|this|that|them|those|these|this value|that value|(?:the |this |that |its |my |your |previous |last |final |latest )*(?:result|results|answer|outcome|value|output|number|calculation|response|data))$/iu;
-const ORDINAL = /^(?:the )?(first|second|third|fourth|fifth|last|previous) (?:result|answer|value|number|one|calculation|step)$/iu;
+const RESULT =
+  /^(?:it|its value|this|that|them|those|these|this value|that value|(?:the |this |that |its |my |your |previous |last |final |latest )*(?:result|results|answer|outcome|value|output|number|calculation|response|data))$/iu;
+const ORDINAL =
+  /^(?:the )?(first|second|third|fourth|fifth|last|previous) (?:result|answer|value|number|one|calculation|step)$/iu;
 const ORDINALS = ["first", "second", "third", "fourth", "fifth"];
 
 /** Words that mean a property: `warmer` asks for the temperature. */
 export const PROPERTY_WORDS: Readonly<Record<string, readonly string[]>> = {
-  warm: ["temperature", "temp"], warmer: ["temperature", "temp"], warmest: ["temperature", "temp"], hot: ["temperature", "temp"],
-  hotter: ["temperature", "temp"], hottest: ["temperature", "temp"], cold: ["temperature", "temp"], colder: ["temperature", "temp"],
-  coldest: ["temperature", "temp"], cooler: ["temperature", "temp"], coolest: ["temperature", "temp"],
-  old: ["age"], older: ["age"], oldest: ["age"], young: ["age"], younger: ["age"], youngest: ["age"],
-  cheap: ["price", "cost"], cheaper: ["price", "cost"], cheapest: ["price", "cost"], expensive: ["price", "cost"],
-  pricier: ["price", "cost"], costlier: ["price", "cost"],
-  tall: ["height"], taller: ["height"], tallest: ["height"], heavy: ["weight"], heavier: ["weight"], heaviest: ["weight"],
-  lighter: ["weight"], lightest: ["weight"], long: ["length"], longer: ["length"], longest: ["length"], shorter: ["length", "height"],
-  shortest: ["length", "height"], fast: ["speed"], faster: ["speed"], fastest: ["speed"], slower: ["speed"], slowest: ["speed"],
-  humid: ["humidity"], windy: ["wind", "wind_speed"], windier: ["wind_speed", "wind"], newer: ["created_at", "date"],
-  costs: ["price", "cost"], cost: ["cost", "price"], weather: ["condition", "conditions"],
+  warm: ["temperature", "temp"],
+  warmer: ["temperature", "temp"],
+  warmest: ["temperature", "temp"],
+  hot: ["temperature", "temp"],
+  hotter: ["temperature", "temp"],
+  hottest: ["temperature", "temp"],
+  cold: ["temperature", "temp"],
+  colder: ["temperature", "temp"],
+  coldest: ["temperature", "temp"],
+  cooler: ["temperature", "temp"],
+  coolest: ["temperature", "temp"],
+  old: ["age"],
+  older: ["age"],
+  oldest: ["age"],
+  young: ["age"],
+  younger: ["age"],
+  youngest: ["age"],
+  cheap: ["price", "cost"],
+  cheaper: ["price", "cost"],
+  cheapest: ["price", "cost"],
+  expensive: ["price", "cost"],
+  pricier: ["price", "cost"],
+  costlier: ["price", "cost"],
+  tall: ["height"],
+  taller: ["height"],
+  tallest: ["height"],
+  heavy: ["weight"],
+  heavier: ["weight"],
+  heaviest: ["weight"],
+  lighter: ["weight"],
+  lightest: ["weight"],
+  long: ["length"],
+  longer: ["length"],
+  longest: ["length"],
+  shorter: ["length", "height"],
+  shortest: ["length", "height"],
+  fast: ["speed"],
+  faster: ["speed"],
+  fastest: ["speed"],
+  slower: ["speed"],
+  slowest: ["speed"],
+  humid: ["humidity"],
+  windy: ["wind", "wind_speed"],
+  windier: ["wind_speed", "wind"],
+  newer: ["created_at", "date"],
+  costs: ["price", "cost"],
+  cost: ["cost", "price"],
+  weather: ["condition", "conditions"],
 };
 
 /** The newest earlier result, or part of one, that words refer to. */
-export function findReference(words: string, plan: Plan, wanted: "number" | "any" = "any"): Reference | undefined {
+export function findReference(
+  words: string,
+  plan: Plan,
+  wanted: "number" | "any" = "any",
+): Reference | undefined {
   if (words.startsWith("\u0000")) {
     const exact = plan.values.find((value) => value.name === words.slice(1));
     return exact && toReference(exact, wanted);
   }
-  const text = words.trim().replace(/^(?:of|from)\s+/iu, "").replace(/^all (?:the )?/iu, "the ");
+  const text = words
+    .trim()
+    .replace(/^(?:of|from)\s+/iu, "")
+    .replace(/^all (?:the )?/iu, "the ");
   const ordinal = ORDINAL.exec(text)?.[1]?.toLowerCase();
   const results = plan.values.filter((value) => !value.isEffect && value.document === undefined);
   if (ordinal !== undefined) {
@@ -48,7 +95,10 @@ export function findReference(words: string, plan: Plan, wanted: "number" | "any
     const isResultWord = /result|answer|outcome|value|number|calculation/iu.test(text);
     const afterDocument = results.filter((value) => value.step >= (plan.document?.value.step ?? -1));
     if (field !== undefined && afterDocument.length === 0) return field;
-    const pool = wanted === "number" ? plan.values.filter((value) => toReference(value, "number") !== undefined) : results;
+    const pool =
+      wanted === "number"
+        ? plan.values.filter((value) => toReference(value, "number") !== undefined)
+        : results;
     const chosen = pool.at(-1) ?? (wanted === "number" && isResultWord ? undefined : plan.last);
     return chosen === undefined ? field : toReference(chosen, wanted);
   }
@@ -72,15 +122,24 @@ function toReference(value: Value, wanted: "number" | "any"): Reference | undefi
 export function findDocumentField(words: string, plan: Plan): Reference | undefined {
   const { document } = plan;
   if (document === undefined) return undefined;
-  const text = words.replace(/^(?:the|its|all|each|every)\s+/iu, "").replace(/\s+(?:field|array|list|value|property|key)$/iu, "").trim();
+  const text = words
+    .replace(/^(?:the|its|all|each|every)\s+/iu, "")
+    .replace(/\s+(?:field|array|list|value|property|key)$/iu, "")
+    .trim();
   const known = [...document.fields.keys()].find((key) => sameWords(key, text));
-  const key = known ?? (document.isLoaded && /^[A-Za-z_]\w*$/u.test(text) && !/^(?:it|that|this|them|those)$/iu.test(text) ? text : undefined);
+  const key =
+    known ??
+    (document.isLoaded && /^[A-Za-z_]\w*$/u.test(text) && !/^(?:it|that|this|them|those)$/iu.test(text)
+      ? text
+      : undefined);
   if (key === undefined) return undefined;
   return { value: document.value, expression: member(document.value.expression, key), schema: {} };
 }
 
 function findByName(text: string, plan: Plan, wanted: "number" | "any"): Reference | undefined {
-  const stems = new Set(splitStems(text.replace(/^(?:the|this|that|these|those|its|their|both|all|each)\s+/iu, "")));
+  const stems = new Set(
+    splitStems(text.replace(/^(?:the|this|that|these|those|its|their|both|all|each)\s+/iu, "")),
+  );
   if (stems.size === 0) return undefined;
   const found = plan.values.findLast((value) => {
     const own = splitStems(value.words);
@@ -90,8 +149,14 @@ function findByName(text: string, plan: Plan, wanted: "number" | "any"): Referen
 }
 
 /** A property of the newest result that has one of that name. */
-export function findProperty(words: string, plan: Plan, wanted: "number" | "any" = "any"): Reference | undefined {
-  const text = words.replace(/^(?:the|its|their|current|average|actual)\s+/giu, "").replace(/\s+(?:in|of|for|at|from|there|outside)\b.*$/iu, "");
+export function findProperty(
+  words: string,
+  plan: Plan,
+  wanted: "number" | "any" = "any",
+): Reference | undefined {
+  const text = words
+    .replace(/^(?:the|its|their|current|average|actual)\s+/giu, "")
+    .replace(/\s+(?:in|of|for|at|from|there|outside)\b.*$/iu, "");
   for (const value of plan.values.toReversed()) {
     const key = matchProperty(text, value.schema, wanted);
     if (key !== undefined) {
@@ -103,9 +168,13 @@ export function findProperty(words: string, plan: Plan, wanted: "number" | "any"
 }
 
 /** The property that words name, directly or by what they mean. */
-export function matchProperty(words: string, schema: Value["schema"], wanted: "number" | "any" = "any"): string | undefined {
+export function matchProperty(
+  words: string,
+  schema: Value["schema"],
+  wanted: "number" | "any" = "any",
+): string | undefined {
   const keys = propertiesOf(schema).filter(([, part]) => wanted === "any" || isNumeric(part));
-  const meanings = [words, ...(PROPERTY_WORDS[words.toLowerCase()] ?? [])];
+  const meanings = [words, ...(lookUp(PROPERTY_WORDS, words.toLowerCase()) ?? [])];
   for (const meaning of meanings) {
     const exact = keys.find(([key]) => sameWords(key, meaning));
     if (exact !== undefined) return exact[0];
@@ -114,7 +183,10 @@ export function matchProperty(words: string, schema: Value["schema"], wanted: "n
   if (stems.length === 0) return undefined;
   return keys.find(([key]) => {
     const own = splitStems(key);
-    return stems.every((stem) => own.includes(stem)) || (own.length > 0 && own.every((stem) => stems.includes(stem)));
+    return (
+      stems.every((stem) => own.includes(stem)) ||
+      (own.length > 0 && own.every((stem) => stems.includes(stem)))
+    );
   })?.[0];
 }
 

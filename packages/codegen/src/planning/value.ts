@@ -46,7 +46,8 @@ export function typesOf(schema: JsonSchema): readonly string[] {
     if (schema.items !== undefined) return ["array"];
     const parts = schema.anyOf?.flatMap((part) => typesOf(part)) ?? [];
     if (parts.length > 0) return [...new Set(parts)];
-    if (schema.enum !== undefined) return [...new Set(schema.enum.map((value) => (value === null ? "null" : typeof value)))];
+    if (schema.enum !== undefined)
+      return [...new Set(schema.enum.map((value) => (value === null ? "null" : typeof value)))];
     return [];
   }
   return Array.isArray(schema.type) ? schema.type : [schema.type];
@@ -80,7 +81,10 @@ function typeTextOf(type: string, schema: JsonSchema): string {
     return item.includes(" ") ? `Array<${item}>` : `${item}[]`;
   }
   const properties = propertiesOf(schema);
-  const simple = properties.length > 0 && properties.length <= 8 && properties.every(([key]) => /^[A-Za-z_]\w*$/u.test(key));
+  const simple =
+    properties.length > 0 &&
+    properties.length <= 8 &&
+    properties.every(([key]) => /^[A-Za-z_]\w*$/u.test(key));
   if (!simple) return "Record<string, unknown>";
   const required = new Set(schema.required ?? []);
   return `{ ${properties.map(([key, value]) => `${key}${required.has(key) ? "" : "?"}: ${typeText(value)}`).join("; ")} }`;

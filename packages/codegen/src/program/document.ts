@@ -23,7 +23,12 @@ export function join(separator: Document, parts: readonly Document[]): Document 
 }
 
 /** `open` items `close`, on one line or one item per line. */
-export function enclosed(open: string, items: readonly Document[], close: string, pad: Document = softLine): Document {
+export function enclosed(
+  open: string,
+  items: readonly Document[],
+  close: string,
+  pad: Document = softLine,
+): Document {
   if (items.length === 0) return open + close;
   return group(open, indent(pad, join(concat(",", line), items)), trailingComma, pad, close);
 }

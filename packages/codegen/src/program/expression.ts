@@ -56,7 +56,8 @@ export function object(entries: Readonly<Record<string, Expression>> | readonly 
   const list = Array.isArray(entries) ? (entries as readonly ObjectEntry[]) : undefined;
   return {
     kind: "object",
-    entries: list ?? Object.entries(entries as Record<string, Expression>).map(([key, value]) => ({ key, value })),
+    entries:
+      list ?? Object.entries(entries as Record<string, Expression>).map(([key, value]) => ({ key, value })),
   };
 }
 

@@ -20,7 +20,9 @@ export function camelCase(words: string): string {
   const parts = words.match(/[A-Z]{2,}(?=[A-Z][a-z]|\b|_|\d)|[A-Za-z][a-z]*|\d+/gu) ?? [];
   const joined = parts
     .slice(0, 5)
-    .map((part, index) => (index === 0 ? part.toLowerCase() : part.charAt(0).toUpperCase() + part.slice(1).toLowerCase()))
+    .map((part, index) =>
+      index === 0 ? part.toLowerCase() : part.charAt(0).toUpperCase() + part.slice(1).toLowerCase(),
+    )
     .join("")
     .slice(0, 40);
   return /^\d/u.test(joined) ? `_${joined}` : joined;
@@ -47,7 +49,15 @@ export class Names {
 }
 
 const IRREGULAR: Readonly<Record<string, string>> = {
-  people: "person", children: "child", men: "man", women: "woman", data: "entry", series: "entry", news: "entry", status: "status", address: "address",
+  people: "person",
+  children: "child",
+  men: "man",
+  women: "woman",
+  data: "entry",
+  series: "entry",
+  news: "entry",
+  status: "status",
+  address: "address",
 };
 
 /** `cities` to `city`. */

@@ -4,7 +4,22 @@ import type { Expression, ObjectEntry } from "./expression.ts";
 import { isIdentifier } from "./names.ts";
 
 const PRECEDENCE: Readonly<Record<string, number>> = {
-  "??": 1, "||": 2, "&&": 3, "===": 8, "!==": 8, "<": 9, "<=": 9, ">": 9, ">=": 9, in: 9, "+": 11, "-": 11, "*": 12, "/": 12, "%": 12, "**": 13,
+  "??": 1,
+  "||": 2,
+  "&&": 3,
+  "===": 8,
+  "!==": 8,
+  "<": 9,
+  "<=": 9,
+  ">": 9,
+  ">=": 9,
+  in: 9,
+  "+": 11,
+  "-": 11,
+  "*": 12,
+  "/": 12,
+  "%": 12,
+  "**": 13,
 };
 const UNARY = 14;
 const POSTFIX = 17;
@@ -27,7 +42,10 @@ export function printExpression(expression: Expression): Document {
     case "name":
       return expression.name;
     case "member":
-      return concat(printIn(expression.of, POSTFIX), printKeyAccess(expression.key, expression.optional ?? false));
+      return concat(
+        printIn(expression.of, POSTFIX),
+        printKeyAccess(expression.key, expression.optional ?? false),
+      );
     case "index":
       return concat(printIn(expression.of, POSTFIX), "[", printExpression(expression.at), "]");
     case "call":
@@ -62,10 +80,18 @@ export function printExpression(expression: Expression): Document {
 
 function printArguments(args: readonly Expression[]): Document {
   const only = args.at(-1);
-  const hugs = only?.kind === "object" || only?.kind === "array" || (only?.kind === "arrow" && ["call", "object", "array"].includes(only.body.kind));
+  const hugs =
+    only?.kind === "object" ||
+    only?.kind === "array" ||
+    (only?.kind === "arrow" && ["call", "object", "array"].includes(only.body.kind));
   if (hugs && args.length === 1) return concat("(", printExpression(only), ")");
   if (only?.kind === "arrow" && hugs && args.slice(0, -1).every((arg) => arg.kind === "name")) {
-    return concat("(", ...args.slice(0, -1).flatMap((arg) => [printExpression(arg), ", "]), printExpression(only), ")");
+    return concat(
+      "(",
+      ...args.slice(0, -1).flatMap((arg) => [printExpression(arg), ", "]),
+      printExpression(only),
+      ")",
+    );
   }
   return enclosed("(", args.map(printExpression), ")");
 }
@@ -100,9 +126,11 @@ function printIn(expression: Expression, level: number): Document {
 function precedenceOf(expression: Expression): number {
   if (expression.kind === "binary") return PRECEDENCE[expression.operator] ?? 0;
   if (expression.kind === "unary" || expression.kind === "await") return UNARY;
-  if (expression.kind === "conditional" || expression.kind === "arrow" || expression.kind === "spread") return 0;
+  if (expression.kind === "conditional" || expression.kind === "arrow" || expression.kind === "spread")
+    return 0;
   if (expression.kind === "as") return 9;
-  if (expression.kind === "literal" && typeof expression.value === "number" && expression.value < 0) return UNARY;
+  if (expression.kind === "literal" && typeof expression.value === "number" && expression.value < 0)
+    return UNARY;
   return POSTFIX + 1;
 }
 
@@ -142,4 +170,3 @@ function printTemplate(parts: readonly (string | Expression)[]): Document {
   });
   return concat("`", ...printed, "`");
 }
-

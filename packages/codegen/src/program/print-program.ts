@@ -8,7 +8,8 @@ export function printProgram(program: Program): string {
   if (program.imports.size > 0) sections.push(printImports(program));
   sections.push(...program.helpers);
   if (program.statements.length > 0) sections.push(printStatements(program.statements, 0));
-  if (program.value !== undefined) sections.push(layOut(concat("export default ", printExpression(program.value), ";")));
+  if (program.value !== undefined)
+    sections.push(layOut(concat("export default ", printExpression(program.value), ";")));
   return `${sections.join("\n\n")}\n`;
 }
 
@@ -32,12 +33,19 @@ function printStatement(statement: Statement, depth: number): string {
       const type = statement.type === undefined ? "" : `: ${statement.type}`;
       const head = `${statement.kind} ${statement.name}${type} =`;
       const value = printExpression(statement.value);
-      if (statement.value.kind === "conditional") return pad + layOut(group(head, indent(line, value), ";"), depth);
+      if (statement.value.kind === "conditional")
+        return pad + layOut(group(head, indent(line, value), ";"), depth);
       const breaksItself = statement.value.kind !== "binary" && statement.value.kind !== "literal";
-      return pad + layOut(breaksItself ? concat(head, " ", value, ";") : group(head, indent(line, value), ";"), depth);
+      return (
+        pad +
+        layOut(breaksItself ? concat(head, " ", value, ";") : group(head, indent(line, value), ";"), depth)
+      );
     }
     case "assign":
-      return pad + layOut(concat(printExpression(statement.target), " = ", printExpression(statement.value), ";"), depth);
+      return (
+        pad +
+        layOut(concat(printExpression(statement.target), " = ", printExpression(statement.value), ";"), depth)
+      );
     case "do":
       return pad + layOut(concat(printExpression(statement.value), ";"), depth);
     case "throw":
@@ -51,7 +59,9 @@ function printStatement(statement: Statement, depth: number): string {
       const test = layOut(concat("if (", printExpression(statement.test), ") {"), depth);
       const then = printStatements(statement.then, depth + 1);
       const head = `${pad}${test}\n${then}\n${pad}}`;
-      return statement.otherwise.length === 0 ? head : `${head} else {\n${printStatements(statement.otherwise, depth + 1)}\n${pad}}`;
+      return statement.otherwise.length === 0
+        ? head
+        : `${head} else {\n${printStatements(statement.otherwise, depth + 1)}\n${pad}}`;
     }
   }
 }

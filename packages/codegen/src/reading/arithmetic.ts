@@ -33,8 +33,14 @@ export function readArithmetic(step: string): Arithmetic | undefined {
   if (step.length > 4_000) return undefined;
   const text = digitize(step.trim().replace(/[?.!]+$/u, "")).replace(/\s*=\s*(?:[-\d.,]+|\?|what)?$/u, "");
   const phrase = text
-    .replace(/^(?:please\s+)?(?:calculate|compute|evaluate|solve|work out|find|determine|figure out|what\s+is|what's|whats|how much is|how much are|get|give me|tell me|do|run|simplify)\b:?\s*/iu, "")
-    .replace(/^(?:(?:the\s+)?(?:result|value|answer|outcome|expression|calculation)\s+(?:of|to|for)\s+|the expression\s+|expression\s+)/iu, "");
+    .replace(
+      /^(?:please\s+)?(?:calculate|compute|evaluate|solve|work out|find|determine|figure out|what\s+is|what's|whats|how much is|how much are|get|give me|tell me|do|run|simplify)\b:?\s*/iu,
+      "",
+    )
+    .replace(
+      /^(?:(?:the\s+)?(?:result|value|answer|outcome|expression|calculation)\s+(?:of|to|for)\s+|the expression\s+|expression\s+)/iu,
+      "",
+    );
   return readPattern(phrase) ?? readExpression(phrase) ?? readInside(phrase);
 }
 
@@ -58,8 +64,14 @@ const PATTERNS: readonly [RegExp, (parts: string[]) => Arithmetic | undefined][]
   [/^(?:the\s+)?cube of (.+)$/iu, ([value]) => combine("**", value, "3")],
   [/^(?:the\s+)?remainder of (.+?) divided by (.+)$/iu, ([a, b]) => combine("%", a, b)],
   [/^([-\d.,]+)\s*(?:%|percent|per cent) of (.+)$/iu, ([a, b]) => percentOf(operand(a), operand(b))],
-  [/^(?:increase|raise|grow) (.+?) by ([-\d.,]+)\s*(?:%|percent)$/iu, ([a, p]) => changeBy("+", operand(a), operand(p))],
-  [/^(?:decrease|reduce|lower|discount) (.+?) by ([-\d.,]+)\s*(?:%|percent)$/iu, ([a, p]) => changeBy("-", operand(a), operand(p))],
+  [
+    /^(?:increase|raise|grow) (.+?) by ([-\d.,]+)\s*(?:%|percent)$/iu,
+    ([a, p]) => changeBy("+", operand(a), operand(p)),
+  ],
+  [
+    /^(?:decrease|reduce|lower|discount) (.+?) by ([-\d.,]+)\s*(?:%|percent)$/iu,
+    ([a, p]) => changeBy("-", operand(a), operand(p)),
+  ],
   [/^(?:increase|increment|raise) (.+?) by (.+)$/iu, ([a, b]) => combine("+", a, b)],
   [/^(?:decrease|decrement|reduce) (.+?) by (.+)$/iu, ([a, b]) => combine("-", a, b)],
   [/^add (?:up )?(.+?) to (.+)$/iu, ([a, b]) => combine("+", b, a)],
@@ -96,7 +108,9 @@ function addition(values: Arithmetic[] | undefined): Arithmetic | undefined {
 
 /** Reads `3, 4 and 5`. */
 function readList(text: string | undefined): Arithmetic[] | undefined {
-  const parts = (text ?? "").split(/,(?!\d{3}\b)\s*(?:and\s+)?|\s+(?:and|with)\s+/iu).filter((part) => part.trim() !== "");
+  const parts = (text ?? "")
+    .split(/,(?!\d{3}\b)\s*(?:and\s+)?|\s+(?:and|with)\s+/iu)
+    .filter((part) => part.trim() !== "");
   const values = parts.slice(0, MAX_TOKENS).map(operand);
   return values.length > 0 && values.every((value) => value !== undefined) ? values : undefined;
 }
@@ -111,14 +125,23 @@ function average(values: Arithmetic[] | undefined): Arithmetic | undefined {
   return sum === undefined ? undefined : divide(sum, values?.length ?? 1);
 }
 
-function combine(operator: ArithmeticOperator, a: string | undefined, b: string | undefined): Arithmetic | undefined {
+function combine(
+  operator: ArithmeticOperator,
+  a: string | undefined,
+  b: string | undefined,
+): Arithmetic | undefined {
   const left = operand(a);
   const right = operand(b);
   return left === undefined || right === undefined ? undefined : { kind: "operation", operator, left, right };
 }
 
 function divide(value: Arithmetic, by: number): Arithmetic {
-  return { kind: "operation", operator: "/", left: value, right: { kind: "number", value: by, text: String(by) } };
+  return {
+    kind: "operation",
+    operator: "/",
+    left: value,
+    right: { kind: "number", value: by, text: String(by) },
+  };
 }
 
 function root(value: Arithmetic | undefined): Arithmetic | undefined {
@@ -130,22 +153,32 @@ function percentOf(percent: Arithmetic | undefined, of: Arithmetic | undefined):
   return divide({ kind: "operation", operator: "*", left: of, right: percent }, 100);
 }
 
-function changeBy(sign: "+" | "-", value: Arithmetic | undefined, percent: Arithmetic | undefined): Arithmetic | undefined {
+function changeBy(
+  sign: "+" | "-",
+  value: Arithmetic | undefined,
+  percent: Arithmetic | undefined,
+): Arithmetic | undefined {
   const part = percentOf(percent, value);
-  return part === undefined || value === undefined ? undefined : { kind: "operation", operator: sign, left: value, right: part };
+  return part === undefined || value === undefined
+    ? undefined
+    : { kind: "operation", operator: sign, left: value, right: part };
 }
 
 /** A number, a calculation in brackets or signs, or the name of an earlier result. */
 function operand(text: string | undefined): Arithmetic | undefined {
   const words = (text ?? "").trim();
-  const bare = words.replace(/^(?:the )?numbers?\s+/iu, "").replace(/\s*(?:together|dollars?|euros?|degrees?)$/iu, "");
+  const bare = words
+    .replace(/^(?:the )?numbers?\s+/iu, "")
+    .replace(/\s*(?:together|dollars?|euros?|degrees?)$/iu, "");
   const number = readNumber(bare);
   if (number !== undefined) return { kind: "number", value: number, text: bare.replaceAll(",", "") };
   return readExpression(bare) ?? (isReference(bare) ? { kind: "reference", words: bare } : undefined);
 }
 
 function isReference(words: string): boolean {
-  return /^(?:it|that|this|them|(?:the|this|that|its|their|both|all|previous|last|first|second|third)\s+[\p{L}_][\p{L}\p{N}_' ]{0,60}|[a-z]\w{0,40})$/iu.test(words);
+  return /^(?:it|that|this|them|(?:the|this|that|its|their|both|all|previous|last|first|second|third)\s+[\p{L}_][\p{L}\p{N}_' ]{0,60}|[a-z]\w{0,40})$/iu.test(
+    words,
+  );
 }
 
 /** Parses signs, numbers, brackets and names of results; the whole text or nothing. */
@@ -165,7 +198,8 @@ interface TokenReader {
   depth: number;
 }
 
-const TOKEN = /\s*(?:(\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|\.\d+)|([-+*/^%()])|((?:the\s+)?(?:sqrt|square root of|[\p{L}_][\p{L}\p{N}_]*(?:\s+(?:result|value|total|sum|price|temperature)\b)?)))\s*/uy;
+const TOKEN =
+  /\s*(?:(\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|\.\d+)|([-+*/^%()])|((?:the\s+)?(?:sqrt|square root of|[\p{L}_][\p{L}\p{N}_]*(?:\s+(?:result|value|total|sum|price|temperature)\b)?)))\s*/uy;
 
 function tokenize(text: string): string[] | undefined {
   const tokens: string[] = [];
@@ -209,7 +243,9 @@ function readUnary(reader: TokenReader): Arithmetic | undefined {
   reader.at += 1;
   const value = readUnary(reader);
   if (value === undefined || token === "+") return value;
-  return value.kind === "number" ? { kind: "number", value: -value.value, text: `-${value.text}` } : { kind: "negate", value };
+  return value.kind === "number"
+    ? { kind: "number", value: -value.value, text: `-${value.text}` }
+    : { kind: "negate", value };
 }
 
 function readPower(reader: TokenReader): Arithmetic | undefined {
@@ -263,11 +299,19 @@ export function evaluate(arithmetic: Arithmetic): number | undefined {
   }
 }
 
-const STRENGTH: Readonly<Record<ArithmeticOperator, number>> = { "+": 1, "-": 1, "*": 2, "/": 2, "%": 2, "**": 4 };
+const STRENGTH: Readonly<Record<ArithmeticOperator, number>> = {
+  "+": 1,
+  "-": 1,
+  "*": 2,
+  "/": 2,
+  "%": 2,
+  "**": 4,
+};
 
 /** The calculation as a formula for a tool that evaluates one, or undefined when it refers to earlier results. */
 export function formula(arithmetic: Arithmetic, level = 0): string | undefined {
-  if (arithmetic.kind === "number") return arithmetic.value < 0 && level > 1 ? `(${arithmetic.text})` : arithmetic.text;
+  if (arithmetic.kind === "number")
+    return arithmetic.value < 0 && level > 1 ? `(${arithmetic.text})` : arithmetic.text;
   if (arithmetic.kind === "reference") return undefined;
   if (arithmetic.kind !== "operation") {
     const value = formula(arithmetic.value, arithmetic.kind === "root" ? 0 : 3);
@@ -289,12 +333,18 @@ function wrap(text: string, own: number, level: number): string {
 export function resultName(arithmetic: Arithmetic): string {
   if (arithmetic.kind === "root") return "root";
   if (arithmetic.kind !== "operation") return "result";
-  const isPercentage = arithmetic.operator === "/" && arithmetic.right.kind === "number" && arithmetic.right.value === 100 && arithmetic.left.kind === "operation";
+  const isPercentage =
+    arithmetic.operator === "/" &&
+    arithmetic.right.kind === "number" &&
+    arithmetic.right.value === 100 &&
+    arithmetic.left.kind === "operation";
   if (isPercentage) return "percentage";
   const kinds = new Set<string>();
   collectOperators(arithmetic, kinds);
   if (kinds.size > 1) return "result";
-  return { "+": "sum", "-": "difference", "*": "product", "/": "quotient", "%": "remainder", "**": "power" }[arithmetic.operator];
+  return { "+": "sum", "-": "difference", "*": "product", "/": "quotient", "%": "remainder", "**": "power" }[
+    arithmetic.operator
+  ];
 }
 
 function collectOperators(arithmetic: Arithmetic, found: Set<string>): void {

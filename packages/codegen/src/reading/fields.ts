@@ -10,7 +10,8 @@ export interface FieldAssignment {
   words?: string;
 }
 
-const KEY = /^(?:(?:the|a|an|its|new|field)\s+)*(?:"([^"]+)"|'([^']+)'|`([^`]+)`|([\p{L}_][\p{L}\p{N}_.-]*))(?:\s+(?:field|property|key|value))?\s*/u;
+const KEY =
+  /^(?:(?:the|a|an|its|new|field)\s+)*(?:"([^"]+)"|'([^']+)'|`([^`]+)`|([\p{L}_][\p{L}\p{N}_.-]*))(?:\s+(?:field|property|key|value))?\s*/u;
 const JOINT = /^(?:[:=]\s*|(?:set to|equal to|equals|to be|to|is|as|of|be|with(?: the)? value)\s+)/iu;
 
 /** Reads `workflow_id "calc_001", current_step 1 and status: done`. Undefined when it is no such list. */
@@ -38,9 +39,14 @@ function readAssignment(text: string): FieldAssignment | undefined {
   if (key === null || keyText === undefined) return undefined;
   const rest = text.slice(key[0].length);
   const joint = JOINT.exec(rest);
-  const value = rest.slice(joint?.[0].length ?? 0).replace(/\s*\([^()]*\)\s*$/u, "").trim();
+  const value = rest
+    .slice(joint?.[0].length ?? 0)
+    .replace(/\s*\([^()]*\)\s*$/u, "")
+    .trim();
   if (value === "") return undefined;
-  return joint === null && !/^["'`“[{]|^-?[\d.]+$|^(?:true|false|null)$/u.test(value) ? undefined : toAssignment(keyText, value);
+  return joint === null && !/^["'`“[{]|^-?[\d.]+$|^(?:true|false|null)$/u.test(value)
+    ? undefined
+    : toAssignment(keyText, value);
 }
 
 /** Reads one listed field. */

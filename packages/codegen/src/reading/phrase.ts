@@ -1,3 +1,4 @@
+import { lookUp } from "./look-up.ts";
 import { findQuotes } from "@cem/text";
 
 const OPEN = "\uE000";
@@ -70,7 +71,10 @@ export class Phrase {
 
   /** Text with its tokens put back as what was between the marks. */
   decode(text: string): string {
-    return text.replaceAll(new RegExp(`${OPEN}(\\d+)${CLOSE}`, "gu"), (_, at: string) => this.quotes[Number(at)] ?? "");
+    return text.replaceAll(
+      new RegExp(`${OPEN}(\\d+)${CLOSE}`, "gu"),
+      (_, at: string) => this.quotes[Number(at)] ?? "",
+    );
   }
 
   /** What a token says: a quoted text as it is, a number as a number, anything else as text. */
@@ -85,9 +89,17 @@ export class Phrase {
   }
 }
 
-const SMALL = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(" ");
+const SMALL =
+  "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(
+    " ",
+  );
 const TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split(" ");
-const SCALES: Readonly<Record<string, number>> = { hundred: 100, thousand: 1_000, million: 1_000_000, billion: 1_000_000_000 };
+const SCALES: Readonly<Record<string, number>> = {
+  hundred: 100,
+  thousand: 1_000,
+  million: 1_000_000,
+  billion: 1_000_000_000,
+};
 
 const NUMBER_WORDS = [...SMALL, ...TENS, ...Object.keys(SCALES), "dozen"].join("|");
 /** A number in words, for use inside a pattern. */
@@ -95,7 +107,10 @@ export const SPELLED_NUMBER = `(?:a (?:hundred|thousand|million|dozen)|half a do
 
 /** Reads a number in digits or in words. */
 export function readNumber(text: string): number | undefined {
-  const plain = text.trim().replace(/^([-−+]?)[$€£]/u, "$1").replace("−", "-");
+  const plain = text
+    .trim()
+    .replace(/^([-−+]?)[$€£]/u, "$1")
+    .replace("−", "-");
   if (/^[-+]?\d+(?:,\d{3})*(?:\.\d+)?(?:[eE][-+]?\d+)?$/u.test(plain) || /^[-+]?\.\d+$/u.test(plain)) {
     const number = Number(plain.replaceAll(",", ""));
     return Number.isFinite(number) ? number : undefined;
@@ -114,7 +129,7 @@ function readSpelledNumber(text: string): number | undefined {
   for (const word of words) {
     const small = SMALL.indexOf(word);
     const ten = TENS.indexOf(word);
-    const scale = SCALES[word];
+    const scale = lookUp(SCALES, word);
     if (small >= 0) current += small;
     else if (ten >= 0) current += (ten + 2) * 10;
     else if (word === "dozen") current = (current || 1) * 12;

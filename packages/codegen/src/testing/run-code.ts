@@ -17,15 +17,26 @@ export interface Workspace {
 
 export function createWorkspace(): Workspace {
   const folder = mkdtempSync(join(tmpdir(), "codegen-"));
-  for (const part of ["servers", "skills"]) cpSync(join(REPOSITORY, part), join(folder, part), { recursive: true });
+  for (const part of ["servers", "skills"])
+    cpSync(join(REPOSITORY, part), join(folder, part), { recursive: true });
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
-  writeFileSync(join(folder, "boot.ts"), `import value from "./main.ts";\nconsole.log("${MARK}" + JSON.stringify(value));\n`);
+  writeFileSync(
+    join(folder, "boot.ts"),
+    `import value from "./main.ts";\nconsole.log("${MARK}" + JSON.stringify(value));\n`,
+  );
   return {
     async run(code) {
       writeFileSync(join(folder, "main.ts"), code.replaceAll("/workspace", folder));
-      const { stdout } = await promisify(execFile)(process.execPath, ["--disable-warning=ExperimentalWarning", "boot.ts"], { cwd: folder });
+      const { stdout } = await promisify(execFile)(
+        process.execPath,
+        ["--disable-warning=ExperimentalWarning", "boot.ts"],
+        { cwd: folder },
+      );
       const at = stdout.lastIndexOf(MARK);
-      return { value: JSON.parse(stdout.slice(at + MARK.length)) as unknown, output: stdout.slice(0, at).replaceAll(folder, "/workspace") };
+      return {
+        value: JSON.parse(stdout.slice(at + MARK.length)) as unknown,
+        output: stdout.slice(0, at).replaceAll(folder, "/workspace"),
+      };
     },
     readJson: (file) => JSON.parse(readFileSync(join(folder, file), "utf8")) as unknown,
     write: (file, text) => writeFileSync(join(folder, file), text),

@@ -70,6 +70,19 @@ export function outline(text: string): string {
   return blank(quoteless, findBrackets(quoteless));
 }
 
+/** The text with every run of spaces outside of quotes as one space, and of line breaks as two. */
+export function collapseSpaces(text: string): string {
+  const parts: string[] = [];
+  let last = 0;
+  const collapse = (part: string): string => part.replaceAll(/[^\S\r\n\u2028\u2029]{2,}/gu, " ").replaceAll(/(?:\r?\n ?){3,}/gu, "\n\n");
+  for (const quote of findQuotes(text)) {
+    parts.push(collapse(text.slice(last, quote.start)), text.slice(quote.start, quote.end));
+    last = quote.end;
+  }
+  parts.push(collapse(text.slice(last)));
+  return parts.join("");
+}
+
 /** The outermost balanced brackets of a text whose quotes are blanked out, brackets excluded. */
 function findBrackets(quoteless: string): { start: number; end: number }[] {
   const open: { mark: string; at: number }[] = [];

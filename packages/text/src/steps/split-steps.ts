@@ -1,5 +1,6 @@
 import { readBlocks, type StepField, type TextBlock } from "./blocks.ts";
 import { type OwnWords, splitClauses, splitSentences } from "./clauses.ts";
+import { collapseSpaces } from "./outline.ts";
 import { readCondition, readOtherwise, type StepCondition } from "./conditions.ts";
 
 /** One thing a task asks for. */
@@ -34,7 +35,7 @@ export function splitSteps(task: string, options: SplitOptions = {}): TaskStep[]
   const own = { verbs: lower(options.verbs), nouns: lower(options.nouns) };
   const steps: TaskStep[] = [];
   const branches = { count: 0 };
-  for (const block of readBlocks(task.slice(0, MAX_STEP_TEXT_CHARACTERS))) addBlock(steps, block, own, branches);
+  for (const block of readBlocks(collapseSpaces(task.slice(0, MAX_STEP_TEXT_CHARACTERS)))) addBlock(steps, block, own, branches);
   return steps;
 }
 

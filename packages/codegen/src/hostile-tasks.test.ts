@@ -1,0 +1,139 @@
+import { parseProgram } from "@cem/program";
+import { describe, expect, it } from "vitest";
+import { createRulesGenerator } from "./rules-generator.ts";
+import { createWorkspace } from "./testing/run-code.ts";
+import { otherTools, sampleTools } from "./testing/tools.ts";
+
+const generator = createRulesGenerator({ now: () => new Date("2026-11-20T12:00:00Z") });
+const tools = [...sampleTools, ...otherTools];
+
+/** Pieces that end strings, templates and comments, or look like code. */
+const PIECES = [
+  '"',
+  "'",
+  "`",
+  "\\",
+  "${globalThis.pwned=1}",
+  "*/globalThis.pwned=1/*",
+  "\n",
+  "\r",
+  "\u2028",
+  "\u2029",
+  "//",
+  "/*",
+  "</script>",
+  ";globalThis.pwned=1;",
+  "');globalThis.pwned=1;('",
+  "\0",
+  "__proto__",
+  "constructor",
+  "[",
+  "]",
+  "{",
+  "}",
+  "(",
+  ")",
+  " and ",
+  ", then ",
+  " if ",
+  " otherwise ",
+  "\uE000" + "0\uE001",
+  "\u202E",
+  "'; DROP TABLE users; --",
+  "and",
+  "5 + 3",
+  "/workspace/state.json",
+  "- a: ",
+  "1. ",
+  "😀",
+  "\uD800",
+];
+const FRAMES = [
+  (text: string) => `Get weather for ${text}`,
+  (text: string) => `Write '${text}' to a.txt, then read it back and print it`,
+  (text: string) => `Write "${text}" to ${text}.txt`,
+  (text: string) => `Save state to /workspace/state.json: - ${text}: ${text} - b: "${text}"`,
+  (text: string) => `Create /workspace/x.json with a "${text}" and ${text} 3; update ${text} to "${text}"`,
+  (text: string) => `Query database for ${text} where ${text} = "${text}" sorted by ${text}`,
+  (text: string) =>
+    `Get weather for Oslo, and if ${text} is above 20, print "${text}" otherwise print '${text}'`,
+  (text: string) =>
+    `Post a message to #general saying '${text}' and create an issue in a/b titled "${text}" with labels ${text}`,
+  (text: string) =>
+    `Print confirmation that ${text} was saved. Print "${text}". Verify /workspace/${text} exists`,
+  (text: string) => `SELECT * FROM users WHERE name = '${text}'`,
+  (text: string) => text,
+];
+
+/** The same numbers on every run. */
+function createNumbers(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state * 1_664_525 + 1_013_904_223) % 4_294_967_296;
+    return Math.floor((state / 4_294_967_296) * below);
+  };
+}
+
+async function generateCode(task: string): Promise<string | undefined> {
+  const result = await generator.generate({ task, tools });
+  return result.status === "generated" ? result.code : undefined;
+}
+
+describe("createRulesGenerator", () => {
+  describe("generate, for hostile text", () => {
+    it("never lets text become code", async () => {
+      const next = createNumbers(7);
+      let generated = 0;
+      for (let round = 0; round < 1_500; round += 1) {
+        const text = Array.from({ length: 1 + next(5) }, () => PIECES[next(PIECES.length)] ?? "").join("");
+        const task = (FRAMES[next(FRAMES.length)] ?? String)(text);
+        const code = await generateCode(task);
+        if (code === undefined) continue;
+        generated += 1;
+        const parsed = parseProgram(code);
+        expect(parsed.ok, `${JSON.stringify(task)}\n${code}`).toBe(true);
+        const bare = code.replaceAll(
+          /"(?:[^"\\\n]|\\.)*"|`(?:[^`\\$]|\\.|\$(?!\{)|\$\{JSON\.stringify\([^`]*?\)\})*`/gu,
+          '""',
+        );
+        expect(bare, JSON.stringify(task)).not.toContain("pwned");
+      }
+      expect(generated).toBeGreaterThan(300);
+    });
+
+    it("keeps a text as it was written", async () => {
+      const text = 'a\\b ${1+1} */ `x` "q" \u2028 end';
+      const code = await generateCode(`Write '${text}' to a.txt, then read it back`);
+      expect((await createWorkspace().run(code ?? "")).value).toBe(text);
+    });
+
+    it("leaves prototypes alone", async () => {
+      const code = await generateCode('Create /workspace/x.json with __proto__ "a" and constructor "b"');
+      const workspace = createWorkspace();
+      await workspace.run(code ?? "");
+      expect(Object.keys(workspace.readJson("x.json") as object)).toEqual(["__proto__", "constructor"]);
+    });
+
+    it.each([
+      ["quotes", "'".repeat(100_000)],
+      ["open quotes", `"a 'b \`c `.repeat(10_000)],
+      ["brackets", "([{".repeat(33_000)],
+      ["nested expression", `Calculate ${"(".repeat(20_000)}1${")".repeat(20_000)}`],
+      ["long expression", `Calculate 1${" + 1".repeat(25_000)}`],
+      ["steps", "Calculate 1 + 1 and ".repeat(5_000)],
+      ["bullets", "\n- a: 1".repeat(14_000)],
+      ["spaces", `Get weather for ${" ".repeat(99_000)}x`],
+      ["words", `Get weather for ${"a ".repeat(50_000)}`],
+      ["commas", `Get weather for ${"Paris, ".repeat(14_000)}Rome`],
+      ["slashes", `Read ${"/a".repeat(50_000)}`],
+      ["dots", `Read ${"a.".repeat(50_000)}json`],
+      ["unions", `Query database for users where ${"age > 3 and ".repeat(8_000)}x`],
+      ["quoted text", `Write '${"to a.txt with the file and ".repeat(4_000)}' to a.txt, then read it back`],
+      ["line breaks", `Calculate 1 + 1${"\n \n".repeat(30_000)}then print it`],
+      ["fields", `Save state to /workspace/a.json with ${"a 1, ".repeat(20_000)} b 2`],
+      ["conditions", `Calculate 1 + 1. If ${"it is above ".repeat(8_000)} 3, calculate 2 + 2`],
+    ])("answers within bounds for 100 KB of %s", { timeout: 15_000 }, async (_, task) => {
+      await expect(generator.generate({ task, tools })).resolves.toHaveProperty("status");
+    });
+  });
+});
