@@ -52,12 +52,20 @@ describe("createArgumentValidator", () => {
 
   it("reads each draft by its own rules", async () => {
     const tuple = [{ type: "string" }, { type: "number" }];
-    const draft7 = { $schema: "http://json-schema.org/draft-07/schema#", properties: { a: { items: tuple } } };
-    const draft2019 = { $schema: "https://json-schema.org/draft/2019-09/schema", properties: { a: { items: tuple } } };
+    const draft7 = {
+      $schema: "http://json-schema.org/draft-07/schema#",
+      properties: { a: { items: tuple } },
+    };
+    const draft2019 = {
+      $schema: "https://json-schema.org/draft/2019-09/schema",
+      properties: { a: { items: tuple } },
+    };
     const draft2020 = { properties: { a: { prefixItems: tuple, items: false } } };
     for (const schema of [draft7, draft2019, draft2020]) {
       expect(await judge(schema as unknown as JsonSchema, { a: ["x", 1] })).toBe("valid");
-      expect(await judge(schema as unknown as JsonSchema, { a: ["x", "y"] })).toBe("`a[1]` must be a number, not a string");
+      expect(await judge(schema as unknown as JsonSchema, { a: ["x", "y"] })).toBe(
+        "`a[1]` must be a number, not a string",
+      );
     }
   });
 
@@ -76,7 +84,11 @@ describe("createArgumentValidator", () => {
   });
 
   it.each([
-    ["a reference to somewhere else", { properties: { a: { $ref: "http://127.0.0.1:1/x.json" } } }, /can't resolve/],
+    [
+      "a reference to somewhere else",
+      { properties: { a: { $ref: "http://127.0.0.1:1/x.json" } } },
+      /can't resolve/,
+    ],
     ["a pattern that is none", { properties: { a: { pattern: "(" } } }, /can't be used/],
     ["a pattern that needs backtracking", { properties: { a: { pattern: "(a)\\1" } } }, /can't be used/],
     ["a type that is none", { properties: { a: { type: "str" } } }, /can't be used/],
@@ -103,14 +115,22 @@ describe("createArgumentValidator", () => {
 
   it("takes no code from a schema", async () => {
     const hostile = '"];globalThis.broken = 1;//';
-    const schema = { properties: { [hostile]: { const: hostile } }, required: [hostile], $comment: hostile } as JsonSchema;
+    const schema = {
+      properties: { [hostile]: { const: hostile } },
+      required: [hostile],
+      $comment: hostile,
+    } as JsonSchema;
     expect(await judge(schema, { [hostile]: "x" })).toContain("must be");
     expect(Reflect.has(globalThis, "broken")).toBe(false);
   });
 
   it("is not fooled by the names of object prototypes", async () => {
-    const schema = JSON.parse('{"properties":{"__proto__":{"type":"string"},"a":{}},"additionalProperties":false}') as JsonSchema;
-    expect(await judge(schema, JSON.parse('{"constructor":1}') as JsonValue)).toContain("`constructor` is not an argument");
+    const schema = JSON.parse(
+      '{"properties":{"__proto__":{"type":"string"},"a":{}},"additionalProperties":false}',
+    ) as JsonSchema;
+    expect(await judge(schema, JSON.parse('{"constructor":1}') as JsonValue)).toContain(
+      "`constructor` is not an argument",
+    );
     expect(await judge({ required: ["toString"] }, {})).toBe("`toString` is missing");
   });
 });
@@ -123,7 +143,9 @@ describe("hostile schemas and values together", () => {
 
   it("can't make a format run away", async () => {
     const schema: JsonSchema = { properties: { a: { format: "email" }, b: { format: "uri" } } };
-    expect(await judge(schema, { a: "a".repeat(2_000_000), b: `http://${"a".repeat(2_000_000)}` })).toBe("valid");
+    expect(await judge(schema, { a: "a".repeat(2_000_000), b: `http://${"a".repeat(2_000_000)}` })).toBe(
+      "valid",
+    );
   });
 
   it("can't make references multiply", async () => {
@@ -141,18 +163,29 @@ describe("hostile schemas and values together", () => {
     const node = { type: "object", anyOf: [1, 2, 3].map(() => ({ properties: { next: { $ref: "#" } } })) };
     let value: JsonValue = 1;
     for (let depth = 0; depth < 30; depth += 1) value = { next: value };
-    expect(await judge(node as JsonSchema, value)).toBe("they are too large or too deeply nested to be checked");
+    expect(await judge(node as JsonSchema, value)).toBe(
+      "they are too large or too deeply nested to be checked",
+    );
   });
 
   it("can't make comparing items run away", async () => {
     const items = Array.from({ length: 100_000 }, (_, index) => ({ index }));
     const schema: JsonSchema = { properties: { a: { type: "array", uniqueItems: true } } };
     expect(await judge(schema, { a: items })).toBe("valid");
-    expect(await judge(schema, { a: [{ b: 1, c: 2 }, { c: 2, b: 1 }] })).toBe("`a` must not have the same item twice");
+    expect(
+      await judge(schema, {
+        a: [
+          { b: 1, c: 2 },
+          { c: 2, b: 1 },
+        ],
+      }),
+    ).toBe("`a` must not have the same item twice");
   });
 
   it("can't exhaust the stack", async () => {
     const value = JSON.parse(`${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}`) as JsonValue;
-    expect(await judge({ type: "object", properties: { a: { $ref: "#" } } }, value)).toMatch(/too deeply nested|`a/);
+    expect(await judge({ type: "object", properties: { a: { $ref: "#" } } }, value)).toMatch(
+      /too deeply nested|`a/,
+    );
   });
 });

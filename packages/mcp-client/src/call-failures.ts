@@ -28,7 +28,9 @@ export class StartFailure extends Error {}
 
 /** Nothing more is done for a server whose connection was closed. */
 export function serverClosed(server: string): CemError {
-  return new CemError("SERVER_CLOSED", `The connection to server "${server}" was closed.`, { details: { server } });
+  return new CemError("SERVER_CLOSED", `The connection to server "${server}" was closed.`, {
+    details: { server },
+  });
 }
 
 export interface FailureContext {

@@ -39,7 +39,10 @@ describe("readClientConfigs", () => {
     await put(join(cwd, ".mcp.json"), one("shared"));
     await put(join(home, ".cursor/mcp.json"), one("cursor"));
     await put(join(cwd, ".cursor/mcp.json"), one("cursor-project"));
-    await put(join(home, ".config/Code/User/mcp.json"), JSON.stringify({ servers: { vscode: { command: "v" } } }));
+    await put(
+      join(home, ".config/Code/User/mcp.json"),
+      JSON.stringify({ servers: { vscode: { command: "v" } } }),
+    );
     const { servers, problems } = await read();
     expect(problems).toEqual([]);
     expect(servers.map(({ name, origin }) => [name, origin.client, origin.scope, origin.project])).toEqual([
@@ -82,13 +85,19 @@ describe("readClientConfigs", () => {
 
   it("reports what it can't read and goes on", async () => {
     await put(join(home, ".cursor/mcp.json"), '{\n  "mcpServers": {,}\n}');
-    await put(join(cwd, ".mcp.json"), JSON.stringify({ mcpServers: { a: { command: "a" }, b: "not a server" } }));
+    await put(
+      join(cwd, ".mcp.json"),
+      JSON.stringify({ mcpServers: { a: { command: "a" }, b: "not a server" } }),
+    );
     await mkdir(join(home, ".claude.json"));
     const { servers, problems } = await read();
     expect(servers.map(({ name }) => name)).toEqual(["a"]);
     expect(problems).toEqual([
       { file: join(home, ".claude.json"), message: "It can't be read (EISDIR)." },
-      { file: join(home, ".cursor/mcp.json"), message: expect.stringContaining("not valid JSON at line 2") as string },
+      {
+        file: join(home, ".cursor/mcp.json"),
+        message: expect.stringContaining("not valid JSON at line 2") as string,
+      },
     ]);
   });
 });

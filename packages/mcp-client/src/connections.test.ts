@@ -23,13 +23,16 @@ describe("createMcpConnections", () => {
     expect(connections.status()[0]?.pid).toBe(before?.pid);
   });
 
-  it.each(["server-everything", "server-memory", "server-sequential-thinking"])("talks to %s", async (name) => {
-    await using connections = connect([reference(name)]);
-    const [status] = await connections.check();
-    expect(status).toMatchObject({ state: "ready", transport: "stdio", protocol: "2025-11-25" });
-    expect(status?.toolCount).toBeGreaterThan(0);
-    expect(status?.latencyMs).toBeGreaterThan(0);
-  });
+  it.each(["server-everything", "server-memory", "server-sequential-thinking"])(
+    "talks to %s",
+    async (name) => {
+      await using connections = connect([reference(name)]);
+      const [status] = await connections.check();
+      expect(status).toMatchObject({ state: "ready", transport: "stdio", protocol: "2025-11-25" });
+      expect(status?.toolCount).toBeGreaterThan(0);
+      expect(status?.latencyMs).toBeGreaterThan(0);
+    },
+  );
 
   it("reads a folder through server-filesystem", async () => {
     const folder = fileURLToPath(new URL("../fixtures", import.meta.url));
@@ -70,7 +73,8 @@ describe("a server that is down", () => {
     await using connections = connect([odd("crash-at-start", { secrets: ["ABCDEF-secret"] })]);
     await expect(connections.listTools("odd")).rejects.toMatchObject({
       code: "SERVER_DOWN",
-      message: 'Server "odd" is down: its process exited with code 3 after writing: fatal: no API key [redacted] given',
+      message:
+        'Server "odd" is down: its process exited with code 3 after writing: fatal: no API key [redacted] given',
     });
     expect(connections.status()).toMatchObject([{ state: "down", lastError: { code: "SERVER_DOWN" } }]);
     expect(connections.logged).toContainEqual({
@@ -101,8 +105,12 @@ describe("a server that is down", () => {
   });
 
   it("is named when its command is not there", async () => {
-    await using connections = connect([{ name: "x", transport: { kind: "stdio", command: "no-such-program" } }]);
-    await expect(connections.listTools("x")).rejects.toThrow('its command "no-such-program" can\'t be started (ENOENT)');
+    await using connections = connect([
+      { name: "x", transport: { kind: "stdio", command: "no-such-program" } },
+    ]);
+    await expect(connections.listTools("x")).rejects.toThrow(
+      'its command "no-such-program" can\'t be started (ENOENT)',
+    );
   });
 
   it("keeps its last list, and is connected again when it is used", async () => {
@@ -111,7 +119,8 @@ describe("a server that is down", () => {
     const failure = connections.callTool("odd", "crash", {}, { signal });
     await expect(failure).rejects.toMatchObject({
       code: "SERVER_DOWN",
-      message: 'Server "odd" is down: its process exited with code 7 after writing: fatal: the disk is on fire',
+      message:
+        'Server "odd" is down: its process exited with code 7 after writing: fatal: the disk is on fire',
     });
     expect(connections.status()).toMatchObject([{ state: "down", toolCount: tools.length }]);
     expect(connections.knownTools("odd")?.tools).toHaveLength(tools.length);
@@ -168,7 +177,9 @@ describe("limits of a server", () => {
 
   it("holds the number of calls at once", async () => {
     await using connections = connect([odd("plain", { concurrency: 3 })]);
-    await Promise.all(Array.from({ length: 9 }, () => connections.callTool("odd", "wait", { ms: 30 }, { signal })));
+    await Promise.all(
+      Array.from({ length: 9 }, () => connections.callTool("odd", "wait", { ms: 30 }, { signal })),
+    );
     const { content } = await connections.callTool("odd", "most_at_once", {}, { signal });
     expect(content).toEqual([{ type: "text", text: "3" }]);
   });
@@ -189,7 +200,9 @@ describe("environment of a server", () => {
   it("holds what is safe and what was given, and no more", async () => {
     process.env["SECRET_OF_THE_HOST"] = "x";
     const transport = node(fileURLToPath(new URL("../fixtures/odd-server.ts", import.meta.url)));
-    await using connections = connect([{ name: "odd", transport: { ...transport, env: { GIVEN: "1" } } as never }]);
+    await using connections = connect([
+      { name: "odd", transport: { ...transport, env: { GIVEN: "1" } } as never },
+    ]);
     const { content } = await connections.callTool("odd", "environment", {}, { signal });
     const names = JSON.parse((content[0] as { text: string }).text) as string[];
     expect(names).toContain("PATH");
@@ -225,7 +238,9 @@ describe("close", () => {
   it("is not needed when the host ends or is killed", async () => {
     const host = fileURLToPath(new URL("../fixtures/host.ts", import.meta.url));
     for (const end of ["exit", "kill"]) {
-      const child = spawn(process.execPath, ["--conditions=@cem/source", host, end], { stdio: ["ignore", "pipe", "inherit"] });
+      const child = spawn(process.execPath, ["--conditions=@cem/source", host, end], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
       const pids = await new Promise<number[]>((resolve) => {
         child.stdout.once("data", (data: Buffer) => resolve(JSON.parse(data.toString()) as number[]));
       });

@@ -23,7 +23,9 @@ describe("server-everything over Streamable HTTP", () => {
 
   it("is listed and called, with progress", async () => {
     await using connections = connect([http(server.port)]);
-    expect(await connections.check()).toMatchObject([{ state: "ready", transport: "http", protocol: "2025-11-25" }]);
+    expect(await connections.check()).toMatchObject([
+      { state: "ready", transport: "http", protocol: "2025-11-25" },
+    ]);
     const seen: number[] = [];
     const result = await connections.callTool(
       "remote",
@@ -117,15 +119,26 @@ describe("a server of the current generation over HTTP", () => {
 
   it("gets the configured headers, which appear in no error", async () => {
     const headers = { "X-Api-Key": "key-12345678" };
-    const transport = { kind: "http", url: `http://127.0.0.1:${server.port}/mcp?token=query-secret`, headers } as const;
+    const transport = {
+      kind: "http",
+      url: `http://127.0.0.1:${server.port}/mcp?token=query-secret`,
+      headers,
+    } as const;
     await using connections = connect([{ name: "remote", transport }]);
     await connections.listTools("remote");
     expect(seenHeaders.at(-1)).toMatchObject({ "x-api-key": "key-12345678" });
     answer = 500;
     try {
-      const error = await connections.listTools("remote", { refresh: true }).catch((thrown: unknown) => thrown);
+      const error = await connections
+        .listTools("remote", { refresh: true })
+        .catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ code: "SERVER_DOWN" });
-      const told = JSON.stringify([error, connections.status(), connections.logged, (error as Error).message]);
+      const told = JSON.stringify([
+        error,
+        connections.status(),
+        connections.logged,
+        (error as Error).message,
+      ]);
       expect(told).toContain("refused [redacted]");
       expect(told).not.toContain("key-12345678");
       expect(told).not.toContain("query-secret");

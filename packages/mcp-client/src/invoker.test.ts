@@ -57,16 +57,21 @@ describe("createMcpInvoker", () => {
 
   it("calls only what is allowed", async () => {
     await using connections = connect([odd("plain")]);
-    const isAllowed = ({ tool }: ToolCall): boolean | string => (tool === "echo" ? "the day is over" : tool !== "fail");
+    const isAllowed = ({ tool }: ToolCall): boolean | string =>
+      tool === "echo" ? "the day is over" : tool !== "fail";
     const call = caller(connections, "odd", { isAllowed });
     const notAllowed = (why: string): object => ({ error: { code: "TOOL_NOT_ALLOWED", message: why } });
-    expect(await call("echo", { text: "a" })).toMatchObject(notAllowed("odd.echo may not be called: the day is over."));
+    expect(await call("echo", { text: "a" })).toMatchObject(
+      notAllowed("odd.echo may not be called: the day is over."),
+    );
     expect(await call("fail")).toMatchObject(
       notAllowed("odd.fail may not be called: it is not among the tools of this run."),
     );
     expect(await call("most_at_once")).toEqual({ ok: true, value: 0 });
     const closed = caller(connections, "odd", { isAllowed: () => false });
-    expect(await closed(SERVER_REQUESTS.listResources)).toMatchObject({ error: { code: "TOOL_NOT_ALLOWED" } });
+    expect(await closed(SERVER_REQUESTS.listResources)).toMatchObject({
+      error: { code: "TOOL_NOT_ALLOWED" },
+    });
   });
 
   it("finds tools by the names of the catalog", async () => {
@@ -85,7 +90,9 @@ describe("createMcpInvoker", () => {
       ok: false,
       error: { code: "ARGUMENTS_INVALID", message, details: { server: "odd", tool: "echo", argument } },
     });
-    expect(await call("echo")).toEqual(invalid("The arguments of odd.echo are not valid: `text` is missing.", "text"));
+    expect(await call("echo")).toEqual(
+      invalid("The arguments of odd.echo are not valid: `text` is missing.", "text"),
+    );
     expect(await call("echo", { text: 1 })).toEqual(
       invalid("The arguments of odd.echo are not valid: `text` must be a string, not a number.", "text"),
     );
@@ -97,14 +104,18 @@ describe("createMcpInvoker", () => {
   it("calls tools with unusable schemas unchecked, and says so once", async () => {
     await using connections = connect([odd("bad-schemas")]);
     const reported: string[] = [];
-    const call = caller(connections, "odd", { onUnvalidated: ({ tool, reason }) => reported.push(`${tool}: ${reason}`) });
+    const call = caller(connections, "odd", {
+      onUnvalidated: ({ tool, reason }) => reported.push(`${tool}: ${reason}`),
+    });
     const tools = ["null_schema", "list_type", "bad_pattern", "bad_reference", "bad_type", "deep"];
     for (const tool of [...tools, ...tools]) {
       expect(await call(tool, { text: tool })).toEqual({ ok: true, value: tool });
     }
     expect(reported).toHaveLength(tools.length);
     expect(reported.join("\n")).toMatch(/bad_pattern: the schema can't be used/);
-    expect(reported.join("\n")).toMatch(/bad_reference: the schema can't be used: can't resolve reference https/);
+    expect(reported.join("\n")).toMatch(
+      /bad_reference: the schema can't be used: can't resolve reference https/,
+    );
     expect(reported.join("\n")).toMatch(/deep: the schema is nested deeper than 64 levels/);
   });
 
@@ -113,10 +124,17 @@ describe("createMcpInvoker", () => {
     const call = caller(connections, "odd");
     expect(await call("fail")).toEqual({
       ok: false,
-      error: { code: "TOOL_FAILED", message: "there is no such record", details: { server: "odd", tool: "fail" } },
+      error: {
+        code: "TOOL_FAILED",
+        message: "there is no such record",
+        details: { server: "odd", tool: "fail" },
+      },
     });
     expect(await call("refuse")).toMatchObject({
-      error: { code: "PROTOCOL_ERROR", message: expect.stringContaining("answered with error -32602") as string },
+      error: {
+        code: "PROTOCOL_ERROR",
+        message: expect.stringContaining("answered with error -32602") as string,
+      },
     });
     expect(await call("crash")).toMatchObject({ error: { code: "SERVER_DOWN" } });
   });
@@ -158,7 +176,12 @@ describe("results", () => {
         { a: 1 },
         "plain",
         { type: "image", mimeType: "image/png", size: 7, path: "/workspace/results/0-parts.png" },
-        { type: "audio", mimeType: "application/octet-stream", size: 5, path: "/workspace/results/1-parts.bin" },
+        {
+          type: "audio",
+          mimeType: "application/octet-stream",
+          size: 5,
+          path: "/workspace/results/1-parts.bin",
+        },
         {
           type: "resource",
           mimeType: "application/pdf",
@@ -181,9 +204,13 @@ describe("results", () => {
   it("carry small bytes themselves where there is no store", async () => {
     await using connections = connect([odd("plain")]);
     const inline = await caller(connections, "odd")("parts");
-    expect(JSON.stringify(inline)).toContain('{"type":"image","mimeType":"image/png","size":7,"data":"cGljdHVyZQ=="}');
+    expect(JSON.stringify(inline)).toContain(
+      '{"type":"image","mimeType":"image/png","size":7,"data":"cGljdHVyZQ=="}',
+    );
     const bounded = await caller(connections, "odd", { maxInlineBytes: 4 })("parts");
-    expect(JSON.stringify(bounded)).toContain('"omitted":"more than 4 bytes, and there is no place to keep them"');
+    expect(JSON.stringify(bounded)).toContain(
+      '"omitted":"more than 4 bytes, and there is no place to keep them"',
+    );
   });
 
   it("become handles when they are large, whole", async () => {
@@ -201,7 +228,10 @@ describe("results", () => {
       },
     });
     expect(store.files.get("/workspace/results/0-huge.txt")).toHaveLength(bytes + "text/plain: ".length);
-    expect(await caller(connections, "odd")("huge", { bytes })).toEqual({ ok: true, value: "x".repeat(bytes) });
+    expect(await caller(connections, "odd")("huge", { bytes })).toEqual({
+      ok: true,
+      value: "x".repeat(bytes),
+    });
     expect(await caller(connections, "odd")("huge", { bytes: 9_000_000 })).toMatchObject({
       ok: false,
       error: { code: "RESULT_TOO_LARGE" },
@@ -218,14 +248,23 @@ describe("resources and prompts", () => {
     });
     expect(await call(SERVER_REQUESTS.readResource, { uri: "doc://readme" })).toEqual({
       ok: true,
-      value: { contents: [{ type: "resource", mimeType: "text/markdown", uri: "doc://readme", text: "# Read me" }] },
+      value: {
+        contents: [{ type: "resource", mimeType: "text/markdown", uri: "doc://readme", text: "# Read me" }],
+      },
     });
-    expect(await call(SERVER_REQUESTS.listPrompts)).toMatchObject({ value: { prompts: [{ name: "review" }] } });
-    expect(await call(SERVER_REQUESTS.getPrompt, { name: "review", arguments: { language: "Ada" } })).toEqual({
+    expect(await call(SERVER_REQUESTS.listPrompts)).toMatchObject({
+      value: { prompts: [{ name: "review" }] },
+    });
+    expect(await call(SERVER_REQUESTS.getPrompt, { name: "review", arguments: { language: "Ada" } })).toEqual(
+      {
+        ok: true,
+        value: { messages: [{ role: "user", content: "Review this Ada code." }] },
+      },
+    );
+    expect(await call(SERVER_REQUESTS.listResourceTemplates)).toEqual({
       ok: true,
-      value: { messages: [{ role: "user", content: "Review this Ada code." }] },
+      value: { resourceTemplates: [] },
     });
-    expect(await call(SERVER_REQUESTS.listResourceTemplates)).toEqual({ ok: true, value: { resourceTemplates: [] } });
   });
 
   it("say what is wrong with a request", async () => {
@@ -242,43 +281,53 @@ describe("resources and prompts", () => {
 
   it("are empty for a server that has none", async () => {
     await using connections = connect([odd("plain")]);
-    expect(await caller(connections, "odd")(SERVER_REQUESTS.listPrompts)).toEqual({ ok: true, value: { prompts: [] } });
+    expect(await caller(connections, "odd")(SERVER_REQUESTS.listPrompts)).toEqual({
+      ok: true,
+      value: { prompts: [] },
+    });
   });
 });
 
 describe("questions of a server", () => {
-  it.each(["legacy", "2026-07-28"] as const)("reach the user over %s, and the clock stands still", async (protocol) => {
-    const asked: ElicitRequest[] = [];
-    const waiting: boolean[] = [];
-    await using connections = connect([twoEra({ protocol, timeoutMs: 500 })], {
-      async elicit(request) {
-        asked.push(request);
-        await new Promise((resolve) => setTimeout(resolve, 900));
-        return { action: "accept", content: { name: "Ada" } };
-      },
-    });
-    const call = caller(connections, "two-era", { onWaiting: (isWaiting) => waiting.push(isWaiting) });
-    expect(await call("greet")).toEqual({ ok: true, value: "Hello Ada" });
-    expect(asked).toMatchObject([{ server: "two-era", mode: "form", message: "What is your name?" }]);
-    expect(waiting).toEqual([true, false]);
-  });
+  it.each(["legacy", "2026-07-28"] as const)(
+    "reach the user over %s, and the clock stands still",
+    async (protocol) => {
+      const asked: ElicitRequest[] = [];
+      const waiting: boolean[] = [];
+      await using connections = connect([twoEra({ protocol, timeoutMs: 500 })], {
+        async elicit(request) {
+          asked.push(request);
+          await new Promise((resolve) => setTimeout(resolve, 900));
+          return { action: "accept", content: { name: "Ada" } };
+        },
+      });
+      const call = caller(connections, "two-era", { onWaiting: (isWaiting) => waiting.push(isWaiting) });
+      expect(await call("greet")).toEqual({ ok: true, value: "Hello Ada" });
+      expect(asked).toMatchObject([{ server: "two-era", mode: "form", message: "What is your name?" }]);
+      expect(waiting).toEqual([true, false]);
+    },
+  );
 
-  it.each(["legacy", "2026-07-28"] as const)("are declined over %s when nobody is there", async (protocol) => {
-    await using connections = connect([twoEra({ protocol })]);
-    expect(await caller(connections, "two-era")("greet")).toMatchObject({
-      ok: false,
-      error: {
-        code: "TOOL_FAILED",
-        message: 'I was not told a name.\n(The server asked "What is your name?", and nobody was there to answer.)',
-      },
-    });
-    expect(connections.logged).toContainEqual({
-      server: "two-era",
-      level: "warn",
-      source: "client",
-      message: 'The server asked "What is your name?". Declined: nobody is here to answer.',
-    });
-  });
+  it.each(["legacy", "2026-07-28"] as const)(
+    "are declined over %s when nobody is there",
+    async (protocol) => {
+      await using connections = connect([twoEra({ protocol })]);
+      expect(await caller(connections, "two-era")("greet")).toMatchObject({
+        ok: false,
+        error: {
+          code: "TOOL_FAILED",
+          message:
+            'I was not told a name.\n(The server asked "What is your name?", and nobody was there to answer.)',
+        },
+      });
+      expect(connections.logged).toContainEqual({
+        server: "two-era",
+        level: "warn",
+        source: "client",
+        message: 'The server asked "What is your name?". Declined: nobody is here to answer.',
+      });
+    },
+  );
 
   it("end when the call that asked is cancelled", async () => {
     const controller = new AbortController();
@@ -295,7 +344,9 @@ describe("questions of a server", () => {
     });
     const invoker = createMcpInvoker(connections);
     const call = { server: "two-era", tool: "greet", args: {} };
-    expect(await invoker.invoke(call, { signal: controller.signal })).toMatchObject({ error: { code: "CALL_CANCELLED" } });
+    expect(await invoker.invoke(call, { signal: controller.signal })).toMatchObject({
+      error: { code: "CALL_CANCELLED" },
+    });
     expect(await abandoned.promise).toBe("abandoned");
   });
 

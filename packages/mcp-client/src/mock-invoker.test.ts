@@ -37,7 +37,9 @@ describe("createMockInvoker", () => {
     const fresh = createMockInvoker({ a: { b: 1 } });
     await fresh.invoke({ server: "a", tool: "b", args: { c: 1 } }, { signal });
     expect(fresh.calls).toEqual([{ server: "a", tool: "b", args: { c: 1 } }]);
-    expect(await fresh.invoke({ server: "a", tool: "b", args: {} }, { signal: AbortSignal.abort() })).toMatchObject({
+    expect(
+      await fresh.invoke({ server: "a", tool: "b", args: {} }, { signal: AbortSignal.abort() }),
+    ).toMatchObject({
       error: { code: "CALL_CANCELLED" },
     });
   });

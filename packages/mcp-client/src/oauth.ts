@@ -10,6 +10,7 @@ import type { AuthorizationCodeSettings, McpServerSettings } from "./server-sett
 import { createSignIn } from "./sign-in.ts";
 import type { SignIn } from "./sign-in.ts";
 import { createFileTokenStore, createMemoryTokenStore, storeKey } from "./token-store.ts";
+import type { TokenStore } from "./token-store.ts";
 
 /** How long a person has to sign in. */
 const DEFAULT_SIGN_IN_TIMEOUT_MS = 5 * 60_000;
@@ -52,11 +53,9 @@ export function createOAuth(options: { folder?: string | undefined; clientName: 
       const record = await store.read(url);
       const callback = await listen(settings.callbackPort, record?.callbackPort, state);
       try {
-        if (callback.port !== record?.callbackPort) {
-          // A registration is only good for the address it was made with.
-          const { client: _registeredElsewhere, ...kept } = record ?? { version: 1 as const, url };
-          await store.write({ ...kept, callbackPort: callback.port });
-        }
+        const challenge = await askForChallenge(server, signal);
+        const scope = computeScopeUnion(challenge.scope, record?.requiredScope, settings.scopes?.join(" "));
+        await prepareRecord(store, { url, port: callback.port, scope });
         const provider = createOAuthProvider({
           url,
           settings,
@@ -70,8 +69,6 @@ export function createOAuth(options: { folder?: string | undefined; clientName: 
           },
         });
         const fetchFn = createServerFetch({ url: serverUrl });
-        const challenge = await askForChallenge(server, signal);
-        const scope = computeScopeUnion(challenge.scope, record?.requiredScope, settings.scopes?.join(" "));
         const common = {
           serverUrl,
           fetchFn,
@@ -98,6 +95,21 @@ export function createOAuth(options: { folder?: string | undefined; clientName: 
       if (transport.kind !== "stdio") await store.remove(storeKey(transport.url));
     },
   };
+}
+
+/** A registration is only good for the address and the scopes it was made with. */
+async function prepareRecord(
+  store: TokenStore,
+  wanted: { url: string; port: number; scope: string | undefined },
+): Promise<void> {
+  const { url, port, scope } = wanted;
+  const { client, ...kept } = (await store.read(url)) ?? { version: 1 as const, url };
+  const registeredScope: unknown = client?.["scope"];
+  const isGood =
+    client !== undefined &&
+    kept.callbackPort === port &&
+    (typeof registeredScope !== "string" || computeScopeUnion(registeredScope, scope) === registeredScope);
+  await store.write({ ...kept, callbackPort: port, ...(isGood ? { client } : {}) });
 }
 
 function assertCanSignIn(server: McpServerSettings): {
@@ -144,7 +156,7 @@ async function askForChallenge(
 }
 
 function failed(server: string, why: string, cause?: unknown): CemError {
-  return new CemError("AUTH_FAILED", `Signing in to server "${server}" failed: ${why}.`, {
+  return new CemError("AUTH_FAILED", `Signing in to server "${server}" failed: ${why.replace(/\.$/, "")}.`, {
     details: { server },
     ...(cause === undefined ? {} : { cause }),
   });

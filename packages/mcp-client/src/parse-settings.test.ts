@@ -10,7 +10,12 @@ describe("parseServerSettings", () => {
     expect(
       parse([
         { name: "a", url: "https://a.example/sse", connection_type: "sse", enabled: false, timeout: 5 },
-        { name: "b", url: "npx -y '@scope/server' \"/my files\"", connection_type: "stdio", metadata: { team: "x" } },
+        {
+          name: "b",
+          url: "npx -y '@scope/server' \"/my files\"",
+          connection_type: "stdio",
+          metadata: { team: "x" },
+        },
         { name: "c", url: "https://c.example/mcp" },
       ]),
     ).toEqual([
@@ -41,7 +46,13 @@ describe("parseServerSettings", () => {
     expect(settings).toEqual([
       {
         name: "files",
-        transport: { kind: "stdio", command: "npx", args: ["-y", "server", "."], env: { A: "1" }, cwd: "/tmp" },
+        transport: {
+          kind: "stdio",
+          command: "npx",
+          args: ["-y", "server", "."],
+          env: { A: "1" },
+          cwd: "/tmp",
+        },
         enabled: true,
       },
       {
@@ -100,14 +111,19 @@ describe("parseServerSettings", () => {
   });
 
   it("needs no variable of a server that is switched off", () => {
-    expect(parse({ a: { command: "x", args: ["${NOT_SET}"], disabled: true } })).toMatchObject([{ enabled: false }]);
+    expect(parse({ a: { command: "x", args: ["${NOT_SET}"], disabled: true } })).toMatchObject([
+      { enabled: false },
+    ]);
   });
 
   it.each([
     ["text", "config.yaml: mcp_servers: must be a list or a map of servers."],
     [[{ url: "https://x.example" }], "config.yaml: mcp_servers[0].name: "],
     [[{ name: "a", url: "https://x.example", conection_type: "sse" }], 'Unrecognized key: "conection_type"'],
-    [[{ name: "a", url: "https://x.example", connection_type: "ftp" }], "config.yaml: mcp_servers[0].connection_type"],
+    [
+      [{ name: "a", url: "https://x.example", connection_type: "ftp" }],
+      "config.yaml: mcp_servers[0].connection_type",
+    ],
     [[{ name: "a" }], "config.yaml: mcp_servers[0]: needs either `command`"],
     [{ a: {} }, "config.yaml: mcp_servers.a: needs either `command`"],
     [{ a: { url: "file:///etc/passwd" } }, "config.yaml: mcp_servers.a.url: must be an http or https URL"],

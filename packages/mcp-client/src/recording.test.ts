@@ -21,7 +21,9 @@ async function record(): Promise<{ recording: unknown; results: unknown[] }> {
     }),
   );
   const results = [await call(recorder, "next"), await call(recorder, "next"), await call(recorder, "none")];
-  results.push(...(await Promise.all([call(recorder, "late", { ms: 20, a: 1 }), call(recorder, "late", { ms: 1 })])));
+  results.push(
+    ...(await Promise.all([call(recorder, "late", { ms: 20, a: 1 }), call(recorder, "late", { ms: 1 })])),
+  );
   return { recording: JSON.parse(JSON.stringify(recorder.recording())) as unknown, results };
 }
 
@@ -29,7 +31,11 @@ describe("createReplayer", () => {
   it("gives the recorded results, the same call's in their order", async () => {
     const { recording, results } = await record();
     const replayer = createReplayer(recording);
-    const replayed = [await call(replayer, "next"), await call(replayer, "next"), await call(replayer, "none")];
+    const replayed = [
+      await call(replayer, "next"),
+      await call(replayer, "next"),
+      await call(replayer, "none"),
+    ];
     replayed.push(await call(replayer, "late", { ms: 1 }), await call(replayer, "late", { a: 1, ms: 20 }));
     expect(replayed.slice(0, 3)).toEqual(results.slice(0, 3));
     expect(replayed.slice(3)).toEqual(results.slice(3).toReversed());
@@ -47,7 +53,9 @@ describe("createReplayer", () => {
     await call(replayer, "next");
     await call(replayer, "next");
     expect(await call(replayer, "next")).toMatchObject({
-      error: { message: "The call of s.next is in the recording 2 times, and this is call 3. Record the run again." },
+      error: {
+        message: "The call of s.next is in the recording 2 times, and this is call 3. Record the run again.",
+      },
     });
   });
 
@@ -55,7 +63,13 @@ describe("createReplayer", () => {
     const replayer = createReplayer({
       format: "cem-recording",
       version: 1,
-      calls: [1, 2].map(() => ({ server: "s", tool: "t", args: {}, ms: 0, result: { ok: true, value: { a: 1 } } })),
+      calls: [1, 2].map(() => ({
+        server: "s",
+        tool: "t",
+        args: {},
+        ms: 0,
+        result: { ok: true, value: { a: 1 } },
+      })),
     });
     const first = await call(replayer, "t");
     if (first.ok) (first.value as Record<string, number>)["a"] = 2;
@@ -65,7 +79,10 @@ describe("createReplayer", () => {
   it.each([
     [{}, "This is not a recording: format"],
     [{ format: "cem-recording", version: 2, calls: [] }, "This is not a recording: version"],
-    [{ format: "cem-recording", version: 1, calls: [{ server: "s" }] }, "This is not a recording: calls.0.tool"],
+    [
+      { format: "cem-recording", version: 1, calls: [{ server: "s" }] },
+      "This is not a recording: calls.0.tool",
+    ],
     ["text", "This is not a recording: the file"],
   ])("refuses %j", (recording, message) => {
     expect(() => createReplayer(recording)).toThrow(message);

@@ -14,7 +14,7 @@ const text = (value: string): JsonValue => ({ type: "text", text: value });
 
 describe("mapToolResult", () => {
   it.each([
-    ["{\"a\": [1]}", { a: [1] }],
+    ['{"a": [1]}', { a: [1] }],
     [" [1, 2]\n", [1, 2]],
     ["42", 42],
     ["-1.5", -1.5],
@@ -52,7 +52,9 @@ describe("mapToolResult", () => {
     expect(await mapToolResult(tool, { content: [], isError: true }, {})).toMatchObject({
       error: { code: "TOOL_FAILED", message: "s.t failed and did not say why." },
     });
-    expect(await mapToolResult(tool, { content: [], isError: true, structuredContent: { why: 1 } }, {})).toMatchObject({
+    expect(
+      await mapToolResult(tool, { content: [], isError: true, structuredContent: { why: 1 } }, {}),
+    ).toMatchObject({
       error: { message: '{"why":1}', details: { structuredContent: { why: 1 } } },
     });
   });

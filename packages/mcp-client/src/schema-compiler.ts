@@ -81,7 +81,11 @@ async function load(): Promise<SchemaCompiler> {
     });
     return ajv;
   };
-  const instances = { "draft-07": createAjv(Ajv), "2019-09": createAjv(Ajv2019), "2020-12": createAjv(Ajv2020) };
+  const instances = {
+    "draft-07": createAjv(Ajv),
+    "2019-09": createAjv(Ajv2019),
+    "2020-12": createAjv(Ajv2020),
+  };
 
   return {
     compile(schema, dialect) {

@@ -78,7 +78,10 @@ describe("listTools", () => {
 });
 
 describe("readToolDefinitions", () => {
-  const withHeader = (declaration: unknown, place = "properties"): Parameters<typeof readToolDefinitions>[0] => [
+  const withHeader = (
+    declaration: unknown,
+    place = "properties",
+  ): Parameters<typeof readToolDefinitions>[0] => [
     { name: "t", inputSchema: { type: "object", [place]: { region: declaration } } as never },
   ];
 
@@ -123,6 +126,8 @@ describe("fetchRawList", () => {
       cut: "it has more than 10 items",
     });
     const small = { ...bounds, maxItems: 100, maxBytes: 100 };
-    expect((await fetchRawList(client, "tools/list", { signal, bounds: small })).cut).toBe("it is longer than 100 bytes");
+    expect((await fetchRawList(client, "tools/list", { signal, bounds: small })).cut).toBe(
+      "it is longer than 100 bytes",
+    );
   });
 });
