@@ -37,7 +37,7 @@ const PIECES = [
   ", then ",
   " if ",
   " otherwise ",
-  "\uE000" + "0\uE001",
+  "\uE0000\uE001",
   "\u202E",
   "'; DROP TABLE users; --",
   "and",
@@ -83,6 +83,8 @@ describe("createRulesGenerator", () => {
   describe("generate, for hostile text", () => {
     it("never lets text become code", async () => {
       const next = createNumbers(7);
+      const leaked: string[] = [];
+      const broken: string[] = [];
       let generated = 0;
       for (let round = 0; round < 1_500; round += 1) {
         const text = Array.from({ length: 1 + next(5) }, () => PIECES[next(PIECES.length)] ?? "").join("");
@@ -90,14 +92,14 @@ describe("createRulesGenerator", () => {
         const code = await generateCode(task);
         if (code === undefined) continue;
         generated += 1;
-        const parsed = parseProgram(code);
-        expect(parsed.ok, `${JSON.stringify(task)}\n${code}`).toBe(true);
+        if (!parseProgram(code).ok) broken.push(task);
         const bare = code.replaceAll(
           /"(?:[^"\\\n]|\\.)*"|`(?:[^`\\$]|\\.|\$(?!\{)|\$\{JSON\.stringify\([^`]*?\)\})*`/gu,
           '""',
         );
-        expect(bare, JSON.stringify(task)).not.toContain("pwned");
+        if (bare.includes("pwned")) leaked.push(task);
       }
+      expect({ broken, leaked }).toEqual({ broken: [], leaked: [] });
       expect(generated).toBeGreaterThan(300);
     });
 

@@ -47,7 +47,8 @@ export default { sum, weather };
         tools: [],
       });
       expect(plain).toMatchObject({ status: "generated", uses: [] });
-      if (plain.status === "generated") expect((await createWorkspace().run(plain.code)).value).toBe(20);
+      const code = plain.status === "generated" ? plain.code : "";
+      expect((await createWorkspace().run(code)).value).toBe(20);
     });
 
     it.each([

@@ -113,7 +113,7 @@ function fillFromFields(filling: Filling, parameters: readonly Parameter[]): voi
     );
   }
   const { items } = filling.step;
-  const [target] = parameters.filter((one) => one.isRequired && !filling.result.args.has(one.name));
+  const target = parameters.find((one) => one.isRequired && !filling.result.args.has(one.name));
   if (items.length === 0 || target === undefined) return;
   const values = items.map((item) => item.replace(/^["'`](.*)["'`]$/u, "$1"));
   if (target.role === "list") set(filling, target, values);
@@ -172,7 +172,7 @@ function takeEnum(filling: Filling, parameter: Parameter): string | number | und
     if (words.length === 0) continue;
     const forms =
       words.length === 1 && /^[a-z]{4,}$/u.test(words[0] ?? "")
-        ? `${stemPattern(words[0] ?? "")}`
+        ? stemPattern(words[0] ?? "")
         : words.join("[\\s_-]*");
     const pattern = new RegExp(
       `(?<![\\p{L}\\p{N}])(?:(?:in|with|of)\\s+(?:the\\s+)?)?(?:${parameter.words.join("[\\s_-]*")}\\s*(?::|=|is)?\\s*)?(?:${forms})(?![\\p{L}\\p{N}])`,

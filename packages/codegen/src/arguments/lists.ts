@@ -31,7 +31,7 @@ function joinCountries(parts: readonly string[]): string[] {
 function countryNames(): ReadonlySet<string> {
   if (countries !== undefined) return countries;
   const names = new Intl.DisplayNames(["en"], { type: "region", fallback: "none" });
-  const letters = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];
+  const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ".split("");
   const found = letters.flatMap((a) => letters.map((b) => names.of(a + b)?.toLowerCase()));
   const cityStates = new Set([
     "singapore",

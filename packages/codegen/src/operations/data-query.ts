@@ -144,7 +144,7 @@ function isKnownEntity(noun: string, text: string, tool: ToolDefinition, plan: P
 function tableName(entity: string, known: ReadonlySet<string>): string {
   if (known.has(plural(entity))) return plural(entity);
   if (known.has(entity)) return entity;
-  return [...known].find((word) => stem(word) === stem(entity) && /s$/u.test(word)) ?? entity;
+  return [...known].find((word) => stem(word) === stem(entity) && word.endsWith("s")) ?? entity;
 }
 
 /** Calls the tool and keeps the rows it gives. */

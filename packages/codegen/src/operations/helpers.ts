@@ -27,7 +27,8 @@ function equals(value: unknown, expected: unknown): boolean {
     needs: [],
     code: `/** Orders numbers by size and everything else by its text. */
 function compare(a: unknown, b: unknown): number {
-  return typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b));
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  return String(a).localeCompare(String(b));
 }`,
   },
   numbersIn: {
@@ -42,7 +43,8 @@ function numbersIn(rows: readonly ${ROW}[], column: string): number[] {
   average: {
     needs: [],
     code: `function average(numbers: readonly number[]): number | null {
-  return numbers.length === 0 ? null : numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
+  if (numbers.length === 0) return null;
+  return numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
 }`,
   },
   median: {
@@ -71,7 +73,10 @@ function countBy(rows: readonly ${ROW}[], column: string): Record<string, number
   groupBy: {
     needs: [],
     code: `/** The rows for each value of a column. */
-function groupBy<T extends ${ROW}>(rows: readonly T[], column: string): Record<string, T[]> {
+function groupBy<T extends ${ROW}>(
+  rows: readonly T[],
+  column: string,
+): Record<string, T[]> {
   const groups: Record<string, T[]> = {};
   for (const row of rows) {
     if (!(column in row)) throw new Error(\`There is no column \${column}.\`);

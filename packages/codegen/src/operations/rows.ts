@@ -179,7 +179,7 @@ function aggregateRows(plan: Plan, rows: Value, selection: RowSelection, noun: s
       kind: "array",
       items: [
         name("key"),
-        overColumn(aggregate.kind as "sum", name("group"), columnOf(rows, aggregate.field ?? ""), plan),
+        overColumn(aggregate.kind, name("group"), columnOf(rows, aggregate.field ?? ""), plan),
       ],
     } as const;
     const mapped = method(method(name("Object"), "entries", groups), "map", arrow(["[key, group]"], pair));
@@ -194,7 +194,7 @@ function aggregateRows(plan: Plan, rows: Value, selection: RowSelection, noun: s
       schema: { type: "number" },
     });
   const column = columnOf(rows, aggregate.field ?? "");
-  return plan.declare(overColumn(aggregate.kind as "sum", rows.expression, column, plan), {
+  return plan.declare(overColumn(aggregate.kind, rows.expression, column, plan), {
     words: `${aggregate.kind} ${aggregate.field?.replaceAll("_", " ") ?? ""}`,
     schema: { type: "number" },
   });

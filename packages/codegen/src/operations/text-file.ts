@@ -103,7 +103,7 @@ function derivePath(text: string): string | undefined {
 }
 
 function readContent(text: string, plan: Plan, isLine: boolean): Expression | undefined {
-  const [quote] = findQuotes(text).filter((one) => !/^[\s/.]*$/u.test(one.value) || one.value === "");
+  const quote = findQuotes(text).find((one) => !/^[\s/.]+$/u.test(one.value));
   if (quote !== undefined)
     return literal(isLine && !quote.value.endsWith("\n") ? `${quote.value}\n` : quote.value);
   const words =

@@ -52,10 +52,10 @@ export class Branch {
       plan.track(name(variable), variable, { words: "result", schema: made[0]?.schema ?? {} });
     } else if (then.length === 0) {
       this.#hoist(made);
-      plan.add({ kind: "if", test: not(this.#test), then: otherwise, otherwise: [] });
+      plan.add({ kind: "if", test: not(this.#test), body: otherwise, otherwise: [] });
     } else {
       this.#hoist(made);
-      plan.add({ kind: "if", test: this.#test, then, otherwise });
+      plan.add({ kind: "if", test: this.#test, body: then, otherwise });
     }
   }
 

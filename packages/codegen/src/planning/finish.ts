@@ -22,7 +22,7 @@ function placeSaves(plan: Plan, statements: readonly Statement[]): Statement[] {
     if (statement.kind === "if") {
       placed.push({
         ...statement,
-        then: placeSaves(plan, statement.then),
+        body: placeSaves(plan, statement.body),
         otherwise: placeSaves(plan, statement.otherwise),
       });
     } else if (statement.kind !== "save") {
@@ -79,10 +79,10 @@ function drop(statements: readonly Statement[], used: Set<string>): Statement[] 
       continue;
     }
     if (statement.kind === "if") {
-      const then = drop(statement.then, used);
+      const body = drop(statement.body, used);
       const otherwise = drop(statement.otherwise, used);
       addNames(used, statement.test);
-      kept.push({ ...statement, then, otherwise });
+      kept.push({ ...statement, body, otherwise });
       continue;
     }
     for (const expression of expressionsIn(statement)) addNames(used, expression);
@@ -93,7 +93,7 @@ function drop(statements: readonly Statement[], used: Set<string>): Statement[] 
 
 function toBranch(value: Expression & { kind: "conditional" }): Statement {
   const otherwise: Statement[] = awaits(value.no) ? [{ kind: "do", value: value.no }] : [];
-  return { kind: "if", test: value.test, then: [{ kind: "do", value: value.yes }], otherwise };
+  return { kind: "if", test: value.test, body: [{ kind: "do", value: value.yes }], otherwise };
 }
 
 function expressionsIn(statement: Statement): Expression[] {

@@ -1,5 +1,5 @@
 import type { JsonValue } from "@cem/core";
-import { concat, type Document, enclosed, group, indent, line } from "./document.ts";
+import { concat, type Document, enclosed, group, indent, join, line } from "./document.ts";
 import type { Expression, ObjectEntry } from "./expression.ts";
 import { isIdentifier } from "./names.ts";
 
@@ -111,10 +111,16 @@ function printBinary(expression: Expression & { kind: "binary" }): Document {
   const left = printIn(expression.left, rightAssociative ? UNARY + 1 : own);
   const right = printIn(expression.right, rightAssociative ? own : own + 1);
   if (expression.operator === "&&" || expression.operator === "||" || expression.operator === "??") {
-    const same = expression.right.kind === "binary" && expression.right.operator === expression.operator;
-    return group(left, ` ${expression.operator}`, line, same ? printIn(expression.right, own) : right);
+    const operands = operandsOf(expression, expression.operator).map((operand) => printIn(operand, own + 1));
+    return group(join(concat(` ${expression.operator}`, line), operands));
   }
   return concat(left, ` ${expression.operator} `, right);
+}
+
+/** The operands of a chain of one logical operator, however it is nested. */
+function operandsOf(expression: Expression, operator: string): Expression[] {
+  if (expression.kind !== "binary" || expression.operator !== operator) return [expression];
+  return [...operandsOf(expression.left, operator), ...operandsOf(expression.right, operator)];
 }
 
 /** In parentheses where it binds weaker than its surroundings. */

@@ -57,8 +57,8 @@ function printStatement(statement: Statement, depth: number): string {
       return `${pad}// ${statement.text.replaceAll(/[^\x20-\x7E]+/gu, " ")}`;
     case "if": {
       const test = layOut(concat("if (", printExpression(statement.test), ") {"), depth);
-      const then = printStatements(statement.then, depth + 1);
-      const head = `${pad}${test}\n${then}\n${pad}}`;
+      const body = printStatements(statement.body, depth + 1);
+      const head = `${pad}${test}\n${body}\n${pad}}`;
       return statement.otherwise.length === 0
         ? head
         : `${head} else {\n${printStatements(statement.otherwise, depth + 1)}\n${pad}}`;

@@ -8,7 +8,7 @@ export type Statement =
   | { kind: "assign"; target: Expression; value: Expression }
   | { kind: "do"; value: Expression }
   | { kind: "throw"; message: Expression }
-  | { kind: "if"; test: Expression; then: Statement[]; otherwise: Statement[] }
+  | { kind: "if"; test: Expression; body: Statement[]; otherwise: Statement[] }
   | { kind: "comment"; text: string }
   /** Marks for `placeSaves`; none is left when the program is printed. */
   | { kind: "save" | "saved-by-here"; document: StateDocument };

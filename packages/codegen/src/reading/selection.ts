@@ -172,7 +172,7 @@ function readGroups(phrase: Phrase, selection: RowSelection): void {
 
 function readFilters(phrase: Phrase, selection: RowSelection): void {
   const comparatives = Object.entries(PROPERTY_WORDS)
-    .filter(([word]) => /er$/u.test(word))
+    .filter(([word]) => word.endsWith("er"))
     .map(([word]) => word)
     .join("|");
   for (let guard = 0; guard < 20; guard += 1) {

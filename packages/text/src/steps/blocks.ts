@@ -33,7 +33,7 @@ export function readBlocks(task: string): TextBlock[] {
 function addLine(blocks: TextBlock[], line: Line): void {
   const last = blocks.at(-1);
   const field = line.marker === "number" ? undefined : readField(line.text);
-  const announced = last !== undefined && (/:$/u.test(last.text) || last.fields.length > 0 || last.items.length > 0);
+  const announced = last !== undefined && (last.text.endsWith(":") || last.fields.length > 0 || last.items.length > 0);
   if (field !== undefined && last !== undefined && (announced || line.marker === "bullet")) {
     last.fields.push(field);
     return;
@@ -56,7 +56,7 @@ function addLine(blocks: TextBlock[], line: Line): void {
 
 /** "Do the following:" above a list of steps says nothing by itself. */
 function isHeading(block: TextBlock, next: TextBlock | undefined): boolean {
-  return next !== undefined && /:$/u.test(block.text) && block.fields.length === 0 && block.items.length === 0;
+  return next !== undefined && block.text.endsWith(":") && block.fields.length === 0 && block.items.length === 0;
 }
 
 function readField(text: string): StepField | undefined {

@@ -1,0 +1,27 @@
+import { toolId, type ToolDefinition } from "@cem/core";
+import type { FilledArguments } from "../arguments/fill.ts";
+import { enumOf, type Parameter } from "../arguments/roles.ts";
+import { Unfilled } from "../planning/plan.ts";
+
+/** What to tell when a tool fits and the text lacks a value, or has a wrong one. */
+export function refusal(step: string, tool: ToolDefinition, filled: FilledArguments): Unfilled {
+  const parameter = filled.wrong?.parameter ?? filled.missing[0];
+  const allowed = parameter === undefined ? [] : enumOf(parameter.schema);
+  const choices = allowed.length > 0 ? ` It is one of ${allowed.slice(0, 12).join(", ")}.` : "";
+  const hint =
+    filled.wrong === undefined
+      ? `${toolId(tool)} needs ${filled.missing.map((one) => describe(one)).join(" and ")}. Say it in the task.${choices}`
+      : `"${filled.wrong.value.slice(0, 60)}" is no ${filled.wrong.parameter.name} of ${toolId(tool)}.${choices}`;
+  return new Unfilled({
+    step,
+    reason: "missing-argument",
+    tool: toolId(tool),
+    argument: parameter?.name ?? "",
+    hint,
+  });
+}
+
+function describe(parameter: Parameter): string {
+  const description = (parameter.schema.description ?? "").split(/[.;:\n]/u)[0]?.trim() ?? "";
+  return description === "" ? parameter.name : `${parameter.name} (${description.slice(0, 80)})`;
+}
