@@ -11,7 +11,9 @@ function platformPackage(): string {
 }
 
 function unavailable(message: string): CemError {
-  return new CemError("SANDBOX_UNAVAILABLE", message, { details: { platform: process.platform, arch: process.arch } });
+  return new CemError("SANDBOX_UNAVAILABLE", message, {
+    details: { platform: process.platform, arch: process.arch },
+  });
 }
 
 /**
@@ -41,4 +43,3 @@ export function findDeno(denoPath: string | undefined): string {
     `The Deno binary for this platform is missing: the optional package ${name} is not installed. Install it, or set denoPath to a Deno 2.9 binary.`,
   );
 }
-

@@ -48,11 +48,24 @@ export function checkSpec({ workspaceDir, mounts = [], network = "none" }: Sandb
     if (!isAbsolute(hostPath) || lstatSync(hostPath, { throwIfNoEntry: false }) === undefined) {
       throw misuse(`The mount ${hostPath} is not an absolute path that exists.`, { hostPath });
     }
-    if (!posix.isAbsolute(guestPath) || posix.normalize(guestPath) !== guestPath || guestPath === GUEST_WORKSPACE) {
-      throw misuse(`A mount can't appear at ${guestPath} in the guest: it has to be a plain absolute path other than ${GUEST_WORKSPACE}.`, { guestPath });
+    if (
+      !posix.isAbsolute(guestPath) ||
+      posix.normalize(guestPath) !== guestPath ||
+      guestPath === GUEST_WORKSPACE
+    ) {
+      throw misuse(
+        `A mount can't appear at ${guestPath} in the guest: it has to be a plain absolute path other than ${GUEST_WORKSPACE}.`,
+        { guestPath },
+      );
     }
-    if (guestPath === "/" || RESERVED.some((path) => guestPath === path || guestPath.startsWith(`${path}/`))) {
-      throw misuse(`A mount can't appear at ${guestPath} in the guest: that place is the system's. Use a path under ${GUEST_WORKSPACE}.`, { guestPath });
+    if (
+      guestPath === "/" ||
+      RESERVED.some((path) => guestPath === path || guestPath.startsWith(`${path}/`))
+    ) {
+      throw misuse(
+        `A mount can't appear at ${guestPath} in the guest: that place is the system's. Use a path under ${GUEST_WORKSPACE}.`,
+        { guestPath },
+      );
     }
   }
 }

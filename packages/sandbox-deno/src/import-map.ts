@@ -16,7 +16,8 @@ const folderUrl = (path: string) => `${pathToFileURL(path).href.replace(/\/$/, "
 
 /** Writes the sandbox's import map into its private folder. */
 export function writeImportMap(level: IsolationLevel, plan: GuestPlan): void {
-  const map = level === "permissions" ? hostImportMap(plan, guestPaths(plan)) : namespacedImportMap(plan.bootFile);
+  const map =
+    level === "permissions" ? hostImportMap(plan, guestPaths(plan)) : namespacedImportMap(plan.bootFile);
   fs.writeFileSync(join(plan.privateDir, "import-map.json"), JSON.stringify(map));
 }
 

@@ -35,9 +35,14 @@ interface Host {
 function parseHost(text: string): Host {
   const match = HOST.exec(text);
   const [, ipv6, name = "", port = "1"] = match ?? [];
-  const valid = match !== null && (ipv6 === undefined || isIPv6(ipv6)) && Number(port) >= 1 && Number(port) <= 65_535;
+  const valid =
+    match !== null && (ipv6 === undefined || isIPv6(ipv6)) && Number(port) >= 1 && Number(port) <= 65_535;
   if (!valid) {
-    throw new CemError("SANDBOX_SPEC_INVALID", `"${text}" is not a host: write api.example.com, 10.1.2.3:8080 or [2001:db8::1]:443.`, { details: { host: text } });
+    throw new CemError(
+      "SANDBOX_SPEC_INVALID",
+      `"${text}" is not a host: write api.example.com, 10.1.2.3:8080 or [2001:db8::1]:443.`,
+      { details: { host: text } },
+    );
   }
   if (ipv6 !== undefined) return { name: ipv6, family: "ipv6" };
   return { name: name.toLowerCase(), family: isIPv4(name) ? "ipv4" : "name" };

@@ -120,7 +120,8 @@ class DenoProvider implements DenoSandboxProvider {
       try {
         const firstGuest = await bootGuest(strongest, plan);
         const { version } = firstGuest;
-        if (!detected.has(key)) detected.set(key, Promise.resolve({ realisation: strongest, notes, version }));
+        if (!detected.has(key))
+          detected.set(key, Promise.resolve({ realisation: strongest, notes, version }));
         return { realisation: strongest, plan, firstGuest };
       } catch (error) {
         removePrivateDir(plan.privateDir);

@@ -1,8 +1,8 @@
 import { findProgram } from "./host-tools.ts";
 
 const BYTES_PER_MIB = 1024 * 1024;
-/** What V8 reserves to boot, before the program has anything. */
-const RUNTIME_DATA_MB = 640;
+/** What V8 reserves before the program has anything, for the program and for one worker of it. */
+const RUNTIME_DATA_MB = 1_152;
 const OPEN_FILES = 256;
 
 /** `prlimit … --`, to put before a command; empty where there is no prlimit. */

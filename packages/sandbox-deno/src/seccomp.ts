@@ -45,7 +45,10 @@ const whenEqual = (value: number, count: number): Instruction => [JUMP_IF_EQUAL,
  * may not, and sockets are refused but for the families given. Calls by another
  * architecture's numbers end the process.
  */
-export function buildSeccompFilter(architecture: SeccompArchitecture, settings: { families: readonly SocketFamily[] }): Buffer {
+export function buildSeccompFilter(
+  architecture: SeccompArchitecture,
+  settings: { families: readonly SocketFamily[] },
+): Buffer {
   const column = architecture === "x64" ? 0 : 1;
   const program: Instruction[] = [
     load(ARCHITECTURE_AT),

@@ -22,7 +22,11 @@ export function startGuest(plan: SpawnPlan): Guest {
     stdio: ["pipe", "pipe", "pipe", ...(descriptor === undefined ? [] : [descriptor])],
   });
   if (descriptor !== undefined) closeSync(descriptor);
-  const { stdin, stdout, stderr } = child as unknown as { stdin: Writable; stdout: Readable; stderr: Readable };
+  const { stdin, stdout, stderr } = child as unknown as {
+    stdin: Writable;
+    stdout: Readable;
+    stderr: Readable;
+  };
   let alive = true;
   const exited = new Promise<GuestExit>((resolve) => {
     const end = (exit: GuestExit) => {

@@ -27,7 +27,9 @@ export function systemLibraries(network: boolean): string[] {
   const folder = folderOfLibc();
   if (loader !== undefined && existsSync(loader) && folder !== undefined) {
     const files = LIBRARIES.map((name) => join(folder, name));
-    const more = network ? NETWORK_LIBRARIES.map((name) => join(folder, name)).filter((file) => existsSync(file)) : [];
+    const more = network
+      ? NETWORK_LIBRARIES.map((name) => join(folder, name)).filter((file) => existsSync(file))
+      : [];
     if (files.every((file) => existsSync(file))) return [loader, ...files, ...more];
   }
   return WHOLE_FOLDERS.filter((path) => existsSync(path));

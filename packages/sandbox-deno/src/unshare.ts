@@ -16,7 +16,8 @@ const SYSTEM_FOLDERS = ["/usr", "/lib", "/lib64", "/bin", "/sbin"];
 export function findUnshare(): RealisationFound {
   if (process.platform !== "linux") return { ok: false, reason: "unshare is for Linux only" };
   const missing = PROGRAMS.filter((name) => findProgram(name) === undefined);
-  if (missing.length > 0) return { ok: false, reason: `${missing.join(", ")} of util-linux are not installed` };
+  if (missing.length > 0)
+    return { ok: false, reason: `${missing.join(", ")} of util-linux are not installed` };
   const rlimits = findProgram("prlimit") === undefined ? [] : ["rlimits"];
   const realisation: Realisation = {
     name: "unshare",
@@ -59,7 +60,10 @@ function planUnshare(plan: GuestPlan): SpawnPlan {
     `cd ${quote(join(privateDir, "root"))}`,
     "mkdir old proc dev tmp",
     "mount -t proc -o nosuid,nodev,noexec proc proc",
-    ...["/dev/null", "/dev/urandom"].flatMap((device) => [`: > .${device}`, `mount -o bind ${device} .${device}`]),
+    ...["/dev/null", "/dev/urandom"].flatMap((device) => [
+      `: > .${device}`,
+      `mount -o bind ${device} .${device}`,
+    ]),
     ...systemFolders(),
     ...files.flatMap((path) => bind(path, path, true)),
     ...bind(denoFile, `${GUEST_RUNNER}/deno`, true),

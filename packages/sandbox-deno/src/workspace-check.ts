@@ -18,9 +18,13 @@ export async function workspaceCheck(
     if (!guestPath.startsWith(`${GUEST_WORKSPACE}/`)) continue;
     const place = workspaceDir + guestPath.slice(GUEST_WORKSPACE.length);
     if (!(await hasLinkBetween(workspaceDir, place))) continue;
-    throw new CemError("SANDBOX_SPEC_INVALID", `${place} is a symbolic link, so nothing can be mounted there. Remove it.`, {
-      details: { path: place },
-    });
+    throw new CemError(
+      "SANDBOX_SPEC_INVALID",
+      `${place} is a symbolic link, so nothing can be mounted there. Remove it.`,
+      {
+        details: { path: place },
+      },
+    );
   }
   if (level !== "permissions") return undefined;
   const roots = [workspaceDir, ...mounts.map(({ hostPath }) => hostPath)];

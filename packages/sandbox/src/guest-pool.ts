@@ -97,12 +97,10 @@ export class GuestPool {
   }
 
   async #start(): Promise<ConnectedGuest> {
+    if (this.#disposed) throw new CemError("SANDBOX_DISPOSED", "The sandbox was disposed of.");
     const guest = await this.#settings.start();
     this.#watch(guest);
-    if (this.#disposed) {
-      guest.kill();
-      throw new CemError("SANDBOX_DISPOSED", "The sandbox was disposed of.");
-    }
+    if (this.#disposed) guest.kill();
     return connectGuest(guest);
   }
 

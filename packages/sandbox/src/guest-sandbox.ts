@@ -1,4 +1,4 @@
-import { CemError, type Isolation, type RunLimits, type RunOutcome, type RunRequest, type Sandbox } from "@cem/core";
+import { toErrorInfo, type KillReason, type Isolation, type RunLimits, type RunOutcome, type RunRequest, type Sandbox } from "@cem/core";
 import { compileProgram } from "@cem/program";
 import type { ConnectedGuest } from "./connected-guest.ts";
 import { FairGate } from "./fair-gate.ts";
@@ -9,6 +9,7 @@ import { emptyReport } from "./run-report.ts";
 import { RunSession } from "./run-session.ts";
 
 const DEFAULT_STANDBY = 2;
+const DISPOSED = "The sandbox was disposed of.";
 const DEFAULT_IDLE_MS = 300_000;
 
 /** Why a run can't be let through right now. */
@@ -76,37 +77,42 @@ class PooledSandbox implements GuestSandbox {
     const startedAt = performance.now();
     const limits = resolveLimits(this.#settings.limits, request.limits);
     const report = () => emptyReport(this.isolation, startedAt);
+    const ended = (reason: KillReason, message: string): RunOutcome => {
+      if (this.#disposal.signal.aborted) return { ...report(), status: "killed", reason: "disposed", message: DISPOSED };
+      return { ...report(), status: "killed", reason, message };
+    };
     const compiled = compileProgram(request.code);
     if (!compiled.ok) return { ...report(), status: "failed", kind: "syntax", error: compiled.error };
-    const signal = AbortSignal.any([this.#disposal.signal, ...(request.signal ? [request.signal] : [])]);
-    let leave: () => void;
-    this.#queued += 1;
-    try {
-      leave = await this.#settings.gate.enter(this, signal);
-    } catch {
-      const disposed = this.#disposal.signal.aborted;
-      const message = disposed ? "The sandbox was disposed of." : "The run was aborted before it started.";
-      return { ...report(), status: "killed", reason: disposed ? "disposed" : "aborted", message };
-    } finally {
-      this.#queued -= 1;
-    }
+    const leave = await this.#enter(request.signal);
+    if (leave === undefined) return ended("aborted", "The run was aborted before it started.");
     this.#running += 1;
     try {
       const refusal = await this.#settings.checkWorkspace?.();
       if (refusal !== undefined) return { ...report(), status: "refused", ...refusal };
-      const connected = await this.#pool.take();
+      const connected = await this.#pool.take().catch((error: unknown) => toErrorInfo(error));
+      if ("message" in connected) return ended("crashed", connected.message);
       const { source, lineOffset } = compiled.compiled;
       const { isolation } = this;
       const disposed = this.#disposal.signal;
-      const session = new RunSession({ connected, source, lineOffset, limits, isolation, request, startedAt, disposed });
-      return await session.run();
-    } catch (error) {
-      if (!CemError.isInstance(error)) throw error;
-      return { ...report(), status: "killed", reason: "crashed", message: error.message };
+      const session = { connected, source, lineOffset, limits, isolation, request, startedAt, disposed };
+      return await new RunSession(session).run();
     } finally {
       this.#running -= 1;
       leave();
       this.#pool.refill();
+    }
+  }
+
+  /** Waits for a turn; `undefined` when the run was aborted or the sandbox disposed of before. */
+  async #enter(signal: AbortSignal | undefined): Promise<(() => void) | undefined> {
+    const disposed = this.#disposal.signal;
+    this.#queued += 1;
+    try {
+      return await this.#settings.gate.enter(this, signal === undefined ? disposed : AbortSignal.any([disposed, signal]));
+    } catch {
+      return undefined;
+    } finally {
+      this.#queued -= 1;
     }
   }
 

@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { expect, it } from "vitest";
 import { recordingInvoker, type Harness } from "./harness.ts";
@@ -77,14 +78,19 @@ return [await callTool("host", "echo", args), ({}).polluted === undefined];`;
   });
 
   it("reaches no host by constructors, species or the error's stack", async () => {
-    const code = `${CLIENT}const found = [];
-try { found.push(typeof callTool.constructor("return process.mainModule")()); } catch {}
+    const code = `${CLIENT}import { add } from "./servers/calculator/index.ts";
+const own = [];
+for (const value of [callTool, add, callTool("h", "t"), await import("cem:client"), new Error("x"), console.log]) {
+  const climb = (value.constructor ?? Object).constructor;
+  own.push(climb("return globalThis")() === globalThis);
+}
 class Evil extends Promise { static get [Symbol.species]() { return Evil; } }
-try { found.push(typeof (await Evil.resolve(1)).constructor.constructor("return this.process?.binding")()); } catch {}
-Error.prepareStackTrace = (_, frames) => frames.map((frame) => frame.getThis?.()).filter((self) => self?.process?.mainModule);
-try { null.x; } catch (error) { found.push(Array.isArray(error.stack) ? error.stack.length : 0); }
-return found.every((entry) => entry === "undefined" || entry === 0 || entry === "object");`;
-    expect(await harness().value(code)).toBe(true);
+own.push((await Evil.resolve(1)).constructor.constructor("return globalThis")() === globalThis);
+Error.prepareStackTrace = (_, frames) => frames.map((frame) => frame.getThis?.()).filter((self) => self !== undefined && self !== globalThis);
+try { null.x; } catch (error) { own.push(error.stack.length === 0); }
+return own;`;
+    const invoker = recordingInvoker(() => 1);
+    expect(await harness().value(code, { invoker })).toEqual(Array.from({ length: 8 }, () => true));
   });
 
   it("starts no process and loads no native code, however it is asked", async () => {
@@ -101,12 +107,25 @@ const ways = {
   dlopen: () => process.dlopen({ exports: {} }, "/lib/x86_64-linux-gnu/libc.so.6"),
   binding: () => process.binding("spawn_sync").spawn({ file: "/bin/true", args: ["true"] }),
   worker: async () => { const { Worker } = await import("node:worker_threads"); return new Promise((ok, no) => new Worker("require('child_process').execSync('echo made')", { eval: true }).on("error", no).on("exit", (code) => (code === 0 ? ok(1) : no(new Error("exit"))))); },
-  kill: () => Deno.kill(1, "SIGKILL"),
 };
 const done = [];
 for (const [name, way] of Object.entries(ways)) { try { await way(); done.push(name); } catch {} }
 return done;`;
     expect(await harness().value(code)).toEqual([]);
+  });
+
+  it("sends no signal to a process of the host", async () => {
+    const victim = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
+    try {
+      const code = `for (const pid of [${victim.pid}, ${process.pid}]) for (const signal of ["SIGUSR1", "SIGTERM", "SIGKILL"]) {
+  try { Deno.kill(pid, signal); } catch {} try { process.kill(pid, signal); } catch {}
+}`;
+      await harness().run(code);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      expect([victim.exitCode, victim.signalCode]).toEqual([null, null]);
+    } finally {
+      victim.kill("SIGKILL");
+    }
   });
 
   it("sees nothing of the host's environment", async () => {
@@ -156,11 +175,11 @@ await new Promise(() => {});`;
   });
 
   it("bounds what a decompression bomb can fill", async () => {
-    const code = `let data = new Uint8Array(1 << 20);
-for (let level = 0; level < 2; level++) data = new Uint8Array(await new Response(new Blob([data, data, data, data]).stream().pipeThrough(new CompressionStream("gzip"))).arrayBuffer());
-const pieces = Array.from({ length: 4000 }, () => data); const all = [];
-for (const piece of pieces) { let out = piece; for (let level = 0; level < 2; level++) out = new Uint8Array(await new Response(new Blob([out]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer()); all.push(out.fill(1)); }
-return all.length;`;
+    const code = `const through = async (bytes, stream) => new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
+let bomb = new Uint8Array(1 << 24);
+for (let level = 0; level < 2; level++) bomb = await through(bomb, new CompressionStream("gzip"));
+const all = [];
+for (;;) all.push((await through(await through(bomb, new DecompressionStream("gzip")), new DecompressionStream("gzip"))).fill(1));`;
     const outcome = await harness().run(code);
     expect(outcome).toMatchObject({ status: "out-of-memory" });
     await harness().expectStillWorks();
@@ -178,7 +197,7 @@ return all.length;`;
 const note = "To wipe a disk people run rm -rf /, and passwd holds users; eval is evil; import('child_process')";
 const evaluate = (text: string) => text.length;
 export default { length: evaluate(note), process: "node:child_process", constructor: "plain" };`;
-    expect(await harness().value(code)).toEqual({ length: 102, process: "node:child_process", constructor: "plain" });
+    expect(await harness().value(code)).toEqual({ length: 97, process: "node:child_process", constructor: "plain" });
   });
 
   it("leaves nothing behind in the workspace", () => {

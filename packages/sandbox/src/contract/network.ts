@@ -69,12 +69,11 @@ return results.join();`;
     );
 
     it("looks up no names, opens no sockets and no inspector", async () => {
-      const code = `import net from "node:net"; import dns from "node:dns/promises"; import dgram from "node:dgram";
+      const code = `import net from "node:net"; import dns from "node:dns/promises";
 const ways = { resolve: () => Deno.resolveDns("example.com", "A"), lookup: () => dns.lookup("example.com"), listen: () => Deno.listen({ port: 0 }),
   unix: () => Deno.connect({ transport: "unix", path: "/workspace/s.sock" }), socket: () => new WebSocket("ws://127.0.0.1:${port}"),
   node: () => new Promise((resolve, reject) => net.connect(${port}, "127.0.0.1", resolve).on("error", reject)),
-  udp: () => new Promise((resolve, reject) => { const s = dgram.createSocket("udp4"); s.on("error", reject); s.bind(0, resolve); }),
-  inspector: async () => (await import("node:inspector")).open(0), signal: () => Deno.kill(Deno.pid, "SIGUSR1") };
+  inspector: async () => (await import("node:inspector")).open(0) };
 const done = [];
 for (const [name, way] of Object.entries(ways)) {
   try { const made = await way(); if (name === "socket") await new Promise((ok, no) => { made.onopen = ok; made.onerror = no; }); done.push(name); } catch {}
@@ -84,6 +83,9 @@ return done;`;
       expect(await harness.value(code)).toEqual([]);
       expect(seen).toBe(before);
       expect(pathSeen).toEqual([]);
+      const datagram = `import dgram from "node:dgram"; const s = dgram.createSocket("udp4");
+await new Promise((resolve, reject) => { s.on("error", reject); s.bind(0, resolve); });`;
+      expect(await harness.run(datagram)).toMatchObject({ status: "failed" });
     });
   });
 

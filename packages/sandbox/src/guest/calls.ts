@@ -2,10 +2,7 @@ import { send } from "./channel.ts";
 import { encodeJson, TooLargeError } from "./json-value.ts";
 import { create, PromiseConstructor, quote, sliceText, toText } from "./primordials.ts";
 
-interface Waiting {
-  resolve: (value: unknown) => void;
-  reject: (reason: unknown) => void;
-}
+type Settle = (result: CallResult) => void;
 
 interface CallState {
   inFlightLimit: number;
@@ -18,7 +15,7 @@ interface CallState {
   queue: Record<number, string>;
   queueFirst: number;
   queueEnd: number;
-  waiting: Record<number, Waiting>;
+  waiting: Record<number, Settle>;
 }
 
 const state: CallState = {
@@ -31,7 +28,7 @@ const state: CallState = {
   queue: create(null) as Record<number, string>,
   queueFirst: 0,
   queueEnd: 0,
-  waiting: create(null) as Record<number, Waiting>,
+  waiting: create(null) as Record<number, Settle>,
 };
 
 /** A tool on the host that answered with an error. */
@@ -105,14 +102,17 @@ export async function callTool(server: string, tool: string, args: unknown = {})
   const id = state.nextId;
   state.nextId += 1;
   const frame = `{"type":"call","id":${id},"server":${quote(toText(server))},"tool":${quote(toText(tool))},"args":${json}}`;
-  return new PromiseConstructor((resolve, reject) => {
-    state.waiting[id] = { resolve, reject };
+  const result = await new PromiseConstructor<CallResult>((settle) => {
+    state.waiting[id] = settle;
     if (state.inFlight < state.inFlightLimit) dispatch(frame);
     else {
       state.queue[state.queueEnd] = frame;
       state.queueEnd += 1;
     }
   });
+  if (result.ok) return result.value;
+  // Made here, where its stack leads back to the program's line.
+  throw new ToolError(result.error.message, result.error.code, result.error.details);
 }
 
 function dispatch(frame: string): void {
@@ -126,8 +126,8 @@ export type CallResult =
 
 /** Takes a result from the host and lets the next call go. */
 export function settleCall(result: CallResult): void {
-  const waiting = state.waiting[result.id];
-  if (waiting === undefined) return;
+  const settle = state.waiting[result.id];
+  if (settle === undefined) return;
   delete state.waiting[result.id];
   state.inFlight -= 1;
   if (state.queueFirst < state.queueEnd) {
@@ -136,7 +136,6 @@ export function settleCall(result: CallResult): void {
     state.queueFirst += 1;
     dispatch(frame);
   }
-  if (result.ok) waiting.resolve(result.value);
-  else waiting.reject(new ToolError(result.error.message, result.error.code, result.error.details));
+  settle(result);
 }
 

@@ -1,4 +1,4 @@
-import { deno } from "./deno.ts";
+import { readStdin, writeStdoutSync } from "./deno.ts";
 import { ByteArray, decode, encode, indexOfByte, parseJson, quote, setBytes, sliceText, subarray } from "./primordials.ts";
 
 /** A pipe takes writes up to this size whole: what a worker prints can't land inside a piece of a frame. */
@@ -6,9 +6,6 @@ const PIECE_BYTES = 4_096;
 const READ_BYTES = 64 * 1024;
 const TEXT_CHARACTERS = 32 * 1024;
 const NEWLINE = 10;
-
-const writeSync = deno.stdout.writeSync.bind(deno.stdout);
-const read = deno.stdin.read.bind(deno.stdin);
 
 /** A message from the host. The host is trusted; its shape is not checked again. */
 export type HostMessage =
@@ -25,7 +22,7 @@ export function useToken(token: string): void {
 }
 
 function writeAll(bytes: Uint8Array): void {
-  for (let offset = 0; offset < bytes.length; ) offset += writeSync(subarray(bytes, offset));
+  for (let offset = 0; offset < bytes.length; ) offset += writeStdoutSync(subarray(bytes, offset));
 }
 
 /** Sends one frame, given as JSON, in pieces of `<mark><length>,<1 if last>;<bytes>`. */
@@ -64,8 +61,8 @@ export async function readMessages(receive: (message: HostMessage) => void): Pro
       setBytes(larger, buffer, 0);
       buffer = larger;
     }
-    const count = await read(subarray(buffer, used));
-    if (count === null) return;
+    const count = await readStdin(subarray(buffer, used));
+    if (count === 0) return;
     const end = used + count;
     let start = 0;
     let at = indexOfByte(buffer, NEWLINE, used);

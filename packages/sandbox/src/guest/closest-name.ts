@@ -24,7 +24,8 @@ const LONGEST_NAME = 100;
 export function closestName(name: string, names: readonly string[]): string | undefined {
   if (name.length > LONGEST_NAME) return undefined;
   let best: string | undefined;
-  let bestDistance = name.length / 2 < 1 ? 1 : name.length / 2;
+  // About half of the letters may differ.
+  let bestDistance = (name.length >> 1) + 1;
   for (let index = 0; index < names.length; index += 1) {
     const candidate = names[index] as string;
     if (candidate.length > LONGEST_NAME) continue;

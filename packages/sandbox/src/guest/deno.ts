@@ -1,7 +1,5 @@
 /** The parts of Deno that the guest runner itself uses. */
 export interface DenoRuntime {
-  stdin: { read(buffer: Uint8Array): Promise<number | null> };
-  stdout: { writeSync(bytes: Uint8Array): number };
   stderr: {
     writeSync(bytes: Uint8Array): number;
     write(bytes: Uint8Array): Promise<number>;
@@ -15,6 +13,11 @@ export interface DenoRuntime {
 export const deno: DenoRuntime = (globalThis as unknown as { Deno: DenoRuntime }).Deno;
 
 interface DenoInternal {
+  core: {
+    /** Resolves with 0 at the end of the stream. */
+    read(resource: number, buffer: Uint8Array): Promise<number>;
+    writeSync(resource: number, bytes: Uint8Array): number;
+  };
   Console: new (print: (text: string, level: number) => void) => Console;
 }
 
@@ -22,6 +25,10 @@ const internals = deno[deno.internal] as DenoInternal;
 
 /** Deno's own console, writing where it is told. */
 export const { Console } = internals;
+// The operations themselves: what Deno wraps around them can be broken by a program that patches the language.
+const { core } = internals;
+export const readStdin = (buffer: Uint8Array): Promise<number> => core.read(0, buffer);
+export const writeStdoutSync = (bytes: Uint8Array): number => core.writeSync(1, bytes);
 
 interface UncaughtEvent extends Event {
   reason?: unknown;

@@ -1,0 +1,129 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type {
+  JsonValue,
+  RunOutcome,
+  RunRequest,
+  Sandbox,
+  SandboxProvider,
+  SandboxSpec,
+  ToolCall,
+  ToolInvoker,
+  ToolResult,
+} from "@cem/core";
+
+/** Limits that keep the contract's runs short. */
+const CONTRACT_LIMITS = { timeoutMs: 20_000, memoryMb: 256 } as const;
+
+export interface ContractOptions {
+  /** The level the provider has to report. */
+  level: string;
+  /** True when the sandbox lets mounts appear in the guest. Default true. */
+  mounts?: boolean;
+  /** True when the sandbox can allow single hosts. Default true. */
+  network?: boolean;
+}
+
+type RunOptions = Omit<RunRequest, "code">;
+
+/** A workspace and a sandbox on it, for the tests of the contract. */
+export class Harness {
+  readonly folder: string;
+  readonly workspace: string;
+  readonly sandbox: Sandbox;
+
+  constructor(folder: string, workspace: string, sandbox: Sandbox) {
+    this.folder = folder;
+    this.workspace = workspace;
+    this.sandbox = sandbox;
+  }
+
+  /** Makes a fresh workspace with these files, and a sandbox on it. */
+  static async make(
+    provider: SandboxProvider,
+    files: Record<string, string> = {},
+    spec: Partial<SandboxSpec> | ((folder: string) => Partial<SandboxSpec>) = {},
+  ): Promise<Harness> {
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), "cem-contract-")));
+    const workspace = join(folder, "workspace");
+    mkdirSync(workspace);
+    writeFiles(workspace, files);
+    const more = typeof spec === "function" ? spec(folder) : spec;
+    const sandbox = await provider.create({ workspaceDir: workspace, limits: CONTRACT_LIMITS, ...more });
+    return new Harness(folder, workspace, sandbox);
+  }
+
+  run(code: string, options: RunOptions = {}): Promise<RunOutcome> {
+    return this.sandbox.run({ code, ...options });
+  }
+
+  /** Runs code that has to complete, and gives its value. */
+  async value(code: string, options: RunOptions = {}): Promise<JsonValue | undefined> {
+    const outcome = await this.run(code, options);
+    if (outcome.status === "completed") return outcome.value;
+    const { isolation, ...told } = outcome;
+    throw new Error(`The program had to complete at level ${isolation.level}: ${JSON.stringify(told)}`);
+  }
+
+  /** The next run works as if nothing had happened. */
+  async expectStillWorks(): Promise<void> {
+    expect(await this.value("export default 6 * 7")).toBe(42);
+  }
+
+  async dispose(): Promise<void> {
+    await this.sandbox.dispose();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+export function writeFiles(folder: string, files: Record<string, string>): void {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+}
+
+/** An invoker that answers with a function and remembers the calls. */
+export function recordingInvoker(
+  answer: (call: ToolCall, signal: AbortSignal) => JsonValue | Promise<JsonValue>,
+): ToolInvoker & { calls: ToolCall[] } {
+  const calls: ToolCall[] = [];
+  return {
+    specificationVersion: "v1",
+    calls,
+    async invoke(call, { signal }): Promise<ToolResult> {
+      calls.push(call);
+      return { ok: true, value: await answer(call, signal) };
+    },
+  };
+}
+
+/** Files of a server whose tools run in the guest, and of one whose tools run on the host. */
+export const TOOL_FILES: Record<string, string> = {
+  "servers/calculator/index.ts": `export async function add({ a, b }: { a: number; b: number }): Promise<number> {
+  return a + b;
+}
+export async function divide({ a, b }: { a: number; b: number }): Promise<number> {
+  if (b === 0) throw new RangeError("division by zero");
+  return a / b;
+}
+export const version = "1.0";
+`,
+  "servers/host/index.ts": `import { callTool } from "cem:client";
+export async function echo(input: unknown): Promise<any> {
+  return callTool("host", "echo", input);
+}
+export async function fail(): Promise<any> {
+  return callTool("host", "fail", {});
+}
+`,
+  "skills/double_number/index.ts": `import { add } from "../../servers/calculator/index.ts";
+export function double(value: number): number {
+  return value * 2;
+}
+export async function addTwice(value: number): Promise<number> {
+  return add({ a: value, b: value });
+}
+`,
+};
