@@ -14,7 +14,11 @@ export interface QueryInput {
   sql: string;
   /** Values for the `?` placeholders, in order. */
   params?: SqlValue[];
-  /** Allow statements that change data or tables. */
+  /**
+   * Allow statements that change data or tables.
+   *
+   * @default false
+   */
   allow_writes?: boolean;
 }
 

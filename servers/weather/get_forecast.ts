@@ -10,7 +10,14 @@ const DAY_MS = 86_400_000;
 export interface GetForecastInput {
   /** Name of a city: `San Francisco`, `Paris, France`, `NYC`. */
   location: string;
-  /** How many days, beginning tomorrow: 1 to 31. Default 5. */
+  /**
+   * How many days, beginning tomorrow.
+   *
+   * @integer
+   * @minimum 1
+   * @maximum 31
+   * @default 5
+   */
   days?: number;
 }
 
