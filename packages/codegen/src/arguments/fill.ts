@@ -5,7 +5,8 @@ import type { Plan } from "../planning/plan.ts";
 import { findReference, matchProperty, type Reference, sameWords } from "../planning/references.ts";
 import { hasType, isNumeric, propertiesOf, type Value } from "../planning/value.ts";
 import { NUMBER, Phrase, QUOTED } from "../reading/phrase.ts";
-import { formula, readArithmetic } from "../reading/arithmetic.ts";
+import { toExpression } from "../operations/arithmetic.ts";
+import { formula, readArithmetic, readExpression } from "../reading/arithmetic.ts";
 import { readJson } from "../reading/json.ts";
 import { asText } from "./convert.ts";
 import { takeFlag, takeNamedToken, takeNamedWords, takeNumber } from "./explicit.ts";
@@ -317,6 +318,13 @@ function fillLeftover(filling: Filling, parameter: Parameter): void {
   if (!parameter.isRequired) return;
   const { phrase } = filling;
   if (parameter.role === "number" || isNumeric(parameter.schema)) {
+    const sum = phrase.find(/(?<![\p{L}\d.])[\d(][\d\s.+*/()^-]*[-+*/^][\d\s.+*/()^-]*[\d)](?![\p{L}\d])/u);
+    const arithmetic = sum === undefined || /\d-\d\d?-\d/u.test(sum[0]) ? undefined : readExpression(sum[0]);
+    if (sum !== undefined && arithmetic !== undefined) {
+      phrase.remove(sum.index, sum[0].length);
+      filling.result.args.set(parameter.name, toExpression(arithmetic, filling.plan, filling.step.text));
+      return;
+    }
     const token = phrase.take(new RegExp(`(?<![\\p{L}\\d.])#?(${NUMBER})(?![\\p{L}\\d]|\\.\\d)`, "u"))?.[1];
     const number = token === undefined ? undefined : phrase.value(token);
     if (typeof number === "number") set(filling, parameter, number);
@@ -343,12 +351,25 @@ function fillLeftover(filling: Filling, parameter: Parameter): void {
   if (!["query", "place", "identifier", "text", "message"].includes(parameter.role)) return undefined;
   const words = remainingWords(filling);
   if (words === undefined) return undefined;
+  if (parameter.role === "place" && !isPlace(words, filling)) return undefined;
   setFound(
     filling,
     parameter,
     parameter.role === "place" ? toFound(splitList(words, phrase, true)) : { value: words },
   );
   return undefined;
+}
+
+/** A capital letter, or a step that says the tool's own noun, makes bare words a place. */
+function isPlace(words: string, { tool, step }: Filling): boolean {
+  if (/\b(?:which|what|who|how|is|are|one|1|date|time|it|them)\b/iu.test(words)) return false;
+  const said = new Set(splitWords(step.text.slice(0, 1_000)).map(stem));
+  return (
+    /^\p{Lu}/u.test(words) ||
+    splitWords(tool.name)
+      .slice(1)
+      .some((word) => said.has(stem(word)))
+  );
 }
 
 /** The object of the verb: what is left when the verb, the tool's own words and small words are gone. */

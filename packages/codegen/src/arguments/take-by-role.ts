@@ -147,7 +147,8 @@ function takeTable(phrase: Phrase): Found {
     phrase.take(
       /\b(?:describe|of|for|from|in)\s+(?:the\s+)?(?!the\b|tables?\b|schema|database|structure|columns)([\p{L}_][\p{L}\p{N}_]*)/iu,
     )?.[1];
-  if (described === undefined) return undefined;
+  if (described === undefined || /^(?:all|each|every|both|which|what|any)$/iu.test(described))
+    return undefined;
   const list = splitList(described, phrase).map((part) => part.replace(/^the\s+/iu, ""));
   return list.length > 1 ? { list } : { value: list[0] ?? described };
 }

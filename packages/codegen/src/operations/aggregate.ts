@@ -37,6 +37,15 @@ const PATTERN =
 
 /** Reads `the sum of all results in the results array`, where what it is over is known. */
 export function readAggregate(words: string, plan: Plan): Aggregate | undefined {
+  const asked = newestList(plan);
+  if (
+    asked !== undefined &&
+    /^(?:(?:tell me|print|show|say|report)\s+)?(?:the\s+(?:count|number|total number)(?:\s+of\s+(?:them|those|rows|results|entries|items))?|how many(?:\s+(?:there are|are there|were found|of them|rows|results|items))?)$/iu.test(
+      words.trim(),
+    )
+  ) {
+    return { expression: member(asked.expression, "length"), words: "count" };
+  }
   const match = PATTERN.exec(words.trim().replace(/[.?!]$/u, ""));
   if (match?.[1] === undefined || match[2] === undefined) return undefined;
   const kind = KINDS.find(([pattern]) => pattern.test(match[1] ?? ""))?.[1];

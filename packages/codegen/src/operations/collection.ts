@@ -16,7 +16,7 @@ export function planCollection(context: StepContext): boolean {
   const { step, plan } = context;
   if (!STARTS.test(step.text) || !WORK.test(step.text)) return false;
   if (isForOtherTool(context) && !/^(?:filter|sort|take|keep|group|count)\b/iu.test(step.text)) return false;
-  const aggregate = readAggregate(step.text, plan);
+  const aggregate = plan.values.at(-1)?.group === undefined ? readAggregate(step.text, plan) : undefined;
   if (aggregate !== undefined) {
     plan.declare(aggregate.expression, { words: aggregate.words, schema: { type: "number" } });
     return true;
@@ -32,7 +32,11 @@ export function planCollection(context: StepContext): boolean {
     selection.groupBy === undefined &&
     selection.adjectives.length === 0;
   const [entity] = selection.entity;
-  const rows = currentRows(plan, step.text);
+  const { group } = plan.values.at(-1) ?? {};
+  const regrouped =
+    group !== undefined && selection.aggregate !== undefined && selection.groupBy === undefined;
+  if (regrouped) selection.groupBy = group.column;
+  const rows = regrouped ? group.rows : currentRows(plan, step.text);
   if (rows === undefined) return false;
   if (
     entity !== undefined &&
@@ -52,6 +56,7 @@ export function planCollection(context: StepContext): boolean {
       hint: `Say which ${rows.words} to keep, for example "where price > 10".`,
     });
   }
+  if (regrouped) for (const value of plan.values.slice(-1)) value.consumed = true;
   applySelection(plan, rows, selection);
   return true;
 }

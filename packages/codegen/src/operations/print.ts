@@ -29,6 +29,11 @@ export function planPrint(context: StepContext): boolean {
   const words = step.text.slice(match[0].length).trim();
   const isSure = /^(?:print|log|output|echo|display|console)/iu.test(match[0]);
   if (!isSure && isForTool(context)) return false;
+  const aggregate = isSure ? undefined : readAggregate(words, plan);
+  if (aggregate !== undefined) {
+    plan.declare(aggregate.expression, { words: aggregate.words, schema: { type: "number" } });
+    return true;
+  }
   if (isUnreadFile(words, plan) && plan.lastPath !== undefined) readText(plan, plan.lastPath);
   const expression = readMessage(words, plan) ?? readPrinted(words, plan);
   if (expression === undefined) {
@@ -40,6 +45,7 @@ export function planPrint(context: StepContext): boolean {
       hint: `There is nothing before this step that "${words.slice(0, 60)}" could mean.`,
     });
   }
+  if (expression.kind === "literal") plan.printed = expression;
   if (isSure) plan.add({ kind: "do", value: call(member(name("console"), "log"), expression) });
   return true;
 }

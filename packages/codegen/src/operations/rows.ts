@@ -164,11 +164,14 @@ function aggregateRows(plan: Plan, rows: Value, selection: RowSelection, noun: s
   const counted = aggregate === undefined || aggregate.kind === "count" || aggregate.field === undefined;
   if (groupBy !== undefined) {
     const column = columnOf(rows, groupBy);
-    if (aggregate === undefined)
-      return plan.declare(call(useHelper(plan, "groupBy"), rows.expression, literal(column)), {
+    if (aggregate === undefined) {
+      const grouped = plan.declare(call(useHelper(plan, "groupBy"), rows.expression, literal(column)), {
         words: `${noun} by ${groupBy.replaceAll("_", " ")}`,
         schema: { type: "object" },
       });
+      grouped.group = { rows, column };
+      return grouped;
+    }
     if (counted)
       return plan.declare(call(useHelper(plan, "countBy"), rows.expression, literal(column)), {
         words: `${noun} per ${groupBy.replaceAll("_", " ")}`,

@@ -44,7 +44,10 @@ export function planSave(context: StepContext): boolean {
   if (!SAVING.test(step.text)) return false;
   const { document } = plan;
   const path =
-    findJsonPath(step.text) ?? (BACK.test(step.text) && document !== undefined ? document.path : undefined);
+    findJsonPath(step.text) ??
+    ((BACK.test(step.text) || /^(?:save|store|write)(?: back)?$/iu.test(step.text)) && document !== undefined
+      ? document.path
+      : unnamedPath(step.text));
   if (path === undefined) return false;
   const open = plan.documents.find((one) => one.path === path);
   const assignments = readSaveFields(step.text, step.fields);
@@ -65,12 +68,23 @@ export function planSave(context: StepContext): boolean {
   return saveResult(context, path);
 }
 
+/** `a JSON file` without a name. */
+function unnamedPath(text: string): string | undefined {
+  const match =
+    /\b(?:an?|the|new)\s+(?:new\s+)?(?:(\p{Ll}[\p{L}\p{N}_-]*)\s+)?json\s+file\b(?:\s+(?:called|named)\s+["'`]?([\p{L}\p{N}_-]+))?/iu.exec(
+      text,
+    );
+  return match === null ? undefined : `/workspace/${match[2] ?? match[1]?.toLowerCase() ?? "data"}.json`;
+}
+
 function readSaveFields(text: string, fields: StepContext["step"]["fields"]): FieldAssignment[] | undefined {
   const listed = fields.length > 0 ? readListed(fields) : [];
   const afterWith =
-    /\b(?:with|containing|that contains|contains|having)\s+(?:the\s+)?(?:following\s+)?(?:(?:fields?|content|contents|data|values|keys)\s*:?\s+)?(.+)$/isu.exec(
+    /\b(?:with|containing|that contains|contains|having|the following)\s+(?:the\s+)?(?:following\s+)?(?:(?:fields?|content|contents|data|values|keys)\s*:?\s+)?(?::\s*)?(.+)$/isu.exec(
       text,
-    )?.[1] ?? /\.json["'`]?\s*:\s*(.+)$/isu.exec(text)?.[1];
+    )?.[1] ??
+    /\.json["'`]?\s*:\s*(.+)$/isu.exec(text)?.[1] ??
+    /\bthe following\s*:?\s*(.+)$/isu.exec(text)?.[1];
   const inline =
     afterWith === undefined
       ? undefined

@@ -1,7 +1,7 @@
 import { lookUp } from "../reading/look-up.ts";
 import { findProperty, matchProperty, PROPERTY_WORDS } from "../planning/references.ts";
 import { hasType, isNumeric, propertiesOf } from "../planning/value.ts";
-import { arrow, binary, conditional, member, method, name } from "../program/expression.ts";
+import { array, arrow, binary, conditional, member, method, name } from "../program/expression.ts";
 import { itemName } from "./rows.ts";
 import type { StepContext } from "./operation.ts";
 
@@ -11,12 +11,17 @@ const LOW = /^(?:cold|cool|cheap|young|light|short|slow|low|small|few|least|min)
 
 /** `tell me which is warmer`: the entry of the newest list with the most or the least of something. */
 export function planSuperlative({ step, plan }: StepContext): boolean {
-  const text = step.text.replace(/\s+one\b/iu, "");
+  const text = step.text.replace(/\s+one\b/iu, "").trim();
   const list = plan.values.findLast((value) => hasType(value.schema, "array"));
-  if (list === undefined) return planCompare(step.text, plan);
   const match = WHICH.exec(text);
   const word = match?.[1]?.toLowerCase() ?? "";
-  const item = list.schema.items ?? {};
+  const several =
+    list === undefined
+      ? plan.values.filter(
+          (value) => hasType(value.schema, "object") && value.document === undefined && !value.isEffect,
+        )
+      : [];
+  const item = list?.schema.items ?? several.at(-1)?.schema ?? {};
   const isBy =
     /^(?:highest|higher|lowest|lower|largest|larger|smallest|smaller|most|least|greatest|biggest|bigger|max|min)$/u.test(
       word,
@@ -27,12 +32,14 @@ export function planSuperlative({ step, plan }: StepContext): boolean {
       : lookUp(PROPERTY_WORDS, word) === undefined
         ? undefined
         : matchProperty(word, item, "number");
-  if (match === null || key === undefined) return planCompare(step.text, plan);
+  if (match === null || key === undefined || (list === undefined && several.length < 2))
+    return planCompare(step.text, plan);
+  const rows = list?.expression ?? array(several.map((value) => value.expression));
   const operator = LOW.test(word) ? "<" : ">";
-  const other = itemName(list.words);
+  const other = itemName(list?.words ?? "");
   const better = binary(member(name(other), key), operator, member(name("best"), key));
   const chosen = method(
-    list.expression,
+    rows,
     "reduce",
     arrow(["best", other], conditional(better, name(other), name("best"))),
   );

@@ -3,6 +3,7 @@ import { splitWords } from "@cem/text";
 import { fillArguments, type FilledArguments } from "../arguments/fill.ts";
 import { kindOfTool } from "../matching/verb-classes.ts";
 import type { Plan } from "../planning/plan.ts";
+import { readAggregate } from "./aggregate.ts";
 import { declareEach, planForEachResult, planThatMany } from "./for-each.ts";
 import type { StepContext } from "./operation.ts";
 import { refusal } from "./refusal.ts";
@@ -22,7 +23,7 @@ export function planToolCall({ step, plan, matches }: StepContext): boolean {
     const filled = fillArguments(tool, step, plan);
     if (filled.missing.length === 0 && filled.wrong === undefined) {
       if (at > 0 && !isCloseSecond(matches, at)) break;
-      declareCall(plan, tool, filled);
+      declareCall(plan, tool, filled, step.text);
       return true;
     }
     firstMissing ??= { tool, filled };
@@ -38,13 +39,20 @@ function isCloseSecond(matches: StepContext["matches"], at: number): boolean {
   return other.score >= 0.6 * best.score;
 }
 
-function declareCall(plan: Plan, tool: ToolDefinition, filled: FilledArguments): void {
+function declareCall(plan: Plan, tool: ToolDefinition, filled: FilledArguments, step: string): void {
   for (const value of filled.consumed) value.consumed = true;
   const nameWords = splitWords(tool.name);
   const kind = kindOfTool(nameWords) ?? "";
   const isEffect = kind === "write" || (["remove", "update"].includes(kind) && nameWords.includes("file"));
   if (filled.each !== undefined) {
     declareEach(plan, tool, filled.args, filled.each);
+    const asked =
+      /\b(?:average|mean|sum|total|maximum|max|highest|minimum|min|lowest|median)\s+(?:of\s+)?[\p{L}_]+/iu.exec(
+        step,
+      )?.[0];
+    const aggregate = asked === undefined ? undefined : readAggregate(asked, plan);
+    if (aggregate !== undefined)
+      plan.declare(aggregate.expression, { words: aggregate.words, schema: { type: "number" } });
     return;
   }
   plan.declare(plan.callTool(tool, filled.args), {

@@ -1,6 +1,6 @@
 import { lookUp } from "../reading/look-up.ts";
 import { binary, call, type Expression, literal, method, not } from "../program/expression.ts";
-import { digitize, NUMBER, Phrase, QUOTED } from "../reading/phrase.ts";
+import { NUMBER, Phrase, QUOTED } from "../reading/phrase.ts";
 import { useHelper } from "../operations/helpers.ts";
 import { type Plan, Unfilled } from "./plan.ts";
 import { findProperty, findReference, PROPERTY_WORDS, type Reference } from "./references.ts";
@@ -44,7 +44,11 @@ export function readTest(text: string, plan: Plan): Expression {
 }
 
 function readSingle(text: string, plan: Plan, whole: string): Expression {
-  const phrase = new Phrase(digitize(text.trim()));
+  const plain = text
+    .trim()
+    .replace(/\b(it|that|there)['’]s\b/iu, "$1 is")
+    .replace(/^(?:it|that) (?=.*(?:\bdegrees\b|°))/iu, "temperature ");
+  const phrase = new Phrase(plain);
   const encoded = phrase.text
     .trim()
     .replace(/\s*(?:°\s*[CF]?|degrees?(?:\s+(?:celsius|fahrenheit))?|celsius|percent|%)\s*$/iu, "");

@@ -58,6 +58,7 @@ function chooseValue(plan: Plan): Expression {
 
 /** A task that only did things says what it did them to. */
 function fallbackValue(plan: Plan): Expression {
+  if (plan.printed !== undefined) return plan.printed;
   return plan.lastPath === undefined ? literal(true) : object({ path: literal(plan.lastPath) });
 }
 

@@ -61,7 +61,8 @@ export function planTask(
       planStep(step, plan);
     } catch (error) {
       if (!(error instanceof Unfilled)) throw error;
-      unfilled.push(error.step);
+      const isTold = unfilled.some((one) => one.step === error.step.step && one.hint === error.step.hint);
+      if (!isTold) unfilled.push(error.step);
       if (plan.values.length > 0 && unfilled.length >= MAX_REPORTED_STEPS) break;
     }
   }

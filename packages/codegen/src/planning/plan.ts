@@ -38,6 +38,8 @@ export class Plan {
   mentioned: string | undefined;
   /** The path a step named last. */
   lastPath: string | undefined;
+  /** The text that a step printed last, where it is known. */
+  printed: Expression | undefined;
   stepIndex = 0;
   block: Statement[] = [];
 

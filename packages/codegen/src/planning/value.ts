@@ -23,6 +23,8 @@ export interface Value {
   formula?: string;
   /** One entry per item of a list in the text: what each item is. */
   each?: { parameter: string; labels?: readonly string[] };
+  /** It holds the rows of another value by a column. */
+  group?: { rows: Value; column: string };
   /** A JSON file that the program holds in memory. */
   document?: StateDocument;
 }

@@ -31,7 +31,9 @@ const WORD_OPERATORS: readonly [RegExp, string][] = [
 /** Reads what a step asks to calculate, or undefined when it is no calculation as a whole. */
 export function readArithmetic(step: string): Arithmetic | undefined {
   if (step.length > 4_000) return undefined;
-  const text = digitize(step.trim().replace(/[?.!]+$/u, "")).replace(/\s*=\s*(?:[-\d.,]+|\?|what)?$/u, "");
+  const text = digitize(step.trim().replace(/[?.!]+$/u, ""))
+    .replace(/\s+(?:using|via)\s+.{1,60}$/iu, "")
+    .replace(/\s*=\s*(?:[-\d.,]+|\?|what)?$/u, "");
   const phrase = text
     .replace(
       /^(?:please\s+)?(?:calculate|compute|evaluate|solve|work out|find|determine|figure out|what\s+is|what's|whats|how much is|how much are|get|give me|tell me|do|run|simplify)\b:?\s*/iu,

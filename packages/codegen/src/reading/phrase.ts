@@ -146,9 +146,15 @@ function readSpelledNumber(text: string): number | undefined {
 
 /** Puts digits where numbers stand in words: `two dozen` to `24`. */
 export function digitize(text: string): string {
-  return text.replaceAll(new RegExp(`\\b${SPELLED_NUMBER}\\b`, "giu"), (words, at: number) => {
-    const before = text.slice(Math.max(0, at - 5), at);
-    if (/^one$/iu.test(words) && /\b(?:the|this|that|each|any|no)\s$/iu.test(before)) return words;
+  const scaled = text.replaceAll(
+    /(?<![\p{L}\d.])(\d{1,15}(?:\.\d{1,15})?)\s+(thousand|million|billion)\b/giu,
+    (_, digits: string, scale: string) => {
+      return String(Number(digits) * (lookUp(SCALES, scale.toLowerCase()) ?? 1));
+    },
+  );
+  return scaled.replaceAll(new RegExp(`\\b${SPELLED_NUMBER}\\b`, "giu"), (words, at: number) => {
+    const before = scaled.slice(Math.max(0, at - 6), at);
+    if (/^one$/iu.test(words) && /\b(?:the|this|that|each|any|no|which)\s$/iu.test(before)) return words;
     const number = readNumber(words);
     return number === undefined ? words : String(number);
   });

@@ -62,6 +62,7 @@ export function readSelection(text: string): RowSelection {
   const phrase = new Phrase(text);
   const selection: RowSelection = { filters: [], entity: [], adjectives: [], rest: "" };
   readLimit(phrase, selection);
+  readOwner(phrase, selection);
   readColumns(phrase, selection);
   readSort(phrase, selection);
   readGroups(phrase, selection);
@@ -69,6 +70,20 @@ export function readSelection(text: string): RowSelection {
   readAggregates(phrase, selection);
   readNouns(phrase, selection);
   return selection;
+}
+
+/** `orders of user 3`. */
+function readOwner(phrase: Phrase, selection: RowSelection): void {
+  const match = phrase.take(
+    /\b(?:of|for|by|from|with)\s+(?:the\s+)?(\p{Ll}[\p{Ll}_]*?)(?:\s+(?:id|number|no\.?|with id))?\s+#?(\d+)(?![\p{L}\d.])/u,
+  );
+  if (match?.[1] === undefined) return;
+  const word = match[1] === "id" ? "" : `${singular(match[1]).replace(/_?id$/u, "")}_`;
+  const field =
+    /^(?:year|day|month|hour|quantity|age|price|total|stock|count|limit|rating|score|amount)_$/u.test(word)
+      ? word.slice(0, -1)
+      : `${word}id`;
+  selection.filters.push({ field, comparison: "===", value: Number(match[2]) });
 }
 
 /** `the names and emails of all users`. */

@@ -33,7 +33,8 @@ export function readBlocks(task: string): TextBlock[] {
 function addLine(blocks: TextBlock[], line: Line): void {
   const last = blocks.at(-1);
   const field = line.marker === "number" ? undefined : readField(line.text);
-  const announced = last !== undefined && (last.text.endsWith(":") || last.fields.length > 0 || last.items.length > 0);
+  const announced =
+    last !== undefined && (last.text.endsWith(":") || last.fields.length > 0 || last.items.length > 0);
   if (field !== undefined && last !== undefined && (announced || line.marker === "bullet")) {
     last.fields.push(field);
     return;
@@ -56,7 +57,9 @@ function addLine(blocks: TextBlock[], line: Line): void {
 
 /** "Do the following:" above a list of steps says nothing by itself. */
 function isHeading(block: TextBlock, next: TextBlock | undefined): boolean {
-  return next !== undefined && block.text.endsWith(":") && block.fields.length === 0 && block.items.length === 0;
+  return (
+    next !== undefined && block.text.endsWith(":") && block.fields.length === 0 && block.items.length === 0
+  );
 }
 
 function readField(text: string): StepField | undefined {
@@ -90,7 +93,10 @@ function readLine(raw: string): Line | undefined {
   const numbered = NUMBERED.exec(trimmed)?.[0];
   const bullet = BULLET.exec(trimmed)?.[0];
   const marker = numbered !== undefined ? "number" : bullet !== undefined ? "bullet" : undefined;
-  const text = trimmed.slice((numbered ?? bullet ?? "").length).replace(/^#{1,6}\s+/u, "").trim();
+  const text = trimmed
+    .slice((numbered ?? bullet ?? "").length)
+    .replace(/^#{1,6}\s+/u, "")
+    .trim();
   return text === "" ? undefined : { marker, text };
 }
 
@@ -98,7 +104,8 @@ function readLine(raw: string): Line | undefined {
 function inlineBullets(task: string, mask: string): number[] {
   const found: number[] = [];
   for (const match of mask.matchAll(/ (?=[-•] ["'`]?[\p{L}_·][\p{L}\p{N}_ .·-]{0,60}["'`]?\s?[:=]\s)/gu)) {
-    if (!/\d\s*$/u.test(task.slice(Math.max(0, match.index - 3), match.index)) || /:\s/u.test(mask)) found.push(match.index);
+    if (!/\d\s*$/u.test(task.slice(Math.max(0, match.index - 3), match.index)) || /:\s/u.test(mask))
+      found.push(match.index);
   }
   return found;
 }
@@ -107,7 +114,9 @@ function inlineBullets(task: string, mask: string): number[] {
 function inlineNumbers(mask: string): number[] {
   const found: number[] = [];
   let expected = 1;
-  for (const match of mask.matchAll(/(?:^|(?<=[\s:]))(?:\((\d{1,3})\)|(\d{1,3})[.)])\s+(?=["'`(/]?\p{L})/gu)) {
+  for (const match of mask.matchAll(
+    /(?:^|(?<=[\s:]))(?:\((\d{1,3})\)|(\d{1,3})[.)])\s+(?=["'`(/]?\p{L})/gu,
+  )) {
     if (Number(match[1] ?? match[2]) !== expected) continue;
     const before = mask.slice(Math.max(0, match.index - 4), match.index).trimEnd();
     if (expected === 1 && before !== "" && !/[:.;!?]$/u.test(before)) continue;
@@ -125,5 +134,8 @@ function splitTrailingSentences(line: Line): Line[] {
   if (cut === null) return [line];
   const rest = line.text.slice(cut.index).replace(/^[.,]?\s+/u, "");
   if (!beginsStep(rest)) return [line];
-  return [{ ...line, text: line.text.slice(0, cut.index) }, { marker: undefined, text: rest }];
+  return [
+    { ...line, text: line.text.slice(0, cut.index) },
+    { marker: undefined, text: rest },
+  ];
 }

@@ -13,11 +13,17 @@ export function splitSentences(text: string): string[] {
     const before = mask.slice(Math.max(0, match.index - 12), match.index + 1);
     const next = mask.slice(end, end + 200);
     if (match[0].startsWith(".") && ABBREVIATION.test(before) && !beginsStep(next)) continue;
-    if (/^\s/u.test(match[0]) ? beginsStep(next) : /^[\p{Lu}\d"'`“/({[]/u.test(next) || match[0].startsWith(";") || beginsStep(next)) {
+    if (
+      /^\s/u.test(match[0])
+        ? beginsStep(next)
+        : /^[\p{Lu}\d"'`“/({[]/u.test(next) || match[0].startsWith(";") || beginsStep(next)
+    ) {
       cuts.push(end);
     }
   }
-  return cutAt(text, cuts).map((sentence) => sentence.replace(/[;]\s*$/u, "").trim()).filter((sentence) => sentence !== "");
+  return cutAt(text, cuts)
+    .map((sentence) => sentence.replace(/[;]\s*$/u, "").trim())
+    .filter((sentence) => sentence !== "");
 }
 
 /** Cuts one sentence into the orders it gives. */
@@ -31,7 +37,11 @@ export function splitClauses(sentence: string, own: OwnWords): string[] {
     const end = match.index + match[0].length;
     const sure = /then|afterwards|finally/iu.test(match[0]);
     const rest = mask.slice(end, end + 200);
-    const begins = sure || beginsStep(rest, own.verbs) || beginsWithNoun(rest, own.nouns) || /^(?:if|when|otherwise|else|unless)\b/iu.test(rest);
+    const begins =
+      sure ||
+      beginsStep(rest, own.verbs) ||
+      beginsWithNoun(rest, own.nouns) ||
+      /^(?:if|when|otherwise|else|unless)\b/iu.test(rest);
     if (!begins || sentence.slice(start, match.index).trim() === "") continue;
     if (isInsideQuestion(mask.slice(start, match.index), rest)) continue;
     pieces.push({ start, end: match.index });
@@ -53,7 +63,7 @@ function beginsWithNoun(rest: string, nouns: ReadonlySet<string>): boolean {
 }
 
 const SEPARATOR =
-  /(?:\s*[,;]\s*(?:and\s+|but\s+)?(?:and\s+)?(?:(?:then|afterwards|after that|finally)\b,?\s+)?|\s+(?:and|but|&)\s+(?:(?:then|afterwards|after that|finally)\b,?\s+)?|\s+then\s+|\s*(?:->|→|=>)\s*)/giu;
+  /(?:\s*[,;]\s*(?:and\s+|but\s+)?(?:and\s+)?(?:(?:then|afterwards|after that|finally)\b,?\s+)?|\s+(?:and|but|&)\s+(?:(?:then|afterwards|after that|finally)\b,?\s+)?|\s+then\s+|\s+(?=(?:otherwise|else)\b)|\s*(?:->|→|=>)\s*)/giu;
 
 /** "between 2 and …", "from 3 to 5 and", "both X and Y" hold together. */
 function isInsideQuestion(before: string, rest: string): boolean {
@@ -64,10 +74,14 @@ function isInsideQuestion(before: string, rest: string): boolean {
 function splitSql(whole: string, start: number, own: OwnWords): string[] {
   const before = start === 0 ? [] : splitClauses(whole.slice(0, start), own);
   const sentence = `${before.pop() ?? ""} ${whole.slice(start)}`.trim();
-  const match = /;\s*|,?\s+(?:and\s+)?then\s+|,\s+and\s+(?=(?:save|print|count|write|show|return)\b)/u.exec(outline(sentence));
+  const match = /;\s*|,?\s+(?:and\s+)?then\s+|,\s+and\s+(?=(?:save|print|count|write|show|return)\b)/u.exec(
+    outline(sentence),
+  );
   if (match === null) return [...before, sentence];
   const rest = sentence.slice(match.index + match[0].length);
-  return [...before, sentence.slice(0, match.index), ...splitClauses(rest, own)].filter((part) => part.trim() !== "");
+  return [...before, sentence.slice(0, match.index), ...splitClauses(rest, own)].filter(
+    (part) => part.trim() !== "",
+  );
 }
 
 function cutAt(text: string, cuts: readonly number[]): string[] {

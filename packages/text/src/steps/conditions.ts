@@ -1,4 +1,5 @@
 import { outline } from "./outline.ts";
+import { beginsStep } from "./verbs.ts";
 
 /** When a step is to be done. Steps of one branch share the number. */
 export interface StepCondition {
@@ -18,13 +19,19 @@ export function readCondition(clause: string): { condition?: string; negated: bo
   const leading = LEADING.exec(clause);
   if (leading !== null) {
     const body = clause.slice(leading[0].length);
-    const cut = /,?\s+then\s+|,\s+|:\s+/u.exec(outline(body));
+    const cut = /,?\s+then\s+|,\s+|:\s+/u.exec(outline(body)) ?? findOrder(outline(body));
     const condition = cut === null ? body : body.slice(0, cut.index);
     const rest = cut === null ? "" : body.slice(cut.index + cut[0].length);
     return { condition: condition.trim(), negated: /^unless$/iu.test(leading[1] ?? ""), rest };
   }
-  const trailing = /,?\s+(?:but\s+)?(?:only\s+)?(if|unless|provided that)\s+(?!possible|needed|any\b|necessary|you can)/iu.exec(outline(clause));
-  if (trailing === null || /\b(?:check|verify|tell(?: me)?|see|know|ask|test|find out|show)$/iu.test(clause.slice(0, trailing.index))) {
+  const trailing =
+    /,?\s+(?:but\s+)?(?:only\s+)?(if|unless|provided that)\s+(?!possible|needed|any\b|necessary|you can)/iu.exec(
+      outline(clause),
+    );
+  if (
+    trailing === null ||
+    /\b(?:check|verify|tell(?: me)?|see|know|ask|test|find out|show)$/iu.test(clause.slice(0, trailing.index))
+  ) {
     return { negated: false, rest: clause };
   }
   return {
@@ -32,6 +39,20 @@ export function readCondition(clause: string): { condition?: string; negated: bo
     negated: /^unless$/iu.test(trailing[1] ?? ""),
     rest: clause.slice(0, trailing.index),
   };
+}
+
+/** `it is above 15 print …`: the order begins at the first verb after the comparison. */
+function findOrder(mask: string): { 0: string; index: number } | null {
+  const compared =
+    /\b(?:is|are|was|equals?|above|below|over|under|than|exceeds|least|most|has|have|exists?|contains?)\b|[<>=]|['’]s\b/iu.exec(
+      mask,
+    );
+  if (compared === null) return null;
+  for (const match of mask.matchAll(/\s+(?=\p{L})/gu)) {
+    if (match.index > compared.index && beginsStep(mask.slice(match.index, match.index + 200)))
+      return { 0: match[0], index: match.index };
+  }
+  return null;
 }
 
 /** Whether a clause begins the other branch, and what is left of it. */

@@ -47,7 +47,10 @@ function closingPositions(text: string): Map<string, { positions: number[]; curs
   return found;
 }
 
-function nextClosing(list: { positions: number[]; cursor: number } | undefined, after: number): number | undefined {
+function nextClosing(
+  list: { positions: number[]; cursor: number } | undefined,
+  after: number,
+): number | undefined {
   if (list === undefined) return undefined;
   while ((list.positions[list.cursor] ?? Infinity) <= after) list.cursor += 1;
   return list.positions[list.cursor];
@@ -74,7 +77,8 @@ export function outline(text: string): string {
 export function collapseSpaces(text: string): string {
   const parts: string[] = [];
   let last = 0;
-  const collapse = (part: string): string => part.replaceAll(/[^\S\r\n\u2028\u2029]{2,}/gu, " ").replaceAll(/(?:\r?\n ?){3,}/gu, "\n\n");
+  const collapse = (part: string): string =>
+    part.replaceAll(/[^\S\r\n\u2028\u2029]{2,}/gu, " ").replaceAll(/(?:\r?\n ?){3,}/gu, "\n\n");
   for (const quote of findQuotes(text)) {
     parts.push(collapse(text.slice(last, quote.start)), text.slice(quote.start, quote.end));
     last = quote.end;

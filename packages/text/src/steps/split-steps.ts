@@ -27,15 +27,18 @@ export const MAX_STEP_TEXT_CHARACTERS = 200_000;
 
 const JOINING =
   /^(?:(?:and|but|please|also|then|finally|next|now|afterwards|after that|first|firstly|secondly|thirdly|lastly|first of all|kindly|so|could you|can you|would you|i want you to|i want to|i need you to|i need to|i'd like to|i would like to|let's)\b[,:]?\s+)+/iu;
-const DESCRIBES = /^(?:the|this|that|it|its|with)\b[^.]{0,80}?\b(?:contain|contains|include|includes|have|has|hold|holds|look like|fields|following)\b/iu;
+const DESCRIBES =
+  /^(?:the|this|that|it|its|with)\b[^.]{0,80}?\b(?:contain|contains|include|includes|have|has|hold|holds|look like|fields|following)\b/iu;
 
 /** Splits a task into the steps it asks for, in order. */
 export function splitSteps(task: string, options: SplitOptions = {}): TaskStep[] {
-  const lower = (words: Iterable<string> = []): ReadonlySet<string> => new Set([...words].map((word) => word.toLowerCase()));
+  const lower = (words: Iterable<string> = []): ReadonlySet<string> =>
+    new Set([...words].map((word) => word.toLowerCase()));
   const own = { verbs: lower(options.verbs), nouns: lower(options.nouns) };
   const steps: TaskStep[] = [];
   const branches = { count: 0 };
-  for (const block of readBlocks(collapseSpaces(task.slice(0, MAX_STEP_TEXT_CHARACTERS)))) addBlock(steps, block, own, branches);
+  for (const block of readBlocks(collapseSpaces(task.slice(0, MAX_STEP_TEXT_CHARACTERS))))
+    addBlock(steps, block, own, branches);
   return steps;
 }
 
@@ -43,7 +46,8 @@ function addBlock(steps: TaskStep[], block: TextBlock, own: OwnWords, branches: 
   const before = steps.length;
   for (const sentence of splitSentences(block.text)) addSentence(steps, sentence, own, branches);
   const last = steps.at(-1);
-  if (last === undefined || (steps.length === before && block.fields.length + block.items.length === 0)) return;
+  if (last === undefined || (steps.length === before && block.fields.length + block.items.length === 0))
+    return;
   last.fields.push(...block.fields);
   last.items.push(...block.items);
   const owner = steps.at(-2);
@@ -56,6 +60,7 @@ function addBlock(steps: TaskStep[], block: TextBlock, own: OwnWords, branches: 
 
 function addSentence(steps: TaskStep[], sentence: string, own: OwnWords, branches: { count: number }): void {
   let current: StepCondition | undefined;
+  let dangling: string | undefined;
   for (const clause of splitClauses(sentence, own)) {
     const otherwise = readOtherwise(strip(clause));
     const previous = current ?? steps.findLast((step) => step.condition !== undefined)?.condition;
@@ -68,8 +73,11 @@ function addSentence(steps: TaskStep[], sentence: string, own: OwnWords, branche
       if (rest === "" || !clause.startsWith(rest)) current = applies;
     }
     const text = strip(rest);
+    if (text === "" && condition !== undefined) dangling = clause;
+    if (text !== "") dangling = undefined;
     if (text !== "") steps.push({ text, fields: [], items: [], ...(applies && { condition: applies }) });
   }
+  if (dangling !== undefined) steps.push({ text: strip(dangling), fields: [], items: [] });
 }
 
 function strip(clause: string): string {

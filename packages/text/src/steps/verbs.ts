@@ -32,6 +32,18 @@ const LEADING = new Set(
 
 const OBJECT =
   /^(?:the|an?|all|it|them|that|this|these|those|its|their|each|every|both|any|by|for|to|from|in|on|with|only|my|our|your|me|us|up|down|out|back|how|what|which|whether|if|top|first|last|again|of|as|at|one|two|three|five|ten|results?|everything|contents?)\b|^["'`“‘«/#@\d·$({[-]|^\p{Lu}/u;
+/** Orders that need no object. */
+const ALONE = new Set(
+  "save print stop continue finish sort compare display return log summarize summarise".split(" "),
+);
+/** Words that name a field when a plain value follows: `count 0`, `name "x"`. */
+const FIELD_LIKE = new Set(
+  "average count email label limit message name note order score state sum tag test title total rank rate record start end close open group".split(
+    " ",
+  ),
+);
+const LITERAL_ONLY =
+  /^(?:-?\d[\d.,]*|["'`][^"'`]*["'`]|\[[^\]]*\]|\{[^}]*\}|true|false|null)\s*(?:$|[,;.]|\band\b)/u;
 const CLEARLY_NOUN = /^(?:of|is|are|was|were|as)\b/u;
 
 /** Whether words that follow a separator begin a new step, as an order does: "save it", "also verify that …". */
@@ -47,6 +59,8 @@ export function beginsStep(words: string, ownVerbs: ReadonlySet<string> = new Se
       continue;
     }
     if (CLEARLY_NOUN.test(after)) return false;
+    if (after === "") return ALONE.has(verb);
+    if (FIELD_LIKE.has(verb) && LITERAL_ONLY.test(after)) return false;
     if (NOUN_LIKE.has(verb)) return OBJECT.test(after) || /^\w+ (?:by|in|on|to|of|for|from) /u.test(after);
     return PLAIN_VERBS.has(verb) || ownVerbs.has(verb);
   }
