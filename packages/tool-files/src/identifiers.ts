@@ -5,7 +5,7 @@ export const MAX_IDENTIFIER_CHARACTERS = 128;
 
 /** Words that can't name a function in a module. */
 const RESERVED_WORDS =
-  "arguments as async await break case catch class const continue debugger default delete do else enum eval " +
+  "arguments await break case catch class const continue debugger default delete do else enum eval " +
   "export extends false finally for function if implements import in instanceof interface let new null package " +
   "private protected public return static super switch this throw true try typeof undefined var void while with yield";
 

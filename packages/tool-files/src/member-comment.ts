@@ -1,6 +1,6 @@
 import { compactJson, TOO_LARGE } from "./canonical-json.ts";
-import { isKeywords, own } from "./schema-reader.ts";
-import { commentLine, commentText, quote } from "./safe-text.ts";
+import { isKeywords, type Keywords, own } from "./schema-reader.ts";
+import { commentLine, harmlessInComment, quote } from "./safe-text.ts";
 
 const MAX_DESCRIPTION_CHARACTERS = 240;
 const MAX_DEFAULT_CHARACTERS = 60;
@@ -8,18 +8,28 @@ const MAX_FORMAT_CHARACTERS = 40;
 
 /** What a comment says about a property: description, format, range and default, on one line. */
 export function memberComment(name: string, schema: unknown): string {
-  if (!isKeywords(schema)) return protoHint(name);
-  const description = own(schema, "description") ?? own(schema, "title");
-  if (Object.keys(schema).length === 1 && typeof schema["type"] === "string") return protoHint(name);
-  const facts = [
-    own(schema, "deprecated") === true ? "@deprecated" : "",
-    typeof description === "string" ? sentence(commentLine(description, MAX_DESCRIPTION_CHARACTERS)) : "",
-    formatFact(own(schema, "format")),
-    rangeFact(own(schema, "minimum"), own(schema, "maximum")),
-    defaultFact(own(schema, "default")),
-    protoHint(name),
-  ];
-  return facts.filter((fact) => fact !== "").join(" ");
+  let comment = protoHint(name);
+  const say = (fact: string): void => {
+    if (fact !== "") comment += comment === "" ? fact : ` ${fact}`;
+  };
+  if (!isKeywords(schema)) return comment;
+  if (own(schema, "deprecated") === true) say("@deprecated");
+  say(sentence(commentLine(describedAs(name, schema), MAX_DESCRIPTION_CHARACTERS)));
+  say(formatFact(own(schema, "format")));
+  say(rangeFact(own(schema, "minimum"), own(schema, "maximum")));
+  say(defaultFact(own(schema, "default")));
+  return comment;
+}
+
+/** The description, or a title that says more than the name. */
+function describedAs(name: string, schema: Keywords): string {
+  const [description, title] = [own(schema, "description"), own(schema, "title")];
+  if (typeof description === "string") return description;
+  return typeof title === "string" && lettersOf(title) !== lettersOf(name) ? title : "";
+}
+
+function lettersOf(text: string): string {
+  return text.replaceAll(/[\s_-]+/g, "").toLowerCase();
 }
 
 function formatFact(format: unknown): string {
@@ -29,17 +39,17 @@ function formatFact(format: unknown): string {
 }
 
 function rangeFact(minimum: unknown, maximum: unknown): string {
-  const [from, to] = [minimum, maximum].map((bound) => (typeof bound === "number" ? String(bound) : ""));
-  if (from !== "" && to !== "") return `From ${from} to ${to}.`;
-  if (from !== "") return `At least ${from}.`;
-  return to === "" ? "" : `At most ${to}.`;
+  const isMaximum = typeof maximum === "number";
+  if (typeof minimum === "number")
+    return isMaximum ? `From ${minimum} to ${maximum}.` : `At least ${minimum}.`;
+  return isMaximum ? `At most ${maximum}.` : "";
 }
 
 function defaultFact(value: unknown): string {
   if (value === undefined || value === null || value === "") return "";
   const json = compactJson(value, MAX_DEFAULT_CHARACTERS);
   if (json === TOO_LARGE) return "";
-  return `Default: ${typeof value === "string" ? commentText(quote(value)) : commentLine(json, MAX_DEFAULT_CHARACTERS)}.`;
+  return `Default: ${typeof value === "string" ? harmlessInComment(quote(value)) : commentLine(json, MAX_DEFAULT_CHARACTERS)}.`;
 }
 
 /** In an object literal `__proto__: x` sets the prototype instead of a property. */

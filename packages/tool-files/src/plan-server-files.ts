@@ -75,7 +75,7 @@ export function planServerFiles(request: ServerFilesRequest): ServerFilesPlan {
     }
     const { tool, code, messages } = planTool(read, name, before.get(original), request);
     tools.push(tool);
-    files.set(name.file, code);
+    files.set(name.file, markGenerated(code));
     warnings.push(...messages.map((message) => ({ tool: original, message })));
   }
   tools.sort((a, b) => (a.definition.name < b.definition.name ? -1 : 1));

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { visibleText } from "./safe-text.ts";
 import { isKeywords } from "./schema-reader.ts";
 import { readRegularFile } from "./server-folder.ts";
-import { LOCK_FILE, type LockedTool, parseLock, type ServerLock } from "./server-lock.ts";
+import { LOCK_FILE, invalidLock, type LockedTool, parseLock, type ServerLock } from "./server-lock.ts";
 
 /** A server's lock, and its tools as everybody after discovery sees them. */
 export interface ReadLock {
@@ -25,7 +25,9 @@ export async function readLock(serverDir: string): Promise<ReadLock | undefined>
   try {
     text = await readRegularFile(file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return undefined;
+    if (code === "ELOOP") throw invalidLock(file, "it is a link");
     throw error;
   }
   const lock = parseLock(text, file);

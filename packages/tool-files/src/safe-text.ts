@@ -17,27 +17,23 @@ export function visibleText(text: string): string {
 /** Shortens to at most `limit` characters, at a word's end where one is near, with `…` to show it. */
 export function clip(text: string, limit: number): string {
   if (text.length <= limit) return text;
-  const cut = text.slice(0, limit - 1).toWellFormed();
+  const cut = text.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, "");
   const space = cut.lastIndexOf(" ");
   return `${(space > limit * 0.7 ? cut.slice(0, space) : cut).trimEnd()}…`;
-}
-
-/**
- * Makes foreign text harmless inside a block comment: it can't end the comment, start a tag or a compiler's directive
- * (`@ts-ignore`), or name a source map. Lines are kept.
- */
-export function commentText(text: string): string {
-  return neutralise(visibleText(text));
 }
 
 /** Foreign text on one line, for a comment. */
 export function commentLine(text: string, limit: number): string {
   const visible = visibleText(text.length > limit * 8 ? text.slice(0, limit * 8) : text);
   const line = /\s\s|[\n\t]/.test(visible) ? visible.replace(/\s+/g, " ") : visible;
-  return neutralise(clip(line.trim(), limit));
+  return harmlessInComment(clip(line.trim(), limit));
 }
 
-function neutralise(text: string): string {
+/**
+ * Makes visible text harmless inside a block comment: it can't end the comment, start a tag or a compiler's directive
+ * (`@ts-ignore`), or name a source map. Lines are kept.
+ */
+export function harmlessInComment(text: string): string {
   if (!/[@*=]/.test(text)) return text;
   return text
     .replaceAll("*/", String.raw`*\/`)

@@ -52,9 +52,10 @@ export function readReferences(root: unknown): References {
   const references = new Set<string>();
   const seen = new Set<object>(isKeywords(root) ? [root] : []);
   for (const value of seen) {
-    for (const [key, part] of Object.entries(value)) {
+    for (const key of Object.keys(value)) {
+      const part = (value as Keywords)[key];
       if (typeof part === "object" && part !== null) seen.add(part);
-      else if (typeof part === "string") {
+      else if (typeof part === "string" && (key === "id" || key.startsWith("$"))) {
         const prefix = NAMING_KEYWORDS.get(key);
         if (prefix !== undefined && !byName.has(prefix + part)) byName.set(prefix + part, value);
         else if (REFERENCE_KEYWORDS.includes(key)) references.add(part);

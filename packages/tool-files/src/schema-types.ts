@@ -97,7 +97,7 @@ export function readSchemaTypes(root: unknown, name: string, names: TypeNames): 
   if (isKeywords(root)) read(root, whole, 0);
   else whole.node = root === false ? NEVER : UNKNOWN;
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) read(next[0], next[1], 0);
-  return { types: reachable(whole), warnings: [...warnings] };
+  return { types: types.length === 1 ? types : reachable(whole), warnings: [...warnings] };
 }
 
 function opensObject(schema: Keywords): boolean {

@@ -68,11 +68,11 @@ export function parseLock(text: string, file: string): ServerLock {
   const result = serverLock.safeParse(readJson(text, file));
   if (!result.success) {
     const [issue] = result.error.issues;
-    throw invalid(file, `at ${issue?.path.join(".")}: ${issue?.message}`);
+    throw invalidLock(file, `at ${issue?.path.join(".")}: ${issue?.message}`);
   }
   const altered = result.data.tools.find((tool) => sha256(canonicalJson(tool.definition)) !== tool.sha256);
   if (altered !== undefined) {
-    throw invalid(
+    throw invalidLock(
       file,
       `the definition of ${JSON.stringify(altered.definition.name)} does not have the hash beside it`,
     );
@@ -84,11 +84,11 @@ function readJson(text: string, file: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw invalid(file, error instanceof Error ? error.message : String(error));
+    throw invalidLock(file, error instanceof Error ? error.message : String(error));
   }
 }
 
-function invalid(file: string, reason: string): CemError {
+export function invalidLock(file: string, reason: string): CemError {
   return new CemError(
     "TOOL_LOCK_INVALID",
     `${file} is not a usable lock of generated tools: ${reason}. Delete it and run "cem generate".`,

@@ -13,11 +13,6 @@ function generate(
   return generateToolModule({ name: "tool", inputSchema, ...more }, { server: "server", identifier });
 }
 
-/** Everything of the module below its mark. */
-function body(module: ToolModule): string {
-  return module.code.slice(module.code.indexOf("\n") + 1);
-}
-
 /** The type written for a property `a` of that schema. */
 function typeOf(schema: unknown, more: object = {}): string {
   const { code } = generate({ type: "object", properties: { a: schema }, ...more });
@@ -55,7 +50,7 @@ describe("generateToolModule", () => {
       },
       { server: "weather", identifier: "get_weather" },
     );
-    expect(body(module)).toBe(`import { callTool } from "../../client/index.ts";
+    expect(module.code).toBe(`import { callTool } from "../../client/index.ts";
 
 export interface GetWeatherInput {
   /** Where. */

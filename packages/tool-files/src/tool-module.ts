@@ -1,7 +1,6 @@
 import { compactJson, TOO_LARGE } from "./canonical-json.ts";
-import { markGenerated } from "./generated-mark.ts";
 import { printDeclaration, type PrintSettings } from "./print-type.ts";
-import { clip, commentText, quote, visibleText } from "./safe-text.ts";
+import { clip, harmlessInComment, quote, visibleText } from "./safe-text.ts";
 import { readSchemaTypes, type SchemaTypes } from "./schema-types.ts";
 import type { LearnedOutput } from "./server-lock.ts";
 import { printSignature } from "./signature.ts";
@@ -63,7 +62,7 @@ export function generateToolModule(definition: RawToolDefinition, naming: ToolMo
   const call = { identifier, input: inputType, optional, output: outputType };
   const parts: ModuleParts = { definition, naming, input, output, optional };
   return {
-    code: markGenerated(withinBounds(parts)),
+    code: withinBounds(parts),
     signature: printSignature(call),
     warnings: [...input.warnings, ...(output?.warnings ?? [])],
   };
@@ -130,7 +129,7 @@ function functionComment(
   const shown = description?.trim() ? description : (title ?? name);
   const text = visibleText(shown.slice(0, MAX_DESCRIPTION_CHARACTERS * 4));
   const paragraphs = clip(text.replaceAll(/\n\s*\n\s*/g, "\n\n").trim(), MAX_DESCRIPTION_CHARACTERS);
-  const lines = commentText(paragraphs).split("\n").slice(0, MAX_DESCRIPTION_LINES);
+  const lines = harmlessInComment(paragraphs).split("\n").slice(0, MAX_DESCRIPTION_LINES);
   if (outputSchema === undefined && learned !== undefined) {
     const results = `${learned.results} observed result${learned.results === 1 ? "" : "s"}`;
     lines.push("", `The result's type was learned from ${results}: the server states none.`);

@@ -1,5 +1,7 @@
 import { Script } from "node:vm";
 import { describe, expect, it } from "vitest";
+import { typeCheck } from "../scripts/evaluate/type-check.ts";
+import { planServerFiles } from "./plan-server-files.ts";
 import { nameServerFolders, nameTools } from "./tool-names.ts";
 
 function identifiers(
@@ -85,6 +87,21 @@ describe("nameTools", () => {
       expect(file).not.toMatch(/^(?:con|nul|com1|index)\.ts$/i);
     }
     expect(names.map((name) => name.identifier)).not.toContain("then");
+  });
+
+  it("names functions that compile and are exported under that name", () => {
+    const words =
+      "type as async of from get set require module exports Object Array String Error Record input args T any " +
+      "unknown never string global window let static enum undefined NaN eval arguments interface readonly declare " +
+      "satisfies using accessor Map Symbol console process namespace abstract keyof infer is asserts void null";
+    const definitions = [...ODD_NAMES, ...words.split(" ")].map((name) => ({
+      name,
+      outputSchema: { type: "string" },
+    }));
+    const { files, lock } = planServerFiles({ server: "odd", definitions });
+    expect(lock.tools).toHaveLength(definitions.length);
+    const modules = [...files].filter(([file]) => file.endsWith(".ts"));
+    expect(typeCheck(modules.map(([file, code]) => ({ file: `odd/${file}`, code })))).toEqual([]);
   });
 
   it("does not depend on the order", () => {

@@ -1,10 +1,9 @@
-import { CemError } from "@cem/core";
 import { readdir, rm, rmdir } from "node:fs/promises";
 import path from "node:path";
 import { withFolderLock } from "./folder-lock.ts";
 import { planServerFiles, type ServerFilesPlan, type ServerFilesRequest } from "./plan-server-files.ts";
 import { openServerFolder, type PresentFile, readServerFolder, writeWhole } from "./server-folder.ts";
-import { LOCK_FILE, parseLock, type ServerLock } from "./server-lock.ts";
+import { invalidLock, LOCK_FILE, parseLock, type ServerLock } from "./server-lock.ts";
 
 /** Which folder is meant. */
 export interface ServerFolder {
@@ -80,12 +79,6 @@ export async function removeServerFiles({ serversDir, folder, signal }: ServerFo
 function presentLock(directory: string, file: PresentFile | undefined): ServerLock | undefined {
   if (file === undefined) return undefined;
   const place = path.join(directory, LOCK_FILE);
-  if (file.text !== "") return parseLock(file.text, place);
-  throw new CemError(
-    "TOOL_LOCK_INVALID",
-    `${place} is empty or no regular file. Delete it and run "cem generate".`,
-    {
-      details: { file: place },
-    },
-  );
+  if (file.text === "") throw invalidLock(place, "it is empty or no regular file");
+  return parseLock(file.text, place);
 }

@@ -1,0 +1,56 @@
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+const home = path.resolve(import.meta.dirname, "..");
+let folder = "";
+let blocks: string[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "cem-readme-"));
+  await mkdir(path.join(folder, "node_modules", "@cem"), { recursive: true });
+  await symlink(home, path.join(folder, "node_modules", "@cem", "tool-files"));
+  await writeFile(path.join(folder, "package.json"), '{ "type": "module" }');
+  const readme = await readFile(path.join(home, "README.md"), "utf8");
+  blocks = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map((match) => match[1] ?? "");
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Runs code in a folder that has the package installed. */
+async function run(code: string): Promise<string> {
+  const file = path.join(folder, "example.mjs");
+  await writeFile(file, code);
+  const { stdout } = await promisify(execFile)(process.execPath, ["--conditions=@cem/source", file], {
+    cwd: folder,
+  });
+  return stdout;
+}
+
+describe("README", () => {
+  it("shows what its first example really does", async () => {
+    const [first = "", shown = ""] = blocks;
+    expect(await run(first)).toBe(
+      "[ 'get_weather.ts', 'index.ts', 'tools.lock.json' ]\n" +
+        "get-weather\n  description: Gets the weather of [-a-]{+any+} city.\n",
+    );
+    const file = await readFile(path.join(folder, "servers", "weather", "get_weather.ts"), "utf8");
+    expect(file.slice(file.indexOf("\n") + 1)).toBe(shown);
+  });
+
+  it("learns the result's type as it says", async () => {
+    const definitions = 'const definitions = [{ name: "get-weather" }];\n';
+    await run(definitions + (blocks[2] ?? ""));
+    const file = await readFile(path.join(folder, "servers", "weather", "get_weather.ts"), "utf8");
+    expect(file).toContain("  celsius: number;\n  wind?: string;\n");
+    expect(file).toContain("learned from 2 observed results");
+  });
+
+  it("prints the signature it says", async () => {
+    expect(await run(blocks[3] ?? "")).toBe("add(input: { a: number }): Promise<unknown>\n");
+  });
+});
