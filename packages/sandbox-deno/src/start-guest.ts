@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { closeSync, openSync } from "node:fs";
 import type { Socket } from "node:net";
@@ -57,7 +58,21 @@ export function startGuest(plan: SpawnPlan): Guest {
       for (const stream of streams) stream.unref();
     },
     kill() {
-      if (alive) child.kill("SIGKILL");
+      if (alive) killGroup(child);
     },
   };
+}
+
+/**
+ * Ends a process and those it has started: a launcher that is killed while it sets up leaves a child that would
+ * wait for it for ever, and hold its pipes open.
+ */
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  try {
+    if (process.platform !== "win32") process.kill(-child.pid, "SIGKILL");
+  } catch {
+    // The group is gone.
+  }
+  child.kill("SIGKILL");
 }
