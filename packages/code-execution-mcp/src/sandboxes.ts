@@ -1,8 +1,9 @@
-import { mkdir } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import type { Config } from "@cem/config";
 import { CemError } from "@cem/core";
 import type { Mount, NetworkPolicy, RunLimits, Sandbox, SandboxProvider, SandboxSpec } from "@cem/core";
 import { createDenoSandboxProvider } from "@cem/sandbox-deno";
+import { makeFolder } from "./make-folder.ts";
 
 const BYTES_PER_KB = 1024;
 const BYTES_PER_MB = 1024 * 1024;
@@ -26,7 +27,7 @@ function standbyGuests({ optimizations }: Config): number {
 /** Makes the strongest sandbox that starts here, as the configuration wants it. */
 export async function createSandbox(config: Config, own?: SandboxProvider): Promise<Sandbox> {
   const spec = sandboxSpec(config);
-  await makeFolder(spec.workspaceDir);
+  await makeWorkspace(spec.workspaceDir);
   const providers = own === undefined ? sandboxProviders(config) : [own];
   const failures: unknown[] = [];
   for (const provider of providers) {
@@ -44,11 +45,15 @@ export function sandboxSpec({ execution, guardrails }: Config): SandboxSpec {
   return {
     workspaceDir: execution.workspaceDir,
     mounts: [
-      { hostPath: execution.serversDir, guestPath: "/workspace/servers", readOnly: true },
-      { hostPath: execution.skillsDir, guestPath: "/workspace/skills", readOnly: true },
-      ...execution.mountDirectories.map(
-        ({ host, guest, mode }): Mount => ({ hostPath: host, guestPath: guest, readOnly: mode === "ro" }),
-      ),
+      ...[
+        { hostPath: execution.serversDir, guestPath: "/workspace/servers", readOnly: true },
+        { hostPath: execution.skillsDir, guestPath: "/workspace/skills", readOnly: true },
+      ].filter(({ hostPath }) => existsSync(hostPath)),
+      ...execution.mountDirectories.map(({ host, guest, mode }): Mount => ({
+        hostPath: host,
+        guestPath: guest,
+        readOnly: mode === "ro",
+      })),
     ],
     network: networkPolicy(execution.allowNetworkAccess, guardrails.allowedNetworks),
     limits: runLimits(execution.limits, guardrails),
@@ -73,9 +78,9 @@ function runLimits(limits: Config["execution"]["limits"], guardrails: Config["gu
   };
 }
 
-async function makeFolder(folder: string): Promise<void> {
+async function makeWorkspace(folder: string): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true });
+    await makeFolder(folder);
   } catch (error) {
     throw new CemError(
       "WORKSPACE_UNUSABLE",
