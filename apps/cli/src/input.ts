@@ -1,4 +1,8 @@
-import { createReadStream } from "node:fs";
+import { constants, createReadStream, openSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { Socket } from "node:net";
+import { addAbortSignal } from "node:stream";
+import type { Readable } from "node:stream";
 import { CemError } from "@cem/core";
 import { MISUSE } from "./exit-codes.ts";
 
@@ -11,6 +15,7 @@ const MAX_INPUT_BYTES = 4 * 1024 * 1024;
  * @throws CemError `FILE_NOT_FOUND`, `FILE_UNREADABLE`, `INPUT_TOO_LARGE`, `INPUT_NOT_UTF8`, `INPUT_EMPTY`
  */
 export async function readInput(file: string, what: "code" | "task", signal: AbortSignal): Promise<string> {
+  if (file === "") throw new CemError(MISUSE.usage, "The file's name is empty. Give a file, or - for stdin.");
   const name = file === "-" ? "stdin" : file;
   const bytes = await readBytes(file, name, signal);
   const text = decode(bytes, name);
@@ -38,26 +43,40 @@ export function requireIntact(text: string, what: "task" | "query"): void {
 }
 
 async function readBytes(file: string, name: string, signal: AbortSignal): Promise<Buffer> {
-  if (file === "-" && process.stdin.isTTY) {
-    process.stderr.write("Reading from the keyboard. End with Ctrl-D on a line of its own.\n");
-  }
   const chunks: Buffer[] = [];
   let length = 0;
   try {
-    const stream = file === "-" ? process.stdin : createReadStream(file);
-    const stop = (): void => void stream.destroy(new Error("stopped"));
-    signal.addEventListener("abort", stop, { once: true });
+    const stream = await openInput(file, name);
+    addAbortSignal(signal, stream);
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       chunks.push(chunk);
       length += chunk.length;
       if (length > MAX_INPUT_BYTES) throw tooLarge(name);
     }
-    signal.removeEventListener("abort", stop);
   } catch (error) {
     signal.throwIfAborted();
     throw CemError.isInstance(error) ? error : unreadable(name, error);
   }
   return Buffer.concat(chunks, length);
+}
+
+async function openInput(file: string, name: string): Promise<Readable> {
+  if (file === "-") {
+    if (process.stdin.isTTY)
+      process.stderr.write("Reading from the keyboard. End with Ctrl-D on a line of its own.\n");
+    return process.stdin;
+  }
+  const found = await stat(file);
+  // Opening a pipe that nobody writes to would block a thread, and with it the end of this process.
+  if (found.isFIFO()) return new Socket({ fd: openSync(file, constants.O_RDONLY | constants.O_NONBLOCK) });
+  if (found.isFile() || found.isDirectory()) return createReadStream(file);
+  throw new CemError(
+    MISUSE.fileUnreadable,
+    `${name} is not a file. Give a TypeScript file, or - to read stdin.`,
+    {
+      details: { file: name },
+    },
+  );
 }
 
 function tooLarge(name: string): CemError {
@@ -72,6 +91,7 @@ function unreadable(name: string, cause: unknown): CemError {
   const options = { details: { file: name, reason: code }, cause };
   switch (code) {
     case "ENOENT":
+    case "ENOTDIR":
       return new CemError(
         MISUSE.fileNotFound,
         `${name} is not there. Check the path and its spelling.`,

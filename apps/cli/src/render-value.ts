@@ -1,6 +1,6 @@
 import type { JsonValue } from "@cem/core";
 import { oneLine } from "./safe-text.ts";
-import { columnsOf, counted, cut, grouped, padEnd } from "./text-layout.ts";
+import { columnsOf, counted, cut, grouped, padEnd, wrap } from "./text-layout.ts";
 import type { Style } from "./text-layout.ts";
 import { LABEL_COLUMNS } from "./render-rows.ts";
 import { MAX_ROWS, renderTable } from "./render-table.ts";
@@ -78,11 +78,19 @@ function renderEntries(
     const label = noun === "item" ? colors.dim(padEnd(name, keyWidth)) : padEnd(name, keyWidth);
     const inline = renderInline(value, { ...style, width: room });
     if (inline !== undefined) return [`${label}  ${inline}`];
+    if (typeof value === "string" && !value.includes("\n"))
+      return besideLabel(label, value, keyWidth, room, style);
     const nested = renderNested(value, { ...style, width: style.width - 2 }, depth + 1);
     return [label.trimEnd(), ...nested.map((line) => `  ${line}`)];
   });
   const hidden = entries.length - shown.length;
   return hidden === 0 ? lines : [...lines, colors.dim(`… ${counted(hidden, `more ${noun}`)}`)];
+}
+
+/** A long text, wrapped to the right of its key. */
+function besideLabel(label: string, text: string, keyWidth: number, room: number, style: Style): string[] {
+  const [first = "", ...rest] = renderText(text, style).flatMap((line) => wrap(line, room));
+  return [`${label}  ${first}`, ...rest.map((line) => " ".repeat(keyWidth + 2) + line)];
 }
 
 /** The value on one line, if it is small enough to read there. */

@@ -1,11 +1,12 @@
 import { readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { renderConfigTemplate } from "@cem/config";
 import { CemError } from "@cem/core";
+import { makeFolder } from "code-execution-mcp";
 import type { Answer } from "../answer.ts";
 import type { Invocation } from "../command-line.ts";
 import { EXIT_OK, MISUSE } from "../exit-codes.ts";
 import { FIRST_SERVER, FIRST_TASK, FIRST_TOOL_FILES } from "../first-tool.ts";
-import { makeFolder } from "../make-folder.ts";
 import { renderRow } from "../render-rows.ts";
 import { safeText } from "../safe-text.ts";
 
@@ -21,7 +22,6 @@ interface Laid {
 /** `cem init`: makes the folders, a commented configuration and a first tool. Changes nothing that is there. */
 export async function initialise({ dir }: InitInvocation): Promise<Answer> {
   const root = path.resolve(dir);
-  const { renderConfigTemplate } = await import("@cem/config");
   const laid: Laid = { made: [], kept: [] };
   await layFolder(root, "", laid);
   for (const folder of FOLDERS) await layFolder(root, folder, laid);

@@ -1,0 +1,224 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type { TaskResult } from "@cem/core";
+import { beforeAll, describe, expect, it } from "vitest";
+import { ended, runCem, SAMPLES, SHELL_COMMAND, startCem, temporaryFolder } from "./testing/run-cem.ts";
+
+const MAIN_JOB = "Calculate 5 + 3 and get weather for San Francisco";
+/** Says when it is there, and never ends. */
+const ENDLESS = 'console.log("the code is running"); for (;;) {}';
+
+const cwd = temporaryFolder();
+const cem = (args: readonly string[], input?: string | Uint8Array) =>
+  runCem(args, input === undefined ? { cwd } : { cwd, input });
+const resultOf = (text: string): TaskResult => JSON.parse(text) as TaskResult;
+
+beforeAll(() => {
+  mkdirSync(path.join(cwd, "folder"));
+  writeFileSync(path.join(cwd, "empty.ts"), " \n");
+  writeFileSync(path.join(cwd, "latin1.ts"), Buffer.from([0x72, 0xe9, 0x0a]));
+  writeFileSync(path.join(cwd, "endless.ts"), ENDLESS);
+  writeFileSync(path.join(cwd, "wrong.yaml"), "execution:\n  sandbox_typ: deno\n");
+});
+
+describe("cem run", () => {
+  it("does a task and shows each stage, the code, and the value last", async () => {
+    const { code, stdout, stderr } = await cem(["run", MAIN_JOB, ...SAMPLES]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const order = ["discover", "select", "generate", "review", "run", "import", "context", "San Francisco  "];
+    const places = order.map((word) => stdout.lastIndexOf(`  ${word}`));
+    expect(places).toEqual(places.toSorted((one, other) => one - other));
+    expect(places.every((place) => place > 0)).toBe(true);
+    // oxlint-disable-next-line no-control-regex -- there must be none in a pipe
+    expect(stdout).not.toMatch(/\u001B/u);
+  });
+
+  it("prints the whole result as one JSON object", async () => {
+    const { code, stdout } = await cem(["run", "--json", MAIN_JOB, ...SAMPLES]);
+    const result = resultOf(stdout);
+    expect(code).toBe(0);
+    expect(result).toMatchObject({ status: "success", error: null, origin: "rules", availableTools: 15 });
+    expect(JSON.stringify(result.value)).toContain("8");
+    expect(result.toolCalls.map(({ tool }) => tool)).toContain("get_weather");
+    expect(result.isolation?.sandbox).toBe("deno");
+  });
+
+  it("takes the task from stdin, and gives the value alone", async () => {
+    const { code, stdout } = await cem(["run", "-", "--quiet", ...SAMPLES], "Calculate 6 * 7\n");
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "42\n" });
+  });
+
+  it("refuses what no tool can do, and says what to do", async () => {
+    const { code, stderr } = await cem(["run", "Send an email to bob@example.com", ...SAMPLES]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/Nothing was run\.[^]*cem tools/u);
+  });
+});
+
+describe("cem exec", () => {
+  it("runs code from stdin and shows its output as it comes", async () => {
+    const { code, stdout } = await cem(
+      ["exec", "-", ...SAMPLES],
+      'console.log("one\\ntwo"); return { sum: 8 };',
+    );
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/ {2}output {5}one\n {13}two\n/u);
+    expect(stdout).toMatch(/\n {2}sum {8}8\n$/u);
+  });
+
+  it("points at the line that failed", async () => {
+    const { code, stderr } = await cem(["exec", "-"], 'const a = 1;\n\nthrow new RangeError("too much");\n');
+    expect(code).toBe(1);
+    expect(stderr).toContain("too much");
+    expect(stderr).toMatch(/> {2}3 {2}throw/u);
+  });
+
+  it("stops code that takes too long", async () => {
+    const { code, stdout } = await cem(["exec", "endless.ts", "--timeout", "1", "--json"]);
+    expect(code).toBe(1);
+    expect(resultOf(stdout)).toMatchObject({ status: "timeout", output: "the code is running\n" });
+  });
+
+  it("keeps hostile output away from the terminal", async () => {
+    const hostile = 'console.log("\\u001b[2J\\u009b1m\\u202e"); throw new Error("\\u001b]0;x\\u0007");';
+    const { stdout, stderr } = await cem(["exec", "-"], hostile);
+    expect(stdout + stderr).toMatch(/^[\n -~…]+$/u);
+  });
+});
+
+describe("cem init", () => {
+  it("makes what a first run needs, and changes nothing the second time", async () => {
+    const folder = temporaryFolder();
+    const first = JSON.parse((await runCem(["init", "--json"], { cwd: folder })).stdout) as {
+      made: string[];
+    };
+    expect(first.made).toContain("config.yaml");
+    const { stdout } = await runCem(["run", "--quiet", "Greet Ada"], { cwd: folder });
+    expect(stdout).toBe("Hello, Ada!\n");
+
+    writeFileSync(path.join(folder, "config.yaml"), "# mine\n");
+    const second = await runCem(["init"], { cwd: folder });
+    expect(second).toMatchObject({ code: 0, stdout: expect.stringContaining("there already") });
+    expect(readFileSync(path.join(folder, "config.yaml"), "utf8")).toBe("# mine\n");
+  });
+
+  it("leaves a folder of servers alone", async () => {
+    const folder = temporaryFolder();
+    mkdirSync(path.join(folder, "servers", "mine"), { recursive: true });
+    const { stdout } = await runCem(["init", "--json"], { cwd: folder });
+    expect(JSON.parse(stdout)).toMatchObject({
+      made: ["skills/", "workspace/", "config.yaml"],
+      kept: ["servers/"],
+    });
+  });
+});
+
+describe("cem doctor", () => {
+  it("looks at everything and hides secrets", async () => {
+    const env = { OPENAI_API_KEY: "sk-do-not-show", LLM_MODEL: "some-model" };
+    const { code, stdout } = await runCem(["doctor", "--config", ...SAMPLES], { cwd, env });
+    expect(code).toBe(0);
+    expect(stdout).not.toContain("sk-do-not-show");
+    expect(stdout).toMatch(/llm\.model +some-model {2}\(environment LLM_MODEL/u);
+    for (const name of ["node", "config", "servers", "deno", "workspace", "llm"]) {
+      expect(stdout).toMatch(new RegExp(`^ {2}${name} `, "mu"));
+    }
+  });
+
+  it("fails when something that a task needs is broken", async () => {
+    const { code, stdout } = await cem(["doctor", "--json", "--workspace", "endless.ts"]);
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ status: "error", error: { code: "DOCTOR_FOUND_BROKEN" } });
+  });
+});
+
+describe("--json", () => {
+  it.each([
+    [["tools"], 0, "success"],
+    [["tools", "weather"], 0, "success"],
+    [["search", "weather", "--detail", "full"], 0, "success"],
+    [["doctor"], 0, "success"],
+    [["exec", "-"], 2, "error"],
+    [["run", "Send an email to bob@example.com"], 1, "refused"],
+    [["tools", "wether"], 2, "error"],
+    [["exec", "missing.ts"], 2, "error"],
+    [["run", "x", "--config", "wrong.yaml"], 2, "error"],
+    [["run", "x", "--jsno"], 2, "error"],
+    [["nonsense"], 2, "error"],
+  ])("is one object and nothing else for %j", async (args, code, status) => {
+    const given = await cem([...SAMPLES, "--json", ...args]);
+    expect(given).toMatchObject({ code, stderr: "" });
+    expect(given.stdout.trimEnd()).not.toContain("\n");
+    expect(JSON.parse(given.stdout)).toMatchObject({ status });
+  });
+});
+
+describe("wrong use", () => {
+  it.each([
+    [["run", ""], /There is no task/u],
+    [["run", "-"], /stdin is empty/u],
+    [["search", " "], /There is no query/u],
+    [["exec", "missing.ts"], /missing\.ts is not there/u],
+    [["exec", "folder"], /folder is a folder/u],
+    [["exec", "empty.ts"], /empty\.ts is empty/u],
+    [["exec", "latin1.ts"], /latin1\.ts is not UTF-8/u],
+    [["exec", "/dev/zero"], /is not a file/u],
+    [["tools", "--config", "wrong.yaml"], /wrong\.yaml:2 {2}execution\.sandbox_typ .*Did you mean/u],
+    [["tools", "--config", "missing.yaml"], /missing\.yaml/u],
+    [["init", "endless.ts"], /is in the way/u],
+    [["rnu"], /Did you mean run\?/u],
+  ])("ends with 2 and says why for %j", async (args, message) => {
+    const { code, stdout, stderr } = await cem(args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(message);
+  });
+
+  it("finds a task whose bytes are not UTF-8", () => {
+    const script = `${SHELL_COMMAND} run "$(printf 'caf\\351')"`;
+    const { status, stderr } = spawnSync("sh", ["-c", script], { cwd, encoding: "utf8" });
+    expect(status).toBe(2);
+    expect(stderr).toContain("not valid UTF-8");
+  });
+});
+
+describe.skipIf(process.platform === "win32")("being stopped", () => {
+  it.each([
+    ["SIGINT", 130, "Stopped by Ctrl-C.\n"],
+    ["SIGTERM", 143, "Stopped from outside (SIGTERM).\n"],
+  ] as const)("ends on %s with nothing left running", async (signal, code, message) => {
+    const folder = temporaryFolder();
+    const child = startCem(["exec", "../endless.ts", "--workspace", folder], {
+      cwd: path.join(cwd, "folder"),
+    });
+    child.stdout.once("data", function stopWhenRunning(this: void) {});
+    const running = new Promise<void>((resolve) => {
+      child.stdout.on("data", (text: string) => text.includes("the code is running") && resolve());
+    });
+    const end = ended(child);
+    await running;
+    // A terminal and a parent may both send it.
+    child.kill(signal);
+    child.kill(signal);
+    expect(await end).toMatchObject({ code, stderr: message });
+    expect(execFileSync("ps", ["-eo", "args"], { encoding: "utf8" })).not.toContain(folder);
+  });
+
+  it("says so in JSON", async () => {
+    const child = startCem(["exec", "-", "--json"], { cwd });
+    const end = ended(child);
+    // Without an end of stdin it waits for more code.
+    child.stdin.write(ENDLESS);
+    await new Promise<void>((resolve) => child.stdin.write("\n", () => resolve()));
+    setTimeout(() => child.kill("SIGINT"), 500);
+    const { code, stdout } = await end;
+    expect(code).toBe(130);
+    expect(JSON.parse(stdout)).toMatchObject({ status: "error", error: { code: "INTERRUPTED" } });
+  });
+
+  it("says nothing when nobody reads any more", () => {
+    const script = `set -o pipefail; ${SHELL_COMMAND} tools ${SAMPLES.join(" ")} | head -1`;
+    const { status, stderr } = spawnSync("bash", ["-c", script], { cwd, encoding: "utf8" });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  });
+});
