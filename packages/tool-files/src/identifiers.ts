@@ -1,7 +1,7 @@
 import { sha256 } from "./canonical-json.ts";
 
 /** The longest identifier, in UTF-16 units: what MCP allows for a tool's name. */
-export const MAX_IDENTIFIER_CHARACTERS = 128;
+const MAX_IDENTIFIER_CHARACTERS = 128;
 
 /** Words that can't name a function in a module. */
 const RESERVED_WORDS =

@@ -13,7 +13,7 @@ import { readDefinition, type ReadDefinition, type SkippedTool } from "./tool-de
 import { generateToolModule } from "./tool-module.ts";
 import { nameTools, type ToolName } from "./tool-names.ts";
 
-export const INDEX_FILE = "index.ts";
+const INDEX_FILE = "index.ts";
 
 /** What a server's files are written from. */
 export interface ServerFilesRequest {

@@ -20,7 +20,7 @@ export function printDeclaration(named: NamedType, keyword: "export " | "", sett
 }
 
 /** A type as text; its further lines begin with `indent`. */
-export function printType(node: TypeNode, indent: string, settings: PrintSettings): string {
+function printType(node: TypeNode, indent: string, settings: PrintSettings): string {
   switch (node.kind) {
     case "text":
       return node.text;

@@ -30,7 +30,7 @@ export function printSignature(call: Call): string {
 }
 
 /** Whether the type is an object without any property. */
-export function isClosedAndEmpty(node: TypeNode | undefined): boolean {
+function isClosedAndEmpty(node: TypeNode | undefined): boolean {
   if (node?.kind !== "object" || node.members.length > 0) return false;
   return node.index?.kind === "text" && node.index.text === "never";
 }

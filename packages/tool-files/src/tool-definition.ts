@@ -2,7 +2,7 @@ import * as z from "zod";
 import { canonicalJson, sha256, TOO_LARGE } from "./canonical-json.ts";
 
 /** The most JSON text of one definition, in characters. The largest of 12,000 real ones has 150,000. */
-export const MAX_DEFINITION_CHARACTERS = 1024 * 1024;
+const MAX_DEFINITION_CHARACTERS = 1024 * 1024;
 /** MCP asks for 128 at most; some servers have more. */
 const MAX_NAME_CHARACTERS = 1_024;
 

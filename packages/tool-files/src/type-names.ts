@@ -33,7 +33,7 @@ export function createTypeNames(): TypeNames {
 }
 
 /** `get_weather input` as `GetWeatherInput`. */
-export function pascalCase(words: string): string {
+function pascalCase(words: string): string {
   const isPlain = /^[\w ]{1,100}$/.test(words);
   const parts = isPlain
     ? words.replaceAll(" ", "_").split("_")

@@ -103,7 +103,7 @@ function namedWidth(named: NamedType): number {
   return width;
 }
 
-export function isText(node: TypeNode, text: string): boolean {
+function isText(node: TypeNode, text: string): boolean {
   return node.kind === "text" && node.text === text;
 }
 
