@@ -1,5 +1,5 @@
-// Sets the project up where that has not been done: installs the packages and builds the command. Says what
-// it does on stderr, in plain words. Runs on a bare Node 20 with npm.
+// Sets the project up where that has not been done: installs the packages. Nothing is built, since Node runs the
+// TypeScript sources as they are. Says what it does on stderr, in plain words. Runs on a bare Node 20 with npm.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -16,42 +16,31 @@ import { findNode, nodeMissing, root } from "./node24.mjs";
 
 const PNPM = "pnpm@12.18.0";
 const STATE_DIR = path.join(root, ".cem");
-const STAMP = path.join(root, "node_modules", ".cem-setup.json");
+const STAMP = path.join(root, "node_modules", ".cem-setup");
 const LOG = path.join(STATE_DIR, "setup.log");
 const LOCK = path.join(STATE_DIR, "setup.lock");
 const HEARTBEAT_MS = 10_000;
-const LOCK_WAIT_MS = 500;
-const LOCK_STALE_MS = 10 * 60_000;
+const LOCK_POLL_MS = 500;
 
 /** What went wrong and what to do, for people. */
 export class SetupError extends Error {}
 
-/** Brings packages and build up to date, and resolves to the path of the Node to use. */
+/** Brings the packages up to date, and resolves to the path of the Node to use. */
 export async function setUp() {
-  const wanted = { packages: hashOfManifests(), build: hashOfSources() };
-  if (isCurrent(wanted)) return requireNode();
+  const wanted = hashOfManifests();
+  if (readStamp() === wanted) return requireNode();
   mkdirSync(STATE_DIR, { recursive: true });
   const release = await takeLock();
   try {
-    const done = readStamp();
-    if (isCurrent(wanted)) return requireNode();
+    if (readStamp() === wanted) return requireNode();
     rmSync(LOG, { force: true });
-    if (done.packages !== wanted.packages) {
-      rmSync(STAMP, { force: true });
-      say(
-        `Setting up: this happens once and takes about half a minute. Details: ${path.relative(root, LOG)}`,
-      );
-      await step("packages", "npx", ["-y", PNPM, "install", "--frozen-lockfile"], {
-        wayOut:
-          "The packages could not be installed. Check that the npm registry can be reached (npm ping), then run this again.",
-      });
-      writeStamp({ packages: wanted.packages });
-    }
-    requireNode();
-    await step("build", bin("turbo"), ["run", "build", "--output-logs=errors-only"], {
-      wayOut: "The build failed. The lines above say where.",
+    rmSync(STAMP, { force: true });
+    say(`Setting up. This happens once and takes about 20 seconds. Details: ${path.relative(root, LOG)}`);
+    await step("packages", "npx", ["-y", PNPM, "install", "--frozen-lockfile"], {
+      wayOut:
+        "The packages could not be installed. Check that the npm registry can be reached (npm ping), then run this again.",
     });
-    writeStamp(wanted);
+    writeFileSync(STAMP, wanted);
     say("");
     return requireNode();
   } finally {
@@ -86,19 +75,10 @@ function requireNode() {
 
 function readStamp() {
   try {
-    return JSON.parse(readFileSync(STAMP, "utf8"));
+    return readFileSync(STAMP, "utf8");
   } catch {
-    return {};
+    return undefined;
   }
-}
-
-function writeStamp(stamp) {
-  writeFileSync(STAMP, JSON.stringify(stamp));
-}
-
-function isCurrent(wanted) {
-  const done = readStamp();
-  return done.packages === wanted.packages && done.build === wanted.build;
 }
 
 function hashOfManifests() {
@@ -109,61 +89,32 @@ function hashOfManifests() {
   return hash.digest("hex");
 }
 
-/** Names, sizes and times of everything the build reads: a stat each, so a start costs milliseconds. */
-function hashOfSources() {
-  const hash = createHash("sha256");
-  for (const group of ["packages", "apps"]) {
-    for (const name of listed(path.join(root, group))) {
-      const folder = path.join(root, group, name);
-      for (const file of ["package.json", "tsup.config.ts", "tsconfig.json"])
-        addFile(hash, path.join(folder, file));
-      addFolder(hash, path.join(folder, "src"));
-    }
-  }
-  return hash.digest("hex");
-}
-
-function listed(folder) {
-  try {
-    return readdirSync(folder).toSorted();
-  } catch {
-    return [];
-  }
-}
-
-function addFolder(hash, folder) {
-  for (const name of listed(folder)) {
-    if (name.endsWith(".test.ts")) continue;
-    const entry = path.join(folder, name);
-    if (statSync(entry).isDirectory()) addFolder(hash, entry);
-    else addFile(hash, entry);
-  }
-}
-
-function addFile(hash, file) {
-  const found = statSync(file, { throwIfNoEntry: false });
-  if (found !== undefined) hash.update(`${file}\n${found.size}\n${found.mtimeMs}\n`);
-}
-
-/** One set-up at a time: two terminals may start together. */
+/** One set-up at a time: two terminals may start together. A lock whose process is gone counts for nothing. */
 async function takeLock() {
-  const waitingSince = Date.now();
   let told = false;
   for (;;) {
     try {
-      mkdirSync(LOCK);
-      return () => rmSync(LOCK, { recursive: true, force: true });
+      writeFileSync(LOCK, String(process.pid), { flag: "wx" });
+      return () => rmSync(LOCK, { force: true });
     } catch (error) {
       if (error.code !== "EEXIST") throw error;
     }
-    const held = statSync(LOCK, { throwIfNoEntry: false });
-    if (held !== undefined && Date.now() - held.mtimeMs > LOCK_STALE_MS)
-      rmSync(LOCK, { recursive: true, force: true });
-    if (!told && Date.now() - waitingSince > LOCK_WAIT_MS) {
-      say("Another set-up is running in this folder; waiting for it.");
-      told = true;
+    if (!isHeld()) {
+      rmSync(LOCK, { force: true });
+      continue;
     }
-    await new Promise((resolve) => setTimeout(resolve, LOCK_WAIT_MS));
+    if (!told) say("Another set-up is running in this folder; waiting for it.");
+    told = true;
+    await new Promise((resolve) => setTimeout(resolve, LOCK_POLL_MS));
+  }
+}
+
+function isHeld() {
+  try {
+    process.kill(Number(readFileSync(LOCK, "utf8")), 0);
+    return true;
+  } catch (error) {
+    return error.code === "EPERM";
   }
 }
 

@@ -1,6 +1,5 @@
 // npm start [-- arguments]: sets up what is missing, then runs `cem` with the arguments, or the main job.
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { root } from "./node24.mjs";
@@ -11,10 +10,10 @@ const given = process.argv.slice(2);
 
 try {
   const node = await setUp();
-  const command = path.join(root, "apps", "cli", "dist", "cem.js");
-  if (!existsSync(command))
-    throw new SetupError("The command was not built. Remove node_modules and run npm start again.");
-  const child = spawn(node, [command, ...(given.length > 0 ? given : MAIN_JOB)], { stdio: "inherit" });
+  const command = path.join(root, "apps", "cli", "src", "cem.ts");
+  const args = ["--conditions=@cem/source", command, ...(given.length > 0 ? given : MAIN_JOB)];
+  const env = { ...process.env, NODE_COMPILE_CACHE: path.join(root, ".cem", "compile-cache") };
+  const child = spawn(node, args, { stdio: "inherit", env });
   // The command itself decides how to end on these; this process only waits for it.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   child.on("error", (error) => fail(`The command could not be started: ${error.message}`));

@@ -36,7 +36,7 @@ function outcome(ending: object): RunOutcome {
     isolation,
     durationMs: 1,
   };
-  return { ...report, ...ending } as RunOutcome;
+  return { ...report, ...ending } as unknown as RunOutcome;
 }
 
 class MemorySandbox implements Sandbox {

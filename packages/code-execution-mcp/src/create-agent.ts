@@ -87,7 +87,10 @@ class ConfiguredAgent implements Agent {
     return pipeline.discoverTools(options);
   }
 
-  async searchTools(query: string, options?: { limit?: number; signal?: AbortSignal }): Promise<RankedTool[]> {
+  async searchTools(
+    query: string,
+    options?: { limit?: number; signal?: AbortSignal },
+  ): Promise<RankedTool[]> {
     const pipeline = await this.#obtainPipeline();
     return pipeline.searchTools(query, options);
   }
@@ -100,7 +103,10 @@ class ConfiguredAgent implements Agent {
 
   #obtainPipeline(): Promise<Agent> {
     if (this.#disposed && this.#pipeline === undefined) {
-      throw new CemError("AGENT_DISPOSED", "The agent was disposed and can't run anything more. Create another.");
+      throw new CemError(
+        "AGENT_DISPOSED",
+        "The agent was disposed and can't run anything more. Create another.",
+      );
     }
     this.#pipeline ??= this.#createPipeline().catch((error: unknown) => {
       // A configuration that was mended is read at the next call.

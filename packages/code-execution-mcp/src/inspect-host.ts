@@ -55,7 +55,11 @@ export async function inspectHost(source: ConfigSource & { signal?: AbortSignal 
 async function inspectFolder(folder: string): Promise<FolderReport> {
   const found = await stat(folder).catch(() => undefined);
   if (found !== undefined) {
-    return { path: folder, exists: found.isDirectory(), writable: found.isDirectory() && (await isWritable(folder)) };
+    return {
+      path: folder,
+      exists: found.isDirectory(),
+      writable: found.isDirectory() && (await isWritable(folder)),
+    };
   }
   return { path: folder, exists: false, writable: await isWritable(await nearestExisting(folder)) };
 }
