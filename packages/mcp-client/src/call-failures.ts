@@ -116,7 +116,7 @@ export function isConnectionLoss(thrown: unknown): boolean {
 }
 
 /** The innermost cause says most: "fetch failed" means nothing, "connect ECONNREFUSED" does. */
-function describeCause(thrown: unknown): string {
+export function describeCause(thrown: unknown): string {
   let message = thrown instanceof Error ? thrown.message : String(thrown);
   for (let error: unknown = thrown; error instanceof Error; error = error.cause) {
     if (error.message !== "") message = error.message;

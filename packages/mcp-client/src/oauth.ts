@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { CemError } from "@cem/core";
 import { auth, computeScopeUnion, extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
+import { describeCause } from "./call-failures.ts";
 import { isSafeUrl } from "./elicitation.ts";
 import { listenForCallback } from "./oauth-callback.ts";
 import type { CallbackListener } from "./oauth-callback.ts";
@@ -85,7 +86,7 @@ export function createOAuth(options: { folder?: string | undefined; clientName: 
         if (timeout.aborted)
           throw failed(server.name, `nobody signed in within ${DEFAULT_SIGN_IN_TIMEOUT_MS / 60_000} minutes`);
         if (CemError.isInstance(error) || outer?.aborted === true) throw error;
-        throw failed(server.name, error instanceof Error ? error.message : String(error), error);
+        throw failed(server.name, describeCause(error), error);
       } finally {
         await callback.close();
       }

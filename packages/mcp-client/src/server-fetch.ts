@@ -39,8 +39,20 @@ export function createServerFetch(settings: ServerFetchSettings): FetchLike {
       url.password = "";
     }
     const redirect = init?.redirect ?? (url.origin === server.origin ? "follow" : "error");
-    return bounded(await fetch(url, { ...init, headers, redirect }));
+    return bounded(await fetchOnceMore(url, { ...init, headers, redirect }));
   };
+}
+
+/** A server may drop an idle connection just as it is used again. What only reads can be asked once more. */
+async function fetchOnceMore(url: URL, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (error) {
+    const cause = error instanceof Error ? (error.cause as NodeJS.ErrnoException | undefined) : undefined;
+    const isStale = cause?.code === "ECONNRESET" || cause?.code === "UND_ERR_SOCKET";
+    if (!isStale || (init.method ?? "GET") !== "GET" || init.signal?.aborted === true) throw error;
+    return fetch(url, init);
+  }
 }
 
 function bounded(response: Response): Response {

@@ -116,12 +116,18 @@ function listen(child: ChildProcess, transport: Transport, onStderr: (line: stri
   child.stdout?.on("error", fail);
   child.stderr?.on("error", fail);
 
+  // The SDK handles a notification a moment after it gets it, but a response at once: without a break in
+  // between, the response of a call would overtake its progress.
+  let delivered = Promise.resolve();
+  const deliver = (message: JSONRPCMessage): void => {
+    delivered = delivered.then(() => transport.onmessage?.(message)).catch(fail);
+  };
   const splitMessages = createLineSplitter(MAX_MESSAGE_BYTES);
   child.stdout?.on("data", (chunk: Buffer) => {
     try {
       for (const line of splitMessages(chunk)) {
         const message = readMessage(line, fail);
-        if (message !== undefined) transport.onmessage?.(message);
+        if (message !== undefined) deliver(message);
       }
     } catch (error) {
       fail(error);

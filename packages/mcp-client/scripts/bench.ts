@@ -1,0 +1,89 @@
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { createMcpConnections, createMcpInvoker } from "@cem/mcp-client";
+import type { McpServerSettings } from "@cem/mcp-client";
+import { odd } from "../fixtures/servers.ts";
+
+/**
+ * What the checked way to a tool costs against the SDK's bare client, on the same server in turns; and how
+ * soon a live server answers when others hang. Prints JSON; times in milliseconds.
+ */
+const ROUNDS = 15;
+const CALLS = 100;
+const SERVERS = 20;
+const HANGING = 3;
+const signal = new AbortController().signal;
+
+async function time(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+function median(values: number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return Number((sorted[Math.floor(sorted.length / 2)] ?? 0).toFixed(3));
+}
+
+async function sequential(call: () => Promise<unknown>): Promise<void> {
+  for (let index = 0; index < CALLS; index += 1) await call();
+}
+
+async function parallel(call: () => Promise<unknown>): Promise<void> {
+  await Promise.all(Array.from({ length: CALLS }, call));
+}
+
+async function measureCalls(): Promise<object> {
+  const settings = odd("plain", { concurrency: CALLS });
+  if (settings.transport.kind !== "stdio") throw new Error("The benchmark is for stdio.");
+  const { command, args = [] } = settings.transport;
+  const client = new Client({ name: "bench", version: "0" });
+  await client.connect(new StdioClientTransport({ command, args: [...args], stderr: "ignore" }));
+  const connections = createMcpConnections({ servers: [settings] });
+  const invoker = createMcpInvoker(connections);
+  const bare = (): Promise<unknown> => client.callTool({ name: "echo", arguments: { text: "a" } });
+  const checked = async (): Promise<void> => {
+    const result = await invoker.invoke({ server: "odd", tool: "echo", args: { text: "a" } }, { signal });
+    if (!result.ok) throw new Error(result.error.message);
+  };
+  for (const call of [bare, checked]) {
+    await sequential(call);
+    await parallel(call);
+  }
+  const times: Record<string, number[]> = { bareSequential: [], checkedSequential: [], bareParallel: [], checkedParallel: [] };
+  for (let round = 0; round < ROUNDS; round += 1) {
+    times["bareSequential"]?.push((await time(() => sequential(bare))) / CALLS);
+    times["checkedSequential"]?.push((await time(() => sequential(checked))) / CALLS);
+    times["bareParallel"]?.push((await time(() => parallel(bare))) / CALLS);
+    times["checkedParallel"]?.push((await time(() => parallel(checked))) / CALLS);
+  }
+  await client.close();
+  await connections.close();
+  return Object.fromEntries(Object.entries(times).map(([name, values]) => [name, median(values)]));
+}
+
+/** Time until one live server among many has answered its first call, while all are being connected. */
+async function measureStart(hanging: number): Promise<number> {
+  const servers: McpServerSettings[] = Array.from({ length: SERVERS }, (_, index) =>
+    odd(index < hanging ? "hang" : "plain", { name: `server-${index}` }),
+  );
+  const connections = createMcpConnections({ servers });
+  const invoker = createMcpInvoker(connections);
+  const controller = new AbortController();
+  void connections.check({ signal: controller.signal });
+  const last = { server: `server-${SERVERS - 1}`, tool: "echo", args: { text: "a" } };
+  const ms = await time(() => invoker.invoke(last, { signal }));
+  controller.abort();
+  await connections.close();
+  return ms;
+}
+
+const calls = await measureCalls();
+const none: number[] = [];
+const some: number[] = [];
+for (let round = 0; round < 5; round += 1) {
+  none.push(await measureStart(0));
+  some.push(await measureStart(HANGING));
+}
+const start = { servers: SERVERS, firstCallWithNoneHanging: median(none), [`firstCallWith${HANGING}Hanging`]: median(some) };
+process.stdout.write(`${JSON.stringify({ callMs: calls, startMs: start }, undefined, 2)}\n`);

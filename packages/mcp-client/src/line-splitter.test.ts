@@ -1,0 +1,30 @@
+import { describe, expect, it } from "vitest";
+import { createLineSplitter } from "./line-splitter.ts";
+
+describe("createLineSplitter", () => {
+  it("puts lines together again wherever they were cut, also inside a character", () => {
+    const bytes = Buffer.from("α\nβγ\n\nδ");
+    for (let at = 0; at <= bytes.length; at += 1) {
+      const split = createLineSplitter(100);
+      expect([
+        ...split(bytes.subarray(0, at)),
+        ...split(bytes.subarray(at)),
+        ...split(Buffer.from("\n")),
+      ]).toEqual(["α", "βγ", "", "δ"]);
+    }
+  });
+
+  it("refuses a line that is too long, and goes on with the next", () => {
+    const split = createLineSplitter(4);
+    expect(() => split(Buffer.from("12345"))).toThrow("longer than 4 bytes");
+    expect(split(Buffer.from("\n1234\n"))).toEqual(["", "1234"]);
+  });
+
+  it("joins a line of many small pieces", () => {
+    const split = createLineSplitter(10_000_000);
+    const piece = Buffer.alloc(16, "x");
+    const lines = Array.from({ length: 100_000 }, () => split(piece)).flat();
+    expect(lines).toEqual([]);
+    expect(split(Buffer.from("\n"))[0]).toHaveLength(1_600_000);
+  });
+});
