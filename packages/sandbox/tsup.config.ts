@@ -1,14 +1,9 @@
 import { library } from "../../tsup.base.ts";
 
-export default [
-  library({ entry: { index: "src/index.ts", contract: "src/contract/index.ts" } }),
-  library({
-    entry: { boot: "src/guest/boot.ts" },
-    outDir: "dist/guest",
-    platform: "neutral",
-    target: "es2024",
-    dts: false,
-    sourcemap: false,
-    minify: true,
-  }),
-];
+/** The guest runner is a file of its own, which runs in the guest and shares nothing with the host's side. */
+export default library({
+  entry: { index: "src/index.ts", contract: "src/contract/index.ts", "guest/boot": "src/guest/boot.ts" },
+  // Deno knows Node's modules by their whole names only.
+  removeNodeProtocol: false,
+  dts: { entry: { index: "src/index.ts", contract: "src/contract/index.ts" } },
+});

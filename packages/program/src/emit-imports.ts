@@ -23,9 +23,7 @@ export class ImportPlan {
    * Takes a declaration in. Imports that only types refer to vanish, as TypeScript has it. Returns the name under
    * which a re-export as `default` can be read, where there is one.
    */
-  add(
-    declaration: ImportDeclaration | ExportNamedDeclaration | ExportAllDeclaration,
-  ): string | undefined {
+  add(declaration: ImportDeclaration | ExportNamedDeclaration | ExportAllDeclaration): string | undefined {
     const all = namesOf(declaration).filter((name) => !name.typeOnly);
     const names = all.filter((name) => name.local === undefined || this.#used.has(name.local));
     const isImport = declaration.type === "ImportDeclaration";
@@ -42,10 +40,7 @@ export class ImportPlan {
       });
     }
     const attributes = Object.fromEntries(
-      (declaration.attributes ?? []).map(({ key, value }) => [
-        nameOf(key),
-        value.value,
-      ]),
+      (declaration.attributes ?? []).map(({ key, value }) => [nameOf(key), value.value]),
     );
     this.planned.push({ specifier: declaration.source?.value ?? "", attributes, names });
     return fromDefault;

@@ -7,6 +7,7 @@ import { SourceEdits } from "./source-edits.ts";
 import { isTypeOnly, namesUsedAtRunTime, runtimeNodes } from "./syntax-tree.ts";
 
 interface Emitter {
+  code: string;
   edits: SourceEdits;
   imports: ImportPlan;
   /** The name of the function's parameter. */
@@ -32,6 +33,7 @@ export function emitModule(program: Program): EmitResult {
   let runtime = "$cem";
   for (let count = 1; code.includes(runtime); count += 1) runtime = `$cem${count}`;
   const emitter: Emitter = {
+    code,
     edits: new SourceEdits(code),
     imports: new ImportPlan(namesUsedAtRunTime(ast.program), runtime),
     runtime,
@@ -123,16 +125,22 @@ function emitDefaultExport(statement: ExportDefaultDeclaration, emitter: Emitter
     if (declaration.type === "TSDeclareFunction") return remove(statement, edits);
     return edits.overwrite(start, declarationStart, ";");
   }
-  const named = declaration.type === "FunctionDeclaration" || declaration.type === "ClassDeclaration";
-  if (named && declaration.id != null) {
+  const declares = declaration.type === "FunctionDeclaration" || declaration.type === "ClassDeclaration";
+  const isAbstract = declaration.type === "ClassDeclaration" && declaration.abstract === true;
+  if (declares && (declaration.id != null || isAbstract)) {
+    const name = declaration.id?.name ?? `${runtime}c`;
     edits.overwrite(start, declarationStart, ";");
-    edits.insert(statement.end ?? 0, `;${runtime}.default=${declaration.id.name};`);
+    // An abstract class is never an expression, so it needs a name.
+    if (declaration.id == null) edits.insert(endOfClassKeyword(emitter.code, declarationStart), ` ${name}`);
+    edits.insert(statement.end ?? 0, `;${runtime}.default=${name};`);
     return;
   }
-  const abstract = declaration.type === "ClassDeclaration" && declaration.abstract === true;
-  const bodyStart = abstract ? declarationStart + "abstract".length : declarationStart;
-  edits.overwrite(start, bodyStart, `;${runtime}.default=`);
+  edits.overwrite(start, declarationStart, `;${runtime}.default=`);
   edits.insert(statement.end ?? 0, ";");
+}
+
+function endOfClassKeyword(code: string, from: number): number {
+  return code.indexOf("class", from + "abstract".length) + "class".length;
 }
 
 /** `import.meta` and `import(…)`, wherever they are. */

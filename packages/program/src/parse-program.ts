@@ -62,7 +62,8 @@ function describe(error: unknown): GuestError {
   if (error instanceof TimeBoundReached) {
     return { name: "SyntaxError", message: "The program takes too long to parse. Simplify its nesting." };
   }
-  if (error instanceof RangeError) return { name: "SyntaxError", message: "The program is nested too deeply." };
+  if (error instanceof RangeError)
+    return { name: "SyntaxError", message: "The program is nested too deeply." };
   const { message, loc } = error as { message: string; loc?: { line: number; column: number } };
   const text = message.replace(/ \(\d+:\d+\)$/, "");
   if (loc === undefined) return { name: "SyntaxError", message: text };

@@ -27,7 +27,9 @@ export interface Visit {
 }
 
 function isNode(value: unknown): value is Node {
-  return typeof value === "object" && value !== null && typeof (value as { type?: unknown }).type === "string";
+  return (
+    typeof value === "object" && value !== null && typeof (value as { type?: unknown }).type === "string"
+  );
 }
 
 /** True for nodes that only say something about types and leave nothing at run time. */
@@ -62,7 +64,7 @@ export function* runtimeNodes(root: Node): Generator<Visit> {
 function isMereLabel({ parent, key }: Visit): boolean {
   if (parent === undefined) return false;
   if (key === "label") return true;
-  const computed = "computed" in parent && parent.computed === true;
+  const computed = "computed" in parent && parent.computed;
   if (key === "property") return !computed;
   if (key === "key") return !computed;
   if (key === "id") return parent.type === "TSEnumMember";

@@ -54,22 +54,33 @@ function hostImportMap(plan: GuestPlan, paths: Record<string, string>): ImportMa
     };
   }
   const own = Object.fromEntries(Object.keys(standIns).map((name) => [name, name]));
-  scopes[folderUrl(standInFolder(privateDir))] = own;
-  scopes[folderUrl(dirname(bootFile))] = own;
+  // The stand-in for node:fs loads the one for its promises, so that both fit whichever is asked for.
+  const promisesUrl = standIns["node:fs/promises"] ?? "";
+  scopes[folderUrl(standInFolder(privateDir))] = { ...own, "node:fs/promises": promisesUrl };
   return {
     imports: { [GUEST_CLIENT_SPECIFIER]: bootUrl, ...Object.fromEntries(places), ...standIns },
     scopes,
   };
 }
 
-function reexport(module: string, names: readonly string[]): string {
+/** A module that makes Node's functions fit before anybody has them, and exports them by their names. */
+function fileModule(bootUrl: string, take: string, names: readonly string[]): string {
   const identifiers = names.filter((name) => name !== "default" && /^[A-Za-z_$][\w$]*$/.test(name));
-  return `import real from "${module}";\nexport default real;\nexport const { ${identifiers.join(", ")} } = real;\n`;
+  return `import { patchNodeFunctions } from ${JSON.stringify(bootUrl)};
+import fs from "node:fs";
+const real = ${take};
+patchNodeFunctions(real);
+export default real;
+export const { ${identifiers.join(", ")} } = real;
+`;
 }
 
-/** Modules in place of Node's, whose functions the guest runner has made to take guest paths. */
+/** Modules in place of Node's, whose functions take guest paths. */
 function writeStandIns(privateDir: string, bootUrl: string): { name: string; file: string }[] {
-  const sqlite = `import * as real from "node:sqlite";
+  const sources = {
+    "node:fs": `import "node:fs/promises";\n${fileModule(bootUrl, "fs", Object.keys(fs))}`,
+    "node:fs/promises": fileModule(bootUrl, "fs.promises", Object.keys(promises)),
+    "node:sqlite": `import * as real from "node:sqlite";
 import { toHostPath } from ${JSON.stringify(bootUrl)};
 export * from "node:sqlite";
 export class DatabaseSync extends real.DatabaseSync {
@@ -78,15 +89,7 @@ export class DatabaseSync extends real.DatabaseSync {
   }
 }
 export default { ...real, DatabaseSync };
-`;
-  const sources = {
-    "node:fs": reexport("node:fs", Object.keys(fs)),
-    "node:fs/promises": `import fs from "node:fs";\nconst real = fs.promises;\nexport default real;\nexport const { ${Object.keys(
-      promises,
-    )
-      .filter((name) => name !== "default")
-      .join(", ")} } = real;\n`,
-    "node:sqlite": sqlite,
+`,
   };
   const folder = standInFolder(privateDir);
   fs.mkdirSync(folder, { recursive: true });

@@ -40,5 +40,12 @@ function planPermissions(plan: GuestPlan): SpawnPlan {
     }),
   ];
   const denoDir = mkdtempSync(join(privateDir, "guest-"));
-  return { file, args, env: guestEnvironment(denoDir), cwd: workspaceDir, paths: guestPaths(plan) };
+  return {
+    file,
+    args,
+    env: guestEnvironment(denoDir),
+    cwd: workspaceDir,
+    ownFolder: denoDir,
+    paths: guestPaths(plan),
+  };
 }

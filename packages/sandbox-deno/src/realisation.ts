@@ -10,6 +10,8 @@ export interface SpawnPlan {
   cwd: string;
   /** A file to open for reading as file descriptor 3. */
   descriptorFile?: string;
+  /** A folder of this guest's own, to remove when it has ended. */
+  ownFolder?: string;
   /** Guest folders and where they really are, where the guest has no view of its own. */
   paths?: Record<string, string>;
 }

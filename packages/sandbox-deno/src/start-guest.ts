@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { closeSync, openSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { encodeHostMessage, type Guest, type GuestExit } from "@cem/sandbox";
@@ -32,6 +33,8 @@ export function startGuest(plan: SpawnPlan): Guest {
   const exited = new Promise<GuestExit>((resolve) => {
     const end = (exit: GuestExit) => {
       alive = false;
+      if (plan.ownFolder !== undefined)
+        void rm(plan.ownFolder, { recursive: true, force: true }).catch(() => {});
       resolve(exit);
     };
     child.once("close", (code, signal) => end({ code, signal }));

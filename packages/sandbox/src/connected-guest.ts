@@ -81,7 +81,9 @@ export async function connectGuest(guest: Guest): Promise<ConnectedGuest> {
       clearTimeout(timer);
       resolve(problem);
     };
-    void guest.exited.then(({ code, signal }) => settle(`ended at its start (${signal ?? `exit code ${code}`})`));
+    void guest.exited.then(({ code, signal }) =>
+      settle(`ended at its start (${signal ?? `exit code ${code}`})`),
+    );
     connected.listen(
       {
         onMessage(message) {

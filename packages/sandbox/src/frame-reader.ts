@@ -68,7 +68,8 @@ export class FrameReader {
     const headerStart = start + this.#mark.length;
     const headerEnd = data.subarray(headerStart, headerStart + MAX_HEADER_BYTES).indexOf(SEMICOLON);
     if (headerEnd === -1) {
-      if (data.length - headerStart >= MAX_HEADER_BYTES) this.#violate("a frame without a length", "protocol");
+      if (data.length - headerStart >= MAX_HEADER_BYTES)
+        this.#violate("a frame without a length", "protocol");
       return undefined;
     }
     const header = /^(\d{1,5}),([01])$/.exec(data.toString("latin1", headerStart, headerStart + headerEnd));

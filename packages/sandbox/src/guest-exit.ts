@@ -5,6 +5,7 @@ import type { GuestExit } from "./guest.ts";
 const OUT_OF_MEMORY =
   /out of memory|heap limit|memory allocation of \d+ bytes failed|Cannot allocate memory|allocation fail/i;
 const SIGKILL_CODE = 137;
+const SIGXFSZ_CODE = 153;
 /** A guest that used this much of its memory and was killed from outside was killed for it. */
 const NEARLY_FULL = 0.8;
 const BYTES_PER_MIB = 1024 * 1024;
@@ -12,7 +13,7 @@ const BYTES_PER_MIB = 1024 * 1024;
 type ExitEnding =
   | { status: "out-of-memory"; limitMb: number }
   | { status: "failed"; kind: "exception"; error: GuestError }
-  | { status: "killed"; reason: "crashed"; message: string };
+  | { status: "killed"; reason: "crashed" | "write-limit"; message: string };
 
 /** Why a guest that ended without a result did so. */
 export function explainExit(
@@ -22,6 +23,13 @@ export function explainExit(
   const killed = exit.signal === "SIGKILL" || exit.code === SIGKILL_CODE;
   const wasFull = killed && peakBytes > memoryMb * BYTES_PER_MIB * NEARLY_FULL;
   if (wasFull || OUT_OF_MEMORY.test(stderr)) return { status: "out-of-memory", limitMb: memoryMb };
+  if (exit.signal === "SIGXFSZ" || exit.code === SIGXFSZ_CODE) {
+    return {
+      status: "killed",
+      reason: "write-limit",
+      message: "The program wrote a file that is too large.",
+    };
+  }
   if (exit.signal === null && exit.code !== null && exit.code < 128) {
     const message = `The program ended its process with exit code ${exit.code} before it had a result.`;
     return { status: "failed", kind: "exception", error: { name: "ExitError", message } };

@@ -1,7 +1,15 @@
-import { toErrorInfo, type KillReason, type Isolation, type RunLimits, type RunOutcome, type RunRequest, type Sandbox } from "@cem/core";
+import {
+  toErrorInfo,
+  type KillReason,
+  type Isolation,
+  type RunLimits,
+  type RunOutcome,
+  type RunRequest,
+  type Sandbox,
+} from "@cem/core";
 import { compileProgram } from "@cem/program";
 import type { ConnectedGuest } from "./connected-guest.ts";
-import { FairGate } from "./fair-gate.ts";
+import type { FairGate } from "./fair-gate.ts";
 import { GuestPool, type GuestPoolStats } from "./guest-pool.ts";
 import type { Guest } from "./guest.ts";
 import { resolveLimits } from "./run-limits.ts";
@@ -78,7 +86,8 @@ class PooledSandbox implements GuestSandbox {
     const limits = resolveLimits(this.#settings.limits, request.limits);
     const report = () => emptyReport(this.isolation, startedAt);
     const ended = (reason: KillReason, message: string): RunOutcome => {
-      if (this.#disposal.signal.aborted) return { ...report(), status: "killed", reason: "disposed", message: DISPOSED };
+      if (this.#disposal.signal.aborted)
+        return { ...report(), status: "killed", reason: "disposed", message: DISPOSED };
       return { ...report(), status: "killed", reason, message };
     };
     const compiled = compileProgram(request.code);
@@ -108,7 +117,10 @@ class PooledSandbox implements GuestSandbox {
     const disposed = this.#disposal.signal;
     this.#queued += 1;
     try {
-      return await this.#settings.gate.enter(this, signal === undefined ? disposed : AbortSignal.any([disposed, signal]));
+      return await this.#settings.gate.enter(
+        this,
+        signal === undefined ? disposed : AbortSignal.any([disposed, signal]),
+      );
     } catch {
       return undefined;
     } finally {

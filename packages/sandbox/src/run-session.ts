@@ -85,7 +85,10 @@ export class RunSession implements GuestListener {
     if (this.#ended) return;
     this.#output.add(stream, bytes);
     if (!this.#output.isFlood) return;
-    this.#kill("output-flood", `The program printed far more than the ${this.#settings.limits.outputBytes} bytes kept.`);
+    this.#kill(
+      "output-flood",
+      `The program printed far more than the ${this.#settings.limits.outputBytes} bytes kept.`,
+    );
   }
 
   onViolation(problem: string, kind: "protocol" | "size"): void {
@@ -96,7 +99,10 @@ export class RunSession implements GuestListener {
   onMessage(message: GuestMessage, bytes: number): void {
     if (this.#ended) return;
     const { limits, lineOffset } = this.#settings;
-    if ((message.type === "call" || message.type === "done") && bytes > limits.payloadBytes + MESSAGE_OVERHEAD_BYTES) {
+    if (
+      (message.type === "call" || message.type === "done") &&
+      bytes > limits.payloadBytes + MESSAGE_OVERHEAD_BYTES
+    ) {
       const what = message.type === "call" ? "A tool's argument" : "The program's value";
       this.#kill("payload-limit", `${what} is larger than ${limits.payloadBytes} bytes.`);
       return;

@@ -19,8 +19,8 @@ export interface ToolBridgeSettings {
   limits: RunLimits;
   onToolCall: ((record: ToolCallRecord) => void) | undefined;
   /** Writes one line to the guest and says when it has gone. */
-  send(line: string, sent: () => void): void;
-  kill(reason: KillReason, message: string): void;
+  send: (line: string, sent: () => void) => void;
+  kill: (reason: KillReason, message: string) => void;
 }
 
 interface GuestCall {

@@ -5,7 +5,12 @@ import type { Harness } from "./harness.ts";
 export function failuresContract(harness: () => Harness): void {
   it("tells a syntax error with its line and column, and runs nothing", async () => {
     const outcome = await harness().run("console.log('ran');\nconst x: = 1;");
-    expect(outcome).toMatchObject({ status: "failed", kind: "syntax", output: "", error: { line: 2, column: 10 } });
+    expect(outcome).toMatchObject({
+      status: "failed",
+      kind: "syntax",
+      output: "",
+      error: { line: 2, column: 10 },
+    });
   });
 
   it("tells an exception with the user's own line, also below imports and types", async () => {
@@ -35,7 +40,10 @@ check({ id: -1 });`;
   it("tells what is missing from a module, where, and what may have been meant", async () => {
     const code = `// weather\nimport { ad } from "./servers/calculator/index.ts";\nexport default await ad({});`;
     const message = "ad is not exported by ./servers/calculator/index.ts. Did you mean add?";
-    expect(await harness().run(code)).toMatchObject({ status: "failed", error: { message, line: 2, column: 10 } });
+    expect(await harness().run(code)).toMatchObject({
+      status: "failed",
+      error: { message, line: 2, column: 10 },
+    });
   });
 
   it("tells a module that is not there, and what may have been meant", async () => {
@@ -43,23 +51,40 @@ check({ id: -1 });`;
     const message = expect.stringContaining("Did you mean ./servers/calculator/index.ts?");
     expect(await harness().run(code)).toMatchObject({ status: "failed", error: { message, line: 1 } });
     const bare = await harness().run(`import _ from "lodash";\nexport default _;`);
-    expect(bare).toMatchObject({ status: "failed", error: { message: expect.stringContaining('"lodash" is not here') } });
+    expect(bare).toMatchObject({
+      status: "failed",
+      error: { message: expect.stringContaining('"lodash" is not here') },
+    });
   });
 
   it.each([
     ["a string", "throw 'just text'", "just text"],
     ["null", "throw null", "null"],
     ["an object with a hostile message", "throw { get message() { throw 1 } }", ""],
-    ["an error whose name is a Proxy", "throw Object.assign(new Error('m'), { name: new Proxy({}, {}) })", "m"],
+    [
+      "an error whose name is a Proxy",
+      "throw Object.assign(new Error('m'), { name: new Proxy({}, {}) })",
+      "m",
+    ],
   ])("survives that %s is thrown", async (_, code, message) => {
-    expect(await harness().run(code)).toMatchObject({ status: "failed", kind: "exception", error: { message } });
+    expect(await harness().run(code)).toMatchObject({
+      status: "failed",
+      kind: "exception",
+      error: { message },
+    });
   });
 
   it("fails for a rejection that nobody handles and an error in a timer", async () => {
     const rejected = "Promise.reject(new TypeError('unseen'));\nawait new Promise(() => {});";
-    expect(await harness().run(rejected)).toMatchObject({ status: "failed", error: { message: "unseen", line: 1 } });
+    expect(await harness().run(rejected)).toMatchObject({
+      status: "failed",
+      error: { message: "unseen", line: 1 },
+    });
     const timer = "setTimeout(() => {\n  throw new Error('tick');\n}, 1);\nawait new Promise(() => {});";
-    expect(await harness().run(timer)).toMatchObject({ status: "failed", error: { message: "tick", line: 2 } });
+    expect(await harness().run(timer)).toMatchObject({
+      status: "failed",
+      error: { message: "tick", line: 2 },
+    });
   });
 
   it("fails when the program ends its own process", async () => {
@@ -69,6 +94,10 @@ check({ id: -1 });`;
 
   it("refuses nesting that no parser could take", async () => {
     const deep = await harness().run(`${"(".repeat(200_000)}1${")".repeat(200_000)}`);
-    expect(deep).toMatchObject({ status: "failed", kind: "syntax", error: { message: expect.stringContaining("nested too deeply") } });
+    expect(deep).toMatchObject({
+      status: "failed",
+      kind: "syntax",
+      error: { message: expect.stringContaining("nested too deeply") },
+    });
   });
 }

@@ -12,7 +12,6 @@ import type {
   ToolInvoker,
   ToolResult,
 } from "@cem/core";
-import { expect } from "vitest";
 
 /** Limits that keep the contract's runs short. */
 const CONTRACT_LIMITS = { timeoutMs: 20_000, memoryMb: 256 } as const;
@@ -67,9 +66,10 @@ export class Harness {
     throw new Error(`The program had to complete at level ${isolation.level}: ${JSON.stringify(told)}`);
   }
 
-  /** The next run works as if nothing had happened. */
-  async expectStillWorks(): Promise<void> {
-    expect(await this.value("export default 6 * 7")).toBe(42);
+  /** Fails unless the next run works as if nothing had happened. */
+  async mustStillWork(): Promise<void> {
+    const value = await this.value("export default 6 * 7");
+    if (value !== 42) throw new Error(`The next run gave ${JSON.stringify(value)} instead of 42.`);
   }
 
   async dispose(): Promise<void> {

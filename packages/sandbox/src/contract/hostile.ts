@@ -51,7 +51,7 @@ JSON.parse = evil; JSON.stringify = evil; Promise.prototype.then = evil; Promise
 Array.prototype.map = evil; Array.prototype.push = evil; Array.prototype[Symbol.iterator] = evil;
 String.prototype.slice = evil; String.prototype.startsWith = evil; Map.prototype.get = evil; WeakMap.prototype.get = evil;
 Object.keys = evil; Reflect.apply = evil; TextEncoder.prototype.encode = evil; TextDecoder.prototype.decode = evil;
-Uint8Array.prototype.subarray = evil; Uint8Array.prototype.set = evil; Function.prototype.call = evil; Function.prototype.apply = evil;
+Uint8Array.prototype.subarray = evil; Uint8Array.prototype.set = evil; try { Function.prototype.call = evil; } catch {} Function.prototype.apply = evil;
 RegExp.prototype.exec = evil; performance.now = evil;
 globalThis.Promise = evil as any; globalThis.Proxy = evil as any;
 export default { sum: await add({ a: 1, b: 2 }), echo: await callTool("host", "echo", { ok: true }) };`;
@@ -156,7 +156,8 @@ return found;`;
   });
 
   it("keeps nothing in storage from one run to the next", async () => {
-    const write = "try { localStorage.setItem('k', 'canary'); } catch {} try { await (await caches.open('c')).put('http://x/y', new Response('canary')); } catch {}";
+    const write =
+      "try { localStorage.setItem('k', 'canary'); } catch {} try { await (await caches.open('c')).put('http://x/y', new Response('canary')); } catch {}";
     await harness().run(write);
     const code = `const found = [];
 try { found.push(localStorage.getItem("k")); } catch {}
@@ -171,7 +172,7 @@ for (let i = 0; i < 5000; i++) { new Worker(url, { type: "module" }); if (i % 20
 await new Promise(() => {});`;
     const outcome = await harness().run(code, { limits: { timeoutMs: 5_000 } });
     expect(["out-of-memory", "timed-out", "killed", "failed"]).toContain(outcome.status);
-    await harness().expectStillWorks();
+    await harness().mustStillWork();
   });
 
   it("bounds what a decompression bomb can fill", async () => {
@@ -182,7 +183,7 @@ const all = [];
 for (;;) all.push((await through(await through(bomb, new DecompressionStream("gzip")), new DecompressionStream("gzip"))).fill(1));`;
     const outcome = await harness().run(code);
     expect(outcome).toMatchObject({ status: "out-of-memory" });
-    await harness().expectStillWorks();
+    await harness().mustStillWork();
   });
 
   it("lets forged log lines and terminal codes be nothing but output", async () => {
@@ -197,7 +198,11 @@ for (;;) all.push((await through(await through(bomb, new DecompressionStream("gz
 const note = "To wipe a disk people run rm -rf /, and passwd holds users; eval is evil; import('child_process')";
 const evaluate = (text: string) => text.length;
 export default { length: evaluate(note), process: "node:child_process", constructor: "plain" };`;
-    expect(await harness().value(code)).toEqual({ length: 97, process: "node:child_process", constructor: "plain" });
+    expect(await harness().value(code)).toEqual({
+      length: 97,
+      process: "node:child_process",
+      constructor: "plain",
+    });
   });
 
   it("leaves nothing behind in the workspace", () => {

@@ -42,13 +42,29 @@ export function describeSandboxContract(
       const made = makeProvider().create({ workspaceDir: "/nowhere/at/all" });
       await expect(made).rejects.toMatchObject({ code: "SANDBOX_SPEC_INVALID" });
     });
-    describe("values", () => valuesContract(current));
-    describe("failures", () => failuresContract(current));
-    describe("limits", () => limitsContract(current));
-    describe("tools", () => toolsContract(current));
-    describe("files", () => filesContract(makeProvider, options));
-    describe("network", () => networkContract(makeProvider, options));
-    describe("hostile programs", () => hostileContract(current));
-    describe("life of a sandbox", () => lifecycleContract(makeProvider));
+    describe("values", () => {
+      valuesContract(current);
+    });
+    describe("failures", () => {
+      failuresContract(current);
+    });
+    describe("limits", () => {
+      limitsContract(current);
+    });
+    describe("tools", () => {
+      toolsContract(current);
+    });
+    describe("files", () => {
+      filesContract(makeProvider, options);
+    });
+    describe("network", () => {
+      networkContract(makeProvider, options);
+    });
+    describe("hostile programs", () => {
+      hostileContract(current);
+    });
+    describe("life of a sandbox", () => {
+      lifecycleContract(makeProvider);
+    });
   });
 }

@@ -6,7 +6,7 @@ const CLIENT = `import { callTool } from "cem:client";\n`;
 
 /** Runs beside each other, and their ends. */
 export function lifecycleContract(makeProvider: () => SandboxProvider): void {
-  const withHarness = async (use: (harness: Harness) => Promise<void>) => {
+  const withHarness = (use: (harness: Harness) => Promise<void>) => async () => {
     const harness = await Harness.make(makeProvider());
     try {
       await use(harness);
@@ -16,34 +16,48 @@ export function lifecycleContract(makeProvider: () => SandboxProvider): void {
   };
 
   describe("abort", () => {
-    it("ends a run under way", () =>
+    it(
+      "ends a run under way",
       withHarness(async (harness) => {
         const abort = new AbortController();
         const onOutput = () => abort.abort();
-        const outcome = await harness.run("console.log('go'); while (true) {}", { signal: abort.signal, onOutput });
+        const outcome = await harness.run("console.log('go'); while (true) {}", {
+          signal: abort.signal,
+          onOutput,
+        });
         expect(outcome).toMatchObject({ status: "killed", reason: "aborted" });
-        await harness.expectStillWorks();
-      }));
+        await harness.mustStillWork();
+      }),
+    );
 
-    it("ends a run before it starts", () =>
+    it(
+      "ends a run before it starts",
       withHarness(async (harness) => {
         const outcome = await harness.run("export default 1", { signal: AbortSignal.abort() });
         expect(outcome).toMatchObject({ status: "killed", reason: "aborted" });
-      }));
+      }),
+    );
   });
 
   describe("concurrency", () => {
-    it("answers a hundred runs at once, each with its own value", () =>
+    it(
+      "answers a hundred runs at once, each with its own value",
       withHarness(async (harness) => {
         const invoker = recordingInvoker(({ args }) => args);
         const runs = Array.from({ length: 100 }, (_, index) =>
-          harness.value(`${CLIENT}globalThis.mark ??= ${index};\nreturn [globalThis.mark, await callTool("h", "echo", ${index})];`, { invoker }),
+          harness.value(
+            `${CLIENT}globalThis.mark ??= ${index};\nreturn [globalThis.mark, await callTool("h", "echo", ${index})];`,
+            { invoker },
+          ),
         );
         const values = await Promise.all(runs);
         expect(values).toEqual(Array.from({ length: 100 }, (_, index) => [index, index]));
-      }), 120_000);
+      }),
+      120_000,
+    );
 
-    it("lets runs that wait be aborted", () =>
+    it(
+      "lets runs that wait be aborted",
       withHarness(async (harness) => {
         const endless = new AbortController();
         const busy = Array.from({ length: 40 }, () =>
@@ -56,23 +70,28 @@ export function lifecycleContract(makeProvider: () => SandboxProvider): void {
         endless.abort();
         const outcomes = await Promise.all(busy);
         expect(outcomes.every((outcome) => outcome.status === "killed")).toBe(true);
-        await harness.expectStillWorks();
-      }), 60_000);
+        await harness.mustStillWork();
+      }),
+      60_000,
+    );
   });
 
   describe("dispose", () => {
-    it("ends runs under way and refuses new ones, and may be called twice", () =>
+    it(
+      "ends runs under way and refuses new ones, and may be called twice",
       withHarness(async (harness) => {
         const running = harness.run("await new Promise(() => {})");
         await new Promise((resolve) => setTimeout(resolve, 100));
         await Promise.all([harness.sandbox.dispose(), harness.sandbox.dispose()]);
         expect(await running).toMatchObject({ status: "killed", reason: "disposed" });
         expect(await harness.run("1")).toMatchObject({ status: "killed", reason: "disposed" });
-      }));
+      }),
+    );
   });
 
   describe("memory of the host", () => {
-    it("stays flat over messages that are too large or too deep", () =>
+    it(
+      "stays flat over messages that are too large or too deep",
       withHarness(async (harness) => {
         const before = process.memoryUsage().rss;
         const invoker = recordingInvoker(() => 1);
@@ -81,7 +100,8 @@ export function lifecycleContract(makeProvider: () => SandboxProvider): void {
         expect(["killed", "out-of-memory", "failed"]).toContain(outcome.status);
         expect(invoker.calls).toEqual([]);
         expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 * 1024);
-        await harness.expectStillWorks();
-      }));
+        await harness.mustStillWork();
+      }),
+    );
   });
 }

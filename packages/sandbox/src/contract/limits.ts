@@ -8,7 +8,10 @@ export function limitsContract(harness: () => Harness): void {
   describe("time", () => {
     it.each([
       ["a busy loop", "while (true) {}"],
-      ["microtasks without end", "const again = (): Promise<void> => Promise.resolve().then(again); await again();"],
+      [
+        "microtasks without end",
+        "const again = (): Promise<void> => Promise.resolve().then(again); await again();",
+      ],
       ["a promise that never settles", "await new Promise(() => {});"],
       ["a loop in finally", "try { throw 1 } finally { for (;;) {} }"],
       ["signals swallowed", "try { Deno.addSignalListener('SIGTERM', () => {}) } catch {} while (true) {}"],
@@ -16,22 +19,33 @@ export function limitsContract(harness: () => Harness): void {
       const outcome = await harness().run(code, { limits: { timeoutMs: 300 } });
       expect(outcome).toMatchObject({ status: "timed-out", limitMs: 300 });
       expect(outcome.durationMs).toBeLessThan(5_000);
-      await harness().expectStillWorks();
+      await harness().mustStillWork();
     });
 
     it("keeps what was printed before the end", async () => {
-      const outcome = await harness().run("console.log('before'); while (true) {}", { limits: { timeoutMs: 300 } });
+      const outcome = await harness().run("console.log('before'); while (true) {}", {
+        limits: { timeoutMs: 300 },
+      });
       expect(outcome).toMatchObject({ status: "timed-out", output: "before\n" });
     });
   });
 
   describe("memory", () => {
     it.each([
-      ["the heap", "const all = []; for (;;) all.push(new Array(1e5).fill({ a: 1 }).map((x) => ({ ...x })));"],
+      [
+        "the heap",
+        "const all = []; for (;;) all.push(new Array(1e5).fill({ a: 1 }).map((x) => ({ ...x })));",
+      ],
       ["ArrayBuffers", "const all = []; for (;;) all.push(new Uint8Array(1e7).fill(1));"],
       ["one huge ArrayBuffer", "const one = new ArrayBuffer(2 ** 36); return one.byteLength;"],
-      ["WebAssembly memory", "const all = []; for (;;) { const m = new WebAssembly.Memory({ initial: 256 }); new Uint8Array(m.buffer).fill(1); all.push(m); }"],
-      ["strings", "let s = 'x'; const all = []; for (;;) { s = s + s.slice(0, 1e6) + 'y'; all.push(s.split('').join('-')); }"],
+      [
+        "WebAssembly memory",
+        "const all = []; for (;;) { const m = new WebAssembly.Memory({ initial: 256 }); new Uint8Array(m.buffer).fill(1); all.push(m); }",
+      ],
+      [
+        "strings",
+        "let s = 'x'; const all = []; for (;;) { s = s + s.slice(0, 1e6) + 'y'; all.push(s.split('').join('-')); }",
+      ],
       [
         "workers",
         `const body = "const all = []; for (;;) all.push(new Uint8Array(1e7).fill(1));";
@@ -41,11 +55,12 @@ await new Promise(() => {});`,
     ])("ends what fills %s", async (_, code) => {
       const outcome = await harness().run(code);
       expect(outcome).toMatchObject({ status: "out-of-memory", limitMb: 256 });
-      await harness().expectStillWorks();
+      await harness().mustStillWork();
     });
 
     it("lets a program have what it needs below the limit", async () => {
-      const code = "const all = []; for (let i = 0; i < 10; i++) all.push(new Uint8Array(1e7).fill(1)); return all.length;";
+      const code =
+        "const all = []; for (let i = 0; i < 10; i++) all.push(new Uint8Array(1e7).fill(1)); return all.length;";
       expect(await harness().value(code)).toBe(10);
     });
   });
@@ -69,13 +84,15 @@ await new Promise(() => {});`,
       expect(outcome).toMatchObject({ status: "killed", reason: "output-flood" });
       expect(outcome.output.length).toBeLessThanOrEqual(256 * 1024);
       expect(process.memoryUsage().rss - before).toBeLessThan(200 * MIB);
-      await harness().expectStillWorks();
+      await harness().mustStillWork();
     });
 
     it("keeps stdout and stderr in order and says which is which", async () => {
       const chunks: string[] = [];
       const code = "console.log('1'); console.error('2'); console.log('3'); console.warn('4');";
-      const outcome = await harness().run(code, { onOutput: ({ stream, text }) => chunks.push(`${stream}:${text}`) });
+      const outcome = await harness().run(code, {
+        onOutput: ({ stream, text }) => chunks.push(`${stream}:${text}`),
+      });
       expect(outcome.output).toBe("1\n2\n3\n4\n");
       expect(chunks.join("")).toBe("stdout:1\nstderr:2\nstdout:3\nstderr:4\n");
     });
@@ -126,7 +143,10 @@ Deno.stderr.writeSync(new TextEncoder().encode("d"));`;
       const invoker = recordingInvoker(() => 1);
       const limits = { payloadBytes: 1_000 };
       const call = `${echo}await callTool("host", "echo", { text: "x".repeat(2000) });`;
-      expect(await harness().run(call, { invoker, limits })).toMatchObject({ status: "killed", reason: "payload-limit" });
+      expect(await harness().run(call, { invoker, limits })).toMatchObject({
+        status: "killed",
+        reason: "payload-limit",
+      });
       expect(invoker.calls).toHaveLength(0);
       const value = await harness().run("return 'x'.repeat(2000)", { limits });
       expect(value).toMatchObject({ status: "killed", reason: "payload-limit" });
@@ -136,11 +156,15 @@ Deno.stderr.writeSync(new TextEncoder().encode("d"));`;
     it("gives an error in place of a result that is too large", async () => {
       const invoker = recordingInvoker(() => "x".repeat(2_000));
       const code = `${echo}try { await callTool("host", "echo"); } catch (error) { return error.code; }`;
-      expect(await harness().value(code, { invoker, limits: { payloadBytes: 1_000 } })).toBe("TOOL_RESULT_TOO_LARGE");
+      expect(await harness().value(code, { invoker, limits: { payloadBytes: 1_000 } })).toBe(
+        "TOOL_RESULT_TOO_LARGE",
+      );
     });
 
     it("refuses limits that are none", async () => {
-      await expect(harness().run("1", { limits: { timeoutMs: 0 } })).rejects.toMatchObject({ code: "LIMIT_INVALID" });
+      await expect(harness().run("1", { limits: { timeoutMs: 0 } })).rejects.toMatchObject({
+        code: "LIMIT_INVALID",
+      });
     });
   });
 
@@ -150,7 +174,7 @@ Deno.stderr.writeSync(new TextEncoder().encode("d"));`;
 for (let i = 0; ; i++) Deno.writeFileSync("fill-" + (i % 4), piece, { append: i % 64 > 4 });`;
       const outcome = await harness().run(code, { limits: { writeMb: 64 } });
       expect(outcome).toMatchObject({ status: "killed", reason: "write-limit" });
-      await harness().expectStillWorks();
+      await harness().mustStillWork();
     });
   });
 }

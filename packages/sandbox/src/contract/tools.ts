@@ -71,18 +71,27 @@ return sum;`;
     const invoker = {
       specificationVersion: "v1" as const,
       invoke: () =>
-        Promise.resolve({ ok: false as const, error: { code: "RATE_LIMITED", message: "slow down", details: { wait: 3 } } }),
+        Promise.resolve({
+          ok: false as const,
+          error: { code: "RATE_LIMITED", message: "slow down", details: { wait: 3 } },
+        }),
     };
     const code = `import { fail } from "./servers/host/index.ts";
 try { await fail(); } catch (error) { return [error.name, error.code, error.message, error.details.wait]; }`;
     expect(await harness().value(code, { invoker })).toEqual(["ToolError", "RATE_LIMITED", "slow down", 3]);
     const uncaught = `import { fail } from "./servers/host/index.ts";\n\nawait fail();`;
     const outcome = await harness().run(uncaught, { invoker });
-    expect(outcome).toMatchObject({ status: "failed", error: { name: "ToolError", message: "slow down", line: 3 } });
+    expect(outcome).toMatchObject({
+      status: "failed",
+      error: { name: "ToolError", message: "slow down", line: 3 },
+    });
   });
 
   it("gives what an invoker throws to the program as an error", async () => {
-    const invoker = { specificationVersion: "v1" as const, invoke: () => Promise.reject(new Error("broken")) };
+    const invoker = {
+      specificationVersion: "v1" as const,
+      invoke: () => Promise.reject(new Error("broken")),
+    };
     const code = `${CLIENT}try { await callTool("a", "b"); } catch (error) { return error.message; }`;
     expect(await harness().value(code, { invoker })).toBe("broken");
   });

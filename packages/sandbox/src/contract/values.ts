@@ -53,7 +53,12 @@ export default [new Box(total).get(), settings.level, Level[1]] as const;`;
 
   it("drops undefined members and writes the rest as JSON does", async () => {
     const code = "export default { a: undefined, b: [undefined], c: new Date(0), d: NaN, e: new Error('x') }";
-    const expected = { b: [null], c: "1970-01-01T00:00:00.000Z", d: null, e: { name: "Error", message: "x" } };
+    const expected = {
+      b: [null],
+      c: "1970-01-01T00:00:00.000Z",
+      d: null,
+      e: { name: "Error", message: "x" },
+    };
     expect(await value(code)).toEqual(expected);
   });
 
@@ -64,10 +69,18 @@ export default [new Box(total).get(), settings.level, Level[1]] as const;`;
     ["a symbol", "export default Symbol('x')", /is a symbol/],
     ["a promise inside", "export default { later: Promise.resolve(1) }", /later is a promise.*await/s],
     ["a Map", "export default new Map([[1, 2]])", /is a Map/],
-    ["100,000 levels", "let a: any = []; for (let i = 0; i < 1e5; i++) a = [a]; export default a", /nested deeper/],
+    [
+      "100,000 levels",
+      "let a: any = []; for (let i = 0; i < 1e5; i++) a = [a]; export default a",
+      /nested deeper/,
+    ],
   ])("fails with the place for %s", async (_, code, message) => {
     const outcome = await run(code);
-    expect(outcome).toMatchObject({ status: "failed", kind: "exception", error: { message: expect.stringMatching(message) } });
+    expect(outcome).toMatchObject({
+      status: "failed",
+      kind: "exception",
+      error: { message: expect.stringMatching(message) },
+    });
   });
 
   it("carries keys that are names of Object's own, as data only", async () => {

@@ -1,21 +1,22 @@
 import { callTool, payloadLimit, endByLimit, setCallLimits, settleCall, ToolError } from "./calls.ts";
 import { readMessages, send, useToken, type HostMessage } from "./channel.ts";
 import { deno, onUncaught } from "./deno.ts";
-import { patchFileFunctions } from "./file-view.ts";
+import { patchFileFunctions, patchNodeFunctions } from "./file-view.ts";
 import { encodeThrown } from "./guest-errors.ts";
 import { encodeJson, TooLargeError } from "./json-value.ts";
 import { importAll, importSource, type ImportRequest } from "./loader.ts";
 import { redirectOutput } from "./output.ts";
 import { toHostPath, usePaths } from "./paths.ts";
-import { quote } from "./primordials.ts";
+import { protectCall, quote } from "./primordials.ts";
 
-// `toHostPath` is for the stand-ins of Node's modules, where the guest has no view of its own.
-export { callTool, toHostPath, ToolError };
+// The last two are for the stand-ins of Node's modules, where the guest has no view of its own.
+export { callTool, ToolError, patchNodeFunctions, toHostPath };
 
 type Run = Extract<HostMessage, { type: "run" }>;
 type Main = (runtime: object) => Promise<unknown>;
 
-const WARM_UP = "enum Warm { Up = 1 }\nexport default async function (value: unknown) { return [value, Warm.Up]; }";
+const WARM_UP =
+  "enum Warm { Up = 1 }\nexport default async function (value: unknown) { return [value, Warm.Up]; }";
 
 let ended = false;
 
@@ -77,14 +78,15 @@ async function start(token: string, paths: Record<string, string> | undefined): 
   useToken(token);
   if (paths !== undefined) {
     usePaths(paths);
-    await patchFileFunctions();
+    patchFileFunctions();
   }
+  protectCall();
   redirectOutput();
   onUncaught((thrown) => fail("exception", thrown));
   const warm = await importSource(WARM_UP, "application/typescript");
   await (warm["default"] as Main)({});
   delete deno[deno.internal];
-  send(`{"type":"ready","version":${quote(String((deno["version"] as { deno: string }).deno))}}`);
+  send(`{"type":"ready","version":${quote(deno.version.deno)}}`);
 }
 
 function receive(message: HostMessage): void {

@@ -138,4 +138,3 @@ export function settleCall(result: CallResult): void {
   }
   settle(result);
 }
-

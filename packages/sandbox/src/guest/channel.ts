@@ -1,5 +1,15 @@
 import { readStdin, writeStdoutSync } from "./deno.ts";
-import { ByteArray, decode, encode, indexOfByte, parseJson, quote, setBytes, sliceText, subarray } from "./primordials.ts";
+import {
+  ByteArray,
+  decode,
+  encode,
+  indexOfByte,
+  parseJson,
+  quote,
+  setBytes,
+  sliceText,
+  subarray,
+} from "./primordials.ts";
 
 /** A pipe takes writes up to this size whole: what a worker prints can't land inside a piece of a frame. */
 const PIECE_BYTES = 4_096;
@@ -22,7 +32,7 @@ export function useToken(token: string): void {
 }
 
 function writeAll(bytes: Uint8Array): void {
-  for (let offset = 0; offset < bytes.length; ) offset += writeStdoutSync(subarray(bytes, offset));
+  for (let offset = 0; offset < bytes.length;) offset += writeStdoutSync(subarray(bytes, offset));
 }
 
 /** Sends one frame, given as JSON, in pieces of `<mark><length>,<1 if last>;<bytes>`. */

@@ -4,6 +4,7 @@ export interface DenoRuntime {
     writeSync(bytes: Uint8Array): number;
     write(bytes: Uint8Array): Promise<number>;
   };
+  readonly version: { deno: string };
   exit(code?: number): never;
   readDirSync(path: string): Iterable<{ name: string; isDirectory: boolean }>;
   readonly internal: symbol;

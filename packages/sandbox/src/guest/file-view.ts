@@ -1,6 +1,13 @@
 import { deno } from "./deno.ts";
 import { toGuestPath, toHostPath } from "./paths.ts";
-import { apply, isArray, isInstance, ProxyConstructor, UrlConstructor } from "./primordials.ts";
+import {
+  apply,
+  defineProperty,
+  isArray,
+  isInstance,
+  ProxyConstructor,
+  UrlConstructor,
+} from "./primordials.ts";
 
 type Callable = (...args: unknown[]) => unknown;
 type Functions = Record<string, unknown>;
@@ -29,7 +36,7 @@ function withPaths(original: Callable, count: number): Callable {
       for (let index = 0; index < args.length; index += 1) {
         mapped[index] = index < count ? hostArgument(args[index]) : args[index];
       }
-      return apply(target, self, mapped) as unknown;
+      return apply(target, self, mapped);
     },
   });
 }
@@ -57,10 +64,12 @@ function patchDeno(): void {
       return original({ ...(options as object), dir });
     });
   }
-  for (const name of ["cwd", ...both("realPath makeTempDir makeTempFile")]) patch(deno, name, withGuestResult);
+  for (const name of ["cwd", ...both("realPath makeTempDir makeTempFile")])
+    patch(deno, name, withGuestResult);
 }
 
-function patchNode(functions: Functions): void {
+/** Makes the functions of Node's file modules take paths of the guest's view. */
+export function patchNodeFunctions(functions: Functions): void {
   for (const name of Object.keys(functions)) {
     if (!/^[a-z]/.test(name)) continue;
     const count = NODE_TWO_PATHS.has(name.replace(/Sync$/, "")) ? 2 : 1;
@@ -69,15 +78,29 @@ function patchNode(functions: Functions): void {
   for (const name of ["realpathSync", "mkdtempSync"]) patch(functions, name, withGuestResult);
 }
 
+/** `process` is heavy, so it is made to fit when it is first asked for. */
+function patchProcessLater(): void {
+  const original = Object.getOwnPropertyDescriptor(globalThis, "process");
+  const load = original?.get?.bind(globalThis) as (() => Functions) | undefined;
+  if (load === undefined) return;
+  defineProperty(globalThis, "process", {
+    configurable: true,
+    enumerable: true,
+    get() {
+      const process = load();
+      defineProperty(globalThis, "process", { value: process, writable: true, configurable: true });
+      patch(process, "cwd", withGuestResult);
+      patch(process, "chdir", (chdir) => withPaths(chdir, 1));
+      return process;
+    },
+  });
+}
+
 /**
  * Makes `/workspace/…` work where the guest has no file system view of its own: every function that takes a path
  * takes it as the guest sees it. This is for convenience; what may be touched is for Deno's permissions to say.
  */
-export async function patchFileFunctions(): Promise<void> {
+export function patchFileFunctions(): void {
   patchDeno();
-  const { default: fs } = (await import("node:fs")) as unknown as { default: Functions };
-  patchNode(fs);
-  patchNode(fs["promises"] as Functions);
-  patch(process as unknown as Functions, "cwd", withGuestResult);
-  patch(process as unknown as Functions, "chdir", (original) => withPaths(original, 1));
+  patchProcessLater();
 }

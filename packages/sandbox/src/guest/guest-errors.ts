@@ -1,5 +1,5 @@
 import { toGuestText } from "./paths.ts";
-import { apply, isInstance, quote, SafeWeakMap, sliceText, toText } from "./primordials.ts";
+import { isInstance, quote, SafeWeakMap, sliceText, toText } from "./primordials.ts";
 
 const MAX_MESSAGE_CHARACTERS = 8_192;
 const MAX_STACK_CHARACTERS = 16_384;
@@ -51,7 +51,7 @@ export function encodeThrown(thrown: unknown): string {
 /** Calls a function and gives its result, or `fallback` when it throws. */
 export function attempt<Result>(action: () => Result, fallback: Result): Result {
   try {
-    return apply(action, undefined, []) as Result;
+    return action();
   } catch {
     return fallback;
   }

@@ -87,7 +87,8 @@ function put(encoder: Encoder, text: string): void {
 
 function writeObject(encoder: Encoder, value: object, path: string, depth: number): void {
   if (depth >= MAX_DEPTH) refuse(encoder, "", `is nested deeper than ${MAX_DEPTH} levels`, "Flatten it.");
-  if (encoder.open.get(value) === true) refuse(encoder, path, "refers back to itself", "Leave that part out.");
+  if (encoder.open.get(value) === true)
+    refuse(encoder, path, "refers back to itself", "Leave that part out.");
   encoder.open.set(value, true);
   const { toJSON } = value as { toJSON?: unknown };
   if (typeof toJSON === "function") write(encoder, apply(toJSON, value, [""]), path, depth + 1);

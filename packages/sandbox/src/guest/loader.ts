@@ -111,7 +111,7 @@ function placed(error: unknown, request: ImportRequest): unknown {
 
 /** An import that failed as the line that asked for it. */
 function explain(error: unknown, requests: ImportRequest[], resolved: Resolved[]): unknown {
-  const message = attempt(() => `${(error as Error).message}`, "");
+  const message = attempt(() => (error as Error).message, "");
   for (let index = 0; index < requests.length; index += 1) {
     const { url, server } = resolved[index] as Resolved;
     const request = requests[index] as ImportRequest;

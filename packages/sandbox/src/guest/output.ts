@@ -8,7 +8,12 @@ export function redirectOutput(): void {
     if (level > 1) sendStderr(text);
     else writeStdout(text);
   });
-  defineProperty(globalThis, "console", { value: console, writable: true, enumerable: false, configurable: true });
+  defineProperty(globalThis, "console", {
+    value: console,
+    writable: true,
+    enumerable: false,
+    configurable: true,
+  });
   deno.stderr.writeSync = (bytes) => {
     sendStderr(decode(bytes));
     return bytes.length;

@@ -38,7 +38,11 @@ export function toGuestText(text: string): string {
   for (let index = 0; index < prefixes.length; index += 1) {
     const prefix = prefixes[index] as string;
     const root = roots[prefix] as string;
-    for (let at = indexOfText(result, root, 0); at !== -1; at = indexOfText(result, root, at + prefix.length)) {
+    for (
+      let at = indexOfText(result, root, 0);
+      at !== -1;
+      at = indexOfText(result, root, at + prefix.length)
+    ) {
       result = sliceText(result, 0, at) + prefix + sliceText(result, at + root.length);
     }
   }

@@ -1,3 +1,4 @@
+// oxlint-disable typescript/unbound-method -- methods are taken from their prototypes on purpose, to be called with any `this`
 /**
  * What the runner needs of the language, taken before any user code runs: a program that patches
  * `JSON.parse` or `Array.prototype.push` then changes nothing here. For the same reason the runner walks arrays
@@ -25,7 +26,7 @@ export const now = performance.now.bind(performance);
 const encoder = new TextEncoder();
 export const encode = encoder.encode.bind(encoder);
 const decoder = new TextDecoder();
-export const decode = decoder.decode.bind(decoder) as (bytes: Uint8Array) => string;
+export const decode: (bytes: Uint8Array) => string = decoder.decode.bind(decoder);
 
 export const ByteArray = Uint8Array;
 export const subarray = uncurry(Uint8Array.prototype.subarray) as (
@@ -44,10 +45,18 @@ export const indexOfByte = uncurry(Uint8Array.prototype.indexOf) as unknown as (
   from: number,
 ) => number;
 
-export const sliceText = uncurry(String.prototype.slice) as (self: string, start: number, end?: number) => string;
+export const sliceText = uncurry(String.prototype.slice) as (
+  self: string,
+  start: number,
+  end?: number,
+) => string;
 export const startsWith = uncurry(String.prototype.startsWith) as (self: string, prefix: string) => boolean;
 export const includesText = uncurry(String.prototype.includes) as (self: string, part: string) => boolean;
-export const indexOfText = uncurry(String.prototype.indexOf) as (self: string, part: string, from: number) => number;
+export const indexOfText = uncurry(String.prototype.indexOf) as (
+  self: string,
+  part: string,
+  from: number,
+) => number;
 export const execPattern = uncurry(RegExp.prototype.exec) as (
   self: RegExp,
   text: string,
@@ -88,3 +97,19 @@ export const isInstance = uncurry(Function.prototype[Symbol.hasInstance]) as unk
   type: unknown,
   value: unknown,
 ) => boolean;
+
+/**
+ * Keeps `Function.prototype.call` as it is: Deno's own reading of stdin goes through it. Functions may still have a
+ * `call` of their own.
+ */
+export function protectCall(): void {
+  const prototype = Function.prototype;
+  defineProperty(prototype, "call", {
+    get: () => call,
+    set(this: object, value: unknown) {
+      if (this === prototype) throw new TypeError("Function.prototype.call can't be replaced here.");
+      defineProperty(this, "call", { value, writable: true, enumerable: true, configurable: true });
+    },
+    configurable: false,
+  });
+}

@@ -1,0 +1,202 @@
+import { stripTypeScriptTypes } from "node:module";
+import { describe, expect, it } from "vitest";
+import { compileProgram } from "./compile-program.ts";
+
+interface ImportRequest {
+  specifier: string;
+  attributes: Record<string, string>;
+  names: { name: string; line: number; column: number }[];
+}
+
+interface Evaluated {
+  returned: unknown;
+  exported: unknown;
+  requests: ImportRequest[];
+}
+
+function source(code: string): string {
+  const result = compileProgram(code);
+  if (!result.ok) throw new Error(`${result.error.message} (line ${result.error.line})`);
+  return result.compiled.source;
+}
+
+function problem(code: string) {
+  const result = compileProgram(code);
+  if (result.ok) throw new Error(`The program had to be refused: ${result.compiled.source}`);
+  return result.error;
+}
+
+/** Runs a program as a guest would, with these modules. */
+async function evaluate(code: string, modules: Record<string, object> = {}): Promise<Evaluated> {
+  const script = stripTypeScriptTypes(source(code), { mode: "transform" });
+  const url = `data:text/javascript;base64,${Buffer.from(script).toString("base64")}`;
+  const { default: main } = (await import(url)) as { default: (runtime: object) => Promise<unknown> };
+  const requests: ImportRequest[] = [];
+  const runtime = {
+    import: async (asked: ImportRequest[]) => {
+      requests.push(...asked);
+      return asked.map(({ specifier }) => modules[specifier]);
+    },
+    load: async (specifier: string) => modules[specifier],
+    meta: { url: "file:///workspace/program.ts" },
+    default: undefined as unknown,
+  };
+  const returned = await main(runtime);
+  return { returned, exported: runtime.default, requests };
+}
+
+describe("compileProgram", () => {
+  it("keeps every line where it was, one line below", () => {
+    const code = `import { add } from "./servers/calculator/index.ts";
+const a: number = await add({ a: 1, b: 2 });
+
+export default a;
+// the end`;
+    const lines = source(code).split("\n");
+    expect(lines[2]).toBe("const a: number = await add({ a: 1, b: 2 });");
+    expect(lines[5]).toBe("// the end");
+    expect(lines[4]?.indexOf("a;")).toBe("export default a;".indexOf("a;"));
+    expect(compileProgram(code)).toMatchObject({ compiled: { lineOffset: 1 } });
+  });
+
+  it("loads imports first and binds named, default and whole modules", async () => {
+    const code = `const early = typeof b;
+import main, { a as b, "odd name" as odd } from "./m.ts"; const same = 1;
+import * as all from "./m.ts";
+import "./effect.ts";
+import data from "./d.json" with { type: "json" };
+return [early, main, b, odd, same, all.a, data];`;
+    const m = { default: "D", a: "A", "odd name": "O" };
+    const { returned, requests } = await evaluate(code, {
+      "./m.ts": m,
+      "./effect.ts": {},
+      "./d.json": { default: 5 },
+    });
+    expect(returned).toEqual(["string", "D", "A", "O", 1, "A", 5]);
+    expect(requests.map(({ specifier }) => specifier)).toEqual([
+      "./m.ts",
+      "./m.ts",
+      "./effect.ts",
+      "./d.json",
+    ]);
+    expect(requests[0]?.names).toContainEqual({ name: "a", line: 2, column: 16 });
+    expect(requests[3]?.attributes).toEqual({ type: "json" });
+  });
+
+  it("leaves out imports that only types refer to", async () => {
+    const code = `import type { A } from "./a.ts";
+import { B, value, Unused } from "./b.ts";
+import { C } from "./c.ts";
+import C2 from "./c2.ts";
+const b: B = value; const c = { B: 1, C: b }.C as C;
+class D implements C2 {}
+return c;`;
+    const { returned, requests } = await evaluate(code, { "./b.ts": { value: 1 } });
+    expect(returned).toBe(1);
+    expect(requests).toMatchObject([{ specifier: "./b.ts", names: [{ name: "value" }] }]);
+  });
+
+  it.each([
+    ["an expression", "export default 1 + 1", 2],
+    ["an arrow function", "export default () => 1\n;[1].map(String)", "function"],
+    ["an anonymous function, hoisting aside", "export default function () {}\n(1)", "function"],
+    ["an async function", "export default async function () {}", "function"],
+    ["a class", "export default class {}", "function"],
+    ["an abstract class", "export default abstract class { abstract x: number }", "function"],
+    ["a name", "const x = 3; export { x as default };", 3],
+    ["a re-export", 'export { a as default } from "./m.ts";', "A"],
+    ["an object, with a comment between", "export /* the */ default /* value */ { a: 1 }", "object"],
+  ])("takes %s as the default export", async (_, code, expected) => {
+    const { exported } = await evaluate(code, { "./m.ts": { a: "A" } });
+    const seen = typeof exported === "object" || typeof exported === "function" ? typeof exported : exported;
+    expect(seen).toBe(expected);
+  });
+
+  it("hoists a default-exported function that has a name", async () => {
+    const { returned, exported } = await evaluate(
+      "const early = main();\nexport default function main() { return 7; }\nreturn early;",
+    );
+    expect(returned).toBe(7);
+    expect(exported).toBeTypeOf("function");
+  });
+
+  it("lets a top-level return end the program", async () => {
+    expect((await evaluate("return 'early';\nthrow new Error('late');")).returned).toBe("early");
+  });
+
+  it("strips other exports and what is only declared", async () => {
+    const code = `export const a = 1;
+export let b = 2, c = 3;
+export function d() { return 4; }
+export class E { static value = 5; }
+export enum F { G = 6 }
+export type H = string;
+export interface I { x: number }
+export declare const j: number;
+declare global { interface Window { k: 1 } }
+declare module "l" { export const m: number }
+declare function n(): void;
+export { a as renamed };
+export {};
+export type { H as P };
+export function q(x: string): string;
+export function q(x: number): number;
+export function q(x: unknown) { return x; }
+return [a, b, c, d(), E.value, F.G, q(7)];`;
+    expect((await evaluate(code)).returned).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  it("loads re-exported modules for what they do", async () => {
+    const { requests } = await evaluate('export * from "./a.ts"; export { b } from "./b.ts";', {
+      "./a.ts": {},
+      "./b.ts": { b: 1 },
+    });
+    expect(requests).toMatchObject([
+      { specifier: "./a.ts", names: [] },
+      { specifier: "./b.ts", names: [{ name: "b" }] },
+    ]);
+  });
+
+  it("leads dynamic imports and import.meta through the guest", async () => {
+    const code = `const { a } = await import("./m.ts"); return [a, import.meta.url, \`\${(await import("./m.ts")).a}\`];`;
+    const { returned } = await evaluate(code, { "./m.ts": { a: "A" } });
+    expect(returned).toEqual(["A", "file:///workspace/program.ts", "A"]);
+  });
+
+  it("gets along with a program that uses its name", async () => {
+    expect((await evaluate("const $cem = 1; const $cem1 = 2; export default $cem + $cem1;")).exported).toBe(
+      3,
+    );
+  });
+
+  it.each([
+    ["a byte order mark", "\uFEFFexport default 1", 1],
+    ["a hashbang", "#!/usr/bin/env cem\nexport default 2", 2],
+    ["Windows line ends", '"use strict";\r\nimport { a } from "./m.ts";\r\nexport default a;\r\n', "A"],
+    ["a comment without an end of line", "export default 3 // three", 3],
+    ["an import over several lines", 'import {\n  a,\n} from "./m.ts";\nexport default a', "A"],
+  ])("takes %s", async (_, code, expected) => {
+    expect((await evaluate(code, { "./m.ts": { a: "A" } })).exported).toBe(expected);
+  });
+
+  it("refuses what a function body can't hold, with the line", () => {
+    expect(problem("const a = 1;\nnamespace N { export const b = 1 }")).toMatchObject({
+      name: "SyntaxError",
+      message: expect.stringContaining("namespace"),
+      line: 2,
+      column: 1,
+    });
+    expect(problem("export = 1;")).toMatchObject({
+      line: 1,
+      message: expect.stringContaining("export default"),
+    });
+    expect(problem('\nimport fs = require("fs");')).toMatchObject({ line: 2 });
+    expect(problem("export as namespace X;")).toMatchObject({ line: 1 });
+  });
+
+  it("can't be broken out of", () => {
+    expect(problem("} evil(); {")).toMatchObject({ name: "SyntaxError", line: 1 });
+    expect(problem("/* never closed")).toMatchObject({ name: "SyntaxError" });
+    expect(problem("`never closed")).toMatchObject({ name: "SyntaxError" });
+  });
+});
