@@ -48,6 +48,18 @@ describe("createRulesGenerator", () => {
       expect(await refuse("Get weather for that many cities")).toMatchObject([{ argument: "location" }]);
     });
 
+    it("drops no part of what was asked", async () => {
+      expect(await refuse("Write three lines to poem.txt: 'a', 'b', 'c'")).toMatchObject([
+        { argument: "content" },
+      ]);
+      expect(
+        await refuse('Calculate 6 * 7 then save it to /workspace/a.json as {"answer": result}'),
+      ).toHaveLength(1);
+      expect(await refuse("Copy a.txt to b.txt")).toMatchObject([{ reason: "no-tool" }]);
+      expect(await refuse("List distinct cities of users")).toHaveLength(1);
+      expect(await refuse("Calculate 1 + 1. If it is sunny")).toHaveLength(1);
+    });
+
     it("says so when there is nothing to do", async () => {
       expect(await refuse("")).toHaveLength(1);
       expect(await refuse("   \n ")).toHaveLength(1);

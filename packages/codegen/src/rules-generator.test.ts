@@ -64,6 +64,12 @@ export default { sum, weather };
       ["Use double_number to double 21 and then double the result", 84],
       ["Import the double_number skill and use it to double 15", 30],
       ["How many active users are there?", 16],
+      ["How many orders are pending?", 14],
+      ["Query database for orders, filter for delivered orders, and sum the total", 9449.49],
+      ["What is 1.5 million divided by 3?", 500_000],
+      ["Use the double_number skill on the result of 3 + 4", 14],
+      ["Calculate 10 / 4 using the calculator, then store the result in a file called quotient.txt", 2.5],
+      ["List the tables and count them", 3],
       ["If 5 + 5 is greater than 8, calculate 1 + 1", 2],
     ])("%s", async (task, expected) => {
       expect((await run(task)).value).toBe(expected);
@@ -181,6 +187,25 @@ export default { sum, weather };
         await run("Query the database for users in Berlin, then get weather for each user's city")
       ).value as { location: string }[];
       expect(users.map((weather) => weather.location)).toEqual(["Berlin", "Berlin"]);
+    });
+
+    it("reads conditions without commas", async () => {
+      const result = await run(
+        "Get weather for San Francisco in July, and if it's above -90 degrees print 'nice' else print 'cold'",
+      );
+      expect(result).toMatchObject({ output: "nice\n", value: { month: "July" } });
+    });
+
+    it("groups and counts", async () => {
+      expect((await run("Query the products, group them by category and count them")).value).toMatchObject({
+        electronics: 7,
+        travel: 4,
+      });
+      expect((await run("Find orders of user 3")).value).toMatchObject([
+        { user_id: 3 },
+        { user_id: 3 },
+        { user_id: 3 },
+      ]);
     });
 
     it("reads, filters and saves JSON", async () => {

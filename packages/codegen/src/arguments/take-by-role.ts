@@ -187,7 +187,7 @@ function takeQuery(phrase: Phrase): Found {
 /** Takes the words behind a preposition: a place, a person, a language. */
 export function takeAfter(phrase: Phrase, prepositions: string, isPlace: boolean): Found {
   const pattern = new RegExp(
-    `(?<![\\p{L}\\p{N}])(?:${prepositions})\\s+(?:the\\s+(?:city|cities|town|location|place|places)\\s+(?:of\\s+)?|the\\s+following(?:\\s+\\w+)?:?\\s*|cities\\s+|both\\s+|:\\s*)?((?:${QUOTED}|[^\\s;:?!\\uE001\\uE002])[^;:?!\\uE002]{0,2000}?)(?=(?<!\\b(?:and|or))\\s+(?:for|in|on|at|with|from|to|by|using|over|during|please|next|tomorrow|today|tonight|now|right now|this|starting|as|via|of|if|when|and then)\\b|\\s*[;?!\\uE002]|\\s*:\\s|\\.(?:\\s|$)|$)`,
+    `(?<![\\p{L}\\p{N}])(?:${prepositions})\\s+(?:the\\s+(?:city|cities|town|location|place|places)\\s+(?:of\\s+)?|(?:each\\s+of\\s+)?(?:the\\s+|these\\s+|those\\s+)?(?:following\\s+)?\\p{Ll}+\\s*:\\s+|the\\s+following(?:\\s+\\w+)?:?\\s*|each\\s+of\\s+|cities\\s+|both\\s+|:\\s*)?((?:${QUOTED}|[^\\s;:?!\\uE001\\uE002])[^;:?!\\uE002]{0,2000}?)(?=(?<!\\b(?:and|or))\\s+(?:for|in|on|at|with|from|to|by|using|over|during|please|next|tomorrow|today|tonight|now|right now|this|starting|as|via|of|if|when|and then)\\b|\\s*[;?!\\uE002]|\\s*:\\s|\\.(?:\\s|$)|$)`,
     "giu",
   );
   for (const match of phrase.text.matchAll(pattern)) {
@@ -195,7 +195,9 @@ export function takeAfter(phrase: Phrase, prepositions: string, isPlace: boolean
     if (
       words === "" ||
       PRONOUN.test(words) ||
-      /^(?:\d+|that many|each|every|all|the (?:next|last|first|result|same|sum|other|rest))\b/iu.test(words)
+      /^(?:\d+|that many|each|every|all|these|those|there|here|the (?:next|last|first|result|same|sum|other|rest))\b/iu.test(
+        words,
+      )
     )
       continue;
     phrase.remove(match.index, match[0].length);

@@ -1,3 +1,4 @@
+import { isVerb } from "@cem/text";
 import { lookUp } from "../reading/look-up.ts";
 
 /** Verbs that ask for the same kind of thing. A tool of one kind is no answer to a verb of another. */
@@ -109,12 +110,22 @@ export function verbFit(stepVerb: string | undefined, nameWords: readonly string
   if (nameWords.includes(stepVerb)) return 1;
   const kind = kindOfTool(nameWords);
   const kinds = CLASSES_BY_VERB.get(stepVerb);
+  if (kind !== undefined && kinds === undefined && isVerb(stepVerb) && !LOOSE.has(stepVerb)) return -1;
   if (kind === undefined || kinds === undefined) return 0;
   return kinds.has(kind) ? 0.6 : -1;
 }
 
-/** Whether a tool changes things out there, by its name and what its author says of it. */
-export function isReading(nameWords: readonly string[]): boolean {
-  const kind = kindOfTool(nameWords);
-  return kind === undefined || ["read", "list", "search", "compute", "transform"].includes(kind);
-}
+/** Verbs that say nothing about what is to be done. */
+const LOOSE = new Set([
+  "use",
+  "call",
+  "invoke",
+  "apply",
+  "do",
+  "perform",
+  "make",
+  "take",
+  "call",
+  "compare",
+  "search",
+]);

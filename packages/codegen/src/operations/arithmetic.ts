@@ -5,7 +5,9 @@ import { type Plan, Unfilled } from "../planning/plan.ts";
 import { findReference } from "../planning/references.ts";
 import { isNumeric } from "../planning/value.ts";
 import { binary, call, type Expression, literal, member, method, name } from "../program/expression.ts";
-import { type Arithmetic, evaluate, formula, readArithmetic, resultName } from "../reading/arithmetic.ts";
+import type { Arithmetic } from "../reading/arithmetic-types.ts";
+import { evaluate, formula, resultName } from "../reading/formula.ts";
+import { readArithmetic } from "../reading/arithmetic.ts";
 import type { StepContext } from "./operation.ts";
 
 const NUMBER_SCHEMA = { type: "number" };

@@ -6,7 +6,8 @@ import { type Plan, Unfilled } from "../planning/plan.ts";
 import { hasType, propertiesOf, type Value } from "../planning/value.ts";
 import { type Expression, literal, member } from "../program/expression.ts";
 import { plural, singular } from "../program/names.ts";
-import { readSelection, type RowSelection } from "../reading/selection.ts";
+import { readSelection } from "../reading/selection.ts";
+import type { RowSelection } from "../reading/row-selection.ts";
 import { applySelection } from "./rows.ts";
 import { isForTool, type StepContext } from "./operation.ts";
 
@@ -27,9 +28,10 @@ export function planDataQuery(context: StepContext): boolean {
     callWithSql(plan, tool, given, table ?? "rows");
     return true;
   }
-  if (!ASKS.test(step.text) || hasBetterTool(context, tool)) return false;
+  if ((!ASKS.test(step.text) && !namesTable(step.text, tool)) || hasBetterTool(context, tool)) return false;
   const selection = readSelection(step.text);
   placeNouns(selection, tool, step.text);
+  placeFields(selection, tool);
   const entity = selection.entity.find((noun) => isKnownEntity(noun, step.text, tool, plan));
   if (entity === undefined) return false;
   const known = knownWords(tool);
@@ -37,7 +39,9 @@ export function planDataQuery(context: StepContext): boolean {
     ...selection.adjectives.filter(
       (word) =>
         splitStems(word).length > 0 &&
-        /^(?:joined|bought|purchased|ordered|signed|made|spent|registered)$/u.test(word),
+        /^(?:joined|bought|purchased|ordered|signed|made|spent|registered|distinct|unique|different)$/u.test(
+          word,
+        ),
     ),
     selection.rest,
   ].filter((word) => word !== "");
@@ -63,6 +67,28 @@ export function planDataQuery(context: StepContext): boolean {
   const rows = callWithSql(plan, tool, `SELECT * FROM ${table}`, table);
   applySelection(plan, rows, selection);
   return true;
+}
+
+/** `users older than 50` asks for users without a verb. */
+function namesTable(text: string, tool: ToolDefinition): boolean {
+  const first = splitWords(text.slice(0, 100))[0];
+  return first !== undefined && plural(singular(first)) === first && knownWords(tool).has(first);
+}
+
+/** `created after …` means the column `created_at`, where the tool's own description has it. */
+function placeFields(selection: RowSelection, tool: ToolDefinition): void {
+  const text = propertiesOf(tool.inputSchema)
+    .map(([, schema]) => schema.description ?? "")
+    .join(" ");
+  const columns = new Set(`${tool.description} ${text}`.slice(0, 10_000).match(/[a-z]\w*/giu));
+  for (const filter of selection.filters) {
+    const { field } = filter;
+    if (field === undefined || columns.has(field)) continue;
+    const longer = ["at", "date", "on", "time"]
+      .map((ending) => `${field}_${ending}`)
+      .find((column) => columns.has(column));
+    if (longer !== undefined) filter.field = longer;
+  }
 }
 
 /** `the total of all orders`, `order totals`: which noun is the table, and which the column. */

@@ -77,6 +77,7 @@ export function planThatMany(tool: ToolDefinition, text: string, plan: Plan): bo
   const match = THAT_MANY.exec(text) ?? (fixed && [fixed[0], fixed[2] ?? "", fixed[3]]);
   if (match === null) return false;
   const [, noun = "", first] = match;
+  if (readParameters(tool).some((one) => one.role === "number" && sameWords(one.name, noun))) return false;
   const target = readParameters(tool).find((one) => one.isRequired && hasType(one.schema, "string"));
   if (target === undefined) return false;
   const lister = plan.tools.find(

@@ -1,5 +1,5 @@
 import { toolId, type ToolDefinition } from "@cem/core";
-import type { FilledArguments } from "../arguments/fill.ts";
+import type { FilledArguments } from "../arguments/filling.ts";
 import { enumOf, type Parameter } from "../arguments/roles.ts";
 import { Unfilled } from "../planning/plan.ts";
 

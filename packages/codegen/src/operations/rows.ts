@@ -16,7 +16,7 @@ import {
   object,
 } from "../program/expression.ts";
 import { camelCase, plural, singular } from "../program/names.ts";
-import type { RowFilter, RowSelection } from "../reading/selection.ts";
+import type { RowFilter, RowSelection } from "../reading/row-selection.ts";
 import { overColumn } from "./aggregate.ts";
 import { useHelper } from "./helpers.ts";
 

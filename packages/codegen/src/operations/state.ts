@@ -1,29 +1,20 @@
 import type { JsonValue } from "@cem/core";
+import { outline } from "@cem/text";
 import { PATH } from "../arguments/take-by-role.ts";
 import { type Plan, Unfilled } from "../planning/plan.ts";
-import { findDocumentField, findReference, sameWords } from "../planning/references.ts";
+import { findReference } from "../planning/references.ts";
 import { isNumeric, type StateDocument } from "../planning/value.ts";
-import {
-  binary,
-  cast,
-  type Expression,
-  literal,
-  member,
-  method,
-  object,
-  type ObjectEntry,
-} from "../program/expression.ts";
-import { readArithmetic } from "../reading/arithmetic.ts";
+import { literal, method, object, type ObjectEntry } from "../program/expression.ts";
 import { type FieldAssignment, findJson, readAssignments, readListed } from "../reading/fields.ts";
-import { readLooseValue } from "../reading/json.ts";
 import { addDocument, documentWords, loadDocument, makeFolder, markChanged, writeJsonFile } from "./files.ts";
-import { toExpression } from "./arithmetic.ts";
 import type { StepContext } from "./operation.ts";
-import { readAggregate } from "./aggregate.ts";
+import { resolveField, setField, typedLiteral } from "./state-fields.ts";
 
 const SAVING =
   /^(?:save|write|store|create|initiali[sz]e|make|set up|put|dump|export|persist|record|generate|re-?write|overwrite)\b/iu;
+
 const READING = /^(?:read|load|open|get|fetch|parse|retrieve|restore|import|continue from|resume from)\b/iu;
+
 const BACK =
   /\b(?:it|them|this|that|everything|(?:the )?(?:updated |new |current |changed |modified |whole )*(?:state|file|data|object|json|workflow|document|changes|contents?))\b/iu;
 
@@ -156,49 +147,18 @@ function toEntries(json: JsonValue): ObjectEntry[] | undefined {
   return Object.entries(json).map(([key, value]) => ({ key, value: typedLiteral(value) }));
 }
 
-/** An empty list needs a type before anything can be added to it. */
-function typedLiteral(value: JsonValue): Expression {
-  return Array.isArray(value) && value.length === 0 ? cast(literal(value), "unknown[]") : literal(value);
-}
-
-/** A field's value: a word may mean a result, and a number that a result is bound to be becomes that result. */
-function resolveField(assignment: FieldAssignment, plan: Plan): Expression {
-  const same = plan.values.findLast(
-    (value) =>
-      value.constant !== undefined && value.constant === assignment.value && value.document === undefined,
-  );
-  const isResult = /^(?:result|value|answer|total|sum|output|product|difference|quotient)$/iu.test(
-    assignment.key,
-  );
-  if (same !== undefined && (isResult || sameWords(same.words, assignment.key))) {
-    same.consumed = true;
-    return same.expression;
-  }
-  if (assignment.words !== undefined)
-    return resolveWords(assignment.words, plan) ?? literal(assignment.value);
-  return typedLiteral(assignment.value);
-}
-
-/** What words stand for: an earlier result, a sum over a list, a calculation. */
-export function resolveWords(words: string, plan: Plan): Expression | undefined {
-  const aggregate = readAggregate(words, plan);
-  if (aggregate !== undefined) return aggregate.expression;
-  const arithmetic = readArithmetic(words);
-  if (arithmetic !== undefined) return toExpression(arithmetic, plan, words);
-  if (/^(?:the )?(?:current |today's )?(?:timestamp|date and time|time|now)$/iu.test(words))
-    return method({ kind: "new", callee: "Date", args: [] }, "toISOString");
-  const isPointing =
-    /^(?:it|that|this|the\b.*|(?:the )?(?:result|sum|total|product|answer|difference|quotient)|both.*|all.*)$/iu.test(
-      words,
-    );
-  const reference = isPointing ? findReference(words, plan) : undefined;
-  if (reference === undefined) return undefined;
-  reference.value.consumed = reference.value.document === undefined || reference.value.consumed;
-  return reference.expression;
+function noContent(step: string, path: string): Unfilled {
+  return new Unfilled({
+    step,
+    reason: "missing-argument",
+    argument: "content",
+    hint: `Say what to save in ${path}: list its fields, or name an earlier result.`,
+  });
 }
 
 /** `save the result to x.json`: one result as it is, several under their names. */
 function saveResult({ step, plan }: StepContext, path: string): boolean {
+  if (outline(step.text).includes("{")) throw noContent(step.text, path);
   const words = step.text
     .replace(SAVING, "")
     .replace(
@@ -226,12 +186,7 @@ function saveResult({ step, plan }: StepContext, path: string): boolean {
       ? [{ value: plan.last, expression: plan.last.expression, schema: plan.last.schema }]
       : references;
   if (chosen.length === 0 || chosen.some((one) => one === undefined)) {
-    throw new Unfilled({
-      step: step.text,
-      reason: "missing-argument",
-      argument: "content",
-      hint: `Say what to save in ${path}: list its fields, or name an earlier result.`,
-    });
+    throw noContent(step.text, path);
   }
   const found = chosen.filter((one) => one !== undefined);
   const [only] = found;
@@ -261,160 +216,6 @@ function saveResult({ step, plan }: StepContext, path: string): boolean {
   plan.add({ kind: "do", value: writeJsonFile(plan, path, only.expression) });
   plan.lastPath = path;
   return true;
-}
-
-/** Changes fields of the file that is in memory. */
-export function planUpdate({ step, plan }: StepContext): boolean {
-  const { document } = plan;
-  if (document === undefined) return false;
-  const text = step.text
-    .replace(/\s+in\s+(?:the\s+)?(?:state|file|json|workflow)(?:\s+file)?$/iu, "")
-    .replace(/\s*\b(?:in|of)\s+\S+\.json$/iu, "");
-  return (
-    planPush(text, plan, document) ||
-    planAddField(text, step, plan, document) ||
-    planIncrement(text, plan, document) ||
-    planSetFields(text, step, plan, document) ||
-    planRemoveField(text, plan, document)
-  );
-}
-
-function planPush(text: string, plan: Plan, document: StateDocument): boolean {
-  const match =
-    /^(?:add|append|push|insert|put)\s+(.+?)\s+(?:to|into|onto|in)\s+(?:the\s+|its\s+)?["'`]?([\p{L}_][\p{L}\p{N}_]*)["'`]?(?:\s+(?:array|list|field))?$/iu.exec(
-      text,
-    );
-  const key = match?.[2];
-  if (match?.[1] === undefined || key === undefined || /^(?:it|that|file|state|json)$/iu.test(key))
-    return false;
-  const field = findDocumentField(key, plan);
-  if (field === undefined) return false;
-  const words = match[1].trim();
-  const value =
-    resolveWords(words, plan) ?? resolveWords(`the ${words}`, plan) ?? literal(readLooseValue(words));
-  plan.add({ kind: "do", value: method(field.expression, "push", value) });
-  document.fields.set(field.expression.kind === "member" ? field.expression.key : key, undefined);
-  typeEmptyList(document, key, plan);
-  markChanged(plan, document);
-  return true;
-}
-
-/** Gives a list that began empty the type of what is added first. */
-function typeEmptyList(document: StateDocument, key: string, plan: Plan): void {
-  const declared = plan.block.find(
-    (statement) => statement.kind === "const" && statement.name === document.value.name,
-  );
-  if (declared?.kind !== "const" || declared.value.kind !== "object") return;
-  const entry = declared.value.entries.find((one) => "key" in one && sameWords(one.key, key));
-  const last = plan.values.findLast((value) => value.document === undefined);
-  if (
-    entry !== undefined &&
-    "key" in entry &&
-    entry.value.kind === "as" &&
-    last !== undefined &&
-    isNumeric(last.schema)
-  )
-    entry.value = cast(literal([]), "number[]");
-}
-
-function planAddField(text: string, step: StepContext["step"], plan: Plan, document: StateDocument): boolean {
-  const match =
-    /^(?:add|create|insert|include|set)\s+(?:an?\s+|the\s+)?(?:new\s+)?(?:(?:fields?|property|key)\s*:?\s*)?(?:called\s+|named\s+)?["'`]?([\p{L}_][\p{L}\p{N}_]*)["'`]?(?:\s+(?:field|property|key))?\s*(?::|=|with(?: the)?(?: value)?(?: of)?|set to|equal to|as|to|containing|for)\s*(.+)$/isu.exec(
-      text,
-    );
-  const key = match?.[1];
-  const value = match?.[2];
-  if (key === undefined || value === undefined) {
-    if (step.fields.length === 0 || !/^(?:add|set|update|include)\b/iu.test(text)) return false;
-    for (const field of readListed(step.fields))
-      setField(plan, document, field.key, resolveField(field, plan), field.value);
-    markChanged(plan, document);
-    return true;
-  }
-  if (/^(?:it|the|this|that|result)$/iu.test(key)) return false;
-  setField(plan, document, key, resolveWords(value, plan) ?? literal(readLooseValue(value)), undefined);
-  markChanged(plan, document);
-  return true;
-}
-
-function planIncrement(text: string, plan: Plan, document: StateDocument): boolean {
-  const match =
-    /^(increment|increase|bump|decrement|decrease|reduce)\s+(?:the\s+)?["'`]?([\p{L}_][\p{L}\p{N}_]*)["'`]?(?:\s+(?:field|value))?(?:\s+by\s+(\d+(?:\.\d+)?))?$/iu.exec(
-      text,
-    );
-  const field = match?.[2] === undefined ? undefined : findDocumentField(match[2], plan);
-  if (match?.[1] === undefined || field === undefined) return false;
-  const sign = /^(?:dec|red)/iu.test(match[1]) ? "-" : "+";
-  plan.add({
-    kind: "assign",
-    target: field.expression,
-    value: binary(field.expression, sign, literal(Number(match[3] ?? 1))),
-  });
-  markChanged(plan, document);
-  return true;
-}
-
-function planSetFields(
-  text: string,
-  step: StepContext["step"],
-  plan: Plan,
-  document: StateDocument,
-): boolean {
-  const match = /^(?:update|set|change|mark|modify|reset|switch|move)\s+(.+)$/isu.exec(text);
-  if (match?.[1] === undefined && step.fields.length === 0) return false;
-  if (match === null) return false;
-  const body = match[1] ?? "";
-  const assignments =
-    readAssignments(body) ??
-    readAssignments(
-      body.replace(/^(?:the\s+)?(?:state|file|workflow|json)\s+(?:with|to|so that|by setting)\s+/iu, ""),
-    );
-  const all = [...(assignments ?? []), ...readListed(step.fields)];
-  if (all.length === 0) return false;
-  for (const one of all) {
-    setField(
-      plan,
-      document,
-      one.key,
-      one.words === undefined
-        ? typedLiteral(one.value)
-        : (resolveWords(one.words, plan) ?? literal(one.value)),
-      one.value,
-    );
-  }
-  markChanged(plan, document);
-  return true;
-}
-
-function planRemoveField(text: string, plan: Plan, document: StateDocument): boolean {
-  const match =
-    /^(?:remove|delete|drop)\s+(?:the\s+)?["'`]?([\p{L}_][\p{L}\p{N}_]*)["'`]?\s+(?:field|property|key)$/iu.exec(
-      text,
-    );
-  if (match?.[1] === undefined) return false;
-  plan.add({
-    kind: "assign",
-    target: member(document.value.expression, match[1]),
-    value: { kind: "name", name: "undefined" },
-  });
-  document.added.add(match[1]);
-  markChanged(plan, document);
-  return true;
-}
-
-function setField(
-  plan: Plan,
-  document: StateDocument,
-  key: string,
-  value: Expression,
-  known?: JsonValue,
-): void {
-  const existing =
-    [...document.fields.keys()].find((one) => one === key) ??
-    [...document.fields.keys()].find((one) => sameWords(one, key));
-  if (existing === undefined && !document.isLoaded) document.added.add(key);
-  document.fields.set(existing ?? key, known);
-  plan.add({ kind: "assign", target: member(document.value.expression, existing ?? key), value });
 }
 
 /** The JSON file that a text names. */

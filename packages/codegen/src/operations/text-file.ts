@@ -45,7 +45,7 @@ function planWrite({ step, plan }: StepContext): boolean {
   const path = named ?? derivePath(step.text);
   if (path === undefined) return false;
   const content = readContent(named === undefined ? step.text : step.text.replace(named, ""), plan, false);
-  if (content === undefined) throw noContent(step, path);
+  if (content === undefined || hasSeveralTexts(step.text, path)) throw noContent(step, path);
   const tool = findFileTool(plan.tools, "write");
   if (tool === undefined) {
     makeFolder(plan, path);
@@ -65,12 +65,17 @@ function planWrite({ step, plan }: StepContext): boolean {
   return true;
 }
 
+/** Two texts for one file: which of them, and joined how, the text does not say. */
+function hasSeveralTexts(text: string, path: string): boolean {
+  return findQuotes(text).filter((quote) => quote.value !== path).length > 1;
+}
+
 function noContent(step: TaskStep, path: string): Unfilled {
   return new Unfilled({
     step: step.text,
     reason: "missing-argument",
     argument: "content",
-    hint: `Say what to write to ${path}, in quotes.`,
+    hint: `Say what to write to ${path}, as one text in quotes.`,
   });
 }
 
@@ -147,9 +152,18 @@ function planReadBack({ step, plan }: StepContext): boolean {
 function planRead({ step, plan }: StepContext): boolean {
   const path = READING.test(step.text) ? findPath(step.text) : undefined;
   if (path === undefined || !/\.\w{1,5}$/u.test(path)) return false;
-  readText(plan, path);
+  for (const one of pathsIn(step.text)) readText(plan, one);
   plan.lastPath = path;
   return true;
+}
+
+/** Every file that a text names. */
+function pathsIn(text: string): string[] {
+  const bare = [...text.matchAll(new RegExp(PATH.source, "gu"))]
+    .map((match) => match[0])
+    .filter((path) => /\.[a-z]\w{0,4}$/iu.test(path));
+  const first = findPath(text);
+  return [...new Set(bare.length > 1 ? bare : first === undefined ? [] : [first])];
 }
 
 /** Reads a text file, with the tool for it where there is one. */

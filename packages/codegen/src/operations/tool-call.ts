@@ -1,6 +1,7 @@
 import type { ToolDefinition } from "@cem/core";
 import { splitWords } from "@cem/text";
-import { fillArguments, type FilledArguments } from "../arguments/fill.ts";
+import { fillArguments } from "../arguments/fill.ts";
+import type { FilledArguments } from "../arguments/filling.ts";
 import { kindOfTool } from "../matching/verb-classes.ts";
 import type { Plan } from "../planning/plan.ts";
 import { readAggregate } from "./aggregate.ts";

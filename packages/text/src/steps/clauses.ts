@@ -28,7 +28,7 @@ export function splitSentences(text: string): string[] {
 
 /** Cuts one sentence into the orders it gives. */
 export function splitClauses(sentence: string, own: OwnWords): string[] {
-  const sql = sentence.search(SQL_START);
+  const sql = outline(sentence).search(SQL_START);
   if (sql >= 0) return splitSql(sentence, sql, own);
   const mask = outline(sentence);
   const pieces: { start: number; end: number }[] = [];

@@ -37,6 +37,16 @@ describe("splitSteps", () => {
     ]);
   });
 
+  it("puts the order first", () => {
+    expect(texts("For each of Paris, Rome and Oslo, get the weather")).toEqual([
+      "get the weather For each of Paris, Rome and Oslo",
+    ]);
+    expect(texts('Run the query "SELECT a FROM b" and print the result')).toEqual([
+      'Run the query "SELECT a FROM b"',
+      "print the result",
+    ]);
+  });
+
   it("keeps dots of numbers, paths and abbreviations", () => {
     expect(texts("Read notes/a.b.json. Add 1.5 to it, e.g. twice")).toEqual([
       "Read notes/a.b.json",

@@ -1,6 +1,7 @@
 import { readBlocks, type StepField, type TextBlock } from "./blocks.ts";
 import { type OwnWords, splitClauses, splitSentences } from "./clauses.ts";
-import { collapseSpaces } from "./outline.ts";
+import { collapseSpaces, outline } from "./outline.ts";
+import { beginsStep } from "./verbs.ts";
 import { readCondition, readOtherwise, type StepCondition } from "./conditions.ts";
 
 /** One thing a task asks for. */
@@ -61,7 +62,7 @@ function addBlock(steps: TaskStep[], block: TextBlock, own: OwnWords, branches: 
 function addSentence(steps: TaskStep[], sentence: string, own: OwnWords, branches: { count: number }): void {
   let current: StepCondition | undefined;
   let dangling: string | undefined;
-  for (const clause of splitClauses(sentence, own)) {
+  for (const clause of splitClauses(leadWithOrder(sentence), own)) {
     const otherwise = readOtherwise(strip(clause));
     const previous = current ?? steps.findLast((step) => step.condition !== undefined)?.condition;
     if (otherwise !== undefined && previous !== undefined) current = { ...previous, holds: !previous.holds };
@@ -78,6 +79,19 @@ function addSentence(steps: TaskStep[], sentence: string, own: OwnWords, branche
     if (text !== "") steps.push({ text, fields: [], items: [], ...(applies && { condition: applies }) });
   }
   if (dangling !== undefined) steps.push({ text: strip(dangling), fields: [], items: [] });
+}
+
+/** `For each of Paris and Rome, get the weather` as `get the weather for each of Paris and Rome`. */
+function leadWithOrder(sentence: string): string {
+  if (!/^for\s+(?:each|every|all|both|the)\b/iu.test(sentence)) return sentence;
+  const mask = outline(sentence);
+  for (const match of mask.matchAll(/,?\s+(?=\p{L})/gu)) {
+    if (!beginsStep(mask.slice(match.index + match[0].length, match.index + 200).replace(/^and\s+/u, "")))
+      continue;
+    const order = sentence.slice(match.index + match[0].length).replace(/[.!?]+$/u, "");
+    return /^and\s/iu.test(order) ? sentence : `${order} ${sentence.slice(0, match.index)}`;
+  }
+  return sentence;
 }
 
 function strip(clause: string): string {

@@ -1,0 +1,67 @@
+import type { JsonValue, ToolDefinition } from "@cem/core";
+import type { TaskStep } from "@cem/text";
+import type { Plan } from "../planning/plan.ts";
+import type { Reference } from "../planning/references.ts";
+import { hasType, type Value } from "../planning/value.ts";
+import { array, type Expression, literal } from "../program/expression.ts";
+import type { Phrase } from "../reading/phrase.ts";
+import { asText } from "./convert.ts";
+import type { Parameter } from "./roles.ts";
+import type { takeByRole } from "./take-by-role.ts";
+
+/** What a step gives a tool. */
+export interface FilledArguments {
+  args: Map<string, Expression>;
+  /** The tool is called once for each of these. */
+  each?: { parameter: string; values: (string | number)[] };
+  /** Required parameters that nothing fills. */
+  missing: Parameter[];
+  /** A value that the tool does not take. */
+  wrong?: { parameter: Parameter; value: string };
+  /** Earlier results that went in. */
+  consumed: Value[];
+  /** Words that went nowhere. */
+  rest: string;
+}
+
+export interface Filling {
+  phrase: Phrase;
+  tool: ToolDefinition;
+  plan: Plan;
+  step: TaskStep;
+  result: FilledArguments;
+}
+
+export function set(filling: Filling, parameter: Parameter, value: JsonValue): void {
+  filling.result.args.set(parameter.name, literal(value));
+}
+
+export function toFound(list: string[]): { list: string[] } | { value: string } {
+  return list.length > 1 ? { list } : { value: list[0] ?? "" };
+}
+
+export function setReference(filling: Filling, parameter: Parameter, reference: Reference): void {
+  const wantsText = hasType(parameter.schema, "string");
+  filling.result.args.set(
+    parameter.name,
+    wantsText ? asText(reference.expression, reference.schema) : reference.expression,
+  );
+  filling.result.consumed.push(reference.value);
+}
+
+export function setFound(filling: Filling, parameter: Parameter, found: ReturnType<typeof takeByRole>): void {
+  if (found === undefined) return;
+  if ("value" in found) set(filling, parameter, found.value);
+  else if (hasType(parameter.schema, "array"))
+    filling.result.args.set(parameter.name, array(found.list.map((item) => literal(item))));
+  else setEach(filling, parameter, found.list);
+}
+
+export function setEach(filling: Filling, parameter: Parameter, values: (string | number)[]): void {
+  const [only] = values;
+  if (values.length === 1 && only !== undefined) return set(filling, parameter, only);
+  if (filling.result.each !== undefined) return undefined;
+  filling.result.each = { parameter: parameter.name, values };
+  filling.result.args.set(parameter.name, literal(null));
+  return undefined;
+}
