@@ -67,7 +67,7 @@ function overField(kind: Kind, whole: string, target: string, plan: Plan): Aggre
   if (inList === undefined && plan.document?.fields.size === 0) return undefined;
   const isKnown = inList !== undefined || plan.document?.fields.has(field.expression.key) === true;
   if (!isKnown && findReference(target, plan)?.value.document === undefined) return undefined;
-  return { expression: reduce(kind, field.expression, plan), words: kind === "sum" ? "total" : kind };
+  return { expression: reduce(kind, field.expression), words: kind === "sum" ? "total" : kind };
 }
 
 function overResults(kind: Kind, target: string, plan: Plan): Aggregate | undefined {
@@ -81,8 +81,7 @@ function overResults(kind: Kind, target: string, plan: Plan): Aggregate | undefi
     const sum = items.reduce((left, right) => binary(left, "+", right));
     return { expression: kind === "sum" ? sum : binary(sum, "/", literal(items.length)), words: kind };
   }
-  if (kind === "count" || kind === "median")
-    return { expression: reduce(kind, array(items), plan), words: kind };
+  if (kind === "count" || kind === "median") return { expression: reduce(kind, array(items)), words: kind };
   return { expression: call(member(name("Math"), kind), ...items), words: kind };
 }
 
@@ -96,12 +95,12 @@ function overRows(kind: Kind, target: string, plan: Plan): Aggregate | undefined
   if (key === undefined && Object.keys(item.properties ?? {}).length > 0) return undefined;
   if (isNumeric(item) || kind === "count") {
     rows.consumed = true;
-    return { expression: reduce(kind, rows.expression, plan), words: kind };
+    return { expression: reduce(kind, rows.expression), words: kind };
   }
   const column = key ?? lookUp(PROPERTY_WORDS, text)?.[0] ?? singularOf(text);
   if (!/^\w+$/u.test(column)) return undefined;
   rows.consumed = true;
-  return { expression: overColumn(kind, rows.expression, column, plan), words: `${kind} ${column}` };
+  return { expression: overColumn(kind, rows.expression, column), words: `${kind} ${column}` };
 }
 
 function singularOf(text: string): string {
@@ -109,8 +108,8 @@ function singularOf(text: string): string {
 }
 
 /** An aggregate of one column of rows. */
-export function overColumn(kind: Kind, rows: Expression, column: string, plan: Plan): Expression {
-  return reduce(kind, call(useHelper(plan, "numbersIn"), rows, literal(column)), plan);
+export function overColumn(kind: Kind, rows: Expression, column: string): Expression {
+  return reduce(kind, call(useHelper("numbersIn"), rows, literal(column)));
 }
 
 /** The newest result that is a list. */
@@ -118,7 +117,7 @@ export function newestList(plan: Plan): Value | undefined {
   return plan.values.findLast((value) => hasType(value.schema, "array"));
 }
 
-function reduce(kind: Kind, list: Expression, plan: Plan): Expression {
+function reduce(kind: Kind, list: Expression): Expression {
   const sum = method(
     list,
     "reduce",
@@ -129,9 +128,9 @@ function reduce(kind: Kind, list: Expression, plan: Plan): Expression {
     case "sum":
       return sum;
     case "average":
-      return call(useHelper(plan, "average"), list);
+      return call(useHelper("average"), list);
     case "median":
-      return call(useHelper(plan, "median"), list);
+      return call(useHelper("median"), list);
     case "count":
       return member(list, "length");
     case "max":

@@ -1,4 +1,3 @@
-import type { Plan } from "../planning/plan.ts";
 import { type Expression, name } from "../program/expression.ts";
 
 const ROW = "Record<string, unknown>";
@@ -8,7 +7,7 @@ const HELPERS = {
   matches: {
     needs: [],
     code: `/** Whether a column holds the word, or a column of that name is set. */
-function matches(row: ${ROW}, word: string): boolean {
+function matches(row: object, word: string): boolean {
   return Object.entries(row).some(([column, value]) =>
     typeof value === "string"
       ? value.toLowerCase() === word
@@ -34,7 +33,7 @@ function compare(a: unknown, b: unknown): number {
   numbersIn: {
     needs: [],
     code: `/** The numbers in a column. A column that has none is a mistake, not a zero. */
-function numbersIn(rows: readonly ${ROW}[], column: string): number[] {
+function numbersIn<Row extends object>(rows: readonly Row[], column: keyof Row & string): number[] {
   const numbers = rows.map((row) => row[column]).filter((value) => typeof value === "number");
   if (rows.length > 0 && numbers.length === 0) throw new Error(\`No row has a number in \${column}.\`);
   return numbers;
@@ -60,7 +59,10 @@ function numbersIn(rows: readonly ${ROW}[], column: string): number[] {
   countBy: {
     needs: [],
     code: `/** How many rows there are for each value of a column. */
-function countBy(rows: readonly ${ROW}[], column: string): Record<string, number> {
+function countBy<Row extends object>(
+  rows: readonly Row[],
+  column: keyof Row & string,
+): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const row of rows) {
     if (!(column in row)) throw new Error(\`There is no column \${column}.\`);
@@ -73,11 +75,11 @@ function countBy(rows: readonly ${ROW}[], column: string): Record<string, number
   groupBy: {
     needs: [],
     code: `/** The rows for each value of a column. */
-function groupBy<T extends ${ROW}>(
-  rows: readonly T[],
-  column: string,
-): Record<string, T[]> {
-  const groups: Record<string, T[]> = {};
+function groupBy<Row extends object>(
+  rows: readonly Row[],
+  column: keyof Row & string,
+): Record<string, Row[]> {
+  const groups: Record<string, Row[]> = {};
   for (const row of rows) {
     if (!(column in row)) throw new Error(\`There is no column \${column}.\`);
     (groups[String(row[column])] ??= []).push(row);
@@ -88,10 +90,11 @@ function groupBy<T extends ${ROW}>(
   statisticsOf: {
     needs: ["average", "median"],
     code: `/** How many rows there are, and the spread of every column of numbers; identifiers are left out. */
-function statisticsOf(rows: readonly ${ROW}[]) {
-  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+function statisticsOf(rows: readonly object[]) {
+  const records: ${ROW}[] = rows.map((row) => ({ ...row }));
+  const columns = [...new Set(records.flatMap((row) => Object.keys(row)))];
   const spreads = columns.flatMap((column) => {
-    const numbers = rows.map((row) => row[column]).filter((value) => typeof value === "number");
+    const numbers = records.map((row) => row[column]).filter((value) => typeof value === "number");
     if (numbers.length === 0 || /(?:^|_)id$/i.test(column)) return [];
     const spread = {
       count: numbers.length,
@@ -109,11 +112,20 @@ function statisticsOf(rows: readonly ${ROW}[]) {
 
 export type HelperName = keyof typeof HELPERS;
 
-/** Makes a helper part of the program and gives its name. */
-export function useHelper(plan: Plan, helper: HelperName): Expression {
-  for (const needed of HELPERS[helper].needs) useHelper(plan, needed);
-  plan.helpers.set(helper, HELPERS[helper].code);
+/** The name of a helper, to be called. */
+export function useHelper(helper: HelperName): Expression {
   return name(helper);
+}
+
+/** The code of the helpers that a program calls, and of those that they call. */
+export function helperCode(called: ReadonlySet<string>): string[] {
+  const wanted = new Set<HelperName>();
+  const want = (helper: HelperName): void => {
+    for (const needed of HELPERS[helper].needs) want(needed);
+    wanted.add(helper);
+  };
+  for (const helper of HELPER_NAMES) if (called.has(helper)) want(helper);
+  return [...wanted].map((helper) => HELPERS[helper].code);
 }
 
 export const HELPER_NAMES = Object.keys(HELPERS) as HelperName[];

@@ -34,7 +34,7 @@ export function applySelection(plan: Plan, rows: Value, selection: RowSelection)
     const [first, second] = isDescending ? ["b", "a"] : ["a", "b"];
     const key = columnOf(current, field);
     const compared = call(
-      useHelper(plan, "compare"),
+      useHelper("compare"),
       member(name(first ?? "a"), key),
       member(name(second ?? "b"), key),
     );
@@ -114,7 +114,7 @@ function filterRows(plan: Plan, rows: Value, selection: RowSelection, noun: stri
     ...selection.adjectives.map((value): RowFilter => ({ comparison: "matches", value })),
     ...selection.filters,
   ];
-  const tests = filters.map((filter) => testOf(plan, name(item), filter, rows));
+  const tests = filters.map((filter) => testOf(name(item), filter, rows));
   const [first = literal(true), ...more] = tests;
   const test = more.reduce((left, right) => binary(left, "&&", right), first);
   return next(plan, rows, method(rows.expression, "filter", arrow([item], test)), words);
@@ -124,10 +124,10 @@ function columnOf(rows: Value, field: string): string {
   return matchProperty(field.replaceAll("_", " "), rows.schema.items ?? {}) ?? field;
 }
 
-function testOf(plan: Plan, row: Expression, filter: RowFilter, rows: Value): Expression {
+function testOf(row: Expression, filter: RowFilter, rows: Value): Expression {
   const { comparison, value } = filter;
   if (comparison === "matches" || filter.field === undefined) {
-    return call(useHelper(plan, "matches"), row, literal(String(value).toLowerCase()));
+    return call(useHelper("matches"), row, literal(String(value).toLowerCase()));
   }
   const column = columnOf(rows, filter.field);
   const cell = member(row, column);
@@ -139,7 +139,7 @@ function testOf(plan: Plan, row: Expression, filter: RowFilter, rows: Value): Ex
   }
   if (comparison === "===" || comparison === "!==") {
     if (typeof value === "number" && isNumeric(schema)) return binary(cell, comparison, literal(value));
-    const same = call(useHelper(plan, "equals"), cell, literal(value));
+    const same = call(useHelper("equals"), cell, literal(value));
     return comparison === "===" ? same : not(same);
   }
   if (typeof value !== "number") return binary(call("String", cell), comparison, literal(value));
@@ -156,7 +156,7 @@ function aggregateRows(plan: Plan, rows: Value, selection: RowSelection, noun: s
   const { aggregate, groupBy } = selection;
   rows.consumed = true;
   if (aggregate?.kind === "statistics") {
-    return plan.declare(call(useHelper(plan, "statisticsOf"), rows.expression), {
+    return plan.declare(call(useHelper("statisticsOf"), rows.expression), {
       words: "statistics",
       schema: { type: "object" },
     });
@@ -165,7 +165,7 @@ function aggregateRows(plan: Plan, rows: Value, selection: RowSelection, noun: s
   if (groupBy !== undefined) {
     const column = columnOf(rows, groupBy);
     if (aggregate === undefined) {
-      const grouped = plan.declare(call(useHelper(plan, "groupBy"), rows.expression, literal(column)), {
+      const grouped = plan.declare(call(useHelper("groupBy"), rows.expression, literal(column)), {
         words: `${noun} by ${groupBy.replaceAll("_", " ")}`,
         schema: { type: "object" },
       });
@@ -173,17 +173,14 @@ function aggregateRows(plan: Plan, rows: Value, selection: RowSelection, noun: s
       return grouped;
     }
     if (counted)
-      return plan.declare(call(useHelper(plan, "countBy"), rows.expression, literal(column)), {
+      return plan.declare(call(useHelper("countBy"), rows.expression, literal(column)), {
         words: `${noun} per ${groupBy.replaceAll("_", " ")}`,
         schema: { type: "object" },
       });
-    const groups = call(useHelper(plan, "groupBy"), rows.expression, literal(column));
+    const groups = call(useHelper("groupBy"), rows.expression, literal(column));
     const pair = {
       kind: "array",
-      items: [
-        name("key"),
-        overColumn(aggregate.kind, name("group"), columnOf(rows, aggregate.field ?? ""), plan),
-      ],
+      items: [name("key"), overColumn(aggregate.kind, name("group"), columnOf(rows, aggregate.field ?? ""))],
     } as const;
     const mapped = method(method(name("Object"), "entries", groups), "map", arrow(["[key, group]"], pair));
     return plan.declare(method(name("Object"), "fromEntries", mapped), {
@@ -197,7 +194,7 @@ function aggregateRows(plan: Plan, rows: Value, selection: RowSelection, noun: s
       schema: { type: "number" },
     });
   const column = columnOf(rows, aggregate.field ?? "");
-  return plan.declare(overColumn(aggregate.kind, rows.expression, column, plan), {
+  return plan.declare(overColumn(aggregate.kind, rows.expression, column), {
     words: `${aggregate.kind} ${aggregate.field?.replaceAll("_", " ") ?? ""}`,
     schema: { type: "number" },
   });

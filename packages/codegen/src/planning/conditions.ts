@@ -130,7 +130,7 @@ function compare(
   if (typeof value === "boolean" || value === null)
     return binary(subject.expression, operator, literal(value));
   if (hasType(subject.schema, "object")) return matchAny(words, operator, value, plan);
-  const same = call(useHelper(plan, "equals"), subject.expression, literal(value));
+  const same = call(useHelper("equals"), subject.expression, literal(value));
   return operator === "===" ? same : not(same);
 }
 

@@ -1,5 +1,6 @@
 import { awaits, type Expression, literal, namesIn, object } from "../program/expression.ts";
 import type { Program, Statement } from "../program/statement.ts";
+import { helperCode } from "../operations/helpers.ts";
 import { writeJsonFile } from "../operations/files.ts";
 import type { Plan } from "./plan.ts";
 import type { Value } from "./value.ts";
@@ -8,10 +9,11 @@ import type { Value } from "./value.ts";
 export function finishProgram(plan: Plan): Program {
   const placed = placeSaves(plan, plan.block);
   const value = chooseValue(plan);
-  const statements = dropUnused(placed, value);
+  const used = namesIn(value);
+  const statements = drop(placed, used);
   for (const document of plan.documents)
     if (document.added.size > 0 && !document.isLoaded) loosen(statements, document.value);
-  return { imports: plan.imports, helpers: [...plan.helpers.values()], statements, value };
+  return { imports: plan.imports, helpers: helperCode(used), statements, value };
 }
 
 /** A file is written where it changed last before it is needed, not after every change. */
@@ -63,11 +65,6 @@ function fallbackValue(plan: Plan): Expression {
 }
 
 /** A result that nobody reads is not kept in a variable; what it did is still done. */
-function dropUnused(statements: readonly Statement[], value: Expression): Statement[] {
-  const used = namesIn(value);
-  return drop(statements, used);
-}
-
 function drop(statements: readonly Statement[], used: Set<string>): Statement[] {
   const kept: Statement[] = [];
   for (const statement of statements.toReversed()) {

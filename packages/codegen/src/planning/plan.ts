@@ -28,7 +28,6 @@ export class Plan {
   readonly values: Value[] = [];
   readonly documents: StateDocument[] = [];
   readonly imports = new Map<string, Set<string>>();
-  readonly helpers = new Map<string, string>();
   readonly uses = new Set<ToolDefinition>();
   readonly names = new Names();
   readonly now: () => Date;
