@@ -50,7 +50,12 @@ async function measureCalls(): Promise<object> {
     await sequential(call);
     await parallel(call);
   }
-  const times: Record<string, number[]> = { bareSequential: [], checkedSequential: [], bareParallel: [], checkedParallel: [] };
+  const times: Record<string, number[]> = {
+    bareSequential: [],
+    checkedSequential: [],
+    bareParallel: [],
+    checkedParallel: [],
+  };
   for (let round = 0; round < ROUNDS; round += 1) {
     times["bareSequential"]?.push((await time(() => sequential(bare))) / CALLS);
     times["checkedSequential"]?.push((await time(() => sequential(checked))) / CALLS);
@@ -85,5 +90,9 @@ for (let round = 0; round < 5; round += 1) {
   none.push(await measureStart(0));
   some.push(await measureStart(HANGING));
 }
-const start = { servers: SERVERS, firstCallWithNoneHanging: median(none), [`firstCallWith${HANGING}Hanging`]: median(some) };
+const start = {
+  servers: SERVERS,
+  firstCallWithNoneHanging: median(none),
+  [`firstCallWith${HANGING}Hanging`]: median(some),
+};
 process.stdout.write(`${JSON.stringify({ callMs: calls, startMs: start }, undefined, 2)}\n`);

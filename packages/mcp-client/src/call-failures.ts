@@ -6,12 +6,15 @@ import {
   SdkError,
   SdkErrorCode,
   SdkHttpError,
+  SSEClientTransport,
   SseError,
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
+import type { Client } from "@modelcontextprotocol/client";
 import type { Redact } from "./redaction.ts";
 
 const MAX_MESSAGE_CHARACTERS = 4_000;
+const SSE_SESSION_LOST = /Error POSTing to endpoint \(HTTP 40[04]\)/;
 const TRANSPORT_CODES = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -90,9 +93,17 @@ function isUnauthorized(thrown: unknown): boolean {
   );
 }
 
-/** The HTTP session is gone; the request was not carried out, so it may be sent again in a new one. */
-export function isSessionLost(thrown: unknown): boolean {
-  if (!(thrown instanceof SdkHttpError)) return false;
+/** Wraps what a server says when it does not know our session. */
+export class SessionLost extends Error {
+  constructor(cause: unknown) {
+    super("The server does not know this session.", { cause });
+  }
+}
+
+/** The session is gone; the request was not carried out, so it may be sent again in a new one. */
+export function isSessionLost(thrown: unknown, { transport }: Client): boolean {
+  if (transport instanceof SSEClientTransport) return SSE_SESSION_LOST.test(String(thrown));
+  if (!(thrown instanceof SdkHttpError) || transport?.sessionId === undefined) return false;
   const { status, text } = thrown.data as { status: number; text?: unknown };
   return status === 404 || (status === 400 && typeof text === "string" && /session/i.test(text));
 }

@@ -3,7 +3,13 @@ import type { JsonObject } from "@cem/core";
 import type { Client } from "@modelcontextprotocol/client";
 import pLimit from "p-limit";
 import { abandonOnAbort } from "./abort.ts";
-import { isConnectionLoss, isSessionLost, serverClosed, toServerError } from "./call-failures.ts";
+import {
+  isConnectionLoss,
+  isSessionLost,
+  serverClosed,
+  SessionLost,
+  toServerError,
+} from "./call-failures.ts";
 import type {
   CallOptions,
   LogEntry,
@@ -124,16 +130,17 @@ export function createConnection(settings: McpServerSettings, context: Connectio
           details: { server: name, timeoutMs },
         });
       }
-      if (isSessionLost(thrown)) {
+      if (isSessionLost(thrown, opened.client)) {
         link.giveUp(opened);
-        throw thrown;
+        throw new SessionLost(thrown);
       }
       const isLost = isConnectionLoss(thrown);
       if (isLost) await opened.process?.waitForExit();
       const error = toServerError(thrown, { server: name, redact, exit: opened.process?.describeExit() });
       const { requiredScope } = error.details;
       if (typeof requiredScope === "string") await context.signIn?.requireScope(requiredScope);
-      if (error.code === "AUTH_REQUIRED" || isLost) link.giveUp(opened, error);
+      if (isLost && opened.transportKind === "http") link.troubled(error);
+      else if (isLost || error.code === "AUTH_REQUIRED") link.giveUp(opened, error);
       throw error;
     } finally {
       questions.end(call);
@@ -146,7 +153,7 @@ export function createConnection(settings: McpServerSettings, context: Connectio
     try {
       return await attempt(options, run);
     } catch (error) {
-      if (!isSessionLost(error)) throw error;
+      if (!(error instanceof SessionLost)) throw error;
       return attempt(options, run);
     }
   };
@@ -161,7 +168,7 @@ export function createConnection(settings: McpServerSettings, context: Connectio
           details: { server: name },
         });
       }
-      throw toServerError(thrown, { server: name, redact });
+      throw toServerError(thrown instanceof SessionLost ? thrown.cause : thrown, { server: name, redact });
     }
   };
 

@@ -62,6 +62,16 @@ describe("server-everything over SSE", () => {
     expect(result.content).toEqual([{ type: "text", text: "Echo: a" }]);
   });
 
+  it("is connected anew when it was started again", async () => {
+    const url = `http://127.0.0.1:${server.port}/sse`;
+    await using connections = connect([{ name: "remote", transport: { kind: "sse", url } }]);
+    await connections.callTool("remote", "echo", { message: "a" }, { signal });
+    await server.close();
+    server = await startEverything("sse", server.port);
+    const result = await connections.callTool("remote", "echo", { message: "b" }, { signal });
+    expect(result.content).toEqual([{ type: "text", text: "Echo: b" }]);
+  });
+
   it("is found out when only the address was given", async () => {
     await using connections = connect([http(server.port, {}, "/sse")]);
     expect(await connections.check()).toMatchObject([{ state: "ready", transport: "sse" }]);
@@ -145,6 +155,22 @@ describe("a server of the current generation over HTTP", () => {
     } finally {
       answer = undefined;
     }
+  });
+
+  it("does not lose other calls when one finds it gone", async () => {
+    await using connections = connect([http(server.port)]);
+    await connections.listTools("remote");
+    const slow = connections.callTool("remote", "sleep", { ms: 500 }, { signal });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    answer = 503;
+    const failed = await connections
+      .callTool("remote", "add", { a: 1, b: 1 }, { signal })
+      .catch((error: unknown) => error);
+    answer = undefined;
+    expect(failed).toMatchObject({ code: "SERVER_DOWN" });
+    expect(connections.status()).toMatchObject([{ state: "down", lastError: { code: "SERVER_DOWN" } }]);
+    expect((await slow).content).toEqual([{ type: "text", text: "slept" }]);
+    expect(connections.status()).toMatchObject([{ state: "ready" }]);
   });
 
   it("says that a sign-in is needed", async () => {

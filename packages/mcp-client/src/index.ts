@@ -34,7 +34,7 @@ export type { ClientConfigs, FoundServer } from "./client-configs.ts";
 export type { McpClientName, Places } from "./client-config-files.ts";
 export { createMcpInvoker } from "./invoker.ts";
 export type { KnownTool, McpInvokerSettings } from "./invoker.ts";
-export { SERVER_REQUESTS } from "./server-requests.ts";
+export { SERVER_REQUESTS } from "./server-request-names.ts";
 export { createArgumentValidator } from "./argument-validation.ts";
 export type { ArgumentCheck, ArgumentValidator, ArgumentViolation } from "./argument-validation.ts";
 export type { ResultHandle, ResultStore } from "./result-store.ts";

@@ -5,7 +5,7 @@ import type { McpConnections } from "./connections.ts";
 import type { ElicitRequest } from "./elicitation.ts";
 import { createMcpInvoker } from "./invoker.ts";
 import type { McpInvokerSettings } from "./invoker.ts";
-import { SERVER_REQUESTS } from "./server-requests.ts";
+import { SERVER_REQUESTS } from "./server-request-names.ts";
 
 const signal = new AbortController().signal;
 

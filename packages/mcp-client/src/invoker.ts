@@ -7,7 +7,8 @@ import type { McpConnections } from "./connections.ts";
 import type { Progress } from "./connection-types.ts";
 import { DEFAULT_MAX_INLINE_BYTES, fitValue, mapToolResult } from "./result-mapping.ts";
 import type { ResultStore } from "./result-store.ts";
-import { answerServerRequest, isServerRequest } from "./server-requests.ts";
+import { isServerRequest } from "./server-request-names.ts";
+import { answerServerRequest } from "./server-requests.ts";
 
 /** What the bridge has to know of a tool. */
 export interface KnownTool {

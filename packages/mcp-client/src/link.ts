@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CemError, toErrorInfo } from "@cem/core";
 import type { ErrorInfo } from "@cem/core";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { SseError, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Client } from "@modelcontextprotocol/client";
 import { abandonOnAbort } from "./abort.ts";
 import { createBackoff } from "./backoff.ts";
@@ -42,6 +42,8 @@ export interface Link {
   ready(signal: AbortSignal): Promise<OpenClient>;
   /** The server answered on this connection, so losing it later is no reason to wait. */
   answered(): void;
+  /** A request found the server gone. The connection is kept for other requests that are under way. */
+  troubled(error: CemError): void;
   /** Gives a connection up. Without an error only its session was lost, and the next use opens a new one. */
   giveUp(open: OpenClient, error?: CemError): void;
   /** Forgets failures, so that the next use connects at once. */
@@ -90,6 +92,23 @@ export function createLink(options: LinkSettings): Link {
     if (error !== undefined) noteFailure(error, hasAnswered);
   };
 
+  const watch = (opened: OpenClient): void => {
+    const { client } = opened;
+    const lose = (): void => {
+      const exit = opened.process?.describeExit() ?? "the connection was lost";
+      giveUp(opened, new CemError("SERVER_DOWN", redact(`Server "${name}" is down: ${exit}.`), { details }));
+    };
+    const report = client.onerror;
+    Object.assign(client, {
+      onclose: lose,
+      onerror(error: Error) {
+        report?.(error);
+        // The session goes with the stream, which the SDK opens again without one.
+        if (opened.transportKind === "sse" && error instanceof SseError) lose();
+      },
+    });
+  };
+
   const open = async (): Promise<OpenClient> => {
     state = "connecting";
     const late = AbortSignal.timeout(connectTimeoutMs);
@@ -114,14 +133,7 @@ export function createLink(options: LinkSettings): Link {
       state = "ready";
       lastError = undefined;
       backoff.succeeded();
-      // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has handlers only
-      opened.client.onclose = () => {
-        const exit = opened.process?.describeExit() ?? "the connection was lost";
-        giveUp(
-          opened,
-          new CemError("SERVER_DOWN", redact(`Server "${name}" is down: ${exit}.`), { details }),
-        );
-      };
+      watch(opened);
       // From here on changes may be missed.
       void opened.client.autoOpenedSubscription?.closed.then(onToolsChanged);
       return opened;
@@ -153,6 +165,8 @@ export function createLink(options: LinkSettings): Link {
     signal: closing.signal,
     async ready(signal) {
       assertUsable();
+      // It may have ended before anybody could be told.
+      if (current !== undefined && current.client.transport === undefined) giveUp(current);
       if (current !== undefined) return current;
       if (opening === undefined) {
         const { waitMs } = backoff;
@@ -168,7 +182,9 @@ export function createLink(options: LinkSettings): Link {
     },
     answered() {
       hasAnswered = true;
+      if (state === "down") state = "ready";
     },
+    troubled: (error) => noteFailure(error, true),
     giveUp,
     reset() {
       backoff.succeeded();

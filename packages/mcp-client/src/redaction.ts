@@ -2,6 +2,9 @@ import type { McpServerSettings } from "./server-settings.ts";
 
 /** Shorter values are ordinary words; hiding them would make every message unreadable. */
 const MIN_SECRET_CHARACTERS = 6;
+const SECRET_NAME = /key|token|secret|pass|auth|cred|private|session|cookie/i;
+/** `production`, `/usr/bin`, `8080`: settings, which a message may name. */
+const PLAIN_VALUE = /^(?:[A-Za-z]+|[\d.]+|\.{0,2}\/.*)$/;
 const PLACEHOLDER = "[redacted]";
 
 /** Replaces every known secret in a text. */
@@ -20,7 +23,9 @@ export function createRedact(
   const { transport, auth } = settings;
   if (auth?.kind === "client-credentials" || auth?.kind === "authorization-code") add(auth.clientSecret);
   if (transport.kind === "stdio") {
-    for (const value of Object.values(transport.env ?? {})) add(value);
+    for (const [name, value] of Object.entries(transport.env ?? {})) {
+      if (SECRET_NAME.test(name) || !PLAIN_VALUE.test(value)) add(value);
+    }
   } else {
     for (const value of Object.values(transport.headers ?? {})) {
       add(value);

@@ -5,20 +5,7 @@ import type { McpConnections } from "./connections.ts";
 import type { CallOptions } from "./connection-types.ts";
 import { mapPart, mapResource } from "./content-parts.ts";
 import type { PartContext } from "./content-parts.ts";
-
-/**
- * What a server offers besides tools, by the tool name under which code reaches it through the bridge. No
- * tool of a server is ever called by such a name.
- */
-export const SERVER_REQUESTS = {
-  listResources: "mcp:resources/list",
-  listResourceTemplates: "mcp:resources/templates/list",
-  readResource: "mcp:resources/read",
-  listPrompts: "mcp:prompts/list",
-  getPrompt: "mcp:prompts/get",
-} as const;
-
-const RESERVED_PREFIX = "mcp:";
+import { SERVER_REQUESTS } from "./server-request-names.ts";
 
 const noArguments = z.strictObject({});
 const readArguments = z.strictObject({ uri: z.string().min(1) });
@@ -31,11 +18,6 @@ const promptSchema = z.looseObject({
   description: z.string().optional(),
   messages: z.array(z.looseObject({ role: z.string(), content: z.unknown() })),
 });
-
-/** Whether a call is for the server itself and not for one of its tools. */
-export function isServerRequest(tool: string): boolean {
-  return tool.startsWith(RESERVED_PREFIX);
-}
 
 /** @throws CemError `TOOL_UNKNOWN`, `ARGUMENTS_INVALID` or what the connection throws. */
 export async function answerServerRequest(

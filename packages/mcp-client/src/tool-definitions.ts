@@ -1,5 +1,6 @@
 import type { JsonObject, JsonSchema, JsonValue, ToolAnnotations } from "@cem/core";
 import { findHeaderFault } from "./header-declarations.ts";
+import { isServerRequest } from "./server-request-names.ts";
 
 const MAX_NAME_CHARACTERS = 256;
 const MAX_DEFINITION_BYTES = 1024 * 1024;
@@ -65,6 +66,8 @@ function readTool(item: JsonValue, index: number, options: ReadToolsOptions): Re
   if (!isObject(item)) return { name: `#${index + 1}`, reason: "the definition is not an object" };
   const name = item["name"];
   if (typeof name !== "string" || name === "") return { name: `#${index + 1}`, reason: "it has no name" };
+  if (isServerRequest(name))
+    return { name, reason: "its name is reserved for requests to the server itself" };
   if (name.length > MAX_NAME_CHARACTERS) {
     return {
       name: `${name.slice(0, 40)}…`,

@@ -103,6 +103,11 @@ describe("readToolDefinitions", () => {
     expect(readToolDefinitions(withHeader({ "x-mcp-header": "" })).leftOut).toEqual([]);
   });
 
+  it("leaves out a tool that takes a reserved name", () => {
+    const { leftOut } = readToolDefinitions([{ name: "mcp:resources/read", inputSchema: {} }]);
+    expect(leftOut[0]?.reason).toBe("its name is reserved for requests to the server itself");
+  });
+
   it("survives a definition that is nested deeper than the stack", () => {
     const deep = JSON.parse(`${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`) as never;
     const { tools, leftOut } = readToolDefinitions([{ name: "deep", inputSchema: deep }, { name: "fine" }]);
