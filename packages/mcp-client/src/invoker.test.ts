@@ -160,6 +160,17 @@ describe("createMcpInvoker", () => {
   });
 });
 
+describe("a server that hangs", () => {
+  it("does not hold a call that is cancelled", async () => {
+    await using connections = connect([odd("hang")]);
+    const call = { server: "odd", tool: "echo", args: {} };
+    const result = await createMcpInvoker(connections).invoke(call, { signal: AbortSignal.timeout(200) });
+    expect(result).toMatchObject({
+      error: { code: "CALL_CANCELLED", message: "The call of odd.echo was cancelled." },
+    });
+  });
+});
+
 describe("results", () => {
   it("are the structured value where there is one", async () => {
     await using connections = connect([reference("server-everything")]);

@@ -1,6 +1,7 @@
 import { CemError, toErrorInfo } from "@cem/core";
 import type { JsonObject, JsonSchema, JsonValue, ToolCall, ToolInvoker } from "@cem/core";
 import { nearest } from "@cem/text";
+import { abandonOnAbort } from "./abort.ts";
 import { createArgumentValidator } from "./argument-validation.ts";
 import type { ArgumentValidator } from "./argument-validation.ts";
 import type { McpConnections } from "./connections.ts";
@@ -94,7 +95,7 @@ export function createMcpInvoker(
       const name = tool.split("/").at(-1) ?? tool;
       return { ok: true, value: await fitValue({ server, name }, value, { store, maxInlineBytes }) };
     }
-    const known = await findTool(server, tool);
+    const known = await abandonOnAbort(Promise.resolve(findTool(server, tool)), signal);
     if (known === undefined) throw await unknownTool(connections, call, signal);
     assertAllowed(call);
     const args = toObject(call);
@@ -109,7 +110,10 @@ export function createMcpInvoker(
       try {
         return await answer(call, signal);
       } catch (error) {
-        return { ok: false, error: toErrorInfo(error) };
+        if (!signal.aborted) return { ok: false, error: toErrorInfo(error) };
+        const { server, tool } = call;
+        const message = `The call of ${server}.${tool} was cancelled.`;
+        return { ok: false, error: { code: "CALL_CANCELLED", message, details: { server, tool } } };
       }
     },
   };
