@@ -1,14 +1,24 @@
-// npm run bench [-- --quick]: sets up what is missing, then measures; prints tables and writes .cem/bench.json (--json FILE: there).
-import { spawn } from "node:child_process";
+// npm run bench [-- --quick] [--json FILE]: builds the packages as users get them, then measures. Prints tables and
+// writes the figures to .cem/bench.json.
+import { spawn, spawnSync } from "node:child_process";
 import path from "node:path";
 import { root } from "./node24.mjs";
-import { say, setUp, SetupError } from "./setup.mjs";
+import { bin, say, setUp, SetupError, toolEnvironment } from "./setup.mjs";
 
 try {
   const node = await setUp();
+  say("Building the packages …");
+  const build = spawnSync(bin("turbo"), ["run", "build", "--output-logs=errors-only"], {
+    cwd: root,
+    env: toolEnvironment(),
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  if (build.status !== 0) throw new SetupError("The build failed. Run: npx pnpm@12.18.0 build");
   const program = path.join(root, "scripts", "bench", "main.ts");
-  const args = ["--expose-gc", "--conditions=@cem/source", program, ...process.argv.slice(2)];
-  const child = spawn(node, args, { cwd: root, stdio: "inherit" });
+  const child = spawn(node, ["--expose-gc", program, ...process.argv.slice(2)], {
+    cwd: root,
+    stdio: "inherit",
+  });
   child.on("exit", (code) => (process.exitCode = code ?? 1));
 } catch (error) {
   if (!(error instanceof SetupError)) throw error;

@@ -2,15 +2,7 @@
 // TypeScript sources as they are. Says what it does on stderr, in plain words. Runs on a bare Node 20 with npm.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import {
-  createWriteStream,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { createWriteStream, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { findNode, nodeMissing, root } from "./node24.mjs";
 

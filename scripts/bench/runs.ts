@@ -9,7 +9,7 @@ import { echo, openSandbox, withFolder, writeSampleServer } from "./workspace.ts
 const STANDBY = 3;
 const CALLS = 100;
 const ONE_CALL = 'import { add } from "./servers/math/index.ts";\nexport default await add({ a: 5, b: 3 });';
-const BRIDGE = 'import { callTool } from "/workspace/client/index.ts";\n';
+const BRIDGE = 'import { callTool } from "cem:client";\n';
 const NO_CALLS = `${BRIDGE}export default typeof callTool;`;
 const IN_SEQUENCE = `${BRIDGE}for (let i = 0; i < ${CALLS}; i++) await callTool("math", "echo", { i });`;
 const IN_PARALLEL = `${BRIDGE}await Promise.all(Array.from({ length: ${CALLS} }, (_, i) => callTool("math", "echo", { i })));`;
