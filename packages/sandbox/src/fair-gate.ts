@@ -26,7 +26,7 @@ export class FairGate {
 
   /** Resolves with the way out once there is room. Rejects with the signal's reason when that aborts first. */
   enter(key: unknown, signal?: AbortSignal): Promise<() => void> {
-    signal?.throwIfAborted();
+    if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
     if (this.#inside < this.#capacity) {
       this.#inside += 1;
       return Promise.resolve(this.#wayOut());

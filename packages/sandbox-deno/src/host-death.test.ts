@@ -1,0 +1,66 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, it } from "vitest";
+import { availableRealisations } from "./testing.ts";
+
+const realisations = await availableRealisations();
+
+const GONE_WITHIN_MS = 5_000;
+const index = fileURLToPath(new URL("./index.ts", import.meta.url));
+
+/** A host that starts endless guests, says so, and never ends by itself. */
+const HOST = `
+const { createDenoSandboxProvider } = await import(process.argv[1]);
+const sandbox = await createDenoSandboxProvider({ isolation: process.argv[2] }).create({ workspaceDir: process.argv[3] });
+for (const code of ["console.log('up'); while (true) {}", "console.log('up'); await new Promise(() => {})"]) {
+  void sandbox.run({ code, onOutput: () => process.stdout.write("up ") });
+}
+setInterval(() => {}, 1000);
+`;
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function below(pid: number): number[] {
+  const children = read(`/proc/${pid}/task/${pid}/children`).split(" ").filter(Boolean).map(Number);
+  return children.flatMap((child) => [child, ...below(child)]);
+}
+
+function isLiving(pid: number): boolean {
+  const state = /^State:\s+(\w)/m.exec(read(`/proc/${pid}/status`))?.[1];
+  return state !== undefined && state !== "Z" && state !== "X";
+}
+
+describe.skipIf(process.platform !== "linux")("a host that is killed", () => {
+  const folder = mkdtempSync(join(tmpdir(), "cem-death-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it.each(realisations)("leaves no guest behind: $isolation", async ({ isolation }) => {
+    const args = ["--conditions=@cem/source", "--input-type=module", "-e", HOST, index, isolation, folder];
+    const host = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+    let said = "";
+    await new Promise<void>((resolve, reject) => {
+      host.once("exit", () => reject(new Error("The host ended by itself.")));
+      host.stdout.on("data", (chunk) => {
+        said += String(chunk);
+        if (said.match(/up/g)?.length === 2) resolve();
+      });
+    });
+    const guests = below(host.pid ?? 0);
+    expect(guests.length).toBeGreaterThanOrEqual(2);
+    host.removeAllListeners("exit");
+    host.kill("SIGKILL");
+    const deadline = Date.now() + GONE_WITHIN_MS;
+    while (guests.some(isLiving) && Date.now() < deadline)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(guests.filter(isLiving)).toEqual([]);
+  });
+});

@@ -1,0 +1,154 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createDenoSandboxProvider } from "./index.ts";
+import { availableRealisations } from "./testing.ts";
+
+const realisations = await availableRealisations();
+
+const MIB = 1024 * 1024;
+
+describe("createDenoSandboxProvider", () => {
+  let folder = "";
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "cem-provider-"));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const workspace = (name: string) => {
+    mkdirSync(join(folder, name), { recursive: true });
+    return join(folder, name);
+  };
+
+  describe("probe", () => {
+    it("says what is missing when there is no Deno", async () => {
+      const provider = createDenoSandboxProvider({ denoPath: "/nowhere/deno" });
+      expect(await provider.probe()).toMatchObject({
+        available: false,
+        reason: expect.stringContaining("/nowhere/deno"),
+      });
+      const created = provider.create({ workspaceDir: workspace("a") });
+      await expect(created).rejects.toMatchObject({ code: "SANDBOX_UNAVAILABLE" });
+    });
+
+    it("says why when what it finds is no Deno", async () => {
+      const provider = createDenoSandboxProvider({ denoPath: "/bin/true", isolation: "permissions" });
+      expect(await provider.probe()).toMatchObject({
+        available: false,
+        reason: expect.stringContaining("ended at its start"),
+      });
+    });
+
+    it("chooses the strongest that works", async () => {
+      const [strongest] = await availableRealisations();
+      const probe = await createDenoSandboxProvider().probe();
+      expect(probe).toMatchObject({
+        available: true,
+        version: expect.stringMatching(/^2\./),
+        isolation: { sandbox: "deno", level: strongest?.level },
+      });
+    });
+  });
+
+  describe("create", () => {
+    it("refuses an isolation that is too weak, and says what there is and how to get more", async () => {
+      const provider = createDenoSandboxProvider({ isolation: "permissions" });
+      const created = provider.create({ workspaceDir: workspace("b"), minIsolation: "namespaces" });
+      await expect(created).rejects.toMatchObject({
+        code: "ISOLATION_TOO_WEAK",
+        message: expect.stringMatching(
+          /namespaces at least; the Deno sandbox gives permissions here.*(Install|Use)/,
+        ),
+      });
+      const microvm = createDenoSandboxProvider().create({
+        workspaceDir: workspace("b"),
+        minIsolation: "microvm",
+      });
+      await expect(microvm).rejects.toMatchObject({ code: "ISOLATION_TOO_WEAK" });
+    });
+
+    it("refuses a mount whose place in the workspace is a link", async () => {
+      const workspaceDir = workspace("c");
+      symlinkSync("/etc", join(workspaceDir, "servers"));
+      const mounts = [{ hostPath: folder, guestPath: "/workspace/servers", readOnly: true }];
+      const created = createDenoSandboxProvider().create({ workspaceDir, mounts });
+      await expect(created).rejects.toMatchObject({ code: "SANDBOX_SPEC_INVALID" });
+    });
+
+    it("keeps guests ready and replaces each after its run", async () => {
+      const sandbox = await createDenoSandboxProvider({ standby: 1 }).create({
+        workspaceDir: workspace("d"),
+      });
+      await sandbox.run({ code: "export default 1" });
+      await sandbox.run({ code: "export default 2" });
+      expect(sandbox.stats()).toMatchObject({
+        hits: 2,
+        misses: 0,
+        standby: 1,
+        started: 3,
+        running: 0,
+        queued: 0,
+      });
+      await sandbox.dispose();
+      expect(sandbox.stats()).toMatchObject({ standby: 0, taken: 0 });
+    });
+
+    it("lets waiting guests go when nothing runs, and starts anew", async () => {
+      const sandbox = await createDenoSandboxProvider({ idleMs: 50 }).create({
+        workspaceDir: workspace("e"),
+      });
+      await sandbox.run({ code: "export default 1" });
+      await expect.poll(() => sandbox.stats().standby).toBe(0);
+      expect(await sandbox.run({ code: "export default 2" })).toMatchObject({ value: 2 });
+      await sandbox.dispose();
+    });
+
+    it("leaves no folder of its own behind", async () => {
+      const own = () =>
+        readdirSync(tmpdir()).filter((name) => name.startsWith(`cem-deno-${process.pid}-`)).length;
+      const before = own();
+      const sandbox = await createDenoSandboxProvider().create({ workspaceDir: workspace("f") });
+      await sandbox.run({ code: "export default 1" });
+      await sandbox.dispose();
+      expect(own()).toBe(before);
+    });
+  });
+
+  describe("runs", () => {
+    it.each(realisations)("keep the host's memory flat: $isolation", async ({ isolation }) => {
+      const sandbox = await createDenoSandboxProvider({ isolation }).create({ workspaceDir: workspace("g") });
+      const round = async (count: number) => {
+        for (let index = 0; index < count; index += 1) {
+          const outcome = await sandbox.run({
+            code: `console.log("x".repeat(100_000)); export default ${index}`,
+          });
+          expect(outcome).toMatchObject({ status: "completed", value: index });
+        }
+        return process.memoryUsage().rss;
+      };
+      const warm = await round(10);
+      expect((await round(40)) - warm).toBeLessThan(64 * MIB);
+      await sandbox.dispose();
+    });
+
+    it("takes turns between sandboxes, however busy one is", async () => {
+      const provider = createDenoSandboxProvider({ maxConcurrentRuns: 1 });
+      const [busy, calm] = await Promise.all([
+        provider.create({ workspaceDir: workspace("h") }),
+        provider.create({ workspaceDir: workspace("i") }),
+      ]);
+      const order: string[] = [];
+      const note = (name: string) => async (run: Promise<unknown>) => {
+        await run;
+        order.push(name);
+      };
+      const runs = [
+        ...Array.from({ length: 6 }, () => note("busy")(busy.run({ code: "export default 1" }))),
+        note("calm")(calm.run({ code: "export default 1" })),
+      ];
+      await Promise.all(runs);
+      expect(order.indexOf("calm")).toBeLessThan(3);
+      await Promise.all([busy.dispose(), calm.dispose()]);
+    });
+  });
+});
