@@ -60,7 +60,7 @@ export interface ListBounds {
   maxBytes: number;
 }
 
-export const DEFAULT_LIST_BOUNDS: Readonly<ListBounds> = Object.freeze({
+const DEFAULT_LIST_BOUNDS: Readonly<ListBounds> = Object.freeze({
   maxPages: 1_000,
   maxItems: 10_000,
   maxBytes: 32 * 1024 * 1024,

@@ -89,7 +89,7 @@ function createProvider(options: SignInSettings): OAuthClientProvider {
   });
 }
 
-export function signInNeeded(server: string): CemError {
+function signInNeeded(server: string): CemError {
   return new CemError("AUTH_REQUIRED", `Server "${server}" wants a sign-in: run \`cem auth ${server}\`.`, {
     details: { server },
   });
