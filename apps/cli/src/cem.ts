@@ -16,5 +16,11 @@ if (major < 22 || (major === 22 && minor < 19)) {
     process.stderr.write(`${message}\n`);
   }
 } else {
-  void import("./main.ts").then(({ main }) => main(process.argv.slice(2)));
+  void import("node:module")
+    .then((nodeModule) => {
+      // A fifth less work for commands that need everything.
+      nodeModule.enableCompileCache();
+      return import("./main.ts");
+    })
+    .then(({ main }) => main(process.argv.slice(2)));
 }

@@ -1,6 +1,7 @@
 import { PENDING_SETTINGS } from "@cem/config";
 import type { ErrorInfo, SandboxProbe } from "@cem/core";
 import type { FolderReport, HostReport, LoadedConfig } from "code-execution-mcp";
+import { catalogSize } from "./render-catalog.ts";
 import { shortPath } from "./short-path.ts";
 import { counted } from "./text-layout.ts";
 
@@ -64,18 +65,12 @@ export function checkConfig({ file, origins, warnings }: LoadedConfig): Check {
 }
 
 function checkServers({ catalog: { servers, problems }, servers: folder }: HostReport): Check {
-  const skills = servers.filter((server) => server.kind === "skill").length;
-  const tools = servers.reduce((sum, server) => sum + server.tools.length, 0);
-  const summary = [
-    counted(servers.length - skills, "server"),
-    ...(skills > 0 ? [counted(skills, "skill")] : []),
-    counted(tools, "tool"),
-    ...(problems.length > 0 ? [counted(problems.length, "problem")] : []),
-  ].join(", ");
+  const size = catalogSize(servers);
+  const summary = problems.length > 0 ? `${size}, ${counted(problems.length, "problem")}` : size;
   const notes = problems.map(
     ({ file, line, message }) => `${shortPath(file)}${line === undefined ? "" : `:${line}`}  ${message}`,
   );
-  if (tools === 0) notes.push(`nothing in ${shortPath(folder.path)}: cem init makes a first tool`);
+  if (servers.length === 0) notes.push(`nothing in ${shortPath(folder.path)}: cem init makes a first tool`);
   return { name: "servers", state: notes.length > 0 ? "warning" : "ok", summary, notes };
 }
 

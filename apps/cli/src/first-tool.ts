@@ -1,6 +1,6 @@
 export const FIRST_SERVER = "greeter";
 /** What `cem init` suggests to run first. */
-export const FIRST_TASK = "Greet Ada";
+export const FIRST_TASK = "Greet the person named Ada";
 
 const GREET = `/**
  * Greets a person by name.

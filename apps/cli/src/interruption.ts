@@ -1,4 +1,5 @@
 import os from "node:os";
+import { EXIT_FAILED, EXIT_OK } from "./exit-codes.ts";
 
 /** A run that was stopped has this long to end everything it started. */
 const GRACE_MS = 800;
@@ -14,7 +15,7 @@ export interface StopReason {
   exitCode: number;
   /** What to say, if anybody is still reading. */
   message: string;
-  /** `SIGINT`, `SIGTERM`, `SIGHUP`, or `EPIPE` when nobody reads stdout any more. */
+  /** `SIGINT`, `SIGTERM`, `SIGHUP`, or the code of what stdout met: `EPIPE` when nobody reads it. */
   cause: string;
 }
 
@@ -42,7 +43,10 @@ export function watchForInterruption(giveUp: (reason: StopReason) => void): Inte
     const exitCode = 128 + os.constants.signals[name];
     process.on(name, () => stop({ exitCode, message: MESSAGES[name] ?? name, cause: name }));
   }
-  process.stdout.on("error", () => stop({ exitCode: 0, message: "", cause: "EPIPE" }));
+  process.stdout.on("error", ({ code = "UNKNOWN", message }: NodeJS.ErrnoException) => {
+    if (code === "EPIPE") stop({ exitCode: EXIT_OK, message: "", cause: code });
+    else stop({ exitCode: EXIT_FAILED, message: `The output could not be written: ${message}`, cause: code });
+  });
   process.stderr.on("error", () => {});
   return { signal: controller.signal, reason: () => reason };
 }

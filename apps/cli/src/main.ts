@@ -1,13 +1,12 @@
-import { toErrorInfo } from "@cem/core";
-import type { ErrorInfo } from "@cem/core";
+import { CemError, toErrorInfo } from "@cem/core";
 import type { Answer } from "./answer.ts";
 import { parseCommandLine } from "./command-line.ts";
 import type { Invocation } from "./command-line.ts";
 import { loadCommand } from "./commands/index.ts";
-import { EXIT_OK, exitCodeOfError } from "./exit-codes.ts";
+import { exitCodeOfError } from "./exit-codes.ts";
 import { watchForInterruption } from "./interruption.ts";
 import type { StopReason } from "./interruption.ts";
-import { safeData, safeJson } from "./safe-text.ts";
+import { safeJson, safeText } from "./safe-text.ts";
 import { createTerminal } from "./terminal.ts";
 import type { Output, Terminal } from "./terminal.ts";
 
@@ -19,7 +18,10 @@ export async function main(argv: readonly string[]): Promise<void> {
   const terminal = createTerminal(!words.includes("--no-color"));
   const askedForJson = words.includes("--json");
   let mode: Mode = askedForJson ? "json" : "report";
-  const interruption = watchForInterruption((reason) => exit(printStop(reason, mode, terminal)));
+  const interruption = watchForInterruption((reason) => {
+    process.exitCode = printStop(reason, mode, terminal);
+    void flush().then(() => process.exit());
+  });
   let answer: Answer;
   try {
     const invocation = parseCommandLine(argv, terminal.out.style.colors.isColorSupported);
@@ -28,10 +30,15 @@ export async function main(argv: readonly string[]): Promise<void> {
     const live = mode === "report" ? terminal.out : undefined;
     answer = await command({ signal: interruption.signal, live });
   } catch (thrown) {
-    answer = answerToError(toErrorInfo(thrown));
+    answer = answerToError(thrown, words.includes("--verbose") || words.includes("-v"));
   }
   const reason = interruption.reason();
-  exit(reason === undefined ? print(answer, mode, terminal) : printStop(reason, mode, terminal));
+  process.exitCode = reason === undefined ? print(answer, mode, terminal) : printStop(reason, mode, terminal);
+  await flush();
+  const late = interruption.reason();
+  if (late !== reason && late !== undefined) process.exitCode = printStop(late, mode, terminal);
+  // Nothing may keep the process alive after its answer.
+  process.exit();
 }
 
 function modeOf(invocation: Invocation, askedForJson: boolean): Mode {
@@ -40,14 +47,19 @@ function modeOf(invocation: Invocation, askedForJson: boolean): Mode {
   return invocation.options.quiet ? "quiet" : "report";
 }
 
-function answerToError(error: ErrorInfo): Answer {
-  const safe = safeData(error);
+function answerToError(thrown: unknown, verbose: boolean): Answer {
+  const error = toErrorInfo(thrown);
+  const lines = safeText(error.message).split("\n");
+  // What nobody foresaw has no way out in its message.
+  if (!CemError.isInstance(thrown))
+    lines.push("This is a fault in cem itself. With --verbose it shows where.");
+  const stack = verbose && thrown instanceof Error ? [safeText(thrown.stack ?? "")] : [];
   return {
     exitCode: exitCodeOfError(error),
     data: { status: "error", error },
     report: () => [],
     brief: () => "",
-    complaint: ({ colors }) => [colors.red(safe.message)],
+    complaint: ({ colors }) => [...lines.map((line) => colors.red(line)), ...stack],
   };
 }
 
@@ -67,10 +79,12 @@ function print(answer: Answer, mode: Mode, { out, err }: Terminal): number {
 }
 
 function printStop({ exitCode, message, cause }: StopReason, mode: Mode, { out, err }: Terminal): number {
-  if (cause === "EPIPE") return EXIT_OK;
+  if (message === "") return exitCode;
   const error = { code: "INTERRUPTED", message, details: { signal: cause } };
-  if (mode === "json") printJson({ status: "error", error }, out);
-  else printLines([message], err);
+  const canAnswer = cause.startsWith("SIG");
+  if (mode === "json" && canAnswer) printJson({ status: "error", error }, out);
+  // The terminal has put ^C on the line already.
+  else printLines(err.isTerminal && cause === "SIGINT" ? ["", message] : [message], err);
   return exitCode;
 }
 
@@ -82,8 +96,9 @@ function printLines(lines: readonly string[], output: Output): void {
   if (lines.length > 0) output.write(`${lines.join("\n")}\n`);
 }
 
-/** Ends the process once everything is written; nothing may keep it alive after its answer. */
-function exit(code: number): void {
-  process.exitCode = code;
-  process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
+/** Resolves when everything is written, or could not be. */
+function flush(): Promise<void> {
+  return new Promise((resolve) => {
+    process.stdout.write("", () => process.stderr.write("", () => setImmediate(resolve)));
+  });
 }

@@ -17,6 +17,17 @@ function summary(description: string, width: number): string {
   return cut(sentence, width);
 }
 
+/** `4 servers, 1 skill, 15 tools`. */
+export function catalogSize(servers: readonly ToolServer[]): string {
+  const skills = servers.filter((server) => server.kind === "skill").length;
+  const tools = servers.reduce((sum, server) => sum + server.tools.length, 0);
+  return [
+    counted(servers.length - skills, "server"),
+    ...(skills > 0 ? [counted(skills, "skill")] : []),
+    counted(tools, "tool"),
+  ].join(", ");
+}
+
 /** Every server with one line for each tool, and how many there are. */
 export function renderServers(servers: readonly ToolServer[], style: Style): string[] {
   const { colors } = style;
@@ -26,7 +37,10 @@ export function renderServers(servers: readonly ToolServer[], style: Style): str
   const lines = servers.flatMap((server) => {
     const nameWidth = Math.max(0, ...server.tools.map((tool) => tool.name.length));
     const room = style.width - TOOL_INDENT.length - nameWidth - 2;
-    const heading = cut(oneLine(server.name), style.width);
+    const heading = cut(
+      oneLine(server.kind === "skill" ? `${server.name} (skill)` : server.name),
+      style.width,
+    );
     const about = summary(server.description, Math.max(0, style.width - heading.length - 4));
     return [
       "",
@@ -41,9 +55,7 @@ export function renderServers(servers: readonly ToolServer[], style: Style): str
       ),
     ];
   });
-  const tools = servers.reduce((sum, server) => sum + server.tools.length, 0);
-  const total = `${counted(servers.length, "server")}, ${counted(tools, "tool")}`;
-  return [...lines, "", colors.dim(`${INDENT}${total}. cem tools <server> shows signatures.`)];
+  return [...lines, "", colors.dim(`${INDENT}${catalogSize(servers)}. cem tools <server> shows signatures.`)];
 }
 
 /** One server with the signature and the whole description of each tool. */

@@ -24,7 +24,7 @@ export function renderCode(code: string, style: Style, all = false): string[] {
 
 /** The lines around the one that failed, which is marked. */
 export function renderCodeAround(code: string, line: number, style: Style): string[] {
-  const lines = code.replaceAll("\t", "  ").split("\n");
+  const lines = code.trimEnd().replaceAll("\t", "  ").split("\n");
   const first = Math.max(1, line - CONTEXT_LINES);
   return lines
     .slice(first - 1, line + CONTEXT_LINES)

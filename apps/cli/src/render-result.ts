@@ -5,7 +5,7 @@ import { renderRefusal } from "./render-refusal.ts";
 import { renderValue } from "./render-value.ts";
 import { safeData, safeJson } from "./safe-text.ts";
 import type { Style } from "./text-layout.ts";
-import { duration, grouped } from "./text-layout.ts";
+import { counted, duration, grouped } from "./text-layout.ts";
 
 export interface ResultOptions {
   verbose: boolean;
@@ -33,10 +33,12 @@ function renderFacts(result: TaskResult, style: Style, verbose: boolean): string
     const dropped = `${grouped(result.outputDroppedBytes)} bytes of output were over the limit and are lost`;
     rows.push(...renderRow("cut", style.colors.yellow(dropped), style));
   }
-  if (result.isolation !== null && direct > 0) {
+  if (result.status === "success" && direct > 0) {
     const share = Math.floor((saved / direct) * 100);
     const kept = saved > 0 ? ` (${share} % kept out)` : "";
-    rows.push(...renderRow("context", `${grouped(used)} tokens instead of ${grouped(direct)}${kept}`, style));
+    rows.push(
+      ...renderRow("context", `${counted(used, "token")} instead of ${grouped(direct)}${kept}`, style),
+    );
   }
   if (verbose && result.timings.total !== undefined) {
     rows.push(...renderRow("total", duration(result.timings.total), style));

@@ -68,13 +68,13 @@ function renderEntries(
   depth: number,
 ): string[] {
   const { colors } = style;
-  const shown = entries.slice(0, MAX_ENTRIES);
+  const shown = entries.slice(0, MAX_ENTRIES).map(([key, value]) => [oneLine(key), value] as const);
   const smallest = depth === 0 && noun === "key" ? LABEL_COLUMNS : 0;
   const widest = Math.max(smallest, ...shown.map(([key]) => columnsOf(key)));
   const keyWidth = Math.min(widest, Math.floor(style.width / 3));
   const room = style.width - keyWidth - 2;
   const lines = shown.flatMap(([key, value]) => {
-    const name = cut(oneLine(key), keyWidth);
+    const name = cut(key, keyWidth);
     const label = noun === "item" ? colors.dim(padEnd(name, keyWidth)) : padEnd(name, keyWidth);
     const inline = renderInline(value, { ...style, width: room });
     if (inline !== undefined) return [`${label}  ${inline}`];

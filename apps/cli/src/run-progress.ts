@@ -16,8 +16,7 @@ export function createRunProgress(
   let printing: "no" | "line-start" | "in-line" = "no";
 
   const write = (lines: readonly string[]): void => {
-    output.write(`${began ? "" : "\n"}${printing === "in-line" ? "\n" : ""}${lines.join("\n")}\n`);
-    began = true;
+    output.write(`${printing === "in-line" ? "\n" : ""}${lines.join("\n")}\n`);
     printing = "no";
   };
   const row = (label: string, text: string, ms: number): void =>
@@ -28,8 +27,7 @@ export function createRunProgress(
     const prefix = printing === "no" ? `  output     ` : printing === "line-start" ? ROW_INDENT : "";
     const ends = text.endsWith("\n");
     const body = (ends ? text.slice(0, -1) : text).replaceAll("\n", `\n${ROW_INDENT}`);
-    output.write(`${began ? "" : "\n"}${prefix}${body}${ends ? "\n" : ""}`);
-    began = true;
+    output.write(`${prefix}${body}${ends ? "\n" : ""}`);
     printing = ends ? "line-start" : "in-line";
   };
 
@@ -59,7 +57,7 @@ export function createRunProgress(
   const show = (event: AgentEvent): void => {
     switch (event.type) {
       case "stage-started":
-        output.writeTransient(`${began ? "" : "\n"}  ${event.stage.padEnd(9)}  ${colors.dim("…")}`);
+        output.writeTransient(`  ${event.stage.padEnd(9)}  ${colors.dim("…")}`);
         return;
       case "discovered": {
         const { servers, tools, problems, ms } = event;
@@ -94,7 +92,11 @@ export function createRunProgress(
         return;
     }
   };
-  return (event) => show(safeData(event));
+  return (event) => {
+    if (!began) output.write("\n");
+    began = true;
+    show(safeData(event));
+  };
 }
 
 function isolationText({ level, mechanisms }: Isolation): string {
