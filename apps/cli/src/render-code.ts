@@ -1,14 +1,32 @@
-import { counted, cut } from "./text-layout.ts";
+import { columnsOf, counted, cut, take } from "./text-layout.ts";
 import type { Style } from "./text-layout.ts";
 
 const MAX_CODE_LINES = 60;
 const CONTEXT_LINES = 2;
 const NUMBER_COLUMNS = 6;
+/** A line longer than this many rows is cut. */
+const MAX_FOLDS = 10;
 
-function numbered(line: string, number: number, { colors, width }: Style, marked: boolean): string {
+function numbered(line: string, number: number, { colors, width }: Style, marked: boolean): string[] {
   const gutter = String(number).padStart(NUMBER_COLUMNS - (marked ? 3 : 0));
   const mark = marked ? `  ${colors.red(">")}` : "";
-  return `${mark}${colors.dim(gutter)}  ${cut(line, width - NUMBER_COLUMNS - 2)}`.trimEnd();
+  const [first = "", ...rest] = folded(line, width - NUMBER_COLUMNS - 2);
+  return [
+    `${mark}${colors.dim(gutter)}  ${first}`.trimEnd(),
+    ...rest.map((part) => `${" ".repeat(NUMBER_COLUMNS + 2)}${part}`),
+  ];
+}
+
+/** A line in parts that fit: code that is about to run is not hidden because it is long. */
+function folded(line: string, width: number): string[] {
+  const parts: string[] = [];
+  let rest = line;
+  while (columnsOf(rest) > width && parts.length < MAX_FOLDS) {
+    const part = take(rest, width);
+    parts.push(part);
+    rest = rest.slice(part.length);
+  }
+  return [...parts, cut(rest, width)];
 }
 
 /** A program with line numbers; `all` shows the end of a very long one, too. */
@@ -16,7 +34,7 @@ export function renderCode(code: string, style: Style, all = false): string[] {
   const lines = code.trimEnd().replaceAll("\t", "  ").split("\n");
   const shown = all ? lines : lines.slice(0, MAX_CODE_LINES);
   const hidden = lines.length - shown.length;
-  const rendered = shown.map((line, index) => numbered(line, index + 1, style, false));
+  const rendered = shown.flatMap((line, index) => numbered(line, index + 1, style, false));
   if (hidden === 0) return rendered;
   const note = `… ${counted(hidden, "more line")} (--verbose shows all)`;
   return [...rendered, `${" ".repeat(NUMBER_COLUMNS + 2)}${style.colors.dim(note)}`];
@@ -28,5 +46,5 @@ export function renderCodeAround(code: string, line: number, style: Style): stri
   const first = Math.max(1, line - CONTEXT_LINES);
   return lines
     .slice(first - 1, line + CONTEXT_LINES)
-    .map((text, index) => numbered(text, first + index, style, first + index === line));
+    .flatMap((text, index) => numbered(text, first + index, style, first + index === line));
 }

@@ -36,6 +36,12 @@ describe("renderResult", () => {
     `);
   });
 
+  it("hides nothing of a long line of code", () => {
+    const code = `export default "${"0123456789".repeat(20)}";`;
+    const shown = renderResult({ ...recordedResult, code }, style, options).slice(1, 5);
+    expect(shown.map((line) => line.slice(8)).join("")).toBe(code);
+  });
+
   it("leaves out code that the caller has, and says when there is nothing", () => {
     const text = renderResult({ ...recordedResult, origin: "given", value: null }, style, options).join("\n");
     expect(text).not.toContain("import");

@@ -6,7 +6,7 @@ import { oneLine } from "./safe-text.ts";
 /** Rows of a table that are shown; the rest is counted. */
 export const MAX_ROWS = 20;
 const MAX_CELL_COLUMNS = 40;
-const MIN_CELL_COLUMNS = 8;
+const MIN_CELL_COLUMNS = 12;
 const GAP = "  ";
 
 export type Row = Readonly<Record<string, JsonValue>>;

@@ -27,6 +27,11 @@ export function cut(text: string, width: number): string {
   return ellipsed ? `${text.slice(0, index)}…` : text.slice(0, index);
 }
 
+/** As much of the beginning as fits. */
+export function take(text: string, width: number): string {
+  return text.slice(0, measure(text, { limit: width, ellipsis: "" }).index);
+}
+
 /** Breaks a text into lines at its own line breaks and between words; a word wider than a line is left whole. */
 export function wrap(text: string, width: number): string[] {
   return text.split("\n").flatMap((line) => wrapLine(line, width));
