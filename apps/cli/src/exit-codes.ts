@@ -4,7 +4,7 @@ export const EXIT_OK = 0;
 /** The task failed, was refused or ran out of time. */
 export const EXIT_FAILED = 1;
 /** Bad arguments, bad configuration, a file that isn't there. */
-export const EXIT_MISUSE = 2;
+const EXIT_MISUSE = 2;
 
 /** Codes of this command's own complaints about how it was called. */
 export const MISUSE = {
