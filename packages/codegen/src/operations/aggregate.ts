@@ -14,6 +14,7 @@ import {
   name,
   spread,
 } from "../program/expression.ts";
+import { columnOf } from "./columns.ts";
 import { useHelper } from "./helpers.ts";
 
 /** A number made of many. */
@@ -100,7 +101,10 @@ function overRows(kind: Kind, target: string, plan: Plan): Aggregate | undefined
   const column = key ?? lookUp(PROPERTY_WORDS, text)?.[0] ?? singularOf(text);
   if (!/^\w+$/u.test(column)) return undefined;
   rows.consumed = true;
-  return { expression: overColumn(kind, rows.expression, column), words: `${kind} ${column}` };
+  return {
+    expression: overColumn(kind, rows.expression, columnOf(plan, rows, column)),
+    words: `${kind} ${column}`,
+  };
 }
 
 function singularOf(text: string): string {
@@ -108,8 +112,8 @@ function singularOf(text: string): string {
 }
 
 /** An aggregate of one column of rows. */
-export function overColumn(kind: Kind, rows: Expression, column: string): Expression {
-  return reduce(kind, call(useHelper("numbersIn"), rows, literal(column)));
+export function overColumn(kind: Kind, rows: Expression, column: Expression): Expression {
+  return reduce(kind, call(useHelper("numbersIn"), rows, column));
 }
 
 /** The newest result that is a list. */

@@ -1,20 +1,49 @@
 import { readSelection } from "../reading/selection.ts";
 import type { StepContext } from "./operation.ts";
 import { isForOtherTool } from "./operation.ts";
-import { applySelection, currentRows } from "./rows.ts";
+import { applySelection, currentRows, pickColumns } from "./rows.ts";
+import { call } from "../program/expression.ts";
+import { singular } from "../program/names.ts";
+import { propertiesOf } from "../planning/value.ts";
+import { toField } from "../reading/row-selection.ts";
+import { printable } from "./print.ts";
 import { Unfilled } from "../planning/plan.ts";
-import { readAggregate } from "./aggregate.ts";
-import { sameWords } from "../planning/references.ts";
+import { newestList, readAggregate } from "./aggregate.ts";
+import { matchProperty, sameWords } from "../planning/references.ts";
 
 const STARTS =
   /^(?:filter|sort|order|rank|take|keep|limit|count|how many|group|calculate|compute|get|show|find|give|return|select|pick|only|average|sum|total|remove|exclude|the|what|which|who|list|median|mean|top|first|last)\b/iu;
 const WORK =
   /\b(?:filter|sort|sorted|order(?:ed)? by|rank|top \d+|first \d+|last \d+|count|how many|number of|group(?:ed)?|statistics|stats|average|mean|median|sum|total|min(?:imum)?|max(?:imum)?|only|keep|where|whose|highest|lowest|most|least|cheapest|oldest|youngest|newest|limit|per)\b/iu;
 
-/** Filters, sorts, cuts and sums up the newest list of rows. */
+/** `keep those older than 40`, after a step that gave rows. */
+function hasFilter(text: string, plan: StepContext["plan"]): boolean {
+  return newestList(plan) !== undefined && readSelection(text).filters.length > 0;
+}
+
+const COLUMNS =
+  /^(?:return|print|show|give|list|get|keep|extract|select|collect|output|display|take|only|report|tell)\s+(?:(?:me|us|only|just|back|out)\s+)*(their|the|its|all|each|every)?\s*(?:the\s+)?([\p{L}_]+(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+)(?:their\s+|the\s+)?[\p{L}_]+)*)(?:\s+(?:columns?|fields?))?(?:\s+(?:of|for|from)\s+(?:them|those|these|all|each|each of them|all of them))?$/iu;
+
+/** `return their emails`: columns of the rows that the step before gave. */
+export function planColumns({ step, plan }: StepContext): boolean {
+  const match = COLUMNS.exec(step.text);
+  const rows = newestList(plan);
+  if (match?.[2] === undefined || rows === undefined || plan.values.findLast((value) => !value.isEffect) !== rows) return false;
+  const columns = match[2].split(/\s*,\s*(?:and\s+)?|\s+and\s+/iu).map((word) => toField(singular(word.replace(/^(?:their|the)\s+/iu, ""))));
+  const item = rows.schema.items ?? {};
+  const isKnown = columns.every((column) => matchProperty(column.replaceAll("_", " "), item) !== undefined);
+  const isAsked = match[1]?.toLowerCase() === "their" && propertiesOf(item).length === 0 && columns.every((column) => !sameWords(column, rows.words));
+  if (!isKnown && !isAsked) return false;
+  const picked = pickColumns(plan, rows, { columns });
+  if (/^(?:print|output|display)\b/iu.test(step.text)) {
+    plan.add({ kind: "do", value: call({ kind: "member", of: { kind: "name", name: "console" }, key: "log" }, printable(picked.expression, picked.schema)) });
+  }
+  return true;
+}
+
 export function planCollection(context: StepContext): boolean {
   const { step, plan } = context;
-  if (!STARTS.test(step.text) || !WORK.test(step.text)) return false;
+  if (!STARTS.test(step.text) || !(WORK.test(step.text) || hasFilter(step.text, plan))) return false;
   if (isForOtherTool(context) && !/^(?:filter|sort|take|keep|group|count)\b/iu.test(step.text)) return false;
   const aggregate = plan.values.at(-1)?.group === undefined ? readAggregate(step.text, plan) : undefined;
   if (aggregate !== undefined) {

@@ -1,7 +1,9 @@
 import type { ToolDefinition } from "@cem/core";
-import { splitStems, splitWords, stem } from "@cem/text";
+import { isVerb, splitStems, splitWords, stem } from "@cem/text";
 import { fillArguments } from "../arguments/fill.ts";
 import { sqlParameter } from "../arguments/roles.ts";
+import { matchTools } from "../matching/match-tools.ts";
+import { sameWords } from "../planning/references.ts";
 import { type Plan, Unfilled } from "../planning/plan.ts";
 import { hasType, propertiesOf, type Value } from "../planning/value.ts";
 import { type Expression, literal, member } from "../program/expression.ts";
@@ -9,6 +11,7 @@ import { plural, singular } from "../program/names.ts";
 import { readSelection } from "../reading/selection.ts";
 import type { RowSelection } from "../reading/row-selection.ts";
 import { applySelection } from "./rows.ts";
+import { describedTables, descriptionOf, findTable } from "./tables.ts";
 import { isForTool, type StepContext } from "./operation.ts";
 
 const SQL =
@@ -28,21 +31,24 @@ export function planDataQuery(context: StepContext): boolean {
     callWithSql(plan, tool, given, table ?? "rows");
     return true;
   }
-  if ((!ASKS.test(step.text) && !namesTable(step.text, tool)) || hasBetterTool(context, tool)) return false;
-  const selection = readSelection(step.text);
+  const tables = describedTables(tool);
+  const isTable = (noun: string): boolean => findTable(noun, tables.keys()) !== undefined;
+  if (!(ASKS.test(step.text) || namesTable(step.text, tool, isTable)) || hasBetterTool(context, tool)) return false;
+  const parts = splitTables(step.text, isTable);
+  if (parts.length > 1)
+    return parts.every((part) =>
+      planDataQuery({ ...context, step: { ...step, text: part }, matches: matchTools(part, plan.tools) }),
+    );
+  const selection = readSelection(step.text, isTable);
   placeNouns(selection, tool, step.text);
-  placeFields(selection, tool);
-  const entity = selection.entity.find((noun) => isKnownEntity(noun, step.text, tool, plan));
+  const entity =
+    tables.size > 0
+      ? placeColumns(selection, tables)
+      : selection.entity.find((noun) => isKnownEntity(noun, step.text, tool, plan));
   if (entity === undefined) return false;
-  const known = knownWords(tool);
+  placeFields(selection, tool);
   const unread = [
-    ...selection.adjectives.filter(
-      (word) =>
-        splitStems(word).length > 0 &&
-        /^(?:joined|bought|purchased|ordered|signed|made|spent|registered|distinct|unique|different)$/u.test(
-          word,
-        ),
-    ),
+    ...selection.adjectives.filter((word) => splitStems(word).length > 0 && VERB_LIKE.test(word)),
     selection.rest,
   ].filter((word) => word !== "");
   if (unread.length > 0) {
@@ -60,27 +66,81 @@ export function planDataQuery(context: StepContext): boolean {
     selection.aggregate.kind !== "count" &&
     selection.aggregate.kind !== "statistics"
   ) {
-    const field = selection.adjectives.pop();
+    const field = selection.columns?.pop() ?? selection.adjectives.pop();
     if (field !== undefined) selection.aggregate.field = field;
   }
-  const table = tableName(entity, known);
+  const table = findTable(entity, tables.keys()) ?? tableName(entity, knownWords(tool));
   const rows = callWithSql(plan, tool, `SELECT * FROM ${table}`, table);
-  applySelection(plan, rows, selection);
+  const columns = tables.get(table);
+  if (columns !== undefined)
+    rows.schema = {
+      type: "array",
+      items: { type: "object", properties: Object.fromEntries(columns.map((column) => [column, {}])) },
+    };
+  planInStep(step.text, () => applySelection(plan, rows, selection));
   return true;
 }
 
-/** `users older than 50` asks for users without a verb. */
-function namesTable(text: string, tool: ToolDefinition): boolean {
-  const first = splitWords(text.slice(0, 100))[0];
-  return first !== undefined && plural(singular(first)) === first && knownWords(tool).has(first);
+/** Verbs that say how a row came about: none of them is a value in a column. */
+const VERB_LIKE =
+  /^(?:joined|bought|purchased|ordered|signed|made|spent|registered|belong|belonging|where|when|not|except|without|but)$/u;
+
+/** A refusal inside of a step names the step. */
+function planInStep(step: string, plan: () => unknown): void {
+  try {
+    plan();
+  } catch (error) {
+    throw error instanceof Unfilled ? new Unfilled({ ...error.step, step }) : error;
+  }
+}
+
+/** `the active users and the pending orders`: each a table, each a question of its own. */
+function splitTables(text: string, isTable: (noun: string) => boolean): string[] {
+  const verb = /^\s*(?:(?:get|fetch|show|list|count|query|find|how many|give|retrieve|load|read)\s+(?:me\s+|the\s+|all\s+)*)/iu.exec(text)?.[0] ?? "";
+  const parts = text.slice(verb.length).split(/\s*,\s*(?:and\s+)?|\s+and\s+/iu);
+  const areTables = parts.every((part) => {
+    const words = splitWords(part.replace(/^(?:all\s+)?(?:the\s+)?|\s+from\s+the\s+(?:database|db)$/giu, ""));
+    return words.length <= 3 && isTable(words.at(-1) ?? "");
+  });
+  return areTables && parts.length <= 10 ? parts.map((part) => `${verb}${part}`) : [text];
+}
+
+/** The table that is named, and the columns that are asked of it. */
+function placeColumns(
+  selection: RowSelection,
+  tables: ReadonlyMap<string, readonly string[]>,
+): string | undefined {
+  const nouns = [...selection.adjectives, ...selection.entity, ...selection.rest.split(" ")].filter((word) => word !== "");
+  const named = [...new Set(nouns.map((noun) => findTable(noun, tables.keys())).filter((one) => one !== undefined))];
+  const [table] = named;
+  if (table === undefined || named.length > 1) return table;
+  const columns = tables.get(table) ?? [];
+  const isTable = (word: string): boolean => findTable(word, tables.keys()) === table;
+  const isColumn = (word: string): boolean => columns.some((column) => sameWords(column, word));
+  const asked = nouns.filter((word) => !isTable(word) && isColumn(word));
+  const takesField = selection.aggregate !== undefined && selection.aggregate.kind !== "count" && selection.aggregate.kind !== "statistics";
+  if (asked.length > 0 && takesField) selection.aggregate = { ...selection.aggregate, kind: selection.aggregate?.kind ?? "count", field: selection.aggregate?.field ?? asked[0] ?? "" };
+  else if (asked.length > 0 && selection.groupBy === undefined) selection.columns = [...(selection.columns ?? []), ...asked.map((word) => singular(word))];
+  const at = nouns.findIndex(isTable);
+  const others = nouns.filter((word) => !isTable(word) && !isColumn(word));
+  selection.adjectives = others.filter((word) => nouns.indexOf(word) < at);
+  selection.rest = others.filter((word) => nouns.indexOf(word) > at).join(" ");
+  selection.entity = [table];
+  return table;
+}
+
+/** `users older than 50`, `cheapest product` ask for rows without a verb. */
+function namesTable(text: string, tool: ToolDefinition, isTable: (noun: string) => boolean): boolean {
+  const words = splitWords(text.slice(0, 200));
+  const [first] = words;
+  if (first === undefined) return false;
+  if (plural(singular(first)) === first && knownWords(tool).has(first)) return true;
+  return !isVerb(first) && words.some(isTable);
 }
 
 /** `created after …` means the column `created_at`, where the tool's own description has it. */
 function placeFields(selection: RowSelection, tool: ToolDefinition): void {
-  const text = propertiesOf(tool.inputSchema)
-    .map(([, schema]) => schema.description ?? "")
-    .join(" ");
-  const columns = new Set(`${tool.description} ${text}`.slice(0, 10_000).match(/[a-z]\w*/giu));
+  const columns = new Set(descriptionOf(tool).match(/[a-z]\w*/giu));
   for (const filter of selection.filters) {
     const { field } = filter;
     if (field === undefined || columns.has(field)) continue;
@@ -153,10 +213,7 @@ function readSql(text: string): string | undefined {
 }
 
 function knownWords(tool: ToolDefinition): ReadonlySet<string> {
-  const text = `${tool.description} ${propertiesOf(tool.inputSchema)
-    .map(([, schema]) => schema.description ?? "")
-    .join(" ")}`;
-  return new Set(splitWords(text.slice(0, 10_000)));
+  return new Set(splitWords(descriptionOf(tool)));
 }
 
 function isKnownEntity(noun: string, text: string, tool: ToolDefinition, plan: Plan): boolean {

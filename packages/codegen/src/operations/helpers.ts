@@ -4,15 +4,54 @@ const ROW = "Record<string, unknown>";
 
 /** Small functions that a program carries when it needs them. */
 const HELPERS = {
-  matches: {
+  holds: {
     needs: [],
-    code: `/** Whether a column holds the word, or a column of that name is set. */
-function matches(row: object, word: string): boolean {
-  return Object.entries(row).some(([column, value]) =>
-    typeof value === "string"
-      ? value.toLowerCase() === word
-      : Boolean(value) && (column === word || column === \`is_\${word}\`),
-  );
+    code: `/** Tests rows for a word in a column, or for a column of that name that is set. That none has it is a mistake. */
+function holds(rows: readonly object[], word: string): (row: object) => boolean {
+  const test = (row: object): boolean =>
+    Object.entries(row).some(([column, value]) =>
+      typeof value === "string"
+        ? value.toLowerCase() === word
+        : Boolean(value) && (column === word || column === \`is_\${word}\`),
+    );
+  if (rows.length > 0 && !rows.some(test)) throw new Error(\`No row holds "\${word}" in any column.\`);
+  return test;
+}`,
+  },
+  findColumn: {
+    needs: [],
+    code: `/** The column that words mean. That there is none is a mistake. */
+function findColumn(rows: readonly object[], ...meanings: string[]): string {
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const plain = (text: string) => text.toLowerCase().replace(/[^a-z0-9]+/g, "").replace(/s$/, "");
+  for (const meaning of meanings) {
+    const found =
+      columns.find((column) => plain(column) === plain(meaning)) ??
+      columns.find((column) => plain(column).startsWith(plain(meaning)));
+    if (found !== undefined) return found;
+  }
+  const [asked = ""] = meanings;
+  if (rows.length === 0) return asked;
+  throw new Error(\`There is no column for "\${asked}". There are: \${columns.join(", ")}.\`);
+}`,
+  },
+  fieldOf: {
+    needs: [],
+    code: `/** A field of a record, or of every record of a list. That it is not there is a mistake. */
+function fieldOf(data: unknown, field: string): unknown {
+  if (Array.isArray(data)) return data.map((item: unknown) => fieldOf(item, field));
+  const plain = (text: string) => text.toLowerCase().replace(/[^a-z0-9]+/g, "").replace(/s$/, "");
+  const entries = Object.entries(typeof data === "object" && data !== null ? data : {});
+  const found = entries.find(([key]) => key === field) ?? entries.find(([key]) => plain(key) === plain(field));
+  if (found !== undefined) return found[1];
+  throw new Error(\`There is no \${field}. There are: \${entries.map(([key]) => key).join(", ")}.\`);
+}`,
+  },
+  toText: {
+    needs: [],
+    code: `/** Text as it is, everything else as JSON. */
+function toText(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }`,
   },
   equals: {

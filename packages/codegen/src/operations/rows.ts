@@ -1,8 +1,8 @@
 import type { JsonSchema } from "@cem/core";
 import type { Plan } from "../planning/plan.ts";
-import { matchProperty } from "../planning/references.ts";
-import { hasType, isNumeric, type Value } from "../planning/value.ts";
+import { hasType, isNumeric, propertiesOf, type Value } from "../planning/value.ts";
 import {
+  array,
   arrow,
   binary,
   call,
@@ -14,10 +14,12 @@ import {
   name,
   not,
   object,
+  spread,
 } from "../program/expression.ts";
 import { camelCase, plural, singular } from "../program/names.ts";
 import type { RowFilter, RowSelection } from "../reading/row-selection.ts";
 import { overColumn } from "./aggregate.ts";
+import { cellOf, columnOf } from "./columns.ts";
 import { useHelper } from "./helpers.ts";
 
 /** Applies what a text asks of rows, one declared result after the other. Gives the last. */
@@ -32,11 +34,11 @@ export function applySelection(plan: Plan, rows: Value, selection: RowSelection)
   if (selection.sort !== undefined) {
     const { field, isDescending } = selection.sort;
     const [first, second] = isDescending ? ["b", "a"] : ["a", "b"];
-    const key = columnOf(current, field);
+    const key = columnOf(plan, current, field);
     const compared = call(
       useHelper("compare"),
-      member(name(first ?? "a"), key),
-      member(name(second ?? "b"), key),
+      cellOf(name(first ?? "a"), key),
+      cellOf(name(second ?? "b"), key),
     );
     current = next(
       plan,
@@ -64,33 +66,35 @@ export function applySelection(plan: Plan, rows: Value, selection: RowSelection)
       `${fromEnd ? "last" : selection.sort === undefined && selection.limit.isTop !== true ? "first" : "top"} ${noun}`,
     );
   }
-  return selection.columns === undefined ? current : pickColumns(plan, current, selection.columns);
+  return selection.columns === undefined ? current : pickColumns(plan, current, selection);
 }
 
-function pickColumns(plan: Plan, rows: Value, columns: readonly string[]): Value {
+/** The values of one column, or rows of fewer columns; each once where the text says so. */
+export function pickColumns(plan: Plan, rows: Value, selection: Pick<RowSelection, "columns" | "isDistinct">): Value {
   const row = itemName(rows.words);
-  const [only] = columns;
+  const columns = selection.columns ?? [];
+  const cells = columns.map((field) => ({ field, column: columnOf(plan, rows, field) }));
+  const [only] = cells;
   const item = rows.schema.items ?? {};
-  const cells = columns.map((field) => ({
-    key: columnOf(rows, field),
-    value: member(name(row), columnOf(rows, field)),
-  }));
-  const body =
-    columns.length === 1 && only !== undefined ? member(name(row), columnOf(rows, only)) : object(cells);
   rows.consumed = true;
-  return plan.declare(method(rows.expression, "map", arrow([row], body)), {
-    words:
-      columns.length === 1 && only !== undefined
-        ? plural(only.replaceAll("_", " "))
-        : `${rows.words} details`,
-    schema: {
-      type: "array",
-      items:
-        columns.length === 1 && only !== undefined
-          ? (item.properties?.[columnOf(rows, only)] ?? {})
-          : { type: "object" },
-    },
-  });
+  if (only === undefined || cells.length > 1) {
+    const entries = cells.map(({ field, column }) => ({
+      key: column.kind === "literal" ? String(column.value) : field,
+      value: cellOf(name(row), column),
+    }));
+    return plan.declare(method(rows.expression, "map", arrow([row], object(entries))), {
+      words: `${rows.words} details`,
+      schema: { type: "array", items: { type: "object" } },
+    });
+  }
+  const cell = only.column.kind === "literal" ? (item.properties?.[String(only.column.value)] ?? {}) : {};
+  const mapped = method(rows.expression, "map", arrow([row], cellOf(name(row), only.column)));
+  return plan.declare(
+    selection.isDistinct === true
+      ? array([spread({ kind: "new", callee: "Set", args: [mapped] })])
+      : mapped,
+    { words: plural(only.field.replaceAll("_", " ")), schema: { type: "array", items: cell } },
+  );
 }
 
 /** What one of them is called inside a function: `users` gives `user`. */
@@ -102,7 +106,9 @@ export function itemName(words: string): string {
 
 function next(plan: Plan, from: Value, expression: Expression, words: string): Value {
   from.consumed = true;
-  return plan.declare(expression, { words, schema: from.schema });
+  const value = plan.declare(expression, { words, schema: from.schema });
+  if (from.columns !== undefined) value.columns = from.columns;
+  return value;
 }
 
 function filterRows(plan: Plan, rows: Value, selection: RowSelection, noun: string): Value {
@@ -114,24 +120,38 @@ function filterRows(plan: Plan, rows: Value, selection: RowSelection, noun: stri
     ...selection.adjectives.map((value): RowFilter => ({ comparison: "matches", value })),
     ...selection.filters,
   ];
-  const tests = filters.map((filter) => testOf(name(item), filter, rows));
+  const tests = filters.map((filter) => testOf(plan, name(item), filter, rows));
   const [first = literal(true), ...more] = tests;
   const test = more.reduce((left, right) => binary(left, "&&", right), first);
-  return next(plan, rows, method(rows.expression, "filter", arrow([item], test)), words);
+  const isAlone =
+    more.length === 0 && first.kind === "call" && first.callee.kind === "name" && filters[0]?.comparison === "matches";
+  const predicate = isAlone && first.kind === "call" && first.args.length === 1 && first.args[0]?.kind === "name"
+    ? first.callee
+    : arrow([item], test);
+  return next(plan, rows, method(rows.expression, "filter", predicate), words);
 }
 
-function columnOf(rows: Value, field: string): string {
-  return matchProperty(field.replaceAll("_", " "), rows.schema.items ?? {}) ?? field;
+function testOf(plan: Plan, row: Expression, filter: RowFilter, rows: Value): Expression {
+  const [first, ...more] = [filter, ...(filter.or ?? [])].map((one) => testSingle(plan, row, one, rows));
+  const test = more.reduce((left, right) => binary(left, "||", right), first ?? literal(true));
+  return filter.isNegated === true ? not(test) : test;
 }
 
-function testOf(row: Expression, filter: RowFilter, rows: Value): Expression {
+const PLACES = /^(?:city|town|location|place|country|region|state|address)$/iu;
+
+function testSingle(plan: Plan, row: Expression, filter: RowFilter, rows: Value): Expression {
   const { comparison, value } = filter;
-  if (comparison === "matches" || filter.field === undefined) {
-    return call(useHelper("matches"), row, literal(String(value).toLowerCase()));
+  if (comparison === "matches") {
+    const place = filter.isPlace === true ? propertiesOf(rows.schema.items ?? {}).filter(([key]) => PLACES.test(key)) : [];
+    const [only] = place;
+    if (only !== undefined && place.length === 1)
+      return call(useHelper("equals"), member(row, only[0]), literal(value));
+    return call(predicateFor(plan, rows, String(value).toLowerCase()), row);
   }
-  const column = columnOf(rows, filter.field);
-  const cell = member(row, column);
-  const schema = (rows.schema.items ?? {}).properties?.[column] ?? {};
+  const column = columnOf(plan, rows, filter.field ?? "", filter);
+  const cell = cellOf(row, column);
+  const schema =
+    column.kind === "literal" ? ((rows.schema.items ?? {}).properties?.[String(column.value)] ?? {}) : {};
   if (comparison === "contains" || comparison === "starts" || comparison === "ends") {
     const text = method(call("String", cell), "toLowerCase");
     const check = { contains: "includes", starts: "startsWith", ends: "endsWith" }[comparison];
@@ -152,6 +172,13 @@ function testOf(row: Expression, filter: RowFilter, rows: Value): Expression {
   );
 }
 
+/** `const isActive = holds(users, "active")`, once for the rows it is about. */
+function predicateFor(plan: Plan, rows: Value, word: string): Expression {
+  const variable = plan.names.take(`is ${word}`, "isMatch");
+  plan.add({ kind: "const", name: variable, value: call(useHelper("holds"), rows.expression, literal(word)) });
+  return name(variable);
+}
+
 function aggregateRows(plan: Plan, rows: Value, selection: RowSelection, noun: string): Value {
   const { aggregate, groupBy } = selection;
   rows.consumed = true;
@@ -163,24 +190,24 @@ function aggregateRows(plan: Plan, rows: Value, selection: RowSelection, noun: s
   }
   const counted = aggregate === undefined || aggregate.kind === "count" || aggregate.field === undefined;
   if (groupBy !== undefined) {
-    const column = columnOf(rows, groupBy);
+    const column = columnOf(plan, rows, groupBy);
     if (aggregate === undefined) {
-      const grouped = plan.declare(call(useHelper("groupBy"), rows.expression, literal(column)), {
+      const grouped = plan.declare(call(useHelper("groupBy"), rows.expression, column), {
         words: `${noun} by ${groupBy.replaceAll("_", " ")}`,
         schema: { type: "object" },
       });
-      grouped.group = { rows, column };
+      grouped.group = { rows, column: groupBy };
       return grouped;
     }
     if (counted)
-      return plan.declare(call(useHelper("countBy"), rows.expression, literal(column)), {
+      return plan.declare(call(useHelper("countBy"), rows.expression, column), {
         words: `${noun} per ${groupBy.replaceAll("_", " ")}`,
         schema: { type: "object" },
       });
-    const groups = call(useHelper("groupBy"), rows.expression, literal(column));
+    const groups = call(useHelper("groupBy"), rows.expression, column);
     const pair = {
       kind: "array",
-      items: [name("key"), overColumn(aggregate.kind, name("group"), columnOf(rows, aggregate.field ?? ""))],
+      items: [name("key"), overColumn(aggregate.kind, name("group"), columnOf(plan, rows, aggregate.field ?? ""))],
     } as const;
     const mapped = method(method(name("Object"), "entries", groups), "map", arrow(["[key, group]"], pair));
     return plan.declare(method(name("Object"), "fromEntries", mapped), {
@@ -193,7 +220,7 @@ function aggregateRows(plan: Plan, rows: Value, selection: RowSelection, noun: s
       words: `${singular(noun)} count`,
       schema: { type: "number" },
     });
-  const column = columnOf(rows, aggregate.field ?? "");
+  const column = columnOf(plan, rows, aggregate.field ?? "");
   return plan.declare(overColumn(aggregate.kind, rows.expression, column), {
     words: `${aggregate.kind} ${aggregate.field?.replaceAll("_", " ") ?? ""}`,
     schema: { type: "number" },

@@ -3,7 +3,7 @@ import { splitSteps, splitWords, type TaskStep } from "@cem/text";
 import { isKnownVerb } from "../matching/verb-classes.ts";
 import { matchTools } from "../matching/match-tools.ts";
 import { planArithmetic } from "../operations/arithmetic.ts";
-import { planCollection } from "../operations/collection.ts";
+import { planCollection, planColumns } from "../operations/collection.ts";
 import { planDataQuery } from "../operations/data-query.ts";
 import type { Operation, StepContext } from "../operations/operation.ts";
 import { planPrint, planVerify } from "../operations/print.ts";
@@ -24,6 +24,7 @@ const OPERATIONS: readonly Operation[] = [
   planSave,
   planUpdate,
   planVerify,
+  planColumns,
   planPrint,
   planSuperlative,
   planArithmetic,

@@ -67,6 +67,16 @@ export const PROPERTY_WORDS: Readonly<Record<string, readonly string[]>> = {
   costs: ["price", "cost"],
   cost: ["cost", "price"],
   weather: ["condition", "conditions"],
+  priced: ["price", "cost"],
+  costing: ["price", "cost", "total"],
+  worth: ["total", "amount", "value", "price"],
+  revenue: ["revenue", "total", "amount"],
+  sales: ["sales", "total", "amount"],
+  mail: ["email"],
+  address: ["address", "email"],
+  place: ["city", "location", "place"],
+  warmth: ["temperature"],
+  aged: ["age"],
 };
 
 /** The newest earlier result, or part of one, that words refer to. */
@@ -173,7 +183,9 @@ export function matchProperty(
   schema: Value["schema"],
   wanted: "number" | "any" = "any",
 ): string | undefined {
-  const keys = propertiesOf(schema).filter(([, part]) => wanted === "any" || isNumeric(part));
+  const keys = propertiesOf(schema).filter(
+    ([, part]) => wanted === "any" || isNumeric(part) || Object.keys(part).length === 0,
+  );
   const meanings = [words, ...(lookUp(PROPERTY_WORDS, words.toLowerCase()) ?? [])];
   for (const meaning of meanings) {
     const exact = keys.find(([key]) => sameWords(key, meaning));

@@ -25,6 +25,8 @@ export interface Value {
   each?: { parameter: string; labels?: readonly string[] };
   /** It holds the rows of another value by a column. */
   group?: { rows: Value; column: string };
+  /** Columns of its rows that the program looks up, by the words for them. */
+  columns?: Map<string, Expression>;
   /** A JSON file that the program holds in memory. */
   document?: StateDocument;
 }

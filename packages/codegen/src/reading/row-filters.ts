@@ -3,7 +3,7 @@ import { PROPERTY_WORDS } from "../planning/references.ts";
 import { singular } from "../program/names.ts";
 import type { Phrase } from "./phrase.ts";
 import { NUMBER, QUOTED } from "./phrase.ts";
-import { type Comparison, FIELD, type RowSelection, toField } from "./row-selection.ts";
+import { type Comparison, FIELD, type RowFilter, type RowSelection, toField } from "./row-selection.ts";
 
 const SIGNS: readonly [string, Comparison][] = [
   [
@@ -45,7 +45,13 @@ export function readOwner(phrase: Phrase, selection: RowSelection): void {
   selection.filters.push({ field, comparison: "===", value: Number(match[2]) });
 }
 
-export function readFilters(phrase: Phrase, selection: RowSelection): void {
+export function readFilters(
+  phrase: Phrase,
+  selection: RowSelection,
+  isTable: (noun: string) => boolean = () => false,
+): void {
+  takeAlternatives(phrase, selection);
+  takeWhen(phrase, selection);
   const comparatives = Object.entries(PROPERTY_WORDS)
     .filter(([word]) => word.endsWith("er"))
     .map(([word]) => word)
@@ -73,7 +79,7 @@ export function readFilters(phrase: Phrase, selection: RowSelection): void {
     if (
       takeState(phrase, selection) ||
       takeBetween(phrase, selection) ||
-      takeComparison(phrase, selection) ||
+      takeComparison(phrase, selection, isTable) ||
       takePart(phrase, selection)
     )
       continue;
@@ -108,7 +114,58 @@ function takeBetween(phrase: Phrase, selection: RowSelection): boolean {
   return true;
 }
 
-function takeComparison(phrase: Phrase, selection: RowSelection): boolean {
+/** `city = 'A' or city = 'B'`. */
+function takeAlternatives(phrase: Phrase, selection: RowSelection): void {
+  const one = `(${FIELD})\\s*(?:===?|=|is|are|equals)\\s*(${VALUE})`;
+  const match = phrase.take(new RegExp(`\\b(?:where|with|whose|having)\\s+(?:the\\s+|their\\s+)?${one}((?:\\s+or\\s+(?:${one}|${VALUE}))+)`, "iu"));
+  if (match?.[1] === undefined || match[3] === undefined) return;
+  const field = toField(match[1]);
+  const first: RowFilter = { field, comparison: "===", value: phrase.value(match[2] ?? "") };
+  const others = match[3].trim().replace(/^or\s+/iu, "").split(/\s+or\s+/iu);
+  first.or = others.map((part): RowFilter => {
+    const whole = new RegExp(`^${one}$`, "iu").exec(part);
+    return {
+      field: whole?.[1] === undefined ? field : toField(whole[1]),
+      comparison: "===",
+      value: phrase.value(whole?.[2] ?? part),
+    };
+  });
+  selection.filters.push(first);
+}
+
+const MONTHS = "january february march april may june july august september october november december".split(" ");
+const DAY = `(\\d{4}(?:-\\d{2}(?:-\\d{2})?)?|(?:${MONTHS.join("|")})\\s+\\d{4})(?![\\d-])`;
+
+/** `who joined in 2023`, `placed after 2024-06-01`, `created since March 2024`. */
+function takeWhen(phrase: Phrase, selection: RowSelection): void {
+  const match = phrase.take(
+    new RegExp(
+      `(?:\\b(?:who|that|which|were|was|have|has)\\s+)*\\b(\\p{L}+ed(?:\\s+up)?|made|bought|sent|from|dated)\\s+(in|during|on|after|since|before|until|from)?\\s*(?:the\\s+)?(?:year\\s+)?${DAY}`,
+      "iu",
+    ),
+  );
+  if (match?.[1] === undefined || match[3] === undefined) return;
+  const [month = "", year = ""] = match[3].toLowerCase().split(/\s+/u);
+  const at = MONTHS.indexOf(month);
+  const value = at < 0 ? match[3] : `${year}-${String(at + 1).padStart(2, "0")}`;
+  const how = match[2]?.toLowerCase() ?? "in";
+  const comparison =
+    { after: ">", since: ">=", from: ">=", before: "<", until: "<=" }[how] ?? "starts";
+  selection.filters.push({
+    field: toField(match[1].toLowerCase()),
+    comparison: comparison as RowFilter["comparison"],
+    value: comparison === ">" || comparison === "<=" ? lastDayOf(value) : value,
+    isDate: true,
+  });
+}
+
+/** What comes after a year or a month comes after its last day. */
+function lastDayOf(date: string): string {
+  if (date.length === 4) return `${date}-12-31`;
+  return date.length === 7 ? `${date}-31` : date;
+}
+
+function takeComparison(phrase: Phrase, selection: RowSelection, isTable: (noun: string) => boolean): boolean {
   const lead =
     "(?:\\b(?:where|with|whose|having|and|that have|who have|which have|that has|who has|for which|if|when)\\s+)";
   for (const [signs, comparison] of SIGNS) {
@@ -120,11 +177,22 @@ function takeComparison(phrase: Phrase, selection: RowSelection): boolean {
       ),
     );
     if (match?.[1] === undefined || match[2] === undefined) continue;
-    if (NO_FIELD.test(match[1].trim())) continue;
     const value = phrase.value(match[2]);
     const isOrdered = comparison !== "===" && comparison !== "!==";
     if (isOrdered && typeof value === "string" && !/^\d{4}-\d{2}/u.test(value)) continue;
-    selection.filters.push({ field: toField(match[1].trim()), comparison, value });
+    const noun = match[1].trim();
+    if (isOrdered && (isTable(noun) || /^(?:those|ones?|items?|entries|rows?|records?|which|that|all|are|is|only)$/iu.test(noun))) {
+      if (isTable(noun)) selection.entity.push(noun.toLowerCase());
+      selection.filters.push({ comparison, value, ...(typeof value === "string" ? { isDate: true, field: "date" } : { isMeasure: true }) });
+      return true;
+    }
+    if (NO_FIELD.test(noun)) continue;
+    selection.filters.push({
+      field: toField(noun),
+      comparison,
+      value,
+      ...(isOrdered && typeof value === "string" && { isDate: true }),
+    });
     return true;
   }
   const named = phrase.take(
@@ -165,16 +233,30 @@ function takePart(phrase: Phrase, selection: RowSelection): boolean {
   return true;
 }
 
-/** `in Berlin`, `from "New York"`: some column holds it. */
+/** `in Berlin`, `from "New York" or Rome`, `except those from London`: some column holds it. */
 function takeInPlace(phrase: Phrase, selection: RowSelection): void {
+  const place = `(?:${QUOTED}|\\p{Lu}[\\p{L}-]*(?:\\s+\\p{Lu}[\\p{L}-]*)*)`;
   const match = phrase.take(
     new RegExp(
-      `\\b(?:who live |living |located |based |that are |who are )?(?:in|from)\\s+(?:the\\s+)?(${QUOTED}|\\p{Lu}[\\p{L}-]*(?:\\s+\\p{Lu}[\\p{L}-]*)*)`,
+      `(\\b(?:except|excluding|but not|other than|apart from|not|without)\\s+(?:for\\s+)?(?:(?:those|the ones|\\p{Ll}+s|people|any(?:one|body)?)\\s+)?)?\\b(?:who (?:live|are|come) |that are |which are |living |located |based )*(?:in|from)\\s+(?:the\\s+)?(${place}(?:(?:\\s*,\\s*(?:or\\s+|and\\s+)?|\\s+or\\s+|\\s+and\\s+)(?:in\\s+|from\\s+)?${place})*)`,
       "u",
     ),
   );
-  if (match?.[1] !== undefined)
-    selection.filters.push({ comparison: "matches", value: phrase.value(match[1]) });
+  if (match?.[2] !== undefined) {
+    const [first, ...others] = match[2]
+      .split(/\s*,\s*(?:or\s+|and\s+)?|\s+(?:or|and)\s+/u)
+      .map((part): RowFilter => ({
+        comparison: "matches",
+        value: phrase.value(part.replace(/^(?:in|from)\s+/u, "")),
+        isPlace: true,
+      }));
+    if (first !== undefined)
+      selection.filters.push({
+        ...first,
+        ...(others.length > 0 && { or: others }),
+        ...(match[1] !== undefined && { isNegated: true }),
+      });
+  }
   const named = phrase.take(
     new RegExp(`\\b(?:named|called)\\s+(${QUOTED}|\\p{Lu}[\\p{L}-]*(?:\\s+\\p{Lu}[\\p{L}-]*)*)`, "u"),
   );

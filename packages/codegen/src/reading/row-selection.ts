@@ -3,9 +3,17 @@ export type Comparison = ">" | ">=" | "<" | "<=" | "===" | "!==";
 /** One condition on a row. Without a field, any column may hold the value. */
 export interface RowFilter {
   field?: string;
-  /** Columns that mean the same, tried in order: `price` or `cost`. */
   comparison: Comparison | "contains" | "starts" | "ends" | "matches";
   value: string | number | boolean | null;
+  /** `orders over 100` names no column: the one that measures such rows is meant. */
+  isMeasure?: boolean;
+  /** The column holds dates. */
+  isDate?: boolean;
+  /** `from London`: a column of places, where the columns are known. */
+  isPlace?: boolean;
+  isNegated?: boolean;
+  /** Other conditions, of which one is enough. */
+  or?: RowFilter[];
 }
 
 /** What a text asks of a list of rows. */

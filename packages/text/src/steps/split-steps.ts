@@ -26,8 +26,13 @@ export interface SplitOptions {
 /** The longest text that is split, in UTF-16 units; what comes after is left in the last step. */
 export const MAX_STEP_TEXT_CHARACTERS = 200_000;
 
+/** Courtesy asks for nothing. */
+const COURTESY =
+  /^(?:(?:hi|hello|hey|greetings|good (?:morning|afternoon|evening|day)|ok|okay|thanks|thank you|cheers|many thanks|please|bye)(?: (?:there|all|everyone|so much|very much|a lot|a million|in advance|again|you))*|(?:i would |i'd )?appreciate it)$/iu;
+const CLOSING = /(?:,?\s+(?:please|thanks|thank you|thx|cheers|for me|for us|if you can|if possible|if you please))+$/iu;
+const MAX_CLOSING_CHARACTERS = 80;
 const JOINING =
-  /^(?:(?:and|but|please|also|then|finally|next|now|afterwards|after that|first|firstly|secondly|thirdly|lastly|first of all|kindly|so|could you|can you|would you|i want you to|i want to|i need you to|i need to|i'd like to|i would like to|let's)\b[,:]?\s+)+/iu;
+  /^(?:(?:hi|hello|hey|hi there|hey there|hello there|ok|okay|well|and|but|please|also|then|finally|next|now|afterwards|after that|first|firstly|secondly|thirdly|lastly|first of all|kindly|so|could you|can you|would you|i want you to|i want to|i need you to|i need to|i'd like to|i would like to|let's|i'd like you to|i would like you to|we need to|go ahead and|be so kind as to|if you don't mind|would you mind)\b[,:!]?\s+)+/iu;
 const DESCRIBES =
   /^(?:the|this|that|it|its|with)\b[^.]{0,80}?\b(?:contain|contains|include|includes|have|has|hold|holds|look like|fields|following)\b/iu;
 
@@ -95,6 +100,14 @@ function leadWithOrder(sentence: string): string {
 }
 
 function strip(clause: string): string {
-  const bare = clause.trim().replace(JOINING, "");
-  return bare.replace(/(?<![\d.])[.,;:!]+$|(?<=\d)[.,;:!]+$/u, "").trim();
+  const bare = withoutMarks(clause.trim().replace(JOINING, ""));
+  const end = bare.slice(-MAX_CLOSING_CHARACTERS);
+  const closing = CLOSING.exec(end.replace(/\?+$/u, ""));
+  const plain =
+    closing === null ? bare : withoutMarks(bare.slice(0, bare.length - end.length) + end.slice(0, closing.index));
+  return COURTESY.test(plain.slice(0, MAX_CLOSING_CHARACTERS)) ? "" : plain;
+}
+
+function withoutMarks(text: string): string {
+  return text.replace(/(?<![\d.])[.,;:!]+$|(?<=\d)[.,;:!]+$/u, "").trim();
 }

@@ -46,12 +46,17 @@ const LITERAL_ONLY =
   /^(?:-?\d[\d.,]*|["'`][^"'`]*["'`]|\[[^\]]*\]|\{[^}]*\}|true|false|null)\s*(?:$|[,;.]|\band\b)/u;
 const CLEARLY_NOUN = /^(?:of|is|are|was|were|as)\b/u;
 
+/** A question of its own: "… and what is the weather in Oslo?". */
+const QUESTION =
+  /^(?:(?:what|who|where)(?:['’]s|\s+(?:is|are|was|were))|how\s+(?:many|much)|how\s+\p{L}+\s+(?:is|are)|which\s+\p{L}+\s+(?:is|are|has|have|do)|is\s+it)\b/iu;
+
 /** Whether words that follow a separator begin a new step, as an order does: "save it", "also verify that …". */
 export function beginsStep(words: string, ownVerbs: ReadonlySet<string> = new Set()): boolean {
   let rest = words.trimStart().slice(0, 200);
   for (;;) {
     const word = /^[\p{L}-]+/u.exec(rest)?.[0];
     if (word === undefined) return false;
+    if (QUESTION.test(rest)) return true;
     const after = rest.slice(word.length).replace(/^[,:]?\s+/u, "");
     const verb = word.toLowerCase();
     if (LEADING.has(verb)) {
