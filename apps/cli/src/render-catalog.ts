@@ -17,14 +17,16 @@ function summary(description: string, width: number): string {
   return cut(sentence, width);
 }
 
-/** `4 servers, 1 skill, 15 tools`. */
+/** `4 servers, 14 tools, 1 skill`. */
 export function catalogSize(servers: readonly ToolServer[]): string {
   const skills = servers.filter((server) => server.kind === "skill").length;
-  const tools = servers.reduce((sum, server) => sum + server.tools.length, 0);
+  const tools = servers
+    .filter((server) => server.kind !== "skill")
+    .reduce((sum, server) => sum + server.tools.length, 0);
   return [
     counted(servers.length - skills, "server"),
-    ...(skills > 0 ? [counted(skills, "skill")] : []),
     counted(tools, "tool"),
+    ...(skills > 0 ? [counted(skills, "skill")] : []),
   ].join(", ");
 }
 

@@ -60,13 +60,11 @@ export function createRunProgress(
         output.writeTransient(`  ${event.stage.padEnd(9)}  ${colors.dim("…")}`);
         return;
       case "discovered": {
-        const { servers, tools, problems, ms } = event;
+        const { servers, tools, skills, problems, ms } = event;
         const broken = problems === 0 ? "" : `, ${counted(problems, "problem")} (cem tools shows what)`;
-        return row(
-          "discover",
-          `${counted(servers, "server")}, ${counted(tools, "tool")}${colors.yellow(broken)}`,
-          ms,
-        );
+        const found = [counted(servers, "server"), counted(tools, "tool")];
+        if (skills > 0) found.push(counted(skills, "skill"));
+        return row("discover", `${found.join(", ")}${colors.yellow(broken)}`, ms);
       }
       case "selected":
         return showSelected(event.tools, event.available, event.ms);

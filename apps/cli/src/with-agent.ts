@@ -6,7 +6,7 @@ import { configSourceOf } from "./config-overrides.ts";
 export async function withAgent<T>(options: SharedOptions, work: (agent: Agent) => Promise<T>): Promise<T> {
   // Loaded here: what is wrong with the arguments is said before this is needed.
   const { createAgent } = await import("code-execution-mcp");
-  const agent = createAgent(configSourceOf(options));
+  const agent = createAgent({ ...configSourceOf(options), oneRun: true });
   try {
     return await work(agent);
   } finally {

@@ -75,10 +75,12 @@ export class TaskRun {
     this.#catalog = await this.#stage("discover", () => stages.catalog.list({ signal }));
     const { servers, problems } = this.#catalog;
     const tools = servers.flatMap((server) => server.tools);
+    const skills = servers.filter(({ kind }) => kind === "skill").length;
     this.#emit({
       type: "discovered",
-      servers: servers.length,
-      tools: tools.length,
+      servers: servers.length - skills,
+      tools: tools.filter(({ kind }) => kind !== "skill").length,
+      skills,
       problems: problems.length,
       ms: this.#ms("discover"),
     });

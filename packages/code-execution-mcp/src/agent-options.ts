@@ -25,6 +25,8 @@ export interface AgentOptions extends ConfigSource {
   generator?: CodeGenerator;
   guard?: Guard;
   sandboxProvider?: SandboxProvider;
+  /** The agent is for one run: no guest is made ready for a next one. Default: false. */
+  oneRun?: boolean;
   /** Answers calls to tools that run on the host. Default: there are none. */
   invoker?: ToolInvoker;
 }

@@ -25,7 +25,7 @@ export async function executeTask(
   task: string,
   options: AgentOptions & ExecuteOptions = {},
 ): Promise<TaskResult> {
-  const agent = createAgent(options);
+  const agent = createAgent({ ...options, oneRun: true });
   try {
     return await agent.executeTask(task, options);
   } finally {
@@ -40,7 +40,7 @@ function stagesOf(options: AgentOptions, config: Config): AgentSettings {
     selector: options.selector ?? createSelector(),
     generator: options.generator ?? createRulesGenerator(),
     guard: options.guard ?? createConfiguredGuard(config),
-    sandbox: () => createSandbox(config, options.sandboxProvider),
+    sandbox: () => createSandbox(config, options),
   };
   if (options.invoker !== undefined) stages.invoker = options.invoker;
   return stages;

@@ -4,6 +4,7 @@ export { inspectHost } from "./inspect-host.ts";
 export type { FolderReport, HostReport } from "./inspect-host.ts";
 export { makeFolder } from "./make-folder.ts";
 export { createSandbox, sandboxSpec } from "./sandboxes.ts";
+export type { SandboxOptions } from "./sandboxes.ts";
 
 export { createAgent as createPipeline } from "@cem/agent";
 export type { AgentSettings } from "@cem/agent";

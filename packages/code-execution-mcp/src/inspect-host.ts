@@ -5,7 +5,7 @@ import type { CatalogSnapshot, SandboxProbe } from "@cem/core";
 import type { ConfigSource } from "./agent-options.ts";
 import { createCatalog } from "./create-agent.ts";
 import { loadFrom } from "./load.ts";
-import { sandboxProviders } from "./sandboxes.ts";
+import { probeSandboxes } from "./sandboxes.ts";
 
 /** What a folder of the configuration is like on this host. */
 export interface FolderReport {
@@ -42,12 +42,7 @@ export async function inspectHost(source: ConfigSource & { signal?: AbortSignal 
     inspectFolder(serversDir),
     inspectFolder(skillsDir),
     createCatalog(config).list(options),
-    Promise.all(
-      sandboxProviders(config).map(async (provider) => ({
-        name: provider.name,
-        probe: await provider.probe(options),
-      })),
-    ),
+    probeSandboxes(config, options),
   ]);
   return { node: process.versions.node, configuration, workspace, servers, skills, catalog, sandboxes };
 }

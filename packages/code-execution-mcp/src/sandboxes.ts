@@ -1,7 +1,15 @@
 import { existsSync } from "node:fs";
 import type { Config } from "@cem/config";
 import { CemError } from "@cem/core";
-import type { Mount, NetworkPolicy, RunLimits, Sandbox, SandboxProvider, SandboxSpec } from "@cem/core";
+import type {
+  Mount,
+  NetworkPolicy,
+  RunLimits,
+  Sandbox,
+  SandboxProbe,
+  SandboxProvider,
+  SandboxSpec,
+} from "@cem/core";
 import { createDenoSandboxProvider } from "@cem/sandbox-deno";
 import { makeFolder } from "./make-folder.ts";
 
@@ -9,35 +17,50 @@ const BYTES_PER_KB = 1024;
 const BYTES_PER_MB = 1024 * 1024;
 const MS_PER_SECOND = 1000;
 
-/** The sandboxes the configuration allows, strongest first. */
-export function sandboxProviders(config: Config): SandboxProvider[] {
+const NO_MICROSANDBOX = "execution.sandbox_type is microsandbox, which this version can't drive yet.";
+const WAY_OUT = "Set it to auto or deno.";
+
+/** How a sandbox is made, beyond what the configuration says. */
+export interface SandboxOptions {
+  /** Makes the sandbox in place of the one that the configuration asks for. */
+  sandboxProvider?: SandboxProvider;
+  /** No guest is made ready for a next run. Default: false. */
+  oneRun?: boolean;
+}
+
+/**
+ * Makes the sandbox that the configuration asks for.
+ *
+ * @throws CemError `SANDBOX_UNAVAILABLE`, `ISOLATION_TOO_WEAK`, `SANDBOX_POLICY_UNSUPPORTED` or `WORKSPACE_UNUSABLE`.
+ */
+export async function createSandbox(config: Config, options: SandboxOptions = {}): Promise<Sandbox> {
+  const { oneRun = false, sandboxProvider = chooseProvider(config, oneRun) } = options;
+  const spec = sandboxSpec(config);
+  await makeWorkspace(spec.workspaceDir);
+  return sandboxProvider.create(spec);
+}
+
+function chooseProvider(config: Config, oneRun: boolean): SandboxProvider {
   if (config.execution.sandboxType === "microsandbox") {
-    throw new CemError(
-      "SANDBOX_UNAVAILABLE",
-      "execution.sandbox_type is microsandbox, which this version can't drive yet. Set it to auto or deno.",
-    );
+    throw new CemError("SANDBOX_UNAVAILABLE", `${NO_MICROSANDBOX} ${WAY_OUT}`);
   }
-  return [createDenoSandboxProvider({ standby: standbyGuests(config) })];
+  return createDenoSandboxProvider({ standby: oneRun ? 0 : standbyGuests(config) });
+}
+
+/** What each sandbox that the configuration may mean gives on this host. */
+export async function probeSandboxes(
+  config: Config,
+  options: { signal?: AbortSignal },
+): Promise<{ name: string; probe: SandboxProbe }[]> {
+  if (config.execution.sandboxType === "microsandbox") {
+    return [{ name: "microsandbox", probe: { available: false, reason: NO_MICROSANDBOX, wayOut: WAY_OUT } }];
+  }
+  const provider = createDenoSandboxProvider();
+  return [{ name: provider.name, probe: await provider.probe(options) }];
 }
 
 function standbyGuests({ optimizations }: Config): number {
   return optimizations.enabled && optimizations.sandboxPooling ? optimizations.sandboxPoolSize : 0;
-}
-
-/** Makes the strongest sandbox that starts here, as the configuration wants it. */
-export async function createSandbox(config: Config, own?: SandboxProvider): Promise<Sandbox> {
-  const spec = sandboxSpec(config);
-  await makeWorkspace(spec.workspaceDir);
-  const providers = own === undefined ? sandboxProviders(config) : [own];
-  const failures: unknown[] = [];
-  for (const provider of providers) {
-    try {
-      return await provider.create(spec);
-    } catch (error) {
-      failures.push(error);
-    }
-  }
-  throw failures.length === 1 ? failures[0] : new AggregateError(failures, "No sandbox can start here.");
 }
 
 /** The configuration in a sandbox's terms. */

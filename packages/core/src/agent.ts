@@ -57,7 +57,15 @@ export interface TaskResult {
 /** What happens while a task runs, in order. */
 export type AgentEvent =
   | { type: "stage-started"; stage: Stage }
-  | { type: "discovered"; servers: number; tools: number; problems: number; ms: number }
+  | {
+      type: "discovered";
+      servers: number;
+      tools: number;
+      skills: number;
+      /** Files that should have been tools and are not usable. */
+      problems: number;
+      ms: number;
+    }
   | { type: "selected"; tools: SelectedTool[]; available: number; ms: number }
   | { type: "generated"; code: string; origin: "rules" | "llm"; ms: number }
   | { type: "generation-refused"; steps: readonly UnfilledStep[]; nearest: SelectedTool[]; ms: number }

@@ -46,7 +46,7 @@ export const recordedResult: TaskResult = {
 /** The events of that task, in order. */
 export const recordedEvents: AgentEvent[] = [
   { type: "stage-started", stage: "discover" },
-  { type: "discovered", servers: 4, tools: 14, problems: 0, ms: 6 },
+  { type: "discovered", servers: 4, tools: 14, skills: 0, problems: 0, ms: 6 },
   { type: "stage-started", stage: "select" },
   { type: "selected", tools: [calculate, getWeather], available: 14, ms: 2 },
   { type: "stage-started", stage: "generate" },
