@@ -1,20 +1,25 @@
 /**
  * Measures the search on labelled sets: `node --conditions=@cem/source scripts/evaluate.ts DIR [--json FILE]`, or the
  * folder in CEM_EVAL_DATA. DIR holds `retrieval/<set>/{tools,queries.dev}.jsonl` and, for the index's speed,
- * `catalog/tools.jsonl`.
+ * `catalog/tools.jsonl`. `--select` measures the choice of tools instead; `--off-topic FILE` adds tasks, one a line,
+ * that no catalog can do.
  */
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createSelector } from "../src/index.ts";
 import { createBaseline } from "./baseline.ts";
 import { readQueries, readTools, type Query } from "./data.ts";
 import { addMeasures, MEASURES, measure, noMeasures, type Measures } from "./measures.ts";
+import { printSelect, reportSelect } from "./select-report.ts";
 
 const CATALOG_SIZES = [10, 1_000, 5_000];
 const RANKED = 10;
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: "string" } } });
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: "string" }, select: { type: "boolean" }, "off-topic": { type: "string" } },
+});
 const directory = positionals[0] ?? process.env["CEM_EVAL_DATA"];
 if (directory === undefined) {
   process.stderr.write("Say where the data is: evaluate.ts DIR, or set CEM_EVAL_DATA.\n");
@@ -24,11 +29,20 @@ if (directory === undefined) {
 type Search = (query: string) => Promise<string[]>;
 
 const retrieval = join(directory, "retrieval");
+const offTopicFile = values["off-topic"];
+const offTopic =
+  offTopicFile === undefined ? [] : readFileSync(offTopicFile, "utf8").split("\n").filter(Boolean);
 const report: Record<string, unknown>[] = [];
 for (const set of readdirSync(retrieval).toSorted()) {
   const tools = readTools(join(retrieval, set, "tools.jsonl"));
   const queries = readQueries(join(retrieval, set, "queries.dev.jsonl"));
   const selector = createSelector();
+  if (values.select === true) {
+    const figures = await reportSelect(selector, tools, queries, offTopic);
+    printSelect(set, figures);
+    report.push({ set, method: "select", queries: queries.length, ...figures });
+    continue;
+  }
   const baseline = createBaseline(tools);
   await run(set, "BM25F", queries, (query) => Promise.resolve(baseline(query, RANKED)));
   await run(set, "selector", queries, async (query) => {
