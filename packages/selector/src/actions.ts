@@ -9,7 +9,7 @@ const ACTION_WORDS = {
   compute: `calculate compute evaluate solve work add subtract multiply divide sum plus minus times double triple
     halve square average count what how`,
   write: `write save store create make generate update edit modify append put set change insert add record log dump
-    export rename move copy`,
+    export rename move copy overwrite remember duplicate replace`,
   delete: "delete remove drop erase clear destroy uninstall purge",
   send: "send email mail message text notify post publish tweet share forward reply call phone invite",
   transform: "translate convert transform parse encode decode compress resize transcribe",
@@ -26,6 +26,8 @@ const LOOKING_ACTIONS: ReadonlySet<Action> = new Set(["read", "list", "search", 
 
 /** What a tool that lists is worth where something is asked about one thing, and the other way round. */
 const LIST_FACTOR = 0.92;
+/** What a tool that does not list is worth where all of a kind are asked for. */
+const ONE_FOR_MANY_FACTOR = 0.82;
 /** What a tool is worth that does something else than is asked. */
 const OTHER_ACTION_FACTOR = 0.45;
 /** What a tool that changes things is worth where nobody asked for a change. */
@@ -65,9 +67,18 @@ export function isGeneralVerb(wordStem: string, hasNumbers: boolean): boolean {
 }
 
 /** How well what a tool does goes with what is asked, 0 to 1. Unknown on either side goes with everything. */
-export function actionFactor(asked: ReadonlySet<Action>, offered: ReadonlySet<Action>): number {
+export function actionFactor(
+  asked: ReadonlySet<Action>,
+  offered: ReadonlySet<Action>,
+  asksForMany: boolean,
+): number {
   if (offered.size === 0) {
     return 1;
+  }
+  if (asksForMany && (asked.size === 0 || intersects(asked, LOOKING_ACTIONS))) {
+    return offered.has("list") || offered.has("search")
+      ? 1
+      : ONE_FOR_MANY_FACTOR * actionFactor(asked, offered, false);
   }
   const looks = intersects(offered, LOOKING_ACTIONS);
   if (asked.size === 0) {

@@ -10,8 +10,14 @@ export const FIELDS = [
   "parameter",
   "parameterText",
   "output",
+  "outputText",
 ] as const;
 export type Field = (typeof FIELDS)[number];
+
+/** A bit for each of these fields. */
+export function fieldMask(fields: readonly Field[]): number {
+  return fields.reduce((mask, field) => mask | (1 << FIELDS.indexOf(field)), 0);
+}
 
 /** Words of one field that are read. What a longer field adds is more likely stuffing than meaning. */
 const MAX_FIELD_WORDS = 512;
@@ -42,7 +48,8 @@ export function toDocument(tool: ToolDefinition): Document {
     description: fieldStems([tool.description]),
     parameter: unique(fieldStems(parameters.names)),
     parameterText: unique(fieldStems(parameters.texts)),
-    output: unique(fieldStems([...output.names, ...output.texts])),
+    output: unique(fieldStems(output.names)),
+    outputText: unique(fieldStems(output.texts)),
   };
 }
 

@@ -13,6 +13,7 @@ const FIELD_CERTAINTY: Readonly<Record<Field, number>> = {
   parameter: 0.55,
   output: 0.5,
   parameterText: 0.4,
+  outputText: 0.25,
 };
 const SYNONYM_CERTAINTY = 0.85;
 /** Words must be this alike to be taken for each other, and are then worth their similarity squared. */
@@ -20,6 +21,12 @@ const MIN_SPELLING_SIMILARITY = 0.6;
 const HINT_WEIGHT = 0.6;
 /** What the words count that a tool does not know, against those that it does. */
 const MISSING_WEIGHT = 0.5;
+/** How much of that general words count. */
+const GENERAL_MISSING = 0.6;
+/** The most tools that are judged for one part. */
+const MAX_CANDIDATES = 128;
+/** Of too many, those are judged that know this much of what the best one knows. */
+const CANDIDATE_SHARE = 0.4;
 /** A part whose surest word is below this is tempered. */
 const SURE_EVIDENCE = 0.55;
 /** What general words alone (`get`, `data`) are worth. */
@@ -54,8 +61,9 @@ const OWN_FIELDS = ALL_FIELDS & ~(1 << FIELDS.indexOf("server"));
 export class FitJudge {
   readonly #index: LexicalIndex;
   readonly #reading: Reading;
-  readonly #certainties: Map<number, number>[];
-  readonly #hintCertainties: Map<number, number>[];
+  /** For each term, by document. */
+  readonly #certainties: Float32Array[];
+  readonly #hintCertainties: Float32Array[];
 
   constructor(index: LexicalIndex, reading: Reading) {
     this.#index = index;
@@ -64,9 +72,22 @@ export class FitJudge {
     this.#hintCertainties = reading.hints.map((hint) => certaintyOfHint(index, hint.stems));
   }
 
-  /** Every document that knows a word or a hint of the part. */
-  candidates(): Set<number> {
-    return new Set([...this.#certainties, ...this.#hintCertainties].flatMap((map) => [...map.keys()]));
+  /** The documents that know a word or a hint of the part; of many, those that know the most. */
+  candidates(): number[] {
+    const evidence = new Float32Array(this.#index.tools.length);
+    for (const [at, term] of this.#reading.terms.entries()) {
+      addTimes(evidence, this.#certainties[at], term.weight);
+    }
+    for (const certainties of this.#hintCertainties) {
+      addTimes(evidence, certainties, HINT_WEIGHT);
+    }
+    const most = evidence.reduce((top, worth) => Math.max(top, worth), 0);
+    let known = positions(evidence, 0);
+    if (known.length > MAX_CANDIDATES) {
+      known = positions(evidence, most * CANDIDATE_SHARE);
+      known.sort((one, other) => (evidence[other] ?? 0) - (evidence[one] ?? 0) || one - other);
+    }
+    return known.slice(0, MAX_CANDIDATES);
   }
 
   judge(document: number): Fit {
@@ -78,14 +99,14 @@ export class FitJudge {
     let surest = 0;
     let objectCertainty = 0;
     for (const [at, term] of terms.entries()) {
-      const certainty = this.#certainties[at]?.get(document) ?? 0;
+      const certainty = this.#certainties[at]?.[document] ?? 0;
       evidence += term.weight * certainty;
-      missed += term.weight * (1 - certainty);
+      missed += term.weight * (1 - certainty) * (term.general ? GENERAL_MISSING : 1);
       surest = Math.max(
         surest,
         term.general ? Math.min(certainty, GENERAL_EVIDENCE * SURE_EVIDENCE) : certainty,
       );
-      if (at > 0 && !term.general) {
+      if ((at > 0 || this.#reading.actions.size === 0) && !term.general) {
         objectCertainty = Math.max(objectCertainty, certainty);
       }
       if (certainty > 0) {
@@ -94,10 +115,12 @@ export class FitJudge {
         missing.push(term);
       }
     }
-    const certaintyOf = (term: Term) => this.#certainties[terms.indexOf(term)]?.get(document) ?? 0;
+    const certaintyOf = (term: Term) => this.#certainties[terms.indexOf(term)]?.[document] ?? 0;
+    const supported = surest >= SURE_EVIDENCE;
     const hinted: string[] = [];
     for (const [at, hint] of hints.entries()) {
-      const certainty = this.#hintCertainties[at]?.get(document) ?? 0;
+      const known = this.#hintCertainties[at]?.[document] ?? 0;
+      const certainty = hint.supports && !supported ? 0 : known;
       evidence += HINT_WEIGHT * certainty;
       missed += HINT_WEIGHT * (1 - certainty);
       surest = Math.max(surest, certainty);
@@ -133,7 +156,7 @@ export class FitJudge {
   }
 
   #actionFactor(document: number): number {
-    return actionFactor(this.#reading.actions, this.#actionsOf(document));
+    return actionFactor(this.#reading.actions, this.#actionsOf(document), this.#reading.asksForMany);
   }
 
   #actionsOf(document: number): ReadonlySet<Action> {
@@ -141,8 +164,24 @@ export class FitJudge {
   }
 }
 
-function certaintyOfWord(index: LexicalIndex, word: string): Map<number, number> {
-  const certainties = new Map<number, number>();
+function positions(values: Float32Array, above: number): number[] {
+  const found: number[] = [];
+  for (let at = 0; at < values.length; at++) {
+    if ((values[at] ?? 0) > above) {
+      found.push(at);
+    }
+  }
+  return found;
+}
+
+function addTimes(totals: Float32Array, values: Float32Array | undefined, weight: number): void {
+  for (let at = 0; at < totals.length; at++) {
+    totals[at] = (totals[at] ?? 0) + weight * (values?.[at] ?? 0);
+  }
+}
+
+function certaintyOfWord(index: LexicalIndex, word: string): Float32Array {
+  const certainties = new Float32Array(index.tools.length);
   raise(index, index.vocabulary.find(word), 1, certainties);
   for (const synonym of synonymsOf(word)) {
     raise(index, index.vocabulary.find(synonym), SYNONYM_CERTAINTY, certainties);
@@ -156,8 +195,8 @@ function certaintyOfWord(index: LexicalIndex, word: string): Map<number, number>
 }
 
 /** A server's name says nothing about what one of its tools takes. */
-function certaintyOfHint(index: LexicalIndex, stems: readonly string[]): Map<number, number> {
-  const certainties = new Map<number, number>();
+function certaintyOfHint(index: LexicalIndex, stems: readonly string[]): Float32Array {
+  const certainties = new Float32Array(index.tools.length);
   for (const word of stems) {
     raise(index, index.vocabulary.find(word), 1, certainties, OWN_FIELDS);
   }
@@ -168,7 +207,7 @@ function raise(
   index: LexicalIndex,
   term: number | undefined,
   factor: number,
-  certainties: Map<number, number>,
+  certainties: Float32Array,
   fields: number = ALL_FIELDS,
 ): void {
   if (term === undefined) {
@@ -178,8 +217,8 @@ function raise(
   for (let at = index.starts[term] ?? 0; at < end; at++) {
     const document = index.documents[at] ?? 0;
     const certainty = factor * (MASK_CERTAINTY[(index.masks[at] ?? 0) & fields] ?? 0);
-    if (certainty > (certainties.get(document) ?? 0)) {
-      certainties.set(document, certainty);
+    if (certainty > (certainties[document] ?? 0)) {
+      certainties[document] = certainty;
     }
   }
 }

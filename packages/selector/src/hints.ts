@@ -6,6 +6,8 @@ export interface Hint {
   label: string;
   /** Stems of which a tool that fits has one. */
   stems: readonly string[];
+  /** Whether it only tells between tools that fit by a word of their own. */
+  supports: boolean;
 }
 
 export interface HintedText {
@@ -18,6 +20,7 @@ interface Pattern {
   pattern: RegExp;
   label: string;
   words: string;
+  supports?: boolean;
 }
 
 const MAX_LABEL_CHARACTERS = 40;
@@ -42,7 +45,12 @@ const PATTERNS: readonly Pattern[] = [
   },
   {
     pattern:
-      /(?<![\w/.])(?:[./~]?\/?[\w.-]{0,80})(?:\/[\w.-]{1,80}){1,20}\/?|\b[\w-]{1,80}\.(?:json|txt|md|csv|ya?ml|xml|html?|log|pdf|docx?|xlsx?|png|jpe?g|ts|js|py)\b/giu,
+      /(?<![\w/.])(?:[./~]?[\w.-]{0,80})(?:\/[\w.-]{1,80}){0,20}(?<=[\w-])\.(?:json|txt|md|csv|ya?ml|xml|html?|log|pdf|docx?|xlsx?|png|jpe?g|ts|js|py)\b/giu,
+    label: "the path",
+    words: "file path",
+  },
+  {
+    pattern: /(?<![\w/.])(?:[./~]?\/?[\w.-]{0,80})(?:\/[\w.-]{1,80}){1,20}\/?/giu,
     label: "the path",
     words: "file path directory folder",
   },
@@ -54,11 +62,23 @@ const PATTERNS: readonly Pattern[] = [
   },
   {
     pattern:
-      /\d[\d.]{0,30}\s?(?:%|percent) of\s{1,3}\d[\d.,]{0,30}|\b(?:sqrt|cbrt|sin|cos|tan|log|ln|exp|abs)\s?\([^()]{0,100}\)|\b(?:product|sum|difference|quotient|ratio) (?:of|between)\s{1,3}-?\d[\d.,]{0,30}|\b(?:square|cube) root of\s{1,3}\d[\d.,]{0,30}|\d[\d.]{0,30}\s?(?:squared|cubed|to the power of|modulo)\b/giu,
+      /\d[\d.]{0,30}\s?(?:%|percent) of\s{1,3}\d[\d.,]{0,30}|\b(?:sqrt|cbrt|sin|cos|tan|log|ln|exp|abs)\s?\([^()]{0,100}\)|\b(?:product|sum|difference|quotient|ratio) (?:of|between)\s{1,3}-?\d[\d.,]{0,30}|\b(?:square|cube) root of\s{1,3}\d[\d.,]{0,30}|\d[\d.]{0,30}\s?(?:squared|cubed|to the power of|modulo)\b|\b(?:half|a third|a quarter|twice) (?:of\s)?\s{0,3}\d[\d.,]{0,30}|\bround\s{1,3}-?\d[\d.,]{0,30}/giu,
     label: "the expression",
     words: "arithmetic expression calculate math",
   },
-  { pattern: /\bhow (?:hot|cold|warm|humid|windy|sunny)\b/giu, label: "", words: "weather temperature" },
+  {
+    pattern:
+      /\bhow (?:hot|cold|warm|humid|windy|sunny)\b|\b(?:(?:hott|cold|warm|rain|snow|wind|sunn)(?:er|est|ier|iest))\b/giu,
+    label: "",
+    words: "weather temperature",
+  },
+  {
+    pattern:
+      /\b(?:tomorrow|tonight|(?:this|next) weekend|(?:(?:next|coming|following)\s{1,3})(?:(?:\d{1,3}|few|two|three|four|five|six|seven|ten)\s{1,3})?(?:days?|weeks?|weekend)|(?:in|for) (?:\d{1,3}|a few|two|three|four|five|six|seven|ten) days)\b/giu,
+    label: "",
+    words: "forecast predict upcoming",
+    supports: true,
+  },
   { pattern: /(?<![\p{L}\p{N}_])[-+]?\d[\d.,:]{0,30}(?![\p{L}_])/gu, label: "", words: "" },
 ];
 
@@ -69,11 +89,11 @@ const STEMS = new Map(
 export function readHints(text: string): HintedText {
   const hints: Hint[] = [];
   let rest = text;
-  for (const { pattern, label, words } of PATTERNS) {
+  for (const { pattern, label, words, supports = false } of PATTERNS) {
     rest = rest.replace(pattern, (found) => {
       const stems = STEMS.get(words) ?? [];
       if (stems.length > 0 && !hints.some((hint) => hint.stems === stems)) {
-        hints.push({ label: `${label} ${shorten(found)}`.trim(), stems });
+        hints.push({ label: `${label} ${shorten(found)}`.trim(), stems, supports });
       }
       return " ";
     });
@@ -84,4 +104,9 @@ export function readHints(text: string): HintedText {
 function shorten(text: string): string {
   const line = text.trim().replace(/\s+/gu, " ");
   return line.length > MAX_LABEL_CHARACTERS ? `${line.slice(0, MAX_LABEL_CHARACTERS - 1)}…` : line;
+}
+
+/** Whether it is a path, of a file or a folder. */
+export function isPath(hint: Hint): boolean {
+  return hint.stems.includes("path");
 }

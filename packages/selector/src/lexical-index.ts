@@ -15,6 +15,7 @@ const FIELD_WEIGHTS: Readonly<Record<Field, number>> = {
   parameter: 0.6,
   parameterText: 0.3,
   output: 0.2,
+  outputText: 0.2,
 };
 /**
  * How strongly length tempers a field's words: 0 not at all, 1 in full. Length is half the field's own, half the
@@ -28,6 +29,7 @@ const FIELD_LENGTH_NORMALISATION: Readonly<Record<Field, number>> = {
   parameter: 0.4,
   parameterText: 0.4,
   output: 0.75,
+  outputText: 0.75,
 };
 /** Where a word's repetition stops to count (k1 of BM25). */
 const SATURATION = 2;
@@ -45,6 +47,8 @@ export interface LexicalIndex {
   /** The fields it stands in, a bit for each of {@link FIELDS}. */
   readonly masks: Uint8Array;
   readonly inverseFrequency: Float32Array;
+  /** The fields that each term stands in anywhere. */
+  readonly fieldsOf: Uint8Array;
   /** Tools of one server share a number. */
   readonly serverOf: Uint32Array;
   readonly serverCount: number;
@@ -122,6 +126,7 @@ function invert(entries: readonly Map<number, Entry>[], termCount: number) {
   const documents = new Uint32Array(total);
   const impacts = new Float32Array(total);
   const masks = new Uint8Array(total);
+  const fieldsOf = new Uint8Array(termCount);
   const next = starts.slice();
   for (const [document, terms] of entries.entries()) {
     for (const [term, { frequency, mask }] of terms) {
@@ -130,9 +135,10 @@ function invert(entries: readonly Map<number, Entry>[], termCount: number) {
       documents[at] = document;
       impacts[at] = frequency / (SATURATION + frequency);
       masks[at] = mask;
+      fieldsOf[term] = (fieldsOf[term] ?? 0) | mask;
     }
   }
-  return { starts, documents, impacts, masks, inverseFrequency };
+  return { starts, documents, impacts, masks, inverseFrequency, fieldsOf };
 }
 
 function numberServers(tools: readonly ToolDefinition[]) {

@@ -8,6 +8,9 @@ const MAX_TEXT_CHARACTERS = 1_000;
 /** Likeness of letters says little: it is shown, and never enough to choose a tool. */
 const MAX_LIKENESS_SCORE = 0.2;
 
+/** Of more tools, only the names are compared. */
+const MAX_DESCRIBED_TOOLS = 200;
+
 /** The tools whose letters are the most like a text's, for when no word is shared. */
 export function likeness(
   index: LexicalIndex,
@@ -19,11 +22,14 @@ export function likeness(
     return [];
   }
   const wanted = grams(text);
+  const isLarge = index.tools.length > MAX_DESCRIBED_TOOLS;
   const scored = index.tools.flatMap((tool, document) => {
     if (without.has(document)) {
       return [];
     }
-    const offered = grams(`${tool.server} ${tool.name} ${tool.description}`);
+    const offered = grams(
+      isLarge ? `${tool.server} ${tool.name}` : `${tool.server} ${tool.name} ${tool.description}`,
+    );
     const shared = [...wanted].filter((gram) => offered.has(gram)).length;
     return [{ document, score: (2 * shared) / (wanted.size + offered.size || 1) }];
   });

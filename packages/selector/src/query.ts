@@ -8,7 +8,8 @@ const REPETITION_EXPONENT = 0.25;
 /** Words of asking, which say nothing about what is asked for. */
 const REQUEST_STEMS: ReadonlySet<string> = new Set(
   `additionally assist assistance curious going gonna gotta help hello hey hi interested know let like looking
-  love maybe need please planning thing things try trying tell wanna want wish wondering`
+  love maybe need please planning thing things try trying tell wanna want wish wondering
+  u ur pls plz thx ok okay hey right`
     .split(/\s+/)
     .map(stem),
 );

@@ -15,12 +15,17 @@ export const MAX_PARTS = 64;
  * How well each document fits a query of one or more parts, 0 to 1; 1 would be a tool that is all the query says.
  * The whole query, its best part and the rest of the tool's server count.
  */
-export function rankDocuments(index: LexicalIndex, whole: string, parts: readonly string[]): Float32Array {
-  const scores = scoreText(index, whole);
+export function rankDocuments(
+  index: LexicalIndex,
+  whole: string,
+  parts: readonly string[],
+  score: Scorer = createScorer(index),
+): Float32Array {
+  const scores = score(whole).slice();
   const ideal = idealScore(index, whole);
   let scale = 1;
   if (parts.length > 1) {
-    const best = bestOfParts(index, parts.slice(0, MAX_PARTS));
+    const best = bestOfParts(index, parts.slice(0, MAX_PARTS), score);
     const top = highest(scores) || 1;
     for (let at = 0; at < scores.length; at++) {
       scores[at] = (scores[at] ?? 0) + PART_WEIGHT * top * (best[at] ?? 0);
@@ -37,8 +42,20 @@ export function rankDocuments(index: LexicalIndex, whole: string, parts: readonl
   return scores;
 }
 
+/** BM25F of a text against every document, worked out once for each text. */
+export type Scorer = (text: string) => Float32Array;
+
+export function createScorer(index: LexicalIndex): Scorer {
+  const known = new Map<string, Float32Array>();
+  return (text) => {
+    const scores = known.get(text) ?? scoreText(index, text);
+    known.set(text, scores);
+    return scores;
+  };
+}
+
 /** BM25F of one text against every document, similar spellings included. */
-export function scoreText(index: LexicalIndex, text: string): Float32Array {
+function scoreText(index: LexicalIndex, text: string): Float32Array {
   const totals = new Float32Array(index.tools.length);
   const best = new Float32Array(index.tools.length);
   for (const [word, weight] of readQuery(text)) {
@@ -80,8 +97,14 @@ function collect(
   }
 }
 
-function idealScore(index: LexicalIndex, text: string): number {
-  const unknown = Math.log(1 + (index.tools.length + 0.5) / 0.5);
+/** What a word counts that no tool has: it is as rare as can be. */
+export function unknownWordScore(index: LexicalIndex): number {
+  return Math.log(1 + (index.tools.length + 0.5) / 0.5);
+}
+
+/** What a tool would score that had every word of a text. */
+export function idealScore(index: LexicalIndex, text: string): number {
+  const unknown = unknownWordScore(index);
   let ideal = 0;
   for (const [word, weight] of readQuery(text)) {
     const term = index.vocabulary.find(word);
@@ -90,10 +113,10 @@ function idealScore(index: LexicalIndex, text: string): number {
   return ideal;
 }
 
-function bestOfParts(index: LexicalIndex, parts: readonly string[]): Float32Array {
+function bestOfParts(index: LexicalIndex, parts: readonly string[], score: Scorer): Float32Array {
   const best = new Float32Array(index.tools.length);
   for (const part of new Set(parts)) {
-    const scores = scoreText(index, part);
+    const scores = score(part);
     const top = highest(scores) || 1;
     for (let at = 0; at < scores.length; at++) {
       best[at] = Math.max(best[at] ?? 0, (scores[at] ?? 0) / top);

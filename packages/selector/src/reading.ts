@@ -1,5 +1,6 @@
 import { isStopWord, splitWords, stem } from "@cem/text";
 import { askedActions, isGeneralVerb, type Action } from "./actions.ts";
+import { fieldMask } from "./document.ts";
 import { readHints, type Hint } from "./hints.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
 import { isRequestStem } from "./query.ts";
@@ -9,6 +10,8 @@ const OBJECT_WEIGHT = 1;
 const GENERAL_VERB_WEIGHT = 0.35;
 const GENERAL_NOUN_WEIGHT = 0.4;
 const VALUE_WEIGHT = 0.15;
+/** A word that no tool knows before one that some do: `inactive users`. */
+const MODIFIER_WEIGHT = 0.6;
 /** A word this like one that the catalog has is that word, misspelled. */
 const KNOWN_SIMILARITY = 0.8;
 const MAX_NUMBER_SEARCH_CHARACTERS = 1_000;
@@ -18,16 +21,23 @@ const MAX_PART_WORDS = 48;
 /** Nouns that go with nearly every tool. */
 const GENERAL_NOUNS: ReadonlySet<string> = new Set(
   `data information info detail details result results value values item items name names number numbers output
-  response content contents test example step task tool skill new current first second third last next back number
+  response content contents contain test example step task tool skill new current first second third last next back number
   called named today tomorrow now day week metadata latest most least top`
     .split(/\s+/)
     .map(stem),
 );
 /** `cheapest`, `highest`: what to do with results, rather than which. */
-const SUPERLATIVE = /^\p{L}{3,}est$/u;
+const SUPERLATIVE = /^\p{L}{3,}(?:est|iest)$/u;
+/** `most expensive`, `how old`: the word after says how to compare. */
+const DEGREES: ReadonlySet<string> = new Set("how most least more less".split(" "));
+/** `sorted by age`: said of results. */
+const ARRANGED = /^(?:sort|order|group|filter|rank|limit)ed$/u;
+/** `what tables`, `show me the files`, `which of the cities`, `biggest file`: one of many, or all of them, is asked for. */
+const ASKS_FOR_MANY =
+  /^\W*how many\b|^\W*(?:(?:what|which|whats|show|give|get|see|display|tell|me|us|are|is|all|every|each|any|the|my|our|of|please|can|could|you|do|i|want|know|to|available|existing)\s+){1,8}(?:\p{L}+est\s+\p{L}|\p{L}{3,40}(?<![su])s\b)|^\W*\p{L}{2,20}est\s+\p{L}/iu;
 /** Words that only count or point. */
 const QUANTITIES: ReadonlySet<string> = new Set(
-  "many much each every several various following starting start one two three four five six seven eight nine ten"
+  "many much each every several various following starting start beginning begin ones one two three four five six seven eight nine ten"
     .split(" ")
     .map(stem),
 );
@@ -41,7 +51,7 @@ const NUMBERS = new RegExp(
 const PREPOSITIONS: ReadonlySet<string> = new Set(
   "in for at near from to of with on by about into as".split(" "),
 );
-const REFERENCE = /\b(?:it|them|that|those|this|these|the same|back|again)\b/iu;
+const REFERENCE = /\b(?:it|them|that|those|this|these|the same|back|again|ones?)\b/iu;
 
 export interface Term {
   /** As the user wrote it, in lower case. */
@@ -60,6 +70,8 @@ export interface Reading {
   actions: ReadonlySet<Action>;
   /** Whether it speaks of something said before: `read it back`. */
   refersBack: boolean;
+  /** Whether all of a kind, or one out of them, is asked for: `which tables are there`. */
+  asksForMany: boolean;
 }
 
 /** Reads one part of a task: which words tell what is wanted, and which are only values. */
@@ -69,6 +81,9 @@ export function readPart(text: string, index: LexicalIndex): Reading {
   let actions: ReadonlySet<Action> | undefined;
   const hasNumbers = NUMBERS.test(text.slice(0, MAX_NUMBER_SEARCH_CHARACTERS));
   let afterPreposition = false;
+  let afterDegree = false;
+  let opens = true;
+  let modifier: Term | undefined;
   let inContent = false;
   for (const token of rest.split(/[\s,;:!?()]+/u)) {
     for (const word of splitWords(token)) {
@@ -76,6 +91,9 @@ export function readPart(text: string, index: LexicalIndex): Reading {
       inContent ||= CONTENT_MARKS.has(word) && terms.size > 0;
       if (isStopWord(word) || isRequestStem(key) || QUANTITIES.has(key)) {
         afterPreposition = PREPOSITIONS.has(word);
+        afterDegree = DEGREES.has(word);
+        opens = false;
+        modifier = undefined;
         actions ??= nonEmpty(askedActions(word));
         continue;
       }
@@ -83,15 +101,23 @@ export function readPart(text: string, index: LexicalIndex): Reading {
       if (leads) {
         actions ??= askedActions(word);
       }
-      const isName = !leads && (/^\p{Lu}/u.test(token) || token.includes("_"));
+      const isName = (!leads || !opens) && (/^\p{Lu}/u.test(token) || token.includes("_"));
       const weight = weigh(
         key,
         word,
-        { isValue: !leads && (isName || afterPreposition || inContent), hasNumbers },
+        { isValue: isName || (!leads && (afterPreposition || inContent)), isDegree: afterDegree, hasNumbers },
         index,
       );
+      afterDegree = DEGREES.has(word);
+      opens = false;
+      const term: Term = { word, stem: key, weight, general: weight < OBJECT_WEIGHT };
+      const known = isKnown(key, index);
+      if (modifier !== undefined && known && !term.general) {
+        modifier.weight = MODIFIER_WEIGHT;
+      }
+      modifier = known || term.general || (leads && (actions?.size ?? 0) > 0) ? undefined : term;
       if (!terms.has(key) && terms.size < MAX_PART_WORDS) {
-        terms.set(key, { word, stem: key, weight, general: weight < OBJECT_WEIGHT });
+        terms.set(key, term);
       }
     }
   }
@@ -100,6 +126,7 @@ export function readPart(text: string, index: LexicalIndex): Reading {
     hints,
     actions: actions ?? new Set(),
     refersBack: REFERENCE.test(rest),
+    asksForMany: ASKS_FOR_MANY.test(text.slice(0, MAX_NUMBER_SEARCH_CHARACTERS)),
   };
 }
 
@@ -107,16 +134,24 @@ function nonEmpty<T>(set: ReadonlySet<T>): ReadonlySet<T> | undefined {
   return set.size > 0 ? set : undefined;
 }
 
+/** What stands only in the prose about parameters and results may be an example of a value. */
+const PROSE_FIELDS = fieldMask(["parameterText", "outputText"]);
+
 function isKnown(word: string, index: LexicalIndex): boolean {
+  const tells = (term: number) => ((index.fieldsOf[term] ?? 0) & ~PROSE_FIELDS) !== 0;
+  const term = index.vocabulary.find(word);
   return (
-    index.vocabulary.find(word) !== undefined ||
-    index.vocabulary.similar(word).some(({ similarity }) => similarity >= KNOWN_SIMILARITY)
+    (term !== undefined && tells(term)) ||
+    index.vocabulary
+      .similar(word)
+      .some((similar) => similar.similarity >= KNOWN_SIMILARITY && tells(similar.term))
   );
 }
 
 interface Place {
   /** It stands where values stand: a name, or after a preposition. */
   isValue: boolean;
+  isDegree: boolean;
   hasNumbers: boolean;
 }
 
@@ -127,5 +162,6 @@ function weigh(key: string, word: string, place: Place, index: LexicalIndex): nu
   if (isGeneralVerb(key, place.hasNumbers)) {
     return GENERAL_VERB_WEIGHT;
   }
-  return GENERAL_NOUNS.has(key) || SUPERLATIVE.test(word) ? GENERAL_NOUN_WEIGHT : OBJECT_WEIGHT;
+  const compares = SUPERLATIVE.test(word) || ARRANGED.test(word) || (place.isDegree && !isKnown(key, index));
+  return GENERAL_NOUNS.has(key) || compares ? GENERAL_NOUN_WEIGHT : OBJECT_WEIGHT;
 }

@@ -30,8 +30,7 @@ export function rankAll(
   }
   const documents = [...scores.keys()].filter((document) => (scores[document] ?? 0) > 0);
   documents.sort((one, other) => (scores[other] ?? 0) - (scores[one] ?? 0) || one - other);
-  const words = splitWords(text).filter((word) => !isStopWord(word) && !isRequestStem(stem(word)));
-  const telling = [...new Set(words)];
+  const telling = tellingWords(text);
   return documents
     .slice(0, Math.max(0, limit))
     .flatMap((document) =>
@@ -44,6 +43,16 @@ export function rankAll(
           : matchReason(telling.filter((word) => knows(index, document, stem(word)))),
       ),
     );
+}
+
+/** The telling words of a text that a document has. */
+export function knownWords(index: LexicalIndex, document: number, text: string): string[] {
+  return tellingWords(text).filter((word) => knows(index, document, stem(word)));
+}
+
+function tellingWords(text: string): string[] {
+  const words = splitWords(text).filter((word) => !isStopWord(word) && !isRequestStem(stem(word)));
+  return [...new Set(words)];
 }
 
 export function ranked(index: LexicalIndex, document: number, score: number, reason: string): RankedTool[] {

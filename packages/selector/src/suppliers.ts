@@ -4,7 +4,7 @@ import type { LexicalIndex } from "./lexical-index.ts";
 import { synonymsOf } from "./synonyms.ts";
 
 const QUANTITY =
-  /\b(?:that many|as many|how many|so many|many|several|multiple|various|all|each|every|some|any|a few|top|first|random|different|\d+|two|three|four|five|six|seven|eight|nine|ten)\s+(?:(?:of|the|other|more|different|available|random|known|large|largest|big|biggest)\s+){0,3}(\p{L}{3,40})/giu;
+  /\b(?:that many|as many|how many|so many|many|several|multiple|various|all|each|every|some|any|a few|top|first|random|different|\d+|two|three|four|five|six|seven|eight|nine|ten)\s+(?:(?:of|the|other|more|different|available|random|known|large|largest|big|biggest)\s+){0,3}(\p{L}{3,40})(?!\p{L})(?!\s+(?:of|in|from)\s+(?:our|my|your|his|her|their|those|these)\b)/giu;
 
 /**
  * The tool of the same server that lists what a tool takes, where a part asks for a number of those:

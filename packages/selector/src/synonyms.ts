@@ -10,7 +10,7 @@ const GROUPS = `
   double twice
   arithmetic math maths mathematics mathematical
   get fetch retrieve obtain read load
-  write save store create put
+  write save store create put overwrite
   delete remove erase
   list enumerate browse
   search find lookup
@@ -18,6 +18,7 @@ const GROUPS = `
   forecast predict prediction outlook
   location city place town
   directory folder dir
+  schema structure column
   database db sql sqlite
   email mail gmail
   picture image photo

@@ -1,14 +1,16 @@
 import type { RankedTool, Selection } from "@cem/core";
 import { toolId } from "@cem/core";
-import { splitSteps } from "@cem/text";
 import { FitJudge, type Fit } from "./fit.ts";
+import { isPath, type Hint } from "./hints.ts";
+import { chooseByRank, MIN_LARGE_CATALOG_TOOLS } from "./large-catalog.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
+import { likeness } from "./likeness.ts";
 import { findNamed, type NamedTools } from "./named-tools.ts";
 import { isPlainOperation } from "./plain-operations.ts";
-import { MAX_PARTS, scoreText } from "./ranking.ts";
+import { partsOf, type Part } from "./parts.ts";
+import { createScorer, type Scorer } from "./ranking.ts";
 import { readPart, type Reading } from "./reading.ts";
-import { likeness } from "./likeness.ts";
-import { matchReason, NAMED_REASON, ranked } from "./results.ts";
+import { knownWords, matchReason, NAMED_REASON, ranked } from "./results.ts";
 import { findSupplier } from "./suppliers.ts";
 
 /** Tools of one part that are this close to its best are chosen with it. */
@@ -23,18 +25,19 @@ const PLAIN_OBJECT_CERTAINTY = 0.8;
 /** Words of the part before that "it" may stand for count this much. */
 const REFERENCE_WEIGHT = 0.5;
 /** How surely a second tool must know what the first one of a part lacks. */
-const SECOND_TOOL_CERTAINTY = 0.8;
+const SECOND_TOOL_CERTAINTY = 0.6;
 /** How much better two tools must fit than one. */
-const SECOND_TOOL_GAIN = 0.15;
+const SECOND_TOOL_GAIN = 0.12;
 /** How much of the doubt about a tool stays when it is named in plain words. */
 const SPOKEN_NAME_DOUBT = 0.5;
+/** How well a tool of a large catalog must fit a part to be chosen, whatever its rank. */
+const LARGE_CATALOG_THRESHOLD = 0.6;
+/** What changes something that is there. */
+const CHANGES =
+  /\b(?:append|copy|duplicate|update|edit|modify|change|increment|decrement|replace|prepend)\b/iu;
+/** What makes results last. */
+const SAVES = /^\W*(?:and |then )?(?:save|store|persist|write)\b/iu;
 const NEAREST_TOOLS = 3;
-
-interface Part {
-  text: string;
-  /** What must hold for a step to be done: it mostly speaks of a result. */
-  isCondition: boolean;
-}
 
 interface Chosen {
   score: number;
@@ -44,24 +47,35 @@ interface Chosen {
 /** The search for the tools of one task. */
 export class TaskSelection {
   readonly #index: LexicalIndex;
+  readonly #userThreshold: number;
   readonly #threshold: number;
+  readonly #score: Scorer;
   readonly #chosen = new Map<number, Chosen>();
   /** The best score of every tool over all parts. */
   readonly #best = new Map<number, Fit>();
   #previous: Reading | undefined;
+  /** The path that the task spoke of last: "save it" means that one. */
+  #path: Hint | undefined;
 
   constructor(index: LexicalIndex, threshold: number) {
     this.#index = index;
-    this.#threshold = threshold;
+    this.#score = createScorer(index);
+    this.#userThreshold = threshold;
+    const isLarge = index.tools.length >= MIN_LARGE_CATALOG_TOOLS;
+    this.#threshold = isLarge ? Math.max(threshold, LARGE_CATALOG_THRESHOLD) : threshold;
   }
 
   run(task: string, limit: number, signal: AbortSignal | undefined): Selection {
     for (const document of findNamed(this.#index.names, task).written) {
       this.#choose(document, 1, NAMED_REASON);
     }
-    for (const part of partsOf(task)) {
+    const parts = partsOf(task);
+    for (const part of parts) {
       signal?.throwIfAborted();
       this.#addPart(part);
+    }
+    if (this.#index.tools.length >= MIN_LARGE_CATALOG_TOOLS) {
+      this.#addByRank(task, parts);
     }
     const documents = [...this.#chosen].toSorted(([one, a], [other, b]) => b.score - a.score || one - other);
     const selected = documents
@@ -70,8 +84,20 @@ export class TaskSelection {
     return { selected, nearest: this.#nearest(task) };
   }
 
+  /** In a large catalog rank says more than fit: the best by rank stands level with the best that fits. */
+  #addByRank(task: string, parts: readonly Part[]): void {
+    const texts = parts.map(({ text }) => text);
+    const close = chooseByRank(this.#index, this.#score, task, texts, this.#userThreshold);
+    const fitting = [...this.#chosen.values()].filter(({ reason }) => reason !== NAMED_REASON);
+    const scale = Math.max(1, bestScore(fitting) / bestScore(close));
+    for (const { document, score } of close) {
+      this.#choose(document, score * scale, matchReason(knownWords(this.#index, document, task)));
+    }
+  }
+
   #addPart(part: Part): void {
-    const reading = this.#withReference(readPart(part.text, this.#index));
+    const reading = this.#withReference(readPart(part.text, this.#index), part);
+    this.#path = reading.hints.find(isPath) ?? this.#path;
     const judge = new FitJudge(this.#index, reading);
     const fits = this.#rank(part.text, judge);
     for (const fit of fits) {
@@ -87,6 +113,7 @@ export class TaskSelection {
     for (const fit of chosen) {
       this.#chooseFit(fit, fit.score);
       this.#addSupplier(fit.document, part.text);
+      this.#addReader(fit, part, fits);
     }
     if (chosen.length <= 1 && !this.#isPlain(part)) {
       this.#addSecond(chosen[0] ?? fits[0], fits, judge);
@@ -106,48 +133,77 @@ export class TaskSelection {
 
   /** Best first. Tools that fit alike are ordered by BM25F, then by id. */
   #rank(text: string, judge: FitJudge): Fit[] {
-    const scores = scoreText(this.#index, text);
+    const scores = this.#score(text);
     let top = 0;
     for (const score of scores) {
       top = Math.max(top, score);
     }
     const order = (fit: Fit) => fit.score + (RANK_WEIGHT * (scores[fit.document] ?? 0)) / (top || 1);
-    return [...judge.candidates()]
+    return judge
+      .candidates()
       .map((document) => judge.judge(document))
       .toSorted((one, other) => order(other) - order(one) || one.document - other.document);
   }
 
   #pick(part: Part, fits: readonly Fit[]): Fit[] {
     const plain = part.isCondition || this.#isPlain(part);
+    const hinted = fits.find(({ hinted, score }) => hinted.length > 0 && score >= this.#userThreshold);
     const fitting = fits.filter(
-      (fit) => fit.score >= this.#threshold && (!plain || fit.objectCertainty >= PLAIN_OBJECT_CERTAINTY),
+      (fit) =>
+        (fit.score >= this.#threshold || fit === hinted) &&
+        (!plain || fit.objectCertainty >= PLAIN_OBJECT_CERTAINTY),
     );
-    const best = Math.max(0, ...fitting.slice(0, MAX_TIES).map(({ score }) => score));
+    const best = fitting.slice(0, MAX_TIES).reduce((top, { score }) => Math.max(top, score), 0);
     const again = fitting.find((fit) => this.#chosen.has(fit.document) && fit.score >= best * REUSE_MARGIN);
     if (again !== undefined) {
       return [again];
     }
-    const [first] = fitting;
-    return fitting
-      .slice(0, MAX_TIES)
-      .filter((fit) => fit === first || (first !== undefined && isTie(fit, first)));
+    const first = fitting.find((fit) => fit.score >= best * REUSE_MARGIN);
+    return fitting.slice(0, MAX_TIES).filter((fit) => fit === first || fit.score >= best * TIE_MARGIN);
   }
 
   /** The first part of a task has no results to work on. */
   #isPlain(part: Part): boolean {
-    return this.#previous !== undefined && isPlainOperation(part.text);
+    return (
+      this.#previous !== undefined &&
+      !(this.#path !== undefined && SAVES.test(part.text)) &&
+      isPlainOperation(part.text)
+    );
   }
 
   /** A part that speaks of two things may need a tool for each: `compare the weather with the orders`. */
   #addSecond(first: Fit | undefined, fits: readonly Fit[], judge: FitJudge): void {
-    for (const second of first === undefined ? [] : fits) {
-      const adds = first?.missing.some((term) => second.certaintyOf(term) >= SECOND_TOOL_CERTAINTY) === true;
-      const together = adds && first !== undefined ? judge.judgeTogether(first, second) : 0;
-      if (first !== undefined && together >= this.#threshold && together - first.score >= SECOND_TOOL_GAIN) {
-        this.#chooseFit(first, together);
-        this.#chooseFit(second, together);
-        return;
+    if (first === undefined || first.missing.length === 0) {
+      return;
+    }
+    let best: { second: Fit; together: number } | undefined;
+    for (const second of fits) {
+      const adds = first.missing.some((term) => second.certaintyOf(term) >= SECOND_TOOL_CERTAINTY);
+      const together = adds ? judge.judgeTogether(first, second) : 0;
+      if (together > (best?.together ?? 0)) {
+        best = { second, together };
       }
+    }
+    if (best && best.together >= this.#threshold && best.together - first.score >= SECOND_TOOL_GAIN) {
+      this.#chooseFit(first, best.together);
+      this.#chooseFit(best.second, best.together);
+    }
+  }
+
+  /** `copy a.txt`, `update state.json`: what changes a file reads it first. */
+  #addReader(writer: Fit, part: Part, fits: readonly Fit[]): void {
+    const { actionsOf, serverOf } = this.#index;
+    if (!CHANGES.test(part.text) || actionsOf[writer.document]?.has("write") !== true) {
+      return;
+    }
+    const reader = fits.find(
+      ({ document, hinted }) =>
+        serverOf[document] === serverOf[writer.document] &&
+        hinted.length > 0 &&
+        actionsOf[document]?.has("read") === true,
+    );
+    if (reader !== undefined) {
+      this.#chooseFit(reader, this.#threshold);
     }
   }
 
@@ -171,13 +227,15 @@ export class TaskSelection {
   }
 
   /** "Read it back" after "write a file" speaks of a file. */
-  #withReference(reading: Reading): Reading {
+  #withReference(own: Reading, part: Part): Reading {
+    const saves = this.#path !== undefined && own.hints.length === 0 && SAVES.test(part.text);
+    const reading = saves && this.#path ? { ...own, hints: [this.#path] } : own;
     if (!reading.refersBack || this.#previous === undefined) {
       return reading;
     }
-    const own = new Set(reading.terms.map(({ stem }) => stem));
+    const said = new Set(reading.terms.map(({ stem }) => stem));
     const borrowed = this.#previous.terms
-      .filter((term) => !term.general && !own.has(term.stem))
+      .filter((term) => !term.general && !said.has(term.stem))
       .map((term) => ({ ...term, weight: term.weight * REFERENCE_WEIGHT }));
     const hints = reading.hints.length > 0 ? reading.hints : this.#previous.hints;
     return { ...reading, terms: [...reading.terms, ...borrowed], hints };
@@ -191,29 +249,14 @@ export class TaskSelection {
       .flatMap(({ document, score, matched, hinted }) =>
         ranked(this.#index, document, score, matchReason(matched, hinted)),
       );
-    const known = new Set([...this.#best.keys(), ...this.#chosen.keys()]);
+    if (this.#chosen.size > 0) {
+      return nearest;
+    }
+    const known = new Set(this.#best.keys());
     return [...nearest, ...likeness(this.#index, task, known, NEAREST_TOOLS - nearest.length)];
   }
 }
 
-function isTie(fit: Fit, first: Fit): boolean {
-  return fit.score >= first.score * TIE_MARGIN;
-}
-
-function partsOf(task: string): Part[] {
-  const parts: Part[] = [];
-  const seen = new Set<string>();
-  for (const step of splitSteps(task)) {
-    const condition = step.condition?.text ?? "";
-    for (const [text, isCondition] of [
-      [condition, true],
-      [[step.text, ...step.items].join("\n"), false],
-    ] as const) {
-      if (text !== "" && !seen.has(text) && parts.length < MAX_PARTS) {
-        seen.add(text);
-        parts.push({ text, isCondition });
-      }
-    }
-  }
-  return parts;
+function bestScore(scored: readonly { score: number }[]): number {
+  return scored.reduce((best, { score }) => Math.max(best, score), 0);
 }
