@@ -1,5 +1,4 @@
 import type { GuestError } from "@cem/core";
-import { runBounded } from "./bounded.ts";
 import { emitModule } from "./emit-module.ts";
 import { parseProgram, type Program } from "./parse-program.ts";
 
@@ -18,14 +17,12 @@ export interface CompiledProgram {
 
 export type CompileResult = { ok: true; compiled: CompiledProgram } | { ok: false; error: GuestError };
 
-const EMIT_TIMEOUT_MS = 10_000;
-
 /** Turns a program into a module for the guest, with every line where it was. Never throws for any code. */
 export function compileProgram(code: string): CompileResult {
   const parsed = parseProgram(code);
   if (!parsed.ok) return parsed;
   const { program } = parsed;
-  const emitted = runBounded(() => emitModule(program), EMIT_TIMEOUT_MS);
+  const emitted = emitModule(program);
   if (!emitted.ok) return emitted;
   return { ok: true, compiled: { source: emitted.source, lineOffset: 1, program } };
 }

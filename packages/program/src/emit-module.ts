@@ -30,8 +30,7 @@ class Unsupported extends Error {
 /** Writes the module for a parsed program. */
 export function emitModule(program: Program): EmitResult {
   const { code, ast } = program;
-  let runtime = "$cem";
-  for (let count = 1; code.includes(runtime); count += 1) runtime = `$cem${count}`;
+  const runtime = unusedName(code);
   const emitter: Emitter = {
     code,
     edits: new SourceEdits(code),
@@ -51,6 +50,13 @@ export function emitModule(program: Program): EmitResult {
   const opening = `export default async function (${runtime}) { ${emitImports(emitter.imports, runtime)}`;
   const closing = [...emitter.epilogue, "}"].join("\n");
   return { ok: true, source: `${opening}\n${emitter.edits.toString()}\n${closing}\n` };
+}
+
+/** `$cem`, or with a number behind it that the program doesn't use. */
+function unusedName(code: string): string {
+  let next = -1;
+  for (const [, digits] of code.matchAll(/\$cem(\d{0,9})/g)) next = Math.max(next, Number(digits) + 1);
+  return next === -1 ? "$cem" : `$cem${next}`;
 }
 
 function emitStatement(statement: Statement, emitter: Emitter): void {

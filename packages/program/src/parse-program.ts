@@ -2,13 +2,16 @@ import { parse } from "@babel/parser";
 import type { File } from "@babel/types";
 import type { GuestError } from "@cem/core";
 import { runBounded, TimeBoundReached } from "./bounded.ts";
+import { countTokens } from "./count-tokens.ts";
 import { listDynamicImports, listImports, type DynamicImport, type StaticImport } from "./imports.ts";
 
 /** The longest program that is looked at, in characters. */
-export const MAX_PROGRAM_CHARACTERS = 2 * 1024 * 1024;
+export const MAX_PROGRAM_CHARACTERS = 1_310_720;
+/** The most words and signs, strings and comments counted as one: a syntax tree takes about 400 bytes for each. */
+export const MAX_PROGRAM_TOKENS = 300_000;
 /** How long parsing may take at least, and how much more for each 1,024 characters, in milliseconds. */
 const PARSE_TIMEOUT_MS = 1_000;
-const PARSE_TIMEOUT_MS_PER_KILO = 3;
+const PARSE_TIMEOUT_MS_PER_KILO = 2;
 /**
  * What makes the parser slow is nested generics; up to this many `<` it takes milliseconds whatever they are, and
  * the bound, which costs as much as parsing a small file, can be left out.
@@ -33,11 +36,10 @@ export type ParseResult = { ok: true; program: Program } | { ok: false; error: G
  * code: what can't be parsed, is nested too deeply, or takes too long is an error with a place where there is one.
  */
 export function parseProgram(code: string): ParseResult {
-  if (code.length > MAX_PROGRAM_CHARACTERS) {
-    return syntaxError(
-      `The program has ${code.length.toLocaleString("en")} characters; the most is ${MAX_PROGRAM_CHARACTERS.toLocaleString("en")}. Read large data from a file instead.`,
-    );
-  }
+  if (code.length > MAX_PROGRAM_CHARACTERS)
+    return tooLarge(code.length, "characters", MAX_PROGRAM_CHARACTERS);
+  const tokens = countTokens(code, MAX_PROGRAM_TOKENS);
+  if (tokens > MAX_PROGRAM_TOKENS) return tooLarge(tokens, "tokens or more", MAX_PROGRAM_TOKENS);
   const limitMs = PARSE_TIMEOUT_MS + (code.length / 1024) * PARSE_TIMEOUT_MS_PER_KILO;
   try {
     const isBounded = code.split("<", MAX_UNBOUNDED_GENERICS + 2).length > MAX_UNBOUNDED_GENERICS + 1;
@@ -70,6 +72,8 @@ function describe(error: unknown): GuestError {
   return { name: "SyntaxError", message: text, line: loc.line, column: loc.column + 1 };
 }
 
-function syntaxError(message: string): { ok: false; error: GuestError } {
+function tooLarge(size: number, unit: string, most: number): ParseResult {
+  const numbers = `${size.toLocaleString("en")} ${unit}; the most is ${most.toLocaleString("en")}`;
+  const message = `The program has ${numbers}. Read large data from a file in /workspace instead.`;
   return { ok: false, error: { name: "SyntaxError", message } };
 }

@@ -13,6 +13,7 @@ import {
   createGuestSandbox,
   FairGate,
   guestBootFile,
+  preloadCompiler,
   resolveLimits,
   type ConnectedGuest,
   type GuestSandbox,
@@ -118,7 +119,8 @@ class DenoProvider implements DenoSandboxProvider {
       requireIsolation(strongest, spec.minIsolation, notes);
       const plan = makePlan(strongest, denoFile, spec, limits);
       try {
-        const firstGuest = await bootGuest(strongest, plan);
+        const booting = bootGuest(strongest, plan);
+        const [firstGuest] = await Promise.all([booting, preloadCompiler()]);
         const { version } = firstGuest;
         if (!detected.has(key))
           detected.set(key, Promise.resolve({ realisation: strongest, notes, version }));

@@ -41,10 +41,10 @@ describe.each(["x64", "arm64"] as const)("the seccomp filter for %s", (name: Sec
   const decide = (number: number, ...args: number[]) => judge(closed, { number, architecture, args });
 
   it("denies every call on the list and allows ordinary ones", () => {
-    for (const numbers of Object.values(DENIED_SYSCALLS)) {
-      const number = numbers[column] ?? -1;
-      if (number >= 0) expect([number, decide(number)]).toEqual([number, fail(1)]);
-    }
+    const denied = Object.values(DENIED_SYSCALLS).flatMap((numbers) => numbers.slice(column, column + 1));
+    const decisions = denied.filter((number) => number >= 0).map((number) => [number, decide(number)]);
+    expect(decisions.filter(([, decision]) => decision !== fail(1))).toEqual([]);
+    expect(decisions.length).toBeGreaterThan(50);
     const ordinary = name === "x64" ? [0, 1, 9, 59, 202, 231] : [63, 64, 222, 221, 98, 94];
     for (const number of ordinary) expect(decide(number)).toBe(ALLOW);
   });

@@ -1,6 +1,17 @@
-import type { JsonValue } from "@cem/core";
+import type { JsonValue, ToolCallRecord } from "@cem/core";
 import * as z from "zod/mini";
+import type { RawGuestError } from "./guest-stack.ts";
 import { jsonDepth, MAX_VALUE_DEPTH } from "./json-depth.ts";
+
+/** A message from a guest, checked. Every text in it is still untrusted. */
+export type GuestMessage =
+  | { type: "ready"; version: string }
+  | { type: "stderr"; text: string }
+  | { type: "call"; id: number; server: string; tool: string; args: JsonValue }
+  | ({ type: "trace"; characters: number; sample: string } & ToolCallRecord)
+  | { type: "limit"; limit: "calls" | "payload"; message: string }
+  | { type: "done"; value?: JsonValue | undefined }
+  | { type: "failed"; kind: "syntax" | "exception"; error: RawGuestError };
 
 /** Levels that a message adds around the value it carries. */
 const MESSAGE_DEPTH = 2;
@@ -12,13 +23,13 @@ const jsonValue = z.custom<JsonValue>((value) => value !== undefined);
 
 const guestError = z.object({
   name: z.string().check(z.maxLength(1_024)),
-  message: z.string().check(z.maxLength(32_768)),
+  message: z.string().check(z.maxLength(16_384)),
   stack: z.string().check(z.maxLength(65_536)),
   line: z.optional(z.int().check(z.gte(1))),
   column: z.optional(z.int().check(z.gte(1))),
 });
 
-const guestMessage = z.discriminatedUnion("type", [
+const guestMessage: z.ZodMiniType<GuestMessage> = z.discriminatedUnion("type", [
   z.object({ type: z.literal("ready"), version: name }),
   z.object({ type: z.literal("stderr"), text: z.string() }),
   z.object({ type: z.literal("call"), id: count, server: name, tool: name, args: jsonValue }),
@@ -39,9 +50,6 @@ const guestMessage = z.discriminatedUnion("type", [
   z.object({ type: z.literal("done"), value: z.optional(jsonValue) }),
   z.object({ type: z.literal("failed"), kind: z.enum(["syntax", "exception"]), error: guestError }),
 ]);
-
-/** A message from a guest, checked. Every text in it is still untrusted. */
-export type GuestMessage = z.infer<typeof guestMessage>;
 
 export type ReadMessage = { ok: true; message: GuestMessage } | { ok: false; problem: string };
 

@@ -7,7 +7,7 @@ import {
   type RunRequest,
   type Sandbox,
 } from "@cem/core";
-import { compileProgram } from "@cem/program";
+import { compileForGuest } from "./compile-for-guest.ts";
 import type { ConnectedGuest } from "./connected-guest.ts";
 import type { FairGate } from "./fair-gate.ts";
 import { GuestPool, type GuestPoolStats } from "./guest-pool.ts";
@@ -73,8 +73,8 @@ class PooledSandbox implements GuestSandbox {
       standby: settings.standby ?? DEFAULT_STANDBY,
       idleMs: settings.idleMs ?? DEFAULT_IDLE_MS,
     });
-    if (settings.firstGuest !== undefined) this.#pool.adopt(settings.firstGuest);
-    this.#pool.refill();
+    if (settings.firstGuest === undefined) this.#pool.refill();
+    else this.#pool.adopt(settings.firstGuest);
   }
 
   stats(): GuestPoolStats & { running: number; queued: number } {
@@ -90,8 +90,8 @@ class PooledSandbox implements GuestSandbox {
         return { ...report(), status: "killed", reason: "disposed", message: DISPOSED };
       return { ...report(), status: "killed", reason, message };
     };
-    const compiled = compileProgram(request.code);
-    if (!compiled.ok) return { ...report(), status: "failed", kind: "syntax", error: compiled.error };
+    const program = await compileForGuest(request.code);
+    if ("error" in program) return { ...report(), status: "failed", kind: "syntax", error: program.error };
     const leave = await this.#enter(request.signal);
     if (leave === undefined) return ended("aborted", "The run was aborted before it started.");
     this.#running += 1;
@@ -100,15 +100,15 @@ class PooledSandbox implements GuestSandbox {
       if (refusal !== undefined) return { ...report(), status: "refused", ...refusal };
       const connected = await this.#pool.take().catch((error: unknown) => toErrorInfo(error));
       if ("message" in connected) return ended("crashed", connected.message);
-      const { source, lineOffset } = compiled.compiled;
       const { isolation } = this;
       const disposed = this.#disposal.signal;
-      const session = { connected, source, lineOffset, limits, isolation, request, startedAt, disposed };
+      const session = { connected, ...program, limits, isolation, request, startedAt, disposed };
       return await new RunSession(session).run();
     } finally {
       this.#running -= 1;
       leave();
-      this.#pool.refill();
+      // Later than whatever the outcome leads to at once, such as the end of the sandbox.
+      setImmediate(() => this.#pool.refill());
     }
   }
 

@@ -2,6 +2,8 @@ import type { GuestError } from "@cem/core";
 
 /** `at name (url:line:column)`, `at url:line:column`, with what Deno puts around them. */
 const FRAME = /^\s*at (?:(.*?) \()?(?:async )?(blob:[^\s()]*?):(\d+):(\d+)\)?$/;
+/** A line of a stack that is longer holds no place worth finding. */
+const MAX_LINE_CHARACTERS = 1_024;
 const PROGRAM_FILE = "program.ts";
 /** What the wrapper around the program shows up as. */
 const WRAPPER_NAMES = /^(?:async )?(?:Module\.|Object\.)?default$/;
@@ -24,7 +26,7 @@ interface Frame {
 function framesOf(stack: string, lineOffset: number): Frame[] {
   const frames: Frame[] = [];
   for (const text of stack.split("\n")) {
-    const match = FRAME.exec(text);
+    const match = FRAME.exec(text.slice(0, MAX_LINE_CHARACTERS));
     if (match === null) continue;
     const [, name = "", , line, column] = match;
     const place = { line: Number(line) - lineOffset, column: Number(column) };

@@ -1,5 +1,6 @@
 export { createGuestSandbox } from "./guest-sandbox.ts";
 export type { GuestSandbox, GuestSandboxSettings, RunRefusal } from "./guest-sandbox.ts";
+export { preloadCompiler } from "./compile-for-guest.ts";
 export { connectGuest } from "./connected-guest.ts";
 export type { ConnectedGuest } from "./connected-guest.ts";
 export { FairGate } from "./fair-gate.ts";
