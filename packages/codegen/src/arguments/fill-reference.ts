@@ -57,7 +57,6 @@ export function fillFromResults(filling: Filling, parameter: Parameter): void {
   if (!parameter.isRequired || parameter.role === "boolean") return;
   const wantsNumber = isNumeric(parameter.schema);
   for (const value of filling.plan.values.toReversed()) {
-    if (value.each !== undefined) continue;
     if (wantsNumber && isNumeric(value.schema) && sameWords(value.words, parameter.name)) {
       return setReference(filling, parameter, { value, expression: value.expression, schema: value.schema });
     }

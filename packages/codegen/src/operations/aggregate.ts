@@ -23,7 +23,7 @@ export interface Aggregate {
   words: string;
 }
 
-type Kind = "sum" | "average" | "max" | "min" | "count" | "median";
+export type Kind = "sum" | "average" | "max" | "min" | "count" | "median" | "spread";
 
 const KINDS: readonly [RegExp, Kind][] = [
   [/^(?:sum|total|add up|sum up|total up)$/iu, "sum"],
@@ -32,9 +32,14 @@ const KINDS: readonly [RegExp, Kind][] = [
   [/^(?:min|minimum|lowest|smallest|least)$/iu, "min"],
   [/^(?:count|number|amount)$/iu, "count"],
   [/^median$/iu, "median"],
+  [/^(?:difference|spread|range)$/iu, "spread"],
 ];
 const PATTERN =
-  /^(?:(?:calculate|compute|find|get|determine|what is|what's|show|give me|work out)\s+)?(?:the\s+)?(sum|total|average|mean|avg|max|maximum|highest|largest|biggest|greatest|min|minimum|lowest|smallest|count|number|median)(?:\s+(?:value|amount|number))?(?:\s+of)?\s+(?:all\s+|both\s+|every\s+)?(?:of\s+)?(?:the\s+|these\s+|those\s+|its\s+|their\s+)?(.+)$/iu;
+  /^(?:(?:calculate|compute|find|get|determine|what is|what's|show|give me|work out)\s+)?(?:the\s+)?(sum|total|average|mean|avg|max|maximum|highest|largest|biggest|greatest|min|minimum|lowest|smallest|count|number|median|difference|spread|range)(?:\s+(?:value|amount|number))?(?:\s+of)?\s+(?:all\s+|both\s+|every\s+)?(?:of\s+)?(?:the\s+|these\s+|those\s+|its\s+|their\s+)?(.+)$/iu;
+
+/** `calculate the difference`: of what the step before asked for. */
+const BARE =
+  /^(?:(?:calculate|compute|find|get|determine|what is|what's|show|tell me|print|return|give me|work out)\s+)?(?:the\s+|their\s+)?(sum|total|average|mean|max|maximum|highest|min|minimum|lowest|median|difference)(?:\s+(?:of|between)\s+(?:them|both|the two|those))?$/iu;
 
 /** Reads `the sum of all results in the results array`, where what it is over is known. */
 export function readAggregate(words: string, plan: Plan): Aggregate | undefined {
@@ -47,6 +52,8 @@ export function readAggregate(words: string, plan: Plan): Aggregate | undefined 
   ) {
     return { expression: member(asked.expression, "length"), words: "count" };
   }
+  const bare = BARE.exec(words.trim().replace(/[.?!]$/u, ""))?.[1];
+  if (bare !== undefined && asked?.asked !== undefined) return readAggregate(`${bare} ${asked.asked}`, plan);
   const match = PATTERN.exec(words.trim().replace(/[.?!]$/u, ""));
   if (match?.[1] === undefined || match[2] === undefined) return undefined;
   const kind = KINDS.find(([pattern]) => pattern.test(match[1] ?? ""))?.[1];
@@ -82,7 +89,8 @@ function overResults(kind: Kind, target: string, plan: Plan): Aggregate | undefi
     const sum = items.reduce((left, right) => binary(left, "+", right));
     return { expression: kind === "sum" ? sum : binary(sum, "/", literal(items.length)), words: kind };
   }
-  if (kind === "count" || kind === "median") return { expression: reduce(kind, array(items)), words: kind };
+  if (kind === "count" || kind === "median" || kind === "spread")
+    return { expression: reduce(kind, array(items)), words: kind };
   return { expression: call(member(name("Math"), kind), ...items), words: kind };
 }
 
@@ -103,7 +111,7 @@ function overRows(kind: Kind, target: string, plan: Plan): Aggregate | undefined
   rows.consumed = true;
   return {
     expression: overColumn(kind, rows.expression, columnOf(plan, rows, column)),
-    words: `${kind} ${column}`,
+    words: kind === "spread" ? `${column} difference` : `${kind} ${column}`,
   };
 }
 
@@ -137,6 +145,8 @@ function reduce(kind: Kind, list: Expression): Expression {
       return call(useHelper("median"), list);
     case "count":
       return member(list, "length");
+    case "spread":
+      return binary(reduce("max", list), "-", reduce("min", list));
     case "max":
     case "min":
       return call(member(name("Math"), kind), spread(list));

@@ -42,7 +42,7 @@ function planAppend({ step, plan }: StepContext): boolean {
 function planWrite({ step, plan }: StepContext): boolean {
   if (!WRITING.test(step.text)) return false;
   const named = findPath(step.text);
-  const path = named ?? derivePath(step.text);
+  const path = named ?? derivePath(step.text) ?? sameFile(step, plan);
   if (path === undefined) return false;
   const content = readContent(named === undefined ? step.text : step.text.replace(named, ""), plan, false);
   if (content === undefined || hasSeveralTexts(step.text, path)) throw noContent(step, path);
@@ -63,6 +63,12 @@ function planWrite({ step, plan }: StepContext): boolean {
   }
   plan.lastPath = path;
   return true;
+}
+
+/** `…, otherwise write 'cold'`: into the file that the other branch writes. */
+function sameFile({ text, condition }: TaskStep, plan: Plan): string | undefined {
+  const isBare = condition?.holds === false && /^(?:write|save|put|store)\s+(["'`]).*\1(?:\s+(?:to|into) (?:it|the file))?$/iu.test(text);
+  return isBare ? plan.lastPath : undefined;
 }
 
 /** Two texts for one file: which of them, and joined how, the text does not say. */

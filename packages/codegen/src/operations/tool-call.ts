@@ -1,5 +1,7 @@
-import type { ToolDefinition } from "@cem/core";
-import { splitWords } from "@cem/text";
+import type { JsonSchema, ToolDefinition } from "@cem/core";
+import { isStopWord, splitWords } from "@cem/text";
+import { matchProperty, PROPERTY_WORDS } from "../planning/references.ts";
+import { lookUp } from "../reading/look-up.ts";
 import { fillArguments } from "../arguments/fill.ts";
 import type { FilledArguments } from "../arguments/filling.ts";
 import { kindOfTool } from "../matching/verb-classes.ts";
@@ -40,6 +42,16 @@ function isCloseSecond(matches: StepContext["matches"], at: number): boolean {
   return other.score >= 0.6 * best.score;
 }
 
+/** `get the temperature in Oslo` asks for one property of what the tool gives. */
+function noteAsked(plan: Plan, step: string, schema: JsonSchema): void {
+  const value = plan.values.at(-1);
+  const words = splitWords(step.slice(0, 500)).filter((word) => !isStopWord(word));
+  const asked = words
+    .map((word) => matchProperty(lookUp(PROPERTY_WORDS, word)?.[0] ?? word, schema, "number"))
+    .find((key) => key !== undefined);
+  if (value !== undefined && asked !== undefined) value.asked = asked;
+}
+
 function declareCall(plan: Plan, tool: ToolDefinition, filled: FilledArguments, step: string): void {
   for (const value of filled.consumed) value.consumed = true;
   const nameWords = splitWords(tool.name);
@@ -47,6 +59,7 @@ function declareCall(plan: Plan, tool: ToolDefinition, filled: FilledArguments, 
   const isEffect = kind === "write" || (["remove", "update"].includes(kind) && nameWords.includes("file"));
   if (filled.each !== undefined) {
     declareEach(plan, tool, filled.args, filled.each);
+    noteAsked(plan, step, tool.outputSchema ?? {});
     const asked =
       /\b(?:average|mean|sum|total|maximum|max|highest|minimum|min|lowest|median)\s+(?:of\s+)?[\p{L}_]+/iu.exec(
         step,
@@ -61,6 +74,7 @@ function declareCall(plan: Plan, tool: ToolDefinition, filled: FilledArguments, 
     schema: tool.outputSchema ?? {},
     isEffect,
   });
+  noteAsked(plan, step, tool.outputSchema ?? {});
   const path = filled.args.get("path");
   if (path?.kind === "literal" && typeof path.value === "string") plan.lastPath = path.value;
 }

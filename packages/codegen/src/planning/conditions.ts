@@ -195,6 +195,7 @@ const EMPTY: Value = {
   step: 0,
   consumed: true,
   isEffect: false,
+  about: "",
 };
 
 function readParity(text: string, plan: Plan): Expression | undefined {

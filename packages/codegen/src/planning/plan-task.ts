@@ -4,6 +4,7 @@ import { isKnownVerb } from "../matching/verb-classes.ts";
 import { matchTools } from "../matching/match-tools.ts";
 import { planArithmetic } from "../operations/arithmetic.ts";
 import { planCollection, planColumns } from "../operations/collection.ts";
+import { findSource, planCompareCalls } from "../operations/compare-calls.ts";
 import { planDataQuery } from "../operations/data-query.ts";
 import type { Operation, StepContext } from "../operations/operation.ts";
 import { planPrint, planVerify } from "../operations/print.ts";
@@ -26,6 +27,7 @@ const OPERATIONS: readonly Operation[] = [
   planVerify,
   planColumns,
   planPrint,
+  planCompareCalls,
   planSuperlative,
   planArithmetic,
   planCollection,
@@ -58,6 +60,7 @@ export function planTask(
   for (const [at, step] of steps.slice(0, MAX_STEPS).entries()) {
     signal?.throwIfAborted();
     plan.stepIndex = at;
+    plan.stepText = step.text;
     try {
       branch = changeBranch(branch, step, plan);
       planStep(step, plan);
@@ -103,10 +106,32 @@ function changeBranch(open: Branch | undefined, step: TaskStep, plan: Plan): Bra
   const { condition } = step;
   if (open !== undefined && open.number !== condition?.branch) open.close();
   if (condition === undefined) return undefined;
-  const branch = open?.number === condition.branch ? open : new Branch(plan, condition);
+  if (open?.number === condition.branch) {
+    open.enter(condition.holds);
+    return open;
+  }
+  const branch = new Branch(plan, { ...condition, text: planCondition(condition.text, plan) });
   branch.enter(condition.holds);
   return branch;
 }
+
+/** `the temperature in London is above 5`: what the condition is about is asked for first. Gives what is left of it. */
+function planCondition(text: string, plan: Plan): string {
+  const about = ABOUT.exec(text);
+  const place = about?.[1];
+  if (about === null || place === undefined) return text;
+  const rest = `${text.slice(0, about.index)}${text.slice(about.index + about[0].length)}`.trim();
+  if (plan.values.some((value) => value.about.includes(place))) return rest;
+  const words = splitWords(rest);
+  const source = words.map((word) => findSource(word, plan.tools)).find((one) => one !== undefined);
+  if (source === undefined) return text;
+  const step = { text: `get the ${source.key} in ${place}`, fields: [], items: [] };
+  if (!planToolCall({ step, plan, matches: matchTools(step.text, [source.tool]) })) return text;
+  for (const value of plan.values.slice(-1)) value.consumed = true;
+  return rest;
+}
+
+const ABOUT = /\s+(?:in|for|at|of)\s+((?:\p{Lu}[\p{L}'.-]*)(?:\s+\p{Lu}[\p{L}'.-]*)*)(?![\p{L}])/u;
 
 function planStep(step: TaskStep, plan: Plan): void {
   const length = new Phrase(step.text).text.length;

@@ -40,6 +40,7 @@ export class Plan {
   /** The text that a step printed last, where it is known. */
   printed: Expression | undefined;
   stepIndex = 0;
+  stepText = "";
   block: Statement[] = [];
 
   constructor(tools: readonly ToolDefinition[], now: () => Date) {
@@ -83,6 +84,7 @@ export class Plan {
       step: this.stepIndex,
       consumed: false,
       isEffect: declaration.isEffect ?? false,
+      about: this.stepText,
     };
     this.values.push(tracked);
     return tracked;

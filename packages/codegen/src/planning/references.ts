@@ -121,7 +121,8 @@ function toReference(value: Value, wanted: "number" | "any"): Reference | undefi
   if (hasType(value.schema, "object")) {
     const numbers = propertiesOf(value.schema).filter(([, schema]) => isNumeric(schema));
     const named = numbers.find(([key]) => /^(?:result|value|total|sum|answer|output|count)$/iu.test(key));
-    const chosen = named ?? (numbers.length === 1 ? numbers[0] : undefined);
+    const asked = numbers.find(([key]) => key === value.asked);
+    const chosen = asked ?? named ?? (numbers.length === 1 ? numbers[0] : undefined);
     return chosen && { value, expression: member(value.expression, chosen[0]), schema: chosen[1] };
   }
   const isUnknown = Object.keys(value.schema).length === 0 && value.document === undefined;

@@ -21,8 +21,10 @@ export interface Value {
   source?: string;
   /** The text of the formula that made it. */
   formula?: string;
-  /** One entry per item of a list in the text: what each item is. */
-  each?: { parameter: string; labels?: readonly string[] };
+  /** The step that made it, in the user's words. */
+  about: string;
+  /** The property that the step asked for by name: `get the temperature …`. */
+  asked?: string;
   /** It holds the rows of another value by a column. */
   group?: { rows: Value; column: string };
   /** Columns of its rows that the program looks up, by the words for them. */
