@@ -55,7 +55,7 @@ describe("createRulesGenerator", () => {
       expect(
         await refuse('Calculate 6 * 7 then save it to /workspace/a.json as {"answer": result}'),
       ).toHaveLength(1);
-      expect(await refuse("Copy a.txt to b.txt")).toMatchObject([{ reason: "no-tool" }]);
+      expect(await refuse("Rename a.txt to b.txt")).toMatchObject([{ reason: "no-tool" }]);
       expect(await refuse("Get users with shoe size above 40")).toHaveLength(1);
       expect(await refuse("Calculate 1 + 1. If it is sunny")).toHaveLength(1);
     });

@@ -49,12 +49,29 @@ export function setReference(filling: Filling, parameter: Parameter, reference: 
   filling.result.consumed.push(reference.value);
 }
 
+/** Words of a question or an order are no value: nothing is called "which cities can you give". */
+const NO_VALUE = new Set(
+  `which what who whom whose how why can could would should shall do does did is are was were am be have has had you we
+  they them he she me us please than if then there give get show tell`.split(/\s+/),
+);
+const CHECKED = new Set(["place", "table", "identifier", "language", "recipient", "currency", "channel", "title"]);
+
 export function setFound(filling: Filling, parameter: Parameter, found: ReturnType<typeof takeByRole>): void {
   if (found === undefined) return;
+  const values = "list" in found ? found.list : [String(found.value)];
+  const isQuoted = values.every((value) => filling.phrase.quotes.includes(value));
+  if (!isQuoted && CHECKED.has(parameter.role) && values.some(hasNoValue)) return;
   if ("value" in found) set(filling, parameter, found.value);
   else if (hasType(parameter.schema, "array"))
     filling.result.args.set(parameter.name, array(found.list.map((item) => literal(item))));
   else setEach(filling, parameter, found.list);
+}
+
+/** `US` is a value, `us` is none. */
+function hasNoValue(value: string): boolean {
+  return value
+    .split(/\s+/u)
+    .some((word) => NO_VALUE.has(word.toLowerCase()) && (word.length === 1 || word !== word.toUpperCase()));
 }
 
 export function setEach(filling: Filling, parameter: Parameter, values: (string | number)[]): void {

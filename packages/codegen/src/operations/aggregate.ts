@@ -58,12 +58,24 @@ export function readAggregate(words: string, plan: Plan): Aggregate | undefined 
   if (match?.[1] === undefined || match[2] === undefined) return undefined;
   const kind = KINDS.find(([pattern]) => pattern.test(match[1] ?? ""))?.[1];
   if (kind === undefined) return undefined;
+  const listed = plainList(match[2], plan);
+  if (listed !== undefined) return { expression: reduce(kind, listed), words: kind };
   const target = match[2]
     .replace(/\s+(?:in|from|of)\s+(?:the\s+)?(?:\w+\s+)?(?:array|list|state|file)$/iu, "")
     .replace(/\s+(?:array|list|field|together)$/iu, "");
   return (
     overField(kind, match[2], target, plan) ?? overRows(kind, target, plan) ?? overResults(kind, target, plan)
   );
+}
+
+/** `sum the numbers`, right after a JSON file was read. */
+function plainList(target: string, plan: Plan): Expression | undefined {
+  const { document } = plan;
+  const isWhole = /^(?:the\s+|all\s+)*(?:numbers?|values?|elements?|items?|it|them|list|array)$/iu.test(target);
+  if (!isWhole || document === undefined || document.value !== plan.values.at(-1)) return undefined;
+  if (!document.isLoaded || document.isDirty || document.fields.size > 0) return undefined;
+  document.value.consumed = true;
+  return call(useHelper("numbersOf"), document.value.expression);
 }
 
 function overField(kind: Kind, whole: string, target: string, plan: Plan): Aggregate | undefined {

@@ -8,6 +8,8 @@ import { binary, call, type Expression, literal, member, method, name } from "..
 import type { Arithmetic } from "../reading/arithmetic-types.ts";
 import { evaluate, formula, resultName } from "../reading/formula.ts";
 import { readArithmetic } from "../reading/arithmetic.ts";
+import { readNumber } from "../reading/phrase.ts";
+import { readTest } from "../planning/conditions.ts";
 import type { StepContext } from "./operation.ts";
 
 const NUMBER_SCHEMA = { type: "number" };
@@ -23,7 +25,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 /** Calculations with numbers from the text and with earlier results. */
 export function planArithmetic(context: StepContext): boolean {
   const { step, plan, matches } = context;
-  if (planRounding(context)) return true;
+  if (planRounding(context) || planStart(context) || planQuestion(context)) return true;
   const arithmetic = readArithmetic(step.text) ?? overResults(step.text, plan);
   if (arithmetic === undefined && planSeveral(context)) return true;
   if (
@@ -47,6 +49,26 @@ export function planArithmetic(context: StepContext): boolean {
   if (source !== undefined) declared.source = source;
   if (value !== undefined) declared.constant = value;
   if (text !== undefined) declared.formula = text;
+  return true;
+}
+
+/** `Take 20`: a number that the next steps work on. */
+function planStart({ step, plan }: StepContext): boolean {
+  const words = /^(?:take|start with|begin with|consider|start from)\s+(?:the\s+(?:number|value)\s+)?(.+)$/iu.exec(step.text)?.[1];
+  const value = words === undefined ? undefined : readNumber(words);
+  if (value === undefined) return false;
+  plan.declare(literal(value), { words: "number", schema: NUMBER_SCHEMA }).constant = value;
+  return true;
+}
+
+/** `Is 7 greater than 5?` */
+function planQuestion({ step, plan }: StepContext): boolean {
+  const match = /^(?:is|are)\s+(.{1,200}?)\s+((?:(?:strictly\s+)?(?:greater|more|bigger|larger|higher|less|smaller|lower|fewer)\s+than|above|below|over|under|equal to|the same as|at least|at most|>|<|>=|<=|=+|even|odd|positive|negative)\b.*|[<>=]+.*)\??$/iu.exec(step.text);
+  if (match?.[1] === undefined || match[2] === undefined) return false;
+  const isKnown = readNumber(match[1]) !== undefined || readArithmetic(match[1]) !== undefined || findReference(match[1], plan, "number") !== undefined;
+  if (!isKnown) return false;
+  const rest = match[2].replace(/\?$/u, "").replace(/^the same as/iu, "equal to");
+  plan.declare(readTest(`${match[1]} is ${rest}`, plan), { words: "answer", schema: { type: "boolean" } });
   return true;
 }
 

@@ -2,9 +2,10 @@ import { readSelection } from "../reading/selection.ts";
 import type { StepContext } from "./operation.ts";
 import { isForOtherTool } from "./operation.ts";
 import { applySelection, currentRows, pickColumns } from "./rows.ts";
-import { call } from "../program/expression.ts";
+import { arrow, call, method } from "../program/expression.ts";
+import { useHelper } from "./helpers.ts";
 import { singular } from "../program/names.ts";
-import { propertiesOf } from "../planning/value.ts";
+import { hasType, propertiesOf } from "../planning/value.ts";
 import { toField } from "../reading/row-selection.ts";
 import { printable } from "./print.ts";
 import { Unfilled } from "../planning/plan.ts";
@@ -14,7 +15,7 @@ import { matchProperty, sameWords } from "../planning/references.ts";
 const STARTS =
   /^(?:filter|sort|order|rank|take|keep|limit|count|how many|group|calculate|compute|get|show|find|give|return|select|pick|only|average|sum|total|remove|exclude|the|what|which|who|list|median|mean|top|first|last)\b/iu;
 const WORK =
-  /\b(?:filter|sort|sorted|order(?:ed)? by|rank|top \d+|first \d+|last \d+|count|how many|number of|group(?:ed)?|statistics|stats|average|mean|median|sum|total|min(?:imum)?|max(?:imum)?|only|keep|where|whose|highest|lowest|most|least|cheapest|oldest|youngest|newest|limit|per)\b/iu;
+  /\b(?:filter|sort|sorted|order(?:ed)? by|rank|top \d+|first \d+|last \d+|count|how many|number (?:of|in)|difference|in each|group(?:ed)?|statistics|stats|average|mean|median|sum|total|min(?:imum)?|max(?:imum)?|only|keep|where|whose|highest|lowest|most|least|cheapest|oldest|youngest|newest|limit|per)\b/iu;
 
 /** `keep those older than 40`, after a step that gave rows. */
 function hasFilter(text: string, plan: StepContext["plan"]): boolean {
@@ -41,6 +42,26 @@ export function planColumns({ step, plan }: StepContext): boolean {
   return true;
 }
 
+/** `sort it`: a list of plain values by themselves. */
+function planSort({ step, plan }: StepContext): boolean {
+  const match = /^(?:sort|order)\s+(?:it|them|this|that|the (?:list|numbers?|values?|items?|names?|array|words))(?:\s+(?:in\s+)?(ascending|descending|alphabetically|numerically)(?:\s+order)?|\s+from\s+(\p{L}+)\s+to\s+\p{L}+)?$/iu.exec(step.text);
+  const newest = plan.values.at(-1);
+  if (match === null || newest === undefined) return false;
+  const isFile = newest.document?.isLoaded === true && !newest.document.isDirty;
+  const isPlain = hasType(newest.schema, "array") && hasType(newest.schema.items ?? {}, "string", "number", "integer");
+  if (!isFile && !isPlain) return false;
+  const isDown = /^desc/iu.test(match[1] ?? "") || /^(?:high|large|big|z)/iu.test(match[2] ?? "");
+  const [first = "a", second = "b"] = isDown ? ["b", "a"] : ["a", "b"];
+  newest.consumed = true;
+  const compared = call(useHelper("compare"), { kind: "name", name: first }, { kind: "name", name: second });
+  const types = isFile ? ["a: unknown", "b: unknown"] : ["a", "b"];
+  plan.declare(method(newest.expression, "toSorted", arrow(types, compared)), {
+    words: `sorted ${newest.words}`,
+    schema: hasType(newest.schema, "array") ? newest.schema : { type: "array" },
+  });
+  return true;
+}
+
 export function planCollection(context: StepContext): boolean {
   const { step, plan } = context;
   if (!STARTS.test(step.text) || !(WORK.test(step.text) || hasFilter(step.text, plan))) return false;
@@ -52,6 +73,7 @@ export function planCollection(context: StepContext): boolean {
   }
   const hasRows = plan.values.some((value) => value.schema.type === "array") || plan.document !== undefined;
   if (!hasRows) return false;
+  if (planSort(context)) return true;
   const selection = readSelection(step.text);
   const isEmpty =
     selection.filters.length === 0 &&

@@ -78,6 +78,17 @@ function numbersIn<Row extends object>(rows: readonly Row[], column: keyof Row &
   return numbers;
 }`,
   },
+  numbersOf: {
+    needs: [],
+    code: `/** A list of numbers. Anything else in it is a mistake. */
+function numbersOf(list: unknown): number[] {
+  if (!Array.isArray(list)) throw new Error("This is no list.");
+  return list.map((value: unknown) => {
+    if (typeof value !== "number") throw new Error(\`\${JSON.stringify(value)} is no number.\`);
+    return value;
+  });
+}`,
+  },
   average: {
     needs: [],
     code: `function average(numbers: readonly number[]): number | null {

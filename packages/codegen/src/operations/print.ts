@@ -15,6 +15,7 @@ import {
 } from "../program/expression.ts";
 import { callFileSystem, markNeeded } from "./files.ts";
 import { readAggregate } from "./aggregate.ts";
+import { useHelper } from "./helpers.ts";
 import { readText } from "./text-file.ts";
 import { isForTool, type StepContext } from "./operation.ts";
 
@@ -35,7 +36,8 @@ export function planPrint(context: StepContext): boolean {
     return true;
   }
   if (isUnreadFile(words, plan) && plan.lastPath !== undefined) readText(plan, plan.lastPath);
-  const expression = readMessage(words, plan) ?? readPrinted(words, plan);
+  const field = readMessage(words, plan) === undefined ? fieldOfFile(words, plan) : undefined;
+  const expression = readMessage(words, plan) ?? field ?? readPrinted(words, plan) ?? askFor(words, isSure, plan);
   if (expression === undefined) {
     if (!isSure) return false;
     throw new Unfilled({
@@ -48,6 +50,28 @@ export function planPrint(context: StepContext): boolean {
   if (expression.kind === "literal") plan.printed = expression;
   if (isSure) plan.add({ kind: "do", value: call(member(name("console"), "log"), expression) });
   return true;
+}
+
+/** `print the name`, right after a JSON file was read: whether it holds a record or a list shows when it runs. */
+function fieldOfFile(words: string, plan: Plan): Expression | undefined {
+  const { document } = plan;
+  const newest = plan.values.at(-1);
+  const match = /^(?:(?:only|just|the|its|their|all|each|every)\s+)*["'`]?([\p{L}_][\p{L}\p{N}_]*)["'`]?(?:\s+(?:field|property|value))?(?:\s+(?:of|in|from)\s+(?:it|them|each|all|each of them|the file|each (?:one|person|entry|item|row|record)))?$/iu.exec(words)?.[1];
+  if (match === undefined || document === undefined || newest !== document.value) return undefined;
+  if (!document.isLoaded || document.isDirty || document.fields.size > 0 || WHOLE.test(match)) return undefined;
+  document.value.consumed = true;
+  const value = plan.declare(call(useHelper("fieldOf"), document.value.expression, literal(match)), { words: match });
+  return call(useHelper("toText"), value.expression);
+}
+
+const WHOLE =
+  /^(?:it|this|that|them|those|everything|all|contents?|state|workflow|file|summary|json|document|data|object|results?|output|values?|rows?|items?|entries|list|text|average|mean|sum|total|count|number|\p{L}+est)$/iu;
+
+/** `print the weather in Oslo`: what is to be printed has to be asked for first. */
+function askFor(words: string, isSure: boolean, plan: Plan): Expression | undefined {
+  if (!isSure || words === "" || !plan.ask(`get ${words}`)) return undefined;
+  const asked = plan.values.at(-1);
+  return asked && printable(asked.expression, asked.schema);
 }
 
 /** `show its contents`, right after the file was written. */
@@ -147,9 +171,8 @@ function contentReference(words: string, plan: Plan): Value | undefined {
 
 /** What `console.log` shows best: text and numbers as they are, the rest as JSON. */
 export function printable(expression: Expression, schema: Value["schema"]): Expression {
-  return hasType(schema, "string") || isNumeric(schema) || hasType(schema, "boolean")
-    ? expression
-    : toJson(expression);
+  if (hasType(schema, "string") || isNumeric(schema) || hasType(schema, "boolean")) return expression;
+  return Object.keys(schema).length === 0 ? call(useHelper("toText"), expression) : toJson(expression);
 }
 
 /** Checks that a path is there, that a file was written, or that a value is what it should be. */

@@ -21,6 +21,17 @@ export function refusal(step: string, tool: ToolDefinition, filled: FilledArgume
   });
 }
 
+/** What to tell when a step asks for more than the tool does. */
+export function unread(step: string, tool: ToolDefinition, words: string): Unfilled {
+  return new Unfilled({
+    step,
+    reason: "missing-argument",
+    tool: toolId(tool),
+    argument: words.split(" ")[0] ?? "",
+    hint: `${toolId(tool)} has no parameter for "${words.slice(0, 80)}". Make it a step of its own, or leave it out.`,
+  });
+}
+
 function describe(parameter: Parameter): string {
   const description = (parameter.schema.description ?? "").split(/[.;:\n]/u)[0]?.trim() ?? "";
   return description === "" ? parameter.name : `${parameter.name} (${description.slice(0, 80)})`;

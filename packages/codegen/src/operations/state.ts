@@ -186,7 +186,10 @@ function saveResult({ step, plan }: StepContext, path: string): boolean {
       ? [{ value: plan.last, expression: plan.last.expression, schema: plan.last.schema }]
       : references;
   if (chosen.length === 0 || chosen.some((one) => one === undefined)) {
-    throw noContent(step.text, path);
+    const content = words.replace(/\s+(?:to|in|into|as)$/iu, "");
+    const asked = content !== "" && plan.ask(`get ${content}`) ? plan.last : undefined;
+    if (asked === undefined) throw noContent(step.text, path);
+    chosen.splice(0, chosen.length, { value: asked, expression: asked.expression, schema: asked.schema });
   }
   const found = chosen.filter((one) => one !== undefined);
   const [only] = found;

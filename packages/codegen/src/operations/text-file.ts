@@ -20,12 +20,24 @@ const READING = /^(?:read|open|load|show|print|display|cat|get|fetch)\b/iu;
 export function planTextFile(context: StepContext): boolean {
   if (context.matches.some((match) => match.isStrong && !isFileTool(match.tool))) return false;
   return (
+    planCopy(context) ||
     planAppend(context) ||
     planWrite(context) ||
     planReadBack(context) ||
     planRead(context) ||
     planList(context)
   );
+}
+
+const COPY = new RegExp(`^(?:copy|duplicate)\\s+(?:the\\s+)?(?:file\\s+)?["'\`]?(${PATH.source})["'\`]?\\s+(?:to|into|as)\\s+(?:the\\s+)?(?:file\\s+)?["'\`]?(${PATH.source})["'\`]?$`, "iu");
+
+function planCopy({ step, plan }: StepContext): boolean {
+  const [, from, to] = COPY.exec(step.text) ?? [];
+  if (from === undefined || to === undefined || to.endsWith("/")) return false;
+  makeFolder(plan, to);
+  plan.add({ kind: "do", value: callFileSystem(plan, "copyFile", literal(from), literal(to)) });
+  plan.lastPath = to;
+  return true;
 }
 
 function planAppend({ step, plan }: StepContext): boolean {
@@ -44,7 +56,9 @@ function planWrite({ step, plan }: StepContext): boolean {
   const named = findPath(step.text);
   const path = named ?? derivePath(step.text) ?? sameFile(step, plan);
   if (path === undefined) return false;
-  const content = readContent(named === undefined ? step.text : step.text.replace(named, ""), plan, false);
+  const content =
+    readContent(named === undefined ? step.text : step.text.replace(named, ""), plan, false) ??
+    askForContent(step.text, path, plan);
   if (content === undefined || hasSeveralTexts(step.text, path)) throw noContent(step, path);
   const tool = findFileTool(plan.tools, "write");
   if (tool === undefined) {
@@ -69,6 +83,17 @@ function planWrite({ step, plan }: StepContext): boolean {
 function sameFile({ text, condition }: TaskStep, plan: Plan): string | undefined {
   const isBare = condition?.holds === false && /^(?:write|save|put|store)\s+(["'`]).*\1(?:\s+(?:to|into) (?:it|the file))?$/iu.test(text);
   return isBare ? plan.lastPath : undefined;
+}
+
+/** `write the weather of Rome to rome.txt`: what is to be written has to be asked for first. */
+function askForContent(text: string, path: string, plan: Plan): Expression | undefined {
+  const before = text.slice(0, Math.max(0, text.indexOf(path)));
+  const words = /^(?:write|save|store|put|export|dump)\s+(.+?)\s+(?:to|in|into|as)\s+(?:the\s+|a\s+)?(?:file\s+)?(?:called\s+|named\s+)?["'`]?$/isu.exec(before)?.[1];
+  if (words === undefined || findQuotes(words).length > 0 || !plan.ask(`get ${words}`)) return undefined;
+  const asked = plan.values.at(-1);
+  if (asked === undefined) return undefined;
+  asked.consumed = true;
+  return asText(asked.expression, asked.schema);
 }
 
 /** Two texts for one file: which of them, and joined how, the text does not say. */

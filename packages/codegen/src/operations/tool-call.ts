@@ -1,15 +1,16 @@
 import type { JsonSchema, ToolDefinition } from "@cem/core";
-import { isStopWord, splitWords } from "@cem/text";
+import { isStopWord, splitStems, splitWords, stem } from "@cem/text";
 import { matchProperty, PROPERTY_WORDS } from "../planning/references.ts";
 import { lookUp } from "../reading/look-up.ts";
 import { fillArguments } from "../arguments/fill.ts";
 import type { FilledArguments } from "../arguments/filling.ts";
+import { unreadDemand } from "../arguments/unread.ts";
 import { kindOfTool } from "../matching/verb-classes.ts";
 import type { Plan } from "../planning/plan.ts";
 import { readAggregate } from "./aggregate.ts";
 import { declareEach, planForEachResult, planThatMany } from "./for-each.ts";
 import type { StepContext } from "./operation.ts";
-import { refusal } from "./refusal.ts";
+import { refusal, unread } from "./refusal.ts";
 import { resultWords } from "./result-words.ts";
 
 const MAX_CANDIDATES = 6;
@@ -18,26 +19,50 @@ const MAX_CANDIDATES = 6;
 export function planToolCall({ step, plan, matches }: StepContext): boolean {
   const candidates =
     plan.preferred === undefined
-      ? matches.slice(0, MAX_CANDIDATES).map((match) => match.tool)
+      ? listingFirst(matches, step.text).slice(0, MAX_CANDIDATES)
       : [plan.preferred];
+  let firstDemand: { tool: ToolDefinition; demand: string } | undefined;
   let firstMissing: { tool: ToolDefinition; filled: FilledArguments } | undefined;
   for (const [at, tool] of candidates.entries()) {
     if (planThatMany(tool, step.text, plan) || planForEachResult(tool, step.text, plan)) return true;
     const filled = fillArguments(tool, step, plan);
     if (filled.missing.length === 0 && filled.wrong === undefined) {
-      if (at > 0 && !isCloseSecond(matches, at)) break;
+      if (at > 0 && !isCloseSecond(matches, tool)) break;
+      const aggregates = filled.each !== undefined && AGGREGATE.test(step.text);
+      const demand = aggregates ? undefined : unreadDemand(tool, step.text, filled);
+      if (demand !== undefined) {
+        firstDemand ??= { tool, demand };
+        continue;
+      }
       declareCall(plan, tool, filled, step.text);
       return true;
     }
     firstMissing ??= { tool, filled };
   }
+  if (firstDemand !== undefined) throw unread(step.text, firstDemand.tool, firstDemand.demand);
   if (firstMissing === undefined) return false;
   throw refusal(step.text, firstMissing.tool, firstMissing.filled);
 }
 
-function isCloseSecond(matches: StepContext["matches"], at: number): boolean {
+/** `what files are there` asks for many: a tool that lists them comes before one that reads one. */
+function listingFirst(matches: StepContext["matches"], text: string): ToolDefinition[] {
+  const tools = matches.map((match) => match.tool);
+  const many = /^(?:what|which|list|show|how many|display|see)\s+(?:me\s+)?(?:all\s+|the\s+)*(\p{L}+s)\b/iu.exec(text)?.[1];
+  if (many === undefined) return tools;
+  const lists = tools.filter(
+    (tool) =>
+      kindOfTool(splitWords(tool.name)) === "list" &&
+      splitStems(`${tool.name} ${tool.description}`).includes(stem(many.toLowerCase())),
+  );
+  return [...lists, ...tools.filter((tool) => !lists.includes(tool))];
+}
+
+const AGGREGATE =
+  /\b(?:average|mean|sum|total|maximum|max|highest|minimum|min|lowest|median)\s+(?:of\s+)?[\p{L}_]+/iu;
+
+function isCloseSecond(matches: StepContext["matches"], tool: ToolDefinition): boolean {
   const [best] = matches;
-  const other = matches[at];
+  const other = matches.find((match) => match.tool === tool);
   if (best === undefined || other === undefined || (best.isStrong && !other.isStrong)) return false;
   return other.score >= 0.6 * best.score;
 }
@@ -60,10 +85,7 @@ function declareCall(plan: Plan, tool: ToolDefinition, filled: FilledArguments, 
   if (filled.each !== undefined) {
     declareEach(plan, tool, filled.args, filled.each);
     noteAsked(plan, step, tool.outputSchema ?? {});
-    const asked =
-      /\b(?:average|mean|sum|total|maximum|max|highest|minimum|min|lowest|median)\s+(?:of\s+)?[\p{L}_]+/iu.exec(
-        step,
-      )?.[0];
+    const asked = AGGREGATE.exec(step)?.[0];
     const aggregate = asked === undefined ? undefined : readAggregate(asked, plan);
     if (aggregate !== undefined)
       plan.declare(aggregate.expression, { words: aggregate.words, schema: { type: "number" } });

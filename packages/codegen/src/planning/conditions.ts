@@ -1,6 +1,6 @@
 import { lookUp } from "../reading/look-up.ts";
 import { binary, call, type Expression, literal, method, not } from "../program/expression.ts";
-import { NUMBER, Phrase, QUOTED } from "../reading/phrase.ts";
+import { NUMBER, Phrase, QUOTED, readNumber } from "../reading/phrase.ts";
 import { useHelper } from "../operations/helpers.ts";
 import { type Plan, Unfilled } from "./plan.ts";
 import { findProperty, findReference, PROPERTY_WORDS, type Reference } from "./references.ts";
@@ -124,7 +124,7 @@ function compare(
       ? binary(subject.expression, operator, literal(value))
       : undefined;
   if (isOrder) {
-    const other = findReference(String(value), plan, "number");
+    const other = refer(String(value), plan, true);
     return other === undefined ? undefined : binary(subject.expression, operator, other.expression);
   }
   if (typeof value === "boolean" || value === null)
@@ -171,6 +171,9 @@ function refer(words: string, plan: Plan, wantsNumber: boolean): Reference | und
     .replace(/^the (?=it\b)/iu, "")
     .replace(/\s+(?:there|outside|value)$/iu, "");
   const bare = text.replace(/^the\s+/iu, "");
+  const number = readNumber(bare);
+  if (number !== undefined)
+    return { value: EMPTY, expression: call("Number", literal(number)), schema: { type: "number" } };
   const arithmetic = /[-+*/^]|\b(?:plus|minus|times|divided)\b/iu.test(bare)
     ? readArithmetic(bare)
     : undefined;

@@ -7,9 +7,11 @@ import { planCollection, planColumns } from "../operations/collection.ts";
 import { findSource, planCompareCalls } from "../operations/compare-calls.ts";
 import { planDataQuery } from "../operations/data-query.ts";
 import type { Operation, StepContext } from "../operations/operation.ts";
+import { planShape } from "../operations/shape.ts";
 import { planPrint, planVerify } from "../operations/print.ts";
 import { planMention } from "../operations/skill.ts";
-import { planLoad, planSave } from "../operations/state.ts";
+import { loadDocument } from "../operations/files.ts";
+import { findJsonPath, planLoad, planSave } from "../operations/state.ts";
 import { planUpdate } from "../operations/state-update.ts";
 import { planSuperlative } from "../operations/superlative.ts";
 import { planTextFile } from "../operations/text-file.ts";
@@ -26,12 +28,23 @@ const OPERATIONS: readonly Operation[] = [
   planUpdate,
   planVerify,
   planColumns,
+  planShape,
   planPrint,
   planCompareCalls,
   planSuperlative,
   planArithmetic,
   planCollection,
   planTextFile,
+  planDataQuery,
+  planToolCall,
+];
+
+/** What words inside of another step may be. */
+const ASKED: readonly Operation[] = [
+  planColumns,
+  planCompareCalls,
+  planArithmetic,
+  planCollection,
   planDataQuery,
   planToolCall,
 ];
@@ -55,6 +68,15 @@ export function planTask(
       splitWords(tool.name).filter((word) => !isKnownVerb(word) && word.length > 3),
     ),
   });
+  plan.ask = (text) => {
+    const before = plan.values.length;
+    const context: StepContext = {
+      step: { text, fields: [], items: [] },
+      plan,
+      matches: matchTools(text, plan.tools),
+    };
+    return ASKED.some((operation) => operation(context)) && plan.values.length > before;
+  };
   const unfilled: UnfilledStep[] = [];
   let branch: Branch | undefined;
   for (const [at, step] of steps.slice(0, MAX_STEPS).entries()) {
@@ -133,6 +155,19 @@ function planCondition(text: string, plan: Plan): string {
 
 const ABOUT = /\s+(?:in|for|at|of)\s+((?:\p{Lu}[\p{L}'.-]*)(?:\s+\p{Lu}[\p{L}'.-]*)*)(?![\p{L}])/u;
 
+/** `the average age in people.json`: the file is opened first. Gives the step without it. */
+function openMentioned(text: string, plan: Plan): string {
+  if (/^(?:read|load|open|fetch|parse|save|write|store|create|make|put|dump|export|append|import|copy|verify|check|initiali[sz]e|continue|retrieve|restore)\b/iu.test(text)) return text;
+  const path = findJsonPath(text);
+  if (path === undefined) return text;
+  const at = text.indexOf(path);
+  const lead = /\s+(?:in|from|of|inside)\s+(?:the\s+)?(?:file\s+)?["'`]?$/iu.exec(text.slice(0, at)) ?? /^(?:in|from)\s+(?:the\s+)?(?:file\s+)?["'`]?$/iu.exec(text.slice(0, at));
+  if (lead === null) return text;
+  const rest = `${text.slice(0, lead.index)}${text.slice(at + path.length).replace(/^["'`]/u, "").replace(/^\s*,/u, "")}`.trim();
+  if (plan.documents.every((document) => document.path !== path)) loadDocument(plan, path, text);
+  return rest;
+}
+
 function planStep(step: TaskStep, plan: Plan): void {
   const length = new Phrase(step.text).text.length;
   if (length > MAX_STEP_CHARACTERS) {
@@ -142,7 +177,12 @@ function planStep(step: TaskStep, plan: Plan): void {
       hint: `This step has ${length.toLocaleString("en")} characters outside of quotes; the most is ${MAX_STEP_CHARACTERS.toLocaleString("en")}. Split it, or put long text in quotes.`,
     });
   }
-  const context: StepContext = { step, plan, matches: matchTools(step.text, plan.tools) };
+  const text = openMentioned(step.text, plan);
+  const context: StepContext = {
+    step: { ...step, text },
+    plan,
+    matches: matchTools(text, plan.tools),
+  };
   if (plan.preferred !== undefined && planToolCall(context)) {
     plan.preferred = undefined;
     return;

@@ -41,6 +41,8 @@ export class Plan {
   printed: Expression | undefined;
   stepIndex = 0;
   stepText = "";
+  /** Plans words inside of a step as a step of their own: `the weather of Paris` in "save the weather of Paris". */
+  ask: (text: string) => boolean = () => false;
   block: Statement[] = [];
 
   constructor(tools: readonly ToolDefinition[], now: () => Date) {
@@ -52,6 +54,7 @@ export class Plan {
       "readFile",
       "writeFile",
       "appendFile",
+      "copyFile",
       "readdir",
       "stat",
       "access",

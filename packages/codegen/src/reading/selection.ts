@@ -61,7 +61,7 @@ const AGGREGATES: readonly [RegExp, NonNullable<RowSelection["aggregate"]>["kind
     /\b(?:calculate|compute|show|get|with|their|the)?\s*\b(?:statistics|stats|statistical summary|summary statistics)\b/iu,
     "statistics",
   ],
-  [/\b(?:how many|the number of|number of|count(?:\s+of)?(?:\s+all)?(?:\s+the)?)\b/iu, "count"],
+  [/\b(?:how many|the number (?:of|in)|number of|count(?:\s+of)?(?:\s+all)?(?:\s+the)?)\b/iu, "count"],
   [/\b(?:what is |what's )?(?:the )?(?:average|mean|avg)\b/iu, "average"],
   [/\b(?:the )?median\b/iu, "median"],
   [/\b(?:the )?(?:sum|total)\b(?=\s+(?:of|\p{L}))/iu, "sum"],
