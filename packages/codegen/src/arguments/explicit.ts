@@ -78,7 +78,7 @@ export function namesOf(parameter: Parameter): string[] {
   for (const synonym of lookUp(SYNONYMS, parameter.words.join(" ")) ?? lookUp(SYNONYMS, last) ?? [])
     names.push(escape(synonym));
   const singular = stem(last);
-  if (singular !== last && singular.length > 3 && last.startsWith(singular))
+  if (singular !== last && singular.length > 2 && last.startsWith(singular))
     names.push(`${escape(singular)}\\w{0,3}`);
   return [...new Set(names)];
 }

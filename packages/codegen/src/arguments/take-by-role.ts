@@ -115,7 +115,12 @@ function takeRecipient(phrase: Phrase, parameter: Parameter): Found {
 
 function takePath(phrase: Phrase): Found {
   const quoted = quotedLike(phrase, /^[^\s\n]*[./][^\n]*$/u);
-  return single(quoted ?? phrase.take(PATH)?.[0]);
+  const path = quoted ?? phrase.take(PATH)?.[0];
+  if (path !== undefined) return { value: path };
+  const folder = phrase.take(
+    /\b(?:the\s+)?(?!(?:this|that|the|current|working|workspace|main|root|same|my|our|whole|a|an|any|each|every|all|or|and|in|of|and)\b)([\p{L}\p{N}_-]{1,80})\s+(?:folder|directory)\b|\b(?:folder|directory)\s+(?:called\s+|named\s+)?(?!(?:this|that|the|in|of|and|on|at|is|are|contents?|listing|for|with|to)\b)([\p{L}\p{N}_-]{1,80})/iu,
+  );
+  return single(folder?.[1] ?? folder?.[2]);
 }
 
 function takeDate(phrase: Phrase, parameter: Parameter, now: Date): Found {

@@ -25,7 +25,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 /** Calculations with numbers from the text and with earlier results. */
 export function planArithmetic(context: StepContext): boolean {
   const { step, plan, matches } = context;
-  if (planRounding(context) || planStart(context) || planQuestion(context)) return true;
+  if (planRounding(context) || planStart(context) || planQuestion(context) || planExtreme(context)) return true;
   const arithmetic = readArithmetic(step.text) ?? overResults(step.text, plan);
   if (arithmetic === undefined && planSeveral(context)) return true;
   if (
@@ -58,6 +58,25 @@ function planStart({ step, plan }: StepContext): boolean {
   const value = words === undefined ? undefined : readNumber(words);
   if (value === undefined) return false;
   plan.declare(literal(value), { words: "number", schema: NUMBER_SCHEMA }).constant = value;
+  return true;
+}
+
+const EXTREME =
+  /^(?:(?:find|get|give me|calculate|compute|determine|return|what is|what's|show(?: me)?)\s+)?(?:the\s+)?(maximum|max|minimum|min|largest|biggest|greatest|highest|smallest|lowest)(?:\s+(?:number|value|one))?(?:\s+(?:of|among|between|in|from|out of)\s+|\s*[,:]\s*)(.+)$|^(?:which|what)\s+(?:one\s+|number\s+|value\s+)?is\s+(?:the\s+)?(bigger|larger|greater|higher|smaller|lower|less|biggest|largest|greatest|highest|smallest|lowest)\s*[,:]\s*(.+)$/iu;
+
+/** `the maximum of 4, 19 and 7`, `which is bigger, 17 * 3 or 7 * 8?` */
+function planExtreme({ step, plan }: StepContext): boolean {
+  const match = EXTREME.exec(step.text.replace(/[?.]+$/u, ""));
+  const word = match?.[1] ?? match?.[3] ?? "";
+  const parts = (match?.[2] ?? match?.[4] ?? "").split(/,(?!\d{3}\b)\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+/iu);
+  const values = parts.map((part): Arithmetic | undefined => {
+    const value = readNumber(part);
+    return value === undefined ? readArithmetic(part) : { kind: "number", value, text: part };
+  });
+  if (match === null || values.length < 2 || values.length > 500 || !values.every((one) => one !== undefined && allKnown(one, plan))) return false;
+  const items = values.filter((one) => one !== undefined).map((one) => toExpression(one, plan, step.text));
+  const kind = /^(?:min|small|low|less)/iu.test(word) ? "min" : "max";
+  plan.declare(call(member(name("Math"), kind), ...items), { words: kind === "min" ? "minimum" : "maximum", schema: NUMBER_SCHEMA });
   return true;
 }
 

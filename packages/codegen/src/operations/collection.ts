@@ -19,7 +19,8 @@ const WORK =
 
 /** `keep those older than 40`, after a step that gave rows. */
 function hasFilter(text: string, plan: StepContext["plan"]): boolean {
-  return newestList(plan) !== undefined && readSelection(text).filters.length > 0;
+  const isFile = plan.document !== undefined && plan.document.value === plan.values.at(-1);
+  return (isFile || newestList(plan) !== undefined) && readSelection(text).filters.length > 0;
 }
 
 const COLUMNS =
@@ -40,6 +41,17 @@ export function planColumns({ step, plan }: StepContext): boolean {
     plan.add({ kind: "do", value: call({ kind: "member", of: { kind: "name", name: "console" }, key: "log" }, printable(picked.expression, picked.schema)) });
   }
   return true;
+}
+
+/** `count both`: every list that no step has used yet. */
+function planCounts({ step, plan }: StepContext): boolean {
+  if (!/^(?:count|how many)\s+(?:are\s+in\s+)?(?:both|all|each|them all|both of them|each of them)$/iu.test(step.text)) return false;
+  const lists = plan.values.filter((value) => hasType(value.schema, "array") && !value.consumed);
+  for (const list of lists) {
+    list.consumed = true;
+    plan.declare({ kind: "member", of: list.expression, key: "length" }, { words: `${singular(list.words)} count`, schema: { type: "number" } });
+  }
+  return lists.length > 1;
 }
 
 /** `sort it`: a list of plain values by themselves. */
@@ -66,6 +78,7 @@ export function planCollection(context: StepContext): boolean {
   const { step, plan } = context;
   if (!STARTS.test(step.text) || !(WORK.test(step.text) || hasFilter(step.text, plan))) return false;
   if (isForOtherTool(context) && !/^(?:filter|sort|take|keep|group|count)\b/iu.test(step.text)) return false;
+  if (planCounts(context)) return true;
   const aggregate = plan.values.at(-1)?.group === undefined ? readAggregate(step.text, plan) : undefined;
   if (aggregate !== undefined) {
     plan.declare(aggregate.expression, { words: aggregate.words, schema: { type: "number" } });

@@ -83,7 +83,7 @@ export function planDataQuery(context: StepContext): boolean {
 
 /** Verbs that say how a row came about: none of them is a value in a column. */
 const VERB_LIKE =
-  /^(?:joined|bought|purchased|ordered|signed|made|spent|registered|belong|belonging|where|when|not|except|without|but)$/u;
+  /^(?:joined|bought|purchased|ordered|signed|made|spent|registered|belong|belonging|when|not|except|without|but)$/u;
 
 /** A refusal inside of a step names the step. */
 function planInStep(step: string, plan: () => unknown): void {
@@ -110,19 +110,27 @@ function placeColumns(
   selection: RowSelection,
   tables: ReadonlyMap<string, readonly string[]>,
 ): string | undefined {
-  const nouns = [...selection.adjectives, ...selection.entity, ...selection.rest.split(" ")].filter((word) => word !== "");
+  // A table that a condition named ("orders over 200") stands behind its adjectives.
+  const [first = "", ...more] = selection.entity;
+  const nouns = [
+    ...selection.adjectives,
+    ...(more.length > 0 ? [...more, first] : [first]),
+    ...selection.rest.split(" "),
+  ].filter((word) => word !== "");
   const named = [...new Set(nouns.map((noun) => findTable(noun, tables.keys())).filter((one) => one !== undefined))];
   const [table] = named;
   if (table === undefined || named.length > 1) return table;
   const columns = tables.get(table) ?? [];
   const isTable = (word: string): boolean => findTable(word, tables.keys()) === table;
   const isColumn = (word: string): boolean => columns.some((column) => sameWords(column, word));
-  const asked = nouns.filter((word) => !isTable(word) && isColumn(word));
+  const at = nouns.findIndex(isTable);
+  const asked = nouns.filter(
+    (word, place) => !isTable(word) && isColumn(word) && (place < at || singular(word) !== word),
+  );
   const takesField = selection.aggregate !== undefined && selection.aggregate.kind !== "count" && selection.aggregate.kind !== "statistics";
   if (asked.length > 0 && takesField) selection.aggregate = { ...selection.aggregate, kind: selection.aggregate?.kind ?? "count", field: selection.aggregate?.field ?? asked[0] ?? "" };
   else if (asked.length > 0 && selection.groupBy === undefined) selection.columns = [...(selection.columns ?? []), ...asked.map((word) => singular(word))];
-  const at = nouns.findIndex(isTable);
-  const others = nouns.filter((word) => !isTable(word) && !isColumn(word));
+  const others = nouns.filter((word) => !isTable(word) && !asked.includes(word));
   selection.adjectives = others.filter((word) => nouns.indexOf(word) < at);
   selection.rest = others.filter((word) => nouns.indexOf(word) > at).join(" ");
   selection.entity = [table];

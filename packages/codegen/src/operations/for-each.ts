@@ -183,6 +183,16 @@ function listIn(value: Value): { expression: Expression; schema: JsonSchema } {
 
 const EACH = /\b(?:each|every|all)(?:\s+of)?(?:\s+(?:the|those|these|them|their|its))?(?:\s+([\p{L}_]+))?/iu;
 
+/** `each city in cities.json`: a list of plain values, as far as the text tells. */
+function listInFile(plan: Plan, noun: string | undefined): Value | undefined {
+  const { document } = plan;
+  if (document === undefined || noun === undefined || document.value !== plan.values.at(-1)) return undefined;
+  if (!document.isLoaded || document.isDirty || document.fields.size > 0) return undefined;
+  document.value.consumed = true;
+  const list = cast(document.value.expression, "unknown[]");
+  return { ...document.value, expression: list, schema: { type: "array", items: {} }, words: plural(noun) };
+}
+
 /** `get the weather for each city`: once for every entry of an earlier list. */
 export function planForEachResult(tool: ToolDefinition, text: string, plan: Plan): boolean {
   const match =
@@ -190,7 +200,8 @@ export function planForEachResult(tool: ToolDefinition, text: string, plan: Plan
     /\b(?:the\s+)?([\p{L}_]+)\s+of\s+(?:each|every)\b/iu.exec(text) ??
     EACH.exec(text);
   if (match === null) return false;
-  const source = plan.values.findLast((value) => hasType(listIn(value).schema, "array"));
+  const source =
+    plan.values.findLast((value) => hasType(listIn(value).schema, "array")) ?? listInFile(plan, match[1]);
   const target = readParameters(tool).find(
     (one) => one.isRequired && !hasType(one.schema, "array", "boolean"),
   );
@@ -198,7 +209,8 @@ export function planForEachResult(tool: ToolDefinition, text: string, plan: Plan
   const list = listIn(source);
   const item = list.schema.items ?? {};
   const variable = camelCase(singular(source.words)) || "item";
-  const isPlain = hasType(item, "string", "number", "integer");
+  const isUnknown = Object.keys(item).length === 0;
+  const isPlain = isUnknown || hasType(item, "string", "number", "integer");
   const key = isPlain
     ? undefined
     : [match[1], target.name, "name"]
@@ -214,7 +226,7 @@ export function planForEachResult(tool: ToolDefinition, text: string, plan: Plan
   const cell = isPlain
     ? name(variable)
     : member(name(variable), key ?? singular(match[1] ?? target.name).toLowerCase());
-  const isTyped = isPlain || key !== undefined;
+  const isTyped = (isPlain && !isUnknown) || key !== undefined;
   const value = isNumeric(target.schema)
     ? isTyped
       ? cell

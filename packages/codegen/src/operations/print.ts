@@ -35,7 +35,10 @@ export function planPrint(context: StepContext): boolean {
     plan.declare(aggregate.expression, { words: aggregate.words, schema: { type: "number" } });
     return true;
   }
-  if (isUnreadFile(words, plan) && plan.lastPath !== undefined) readText(plan, plan.lastPath);
+  if (isUnreadFile(words, plan) && plan.lastPath !== undefined) {
+    readText(plan, plan.lastPath);
+    if (!isSure) return true;
+  }
   const field = readMessage(words, plan) === undefined ? fieldOfFile(words, plan) : undefined;
   const expression = readMessage(words, plan) ?? field ?? readPrinted(words, plan) ?? askFor(words, isSure, plan);
   if (expression === undefined) {
@@ -77,7 +80,7 @@ function askFor(words: string, isSure: boolean, plan: Plan): Expression | undefi
 /** `show its contents`, right after the file was written. */
 function isUnreadFile(words: string, plan: Plan): boolean {
   const asksForFile =
-    /^(?:the |its |their |that |whole |full )*(?:contents?|file|text)(?: of (?:it|the file|that file))?$/iu.test(
+    /^(?:(?:the |its |their |that |whole |full )*(?:contents?|file|text)(?: of (?:it|the file|that file))?|what(?:['’]s| is| was)? (?:in|inside|written (?:in|to)) (?:it|the file|that file)|what it (?:says|contains))$/iu.test(
       words,
     );
   const newest = plan.values.at(-1);

@@ -10,6 +10,10 @@ import type { Plan } from "../planning/plan.ts";
 import { readAggregate } from "./aggregate.ts";
 import { declareEach, planForEachResult, planThatMany } from "./for-each.ts";
 import type { StepContext } from "./operation.ts";
+import { applySelection } from "./rows.ts";
+import type { RowSelection } from "../reading/row-selection.ts";
+import { readParameters } from "../arguments/roles.ts";
+import { hasType } from "../planning/value.ts";
 import { refusal, unread } from "./refusal.ts";
 import { resultWords } from "./result-words.ts";
 
@@ -19,13 +23,14 @@ const MAX_CANDIDATES = 6;
 export function planToolCall({ step, plan, matches }: StepContext): boolean {
   const candidates =
     plan.preferred === undefined
-      ? listingFirst(matches, step.text).slice(0, MAX_CANDIDATES)
+      ? listingFirst(matches, step.text, plan.tools).slice(0, MAX_CANDIDATES)
       : [plan.preferred];
   let firstDemand: { tool: ToolDefinition; demand: string } | undefined;
   let firstMissing: { tool: ToolDefinition; filled: FilledArguments } | undefined;
   for (const [at, tool] of candidates.entries()) {
     if (planThatMany(tool, step.text, plan) || planForEachResult(tool, step.text, plan)) return true;
-    const filled = fillArguments(tool, step, plan);
+    const cut = cutOf(tool, step.text);
+    const filled = fillArguments(tool, { ...step, text: cut?.text ?? step.text }, plan);
     if (filled.missing.length === 0 && filled.wrong === undefined) {
       if (at > 0 && !isCloseSecond(matches, tool)) break;
       const aggregates = filled.each !== undefined && AGGREGATE.test(step.text);
@@ -35,6 +40,8 @@ export function planToolCall({ step, plan, matches }: StepContext): boolean {
         continue;
       }
       declareCall(plan, tool, filled, step.text);
+      const list = plan.values.at(-1);
+      if (cut !== undefined && list !== undefined) applySelection(plan, list, { ...EVERYTHING, ...cut.selection });
       return true;
     }
     firstMissing ??= { tool, filled };
@@ -44,12 +51,34 @@ export function planToolCall({ step, plan, matches }: StepContext): boolean {
   throw refusal(step.text, firstMissing.tool, firstMissing.filled);
 }
 
+const EVERYTHING: RowSelection = { filters: [], entity: [], adjectives: [], rest: "" };
+
+/** `the first 3 locations`, `how many tables are there`, of a tool that gives a list. */
+function cutOf(tool: ToolDefinition, text: string): { text: string; selection: Partial<RowSelection> } | undefined {
+  const isList = hasType(tool.outputSchema ?? {}, "array");
+  if (!isList) return undefined;
+  if (/^how many\b/iu.test(text))
+    return { text: text.replace(/^how many/iu, "list"), selection: { aggregate: { kind: "count" } } };
+  const match = /\b(?:only\s+)?(?:the\s+)?(first|last|top)\s+(\d{1,9})\s+(?!days?\b|weeks?\b|hours?\b|months?\b)/iu.exec(text);
+  if (match === null || readParameters(tool).some((one) => one.role === "number")) return undefined;
+  return {
+    text: `${text.slice(0, match.index)}the ${text.slice(match.index + match[0].length)}`,
+    selection: { limit: { count: Number(match[2]), fromEnd: /^last$/iu.test(match[1] ?? ""), isSingle: false } },
+  };
+}
+
 /** `what files are there` asks for many: a tool that lists them comes before one that reads one. */
-function listingFirst(matches: StepContext["matches"], text: string): ToolDefinition[] {
+function listingFirst(
+  matches: StepContext["matches"],
+  text: string,
+  known: readonly ToolDefinition[],
+): ToolDefinition[] {
   const tools = matches.map((match) => match.tool);
   const many = /^(?:what|which|list|show|how many|display|see)\s+(?:me\s+)?(?:all\s+|the\s+)*(\p{L}+s)\b/iu.exec(text)?.[1];
   if (many === undefined) return tools;
-  const lists = tools.filter(
+  const [best] = tools;
+  const all = [...tools, ...known.filter((tool) => tool.server === best?.server && !tools.includes(tool))];
+  const lists = all.filter(
     (tool) =>
       kindOfTool(splitWords(tool.name)) === "list" &&
       splitStems(`${tool.name} ${tool.description}`).includes(stem(many.toLowerCase())),

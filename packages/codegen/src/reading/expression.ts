@@ -6,7 +6,7 @@ const WORD_OPERATORS: readonly [RegExp, string][] = [
   [/\bplus\b/giu, " + "],
   [/\bminus\b/giu, " - "],
   [/\b(?:times|multiplied by)\b/giu, " * "],
-  [/\b(?:divided by|over)\b/giu, " / "],
+  [/\bdivided by\b|(?<=[\d)]\s?)\bover\b/giu, " / "],
   [/\b(?:to the power of|raised to(?: the power of)?)\b/giu, " ^ "],
   [/\b(?:modulo|mod)\b/giu, " % "],
   [/\bsquared\b/giu, " ^ 2"],

@@ -51,6 +51,7 @@ export function readFilters(
   isTable: (noun: string) => boolean = () => false,
 ): void {
   takeAlternatives(phrase, selection);
+  takeStock(phrase, selection);
   takeWhen(phrase, selection);
   const comparatives = Object.entries(PROPERTY_WORDS)
     .filter(([word]) => word.endsWith("er"))
@@ -112,6 +113,14 @@ function takeBetween(phrase: Phrase, selection: RowSelection): boolean {
     { field, comparison: "<=", value: phrase.value(match[3] ?? "") },
   );
   return true;
+}
+
+/** `out of stock`, `in stock`: none of it, some of it. */
+function takeStock(phrase: Phrase, selection: RowSelection): void {
+  const match = phrase.take(/(?:\b(?:that|which|are|is|currently)\s+)*\b(out of|in)\s+(stock|inventory)\b/iu);
+  if (match?.[1] === undefined || match[2] === undefined) return;
+  const comparison = match[1].toLowerCase() === "in" ? ">" : "===";
+  selection.filters.push({ field: match[2].toLowerCase(), comparison, value: 0 });
 }
 
 /** `city = 'A' or city = 'B'`. */
@@ -181,7 +190,7 @@ function takeComparison(phrase: Phrase, selection: RowSelection, isTable: (noun:
     const isOrdered = comparison !== "===" && comparison !== "!==";
     if (isOrdered && typeof value === "string" && !/^\d{4}-\d{2}/u.test(value)) continue;
     const noun = match[1].trim();
-    if (isOrdered && (isTable(noun) || /^(?:those|ones?|items?|entries|rows?|records?|which|that|all|are|is|only)$/iu.test(noun))) {
+    if (isOrdered && (isTable(noun) || /^(?:those|ones?|items?|entries|rows?|records?|which|that|all|are|is|only|every(?:one|body|thing)|any(?:one|body)|people)$/iu.test(noun))) {
       if (isTable(noun)) selection.entity.push(noun.toLowerCase());
       selection.filters.push({ comparison, value, ...(typeof value === "string" ? { isDate: true, field: "date" } : { isMeasure: true }) });
       return true;

@@ -87,7 +87,7 @@ function readAggregates(phrase: Phrase, selection: RowSelection): void {
 }
 
 const SKIPPED = new Set(
-  "were was did been being live lives our whole both query get fetch find show list display retrieve search select read give tell look database db table tables rows row records record entries entry data from in the a an all of for to me and with that which who are is there have has what by please only filter keep take sort calculate compute count them it those these results result items item on every each any some do does we my our their its out up then into existing available current using use sql via through exist exists return print many how list lists array information info details ones one as".split(
+  "where were was did been being live lives our whole both query get fetch find show list display retrieve search select read give tell look database db table tables rows row records record entries entry data from in the a an all of for to me and with that which who are is there have has what by please only filter keep take sort calculate compute count them it those these results result items item on every each any some do does we my our their its out up then into existing available current using use sql via through exist exists return print many how list lists array information info details ones one as".split(
     " ",
   ),
 );

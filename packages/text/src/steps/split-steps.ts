@@ -88,7 +88,7 @@ function addSentence(steps: TaskStep[], sentence: string, own: OwnWords, branche
 
 /** `For each of Paris and Rome, get the weather` as `get the weather for each of Paris and Rome`. */
 function leadWithOrder(sentence: string): string {
-  if (!/^for\s+(?:each|every|all|both|the)\b/iu.test(sentence)) return sentence;
+  if (!/^(?:for\s+(?:each|every|all|both|the)\b|in\s+(?:the\s+)?(?:file\s+)?["'`]?[\w./-]+\.\w{1,5}\b)/iu.test(sentence)) return sentence;
   const mask = outline(sentence);
   for (const match of mask.matchAll(/,?\s+(?=\p{L})/gu)) {
     if (!beginsStep(mask.slice(match.index + match[0].length, match.index + 200).replace(/^and\s+/u, "")))
