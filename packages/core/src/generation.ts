@@ -1,9 +1,36 @@
+import type { ErrorInfo } from "./errors.ts";
+import type { JsonValue } from "./json.ts";
+import type { Finding } from "./review.ts";
 import type { ToolDefinition } from "./tools.ts";
+
+/** What became of an earlier try at the same task. */
+export interface GenerateFeedback {
+  code: string;
+  /** Why the code was not run. */
+  findings?: readonly Finding[];
+  /** Why the run failed. */
+  error?: ErrorInfo;
+  output?: string;
+  /** The calls that already happened, so that writes are not repeated blindly. */
+  calls?: readonly { server: string; tool: string; args?: JsonValue; result?: JsonValue; ok: boolean }[];
+}
+
+/** What writing the code cost. */
+export interface GenerationUsage {
+  model: string;
+  requests: number;
+  inputTokens: number;
+  outputTokens: number;
+  /** In US dollars. Absent where the price is not known. */
+  cost?: number;
+}
 
 export interface GenerateRequest {
   task: string;
   /** The tools and skills the code may use. */
   tools: readonly ToolDefinition[];
+  /** Earlier tries, oldest first. */
+  feedback?: readonly GenerateFeedback[];
   signal?: AbortSignal;
 }
 
@@ -14,6 +41,9 @@ export interface GeneratedCode {
   origin: "rules" | "llm";
   /** The tools the code calls, a subset of the request's. */
   uses: readonly ToolDefinition[];
+  usage?: GenerationUsage;
+  /** What a person should know of how the code came about: that a model failed and the rules took over. */
+  notes?: readonly string[];
 }
 
 /** One part of a task that can't be done, and why. */

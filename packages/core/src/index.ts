@@ -15,12 +15,17 @@ export type { RankedTool, Selection, SelectRequest, ToolSelector } from "./selec
 export type {
   CodeGenerator,
   GeneratedCode,
+  GenerateFeedback,
   GenerateRequest,
+  GenerationUsage,
   GenerationRefused,
   UnfilledStep,
 } from "./generation.ts";
-export type { Finding, Guard, ReviewRequest, Verdict } from "./review.ts";
-export type { ToolCall, ToolCallRecord, ToolInvoker, ToolResult } from "./invocation.ts";
+export type { Finding, Guard, ReviewRequest, TypeChecker, Verdict } from "./review.ts";
+export type { InvokeContext, ToolCall, ToolCallRecord, ToolInvoker, ToolResult } from "./invocation.ts";
+export { isResultHandle } from "./results.ts";
+export type { ResultHandle, ResultPage, ResultStore } from "./results.ts";
+export type { StateStore } from "./state.ts";
 export { ISOLATION_LEVELS } from "./sandbox.ts";
 export type {
   GuestError,

@@ -10,10 +10,16 @@ export interface ToolCall {
 
 export type ToolResult = { ok: true; value: JsonValue } | { ok: false; error: ErrorInfo };
 
+export interface InvokeContext {
+  signal: AbortSignal;
+  /** Told `true` when a person has been asked something and `false` once they have answered; the run's clock stands still between. */
+  onWaiting?: (waiting: boolean) => void;
+}
+
 /** The host side of the bridge. Must not throw for a call that merely fails: that is a result. */
 export interface ToolInvoker {
   readonly specificationVersion: "v1";
-  invoke(call: ToolCall, context: { signal: AbortSignal }): Promise<ToolResult>;
+  invoke(call: ToolCall, context: InvokeContext): Promise<ToolResult>;
 }
 
 /** What is kept of a call, whether its tool ran in the guest or behind the bridge. */

@@ -27,3 +27,12 @@ export interface Guard {
   readonly specificationVersion: "v1";
   review(request: ReviewRequest): Promise<Verdict>;
 }
+
+/** Checks code against the types of the tools before it runs. */
+export interface TypeChecker {
+  readonly specificationVersion: "v1";
+  /** The type errors, with their places in the code. Empty: none. */
+  check(request: ReviewRequest): Promise<Finding[]>;
+  /** Ends what checks. Safe to call twice. */
+  dispose(): Promise<void>;
+}

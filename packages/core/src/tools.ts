@@ -36,6 +36,8 @@ export interface ToolDefinition {
   signature: string;
   /** What guest code imports it from: `./servers/calculator/index.ts`, `./skills/double_number/index.ts`. */
   module: string;
+  /** Set while the tool can't be called: its server is down, or its definition changed and waits for a yes. */
+  unavailable?: { reason: string; wayOut: string };
   /** The file it was read from, on the host. Absent for tools that have none. */
   file?: string;
 }

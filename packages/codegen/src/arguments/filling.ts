@@ -52,15 +52,30 @@ export function setReference(filling: Filling, parameter: Parameter, reference: 
 /** Words of a question or an order are no value: nothing is called "which cities can you give". */
 const NO_VALUE = new Set(
   `which what who whom whose how why can could would should shall do does did is are was were am be have has had you we
-  they them he she me us please than if then there give get show tell`.split(/\s+/),
+  they them he she me us please than if then there give get show tell not but or except without twice daily every always never again`.split(
+    /\s+/,
+  ),
 );
-const CHECKED = new Set(["place", "table", "identifier", "language", "recipient", "currency", "channel", "title"]);
+const CHECKED = new Set([
+  "place",
+  "table",
+  "identifier",
+  "language",
+  "recipient",
+  "currency",
+  "channel",
+  "title",
+]);
 
 export function setFound(filling: Filling, parameter: Parameter, found: ReturnType<typeof takeByRole>): void {
   if (found === undefined) return;
   const values = "list" in found ? found.list : [String(found.value)];
   const isQuoted = values.every((value) => filling.phrase.quotes.includes(value));
-  if (!isQuoted && CHECKED.has(parameter.role) && values.some(hasNoValue)) return;
+  if (!isQuoted && CHECKED.has(parameter.role) && values.some(hasNoValue)) {
+    const refused = values.find((value) => /\b(?:not|but|except|without|twice)\b/iu.test(value));
+    if (refused !== undefined) filling.result.wrong = { parameter, value: refused };
+    return;
+  }
   if ("value" in found) set(filling, parameter, found.value);
   else if (hasType(parameter.schema, "array"))
     filling.result.args.set(parameter.name, array(found.list.map((item) => literal(item))));

@@ -71,7 +71,9 @@ export function readAggregate(words: string, plan: Plan): Aggregate | undefined 
 /** `sum the numbers`, right after a JSON file was read. */
 function plainList(target: string, plan: Plan): Expression | undefined {
   const { document } = plan;
-  const isWhole = /^(?:the\s+|all\s+)*(?:numbers?|values?|elements?|items?|it|them|list|array)$/iu.test(target);
+  const isWhole = /^(?:the\s+|all\s+)*(?:numbers?|values?|elements?|items?|it|them|list|array)$/iu.test(
+    target,
+  );
   if (!isWhole || document === undefined || document.value !== plan.values.at(-1)) return undefined;
   if (!document.isLoaded || document.isDirty || document.fields.size > 0) return undefined;
   document.value.consumed = true;

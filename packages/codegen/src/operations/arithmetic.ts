@@ -25,7 +25,8 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 /** Calculations with numbers from the text and with earlier results. */
 export function planArithmetic(context: StepContext): boolean {
   const { step, plan, matches } = context;
-  if (planRounding(context) || planStart(context) || planQuestion(context) || planExtreme(context)) return true;
+  if (planRounding(context) || planStart(context) || planQuestion(context) || planExtreme(context))
+    return true;
   const arithmetic = readArithmetic(step.text) ?? overResults(step.text, plan);
   if (arithmetic === undefined && planSeveral(context)) return true;
   if (
@@ -54,7 +55,10 @@ export function planArithmetic(context: StepContext): boolean {
 
 /** `Take 20`: a number that the next steps work on. */
 function planStart({ step, plan }: StepContext): boolean {
-  const words = /^(?:take|start with|begin with|consider|start from)\s+(?:the\s+(?:number|value)\s+)?(.+)$/iu.exec(step.text)?.[1];
+  const words =
+    /^(?:take|start with|begin with|consider|start from)\s+(?:the\s+(?:number|value)\s+)?(.+)$/iu.exec(
+      step.text,
+    )?.[1];
   const value = words === undefined ? undefined : readNumber(words);
   if (value === undefined) return false;
   plan.declare(literal(value), { words: "number", schema: NUMBER_SCHEMA }).constant = value;
@@ -73,18 +77,33 @@ function planExtreme({ step, plan }: StepContext): boolean {
     const value = readNumber(part);
     return value === undefined ? readArithmetic(part) : { kind: "number", value, text: part };
   });
-  if (match === null || values.length < 2 || values.length > 500 || !values.every((one) => one !== undefined && allKnown(one, plan))) return false;
+  if (
+    match === null ||
+    values.length < 2 ||
+    values.length > 500 ||
+    !values.every((one) => one !== undefined && allKnown(one, plan))
+  )
+    return false;
   const items = values.filter((one) => one !== undefined).map((one) => toExpression(one, plan, step.text));
   const kind = /^(?:min|small|low|less)/iu.test(word) ? "min" : "max";
-  plan.declare(call(member(name("Math"), kind), ...items), { words: kind === "min" ? "minimum" : "maximum", schema: NUMBER_SCHEMA });
+  plan.declare(call(member(name("Math"), kind), ...items), {
+    words: kind === "min" ? "minimum" : "maximum",
+    schema: NUMBER_SCHEMA,
+  });
   return true;
 }
 
 /** `Is 7 greater than 5?` */
 function planQuestion({ step, plan }: StepContext): boolean {
-  const match = /^(?:is|are)\s+(.{1,200}?)\s+((?:(?:strictly\s+)?(?:greater|more|bigger|larger|higher|less|smaller|lower|fewer)\s+than|above|below|over|under|equal to|the same as|at least|at most|>|<|>=|<=|=+|even|odd|positive|negative)\b.*|[<>=]+.*)\??$/iu.exec(step.text);
+  const match =
+    /^(?:is|are)\s+(.{1,200}?)\s+((?:(?:strictly\s+)?(?:greater|more|bigger|larger|higher|less|smaller|lower|fewer)\s+than|above|below|over|under|equal to|the same as|at least|at most|>|<|>=|<=|=+|even|odd|positive|negative)\b.*|[<>=]+.*)\??$/iu.exec(
+      step.text,
+    );
   if (match?.[1] === undefined || match[2] === undefined) return false;
-  const isKnown = readNumber(match[1]) !== undefined || readArithmetic(match[1]) !== undefined || findReference(match[1], plan, "number") !== undefined;
+  const isKnown =
+    readNumber(match[1]) !== undefined ||
+    readArithmetic(match[1]) !== undefined ||
+    findReference(match[1], plan, "number") !== undefined;
   if (!isKnown) return false;
   const rest = match[2].replace(/\?$/u, "").replace(/^the same as/iu, "equal to");
   plan.declare(readTest(`${match[1]} is ${rest}`, plan), { words: "answer", schema: { type: "boolean" } });

@@ -30,37 +30,65 @@ const COLUMNS =
 export function planColumns({ step, plan }: StepContext): boolean {
   const match = COLUMNS.exec(step.text);
   const rows = newestList(plan);
-  if (match?.[2] === undefined || rows === undefined || plan.values.findLast((value) => !value.isEffect) !== rows) return false;
-  const columns = match[2].split(/\s*,\s*(?:and\s+)?|\s+and\s+/iu).map((word) => toField(singular(word.replace(/^(?:their|the)\s+/iu, ""))));
+  if (
+    match?.[2] === undefined ||
+    rows === undefined ||
+    plan.values.findLast((value) => !value.isEffect) !== rows
+  )
+    return false;
+  const columns = match[2]
+    .split(/\s*,\s*(?:and\s+)?|\s+and\s+/iu)
+    .map((word) => toField(singular(word.replace(/^(?:their|the)\s+/iu, ""))));
   const item = rows.schema.items ?? {};
   const isKnown = columns.every((column) => matchProperty(column.replaceAll("_", " "), item) !== undefined);
-  const isAsked = match[1]?.toLowerCase() === "their" && propertiesOf(item).length === 0 && columns.every((column) => !sameWords(column, rows.words));
+  const isAsked =
+    match[1]?.toLowerCase() === "their" &&
+    propertiesOf(item).length === 0 &&
+    columns.every((column) => !sameWords(column, rows.words));
   if (!isKnown && !isAsked) return false;
   const picked = pickColumns(plan, rows, { columns });
   if (/^(?:print|output|display)\b/iu.test(step.text)) {
-    plan.add({ kind: "do", value: call({ kind: "member", of: { kind: "name", name: "console" }, key: "log" }, printable(picked.expression, picked.schema)) });
+    plan.add({
+      kind: "do",
+      value: call(
+        { kind: "member", of: { kind: "name", name: "console" }, key: "log" },
+        printable(picked.expression, picked.schema),
+      ),
+    });
   }
   return true;
 }
 
 /** `count both`: every list that no step has used yet. */
 function planCounts({ step, plan }: StepContext): boolean {
-  if (!/^(?:count|how many)\s+(?:are\s+in\s+)?(?:both|all|each|them all|both of them|each of them)$/iu.test(step.text)) return false;
+  if (
+    !/^(?:count|how many)\s+(?:are\s+in\s+)?(?:both|all|each|them all|both of them|each of them)$/iu.test(
+      step.text,
+    )
+  )
+    return false;
   const lists = plan.values.filter((value) => hasType(value.schema, "array") && !value.consumed);
   for (const list of lists) {
     list.consumed = true;
-    plan.declare({ kind: "member", of: list.expression, key: "length" }, { words: `${singular(list.words)} count`, schema: { type: "number" } });
+    plan.declare(
+      { kind: "member", of: list.expression, key: "length" },
+      { words: `${singular(list.words)} count`, schema: { type: "number" } },
+    );
   }
   return lists.length > 1;
 }
 
 /** `sort it`: a list of plain values by themselves. */
 function planSort({ step, plan }: StepContext): boolean {
-  const match = /^(?:sort|order)\s+(?:it|them|this|that|the (?:list|numbers?|values?|items?|names?|array|words))(?:\s+(?:in\s+)?(ascending|descending|alphabetically|numerically)(?:\s+order)?|\s+from\s+(\p{L}+)\s+to\s+\p{L}+)?$/iu.exec(step.text);
+  const match =
+    /^(?:sort|order)\s+(?:it|them|this|that|the (?:list|numbers?|values?|items?|names?|array|words))(?:\s+(?:in\s+)?(ascending|descending|alphabetically|numerically)(?:\s+order)?|\s+from\s+(\p{L}+)\s+to\s+\p{L}+)?$/iu.exec(
+      step.text,
+    );
   const newest = plan.values.at(-1);
   if (match === null || newest === undefined) return false;
   const isFile = newest.document?.isLoaded === true && !newest.document.isDirty;
-  const isPlain = hasType(newest.schema, "array") && hasType(newest.schema.items ?? {}, "string", "number", "integer");
+  const isPlain =
+    hasType(newest.schema, "array") && hasType(newest.schema.items ?? {}, "string", "number", "integer");
   if (!isFile && !isPlain) return false;
   const isDown = /^desc/iu.test(match[1] ?? "") || /^(?:high|large|big|z)/iu.test(match[2] ?? "");
   const [first = "a", second = "b"] = isDown ? ["b", "a"] : ["a", "b"];

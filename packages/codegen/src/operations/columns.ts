@@ -21,11 +21,12 @@ export function knownColumn(rows: Value, words: string, use: ColumnUse = {}): st
   const item = rows.schema.items ?? {};
   const columns = propertiesOf(item).map(([key]) => key);
   if (columns.length === 0) return undefined;
-  const found = use.isMeasure === true
-    ? MEASURES.find((measure) => columns.includes(measure))
-    : (columns.find((column) => column.toLowerCase() === words.toLowerCase()) ??
-      matchProperty(words.replaceAll("_", " "), item) ??
-      (use.isDate === true ? columns.find((column) => DATE.test(column)) : undefined));
+  const found =
+    use.isMeasure === true
+      ? MEASURES.find((measure) => columns.includes(measure))
+      : (columns.find((column) => column.toLowerCase() === words.toLowerCase()) ??
+        matchProperty(words.replaceAll("_", " "), item) ??
+        (use.isDate === true ? columns.find((column) => DATE.test(column)) : undefined));
   if (found !== undefined) return found;
   const asked = use.isMeasure === true ? "such a number" : `"${words.replaceAll("_", " ")}"`;
   throw new Unfilled({
@@ -40,7 +41,14 @@ export function knownColumn(rows: Value, words: string, use: ColumnUse = {}): st
 export function columnOf(plan: Plan, rows: Value, words: string, use: ColumnUse = {}): Expression {
   const known = knownColumn(rows, words, use);
   if (known !== undefined) return literal(known);
-  const meant = use.isMeasure === true ? MEASURES : [words, ...(lookUp(PROPERTY_WORDS, words.toLowerCase()) ?? []), ...(use.isDate === true ? ["date", "created_at", "time"] : [])];
+  const meant =
+    use.isMeasure === true
+      ? MEASURES
+      : [
+          words,
+          ...(lookUp(PROPERTY_WORDS, words.toLowerCase()) ?? []),
+          ...(use.isDate === true ? ["date", "created_at", "time"] : []),
+        ];
   const [first = words] = meant;
   rows.columns ??= new Map();
   const before = rows.columns.get(first);

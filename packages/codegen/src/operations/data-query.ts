@@ -33,7 +33,8 @@ export function planDataQuery(context: StepContext): boolean {
   }
   const tables = describedTables(tool);
   const isTable = (noun: string): boolean => findTable(noun, tables.keys()) !== undefined;
-  if (!(ASKS.test(step.text) || namesTable(step.text, tool, isTable)) || hasBetterTool(context, tool)) return false;
+  if (!(ASKS.test(step.text) || namesTable(step.text, tool, isTable)) || hasBetterTool(context, tool))
+    return false;
   const parts = splitTables(step.text, isTable);
   if (parts.length > 1)
     return parts.every((part) =>
@@ -96,7 +97,10 @@ function planInStep(step: string, plan: () => unknown): void {
 
 /** `the active users and the pending orders`: each a table, each a question of its own. */
 function splitTables(text: string, isTable: (noun: string) => boolean): string[] {
-  const verb = /^\s*(?:(?:get|fetch|show|list|count|query|find|how many|give|retrieve|load|read)\s+(?:me\s+|the\s+|all\s+)*)/iu.exec(text)?.[0] ?? "";
+  const verb =
+    /^\s*(?:(?:get|fetch|show|list|count|query|find|how many|give|retrieve|load|read)\s+(?:me\s+|the\s+|all\s+)*)/iu.exec(
+      text,
+    )?.[0] ?? "";
   const parts = text.slice(verb.length).split(/\s*,\s*(?:and\s+)?|\s+and\s+/iu);
   const areTables = parts.every((part) => {
     const words = splitWords(part.replace(/^(?:all\s+)?(?:the\s+)?|\s+from\s+the\s+(?:database|db)$/giu, ""));
@@ -117,7 +121,9 @@ function placeColumns(
     ...(more.length > 0 ? [...more, first] : [first]),
     ...selection.rest.split(" "),
   ].filter((word) => word !== "");
-  const named = [...new Set(nouns.map((noun) => findTable(noun, tables.keys())).filter((one) => one !== undefined))];
+  const named = [
+    ...new Set(nouns.map((noun) => findTable(noun, tables.keys())).filter((one) => one !== undefined)),
+  ];
   const [table] = named;
   if (table === undefined || named.length > 1) return table;
   const columns = tables.get(table) ?? [];
@@ -127,9 +133,18 @@ function placeColumns(
   const asked = nouns.filter(
     (word, place) => !isTable(word) && isColumn(word) && (place < at || singular(word) !== word),
   );
-  const takesField = selection.aggregate !== undefined && selection.aggregate.kind !== "count" && selection.aggregate.kind !== "statistics";
-  if (asked.length > 0 && takesField) selection.aggregate = { ...selection.aggregate, kind: selection.aggregate?.kind ?? "count", field: selection.aggregate?.field ?? asked[0] ?? "" };
-  else if (asked.length > 0 && selection.groupBy === undefined) selection.columns = [...(selection.columns ?? []), ...asked.map((word) => singular(word))];
+  const takesField =
+    selection.aggregate !== undefined &&
+    selection.aggregate.kind !== "count" &&
+    selection.aggregate.kind !== "statistics";
+  if (asked.length > 0 && takesField)
+    selection.aggregate = {
+      ...selection.aggregate,
+      kind: selection.aggregate?.kind ?? "count",
+      field: selection.aggregate?.field ?? asked[0] ?? "",
+    };
+  else if (asked.length > 0 && selection.groupBy === undefined)
+    selection.columns = [...(selection.columns ?? []), ...asked.map((word) => singular(word))];
   const others = nouns.filter((word) => !isTable(word) && !asked.includes(word));
   selection.adjectives = others.filter((word) => nouns.indexOf(word) < at);
   selection.rest = others.filter((word) => nouns.indexOf(word) > at).join(" ");

@@ -40,7 +40,8 @@ export function planPrint(context: StepContext): boolean {
     if (!isSure) return true;
   }
   const field = readMessage(words, plan) === undefined ? fieldOfFile(words, plan) : undefined;
-  const expression = readMessage(words, plan) ?? field ?? readPrinted(words, plan) ?? askFor(words, isSure, plan);
+  const expression =
+    readMessage(words, plan) ?? field ?? readPrinted(words, plan) ?? askFor(words, isSure, plan);
   if (expression === undefined) {
     if (!isSure) return false;
     throw new Unfilled({
@@ -59,11 +60,17 @@ export function planPrint(context: StepContext): boolean {
 function fieldOfFile(words: string, plan: Plan): Expression | undefined {
   const { document } = plan;
   const newest = plan.values.at(-1);
-  const match = /^(?:(?:only|just|the|its|their|all|each|every)\s+)*["'`]?([\p{L}_][\p{L}\p{N}_]*)["'`]?(?:\s+(?:field|property|value))?(?:\s+(?:of|in|from)\s+(?:it|them|each|all|each of them|the file|each (?:one|person|entry|item|row|record)))?$/iu.exec(words)?.[1];
+  const match =
+    /^(?:(?:only|just|the|its|their|all|each|every)\s+)*["'`]?([\p{L}_][\p{L}\p{N}_]*)["'`]?(?:\s+(?:field|property|value))?(?:\s+(?:of|in|from)\s+(?:it|them|each|all|each of them|the file|each (?:one|person|entry|item|row|record)))?$/iu.exec(
+      words,
+    )?.[1];
   if (match === undefined || document === undefined || newest !== document.value) return undefined;
-  if (!document.isLoaded || document.isDirty || document.fields.size > 0 || WHOLE.test(match)) return undefined;
+  if (!document.isLoaded || document.isDirty || document.fields.size > 0 || WHOLE.test(match))
+    return undefined;
   document.value.consumed = true;
-  const value = plan.declare(call(useHelper("fieldOf"), document.value.expression, literal(match)), { words: match });
+  const value = plan.declare(call(useHelper("fieldOf"), document.value.expression, literal(match)), {
+    words: match,
+  });
   return call(useHelper("toText"), value.expression);
 }
 

@@ -1,5 +1,5 @@
 import type { JsonSchema } from "@cem/core";
-import type { Plan } from "../planning/plan.ts";
+import { type Plan, Unfilled } from "../planning/plan.ts";
 import { hasType, isNumeric, propertiesOf, type Value } from "../planning/value.ts";
 import {
   array,
@@ -70,7 +70,11 @@ export function applySelection(plan: Plan, rows: Value, selection: RowSelection)
 }
 
 /** The values of one column, or rows of fewer columns; each once where the text says so. */
-export function pickColumns(plan: Plan, rows: Value, selection: Pick<RowSelection, "columns" | "isDistinct">): Value {
+export function pickColumns(
+  plan: Plan,
+  rows: Value,
+  selection: Pick<RowSelection, "columns" | "isDistinct">,
+): Value {
   const row = itemName(rows.words);
   const columns = selection.columns ?? [];
   const cells = columns.map((field) => ({ field, column: columnOf(plan, rows, field) }));
@@ -90,9 +94,7 @@ export function pickColumns(plan: Plan, rows: Value, selection: Pick<RowSelectio
   const cell = only.column.kind === "literal" ? (item.properties?.[String(only.column.value)] ?? {}) : {};
   const mapped = method(rows.expression, "map", arrow([row], cellOf(name(row), only.column)));
   return plan.declare(
-    selection.isDistinct === true
-      ? array([spread({ kind: "new", callee: "Set", args: [mapped] })])
-      : mapped,
+    selection.isDistinct === true ? array([spread({ kind: "new", callee: "Set", args: [mapped] })]) : mapped,
     { words: plural(only.field.replaceAll("_", " ")), schema: { type: "array", items: cell } },
   );
 }
@@ -124,10 +126,14 @@ function filterRows(plan: Plan, rows: Value, selection: RowSelection, noun: stri
   const [first = literal(true), ...more] = tests;
   const test = more.reduce((left, right) => binary(left, "&&", right), first);
   const isAlone =
-    more.length === 0 && first.kind === "call" && first.callee.kind === "name" && filters[0]?.comparison === "matches";
-  const predicate = isAlone && first.kind === "call" && first.args.length === 1 && first.args[0]?.kind === "name"
-    ? first.callee
-    : arrow([item], test);
+    more.length === 0 &&
+    first.kind === "call" &&
+    first.callee.kind === "name" &&
+    filters[0]?.comparison === "matches";
+  const predicate =
+    isAlone && first.kind === "call" && first.args.length === 1 && first.args[0]?.kind === "name"
+      ? first.callee
+      : arrow([item], test);
   return next(plan, rows, method(rows.expression, "filter", predicate), words);
 }
 
@@ -142,7 +148,10 @@ const PLACES = /^(?:city|town|location|place|country|region|state|address)$/iu;
 function testSingle(plan: Plan, row: Expression, filter: RowFilter, rows: Value): Expression {
   const { comparison, value } = filter;
   if (comparison === "matches") {
-    const place = filter.isPlace === true ? propertiesOf(rows.schema.items ?? {}).filter(([key]) => PLACES.test(key)) : [];
+    const place =
+      filter.isPlace === true
+        ? propertiesOf(rows.schema.items ?? {}).filter(([key]) => PLACES.test(key))
+        : [];
     const [only] = place;
     if (only !== undefined && place.length === 1)
       return call(useHelper("equals"), member(row, only[0]), literal(value));
@@ -175,7 +184,11 @@ function testSingle(plan: Plan, row: Expression, filter: RowFilter, rows: Value)
 /** `const isActive = holds(users, "active")`, once for the rows it is about. */
 function predicateFor(plan: Plan, rows: Value, word: string): Expression {
   const variable = plan.names.take(`is ${word}`, "isMatch");
-  plan.add({ kind: "const", name: variable, value: call(useHelper("holds"), rows.expression, literal(word)) });
+  plan.add({
+    kind: "const",
+    name: variable,
+    value: call(useHelper("holds"), rows.expression, literal(word)),
+  });
   return name(variable);
 }
 
@@ -188,7 +201,15 @@ function aggregateRows(plan: Plan, rows: Value, selection: RowSelection, noun: s
       schema: { type: "object" },
     });
   }
-  const counted = aggregate === undefined || aggregate.kind === "count" || aggregate.field === undefined;
+  const counted = aggregate === undefined || aggregate.kind === "count";
+  if (!counted && aggregate.field === undefined) {
+    throw new Unfilled({
+      step: `${aggregate.kind} of ${rows.words}`,
+      reason: "missing-argument",
+      argument: "column",
+      hint: `Say of which column of ${rows.words} to take the ${aggregate.kind}.`,
+    });
+  }
   if (groupBy !== undefined) {
     const column = columnOf(plan, rows, groupBy);
     if (aggregate === undefined) {
@@ -207,7 +228,10 @@ function aggregateRows(plan: Plan, rows: Value, selection: RowSelection, noun: s
     const groups = call(useHelper("groupBy"), rows.expression, column);
     const pair = {
       kind: "array",
-      items: [name("key"), overColumn(aggregate.kind, name("group"), columnOf(plan, rows, aggregate.field ?? ""))],
+      items: [
+        name("key"),
+        overColumn(aggregate.kind, name("group"), columnOf(plan, rows, aggregate.field ?? "")),
+      ],
     } as const;
     const mapped = method(method(name("Object"), "entries", groups), "map", arrow(["[key, group]"], pair));
     return plan.declare(method(name("Object"), "fromEntries", mapped), {

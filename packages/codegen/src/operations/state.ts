@@ -1,5 +1,5 @@
 import type { JsonValue } from "@cem/core";
-import { outline } from "@cem/text";
+import { isVerb, outline, splitWords } from "@cem/text";
 import { PATH } from "../arguments/take-by-role.ts";
 import { type Plan, Unfilled } from "../planning/plan.ts";
 import { findReference } from "../planning/references.ts";
@@ -15,6 +15,8 @@ const SAVING =
 
 const READING = /^(?:read|load|open|get|fetch|parse|retrieve|restore|import|continue from|resume from)\b/iu;
 
+/** Verbs that may follow a path without asking for more: `the state … that was saved in a previous session`. */
+const LOADING = new Set("read load open state use record report set run start process store save".split(" "));
 const BACK =
   /\b(?:it|them|this|that|everything|(?:the )?(?:updated |new |current |changed |modified |whole )*(?:state|file|data|object|json|workflow|document|changes|contents?))\b/iu;
 
@@ -22,6 +24,16 @@ const BACK =
 export function planLoad({ step, plan }: StepContext): boolean {
   const path = findJsonPath(step.text);
   if (path === undefined || !READING.test(step.text)) return false;
+  const after = step.text.slice(step.text.indexOf(path) + path.length);
+  const more = splitWords(after).find((word) => isVerb(word) && !LOADING.has(word));
+  if (more !== undefined) {
+    throw new Unfilled({
+      step: step.text,
+      reason: "missing-argument",
+      argument: more,
+      hint: `Make "${after.replace(/^[\s,;"'`]+/u, "").slice(0, 80)}" a step of its own.`,
+    });
+  }
   const open = plan.documents.find((document) => document.path === path);
   if (open !== undefined && !open.isDirty) return true;
   if (open !== undefined) plan.add({ kind: "saved-by-here", document: open });

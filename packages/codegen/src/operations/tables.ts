@@ -16,7 +16,10 @@ export function descriptionOf(tool: ToolDefinition): string {
 export function describedTables(tool: ToolDefinition): ReadonlyMap<string, readonly string[]> {
   const tables = new Map<string, readonly string[]>();
   for (const [, table = "", columns = ""] of descriptionOf(tool).matchAll(TABLE))
-    tables.set(table, columns.split(",").map((column) => column.trim()));
+    tables.set(
+      table,
+      columns.split(",").map((column) => column.trim()),
+    );
   return tables;
 }
 

@@ -2,7 +2,8 @@ import { lookUp } from "../reading/look-up.ts";
 import type { ToolDefinition } from "@cem/core";
 import { findQuotes, type TaskStep } from "@cem/text";
 import { asText } from "../arguments/convert.ts";
-import { readParameters } from "../arguments/roles.ts";
+import { readParameters, sqlParameter } from "../arguments/roles.ts";
+import { describedTables, findTable } from "./tables.ts";
 import { PATH } from "../arguments/take-by-role.ts";
 import { kindOfTool } from "../matching/verb-classes.ts";
 import { splitWords } from "@cem/text";
@@ -29,7 +30,10 @@ export function planTextFile(context: StepContext): boolean {
   );
 }
 
-const COPY = new RegExp(`^(?:copy|duplicate)\\s+(?:the\\s+)?(?:file\\s+)?["'\`]?(${PATH.source})["'\`]?\\s+(?:to|into|as)\\s+(?:the\\s+)?(?:file\\s+)?["'\`]?(${PATH.source})["'\`]?$`, "iu");
+const COPY = new RegExp(
+  `^(?:copy|duplicate)\\s+(?:the\\s+)?(?:file\\s+)?["'\`]?(${PATH.source})["'\`]?\\s+(?:to|into|as)\\s+(?:the\\s+)?(?:file\\s+)?["'\`]?(${PATH.source})["'\`]?$`,
+  "iu",
+);
 
 function planCopy({ step, plan }: StepContext): boolean {
   const [, from, to] = COPY.exec(step.text) ?? [];
@@ -81,14 +85,19 @@ function planWrite({ step, plan }: StepContext): boolean {
 
 /** `…, otherwise write 'cold'`: into the file that the other branch writes. */
 function sameFile({ text, condition }: TaskStep, plan: Plan): string | undefined {
-  const isBare = condition?.holds === false && /^(?:write|save|put|store)\s+(["'`]).*\1(?:\s+(?:to|into) (?:it|the file))?$/iu.test(text);
+  const isBare =
+    condition?.holds === false &&
+    /^(?:write|save|put|store)\s+(["'`]).*\1(?:\s+(?:to|into) (?:it|the file))?$/iu.test(text);
   return isBare ? plan.lastPath : undefined;
 }
 
 /** `write the weather of Rome to rome.txt`: what is to be written has to be asked for first. */
 function askForContent(text: string, path: string, plan: Plan): Expression | undefined {
   const before = text.slice(0, Math.max(0, text.indexOf(path)));
-  const words = /^(?:write|save|store|put|export|dump)\s+(.+?)\s+(?:to|in|into|as)\s+(?:the\s+|a\s+)?(?:file\s+)?(?:called\s+|named\s+)?["'`]?$/isu.exec(before)?.[1];
+  const words =
+    /^(?:write|save|store|put|export|dump)\s+(.+?)\s+(?:to|in|into|as)\s+(?:the\s+|a\s+)?(?:file\s+)?(?:called\s+|named\s+)?["'`]?$/isu.exec(
+      before,
+    )?.[1];
   if (words === undefined || findQuotes(words).length > 0 || !plan.ask(`get ${words}`)) return undefined;
   const asked = plan.values.at(-1);
   if (asked === undefined) return undefined;
@@ -181,11 +190,22 @@ function planReadBack({ step, plan }: StepContext): boolean {
 }
 
 function planRead({ step, plan }: StepContext): boolean {
+  if (asksTable(step.text, plan)) return false;
   const path = READING.test(step.text) ? findPath(step.text) : undefined;
   if (path === undefined || !/\.\w{1,5}$/u.test(path)) return false;
   for (const one of pathsIn(step.text)) readText(plan, one);
   plan.lastPath = path;
   return true;
+}
+
+/** `get the users whose email ends with example.org` is about no file. */
+function asksTable(text: string, plan: Plan): boolean {
+  if (/^(?:read|open|load|cat)\b|\bfile\b/iu.test(text)) return false;
+  const words = splitWords(text);
+  return plan.tools.some((tool) => {
+    const tables = sqlParameter(tool) === undefined ? new Map<string, unknown>() : describedTables(tool);
+    return words.some((word) => findTable(word, tables.keys()) !== undefined);
+  });
 }
 
 /** Every file that a text names. */

@@ -41,7 +41,8 @@ export function planToolCall({ step, plan, matches }: StepContext): boolean {
       }
       declareCall(plan, tool, filled, step.text);
       const list = plan.values.at(-1);
-      if (cut !== undefined && list !== undefined) applySelection(plan, list, { ...EVERYTHING, ...cut.selection });
+      if (cut !== undefined && list !== undefined)
+        applySelection(plan, list, { ...EVERYTHING, ...cut.selection });
       return true;
     }
     firstMissing ??= { tool, filled };
@@ -54,16 +55,24 @@ export function planToolCall({ step, plan, matches }: StepContext): boolean {
 const EVERYTHING: RowSelection = { filters: [], entity: [], adjectives: [], rest: "" };
 
 /** `the first 3 locations`, `how many tables are there`, of a tool that gives a list. */
-function cutOf(tool: ToolDefinition, text: string): { text: string; selection: Partial<RowSelection> } | undefined {
+function cutOf(
+  tool: ToolDefinition,
+  text: string,
+): { text: string; selection: Partial<RowSelection> } | undefined {
   const isList = hasType(tool.outputSchema ?? {}, "array");
   if (!isList) return undefined;
   if (/^how many\b/iu.test(text))
     return { text: text.replace(/^how many/iu, "list"), selection: { aggregate: { kind: "count" } } };
-  const match = /\b(?:only\s+)?(?:the\s+)?(first|last|top)\s+(\d{1,9})\s+(?!days?\b|weeks?\b|hours?\b|months?\b)/iu.exec(text);
+  const match =
+    /\b(?:only\s+)?(?:the\s+)?(first|last|top)\s+(\d{1,9})\s+(?!days?\b|weeks?\b|hours?\b|months?\b)/iu.exec(
+      text,
+    );
   if (match === null || readParameters(tool).some((one) => one.role === "number")) return undefined;
   return {
     text: `${text.slice(0, match.index)}the ${text.slice(match.index + match[0].length)}`,
-    selection: { limit: { count: Number(match[2]), fromEnd: /^last$/iu.test(match[1] ?? ""), isSingle: false } },
+    selection: {
+      limit: { count: Number(match[2]), fromEnd: /^last$/iu.test(match[1] ?? ""), isSingle: false },
+    },
   };
 }
 
@@ -74,7 +83,10 @@ function listingFirst(
   known: readonly ToolDefinition[],
 ): ToolDefinition[] {
   const tools = matches.map((match) => match.tool);
-  const many = /^(?:what|which|list|show|how many|display|see)\s+(?:me\s+)?(?:all\s+|the\s+)*(\p{L}+s)\b/iu.exec(text)?.[1];
+  const many =
+    /^(?:what|which|list|show|how many|display|see)\s+(?:me\s+)?(?:all\s+|the\s+)*(\p{L}+s)\b/iu.exec(
+      text,
+    )?.[1];
   if (many === undefined) return tools;
   const [best] = tools;
   const all = [...tools, ...known.filter((tool) => tool.server === best?.server && !tools.includes(tool))];

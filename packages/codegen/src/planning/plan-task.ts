@@ -153,17 +153,34 @@ function planCondition(text: string, plan: Plan): string {
   return rest;
 }
 
+const NEGATION = /^(?:don['’]?t|do not|never|not|avoid|without)\b/iu;
 const ABOUT = /\s+(?:in|for|at|of)\s+((?:\p{Lu}[\p{L}'.-]*)(?:\s+\p{Lu}[\p{L}'.-]*)*)(?![\p{L}])/u;
 
 /** `the average age in people.json`: the file is opened first. Gives the step without it. */
 function openMentioned(text: string, plan: Plan): string {
-  if (/^(?:read|load|open|fetch|parse|save|write|store|create|make|put|dump|export|append|import|copy|verify|check|initiali[sz]e|continue|retrieve|restore)\b/iu.test(text)) return text;
+  if (
+    /^(?:read|load|open|fetch|parse|save|write|store|create|make|put|dump|export|append|import|copy|verify|check|initiali[sz]e|continue|retrieve|restore)\b/iu.test(
+      text,
+    )
+  )
+    return text;
   const path = findJsonPath(text);
   if (path === undefined) return text;
   const at = text.indexOf(path);
-  const lead = /\s+(?:in|from|of|inside)\s+(?:the\s+)?(?:file\s+)?["'`]?$/iu.exec(text.slice(0, at)) ?? /^(?:in|from)\s+(?:the\s+)?(?:file\s+)?["'`]?$/iu.exec(text.slice(0, at));
+  const lead =
+    /\s+(?:in|from|of|inside)\s+(?:the\s+)?(?:file\s+)?["'`]?$/iu.exec(text.slice(0, at)) ??
+    /^(?:in|from)\s+(?:the\s+)?(?:file\s+)?["'`]?$/iu.exec(text.slice(0, at));
   if (lead === null) return text;
-  const rest = `${text.slice(0, lead.index)}${text.slice(at + path.length).replace(/^["'`]/u, "").replace(/^\s*,/u, "")}`.trim();
+  const rest = `${text.slice(0, lead.index)}${text
+    .slice(at + path.length)
+    .replace(/^["'`]/u, "")
+    .replace(/^\s*,/u, "")}`.trim();
+  if (
+    /^(?:what(?:['’]s| is| are)|show|show me|display|tell me what is)(?: the (?:contents?|data))?\??$/iu.test(
+      rest,
+    )
+  )
+    return `read ${path}`;
   if (plan.documents.every((document) => document.path !== path)) loadDocument(plan, path, text);
   return rest;
 }
@@ -175,6 +192,13 @@ function planStep(step: TaskStep, plan: Plan): void {
       step: `${step.text.slice(0, 200)}…`,
       reason: "no-tool",
       hint: `This step has ${length.toLocaleString("en")} characters outside of quotes; the most is ${MAX_STEP_CHARACTERS.toLocaleString("en")}. Split it, or put long text in quotes.`,
+    });
+  }
+  if (NEGATION.test(step.text)) {
+    throw new Unfilled({
+      step: step.text,
+      reason: "no-tool",
+      hint: `"${step.text.slice(0, 120)}" says what not to do. Say what to do.`,
     });
   }
   const text = openMentioned(step.text, plan);

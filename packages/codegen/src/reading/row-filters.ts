@@ -126,11 +126,19 @@ function takeStock(phrase: Phrase, selection: RowSelection): void {
 /** `city = 'A' or city = 'B'`. */
 function takeAlternatives(phrase: Phrase, selection: RowSelection): void {
   const one = `(${FIELD})\\s*(?:===?|=|is|are|equals)\\s*(${VALUE})`;
-  const match = phrase.take(new RegExp(`\\b(?:where|with|whose|having)\\s+(?:the\\s+|their\\s+)?${one}((?:\\s+or\\s+(?:${one}|${VALUE}))+)`, "iu"));
+  const match = phrase.take(
+    new RegExp(
+      `\\b(?:where|with|whose|having)\\s+(?:the\\s+|their\\s+)?${one}((?:\\s+or\\s+(?:${one}|${VALUE}))+)`,
+      "iu",
+    ),
+  );
   if (match?.[1] === undefined || match[3] === undefined) return;
   const field = toField(match[1]);
   const first: RowFilter = { field, comparison: "===", value: phrase.value(match[2] ?? "") };
-  const others = match[3].trim().replace(/^or\s+/iu, "").split(/\s+or\s+/iu);
+  const others = match[3]
+    .trim()
+    .replace(/^or\s+/iu, "")
+    .split(/\s+or\s+/iu);
   first.or = others.map((part): RowFilter => {
     const whole = new RegExp(`^${one}$`, "iu").exec(part);
     return {
@@ -142,7 +150,9 @@ function takeAlternatives(phrase: Phrase, selection: RowSelection): void {
   selection.filters.push(first);
 }
 
-const MONTHS = "january february march april may june july august september october november december".split(" ");
+const MONTHS = "january february march april may june july august september october november december".split(
+  " ",
+);
 const DAY = `(\\d{4}(?:-\\d{2}(?:-\\d{2})?)?|(?:${MONTHS.join("|")})\\s+\\d{4})(?![\\d-])`;
 
 /** `who joined in 2023`, `placed after 2024-06-01`, `created since March 2024`. */
@@ -158,8 +168,7 @@ function takeWhen(phrase: Phrase, selection: RowSelection): void {
   const at = MONTHS.indexOf(month);
   const value = at < 0 ? match[3] : `${year}-${String(at + 1).padStart(2, "0")}`;
   const how = match[2]?.toLowerCase() ?? "in";
-  const comparison =
-    { after: ">", since: ">=", from: ">=", before: "<", until: "<=" }[how] ?? "starts";
+  const comparison = { after: ">", since: ">=", from: ">=", before: "<", until: "<=" }[how] ?? "starts";
   selection.filters.push({
     field: toField(match[1].toLowerCase()),
     comparison: comparison as RowFilter["comparison"],
@@ -174,12 +183,16 @@ function lastDayOf(date: string): string {
   return date.length === 7 ? `${date}-31` : date;
 }
 
-function takeComparison(phrase: Phrase, selection: RowSelection, isTable: (noun: string) => boolean): boolean {
+function takeComparison(
+  phrase: Phrase,
+  selection: RowSelection,
+  isTable: (noun: string) => boolean,
+): boolean {
   const lead =
     "(?:\\b(?:where|with|whose|having|and|that have|who have|which have|that has|who has|for which|if|when)\\s+)";
   for (const [signs, comparison] of SIGNS) {
     const needsLead = comparison === "===" || comparison === "!==";
-    const match = phrase.take(
+    const match = phrase.find(
       new RegExp(
         `${needsLead ? lead : `${lead}?`}(?:the\\s+|their\\s+|its\\s+|an?\\s+)?(${FIELD})\\s*(?:${signs})\\s*(?:the\\s+|an?\\s+)?[$€£]?(${VALUE})(?:\\s+(?:years?(?:\\s+old)?|dollars?|euros?|degrees?))?`,
         "iu",
@@ -190,12 +203,24 @@ function takeComparison(phrase: Phrase, selection: RowSelection, isTable: (noun:
     const isOrdered = comparison !== "===" && comparison !== "!==";
     if (isOrdered && typeof value === "string" && !/^\d{4}-\d{2}/u.test(value)) continue;
     const noun = match[1].trim();
-    if (isOrdered && (isTable(noun) || /^(?:those|ones?|items?|entries|rows?|records?|which|that|all|are|is|only|every(?:one|body|thing)|any(?:one|body)|people)$/iu.test(noun))) {
+    if (
+      isOrdered &&
+      (isTable(noun) ||
+        /^(?:those|ones?|items?|entries|rows?|records?|which|that|all|are|is|only|every(?:one|body|thing)|any(?:one|body)|people)$/iu.test(
+          noun,
+        ))
+    ) {
       if (isTable(noun)) selection.entity.push(noun.toLowerCase());
-      selection.filters.push({ comparison, value, ...(typeof value === "string" ? { isDate: true, field: "date" } : { isMeasure: true }) });
+      phrase.remove(match.index, match[0].length);
+      selection.filters.push({
+        comparison,
+        value,
+        ...(typeof value === "string" ? { isDate: true, field: "date" } : { isMeasure: true }),
+      });
       return true;
     }
     if (NO_FIELD.test(noun)) continue;
+    phrase.remove(match.index, match[0].length);
     selection.filters.push({
       field: toField(noun),
       comparison,

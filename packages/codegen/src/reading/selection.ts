@@ -6,10 +6,7 @@ import { readLimit, readSort } from "./row-order.ts";
 import { FIELD, type RowSelection, toField } from "./row-selection.ts";
 
 /** Reads filters, order, limits and totals out of a text; what is left names the rows. */
-export function readSelection(
-  text: string,
-  isTable: (noun: string) => boolean = () => false,
-): RowSelection {
+export function readSelection(text: string, isTable: (noun: string) => boolean = () => false): RowSelection {
   const phrase = new Phrase(text);
   const selection: RowSelection = { filters: [], entity: [], adjectives: [], rest: "" };
   if (phrase.take(/\b(?:distinct|unique|different)\b/iu) !== undefined) selection.isDistinct = true;
@@ -77,7 +74,7 @@ function readAggregates(phrase: Phrase, selection: RowSelection): void {
     if (kind === "count" || kind === "statistics") return;
     const field = phrase.take(
       new RegExp(
-        `\\uE002\\s*(?:of\\s+)?(?:the\\s+|their\\s+|all\\s+)?(${FIELD})\\s*(?=\\s(?:of|for|per|across|among|in|from)\\b|\\s*\\uE002|\\s*$|[?.!])`,
+        `\\uE002\\s*(?:of\\s+)?(?:the\\s+|their\\s+|all\\s+)?(?!of\\b)(${FIELD})\\s*(?=\\s(?:of|over|for|per|across|among|in|from)\\b|\\s*\\uE002|\\s*$|[?.!])`,
         "iu",
       ),
     )?.[1];
@@ -87,20 +84,22 @@ function readAggregates(phrase: Phrase, selection: RowSelection): void {
 }
 
 const SKIPPED = new Set(
-  "where were was did been being live lives our whole both query get fetch find show list display retrieve search select read give tell look database db table tables rows row records record entries entry data from in the a an all of for to me and with that which who are is there have has what by please only filter keep take sort calculate compute count them it those these results result items item on every each any some do does we my our their its out up then into existing available current using use sql via through exist exists return print many how list lists array information info details ones one as".split(
+  "over across among within where were was did been being live lives our whole both query get fetch find show list display retrieve search select read give tell look database db table tables rows row records record entries entry data from in the a an all of for to me and with that which who are is there have has what by please only filter keep take sort calculate compute count them it those these results result items item on every each any some do does we my our their its out up then into existing available current using use sql via through exist exists return print many how list lists array information info details ones one as".split(
     " ",
   ),
 );
 
 function readNouns(phrase: Phrase, selection: RowSelection): void {
-  const words = splitWords(phrase.rest).filter((word) => !SKIPPED.has(word));
+  const plain = phrase.rest.replaceAll(/['’]s\b/giu, "");
+  const words = splitWords(plain).filter((word) => !SKIPPED.has(word));
   const tokens =
-    phrase.rest.match(/[\p{L}_][\p{L}\p{N}_]*/gu)?.filter((word) => !SKIPPED.has(word.toLowerCase())) ?? [];
+    plain.match(/[\p{L}_][\p{L}\p{N}_]*/gu)?.filter((word) => !SKIPPED.has(word.toLowerCase())) ?? [];
   const noun = tokens.findLast((word) => /s$|people|children|data/iu.test(word)) ?? tokens.at(-1);
   if (noun !== undefined) selection.entity.push(noun.toLowerCase());
   const at = noun === undefined ? 0 : tokens.lastIndexOf(noun);
   selection.adjectives.push(...tokens.slice(0, at).map((word) => word.toLowerCase()));
-  const values = phrase.text.match(new RegExp(`${QUOTED}|(?<![\\p{L}\\d_])${NUMBER}(?![\\p{L}\\d_])`, "gu")) ?? [];
+  const values =
+    phrase.text.match(new RegExp(`${QUOTED}|(?<![\\p{L}\\d_])${NUMBER}(?![\\p{L}\\d_])`, "gu")) ?? [];
   selection.rest = [
     ...(tokens.length === 0 ? words : tokens.slice(at + 1)),
     ...values.map((value) => phrase.decode(value)),

@@ -29,7 +29,8 @@ export const MAX_STEP_TEXT_CHARACTERS = 200_000;
 /** Courtesy asks for nothing. */
 const COURTESY =
   /^(?:(?:hi|hello|hey|greetings|good (?:morning|afternoon|evening|day)|ok|okay|thanks|thank you|cheers|many thanks|please|bye)(?: (?:there|all|everyone|so much|very much|a lot|a million|in advance|again|you))*|(?:i would |i'd )?appreciate it)$/iu;
-const CLOSING = /(?:,?\s+(?:please|thanks|thank you|thx|cheers|for me|for us|if you can|if possible|if you please))+$/iu;
+const CLOSING =
+  /(?:,?\s+(?:please|thanks|thank you|thx|cheers|for me|for us|if you can|if possible|if you please))+$/iu;
 const MAX_CLOSING_CHARACTERS = 80;
 const JOINING =
   /^(?:(?:hi|hello|hey|hi there|hey there|hello there|ok|okay|well|and|but|please|also|then|finally|next|now|afterwards|after that|first|firstly|secondly|thirdly|lastly|first of all|kindly|so|could you|can you|would you|i want you to|i want to|i need you to|i need to|i'd like to|i would like to|let's|i'd like you to|i would like you to|we need to|go ahead and|be so kind as to|if you don't mind|would you mind)\b[,:!]?\s+)+/iu;
@@ -88,7 +89,12 @@ function addSentence(steps: TaskStep[], sentence: string, own: OwnWords, branche
 
 /** `For each of Paris and Rome, get the weather` as `get the weather for each of Paris and Rome`. */
 function leadWithOrder(sentence: string): string {
-  if (!/^(?:for\s+(?:each|every|all|both|the)\b|in\s+(?:the\s+)?(?:file\s+)?["'`]?[\w./-]+\.\w{1,5}\b)/iu.test(sentence)) return sentence;
+  if (
+    !/^(?:for\s+(?:each|every|all|both|the)\b|in\s+(?:the\s+)?(?:file\s+)?["'`]?[\w./-]+\.\w{1,5}\b)/iu.test(
+      sentence,
+    )
+  )
+    return sentence;
   const mask = outline(sentence);
   for (const match of mask.matchAll(/,?\s+(?=\p{L})/gu)) {
     if (!beginsStep(mask.slice(match.index + match[0].length, match.index + 200).replace(/^and\s+/u, "")))
@@ -104,7 +110,9 @@ function strip(clause: string): string {
   const end = bare.slice(-MAX_CLOSING_CHARACTERS);
   const closing = CLOSING.exec(end.replace(/\?+$/u, ""));
   const plain =
-    closing === null ? bare : withoutMarks(bare.slice(0, bare.length - end.length) + end.slice(0, closing.index));
+    closing === null
+      ? bare
+      : withoutMarks(bare.slice(0, bare.length - end.length) + end.slice(0, closing.index));
   return COURTESY.test(plain.slice(0, MAX_CLOSING_CHARACTERS)) ? "" : plain;
 }
 

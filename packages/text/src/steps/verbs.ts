@@ -1,7 +1,7 @@
 /** Verbs that begin a step wherever they follow "and" or a comma. */
 const PLAIN_VERBS = new Set(
-  `add append apply approve archive arrange ask assign attach average be book build buy calculate call cancel
-  capture classify close collect combine commit compare compile complete compress compute concatenate confirm
+  `add adjust alter append apply approve archive arrange ask assign attach average be book build buy calculate call cancel
+  capture change classify close collect combine commit compare compile complete compress compute concatenate confirm
   continue convert copy create deduct delete deploy describe determine divide download double draw edit email
   enable encode decode encrypt decrypt ensure enter evaluate exclude execute export extract fetch filter finalize find
   finish fix follow format generate get give halve identify ignore import include increase decrease

@@ -1,0 +1,131 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import type { Agent } from "@cem/core";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createAgent } from "./create-agent.ts";
+
+const root = path.resolve(import.meta.dirname, "../../..");
+
+let workspace: string;
+let agent: Agent;
+
+const people = [
+  { name: "Ada", age: 36, city: "London" },
+  { name: "Grace", age: 45, city: "Paris" },
+  { name: "Linus", age: 54, city: "Rome" },
+];
+
+async function inWorkspace(name: string): Promise<string> {
+  return readFile(path.join(workspace, name), "utf8");
+}
+
+beforeAll(async () => {
+  workspace = await mkdtemp(path.join(os.tmpdir(), "cem-wordings-"));
+  agent = createAgent({
+    configFile: false,
+    config: {
+      execution: {
+        workspaceDir: workspace,
+        serversDir: path.join(root, "servers"),
+        skillsDir: path.join(root, "skills"),
+      },
+      optimizations: { toolCache: false },
+    },
+  });
+});
+
+beforeEach(async () => {
+  const files = {
+    "person.json": JSON.stringify(people[0]),
+    "people.json": JSON.stringify(people),
+    "numbers.json": "[3, 1, 4, 1, 5]",
+    "config.json": '{"version": 1, "debug": false, "tags": ["a"]}',
+    "notes.txt": "alpha\nbeta\n",
+  };
+  for (const [name, text] of Object.entries(files)) await writeFile(path.join(workspace, name), text);
+});
+
+afterAll(async () => {
+  await agent.dispose();
+  await rm(workspace, { recursive: true, force: true });
+});
+
+describe("executeTask, in other words", () => {
+  it.each<[string, unknown]>([
+    ["Is 7 greater than 5?", true],
+    ["Take 20, double it, then add 2", 42],
+    ["Which is bigger, 17 * 3 or 7 * 8?", 56],
+    ['Compute 40 + 2 and return it as {"answer": result}', { answer: 42 }],
+    ["What is 7 plus 3, and what is the weather in Oslo?", { sum: 10, weather: { location: "Oslo" } }],
+    [
+      "Hi! Could you please tell me what the weather is like in Paris right now? Thanks!",
+      { location: "Paris" },
+    ],
+    ["which is warmer, Oslo or Rome?", { location: "Rome" }],
+    ["Is it warmer in Lisbon than in Dublin?", true],
+    ["If the temperature in London is above -60, calculate 3 * 3", 9],
+    ["How many rows does the orders table have?", expect.anything()],
+    ["Get all products priced above 50 and count them", { productCount: 14 }],
+    ["How many orders were placed by each user?", { "1": 3, "24": 3 }],
+    ["Get orders over 1000 and sum up their totals", expect.any(Number)],
+    ["users who joined in 2023", []],
+    ["Get user 5", { name: "Emma Wilson" }],
+    ["which products are out of stock?", [{ name: "Webcam" }, { name: "Filing Cabinet" }]],
+    ["How many pending orders are over 200?", expect.any(Number)],
+    ["read numbers.json and sum the numbers", 14],
+    ["What is the average age in people.json?", 45],
+    ["read people.json and print the names", ["Ada", "Grace", "Linus"]],
+    ["Read people.json and give me everyone over 40", people.slice(1)],
+    ["Read person.json and print the name", "Ada"],
+  ])("does %s", async (task, expected) => {
+    const result = await agent.executeTask(task);
+    expect(result.error, `${result.code}\n${JSON.stringify(result.error)}`).toBeNull();
+    if (
+      typeof expected === "object" &&
+      expected !== null &&
+      !Array.isArray(expected) &&
+      !("asymmetricMatch" in expected)
+    )
+      expect(result.value).toMatchObject(expected);
+    else if (Array.isArray(expected)) expect(result.value).toMatchObject(expected);
+    else expect(result.value).toEqual(expected);
+  });
+
+  it("prints text without quotes", async () => {
+    expect((await agent.executeTask("Read person.json and print the name")).output).toBe("Ada\n");
+  });
+
+  it("changes, copies and saves files", async () => {
+    for (const task of [
+      "In config.json, increase the version by 1",
+      'Add "b" to the tags in config.json',
+      "copy notes.txt to backup.txt",
+      "read people.json, filter for people older than 40 and save their names to names.json",
+      "Read person.json, change the city to Berlin and save it as berlin.json",
+    ]) {
+      const result = await agent.executeTask(task);
+      expect(result.error, `${task}\n${result.code}`).toBeNull();
+    }
+    expect(JSON.parse(await inWorkspace("config.json"))).toEqual({
+      version: 2,
+      debug: false,
+      tags: ["a", "b"],
+    });
+    expect(await inWorkspace("backup.txt")).toBe("alpha\nbeta\n");
+    expect(JSON.parse(await inWorkspace("names.json"))).toEqual(["Grace", "Linus"]);
+    expect(JSON.parse(await inWorkspace("berlin.json"))).toEqual({ ...people[0], city: "Berlin" });
+  });
+
+  it.each([
+    "Get the weather for Paris twice a day",
+    "Get the weather for Paris but not for Rome",
+    "Don't get the weather for Paris",
+    "Get users with shoe size above 40",
+    "Double 8 twice",
+    "Calculate 7 + 8, translate it into French",
+    "Write 'x' to a.txt, upload it to S3",
+  ])("refuses: %s", async (task) => {
+    expect(await agent.executeTask(task)).toMatchObject({ status: "refused", value: null, toolCalls: [] });
+  });
+});
