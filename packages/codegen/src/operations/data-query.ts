@@ -261,7 +261,7 @@ function callWithSql(plan: Plan, tool: ToolDefinition, sql: string, table: strin
 }
 
 /** Declares a tool's list; where it is wrapped in an object, the list inside is taken out. */
-export function declareRows(plan: Plan, expression: Expression, tool: ToolDefinition, words: string): Value {
+function declareRows(plan: Plan, expression: Expression, tool: ToolDefinition, words: string): Value {
   const schema = tool.outputSchema ?? {};
   const lists = propertiesOf(schema).filter(([, part]) => hasType(part, "array"));
   const [list] = lists;

@@ -109,9 +109,9 @@ export function planTask(
 
 const MAX_REPORTED_STEPS = 20;
 /** The most steps of one task. */
-export const MAX_STEPS = 300;
+const MAX_STEPS = 300;
 /** The most characters of one step, quoted text aside. */
-export const MAX_STEP_CHARACTERS = 4_000;
+const MAX_STEP_CHARACTERS = 4_000;
 
 function unusedMention(plan: Plan): UnfilledStep {
   const tool = plan.preferred;
