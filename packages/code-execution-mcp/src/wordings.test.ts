@@ -114,7 +114,31 @@ describe("executeTask, in other words", () => {
     expect(JSON.parse(await inWorkspace("berlin.json"))).toEqual({ ...people[0], city: "Berlin" });
   });
 
+  it("carries a workflow on from file to file", async () => {
+    for (const task of [
+      'Create /workspace/flow.json with workflow_id "wf-7", current_step 1, total_steps 3, results [] and status "running"',
+      "Calculate 8 * 4 and add the result to results in /workspace/flow.json, then set current_step to 2",
+      "Read /workspace/flow.json, calculate 20 * 3, add it to the results and increase current_step by one",
+      "Load the workflow from /workspace/flow.json, sum all results, store it as total and set status to completed",
+      'Read /workspace/flow.json, set status to "closed" and current_step to 4, and save it',
+      "Calculate (7 + 3) * 2, then save the result to /workspace/sum.json with keys: expression, result",
+    ]) {
+      const { error } = await agent.executeTask(task);
+      expect({ task, error }).toEqual({ task, error: null });
+    }
+    expect(JSON.parse(await inWorkspace("flow.json"))).toEqual({
+      workflow_id: "wf-7",
+      current_step: 4,
+      total_steps: 3,
+      results: [32, 60],
+      status: "closed",
+      total: 92,
+    });
+    expect(JSON.parse(await inWorkspace("sum.json"))).toEqual({ expression: "(7 + 3) * 2", result: 20 });
+  });
+
   it.each([
+    "Calculate 6 * 7 and save it to y.json with fields color and result",
     "Get the weather for Paris twice a day",
     "Get the weather for Paris but not for Rome",
     "Don't get the weather for Paris",

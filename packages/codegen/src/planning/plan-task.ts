@@ -12,7 +12,7 @@ import { planPrint, planVerify } from "../operations/print.ts";
 import { planMention } from "../operations/skill.ts";
 import { loadDocument } from "../operations/files.ts";
 import { findJsonPath, planLoad, planSave } from "../operations/state.ts";
-import { planUpdate } from "../operations/state-update.ts";
+import { planStoreAs, planUpdate } from "../operations/state-update.ts";
 import { planSuperlative } from "../operations/superlative.ts";
 import { planTextFile } from "../operations/text-file.ts";
 import { planToolCall } from "../operations/tool-call.ts";
@@ -24,6 +24,7 @@ import { Plan, Unfilled } from "./plan.ts";
 const OPERATIONS: readonly Operation[] = [
   planMention,
   planLoad,
+  planStoreAs,
   planSave,
   planUpdate,
   planVerify,
