@@ -82,6 +82,7 @@ describe("executeTask, in other words", () => {
     ["which is warmer, Oslo or Rome?", { warmest: { location: "Rome" } }],
     ["How many rows does the orders table have?", { rows: 72 }],
     ["How many orders were placed by each user?", { "1": 3, "24": 3 }],
+    ["Group the users by city and count them", { London: 2, Tokyo: 2 }],
     ["Get user 5", { name: "Emma Wilson" }],
     ["which products are out of stock?", [{ name: "Webcam" }, { name: "Filing Cabinet" }]],
   ])("answers with: %s", async (task, expected) => {
