@@ -68,6 +68,10 @@ describe("executeTask, in other words", () => {
     ["read people.json and print the names", ["Ada", "Grace", "Linus"]],
     ["Read people.json and give me everyone over 40", people.slice(1)],
     ["Read person.json and print the name", "Ada"],
+    ["Use the calculator to multiply 12 by 12", 144],
+    ["Check whether 17 is greater than 3 * 5", true],
+    ["Import double_number from skills and double 100, then add 5", 205],
+    ["Update config.json: set version to 2", { version: 2, debug: false, tags: ["a"] }],
   ])("answers exactly: %s", async (task, expected) => {
     const { error, value } = await agent.executeTask(task);
     expect({ error, value }).toEqual({ error: null, value: expected });

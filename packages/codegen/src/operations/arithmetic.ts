@@ -96,9 +96,13 @@ function planExtreme({ step, plan }: StepContext): boolean {
 
 /** `Is 7 greater than 5?` */
 function planQuestion({ step, plan }: StepContext): boolean {
+  const question = step.text.replace(
+    /^(?:check|tell me|determine|verify|see|find out|decide)\s+(?:whether|if)\s+(.{1,200}?)\s+(is|are)\s+/iu,
+    "$2 $1 ",
+  );
   const match =
     /^(?:is|are)\s+(.{1,200}?)\s+((?:(?:strictly\s+)?(?:greater|more|bigger|larger|higher|less|smaller|lower|fewer)\s+than|above|below|over|under|equal to|the same as|at least|at most|>|<|>=|<=|=+|even|odd|positive|negative)\b.*|[<>=]+.*)\??$/iu.exec(
-      step.text,
+      question,
     );
   if (match?.[1] === undefined || match[2] === undefined) return false;
   const isKnown =
