@@ -2,7 +2,7 @@ import type { JsonValue, ToolCall, ToolResult } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { connect, odd, reference, twoEra } from "../fixtures/servers.ts";
 import type { McpConnections } from "./connections.ts";
-import type { ElicitRequest } from "./elicitation.ts";
+import type { ElicitRequest } from "@cem/core";
 import { createMcpInvoker } from "./invoker.ts";
 import type { McpInvokerSettings } from "./invoker.ts";
 import { SERVER_REQUESTS } from "./server-request-names.ts";
