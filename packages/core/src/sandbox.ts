@@ -64,6 +64,11 @@ export interface RunRequest {
   code: string;
   /** Where calls to host tools go. Absent: there are none, and each such call fails in the guest. */
   invoker?: ToolInvoker;
+  /**
+   * Tools behind the invoker that no file stands for: the guest imports them all the same, from
+   * `./servers/<server>/index.ts`. By server, the names of its tools, which are valid identifiers.
+   */
+  hostTools?: Readonly<Record<string, readonly string[]>>;
   /** Overrides the sandbox's own limits for this run. */
   limits?: Partial<RunLimits>;
   onOutput?: (chunk: OutputChunk) => void;

@@ -1,14 +1,17 @@
 import { callTool, payloadLimit, endByLimit, setCallLimits, settleCall, ToolError } from "./calls.ts";
 import { readMessages, send, useToken, type HostMessage } from "./channel.ts";
+import { getPrompt, listPrompts, listResources, listResourceTemplates, readResource } from "./client-functions.ts";
 import { deno, onUncaught } from "./deno.ts";
 import { patchFileFunctions, patchNodeFunctions } from "./file-view.ts";
 import { encodeThrown } from "./guest-errors.ts";
+import { serveHostTools } from "./host-modules.ts";
 import { encodeJson, TooLargeError } from "./json-value.ts";
 import { importAll, importSource, type ImportRequest } from "./loader.ts";
 import { redirectOutput } from "./output.ts";
 import { toHostPath, usePaths } from "./paths.ts";
 import { protectCall, quote } from "./primordials.ts";
 
+export { getPrompt, listPrompts, listResources, listResourceTemplates, readResource };
 // The last two are for the stand-ins of Node's modules, where the guest has no view of its own.
 export { callTool, ToolError, patchNodeFunctions, toHostPath };
 
@@ -44,6 +47,7 @@ async function run(message: Run): Promise<void> {
   setCallLimits(message);
   let main: Main;
   try {
+    await serveHostTools(message.hostTools);
     const module = await importSource(message.source, "application/typescript");
     main = module["default"] as Main;
   } catch (error) {
