@@ -48,6 +48,8 @@ export interface SandboxSpec {
   /** Absolute path on the host of what the guest sees as `/workspace`, read-write. */
   workspaceDir: string;
   mounts?: readonly Mount[];
+  /** Absolute guest paths of files in mounts that the guest must neither read nor import. */
+  hidden?: readonly string[];
   network?: NetworkPolicy;
   limits?: Partial<RunLimits>;
   /** Refuse to start below this level. */

@@ -16,6 +16,8 @@ export interface GuestPlan {
   privateDir: string;
   workspaceDir: string;
   mounts: readonly Mount[];
+  /** Guest paths of files whose text the guest must not see. */
+  hidden: readonly string[];
   network: NetworkPolicy;
   memoryMb: number;
   writeMb: number;
@@ -36,13 +38,17 @@ function isFolder(path: string): boolean {
  *
  * @throws CemError `SANDBOX_SPEC_INVALID` with the field and the value.
  */
-export function checkSpec({ workspaceDir, mounts = [], network = "none" }: SandboxSpec): void {
+export function checkSpec({ workspaceDir, mounts = [], hidden = [], network = "none" }: SandboxSpec): void {
   if (network !== "none") networkRules(network);
   if (!isAbsolute(workspaceDir)) {
     throw misuse(`workspaceDir has to be absolute; it is "${workspaceDir}".`, { workspaceDir });
   }
   if (!isFolder(workspaceDir)) {
     throw misuse(`workspaceDir ${workspaceDir} is not a folder. Make it first.`, { workspaceDir });
+  }
+  const shown = hidden.find((path) => !isInMount(path, mounts));
+  if (shown !== undefined) {
+    throw misuse(`${shown} can't be hidden: it is not a plain path in one of the mounts.`, { hidden: shown });
   }
   for (const { hostPath, guestPath } of mounts) {
     if (!isAbsolute(hostPath) || lstatSync(hostPath, { throwIfNoEntry: false }) === undefined) {
@@ -68,6 +74,18 @@ export function checkSpec({ workspaceDir, mounts = [], network = "none" }: Sandb
       );
     }
   }
+}
+
+/** A place in the guest that one of its mounts shows. */
+function isInMount(path: string, mounts: readonly Mount[]): boolean {
+  return (
+    posix.normalize(path) === path && mounts.some(({ guestPath }) => path.startsWith(`${guestPath}/`))
+  );
+}
+
+/** What the guest finds in place of a hidden file: a module that fails clearly. */
+export function hiddenStandIn(privateDir: string): string {
+  return join(standInFolder(privateDir), "hidden.ts");
 }
 
 /** Guest folders and where they really are. */

@@ -5,7 +5,15 @@ import { basename, relative } from "node:path/posix";
 import { pathToFileURL } from "node:url";
 import type { IsolationLevel } from "@cem/core";
 import { GUEST_CLIENT_FILE, GUEST_CLIENT_SPECIFIER } from "@cem/sandbox";
-import { GUEST_RUNNER, GUEST_WORKSPACE, guestPaths, standInFolder, type GuestPlan } from "./guest-plan.ts";
+import {
+  GUEST_RUNNER,
+  GUEST_WORKSPACE,
+  guestPaths,
+  hiddenStandIn,
+  standInFolder,
+  type GuestPlan,
+} from "./guest-plan.ts";
+import { hostPathsOf } from "./hidden-files.ts";
 
 interface ImportMap {
   imports: Record<string, string>;
@@ -68,6 +76,9 @@ function hostImportMap(plan: GuestPlan, paths: Record<string, string>): ImportMa
       [`file://${GUEST_CLIENT_FILE}`]: bootUrl,
       [clientUrl]: bootUrl,
       ...Object.fromEntries(places),
+      ...Object.fromEntries(
+        hostPathsOf(plan).map((file) => [pathToFileURL(file).href, pathToFileURL(hiddenStandIn(privateDir)).href]),
+      ),
       ...standIns,
     },
     scopes,
