@@ -4,6 +4,7 @@ import { abandonOnAbort } from "./abort.ts";
 import { createArgumentValidator } from "./argument-validation.ts";
 import type { ArgumentValidator } from "./argument-validation.ts";
 import type { Middleware } from "./middleware.ts";
+import { unknownCall } from "./tool-side.ts";
 import type { ToolSide } from "./tool-side.ts";
 
 export interface CallCheckSettings {
@@ -44,7 +45,8 @@ export function checkCalls(side: Pick<ToolSide, "find">, settings: CallCheckSett
     const check = await validator.prepare(schema);
     if (!check.validated) return reportUnvalidated(server, tool, check.reason);
     const violation = check.check(args);
-    if (violation !== undefined) throw invalidArguments({ server, tool }, violation.argument, violation.message);
+    if (violation !== undefined)
+      throw invalidArguments({ server, tool }, violation.argument, violation.message);
   };
 
   return (next) => ({
@@ -52,11 +54,7 @@ export function checkCalls(side: Pick<ToolSide, "find">, settings: CallCheckSett
     async invoke(call, context) {
       const { server, tool } = call;
       const known = await abandonOnAbort(Promise.resolve(side.find(call, context.signal)), context.signal);
-      if (known === undefined) {
-        throw new CemError("TOOL_UNKNOWN", `There is no tool ${server}.${tool} on the host.`, {
-          details: { server, tool },
-        });
-      }
+      if (known === undefined) throw unknownCall(call);
       assertAllowed(call);
       const args = toObject(call);
       if (known.unvalidated !== undefined) reportUnvalidated(server, tool, known.unvalidated);

@@ -47,7 +47,10 @@ export interface HostTool<
    * Does the work, on the host: it may use the network and secrets. What it throws becomes an exception in the guest
    * with the same message. A `Blob` or `Uint8Array` in the result reaches the guest as a handle.
    */
-  execute(input: HostToolInput<Input>, context: HostToolContext): HostToolResult<Output> | Promise<HostToolResult<Output>>;
+  execute(
+    input: HostToolInput<Input>,
+    context: HostToolContext,
+  ): HostToolResult<Output> | Promise<HostToolResult<Output>>;
   annotations?: ToolAnnotations;
   /** The most time for one call, in milliseconds. Default 60,000. */
   timeoutMs?: number;

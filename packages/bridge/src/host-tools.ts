@@ -95,7 +95,11 @@ export function createHostTools(settings: HostToolsSettings): HostTools {
     throw invalidArguments(call, checked.violation.argument, checked.violation.message);
   };
 
-  const checkOutput = async ({ server, tool }: ToolCall, { output }: HostTool, value: unknown): Promise<unknown> => {
+  const checkOutput = async (
+    { server, tool }: ToolCall,
+    { output }: HostTool,
+    value: unknown,
+  ): Promise<unknown> => {
     if (output === undefined) return value;
     const checked = await checkValue(output, value, validator);
     if (checked.ok) return checked.value;
@@ -160,7 +164,8 @@ function contextFor(
 function describe(server: string, name: string, tool: HostTool): HostToolDescription {
   const { description, input, output, annotations, inputJsonSchema, outputJsonSchema } = tool;
   const inputSchema =
-    inputJsonSchema ?? (input === undefined ? NO_INPUT : (toJsonSchema(input, "input") ?? { type: "object" }));
+    inputJsonSchema ??
+    (input === undefined ? NO_INPUT : (toJsonSchema(input, "input") ?? { type: "object" }));
   assertObjectInput(`${server}.${name}`, inputSchema);
   const outputSchema = outputJsonSchema ?? toJsonSchema(output, "output");
   return {
@@ -190,7 +195,10 @@ function timedOut({ server, tool }: ToolCall, timeoutMs: number): CemError {
 function toFailure({ server, tool }: ToolCall, thrown: unknown, hideSecrets: HideSecrets): CemError {
   if (CemError.isInstance(thrown)) {
     const { code, message, details } = thrown;
-    return new CemError(code, hideSecrets(message), { details: hideInside(details, hideSecrets), cause: thrown });
+    return new CemError(code, hideSecrets(message), {
+      details: hideInside(details, hideSecrets),
+      cause: thrown,
+    });
   }
   const said = thrown instanceof Error ? thrown.message : String(thrown);
   const message = said === "" ? `${server}.${tool} failed and did not say why.` : hideSecrets(said);

@@ -44,17 +44,25 @@ async function withBytesKept(
   keeping: ResultKeeping,
   depth: number,
 ): Promise<unknown> {
-  if (!isObject(value) || depth > MAX_DEPTH) return value;
+  if (!holdsBytes(value, depth)) return value;
   if (value instanceof Blob) {
     return keepBytes(attachmentOf(new Uint8Array(await value.arrayBuffer()), value.type, name), keeping);
   }
   if (value instanceof Uint8Array) return keepBytes(attachmentOf(value, "", name), keeping);
   const inner = (item: unknown): Promise<unknown> => withBytesKept(item, name, keeping, depth + 1);
   if (Array.isArray(value)) return Promise.all(value.map(inner));
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) return value;
   const entries = Object.entries(value).map(async ([key, item]) => [key, await inner(item)] as const);
   return Object.fromEntries(await Promise.all(entries));
+}
+
+/** Looks without promises: results can have millions of parts, and few hold bytes. */
+function holdsBytes(value: unknown, depth: number): value is object {
+  if (!isObject(value) || depth > MAX_DEPTH) return false;
+  if (value instanceof Blob || value instanceof Uint8Array) return true;
+  const inner = (item: unknown): boolean => holdsBytes(item, depth + 1);
+  if (Array.isArray(value)) return value.some(inner);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return (prototype === Object.prototype || prototype === null) && Object.values(value).some(inner);
 }
 
 function attachmentOf(bytes: Uint8Array, stated: string, name: string): Attachment {

@@ -19,7 +19,10 @@ export const answerErrors: Middleware = (next) => ({
       const { server, tool } = call;
       if (!context.signal.aborted) return { ok: false, error: toErrorInfo(error) };
       const message = `The call of ${server}.${tool} was cancelled.`;
-      return { ok: false, error: toErrorInfo(new CemError("CALL_CANCELLED", message, { details: { server, tool } })) };
+      return {
+        ok: false,
+        error: toErrorInfo(new CemError("CALL_CANCELLED", message, { details: { server, tool } })),
+      };
     }
   },
 });

@@ -30,9 +30,7 @@ const recordingSchema = z.object({
       result: resultSchema,
       ms: z.number(),
       /** What the result's handles stand for. */
-      files: z
-        .array(z.object({ path: z.string(), mimeType: z.string(), data: z.base64() }))
-        .default([]),
+      files: z.array(z.object({ path: z.string(), mimeType: z.string(), data: z.base64() })).default([]),
     }),
   ),
 });

@@ -11,7 +11,9 @@ export type HideSecrets = (text: string) => string;
 /** Hides the values of environment variables whose names say that they are secret. */
 export function createSecretFilter(environment: Readonly<Record<string, string | undefined>>): HideSecrets {
   const secrets = Object.entries(environment).flatMap(([name, value = ""]) =>
-    SECRET_NAME.test(name) && value.length >= MIN_SECRET_CHARACTERS && !PLAIN_VALUE.test(value) ? [value] : [],
+    SECRET_NAME.test(name) && value.length >= MIN_SECRET_CHARACTERS && !PLAIN_VALUE.test(value)
+      ? [value]
+      : [],
   );
   const longestFirst = [...new Set(secrets)].toSorted((a, b) => b.length - a.length);
   return (text) => longestFirst.reduce((result, secret) => result.replaceAll(secret, PLACEHOLDER), text);
@@ -19,6 +21,7 @@ export function createSecretFilter(environment: Readonly<Record<string, string |
 
 /** A copy of plain data whose texts hold no secret. What is not plain data is left out. */
 export function hideInside<Data extends object>(data: Data, hideSecrets: HideSecrets): Data {
-  const hide = (_key: string, value: unknown): unknown => (typeof value === "string" ? hideSecrets(value) : value);
+  const hide = (_key: string, value: unknown): unknown =>
+    typeof value === "string" ? hideSecrets(value) : value;
   return JSON.parse(JSON.stringify(data, hide)) as Data;
 }

@@ -36,11 +36,17 @@ export async function checkValue(
   const [issue] = result.issues;
   const argument = (issue?.path ?? []).map(toKey).reduce(join, "");
   const message = (issue?.message ?? "is not valid").replace(/\.$/, "");
-  return { ok: false, violation: { argument, message: argument === "" ? message : `\`${argument}\`: ${message}` } };
+  return {
+    ok: false,
+    violation: { argument, message: argument === "" ? message : `\`${argument}\`: ${message}` },
+  };
 }
 
 /** A schema as JSON Schema, as far as its library can say it. */
-export function toJsonSchema(schema: ToolSchema | undefined, side: "input" | "output"): JsonSchema | undefined {
+export function toJsonSchema(
+  schema: ToolSchema | undefined,
+  side: "input" | "output",
+): JsonSchema | undefined {
   if (schema === undefined) return undefined;
   if (!isStandardSchema(schema)) return schema;
   const { jsonSchema } = schema["~standard"] as Partial<StandardJSONSchemaV1.Props>;

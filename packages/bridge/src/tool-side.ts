@@ -1,3 +1,4 @@
+import { CemError } from "@cem/core";
 import type { JsonSchema, ToolCall, ToolInvoker } from "@cem/core";
 
 /** What the bridge has to know of a tool. */
@@ -21,34 +22,46 @@ export interface ToolSide extends ToolInvoker {
   find(call: ToolCall, signal: AbortSignal): KnownTool | undefined | Promise<KnownTool | undefined>;
 }
 
-/** Several sides as one: a call goes to the first that knows its tool. An invoker that is no side checks its own calls. */
+/**
+ * Several sides as one: a call goes to the first that knows its tool. An invoker that is no side checks its own calls,
+ * and gets those of servers that nobody before it knows.
+ */
 export function joinSides(sides: readonly (ToolSide | ToolInvoker)[]): ToolSide {
-  const all = sides.map(asSide);
+  const locate = async (
+    call: ToolCall,
+    signal: AbortSignal,
+  ): Promise<{ side: ToolInvoker; known: KnownTool } | undefined> => {
+    let refusal: unknown;
+    for (const side of sides) {
+      if (!("find" in side)) {
+        if (refusal === undefined) return { side, known: { name: call.tool } };
+        continue;
+      }
+      try {
+        const known = await side.find(call, signal);
+        if (known !== undefined) return { side, known };
+      } catch (error) {
+        // Another side may have a server of the same name; the first one's words are the better ones.
+        refusal ??= error;
+      }
+    }
+    if (refusal !== undefined) throw refusal as Error;
+    return undefined;
+  };
   return {
     specificationVersion: "v1",
-    async find(call, signal) {
-      for (const side of all) {
-        const known = await side.find(call, signal);
-        if (known !== undefined) return known;
-      }
-      return undefined;
-    },
+    find: async (call, signal) => (await locate(call, signal))?.known,
     async invoke(call, context) {
-      for (const side of all) {
-        if ((await side.find(call, context.signal)) !== undefined) return side.invoke(call, context);
-      }
-      const { server, tool } = call;
-      const message = `There is no tool ${server}.${tool} on the host.`;
-      return { ok: false, error: { code: "TOOL_UNKNOWN", message, details: { server, tool } } };
+      const found = await locate(call, context.signal);
+      if (found !== undefined) return found.side.invoke(call, context);
+      throw unknownCall(call);
     },
   };
 }
 
-function asSide(invoker: ToolSide | ToolInvoker): ToolSide {
-  if ("find" in invoker) return invoker;
-  return {
-    specificationVersion: "v1",
-    find: ({ tool }) => ({ name: tool }),
-    invoke: (call, context) => invoker.invoke(call, context),
-  };
+/** No side has anything under the server's name. */
+export function unknownCall({ server, tool }: ToolCall): CemError {
+  return new CemError("TOOL_UNKNOWN", `There is no tool ${server}.${tool} on the host.`, {
+    details: { server, tool },
+  });
 }

@@ -26,6 +26,8 @@ export interface SandboxOptions {
   sandboxProvider?: SandboxProvider;
   /** No guest is made ready for a next run. Default: false. */
   oneRun?: boolean;
+  /** Guest paths of files that the guest must not see. */
+  hidden?: readonly string[];
 }
 
 /**
@@ -35,7 +37,7 @@ export interface SandboxOptions {
  */
 export async function createSandbox(config: Config, options: SandboxOptions = {}): Promise<Sandbox> {
   const { oneRun = false, sandboxProvider = chooseProvider(config, oneRun) } = options;
-  const spec = sandboxSpec(config);
+  const spec = { ...sandboxSpec(config), hidden: options.hidden ?? [] };
   await makeWorkspace(spec.workspaceDir);
   return sandboxProvider.create(spec);
 }

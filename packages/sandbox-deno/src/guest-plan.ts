@@ -78,9 +78,7 @@ export function checkSpec({ workspaceDir, mounts = [], hidden = [], network = "n
 
 /** A place in the guest that one of its mounts shows. */
 function isInMount(path: string, mounts: readonly Mount[]): boolean {
-  return (
-    posix.normalize(path) === path && mounts.some(({ guestPath }) => path.startsWith(`${guestPath}/`))
-  );
+  return posix.normalize(path) === path && mounts.some(({ guestPath }) => path.startsWith(`${guestPath}/`));
 }
 
 /** What the guest finds in place of a hidden file: a module that fails clearly. */

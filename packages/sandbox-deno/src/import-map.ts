@@ -77,7 +77,10 @@ function hostImportMap(plan: GuestPlan, paths: Record<string, string>): ImportMa
       [clientUrl]: bootUrl,
       ...Object.fromEntries(places),
       ...Object.fromEntries(
-        hostPathsOf(plan).map((file) => [pathToFileURL(file).href, pathToFileURL(hiddenStandIn(privateDir)).href]),
+        hostPathsOf(plan).map((file) => [
+          pathToFileURL(file).href,
+          pathToFileURL(hiddenStandIn(privateDir)).href,
+        ]),
       ),
       ...standIns,
     },

@@ -73,7 +73,9 @@ function planUnshare(plan: GuestPlan): SpawnPlan {
     ...bind(join(privateDir, "import-map.json"), importMapFile, true),
     ...bind(workspaceDir, GUEST_WORKSPACE, false),
     ...mounts.flatMap(({ hostPath, guestPath, readOnly }) => bind(hostPath, guestPath, readOnly)),
-    ...hiddenBinds(plan).map(({ source, target }) => `mount -o ${READ_ONLY} -- ${quote(source)} ${quote(`.${target}`)}`),
+    ...hiddenBinds(plan).map(
+      ({ source, target }) => `mount -o ${READ_ONLY} -- ${quote(source)} ${quote(`.${target}`)}`,
+    ),
     "mkdir -p old",
     "pivot_root . old",
     `cd ${GUEST_WORKSPACE}`,

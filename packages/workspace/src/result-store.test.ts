@@ -21,7 +21,10 @@ describe("createResultStore", () => {
     it("keeps bytes as a file that the guest sees", async () => {
       const store = createResultStore({ workspaceDir });
       const kept = await store.write(text("hello"), "text/plain", "greeting.txt");
-      expect(kept).toEqual({ path: expect.stringMatching(/^\/workspace\/results\/[0-9a-f]{12}-greeting\.txt$/), size: 5 });
+      expect(kept).toEqual({
+        path: expect.stringMatching(/^\/workspace\/results\/[0-9a-f]{12}-greeting\.txt$/),
+        size: 5,
+      });
       const file = path.join(root, kept.path);
       expect(await readFile(file, "utf8")).toBe("hello");
     });
@@ -41,7 +44,9 @@ describe("createResultStore", () => {
       await mkdir(path.join(root, "outside"));
       await symlink("../outside", path.join(workspaceDir, "results"));
       const store = createResultStore({ workspaceDir });
-      await expect(store.write(text("x"), "text/plain", "a.txt")).rejects.toMatchObject({ code: "RESULTS_UNUSABLE" });
+      await expect(store.write(text("x"), "text/plain", "a.txt")).rejects.toMatchObject({
+        code: "RESULTS_UNUSABLE",
+      });
       expect(await readdir(path.join(root, "outside"))).toEqual([]);
     });
 

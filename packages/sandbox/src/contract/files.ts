@@ -183,7 +183,11 @@ export default [await echo("a tool"), await callTool("host", "echo", "the progra
           "shared/servers/crm/find.host.ts": `export const secret = "${CANARY}";\n`,
           "shared/servers/crm/shown.ts": `export const shown = 1;\n`,
         });
-        const servers = { hostPath: join(folder, "shared/servers"), guestPath: "/workspace/servers", readOnly: true };
+        const servers = {
+          hostPath: join(folder, "shared/servers"),
+          guestPath: "/workspace/servers",
+          readOnly: true,
+        };
         return { mounts: [servers], hidden: ["/workspace/servers/crm/find.host.ts"] };
       });
       try {

@@ -37,14 +37,22 @@ export default [await add({ a: 1, b: 1 }), await multiply({ a: 2, b: 3 }), versi
       status: "failed",
       error: { line: 1, message: expect.stringContaining("Did you mean find_customer?") },
     });
-    const server = await harness().run(`import { x } from "./servers/calculater/index.ts";\nexport default x;`, { hostTools });
-    expect(server).toMatchObject({ error: { message: expect.stringContaining("Did you mean ./servers/calculator") } });
+    const server = await harness().run(
+      `import { x } from "./servers/calculater/index.ts";\nexport default x;`,
+      { hostTools },
+    );
+    expect(server).toMatchObject({
+      error: { message: expect.stringContaining("Did you mean ./servers/calculator") },
+    });
   });
 
   it("places a call that fails in the line that made it", async () => {
     const invoker: ToolInvoker = {
       specificationVersion: "v1",
-      invoke: async () => ({ ok: false, error: { code: "TOOL_FAILED", message: "no such customer", details: {} } }),
+      invoke: async () => ({
+        ok: false,
+        error: { code: "TOOL_FAILED", message: "no such customer", details: {} },
+      }),
     };
     const code = `import { find_customer } from "./servers/crm/index.ts";\n\nawait find_customer({});`;
     const outcome = await harness().run(code, { invoker, hostTools });
@@ -92,7 +100,9 @@ export default [
     };
     const limits = { timeoutMs: 1_200 };
     const asks = `import { find_customer } from "./servers/crm/index.ts";\nawait find_customer({});`;
-    expect(await harness().value(`${asks}\nexport default "answered";`, { invoker, hostTools, limits })).toBe("answered");
+    expect(await harness().value(`${asks}\nexport default "answered";`, { invoker, hostTools, limits })).toBe(
+      "answered",
+    );
     const after = await harness().run(`${asks}\nfor (;;) await new Promise((go) => setTimeout(go, 10));`, {
       invoker,
       hostTools,

@@ -45,16 +45,30 @@ export default [text, pages > 60, (await result.page(1e9)).text];`;
     const handle = keep("4-dot.png", new Uint8Array([137, 80]), { type: "image", mimeType: "image/png" });
     const code = `const bytes = await result.bytes();
 try { await result.text(); } catch (error) { return [bytes[0], error.message]; }`;
-    expect(await value(code, handle)).toEqual([137, expect.stringContaining("is image/png, not text. Use bytes()")]);
+    expect(await value(code, handle)).toEqual([
+      137,
+      expect.stringContaining("is image/png, not text. Use bytes()"),
+    ]);
   });
 
   it("lead nowhere else, whatever a server says", async () => {
     writeFileSync(join(harness().workspace, "state.json"), "{}");
-    const paths = ["/etc/passwd", "/workspace/state.json", "/workspace/results/../state.json", "/workspace/results/"];
+    const paths = [
+      "/etc/passwd",
+      "/workspace/state.json",
+      "/workspace/results/../state.json",
+      "/workspace/results/",
+    ];
     const like = (path: string) => ({ type: "text", mimeType: "text/plain", size: 1, path });
     const code = `export default result.map((one: any) => typeof one.text);`;
     const results = [...paths.map(like), like("/workspace/results/fine.txt")];
-    expect(await value(code, results)).toEqual(["undefined", "undefined", "undefined", "undefined", "function"]);
+    expect(await value(code, results)).toEqual([
+      "undefined",
+      "undefined",
+      "undefined",
+      "undefined",
+      "function",
+    ]);
   });
 
   it("keep working for a program that has changed the language", async () => {

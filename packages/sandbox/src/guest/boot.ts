@@ -1,6 +1,12 @@
 import { callTool, payloadLimit, endByLimit, setCallLimits, settleCall, ToolError } from "./calls.ts";
 import { readMessages, send, useToken, type HostMessage } from "./channel.ts";
-import { getPrompt, listPrompts, listResources, listResourceTemplates, readResource } from "./client-functions.ts";
+import {
+  getPrompt,
+  listPrompts,
+  listResources,
+  listResourceTemplates,
+  readResource,
+} from "./client-functions.ts";
 import { deno, onUncaught } from "./deno.ts";
 import { patchFileFunctions, patchNodeFunctions } from "./file-view.ts";
 import { encodeThrown } from "./guest-errors.ts";

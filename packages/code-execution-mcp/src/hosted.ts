@@ -1,0 +1,57 @@
+import { createSecretFilter } from "@cem/bridge";
+import type { Config } from "@cem/config";
+import type { ToolCatalog, ToolInvoker } from "@cem/core";
+import { createResultStore } from "@cem/workspace";
+import type { AgentOptions } from "./agent-options.ts";
+import { createBridge } from "./bridge.ts";
+import { withHostTools } from "./host-catalog.ts";
+import { loadHostTools } from "./host-tools.ts";
+import { openRecordingFile, readRecordingFile } from "./recording-file.ts";
+
+/** What an agent has on the host: the bridge, its tools, and what they change in catalog and sandbox. */
+export interface Hosted {
+  invoker: ToolInvoker;
+  /** The tools behind the invoker that no file stands for. */
+  hostTools: Record<string, string[]>;
+  addTo(catalog: ToolCatalog): ToolCatalog;
+  /** Guest paths of files that the guest must not see. */
+  hidden: readonly string[];
+  /** Writes the recording, if one was asked for. */
+  finish(): Promise<void>;
+}
+
+/**
+ * Sets up the host's side of tool calls.
+ *
+ * @throws CemError `TOOL_INVALID`, `RECORDING_UNREADABLE`, `RECORDING_INVALID` or `RECORDING_UNWRITABLE`.
+ */
+export async function createHosted(config: Config, options: AgentOptions): Promise<Hosted> {
+  const { onElicit, recordFile, replayFile, invoker: others } = options;
+  const loaded = await loadHostTools(config, options.tools);
+  const replay = replayFile === undefined ? undefined : await readRecordingFile(replayFile);
+  const writeRecording = recordFile === undefined ? undefined : await openRecordingFile(recordFile);
+  const bridge = createBridge({
+    tools: loaded.tools,
+    others,
+    store: createResultStore({ workspaceDir: config.execution.workspaceDir }),
+    elicit: onElicit,
+    hideSecrets: createSecretFilter(process.env),
+    record: writeRecording !== undefined,
+    replay,
+  });
+  const { descriptions } = bridge.hostTools;
+  const hostTools = Object.create(null) as Record<string, string[]>;
+  for (const { server, name } of descriptions) (hostTools[server] ??= []).push(name);
+  return {
+    invoker: bridge.invoker,
+    hostTools,
+    addTo: (catalog) =>
+      descriptions.length + loaded.problems.length === 0
+        ? catalog
+        : withHostTools(catalog, descriptions, loaded),
+    hidden: loaded.hidden,
+    async finish() {
+      if (bridge.recorder !== undefined) await writeRecording?.(bridge.recorder.recording());
+    },
+  };
+}
