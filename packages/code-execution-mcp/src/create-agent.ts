@@ -7,6 +7,7 @@ import type { Agent, CatalogSnapshot, ExecuteOptions, Guard, RankedTool, TaskRes
 import { createDiscovery } from "@cem/discovery";
 import { createGuard } from "@cem/guardrails";
 import { createSelector } from "@cem/selector";
+import { createResultStore } from "@cem/workspace";
 import type { AgentOptions } from "./agent-options.ts";
 import { createHosted } from "./hosted.ts";
 import type { Hosted } from "./hosted.ts";
@@ -122,7 +123,8 @@ class ConfiguredAgent implements Agent {
 
   async #createPipeline(): Promise<Agent> {
     const { config } = await loadFrom(this.#options);
-    this.#hosted = await createHosted(config, this.#options);
+    const store = createResultStore({ workspaceDir: config.execution.workspaceDir });
+    this.#hosted = await createHosted(config, this.#options, { store, others: this.#options.invoker });
     return createPipeline(stagesOf(this.#options, config, this.#hosted));
   }
 }

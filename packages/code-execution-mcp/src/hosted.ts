@@ -1,9 +1,9 @@
 import { createSecretFilter } from "@cem/bridge";
 import type { Config } from "@cem/config";
 import type { ToolCatalog, ToolInvoker } from "@cem/core";
-import { createResultStore } from "@cem/workspace";
 import type { AgentOptions } from "./agent-options.ts";
 import { createBridge } from "./bridge.ts";
+import type { BridgeSettings } from "./bridge.ts";
 import { withHostTools } from "./host-catalog.ts";
 import { loadHostTools } from "./host-tools.ts";
 import { openRecordingFile, readRecordingFile } from "./recording-file.ts";
@@ -25,15 +25,19 @@ export interface Hosted {
  *
  * @throws CemError `TOOL_INVALID`, `RECORDING_UNREADABLE`, `RECORDING_INVALID` or `RECORDING_UNWRITABLE`.
  */
-export async function createHosted(config: Config, options: AgentOptions): Promise<Hosted> {
-  const { onElicit, recordFile, replayFile, invoker: others } = options;
+export async function createHosted(
+  config: Config,
+  options: Pick<AgentOptions, "tools" | "onElicit" | "recordFile" | "replayFile">,
+  { store, others }: Pick<BridgeSettings, "store" | "others">,
+): Promise<Hosted> {
+  const { onElicit, recordFile, replayFile } = options;
   const loaded = await loadHostTools(config, options.tools);
   const replay = replayFile === undefined ? undefined : await readRecordingFile(replayFile);
   const writeRecording = recordFile === undefined ? undefined : await openRecordingFile(recordFile);
   const bridge = createBridge({
     tools: loaded.tools,
     others,
-    store: createResultStore({ workspaceDir: config.execution.workspaceDir }),
+    store,
     elicit: onElicit,
     hideSecrets: createSecretFilter(process.env),
     record: writeRecording !== undefined,

@@ -8,6 +8,7 @@ export { GuestPool } from "./guest-pool.ts";
 export type { GuestPoolSettings, GuestPoolStats } from "./guest-pool.ts";
 export type { Guest, GuestExit, GuestUsage } from "./guest.ts";
 export {
+  GUEST_CLIENT_DECLARATIONS,
   GUEST_CLIENT_FILE,
   GUEST_CLIENT_SPECIFIER,
   GUEST_CLIENT_TYPES,
