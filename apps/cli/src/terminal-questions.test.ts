@@ -92,6 +92,6 @@ describe("createQuestions", () => {
       signal: ended.signal,
     });
     setTimeout(() => ended.abort(), 20);
-    await expect(asked).rejects.toThrow();
+    await expect(asked).rejects.toThrow("aborted");
   });
 });

@@ -24,12 +24,12 @@ export interface HostToolContext {
    * Asks the user, where one is; else the answer is `decline`. The time a person takes counts neither against the
    * tool nor against the run.
    */
-  elicit(
+  elicit: (
     question: { message: string } & (
       | { mode?: "form"; requestedSchema: JsonObject }
       | { mode: "url"; url: string }
     ),
-  ): Promise<ElicitAnswer>;
+  ) => Promise<ElicitAnswer>;
 }
 
 /** A function on the host that guest code calls like any other tool. */

@@ -181,9 +181,11 @@ describe("createHostTools", () => {
       },
     });
     expect(await call(slow)).toMatchObject({ error: { code: "TOOL_TIMEOUT" } });
-    const { execute } = slow;
     const signal = AbortSignal.timeout(30);
-    const patient = defineTool({ description: "", execute });
+    const patient = defineTool({
+      description: "",
+      execute: (input, context) => slow.execute(input as never, context),
+    });
     expect(await call(patient, {}, {}, { signal })).toMatchObject({ error: { code: "CALL_CANCELLED" } });
     expect(aborted).toBe(2);
   });
@@ -246,7 +248,9 @@ describe("createHostTools", () => {
       value: { type: "text", size: 2_000, preview: "x".repeat(1_000) },
     });
     expect(kept).toHaveLength(3);
-    expect(await call(tool)).toMatchObject({ value: [{ data: "PGI+" }, { raw: { data: "AAAA" } }, expect.any(String)] });
+    expect(await call(tool)).toMatchObject({
+      value: [{ data: "PGI+" }, { raw: { data: "AAAA" } }, expect.any(String)],
+    });
   });
 
   it("says when a result is nothing that JSON can carry", async () => {

@@ -84,7 +84,7 @@ async function run(code: string, options?: Parameters<Agent["executeCode"]>[1]):
 
 async function value(code: string): Promise<unknown> {
   const result = await run(code);
-  expect(result.error, JSON.stringify(result.error)).toBeNull();
+  expect(result.error).toBeNull();
   return result.value;
 }
 

@@ -25,7 +25,7 @@ export async function findHostToolFiles(serversDir: string): Promise<HostToolFil
   const folders = (await readdir(serversDir)).filter((name) => !/^[._]/.test(name)).toSorted();
   const found = folders.map(async (server) => {
     const folder = path.join(serversDir, server);
-    const names = await readdir(folder).catch(() => []);
+    const names = await readdir(folder).catch((): string[] => []);
     return names.toSorted().flatMap((name): HostToolFile[] => {
       const stem = HOST_FILE.exec(name)?.groups?.["name"];
       return stem === undefined ? [] : [{ server, name: stem, file: path.join(folder, name) }];

@@ -115,20 +115,20 @@ export class ToolBridge {
     }
   }
 
-  /** Counts what one call says of its waiting: questions may overlap, and a call that ends waits no more. */
+  /** What one call says of its waiting: questions may overlap, and a call that has ended waits no more. */
   #waiting(): { set: (isWaiting: boolean) => void; end: () => void } {
+    const { onWaiting } = this.#settings;
     let questions = 0;
     let ended = false;
-    const set = (isWaiting: boolean): void => {
-      if (ended) return;
+    const change = (count: number): void => {
       const before = questions;
-      questions = Math.max(0, questions + (isWaiting ? 1 : -1));
-      if ((before === 0) !== (questions === 0)) this.#settings.onWaiting(questions > 0);
+      questions = Math.max(0, count);
+      if ((before === 0) !== (questions === 0)) onWaiting(questions > 0);
     };
     return {
-      set,
+      set: (isWaiting) => ended || change(questions + (isWaiting ? 1 : -1)),
       end: () => {
-        while (questions > 0) set(false);
+        change(0);
         ended = true;
       },
     };

@@ -30,7 +30,7 @@ export async function serveHostTools(tools: Record<string, string[]> = {}): Prom
     sources[server] = sourceOf(server, tools[server] ?? []);
   }
   const { registerHooks } = (await import("node:module")) as unknown as {
-    registerHooks(hooks: ModuleHooks): void;
+    registerHooks: (hooks: ModuleHooks) => void;
   };
   registerHooks({
     load(url, context, next) {
