@@ -1,5 +1,6 @@
 import type { JsonValue, ToolInvoker } from "@cem/core";
 import { expect, it } from "vitest";
+import { GUEST_CLIENT_DECLARATIONS } from "../guest-boot.ts";
 import { recordingInvoker, type Harness } from "./harness.ts";
 
 const hostTools = { crm: ["find_customer"], calculator: ["multiply"] };
@@ -57,6 +58,15 @@ export default [await add({ a: 1, b: 1 }), await multiply({ a: 2, b: 3 }), versi
     const code = `import { find_customer } from "./servers/crm/index.ts";\n\nawait find_customer({});`;
     const outcome = await harness().run(code, { invoker, hostTools });
     expect(outcome).toMatchObject({ status: "failed", error: { message: "no such customer", line: 3 } });
+  });
+
+  it("gives the program a client module with all that its declarations name", async () => {
+    const declared = [...GUEST_CLIENT_DECLARATIONS.matchAll(/declare (?:function|class) (\w+)/g)].map(
+      ([, name]) => name,
+    );
+    const code = `export default Object.keys(await import("./client/index.ts"));`;
+    expect(await harness().value(code)).toEqual(expect.arrayContaining(declared));
+    expect(declared.length).toBeGreaterThan(6);
   });
 
   it("offers what a server has besides tools", async () => {
