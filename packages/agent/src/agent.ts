@@ -26,8 +26,6 @@ export interface AgentSettings {
   sandbox: Sandbox | (() => Promise<Sandbox>);
   /** Answers calls to tools that run on the host. Absent: there are none. */
   invoker?: ToolInvoker;
-  /** Tools behind the invoker that no file stands for: by server, their names. */
-  hostTools?: Readonly<Record<string, readonly string[]>>;
   /** How tokens are counted. Default: o200k_base. */
   countTokens?: TokenCounter;
 }

@@ -152,7 +152,6 @@ export class TaskRun {
       onToolCall: (call) => this.#emit({ type: "tool-called", call }),
     };
     if (stages.invoker !== undefined) request.invoker = stages.invoker;
-    if (stages.hostTools !== undefined) request.hostTools = stages.hostTools;
     if (options.limits !== undefined) request.limits = options.limits;
     const sandbox = await this.#context.sandbox();
     return sandbox.run(request);

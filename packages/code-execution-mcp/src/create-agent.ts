@@ -43,9 +43,8 @@ function stagesOf(options: AgentOptions, config: Config, hosted: Hosted): AgentS
     selector: options.selector ?? createSelector(),
     generator: options.generator ?? createRulesGenerator(),
     guard: options.guard ?? createConfiguredGuard(config),
-    sandbox: () => createSandbox(config, { ...options, hidden: hosted.hidden }),
+    sandbox: () => createSandbox(config, { ...options, ...hosted.spec }),
     invoker: hosted.invoker,
-    hostTools: hosted.hostTools,
   };
 }
 

@@ -1,6 +1,6 @@
-import { createSecretFilter } from "@cem/bridge";
+import { createHostTools, createSecretFilter } from "@cem/bridge";
 import type { Config } from "@cem/config";
-import type { ToolCatalog, ToolInvoker } from "@cem/core";
+import type { SandboxSpec, ToolCatalog, ToolInvoker } from "@cem/core";
 import type { AgentOptions } from "./agent-options.ts";
 import { createBridge } from "./bridge.ts";
 import type { BridgeSettings } from "./bridge.ts";
@@ -11,11 +11,9 @@ import { openRecordingFile, readRecordingFile } from "./recording-file.ts";
 /** What an agent has on the host: the bridge, its tools, and what they change in catalog and sandbox. */
 export interface Hosted {
   invoker: ToolInvoker;
-  /** The tools behind the invoker that no file stands for. */
-  hostTools: Record<string, string[]>;
   addTo(catalog: ToolCatalog): ToolCatalog;
-  /** Guest paths of files that the guest must not see. */
-  hidden: readonly string[];
+  /** What the sandbox has to know of host tools. */
+  spec: Pick<SandboxSpec, "hidden" | "hostTools">;
   /** Writes the recording, if one was asked for. */
   finish(): Promise<void>;
 }
@@ -48,14 +46,19 @@ export async function createHosted(
   for (const { server, name } of descriptions) (hostTools[server] ??= []).push(name);
   return {
     invoker: bridge.invoker,
-    hostTools,
+    spec: { hidden: loaded.hidden, hostTools },
     addTo: (catalog) =>
       descriptions.length + loaded.problems.length === 0
         ? catalog
         : withHostTools(catalog, descriptions, loaded),
-    hidden: loaded.hidden,
     async finish() {
       if (bridge.recorder !== undefined) await writeRecording?.(bridge.recorder.recording());
     },
   };
+}
+
+/** A catalog with the host tools in files among the others, for looking at and not for calling. */
+export async function withHostToolFiles(catalog: ToolCatalog, config: Config): Promise<ToolCatalog> {
+  const loaded = await loadHostTools(config);
+  return withHostTools(catalog, createHostTools({ tools: loaded.tools }).descriptions, loaded);
 }

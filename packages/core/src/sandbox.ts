@@ -50,6 +50,11 @@ export interface SandboxSpec {
   mounts?: readonly Mount[];
   /** Absolute guest paths of files in mounts that the guest must neither read nor import. */
   hidden?: readonly string[];
+  /**
+   * Tools behind the invoker that no file stands for: code imports them all the same, from
+   * `./servers/<server>/index.ts`. By server, the names of its tools, which are valid identifiers.
+   */
+  hostTools?: Readonly<Record<string, readonly string[]>>;
   network?: NetworkPolicy;
   limits?: Partial<RunLimits>;
   /** Refuse to start below this level. */
@@ -66,11 +71,6 @@ export interface RunRequest {
   code: string;
   /** Where calls to host tools go. Absent: there are none, and each such call fails in the guest. */
   invoker?: ToolInvoker;
-  /**
-   * Tools behind the invoker that no file stands for: the guest imports them all the same, from
-   * `./servers/<server>/index.ts`. By server, the names of its tools, which are valid identifiers.
-   */
-  hostTools?: Readonly<Record<string, readonly string[]>>;
   /** Overrides the sandbox's own limits for this run. */
   limits?: Partial<RunLimits>;
   onOutput?: (chunk: OutputChunk) => void;

@@ -18,6 +18,8 @@ export interface GuestPlan {
   mounts: readonly Mount[];
   /** Guest paths of files whose text the guest must not see. */
   hidden: readonly string[];
+  /** Tools on the host that no file stands for, by server. */
+  hostTools: Readonly<Record<string, readonly string[]>>;
   network: NetworkPolicy;
   memoryMb: number;
   writeMb: number;
@@ -92,6 +94,13 @@ export function guestPaths({ workspaceDir, mounts }: GuestPlan): Record<string, 
     [GUEST_WORKSPACE, workspaceDir],
     ...mounts.map(({ guestPath, hostPath }): [string, string] => [guestPath, hostPath]),
   ]);
+}
+
+/** Where a path under the workspace or a mount of it really is. */
+export function toHostPath(plan: GuestPlan, path: string): string {
+  const places = Object.entries(guestPaths(plan)).toSorted(([a], [b]) => b.length - a.length);
+  const [guest, host] = places.find(([folder]) => path.startsWith(`${folder}/`)) ?? ["", ""];
+  return host + path.slice(guest.length);
 }
 
 /** Where a sandbox keeps the modules that stand in for Node's. */

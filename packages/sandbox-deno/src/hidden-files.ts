@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { guestPaths, hiddenStandIn, standInFolder, type GuestPlan } from "./guest-plan.ts";
+import { hiddenStandIn, standInFolder, toHostPath, type GuestPlan } from "./guest-plan.ts";
 
 const TEXT = `throw new Error("This file runs on the host, where code in the sandbox can't see it. Import its tools from ./servers/<server>/index.ts.");\n`;
 
@@ -12,11 +12,7 @@ export function writeHiddenStandIn({ hidden, privateDir }: GuestPlan): void {
 
 /** Hidden files where they really are. */
 export function hostPathsOf(plan: GuestPlan): string[] {
-  const paths = Object.entries(guestPaths(plan)).toSorted(([a], [b]) => b.length - a.length);
-  return plan.hidden.flatMap((file) => {
-    const [guest, host] = paths.find(([folder]) => file.startsWith(`${folder}/`)) ?? [];
-    return guest === undefined || host === undefined ? [] : [host + file.slice(guest.length)];
-  });
+  return plan.hidden.map((file) => toHostPath(plan, file));
 }
 
 /** Hidden files that are there, each with its stand-in, for guests with a view of their own. */

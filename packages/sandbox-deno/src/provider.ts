@@ -188,6 +188,7 @@ function makePlan(
     workspaceDir: spec?.workspaceDir ?? empty,
     mounts: spec?.mounts ?? [],
     hidden: spec?.hidden ?? [],
+    hostTools: spec?.hostTools ?? {},
     network: spec?.network ?? "none",
     memoryMb,
     writeMb,

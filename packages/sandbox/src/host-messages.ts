@@ -16,8 +16,6 @@ export interface RunMessage {
   calls: number;
   callsInFlight: number;
   payloadBytes: number;
-  /** Tools on the host that no file stands for: by server, their names. */
-  hostTools?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** One message as the line that goes to the guest. */

@@ -14,6 +14,7 @@ export {
   GUEST_CLIENT_TYPES,
   guestBootFile,
 } from "./guest-boot.ts";
+export { hostToolModule, hostToolModuleUrl } from "./host-tool-imports.ts";
 export { encodeHostMessage } from "./host-messages.ts";
 export type { InitMessage } from "./host-messages.ts";
 export { MAX_VALUE_DEPTH } from "./json-depth.ts";

@@ -82,8 +82,7 @@ export class RunSession implements GuestListener {
       ),
     );
     const { calls, callsInFlight, payloadBytes } = limits;
-    const { hostTools = {} } = request;
-    const message = { type: "run", source, calls, callsInFlight, payloadBytes, hostTools } as const;
+    const message = { type: "run", source, calls, callsInFlight, payloadBytes } as const;
     if (!this.#ended) connected.guest.stdin.write(encodeHostMessage(message));
     return this.#outcome.promise;
   }

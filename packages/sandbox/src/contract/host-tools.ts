@@ -3,7 +3,8 @@ import { expect, it } from "vitest";
 import { GUEST_CLIENT_DECLARATIONS } from "../guest-boot.ts";
 import { recordingInvoker, type Harness } from "./harness.ts";
 
-const hostTools = { crm: ["find_customer"], calculator: ["multiply"] };
+/** What the contract's sandbox is told of them. */
+export const HOST_TOOLS = { crm: ["find_customer"], calculator: ["multiply"] };
 
 /** Tools on the host that no file stands for. */
 export function hostToolsContract(harness: () => Harness): void {
@@ -11,7 +12,7 @@ export function hostToolsContract(harness: () => Harness): void {
     const invoker = recordingInvoker(({ args }) => ({ got: args }));
     const code = `import { find_customer } from "./servers/crm/index.ts";
 export default await find_customer({ name: "Ada" });`;
-    const outcome = await harness().run(code, { invoker, hostTools });
+    const outcome = await harness().run(code, { invoker });
     expect(outcome).toMatchObject({ status: "completed", value: { got: { name: "Ada" } } });
     expect(invoker.calls).toEqual([{ server: "crm", tool: "find_customer", args: { name: "Ada" } }]);
     expect(outcome.toolCalls).toMatchObject([{ server: "crm", tool: "find_customer", ok: true }]);
@@ -22,25 +23,25 @@ export default await find_customer({ name: "Ada" });`;
     const code = `import { add, multiply, version } from "./servers/calculator/index.ts";
 import { addTwice } from "./skills/double_number/index.ts";
 export default [await add({ a: 1, b: 1 }), await multiply({ a: 2, b: 3 }), version, await addTwice(4)];`;
-    expect(await harness().value(code, { invoker, hostTools })).toEqual([2, 6, "1.0", 8]);
+    expect(await harness().value(code, { invoker })).toEqual([2, 6, "1.0", 8]);
   });
 
   it("gives them to skills", async () => {
     const invoker = recordingInvoker(({ tool }) => tool);
     const code = `import { customerOf } from "./skills/uses_host/index.ts";\nexport default await customerOf("Ada");`;
-    expect(await harness().value(code, { invoker, hostTools })).toBe("find_customer");
+    expect(await harness().value(code, { invoker })).toBe("find_customer");
   });
 
   it("says what there is when a name is wrong", async () => {
     const code = `import { find_custommer } from "./servers/crm/index.ts";\nexport default find_custommer;`;
-    const outcome = await harness().run(code, { hostTools });
+    const outcome = await harness().run(code, {});
     expect(outcome).toMatchObject({
       status: "failed",
       error: { line: 1, message: expect.stringContaining("Did you mean find_customer?") },
     });
     const server = await harness().run(
       `import { x } from "./servers/calculater/index.ts";\nexport default x;`,
-      { hostTools },
+      {},
     );
     expect(server).toMatchObject({
       error: { message: expect.stringContaining("Did you mean ./servers/calculator") },
@@ -56,7 +57,7 @@ export default [await add({ a: 1, b: 1 }), await multiply({ a: 2, b: 3 }), versi
       }),
     };
     const code = `import { find_customer } from "./servers/crm/index.ts";\n\nawait find_customer({});`;
-    const outcome = await harness().run(code, { invoker, hostTools });
+    const outcome = await harness().run(code, { invoker });
     expect(outcome).toMatchObject({ status: "failed", error: { message: "no such customer", line: 3 } });
   });
 
@@ -110,12 +111,11 @@ export default [
     };
     const limits = { timeoutMs: 1_200 };
     const asks = `import { find_customer } from "./servers/crm/index.ts";\nawait find_customer({});`;
-    expect(await harness().value(`${asks}\nexport default "answered";`, { invoker, hostTools, limits })).toBe(
+    expect(await harness().value(`${asks}\nexport default "answered";`, { invoker, limits })).toBe(
       "answered",
     );
     const after = await harness().run(`${asks}\nfor (;;) await new Promise((go) => setTimeout(go, 10));`, {
       invoker,
-      hostTools,
       limits,
     });
     expect(after.status).toBe("timed-out");

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { failuresContract } from "./failures.ts";
 import { filesContract } from "./files.ts";
 import { Harness, TOOL_FILES, type ContractOptions } from "./harness.ts";
-import { HOST_TOOL_FILES, hostToolsContract } from "./host-tools.ts";
+import { HOST_TOOL_FILES, HOST_TOOLS, hostToolsContract } from "./host-tools.ts";
 import { hostileContract } from "./hostile.ts";
 import { lifecycleContract } from "./lifecycle.ts";
 import { limitsContract } from "./limits.ts";
@@ -29,7 +29,11 @@ export function describeSandboxContract(
   describe(`sandbox contract: ${name}`, () => {
     let harness: Harness;
     beforeAll(async () => {
-      harness = await Harness.make(makeProvider(), { ...TOOL_FILES, ...ODD_FILES, ...HOST_TOOL_FILES });
+      harness = await Harness.make(
+        makeProvider(),
+        { ...TOOL_FILES, ...ODD_FILES, ...HOST_TOOL_FILES },
+        { hostTools: HOST_TOOLS },
+      );
     });
     afterAll(() => harness?.dispose());
     const current = () => harness;

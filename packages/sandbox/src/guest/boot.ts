@@ -1,4 +1,12 @@
-import { callTool, payloadLimit, endByLimit, setCallLimits, settleCall, ToolError } from "./calls.ts";
+import {
+  callTool,
+  hostTool,
+  payloadLimit,
+  endByLimit,
+  setCallLimits,
+  settleCall,
+  ToolError,
+} from "./calls.ts";
 import { readMessages, send, useToken, type HostMessage } from "./channel.ts";
 import {
   getPrompt,
@@ -10,7 +18,6 @@ import {
 import { deno, onUncaught } from "./deno.ts";
 import { patchFileFunctions, patchNodeFunctions } from "./file-view.ts";
 import { encodeThrown } from "./guest-errors.ts";
-import { serveHostTools } from "./host-modules.ts";
 import { encodeJson, TooLargeError } from "./json-value.ts";
 import { importAll, importSource, type ImportRequest } from "./loader.ts";
 import { redirectOutput } from "./output.ts";
@@ -18,8 +25,9 @@ import { toHostPath, usePaths } from "./paths.ts";
 import { protectCall, quote } from "./primordials.ts";
 
 export { getPrompt, listPrompts, listResources, listResourceTemplates, readResource };
-// The last two are for the stand-ins of Node's modules, where the guest has no view of its own.
-export { callTool, ToolError, patchNodeFunctions, toHostPath };
+// `hostTool` is for the modules of host tools; the last two are for the stand-ins of Node's modules, where the guest has
+// no view of its own.
+export { callTool, ToolError, hostTool, patchNodeFunctions, toHostPath };
 
 type Run = Extract<HostMessage, { type: "run" }>;
 type Main = (runtime: object) => Promise<unknown>;
@@ -53,7 +61,6 @@ async function run(message: Run): Promise<void> {
   setCallLimits(message);
   let main: Main;
   try {
-    await serveHostTools(message.hostTools);
     const module = await importSource(message.source, "application/typescript");
     main = module["default"] as Main;
   } catch (error) {

@@ -116,6 +116,11 @@ export async function callTool(server: string, tool: string, args: unknown = {})
   throw new ToolError(result.error.message, result.error.code, result.error.details);
 }
 
+/** A tool on the host as a function, for tools that no file stands for. */
+export function hostTool(server: string, tool: string): (input?: unknown) => Promise<unknown> {
+  return (input = {}) => callTool(server, tool, input);
+}
+
 function dispatch(frame: string): void {
   state.inFlight += 1;
   send(frame);
