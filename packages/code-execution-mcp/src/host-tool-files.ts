@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import type { Dirent } from "node:fs";
 import { readdir, realpath } from "node:fs/promises";
 import { registerHooks } from "node:module";
 import path from "node:path";
@@ -19,19 +19,27 @@ export interface HostToolFile {
   file: string;
 }
 
-/** Finds `servers/<server>/<tool>.host.ts`. A folder that does not exist has none. */
+/** Finds `servers/<server>/<tool>.host.ts`, past links: what they lead to has a place of its own. */
 export async function findHostToolFiles(serversDir: string): Promise<HostToolFile[]> {
-  if (!existsSync(serversDir)) return [];
-  const folders = (await readdir(serversDir)).filter((name) => !/^[._]/.test(name)).toSorted();
-  const found = folders.map(async (server) => {
+  const folders = (await list(serversDir)).filter(
+    (entry) => entry.isDirectory() && !/^[._]/.test(entry.name),
+  );
+  const found = folders.map(async ({ name: server }) => {
     const folder = path.join(serversDir, server);
-    const names = await readdir(folder).catch((): string[] => []);
-    return names.toSorted().flatMap((name): HostToolFile[] => {
-      const stem = HOST_FILE.exec(name)?.groups?.["name"];
-      return stem === undefined ? [] : [{ server, name: stem, file: path.join(folder, name) }];
+    return (await list(folder)).flatMap((entry): HostToolFile[] => {
+      const name = HOST_FILE.exec(entry.name)?.groups?.["name"];
+      return name === undefined || !entry.isFile()
+        ? []
+        : [{ server, name, file: path.join(folder, entry.name) }];
     });
   });
   return (await Promise.all(found)).flat();
+}
+
+/** Sorted, so that a catalog is the same on every file system. A folder that can't be listed is empty. */
+async function list(folder: string): Promise<Dirent[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((): Dirent[] => []);
+  return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /**
