@@ -23,6 +23,10 @@ export interface SharedOptions {
   minIsolation?: IsolationLevel;
   /** Seconds. */
   timeout?: number;
+  /** A file to record the run's calls to the host in. */
+  record?: string;
+  /** A recording that answers those calls. */
+  replay?: string;
 }
 
 const OUTPUT_GROUP = "Output:";
@@ -68,6 +72,17 @@ export function addSettingOptions(command: Command, configFlag = "--config <file
     new Option("--timeout <seconds>", "stop the code after so long").argParser(seconds),
   ];
   for (const option of options) command.addOption(option.helpGroup(SETTINGS_GROUP));
+  return command;
+}
+
+export function addRecordingOptions(command: Command): Command {
+  const options = [
+    new Option("--record <file>", "write the calls to tools on the host, and their results, to this file"),
+    new Option("--replay <file>", "answer those calls from a recording, without the tools").conflicts(
+      "record",
+    ),
+  ];
+  for (const option of options) command.addOption(option.helpGroup("Recording:"));
   return command;
 }
 

@@ -7,7 +7,10 @@ import type { Agent, CatalogSnapshot, ExecuteOptions, Guard, RankedTool, TaskRes
 import { createDiscovery } from "@cem/discovery";
 import { createGuard } from "@cem/guardrails";
 import { createSelector } from "@cem/selector";
+import { createResultStore } from "@cem/workspace";
 import type { AgentOptions } from "./agent-options.ts";
+import { createHosted } from "./hosted.ts";
+import type { Hosted } from "./hosted.ts";
 import { loadFrom } from "./load.ts";
 import { createSandbox } from "./sandboxes.ts";
 
@@ -34,16 +37,15 @@ export async function executeTask(
 }
 
 /** The stages that the configuration asks for, where the options bring none of their own. */
-function stagesOf(options: AgentOptions, config: Config): AgentSettings {
-  const stages: AgentSettings = {
-    catalog: options.catalog ?? createCatalog(config),
+function stagesOf(options: AgentOptions, config: Config, hosted: Hosted): AgentSettings {
+  return {
+    catalog: hosted.addTo(options.catalog ?? createCatalog(config)),
     selector: options.selector ?? createSelector(),
     generator: options.generator ?? createRulesGenerator(),
     guard: options.guard ?? createConfiguredGuard(config),
-    sandbox: () => createSandbox(config, options),
+    sandbox: () => createSandbox(config, { ...options, ...hosted.spec }),
+    invoker: hosted.invoker,
   };
-  if (options.invoker !== undefined) stages.invoker = options.invoker;
-  return stages;
 }
 
 /** The tools in the configured folders. */
@@ -66,6 +68,7 @@ class ConfiguredAgent implements Agent {
   readonly specificationVersion = "v1";
   readonly #options: AgentOptions;
   #pipeline: Promise<Agent> | undefined;
+  #hosted: Hosted | undefined;
   #disposed = false;
 
   constructor(options: AgentOptions) {
@@ -99,6 +102,7 @@ class ConfiguredAgent implements Agent {
     this.#disposed = true;
     const pipeline = await this.#pipeline?.catch(() => undefined);
     await pipeline?.dispose();
+    await this.#hosted?.finish();
   }
 
   #obtainPipeline(): Promise<Agent> {
@@ -118,6 +122,8 @@ class ConfiguredAgent implements Agent {
 
   async #createPipeline(): Promise<Agent> {
     const { config } = await loadFrom(this.#options);
-    return createPipeline(stagesOf(this.#options, config));
+    const store = createResultStore({ workspaceDir: config.execution.workspaceDir });
+    this.#hosted = await createHosted(config, this.#options, { store, others: this.#options.invoker });
+    return createPipeline(stagesOf(this.#options, config, this.#hosted));
   }
 }

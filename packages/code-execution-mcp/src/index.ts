@@ -8,6 +8,8 @@ export type { SandboxOptions } from "./sandboxes.ts";
 
 export { createAgent as createPipeline } from "@cem/agent";
 export type { AgentSettings } from "@cem/agent";
+export { createMockInvoker, defineTool } from "@cem/bridge";
+export type { HostTool, HostToolContext, MockInvoker, MockTool, ToolSchema } from "@cem/bridge";
 export { createRulesGenerator } from "@cem/codegen";
 export { loadConfig } from "@cem/config";
 export type { Config, ConfigInput, LoadConfigOptions, LoadedConfig } from "@cem/config";
@@ -17,6 +19,9 @@ export type {
   AgentEvent,
   CatalogSnapshot,
   CodeGenerator,
+  Elicit,
+  ElicitAnswer,
+  ElicitRequest,
   ErrorInfo,
   ExecuteOptions,
   Guard,
@@ -24,6 +29,7 @@ export type {
   IsolationLevel,
   JsonValue,
   RankedTool,
+  ResultHandle,
   RunLimits,
   Sandbox,
   SandboxProvider,

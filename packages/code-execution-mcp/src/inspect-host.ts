@@ -4,6 +4,7 @@ import type { LoadedConfig } from "@cem/config";
 import type { CatalogSnapshot, SandboxProbe } from "@cem/core";
 import type { ConfigSource } from "./agent-options.ts";
 import { createCatalog } from "./create-agent.ts";
+import { withHostToolFiles } from "./hosted.ts";
 import { loadFrom } from "./load.ts";
 import { probeSandboxes } from "./sandboxes.ts";
 
@@ -41,7 +42,7 @@ export async function inspectHost(source: ConfigSource & { signal?: AbortSignal 
     inspectFolder(workspaceDir),
     inspectFolder(serversDir),
     inspectFolder(skillsDir),
-    createCatalog(config).list(options),
+    withHostToolFiles(createCatalog(config), config).then((catalog) => catalog.list(options)),
     probeSandboxes(config, options),
   ]);
   return { node: process.versions.node, configuration, workspace, servers, skills, catalog, sandboxes };
