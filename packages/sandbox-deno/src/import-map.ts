@@ -1,11 +1,11 @@
 import * as fs from "node:fs";
 import * as promises from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { basename } from "node:path/posix";
+import { basename, relative } from "node:path/posix";
 import { pathToFileURL } from "node:url";
 import type { IsolationLevel } from "@cem/core";
-import { GUEST_CLIENT_SPECIFIER } from "@cem/sandbox";
-import { GUEST_RUNNER, guestPaths, standInFolder, type GuestPlan } from "./guest-plan.ts";
+import { GUEST_CLIENT_FILE, GUEST_CLIENT_SPECIFIER } from "@cem/sandbox";
+import { GUEST_RUNNER, GUEST_WORKSPACE, guestPaths, standInFolder, type GuestPlan } from "./guest-plan.ts";
 
 interface ImportMap {
   imports: Record<string, string>;
@@ -23,7 +23,8 @@ export function writeImportMap(level: IsolationLevel, plan: GuestPlan): void {
 
 /** The import map of a guest that sees `/workspace` itself. */
 function namespacedImportMap(bootFile: string): ImportMap {
-  return { imports: { [GUEST_CLIENT_SPECIFIER]: `file://${GUEST_RUNNER}/guest/${basename(bootFile)}` } };
+  const bootUrl = `file://${GUEST_RUNNER}/guest/${basename(bootFile)}`;
+  return { imports: { [GUEST_CLIENT_SPECIFIER]: bootUrl, [`file://${GUEST_CLIENT_FILE}`]: bootUrl } };
 }
 
 /**
@@ -31,7 +32,7 @@ function namespacedImportMap(bootFile: string): ImportMap {
  * modules that import each other across mounts find each other, and Node's file modules take guest paths.
  */
 function hostImportMap(plan: GuestPlan, paths: Record<string, string>): ImportMap {
-  const { bootFile, privateDir, mounts } = plan;
+  const { bootFile, privateDir, mounts, workspaceDir } = plan;
   const bootUrl = pathToFileURL(bootFile).href;
   const places = Object.entries(paths).map(([guest, host]): [string, string] => [
     `file://${guest}/`,
@@ -40,6 +41,8 @@ function hostImportMap(plan: GuestPlan, paths: Record<string, string>): ImportMa
   const standIns = Object.fromEntries(
     writeStandIns(privateDir, bootUrl).map(({ name, file }) => [name, pathToFileURL(file).href]),
   );
+  const clientPath = relative(GUEST_WORKSPACE, GUEST_CLIENT_FILE);
+  const clientUrl = pathToFileURL(join(workspaceDir, clientPath)).href;
   const scopes: Record<string, Record<string, string>> = {};
   for (const { hostPath, guestPath } of mounts) {
     const [parent, guestParent] = [dirname(hostPath), dirname(guestPath)];
@@ -47,7 +50,9 @@ function hostImportMap(plan: GuestPlan, paths: Record<string, string>): ImportMa
       .filter(([guest]) => guest.startsWith(`${guestParent}/`))
       .map(([guest, host]) => [folderUrl(join(parent, guest.slice(guestParent.length))), folderUrl(host)]);
     const up = paths[guestParent];
+    const isTopLevel = guestParent === GUEST_WORKSPACE;
     scopes[folderUrl(hostPath)] = {
+      ...(isTopLevel ? { [pathToFileURL(join(parent, clientPath)).href]: bootUrl } : {}),
       ...(up === undefined ? {} : { [folderUrl(parent)]: folderUrl(up) }),
       ...Object.fromEntries(siblings),
       [folderUrl(hostPath)]: folderUrl(hostPath),
@@ -58,7 +63,13 @@ function hostImportMap(plan: GuestPlan, paths: Record<string, string>): ImportMa
   const promisesUrl = standIns["node:fs/promises"] ?? "";
   scopes[folderUrl(standInFolder(privateDir))] = { ...own, "node:fs/promises": promisesUrl };
   return {
-    imports: { [GUEST_CLIENT_SPECIFIER]: bootUrl, ...Object.fromEntries(places), ...standIns },
+    imports: {
+      [GUEST_CLIENT_SPECIFIER]: bootUrl,
+      [`file://${GUEST_CLIENT_FILE}`]: bootUrl,
+      [clientUrl]: bootUrl,
+      ...Object.fromEntries(places),
+      ...standIns,
+    },
     scopes,
   };
 }

@@ -4,6 +4,9 @@ import { fileURLToPath } from "node:url";
 /** What guest code imports to call tools on the host. */
 export const GUEST_CLIENT_SPECIFIER = "cem:client";
 
+/** The same module as a file of the workspace: what `servers/<server>/<tool>.ts` imports as `../../client/index.ts`. */
+export const GUEST_CLIENT_FILE = "/workspace/client/index.ts";
+
 /** What `cem:client` exports, for a type checker. */
 export const GUEST_CLIENT_TYPES = `declare module "${GUEST_CLIENT_SPECIFIER}" {
   /** Calls a tool that runs on the host. Rejects with a ToolError when it fails. */

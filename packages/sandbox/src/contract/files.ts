@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from "node:path";
 import type { SandboxProvider } from "@cem/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Harness, TOOL_FILES, writeFiles, type ContractOptions } from "./harness.ts";
+import { Harness, recordingInvoker, TOOL_FILES, writeFiles, type ContractOptions } from "./harness.ts";
 
 const CANARY = "canary-7d1f";
 
@@ -167,6 +167,14 @@ try { return Deno.readTextFileSync("link/secret.txt"); } catch (error) { return 
 import { addTwice } from "./skills/double_number/index.ts";
 export default [await add({ a: 1, b: 2 }), await addTwice(3), Deno.readTextFileSync("/data/notes/note.txt")];`;
       expect(await harness.value(code)).toEqual([3, 6, "from a mount"]);
+    });
+
+    it("reach the host by the client module beside them, and so does the program", async () => {
+      const invoker = recordingInvoker(({ args }) => args);
+      const code = `import { echo } from "./servers/host/index.ts";
+import { callTool } from "./client/index.ts";
+export default [await echo("a tool"), await callTool("host", "echo", "the program")];`;
+      expect(await harness.value(code, { invoker })).toEqual(["a tool", "the program"]);
     });
 
     it("can't be written when they are read-only", async () => {
