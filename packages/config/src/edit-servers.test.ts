@@ -30,7 +30,7 @@ describe("addServer", () => {
     ["mcpServers: # ours\n  b: # the first\n    url: http://b.example\n"],
   ])("adds to the form that is there: %j", async (before) => {
     const after = addServer(before, "a", entry);
-    expect(after).toMatch(/# ours[^]*name: b # the first|# ours[^]*b: # the first/);
+    expect(after).toMatch(/# ours[^]*b[^]*# the first/);
     expect((await load(after)).config.mcpServers.map(({ name }) => name)).toEqual(["b", "a"]);
     expect(() => addServer(after, "a", entry)).toThrow(expect.objectContaining({ code: "SERVER_EXISTS" }));
     const { config } = await load(removeServer(after, "a") ?? "");
