@@ -100,7 +100,12 @@ const shape = {
   auth: auth.optional().describe("How to sign in to a URL. Default: through the browser, when it asks."),
   enabled: z.boolean().optional().describe("Whether it is used. Default: true."),
   disabled: z.boolean().optional().describe("The opposite of enabled, as other programs write it."),
-  concurrency: z.int().min(1).max(MAX_CONCURRENCY).optional().describe("Calls under way at once. Default: 8."),
+  concurrency: z
+    .int()
+    .min(1)
+    .max(MAX_CONCURRENCY)
+    .optional()
+    .describe("Calls under way at once. Default: 8."),
   protocol: z
     .enum(["auto", "legacy", "2026-07-28"])
     .optional()

@@ -31,8 +31,17 @@ describe("fillVariables", () => {
   it("fills the URL, headers and sign-in of a remote server", () => {
     const settings: McpServerSettings = {
       name: "a",
-      transport: { kind: "http", url: "https://x.example/${PATH_PART:-mcp}", headers: { "X-Key": "${TOKEN}" } },
-      auth: { kind: "client-credentials", clientId: "id", clientSecret: "${TOKEN}", issuer: "https://i.example" },
+      transport: {
+        kind: "http",
+        url: "https://x.example/${PATH_PART:-mcp}",
+        headers: { "X-Key": "${TOKEN}" },
+      },
+      auth: {
+        kind: "client-credentials",
+        clientId: "id",
+        clientSecret: "${TOKEN}",
+        issuer: "https://i.example",
+      },
       secrets: ["known"],
     };
     expect(fill(settings)).toMatchObject({

@@ -4,6 +4,8 @@ export type { Difference } from "./describe-difference.ts";
 export { inspectDescription } from "./inspect-description.ts";
 export type { DescriptionFinding, InspectSettings } from "./inspect-description.ts";
 export { learnOutputSchema } from "./learn-output-schema.ts";
+export { addObserved, allowObserving, OBSERVED_FILE, readObserved } from "./observed-results.ts";
+export type { ObservedResults } from "./observed-results.ts";
 export { planServerFiles } from "./plan-server-files.ts";
 export type { ServerFilesPlan, ServerFilesRequest, ToolWarning } from "./plan-server-files.ts";
 export { readLock } from "./read-lock.ts";
