@@ -27,6 +27,8 @@ export interface AgentOptions extends ConfigSource {
   sandboxProvider?: SandboxProvider;
   /** The agent is for one run: no guest is made ready for a next one. Default: false. */
   oneRun?: boolean;
-  /** Answers calls to tools that run on the host. Default: there are none. */
+  /** Answers calls to tools that run on the host. Default: those of the configured MCP servers. */
   invoker?: ToolInvoker;
+  /** Takes the lines of the log where `logging.file` names no file. Default: standard error. */
+  onLog?: (line: string) => void;
 }

@@ -3,13 +3,23 @@ import type { AgentSettings } from "@cem/agent";
 import { createRulesGenerator } from "@cem/codegen";
 import type { Config } from "@cem/config";
 import { CemError } from "@cem/core";
-import type { Agent, CatalogSnapshot, ExecuteOptions, Guard, RankedTool, TaskResult } from "@cem/core";
+import type {
+  Agent,
+  CatalogSnapshot,
+  ExecuteOptions,
+  Guard,
+  RankedTool,
+  TaskResult,
+  ToolCatalog,
+} from "@cem/core";
 import { createDiscovery } from "@cem/discovery";
 import { createGuard } from "@cem/guardrails";
 import { createSelector } from "@cem/selector";
 import type { AgentOptions } from "./agent-options.ts";
 import { loadFrom } from "./load.ts";
 import { createSandbox } from "./sandboxes.ts";
+import type { Upstream } from "./upstream/create-upstream.ts";
+import { openUpstream } from "./upstream/open-upstream.ts";
 
 /**
  * An agent of the default stages, as the configuration wants them. The configuration is read at the first call.
@@ -34,24 +44,29 @@ export async function executeTask(
 }
 
 /** The stages that the configuration asks for, where the options bring none of their own. */
-function stagesOf(options: AgentOptions, config: Config): AgentSettings {
-  const stages: AgentSettings = {
-    catalog: options.catalog ?? createCatalog(config),
+function stagesOf(options: AgentOptions, config: Config, upstream: Upstream): AgentSettings {
+  return {
+    catalog: options.catalog ?? createCatalog(config, upstream),
     selector: options.selector ?? createSelector(),
     generator: options.generator ?? createRulesGenerator(),
     guard: options.guard ?? createConfiguredGuard(config),
     sandbox: () => createSandbox(config, options),
+    invoker: options.invoker ?? upstream.invoker,
   };
-  if (options.invoker !== undefined) stages.invoker = options.invoker;
-  return stages;
 }
 
-/** The tools in the configured folders. */
-export function createCatalog({ execution, optimizations }: Config): ReturnType<typeof createDiscovery> {
+/** The tools in the configured folders; those of MCP servers say when they can't be called. */
+export function createCatalog({ execution, optimizations }: Config, upstream: Upstream): ToolCatalog {
   const { serversDir, skillsDir } = execution;
   const { enabled, parallelDiscovery, toolCache, toolCacheFile } = optimizations;
-  const settings = { serversDir, skillsDir, parallel: enabled && parallelDiscovery };
-  return createDiscovery(enabled && toolCache ? { ...settings, cacheFile: toolCacheFile } : settings);
+  const parallel = enabled && parallelDiscovery;
+  const { folders } = upstream;
+  const readListed = async (folder: string) => (await folders.read(folder))?.server;
+  const settings = { serversDir, skillsDir, parallel, readListed };
+  const discovery = createDiscovery(
+    enabled && toolCache ? { ...settings, cacheFile: toolCacheFile } : settings,
+  );
+  return upstream.decorate(discovery);
 }
 
 function createConfiguredGuard({ guardrails }: Config): Guard {
@@ -66,6 +81,7 @@ class ConfiguredAgent implements Agent {
   readonly specificationVersion = "v1";
   readonly #options: AgentOptions;
   #pipeline: Promise<Agent> | undefined;
+  #upstream: Upstream | undefined;
   #disposed = false;
 
   constructor(options: AgentOptions) {
@@ -99,6 +115,7 @@ class ConfiguredAgent implements Agent {
     this.#disposed = true;
     const pipeline = await this.#pipeline?.catch(() => undefined);
     await pipeline?.dispose();
+    await this.#upstream?.close();
   }
 
   #obtainPipeline(): Promise<Agent> {
@@ -117,7 +134,8 @@ class ConfiguredAgent implements Agent {
   }
 
   async #createPipeline(): Promise<Agent> {
-    const { config } = await loadFrom(this.#options);
-    return createPipeline(stagesOf(this.#options, config));
+    const loaded = await loadFrom(this.#options);
+    this.#upstream = openUpstream(loaded, this.#options);
+    return createPipeline(stagesOf(this.#options, loaded.config, this.#upstream));
   }
 }

@@ -10,6 +10,7 @@ export { planServerFiles } from "./plan-server-files.ts";
 export type { ServerFilesPlan, ServerFilesRequest, ToolWarning } from "./plan-server-files.ts";
 export { readLock } from "./read-lock.ts";
 export type { ReadLock } from "./read-lock.ts";
+export { listForeignModules } from "./server-folder.ts";
 export { LOCK_FILE } from "./server-lock.ts";
 export type { LearnedOutput, LockedTool, ServerLock } from "./server-lock.ts";
 export { readDefinition } from "./tool-definition.ts";
