@@ -62,7 +62,7 @@ function toEntry({ definition, unresolved }: FoundServer): ServerEntry | undefin
     return {
       command,
       ...(isTexts(args) && args.length > 0 ? { args } : {}),
-      ...(isRecord(env) && Object.keys(env).length > 0 ? { env } : {}),
+      ...filled("env", env),
       ...(typeof cwd === "string" ? { cwd } : {}),
       ...off,
     };
@@ -71,9 +71,15 @@ function toEntry({ definition, unresolved }: FoundServer): ServerEntry | undefin
   return {
     url,
     ...(type === "sse" ? { type } : {}),
-    ...(isRecord(headers) && Object.keys(headers).length > 0 ? { headers } : {}),
+    ...filled("headers", headers),
     ...off,
   };
+}
+
+/** A mapping without its empty values, where anything is left of it. */
+function filled(key: string, value: unknown): Record<string, unknown> {
+  const entries = isRecord(value) ? Object.entries(value).filter(([, text]) => text !== "") : [];
+  return entries.length === 0 ? {} : { [key]: Object.fromEntries(entries) };
 }
 
 /** Arguments, queries and user names may be secrets, so none of them is shown. */
