@@ -134,8 +134,9 @@ class ConfiguredAgent implements Agent {
   }
 
   async #createPipeline(): Promise<Agent> {
+    const { onLog } = this.#options;
     const loaded = await loadFrom(this.#options);
-    this.#upstream = openUpstream(loaded, this.#options);
+    this.#upstream = openUpstream(loaded, onLog === undefined ? {} : { onLog });
     return createPipeline(stagesOf(this.#options, loaded.config, this.#upstream));
   }
 }

@@ -44,7 +44,7 @@ export async function inspectHost(
   const configuration = await loadFrom(source);
   const { config } = configuration;
   const { workspaceDir, serversDir, skillsDir } = config.execution;
-  const connected = openUpstream(configuration, source);
+  const connected = openUpstream(configuration, source.onLog === undefined ? {} : { onLog: source.onLog });
   try {
     const examined = examineServers(connected, options);
     const [workspace, servers, skills, catalog, upstream, sandboxes] = await Promise.all([

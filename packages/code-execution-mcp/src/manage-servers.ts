@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { addServer, loadConfig, removeServer } from "@cem/config";
-import type { LoadedConfig, ServerEntry } from "@cem/config";
+import type { ServerEntry } from "@cem/config";
 import { CemError } from "@cem/core";
 import type { AgentOptions, ConfigSource } from "./agent-options.ts";
 import { loadFrom } from "./load.ts";
@@ -15,26 +15,32 @@ import { openUpstream } from "./upstream/open-upstream.ts";
 /** Where the configuration comes from, and where its log goes. */
 export type ServerSource = ConfigSource & Pick<AgentOptions, "onLog"> & { signal?: AbortSignal };
 
+/** Starting a server for the first time may mean downloading it. */
+const FIRST_START_MS = 180_000;
+
 async function withUpstream<T>(
   source: ServerSource,
-  work: (upstream: Upstream, loaded: LoadedConfig) => Promise<T>,
+  work: (upstream: Upstream) => Promise<T>,
+  options: { minConnectTimeoutMs?: number } = {},
 ): Promise<T> {
-  const loaded = await loadFrom(source);
-  const upstream = openUpstream(loaded, source);
+  const upstream = openUpstream(await loadFrom(source), { ...onLogOf(source), ...options });
   try {
-    return await work(upstream, loaded);
+    return await work(upstream);
   } finally {
     await upstream.close();
   }
 }
 
 /**
- * Writes the files of MCP servers' tools.
+ * Writes the files of MCP servers' tools. With `isFirstStart` servers have time to be downloaded.
  *
  * @throws CemError `SERVER_UNKNOWN` for a name that is not configured, `CONFIG_INVALID`.
  */
-export function generateTools(source: ServerSource & GenerateOptions = {}): Promise<GeneratedServer[]> {
-  return withUpstream(source, (upstream) => generateServers(upstream, source));
+export function generateTools(
+  source: ServerSource & GenerateOptions & { isFirstStart?: boolean } = {},
+): Promise<GeneratedServer[]> {
+  const options = source.isFirstStart === true ? { minConnectTimeoutMs: FIRST_START_MS } : {};
+  return withUpstream(source, (upstream) => generateServers(upstream, source), options);
 }
 
 /** Tries the configured MCP servers, and tells how each one stands. */
@@ -151,6 +157,10 @@ async function replaceFile(file: string, text: string): Promise<void> {
     await rm(temporary, { force: true });
     throw error;
   }
+}
+
+function onLogOf({ onLog }: ServerSource): Pick<ServerSource, "onLog"> {
+  return onLog === undefined ? {} : { onLog };
 }
 
 function signalOf({ signal }: ServerSource): { signal?: AbortSignal } {

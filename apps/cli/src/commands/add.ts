@@ -8,6 +8,7 @@ import { renderRow } from "../render-rows.ts";
 import { renderGenerated } from "../render-servers.ts";
 import { oneLine, safeData } from "../safe-text.ts";
 import { shortPath } from "../short-path.ts";
+import type { Style } from "../text-layout.ts";
 import type { CommandContext } from "./index.ts";
 
 type AddInvocation = Extract<Invocation, { command: "add" }>;
@@ -15,11 +16,15 @@ type AddInvocation = Extract<Invocation, { command: "add" }>;
 /** `cem add`: a server into config.yaml, and its tools as files. A server that does not answer stays in. */
 export async function addMcpServer(
   { name, entry, options }: AddInvocation,
-  { signal }: CommandContext,
+  { signal, live }: CommandContext,
 ): Promise<Answer> {
   const source = { ...configSourceOf(options), ...logOption(options), signal };
   const file = await addServers([{ name, entry }], source);
-  const [generated] = await generateTools({ ...source, servers: [name] });
+  const added = (style: Style): string[] =>
+    renderRow("added", `${oneLine(name)} to ${shortPath(file)}`, style);
+  // A first start may take minutes, and must not look like a standstill.
+  if (live?.isTerminal) live.write(`\n${added(live.style).join("\n")}, starting it …\n`);
+  const [generated] = await generateTools({ ...source, servers: [name], isFirstStart: true });
   const isDone = generated?.state === "generated";
   const safe = safeData(generated === undefined ? [] : [generated]);
   const next = isDone ? [`cem tools ${name}`] : wayOut(name, generated?.error?.code);
@@ -28,7 +33,7 @@ export async function addMcpServer(
     data: { status: isDone ? "success" : "error", file, server: generated, next },
     report: (style) => [
       "",
-      ...renderRow("added", `${oneLine(name)} to ${shortPath(file)}`, style),
+      ...added(style),
       ...renderGenerated(safe, style),
       "",
       ...next.flatMap((command, index) => renderRow(index === 0 ? "next" : "", command, style)),

@@ -33,7 +33,7 @@ export async function importServers(
   if (isAgreed) {
     await addServers(wanted, source);
     const enabled = wanted.filter(({ entry }) => entry["enabled"] !== false).map(({ name }) => name);
-    generated = await generateTools({ ...source, servers: enabled });
+    generated = await generateTools({ ...source, servers: enabled, isFirstStart: true });
   }
   const isDone = generated.every(({ state }) => state === "generated");
   const added = isAgreed ? wanted.map(({ name }) => name) : [];

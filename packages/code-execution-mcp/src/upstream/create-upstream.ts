@@ -22,6 +22,8 @@ export interface UpstreamOptions {
   elicit?: Elicit;
   /** Keeps images, other bytes and large results. */
   store?: ResultStore;
+  /** The least time a server has to start, in milliseconds: a first start may download it. Default: 0. */
+  minConnectTimeoutMs?: number;
 }
 
 export interface ConfiguredServer {
@@ -54,8 +56,8 @@ export interface Upstream {
 
 /** Nothing is loaded or started before it is needed, and no server waits for another. */
 export function createUpstream(config: Config, options: UpstreamOptions = {}): Upstream {
-  const { variable = (name) => process.env[name], store, elicit } = options;
-  const settings = config.mcpServers.map(toServerSettings);
+  const { variable = (name) => process.env[name], store, elicit, minConnectTimeoutMs = 0 } = options;
+  const settings = config.mcpServers.map((server) => toServerSettings(server, minConnectTimeoutMs));
   const servers = new Map<string, ConfiguredServer>(
     settings.map(({ name, enabled = true }) => [name, { enabled }]),
   );

@@ -4,7 +4,7 @@ import type { AuthSettings, McpServerSettings, TransportSettings } from "@cem/mc
 const MS_PER_SECOND = 1_000;
 
 /** A server of the configuration in the terms of the MCP client. `${NAME}` is still in its place. */
-export function toServerSettings(setting: McpServerSetting): McpServerSettings {
+export function toServerSettings(setting: McpServerSetting, minConnectTimeoutMs: number): McpServerSettings {
   const { name, enabled, timeout, metadata, concurrency, protocol } = setting;
   const timeoutMs = Math.ceil(timeout * MS_PER_SECOND);
   const settings: McpServerSettings = {
@@ -12,7 +12,7 @@ export function toServerSettings(setting: McpServerSetting): McpServerSettings {
     transport: toTransport(setting),
     enabled,
     timeoutMs,
-    connectTimeoutMs: timeoutMs,
+    connectTimeoutMs: Math.max(timeoutMs, minConnectTimeoutMs),
     metadata,
   };
   if (concurrency !== undefined) settings.concurrency = concurrency;
