@@ -45,19 +45,20 @@ export function renderServers(servers: readonly ExaminedServer[], style: Style):
 }
 
 function factsOf(server: ExaminedServer): string[] {
-  const { transport, protocol, toolCount, generated, latencyMs } = server;
+  const { transport, protocol, toolCount, generated, latencyMs, leftOutCount = 0 } = server;
   const tools = toolCount === undefined ? generated : toolCount;
   return [
     padEnd(transport, 5),
     padEnd(protocol ?? "", 10),
     padEnd(tools === undefined ? "" : counted(tools, "tool"), 10),
     latencyMs === undefined ? "" : duration(latencyMs),
+    leftOutCount === 0 ? "" : `${leftOutCount} left out`,
   ];
 }
 
 /** What is to be known about a server, each with its way out. */
 export function notesOf(server: ExaminedServer): string[] {
-  const { name, state, lastError, generated, changed, added, flagged, leftOutCount = 0 } = server;
+  const { name, state, lastError, generated, changed, added, flagged } = server;
   const notes: string[] = [];
   if (state === "auth-required") notes.push(`wants a sign-in: run  cem auth ${name}`);
   else if (state === "connecting") notes.push("did not answer in time");
@@ -71,7 +72,6 @@ export function notesOf(server: ExaminedServer): string[] {
   }
   if (generated !== undefined && added.length > 0)
     notes.push(`new, without a file: ${names(added)}. cem generate ${name}`);
-  if (leftOutCount > 0) notes.push(`${counted(leftOutCount, "tool")} left out, see  cem generate ${name}`);
   for (const { tool, flags } of flagged) notes.push(...flags.map((flag) => flagNote(tool, flag)));
   return notes;
 }

@@ -7,7 +7,14 @@ export type { Importable, ImportableServer } from "./import-servers.ts";
 export { createLog } from "./log.ts";
 export type { Log, LogLevel } from "./log.ts";
 export { makeFolder } from "./make-folder.ts";
-export { addServers, generateTools, inspectServers, removeServerAndFiles, signIn } from "./manage-servers.ts";
+export {
+  addServers,
+  generateTools,
+  inspectServers,
+  listCatalog,
+  removeServerAndFiles,
+  signIn,
+} from "./manage-servers.ts";
 export type { RemovedServer, ServerSource } from "./manage-servers.ts";
 export { createUpstream } from "./upstream/create-upstream.ts";
 export type { ConfiguredServer, Upstream, UpstreamOptions } from "./upstream/create-upstream.ts";

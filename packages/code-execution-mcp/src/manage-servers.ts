@@ -1,9 +1,11 @@
 import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { addServer, loadConfig, removeServer } from "@cem/config";
-import type { ServerEntry } from "@cem/config";
+import type { Config, ServerEntry } from "@cem/config";
 import { CemError } from "@cem/core";
+import type { CatalogSnapshot } from "@cem/core";
 import type { AgentOptions, ConfigSource } from "./agent-options.ts";
+import { createCatalog } from "./create-agent.ts";
 import { loadFrom } from "./load.ts";
 import type { Upstream } from "./upstream/create-upstream.ts";
 import { examineServers } from "./upstream/examine.ts";
@@ -20,12 +22,13 @@ const FIRST_START_MS = 180_000;
 
 async function withUpstream<T>(
   source: ServerSource,
-  work: (upstream: Upstream) => Promise<T>,
+  work: (upstream: Upstream, config: Config) => Promise<T>,
   options: { minConnectTimeoutMs?: number } = {},
 ): Promise<T> {
-  const upstream = openUpstream(await loadFrom(source), { ...onLogOf(source), ...options });
+  const loaded = await loadFrom(source);
+  const upstream = openUpstream(loaded, { ...onLogOf(source), ...options });
   try {
-    return await work(upstream);
+    return await work(upstream, loaded.config);
   } finally {
     await upstream.close();
   }
@@ -46,6 +49,20 @@ export function generateTools(
 /** Tries the configured MCP servers, and tells how each one stands. */
 export function inspectServers(source: ServerSource = {}): Promise<ExaminedServer[]> {
   return withUpstream(source, (upstream) => examineServers(upstream, signalOf(source)));
+}
+
+/**
+ * Lists every tool there is, as an agent of the same configuration finds it. Connects to the server `connectTo` alone,
+ * if it is an MCP server, so that its tools say whether they can be called.
+ */
+export function listCatalog(source: ServerSource & { connectTo?: string } = {}): Promise<CatalogSnapshot> {
+  const { connectTo } = source;
+  return withUpstream(source, async (upstream, config) => {
+    if (connectTo !== undefined && upstream.servers.has(connectTo)) {
+      await examineServers(upstream, { ...signalOf(source), only: connectTo });
+    }
+    return createCatalog(config, upstream).list(signalOf(source));
+  });
 }
 
 /**
