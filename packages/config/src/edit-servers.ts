@@ -50,7 +50,7 @@ function parse(yaml: string): Document {
   const document = parseDocument(yaml);
   const [error] = document.errors;
   const isEditable = error === undefined && (document.contents === null || isMap(document.contents));
-  if (isEditable) return document as Document;
+  if (isEditable) return document;
   // The parser's own messages can quote the file, and so a secret.
   const why = error === undefined ? "is not a mapping of settings" : `is not valid YAML (${error.code})`;
   throw new CemError("CONFIG_INVALID", `The configuration ${why}, so it can't be edited.`);

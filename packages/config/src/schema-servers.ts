@@ -68,7 +68,7 @@ const auth = z
   })
   .transform((entry, context): ServerAuthSetting => {
     const { kind, clientId, clientSecret, issuer, scopes, clientMetadataUrl, callbackPort } = entry;
-    const common = { ...(scopes === undefined ? {} : { scopes }) };
+    const common = scopes === undefined ? {} : { scopes };
     if (kind === "client-credentials") {
       if (clientId !== undefined && clientSecret !== undefined && issuer !== undefined)
         return { kind, clientId, clientSecret, issuer, ...common };

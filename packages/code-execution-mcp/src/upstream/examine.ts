@@ -4,7 +4,7 @@ import type { ServerStatus } from "@cem/mcp-client";
 import type { Upstream } from "./create-upstream.ts";
 
 /** How long servers have to show that they are there, in milliseconds. */
-export const EXAMINE_TIMEOUT_MS = 10_000;
+const EXAMINE_TIMEOUT_MS = 10_000;
 
 /** How one MCP server stands, as tried. */
 export interface ExaminedServer extends ServerStatus {

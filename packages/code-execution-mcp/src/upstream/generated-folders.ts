@@ -3,7 +3,10 @@ import path from "node:path";
 import type { ToolDefinition, ToolServer } from "@cem/core";
 import type { LockedTool, ServerLock } from "@cem/tool-files";
 
+/** As @cem/tool-files names it, which is only loaded where there is one. */
 const LOCK_FILE = "tools.lock.json";
+/** What servers say of themselves is shown only where it can't be more than a name. */
+const PLAIN_NAME = /^[\w@./-]{1,64}$/;
 
 /** A server's generated folder, as its lock describes it. */
 export interface GeneratedFolder {
@@ -51,7 +54,7 @@ async function stampOf(file: string): Promise<string | undefined> {
 
 function toGenerated(name: string, lock: ServerLock, tools: ToolDefinition[]): GeneratedFolder {
   const { info } = lock.server;
-  const about = [info.name, info.version].filter((part) => part !== undefined && part !== "").join(" ");
+  const about = [info.name, info.version].filter((part) => PLAIN_NAME.test(part ?? "")).join(" ");
   const description = about === "" ? "An MCP server." : `The MCP server ${about}.`;
   return {
     lock,
