@@ -38,11 +38,23 @@ describe("cem add", () => {
     expect(tools.stdout).toContain("get_sum(input: { a: number; b: number }): Promise<unknown>");
     const code = 'import { get_sum } from "./servers/everything/index.ts";\nreturn get_sum({ a: 2, b: 3 });';
     expect(await cem(["exec", "-", "--quiet"], code)).toMatchObject({ stdout: "The sum of 2 and 3 is 5.\n" });
-    const run = await cem(["run", "--json", "Get structured content for Chicago"]);
-    const result = JSON.parse(run.stdout) as TaskResult;
-    expect(result).toMatchObject({ status: "success", origin: "rules", toolCalls: [{ ok: true }] });
-    expect(run.stderr).toBe("");
 
+    // A path from .env, and two servers at once.
+    writeFileSync(path.join(folder, ".env"), `DATA=${folder}\n`);
+    const files = [process.execPath, serverScript("server-filesystem"), "${DATA}"];
+    expect((await cem(["add", "files", "--quiet", "--", ...files])).stdout).toBe("files: 14\n");
+    const task = "Get structured content for Chicago and list the allowed directories";
+    const run = await cem(["run", "--json", task]);
+    const result = JSON.parse(run.stdout) as TaskResult;
+    expect(run.stderr).toBe("");
+    expect(result).toMatchObject({ status: "success", origin: "rules", availableTools: 27 });
+    expect(result.toolCalls.map(({ server, ok }) => [server, ok])).toEqual([
+      ["everything", true],
+      ["files", true],
+    ]);
+    expect(JSON.stringify(result.value)).toContain(folder);
+
+    expect(await cem(["remove", "files"])).toMatchObject({ code: 0 });
     const removed = await cem(["remove", "everything", "--json"]);
     expect(JSON.parse(removed.stdout)).toMatchObject({ status: "success", name: "everything" });
     expect(readFileSync(path.join(folder, "config.yaml"), "utf8")).toBe(comment);

@@ -20,6 +20,7 @@ import { loadFrom } from "./load.ts";
 import { createSandbox } from "./sandboxes.ts";
 import type { Upstream } from "./upstream/create-upstream.ts";
 import { openUpstream } from "./upstream/open-upstream.ts";
+import { warmUpServers } from "./upstream/warm-up.ts";
 
 /**
  * An agent of the default stages, as the configuration wants them. The configuration is read at the first call.
@@ -48,7 +49,7 @@ function stagesOf(options: AgentOptions, config: Config, upstream: Upstream): Ag
   return {
     catalog: options.catalog ?? createCatalog(config, upstream),
     selector: options.selector ?? createSelector(),
-    generator: options.generator ?? createRulesGenerator(),
+    generator: warmUpServers(options.generator ?? createRulesGenerator(), upstream),
     guard: options.guard ?? createConfiguredGuard(config),
     sandbox: () => createSandbox(config, options),
     invoker: options.invoker ?? upstream.invoker,
