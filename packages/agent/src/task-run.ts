@@ -11,6 +11,7 @@ import type {
   Selection,
   Stage,
   TaskResult,
+  ToolCallRecord,
   ToolDefinition,
 } from "@cem/core";
 import type { AgentSettings } from "./agent.ts";
@@ -162,7 +163,7 @@ export class TaskRun {
       code: this.#code,
       signal,
       onOutput: (chunk) => this.#emit({ type: "output", chunk }),
-      onToolCall: (call) => this.#emit({ type: "tool-called", call }),
+      onToolCall: (call) => this.#emit({ type: "tool-called", call: this.#named(call) }),
     };
     if (stages.invoker !== undefined) request.invoker = stages.invoker;
     if (options.limits !== undefined) request.limits = options.limits;
@@ -199,7 +200,7 @@ export class TaskRun {
       origin: this.#origin,
       selectedTools: this.#selected,
       availableTools: tools.length,
-      toolCalls: outcome?.toolCalls ?? [],
+      toolCalls: outcome?.toolCalls.map((call) => this.#named(call)) ?? [],
       isolation: outcome?.isolation ?? null,
       timings: this.#timings,
       contextTokens: contextTokens(
@@ -209,6 +210,13 @@ export class TaskRun {
         count,
       ),
     };
+  }
+
+  /** A call by the name that code has for the tool, not the one its server has. */
+  #named(call: ToolCallRecord): ToolCallRecord {
+    const server = this.#catalog.servers.find(({ name }) => name === call.server);
+    const tool = server?.tools.find(({ originalName }) => originalName === call.tool);
+    return tool === undefined ? call : { ...call, tool: tool.name };
   }
 
   async #stage<T>(stage: Stage, work: () => Promise<T>): Promise<T> {

@@ -31,6 +31,7 @@ return { text, conditions: typeof weather.conditions };`;
     expect(JSON.stringify(result.value)).toContain("The sum of 2 and 3 is 5.");
     expect(result.value).toMatchObject({ conditions: "string" });
     expect(result.toolCalls.map(({ ok }) => ok)).toEqual([true, true, true, true]);
+    expect(result.toolCalls.map(({ tool }) => tool)).toContain("get_sum");
     expect(await readFile(path.join(data, "a.txt"), "utf8")).toContain("5");
 
     const task = await agent.executeTask("Get structured content for New York");
