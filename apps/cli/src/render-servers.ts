@@ -101,8 +101,8 @@ export function renderGenerated(servers: readonly GeneratedServer[], style: Styl
   return ["", ...lines];
 }
 
-function summaryOf({ state, tools, directory, written, removed, error }: GeneratedServer): string {
-  if (state === "failed") return oneLine(error?.message ?? "failed");
+function summaryOf({ state, tools, directory, written, removed }: GeneratedServer): string {
+  if (state === "failed") return "failed";
   const changes = [
     ...(written.length > 0 ? [`${counted(written.length, "file")} written`] : []),
     ...(removed.length > 0 ? [`${removed.length} removed`] : []),
@@ -111,9 +111,10 @@ function summaryOf({ state, tools, directory, written, removed, error }: Generat
 }
 
 function detailsOf(server: GeneratedServer): string[] {
-  const { server: name, state, changed, skipped, conflicts, warnings, flagged, learned } = server;
+  const { server: name, state, changed, skipped, conflicts, warnings, flagged, learned, error } = server;
   const verb = state === "held" ? "changed, held back" : "changed, accepted";
   return [
+    ...(error === undefined ? [] : [oneLine(error.message)]),
     ...changed.flatMap(({ tool, differences }) => [
       `${verb}: ${tool}`,
       ...differences.slice(0, MAX_LISTED).map(({ place, text }) => `  ${place}: ${oneLine(text)}`),

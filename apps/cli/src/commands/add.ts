@@ -43,6 +43,7 @@ export async function addMcpServer(
 }
 
 function wayOut(name: string, code: string | undefined): string[] {
-  const again = code === "AUTH_REQUIRED" ? `cem auth ${name}` : `cem generate ${name}   to try again`;
-  return [again, `cem remove ${name}   to take it out`];
+  const out = `cem remove ${name}   to take it out`;
+  if (code === "SERVER_FOLDER_TAKEN") return [out];
+  return [code === "AUTH_REQUIRED" ? `cem auth ${name}` : `cem generate ${name}   to try again`, out];
 }
