@@ -51,15 +51,21 @@ export function inspectServers(source: ServerSource = {}): Promise<ExaminedServe
   return withUpstream(source, (upstream) => examineServers(upstream, signalOf(source)));
 }
 
+/** Who lists tools does not want to wait long for a server that may be down, in milliseconds. */
+const LIST_TIMEOUT_MS = 4_000;
+
 /**
- * Lists every tool there is, as an agent of the same configuration finds it. Connects to the server `connectTo` alone,
- * if it is an MCP server, so that its tools say whether they can be called.
+ * Lists every tool there is, as an agent of the same configuration finds it, and tries their MCP servers first, so that
+ * tools say whether they can be called. A server that does not answer within 4 s is taken to be there.
+ *
+ * @param source with `only`, no other server is tried.
  */
-export function listCatalog(source: ServerSource & { connectTo?: string } = {}): Promise<CatalogSnapshot> {
-  const { connectTo } = source;
+export function listCatalog(source: ServerSource & { only?: string } = {}): Promise<CatalogSnapshot> {
+  const { only } = source;
   return withUpstream(source, async (upstream, config) => {
-    if (connectTo !== undefined && upstream.servers.has(connectTo)) {
-      await examineServers(upstream, { ...signalOf(source), only: connectTo });
+    if (only === undefined || upstream.servers.has(only)) {
+      const one = only === undefined ? {} : { only };
+      await examineServers(upstream, { ...signalOf(source), ...one, timeoutMs: LIST_TIMEOUT_MS });
     }
     return createCatalog(config, upstream).list(signalOf(source));
   });

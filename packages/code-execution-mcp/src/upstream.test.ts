@@ -143,7 +143,8 @@ describe("a tool whose server changes its definition", () => {
       wayOut: expect.stringContaining("cem generate odd --accept"),
     });
     expect(echo?.description).toBe("Says it back.");
-    expect(version).not.toBe((await listCatalog(project.source(after))).version);
+    expect(version).toBe((await listCatalog(project.source(after))).version);
+    expect(version).not.toBe((await listCatalog(project.source(before))).version);
     // The other tools of the server stay as they are.
     const others = `${importing("odd", "most_at_once")}return most_at_once({});`;
     expect(await agent.executeCode(others)).toMatchObject({ status: "success" });
@@ -208,7 +209,7 @@ describe("tools of a server that can't be used", () => {
     const off = { odd: { ...odd("plain"), enabled: false } };
     expect(reasonOf(await listCatalog(project.source(off)))).toContain("switched off");
     const unset = { odd: { ...odd("plain"), env: { KEY: "${CEM_TEST_UNSET}" } } };
-    expect(reasonOf(await listCatalog({ ...project.source(unset), connectTo: "odd" }))).toContain(
+    expect(reasonOf(await listCatalog({ ...project.source(unset), only: "odd" }))).toContain(
       "CEM_TEST_UNSET",
     );
   });

@@ -12,7 +12,7 @@ import type { CommandContext } from "./index.ts";
 
 type ToolsInvocation = Extract<Invocation, { command: "tools" }>;
 
-/** `cem tools`: every server with its tools, or one server with signatures, which is tried if it is upstream. */
+/** `cem tools`: every server with its tools, or one server with signatures. Those that are upstream are tried. */
 export async function listTools(
   { server, options }: ToolsInvocation,
   { signal }: CommandContext,
@@ -21,7 +21,7 @@ export async function listTools(
   const { servers, problems, version } = await listCatalog({
     ...configSourceOf(options),
     ...logOption(options),
-    ...(server === undefined ? {} : { connectTo: server }),
+    ...(server === undefined ? {} : { only: server }),
     signal,
   });
   const snapshot: CatalogSnapshot =

@@ -17,14 +17,22 @@ export interface ExaminedServer extends ServerStatus {
   flagged: { tool: string; flags: readonly ToolFlag[] }[];
 }
 
+export interface ExamineOptions {
+  signal?: AbortSignal;
+  /** One server. Default: all. */
+  only?: string;
+  /** How long servers have to answer. Default: 10 s. */
+  timeoutMs?: number;
+}
+
 /** Tries every server that is not switched off, all at once. One that does not answer in time is `connecting`. */
 export async function examineServers(
   upstream: Upstream,
-  { signal, only }: { signal?: AbortSignal; only?: string } = {},
+  { signal, only, timeoutMs = EXAMINE_TIMEOUT_MS }: ExamineOptions = {},
 ): Promise<ExaminedServer[]> {
   if (upstream.servers.size === 0) return [];
   const live = await upstream.connections();
-  const late = AbortSignal.timeout(EXAMINE_TIMEOUT_MS);
+  const late = AbortSignal.timeout(timeoutMs);
   const both = signal === undefined ? late : AbortSignal.any([late, signal]);
   if (only === undefined) await live.check({ signal: both });
   else await live.listTools(only, { signal: both, refresh: true }).catch(() => {});
