@@ -14,9 +14,11 @@ export type {
 export type { RankedTool, Selection, SelectRequest, ToolSelector } from "./selection.ts";
 export type {
   CodeGenerator,
+  EarlierCall,
   GeneratedCode,
   GenerateFeedback,
   GenerateRequest,
+  GenerationProgress,
   GenerationUsage,
   GenerationRefused,
   UnfilledStep,
@@ -56,4 +58,5 @@ export type {
   Stage,
   TaskResult,
   TaskStatus,
+  TypeCheckMode,
 } from "./agent.ts";
