@@ -1,13 +1,14 @@
 import { createAgent as createPipeline } from "@cem/agent";
 import type { AgentSettings } from "@cem/agent";
-import { createRulesGenerator } from "@cem/codegen";
 import type { Config } from "@cem/config";
 import { CemError } from "@cem/core";
 import type { Agent, CatalogSnapshot, ExecuteOptions, Guard, RankedTool, TaskResult } from "@cem/core";
 import { createDiscovery } from "@cem/discovery";
 import { createGuard } from "@cem/guardrails";
 import { createSelector } from "@cem/selector";
+import { createTypeChecker } from "@cem/type-check";
 import type { AgentOptions } from "./agent-options.ts";
+import { createGenerator } from "./generators.ts";
 import { loadFrom } from "./load.ts";
 import { createSandbox } from "./sandboxes.ts";
 
@@ -38,9 +39,12 @@ function stagesOf(options: AgentOptions, config: Config): AgentSettings {
   const stages: AgentSettings = {
     catalog: options.catalog ?? createCatalog(config),
     selector: options.selector ?? createSelector(),
-    generator: options.generator ?? createRulesGenerator(),
+    generator: options.generator ?? createGenerator(config),
     guard: options.guard ?? createConfiguredGuard(config),
     sandbox: () => createSandbox(config, options),
+    typeChecker: options.typeChecker ?? (async () => createTypeChecker(config.execution)),
+    typeCheck: config.execution.typeCheck,
+    maxRepairs: config.llm.maxRepairs,
   };
   if (options.invoker !== undefined) stages.invoker = options.invoker;
   return stages;

@@ -9,6 +9,8 @@ export type { SandboxOptions } from "./sandboxes.ts";
 export { createAgent as createPipeline } from "@cem/agent";
 export type { AgentSettings } from "@cem/agent";
 export { createRulesGenerator } from "@cem/codegen";
+export { createFallbackGenerator, createLlmGenerator } from "@cem/codegen-llm";
+export type { LlmSettings } from "@cem/codegen-llm";
 export { loadConfig } from "@cem/config";
 export type { Config, ConfigInput, LoadConfigOptions, LoadedConfig } from "@cem/config";
 export { CemError, DEFAULT_RUN_LIMITS, toErrorInfo, toolId } from "@cem/core";
@@ -34,8 +36,10 @@ export type {
   ToolDefinition,
   ToolInvoker,
   ToolSelector,
+  TypeChecker,
 } from "@cem/core";
 export { createDiscovery } from "@cem/discovery";
 export { createGuard } from "@cem/guardrails";
 export { createDenoSandboxProvider } from "@cem/sandbox-deno";
 export { createSelector } from "@cem/selector";
+export { createTypeChecker } from "@cem/type-check";
