@@ -232,7 +232,7 @@ describe("executeTask with a model", () => {
     await mkdir(bank, { recursive: true });
     await writeFile(
       path.join(bank, "index.ts"),
-      `import { callTool } from "../../client/index.ts";
+      `import { callTool } from "cem:client";
 export const balance = (input: object) => callTool("bank", "balance", input);
 export const pay = (input: object) => callTool("bank", "pay", input);
 `,

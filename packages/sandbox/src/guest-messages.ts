@@ -37,7 +37,7 @@ const guestMessage: z.ZodMiniType<GuestMessage> = z.discriminatedUnion("type", [
     type: z.literal("trace"),
     server: name,
     tool: name,
-    args: z.string().check(z.maxLength(2 * 1024)),
+    args: z._default(z.string().check(z.maxLength(2 * 1024)), ""),
     ms: z.number().check(z.gte(0)),
     ok: z.boolean(),
     characters: count,
