@@ -173,6 +173,7 @@ export class TaskRun {
     };
     if (feedback.length > 0) request.feedback = feedback;
     if (usage !== undefined) request.spent = usage;
+    if (options.mode !== undefined) request.mode = options.mode;
     if (options.context !== undefined) request.context = options.context;
     return stages.generator.generate(request);
   }

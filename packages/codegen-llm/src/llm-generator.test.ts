@@ -103,7 +103,29 @@ describe("createLlmGenerator", () => {
       expect(text).toContain(getWeather.signature);
       expect(text).toContain("How warm is it in Oslo?");
       expect(text).not.toContain("More than anybody");
-      expect(await countTokens(text)).toBeLessThan(340);
+      expect(await countTokens(text)).toBeLessThan(360);
+    });
+
+    it("takes one call for an answer, and asks for nothing else where it is told to", async () => {
+      const call: Reply = { text: 'CALL get_weather {"location":"Oslo; `${x}` \\u2028"}' };
+      const chosen = await generate([call], { request: { mode: "direct" } });
+      expect(chosen.code).toMatch(
+        /^import .*;\n\nexport default await get_weather\(\{"location":"Oslo; `\$\{x\}` [\s\S]*"\}\);\n$/u,
+      );
+      expect(chosen.uses).toEqual([getWeather]);
+      const direct = await countTokens(server?.requests[0]?.body.messages[0]?.content ?? "");
+      await server?.close();
+      await generate([ANSWER], { request: { mode: "code" } });
+      const system = server?.requests[0]?.body.messages[0]?.content ?? "";
+      expect(system).not.toContain("CALL");
+      expect(direct).toBeLessThan((await countTokens(system)) / 2);
+    });
+
+    it("takes no call of a tool that was not offered, nor arguments that are no JSON", async () => {
+      for (const text of ['CALL rm {"path":"/"}', "CALL get_weather {location}"]) {
+        expect((await failure(generate([{ text }]))).code).toBe("LLM_ANSWER_UNUSABLE");
+        await server?.close();
+      }
     });
 
     it("keeps what tools say of themselves within its fence", async () => {

@@ -8,6 +8,7 @@ import type {
   ToolDefinition,
 } from "@cem/core";
 import { readAnswer } from "./answer.ts";
+import type { Answer } from "./answer.ts";
 import { createClient } from "./client.ts";
 import { CompletionStream } from "./completion.ts";
 import type { CompletionRequest } from "./completion.ts";
@@ -56,7 +57,7 @@ class LlmGenerator implements CodeGenerator {
     if (onProgress !== undefined) asked.onProgress = (characters) => onProgress({ model, characters });
     const completion = await stream.complete(asked);
     const usage = await usageOf(completion, messages, this.#settings);
-    const answer = readWithUsage(completion.text, usage);
+    const answer = readWithUsage(completion.text, tools, usage);
     if ("missing" in answer) return { ...refusal(task, answer.missing), usage };
     const { code } = answer;
     return {
@@ -96,9 +97,9 @@ class LlmGenerator implements CodeGenerator {
   }
 }
 
-function readWithUsage(text: string, usage: GenerationUsage): ReturnType<typeof readAnswer> {
+function readWithUsage(text: string, tools: readonly ToolDefinition[], usage: GenerationUsage): Answer {
   try {
-    return readAnswer(text, usage.model);
+    return readAnswer(text, tools, usage.model);
   } catch (error) {
     if (!CemError.isInstance(error)) throw error;
     throw new CemError(error.code, error.message, { details: { ...error.details, usage } });

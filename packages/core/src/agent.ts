@@ -3,7 +3,7 @@ import type { ToolCallRecord } from "./invocation.ts";
 import type { JsonValue } from "./json.ts";
 import type { Finding } from "./review.ts";
 import type { Isolation, OutputChunk, RunLimits } from "./sandbox.ts";
-import type { GenerationProgress, GenerationUsage, UnfilledStep } from "./generation.ts";
+import type { GenerationMode, GenerationProgress, GenerationUsage, UnfilledStep } from "./generation.ts";
 import type { RankedTool } from "./selection.ts";
 import type { CatalogSnapshot } from "./tools.ts";
 
@@ -98,6 +98,8 @@ export interface ExecuteOptions {
   limits?: Partial<RunLimits>;
   /** Default: the agent's own, for given code and for a model's. Code by rules is checked only when this asks for it. */
   typeCheck?: TypeCheckMode;
+  /** What a model may answer a task with. Default: `auto`. */
+  mode?: GenerationMode;
   /** What a model that writes the code should know beyond the task: earlier results, names of files. */
   context?: string;
 }

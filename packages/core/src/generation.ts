@@ -34,6 +34,12 @@ export interface GenerationUsage {
   cost?: number;
 }
 
+/**
+ * What a model may answer with. `code`: a program. `direct`: one tool call. `auto`: a call where that alone does the
+ * task, which is shorter, else a program.
+ */
+export type GenerationMode = "auto" | "code" | "direct";
+
 /** How far a model has come. */
 export interface GenerationProgress {
   model: string;
@@ -45,6 +51,8 @@ export interface GenerateRequest {
   task: string;
   /** The tools and skills the code may use. */
   tools: readonly ToolDefinition[];
+  /** Default: `auto`. Rules, which cost no tokens, always write code. */
+  mode?: GenerationMode;
   /** What the caller knows beyond the task: earlier results, names of files. */
   context?: string;
   /** Earlier tries, oldest first. */

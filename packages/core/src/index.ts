@@ -18,6 +18,7 @@ export type {
   GeneratedCode,
   GenerateFeedback,
   GenerateRequest,
+  GenerationMode,
   GenerationProgress,
   GenerationUsage,
   GenerationRefused,
