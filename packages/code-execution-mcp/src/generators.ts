@@ -13,7 +13,7 @@ export function createGenerator({ llm }: Config): CodeGenerator {
 }
 
 /** The configuration in the model's terms. */
-export function llmSettings(llm: Config["llm"]): LlmSettings {
+function llmSettings(llm: Config["llm"]): LlmSettings {
   const { apiKey, azureApiVersion, azureDeploymentName, azureEndpoint, baseUrl, budgetTokens, budgetUsd } =
     llm;
   const { priceInput, priceOutput } = llm;

@@ -1,13 +1,18 @@
 import { CemError } from "@cem/core";
-import type { OpenAI } from "openai";
+import type { AzureOpenAI, OpenAI } from "openai";
 import type { Endpoint } from "./settings.ts";
+
+interface OpenAiModule {
+  OpenAI: typeof OpenAI;
+  AzureOpenAI: typeof AzureOpenAI;
+}
 
 /** Makes the client of an endpoint. Nothing of the process's environment reaches it. */
 export async function createClient(
   { provider, baseUrl, apiKey, apiVersion, deployment }: Endpoint,
   bounds: { timeoutMs: number; maxRetries: number },
 ): Promise<OpenAI> {
-  const { AzureOpenAI, OpenAI } = await loadOpenAi();
+  const openai = await loadOpenAi();
   const options = {
     apiKey,
     baseURL: baseUrl,
@@ -17,12 +22,12 @@ export async function createClient(
     project: null,
     logLevel: "off",
   } as const;
-  if (provider !== "azure_openai") return new OpenAI(options);
-  return new AzureOpenAI({ ...options, apiVersion, deployment });
+  if (provider !== "azure_openai") return new openai.OpenAI(options);
+  return new openai.AzureOpenAI({ ...options, apiVersion, deployment });
 }
 
 /** It is large and seldom needed, so it is loaded with the first request. */
-async function loadOpenAi(): Promise<typeof import("openai")> {
+async function loadOpenAi(): Promise<OpenAiModule> {
   try {
     return await import("openai");
   } catch (error) {

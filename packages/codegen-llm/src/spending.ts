@@ -15,7 +15,7 @@ export async function countTokens(text: string): Promise<number> {
   return count(text, { disallowedSpecial: new Set() });
 }
 
-export async function promptTokens(messages: readonly Message[]): Promise<number> {
+async function promptTokens(messages: readonly Message[]): Promise<number> {
   const text = messages.map(({ content }) => (typeof content === "string" ? content : "")).join("\n");
   return (await countTokens(text)) + messages.length * TOKENS_PER_MESSAGE;
 }
@@ -31,7 +31,7 @@ export async function usageOf(
   return withCost({ model, requests: 1, inputTokens, outputTokens }, prices);
 }
 
-export function withCost(usage: GenerationUsage, prices: LlmPrices | undefined): GenerationUsage {
+function withCost(usage: GenerationUsage, prices: LlmPrices | undefined): GenerationUsage {
   if (prices === undefined) return usage;
   const { inputTokens, outputTokens } = usage;
   const dollars = inputTokens * prices.inputPerMillion + outputTokens * prices.outputPerMillion;

@@ -8,6 +8,7 @@ import type {
   ToolResultSample,
 } from "@cem/core";
 import { toErrorInfo } from "@cem/core";
+import type { GuestTrace } from "./guest-messages.ts";
 import { encodeResult, type EncodedResult } from "./host-messages.ts";
 
 /** How much of one result is kept, and of all results of a run, in characters. */
@@ -39,11 +40,6 @@ interface PendingCall {
   tool: string;
   args: string;
   started: number;
-}
-
-interface GuestTrace extends ToolCallRecord {
-  characters: number;
-  sample: string;
 }
 
 /** The host's side of tool calls: hands them to the invoker, counts them, keeps their records. */

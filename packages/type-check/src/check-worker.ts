@@ -60,6 +60,7 @@ export class CheckWorker {
       await Promise.race([this.#ready.promise, promise]);
       clearTimeout(timer);
       timer = setTimeout(() => this.#end(`it took more than ${this.#timeoutMs / 1000} s`), this.#timeoutMs);
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is no window
       this.#worker.postMessage(request);
       return await promise;
     } finally {

@@ -66,6 +66,6 @@ function resolveSpecifier(specifier: string, importer: string, files: GuestFiles
 }
 
 function extensionOf(file: string): ts.Extension {
-  const match = /(?:\.d)?\.[cm]?ts$/u.exec(file);
-  return (match?.[0] ?? ts.Extension.Ts) as ts.Extension;
+  const known = [ts.Extension.Dts, ts.Extension.Dmts, ts.Extension.Dcts, ts.Extension.Mts, ts.Extension.Cts];
+  return known.find((extension) => file.endsWith(extension)) ?? ts.Extension.Ts;
 }

@@ -11,6 +11,7 @@ send({ ready: true });
 parentPort?.on("message", (request: CheckRequest) => send(answer(request)));
 
 function send(message: WorkerMessage): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is no window
   parentPort?.postMessage(message);
 }
 
