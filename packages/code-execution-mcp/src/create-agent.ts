@@ -1,6 +1,5 @@
 import { createAgent as createPipeline } from "@cem/agent";
 import type { AgentSettings } from "@cem/agent";
-import { createRulesGenerator } from "@cem/codegen";
 import type { Config } from "@cem/config";
 import { CemError } from "@cem/core";
 import type {
@@ -15,8 +14,10 @@ import type {
 import { createDiscovery } from "@cem/discovery";
 import { createGuard } from "@cem/guardrails";
 import { createSelector } from "@cem/selector";
+import { createTypeChecker } from "@cem/type-check";
 import { createResultStore } from "@cem/workspace";
 import type { AgentOptions } from "./agent-options.ts";
+import { createGenerator } from "./generators.ts";
 import { createHosted } from "./hosted.ts";
 import type { Hosted } from "./hosted.ts";
 import { loadFrom } from "./load.ts";
@@ -52,10 +53,13 @@ function stagesOf(options: AgentOptions, config: Config, upstream: Upstream, hos
   return {
     catalog: hosted.addTo(options.catalog ?? createCatalog(config, upstream)),
     selector: options.selector ?? createSelector(),
-    generator: warmUpServers(options.generator ?? createRulesGenerator(), upstream),
+    generator: warmUpServers(options.generator ?? createGenerator(config), upstream),
     guard: options.guard ?? createConfiguredGuard(config),
     sandbox: () => createSandbox(config, { ...options, ...hosted.spec }),
     invoker: hosted.invoker,
+    typeChecker: options.typeChecker ?? (async () => createTypeChecker(config.execution)),
+    typeCheck: config.execution.typeCheck,
+    maxRepairs: config.llm.maxRepairs,
   };
 }
 
