@@ -28,21 +28,33 @@ export function rankAll(
   for (const document of named.written) {
     scores[document] = NAMED_SCORE + (1 - NAMED_SCORE) * (scores[document] ?? 0);
   }
-  const documents = [...scores.keys()].filter((document) => (scores[document] ?? 0) > 0);
-  documents.sort((one, other) => (scores[other] ?? 0) - (scores[one] ?? 0) || one - other);
   const telling = tellingWords(text);
-  return documents
-    .slice(0, Math.max(0, limit))
-    .flatMap((document) =>
-      ranked(
-        index,
-        document,
-        scores[document] ?? 0,
-        named.written.has(document) || named.spoken.has(document)
-          ? NAMED_REASON
-          : matchReason(telling.filter((word) => knows(index, document, stem(word)))),
-      ),
-    );
+  return best(scores, limit).flatMap((document) =>
+    ranked(
+      index,
+      document,
+      scores[document] ?? 0,
+      named.written.has(document) || named.spoken.has(document)
+        ? NAMED_REASON
+        : matchReason(telling.filter((word) => knows(index, document, stem(word)))),
+    ),
+  );
+}
+
+/** The documents with the highest scores above 0, best first; equal scores in their own order. */
+function best(scores: Float32Array, limit: number): number[] {
+  const found: number[] = [];
+  for (let document = 0; document < scores.length && limit > 0; document++) {
+    const score = scores[document] ?? 0;
+    const last = found.length < limit ? 0 : (scores[found.at(-1) ?? 0] ?? 0);
+    if (score > last) {
+      let at = found.length;
+      while (at > 0 && (scores[found[at - 1] ?? 0] ?? 0) < score) at -= 1;
+      found.splice(at, 0, document);
+      found.length = Math.min(found.length, limit);
+    }
+  }
+  return found;
 }
 
 /** The telling words of a text that a document has. */

@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 function cosine(one: Float32Array | undefined, other: Float32Array | undefined): number {
-  return (one ?? []).reduce((sum, value, at) => sum + value * (other?.[at] ?? 0), 0);
+  return [...(one ?? [])].reduce((sum, value, at) => sum + value * (other?.[at] ?? 0), 0);
 }
 
 describe("createTransformersEmbedder", () => {
