@@ -56,7 +56,9 @@ export function* readSets(directory: string, queriesFile: string): Generator<Lab
 }
 
 export function requireDirectory(given: string | undefined): string {
-  return given ?? process.env["CEM_EVAL_DATA"] ?? fail("Say where the data is: --data DIR, or CEM_EVAL_DATA.");
+  return (
+    given ?? process.env["CEM_EVAL_DATA"] ?? fail("Say where the data is: --data DIR, or CEM_EVAL_DATA.")
+  );
 }
 
 function fail(message: string): never {

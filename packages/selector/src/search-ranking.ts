@@ -1,7 +1,7 @@
 import { splitSteps } from "@cem/text";
 import { impliedSteps } from "./implied-steps.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
-import { MAX_PARTS } from "./ranking.ts";
+import { highest, idealScore, MAX_PARTS } from "./ranking.ts";
 import { SearchScorer } from "./search-scorer.ts";
 
 /** How much the best step of a text counts beside the whole. Chosen over all evaluation sets together. */
@@ -13,6 +13,8 @@ const BEST_OF_IMPLIED_STEP_GAIN = 1.1;
 const IMPLIED_TIE_MARGIN = 0.95;
 /** How much a tool gains by the best two tools of its server: tasks tend to stay with one server. */
 const SERVER_WEIGHT = 0.3;
+/** What is found by an implied step alone explains next to nothing. */
+const LEAST_EXPLAINED = 0.01;
 
 /**
  * Orders a catalog by how well each tool fits a text: as a whole, step by step, and with the rest of its server.
@@ -27,14 +29,16 @@ export class SearchRanking {
     this.#scorer = new SearchScorer(index);
   }
 
-  /** A score for each document, 0 to 1; the best has 1, unless no word is known. */
+  /** A score for each document, 0 to 1. The best one's says how much of the text it explains. */
   rank(text: string): Float32Array {
-    const scores = share(this.#scorer.score(text));
+    const whole = this.#scorer.score(text);
+    const explained = Math.min(1, highest(whole) / (idealScore(this.#index, text) || Infinity));
+    const scores = share(whole);
     this.#addSteps(scores, text);
     if (this.#index.serverCount > 1) {
       this.#addServers(scores);
     }
-    return share(scores);
+    return share(scores, explained || LEAST_EXPLAINED);
   }
 
   #addSteps(scores: Float32Array, text: string): void {
@@ -79,14 +83,11 @@ export class SearchRanking {
   }
 }
 
-/** Scores as a share of the best. */
-function share(scores: Float32Array): Float32Array {
-  let top = 0;
-  for (const score of scores) {
-    top = score > top ? score : top;
-  }
+/** Changes scores into shares of the best, times a factor. */
+function share(scores: Float32Array, factor = 1): Float32Array {
+  const top = highest(scores);
   for (let document = 0; top > 0 && document < scores.length; document++) {
-    scores[document] = (scores[document] ?? 0) / top;
+    scores[document] = ((scores[document] ?? 0) / top) * factor;
   }
   return scores;
 }

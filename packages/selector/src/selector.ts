@@ -1,7 +1,7 @@
 import type { RankedTool, Selection, SelectRequest, ToolDefinition, ToolSelector } from "@cem/core";
 import { CatalogCache } from "./catalog-cache.ts";
 import { findNamed } from "./named-tools.ts";
-import { rankAll } from "./results.ts";
+import { MEANING_REASON, rankAll } from "./results.ts";
 import type { Embedder } from "./semantic/embedder.ts";
 import { fuse } from "./semantic/fusion.ts";
 import { SemanticSearch, type SemanticState } from "./semantic/semantic-search.ts";
@@ -81,7 +81,8 @@ export function createSelector(settings: SelectorSettings = {}): Selector {
       const meaning = await semantic?.similarities(index, text, signal);
       const scores = ranking.rank(text);
       const named = findNamed(index.names, text);
-      return rankAll(index, meaning === undefined ? scores : fuse(scores, meaning), named, text, limit);
+      if (meaning === undefined) return rankAll(index, scores, named, text, limit);
+      return rankAll(index, fuse(scores, meaning), named, text, limit, MEANING_REASON);
     },
   };
 }
