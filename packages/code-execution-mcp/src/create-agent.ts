@@ -3,11 +3,20 @@ import type { AgentSettings } from "@cem/agent";
 import { createRulesGenerator } from "@cem/codegen";
 import type { Config } from "@cem/config";
 import { CemError } from "@cem/core";
-import type { Agent, CatalogSnapshot, ExecuteOptions, Guard, RankedTool, TaskResult } from "@cem/core";
+import type {
+  Agent,
+  CatalogSnapshot,
+  ExecuteOptions,
+  Guard,
+  RankedTool,
+  TaskResult,
+  ToolSelector,
+} from "@cem/core";
 import { createDiscovery } from "@cem/discovery";
 import { createGuard } from "@cem/guardrails";
-import { createSelector } from "@cem/selector";
+import type { Selector } from "@cem/selector";
 import type { AgentOptions } from "./agent-options.ts";
+import { createConfiguredSelector } from "./configured-selector.ts";
 import { loadFrom } from "./load.ts";
 import { createSandbox } from "./sandboxes.ts";
 
@@ -34,10 +43,10 @@ export async function executeTask(
 }
 
 /** The stages that the configuration asks for, where the options bring none of their own. */
-function stagesOf(options: AgentOptions, config: Config): AgentSettings {
+function stagesOf(options: AgentOptions, config: Config, selector: ToolSelector): AgentSettings {
   const stages: AgentSettings = {
     catalog: options.catalog ?? createCatalog(config),
-    selector: options.selector ?? createSelector(),
+    selector,
     generator: options.generator ?? createRulesGenerator(),
     guard: options.guard ?? createConfiguredGuard(config),
     sandbox: () => createSandbox(config, options),
@@ -66,6 +75,8 @@ class ConfiguredAgent implements Agent {
   readonly specificationVersion = "v1";
   readonly #options: AgentOptions;
   #pipeline: Promise<Agent> | undefined;
+  /** Made here, so freed here. */
+  #ownSelector: Selector | undefined;
   #disposed = false;
 
   constructor(options: AgentOptions) {
@@ -99,6 +110,7 @@ class ConfiguredAgent implements Agent {
     this.#disposed = true;
     const pipeline = await this.#pipeline?.catch(() => undefined);
     await pipeline?.dispose();
+    await this.#ownSelector?.dispose();
   }
 
   #obtainPipeline(): Promise<Agent> {
@@ -118,6 +130,7 @@ class ConfiguredAgent implements Agent {
 
   async #createPipeline(): Promise<Agent> {
     const { config } = await loadFrom(this.#options);
-    return createPipeline(stagesOf(this.#options, config));
+    const selector = this.#options.selector ?? (this.#ownSelector = createConfiguredSelector(config));
+    return createPipeline(stagesOf(this.#options, config, selector));
   }
 }

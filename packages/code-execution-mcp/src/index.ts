@@ -2,6 +2,7 @@ export { createAgent, executeTask } from "./create-agent.ts";
 export type { AgentOptions, ConfigSource } from "./agent-options.ts";
 export { inspectHost } from "./inspect-host.ts";
 export type { FolderReport, HostReport } from "./inspect-host.ts";
+export type { SearchReport } from "./configured-selector.ts";
 export { makeFolder } from "./make-folder.ts";
 export { createSandbox, sandboxSpec } from "./sandboxes.ts";
 export type { SandboxOptions } from "./sandboxes.ts";

@@ -3,6 +3,7 @@ import path from "node:path";
 import type { LoadedConfig } from "@cem/config";
 import type { CatalogSnapshot, SandboxProbe } from "@cem/core";
 import type { ConfigSource } from "./agent-options.ts";
+import { inspectSearch, type SearchReport } from "./configured-selector.ts";
 import { createCatalog } from "./create-agent.ts";
 import { loadFrom } from "./load.ts";
 import { probeSandboxes } from "./sandboxes.ts";
@@ -24,6 +25,7 @@ export interface HostReport {
   servers: FolderReport;
   skills: FolderReport;
   catalog: CatalogSnapshot;
+  search: SearchReport;
   sandboxes: { name: string; probe: SandboxProbe }[];
 }
 
@@ -37,14 +39,24 @@ export async function inspectHost(source: ConfigSource & { signal?: AbortSignal 
   const configuration = await loadFrom(source);
   const { config } = configuration;
   const { workspaceDir, serversDir, skillsDir } = config.execution;
-  const [workspace, servers, skills, catalog, sandboxes] = await Promise.all([
+  const [workspace, servers, skills, catalog, search, sandboxes] = await Promise.all([
     inspectFolder(workspaceDir),
     inspectFolder(serversDir),
     inspectFolder(skillsDir),
     createCatalog(config).list(options),
+    inspectSearch(config),
     probeSandboxes(config, options),
   ]);
-  return { node: process.versions.node, configuration, workspace, servers, skills, catalog, sandboxes };
+  return {
+    node: process.versions.node,
+    configuration,
+    workspace,
+    servers,
+    skills,
+    catalog,
+    search,
+    sandboxes,
+  };
 }
 
 async function inspectFolder(folder: string): Promise<FolderReport> {

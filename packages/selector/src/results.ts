@@ -57,9 +57,9 @@ export function rankAll(
 /** The documents with the highest scores above 0, best first; equal scores in their own order. */
 function best(scores: Float32Array, limit: number): number[] {
   const found: number[] = [];
-  for (let document = 0; document < scores.length && limit > 0; document++) {
+  for (let document = 0; document < scores.length; document++) {
     const score = scores[document] ?? 0;
-    const last = found.length < limit ? 0 : (scores[found.at(-1) ?? 0] ?? 0);
+    const last = found.length < limit ? 0 : (scores[found.at(-1) ?? -1] ?? Infinity);
     if (score > last) {
       let at = found.length;
       while (at > 0 && (scores[found[at - 1] ?? 0] ?? 0) < score) at -= 1;

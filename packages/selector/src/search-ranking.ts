@@ -85,8 +85,8 @@ export class SearchRanking {
 
 /** Changes scores into shares of the best, times a factor. */
 function share(scores: Float32Array, factor = 1): Float32Array {
-  const top = highest(scores);
-  for (let document = 0; top > 0 && document < scores.length; document++) {
+  const top = highest(scores) || 1;
+  for (let document = 0; document < scores.length; document++) {
     scores[document] = ((scores[document] ?? 0) / top) * factor;
   }
   return scores;

@@ -96,7 +96,7 @@ class TransformersEmbedder implements Embedder {
     signal?.addEventListener("abort", stop, { once: true });
     this.#waiting.set(id, { resolve, reject });
     worker.ref();
-    worker.postMessage({ id, texts } satisfies EmbedRequest);
+    worker.postMessage({ id, texts } satisfies EmbedRequest, []);
     try {
       return await promise;
     } finally {
@@ -126,7 +126,7 @@ class TransformersEmbedder implements Embedder {
   }
 
   #failAll(error: unknown): void {
-    for (const { reject } of this.#waiting.values()) reject(error);
+    for (const waiting of this.#waiting.values()) waiting.reject(error);
   }
 }
 

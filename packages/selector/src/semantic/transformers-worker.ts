@@ -51,17 +51,18 @@ async function answer({ id, texts }: EmbedRequest): Promise<void> {
     parentPort?.postMessage({ id, ...reply }, [reply.data.buffer as ArrayBuffer]);
   } catch (error) {
     extractor = undefined;
-    parentPort?.postMessage({ id, error: error instanceof Error ? error.message : String(error) });
+    parentPort?.postMessage({ id, error: error instanceof Error ? error.message : String(error) }, []);
   }
 }
 
 async function load(): Promise<Extractor> {
   const { modelDir, dtype, library } = settings;
-  const { env, pipeline } = await importLibrary(library);
+  const transformers = await importLibrary(library);
+  const { env } = transformers;
   env.allowRemoteModels = false;
   env.allowLocalModels = true;
   env.localModelPath = dirname(modelDir);
-  return pipeline("feature-extraction", basename(modelDir), { dtype });
+  return transformers.pipeline("feature-extraction", basename(modelDir), { dtype });
 }
 
 async function importLibrary(library: string): Promise<Transformers> {

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export interface EmbeddingsRequest {
@@ -24,32 +24,29 @@ const WORDS = ["weather sunny forecast", "calculate number", "file read write"].
 export async function startEmbeddingsServer(): Promise<EmbeddingsServer> {
   const requests: EmbeddingsRequest[] = [];
   const failures: number[] = [];
-  const server = createServer((request, response) => {
-    void readJson(request).then(({ model, input, encoding_format: encoding }) => {
-      const { authorization, "api-key": apiKey } = request.headers;
-      requests.push({
-        path: request.url ?? "",
-        authorization,
-        apiKey: apiKey === undefined ? undefined : String(apiKey),
-        model,
-        input,
-      });
-      const failure = failures.shift();
-      const status = failure ?? 200;
-      response.writeHead(status === 0 ? 200 : status, {
-        "content-type": "application/json",
-        "retry-after-ms": "1",
-      });
-      // The order is the index's, not the list's.
-      const data = input
-        .map((text, index) => ({ object: "embedding", index, embedding: encode(vectorOf(text), encoding) }))
-        .toReversed();
-      const good = { object: "list", model, data, usage: { prompt_tokens: 1, total_tokens: 1 } };
-      const bad = { error: { message: `refused with ${status}`, type: "invalid_request_error" } };
-      const content = status === 0 ? { object: "list", data: [] } : status === 200 ? good : bad;
-      response.end(JSON.stringify(content));
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { model, input, encoding_format: encoding } = await readJson(request);
+    const { authorization, "api-key": apiKey } = request.headers;
+    requests.push({
+      path: request.url ?? "",
+      authorization,
+      apiKey: apiKey === undefined ? undefined : String(apiKey),
+      model,
+      input,
     });
-  });
+    const status = failures.shift() ?? 200;
+    const headers = { "content-type": "application/json", "retry-after-ms": "1" };
+    response.writeHead(status === 0 ? 200 : status, headers);
+    // The order is the index's, not the list's.
+    const data = input
+      .map((text, index) => ({ object: "embedding", index, embedding: encode(vectorOf(text), encoding) }))
+      .toReversed();
+    const good = { object: "list", model, data, usage: { prompt_tokens: 1, total_tokens: 1 } };
+    const bad = { error: { message: `refused with ${status}`, type: "invalid_request_error" } };
+    const content = status === 0 ? { object: "list", data: [] } : status === 200 ? good : bad;
+    response.end(JSON.stringify(content));
+  };
+  const server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   return {
