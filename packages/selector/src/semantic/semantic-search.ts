@@ -16,7 +16,7 @@ const BATCH_TEXTS = 64;
 const MAX_TOOL_CHARACTERS = 2_000;
 const MAX_QUERY_CHARACTERS = 4_000;
 /** A query whose vector takes longer is answered by words. */
-export const QUERY_TIMEOUT_MS = 2_000;
+const QUERY_TIMEOUT_MS = 2_000;
 const RETRY_AFTER_MS = 60_000;
 const MAX_REMEMBERED_QUERIES = 256;
 const MAX_CATALOGS = 4;
