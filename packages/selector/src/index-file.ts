@@ -9,6 +9,7 @@ import {
   type LexicalIndex,
   type Postings,
 } from "./lexical-index.ts";
+import { rememberWords, wordsOf } from "./remembered-words.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
 /** Raised whenever what is indexed, or how it is written down, changes. */
@@ -32,7 +33,14 @@ interface Header {
   format: string;
   hash: string;
   words: string[];
+  /** The words of each name of a tool and of its server, in the order of the tools. */
+  names: string[];
   lengths: number[];
+}
+
+interface FiledIndex extends Postings {
+  vocabulary: Vocabulary;
+  names: string[];
 }
 
 /** Keeps the index of the last large catalog in a file, so that the next process need not build it. */
@@ -48,8 +56,13 @@ export class IndexFile {
     const bytes = await readFile(this.#file()).catch(() => undefined);
     const content = bytes === undefined ? undefined : parse(bytes, keyOf(hash));
     if (content === undefined) return undefined;
+    const { names, ...postings } = content;
     const sorted = sortTools(tools);
-    return { tools: sorted, ...content, ...describeTools(sorted) };
+    for (const [at, name] of sorted.flatMap(namesOf).entries()) {
+      const words = names[at] ?? "";
+      rememberWords(name, words === "" ? [] : words.split(" "));
+    }
+    return { tools: sorted, ...postings, ...describeTools(sorted) };
   }
 
   /** Replaces the file at once or not at all. One that can't be written is no failure. */
@@ -80,6 +93,7 @@ function serialise(index: LexicalIndex, hash: string): Buffer {
     format: FORMAT,
     hash,
     words: [...index.vocabulary.words],
+    names: index.tools.flatMap(namesOf).map((name) => wordsOf(name).join(" ")),
     lengths: arrays.map(({ length }) => length),
   };
   const text = Buffer.from(JSON.stringify(header));
@@ -92,11 +106,15 @@ function serialise(index: LexicalIndex, hash: string): Buffer {
   return Buffer.concat(parts);
 }
 
+function namesOf({ server, name, originalName }: ToolDefinition): string[] {
+  return [server, name, originalName ?? name];
+}
+
 function padding(size: number): Buffer {
   return Buffer.alloc((ALIGNMENT_BYTES - (size % ALIGNMENT_BYTES)) % ALIGNMENT_BYTES);
 }
 
-function parse(bytes: Buffer, hash: string): (Postings & { vocabulary: Vocabulary }) | undefined {
+function parse(bytes: Buffer, hash: string): FiledIndex | undefined {
   try {
     const length = bytes.readUInt32LE(0);
     const text = bytes.toString("utf8", HEADER_LENGTH_BYTES, HEADER_LENGTH_BYTES + length);
@@ -122,7 +140,7 @@ function parse(bytes: Buffer, hash: string): (Postings & { vocabulary: Vocabular
       fieldsOf: take("fieldsOf"),
       nameWeights: take("nameWeights"),
     };
-    return { vocabulary, ...postings };
+    return { vocabulary, names: header.names, ...postings };
   } catch {
     return undefined;
   }

@@ -38,6 +38,8 @@ const FIELD_LENGTH_NORMALISATION: Readonly<Record<Field, number>> = {
 /** Where a word's repetition stops to count (k1 of BM25). */
 const SATURATION = 1.2;
 
+/** Within so much of a description its first word ends. */
+const MAX_VERB_CHARACTERS = 80;
 const NAME_FIELD = fieldMask(["name"]);
 
 /** All that the numbers of an index depend on beside the tools. */
@@ -206,8 +208,9 @@ function findActions(tools: readonly ToolDefinition[]): ReadonlySet<Action>[] {
 
 function actionsOfTool(tool: ToolDefinition): Action[] {
   const inName = wordsOf(tool.name).flatMap((word) => [...offeredActions(stem(word))]);
-  const [first = ""] = splitWords(tool.description.slice(0, 80));
-  return [...new Set(inName.length > 0 ? inName : offeredActions(stem(first)))];
+  if (inName.length > 0) return [...new Set(inName)];
+  const [first = ""] = splitWords(tool.description.slice(0, MAX_VERB_CHARACTERS));
+  return [...offeredActions(stem(first))];
 }
 
 function compare(one: string, other: string): number {

@@ -12,6 +12,11 @@ export function wordsOf(name: string): readonly string[] {
   return remember(words, name, splitWords);
 }
 
+/** Has the words of a name that were found out before: finding them is what takes time. */
+export function rememberWords(name: string, split: readonly string[]): void {
+  remember(words, name, () => split);
+}
+
 /** The stems of a text's words, stop words left out. */
 export function* stemsOf(text: string): Generator<string> {
   for (const token of text.split(/\s+/u)) {
@@ -28,7 +33,7 @@ function stemsOfToken(token: string): string[] {
 function remember(
   known: Map<string, readonly string[]>,
   text: string,
-  split: (text: string) => string[],
+  split: (text: string) => readonly string[],
 ): readonly string[] {
   const found = known.get(text);
   if (found !== undefined) {
