@@ -17,7 +17,7 @@ describe("createSelector", () => {
 
     it("finds by a word of the same field of life", async () => {
       const tools = [...sampleTools, tool("kitchen", "find_recipe", "Find a recipe.")];
-      expect((await search("what should I cook tonight", tools))[0]).toBe("find_recipe");
+      expect((await search("what should I cook", tools))[0]).toBe("find_recipe");
     });
 
     it("learns from the catalog which words stand for one thing", async () => {
@@ -46,8 +46,7 @@ describe("createSelector", () => {
 
     it("does not search for values that are to be filled in", async () => {
       const found = await search("list the tables <weather_forecast_city>");
-      expect(found[0]).toBe("list_tables");
-      expect(found).not.toContain("get_forecast");
+      expect(found).toEqual(await search("list the tables"));
     });
 
     it("finds the tool of each step", async () => {
