@@ -6,6 +6,7 @@ export { findImportable } from "./import-servers.ts";
 export type { Importable, ImportableServer } from "./import-servers.ts";
 export { createLog } from "./log.ts";
 export type { Log, LogLevel } from "./log.ts";
+export type { SearchReport } from "./configured-selector.ts";
 export { makeFolder } from "./make-folder.ts";
 export {
   addServers,

@@ -157,12 +157,15 @@ const llm = section("A language model that writes the code. Off: code is written
   azureEndpoint: setting(text.optional(), "URL of the Azure OpenAI resource."),
   azureDeploymentName: setting(text.optional(), "Deployment of the model on Azure. Default: llm.model."),
   azureApiVersion: setting(text.optional(), "Version of the Azure API."),
-  azureEmbedderName: setting(text.optional(), "Deployment of the embedding model on Azure.", {
-    pending: "no embeddings yet",
-  }),
-  azureEmbedderVersion: setting(text.optional(), "Version of the Azure API for embeddings.", {
-    pending: "no embeddings yet",
-  }),
+  azureEmbedderName: setting(
+    text.optional(),
+    "Deployment of the embedding model on Azure: tools are found by meaning too. Their texts are sent there.",
+  ),
+  azureEmbedderVersion: setting(text.optional(), "Version of the Azure API for embeddings."),
+  embeddingModel: setting(
+    text.optional(),
+    "Embedding model of OpenAI, or at llm.base_url: tools are found by meaning too. Their texts are sent there.",
+  ),
 });
 
 const optimizations = section("What makes it quick.", {
@@ -172,8 +175,18 @@ const optimizations = section("What makes it quick.", {
   toolCache: setting(z.boolean().default(true), "Remember what was read from the tool files."),
   toolCacheFile: setting(text.default(".tool_cache.json"), "File that is remembered in.", { path: true }),
   gpuEmbeddings: setting(z.boolean().default(true), "Use a GPU for embeddings.", {
-    pending: "no embeddings yet",
+    pending: "embeddings are computed by the processor",
   }),
+  embeddingModelDir: setting(
+    text.optional(),
+    "Folder of a sentence-embedding model in ONNX form: tools are found by meaning too. Wins over a service.",
+    { path: true },
+  ),
+  searchCacheDir: setting(
+    text.default(".cem/search"),
+    "Folder for what tool_cache remembers of the search: large indexes and embeddings.",
+    { path: true },
+  ),
   parallelDiscovery: setting(z.boolean().default(true), "Read tool files at the same time."),
   fileContentCache: setting(z.boolean().default(true), "Remember the content of files.", {
     pending: "no file cache yet",
