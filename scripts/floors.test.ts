@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 const FLOORS: readonly (readonly string[])[] = [
   ["@cem/core"],
   ["@cem/text"],
-  ["@cem/program", "@cem/config"],
+  ["@cem/program", "@cem/config", "@cem/bridge"],
   ["@cem/sandbox"],
   [
     "@cem/discovery",

@@ -28,6 +28,10 @@ export interface SharedOptions {
   mode?: GenerationMode;
   /** Seconds. */
   timeout?: number;
+  /** A file to record the run's calls to the host in. */
+  record?: string;
+  /** A recording that answers those calls. */
+  replay?: string;
 }
 
 const OUTPUT_GROUP = "Output:";
@@ -55,7 +59,7 @@ export function addOutputOptions(command: Command): Command {
   const options = [
     new Option("--json", "print exactly one JSON object, also for errors"),
     new Option("-q, --quiet", "print the result alone"),
-    new Option("-v, --verbose", "print more about each stage"),
+    new Option("-v, --verbose", "print more about each stage, and the log"),
     new Option("--no-color", "print without colours (also NO_COLOR=1)"),
   ];
   for (const option of options) command.addOption(option.helpGroup(OUTPUT_GROUP));
@@ -77,6 +81,17 @@ export function addSettingOptions(command: Command, configFlag = "--config <file
     new Option("--timeout <seconds>", "stop the code after so long").argParser(seconds),
   ];
   for (const option of options) command.addOption(option.helpGroup(SETTINGS_GROUP));
+  return command;
+}
+
+export function addRecordingOptions(command: Command): Command {
+  const options = [
+    new Option("--record <file>", "write the calls to tools on the host, and their results, to this file"),
+    new Option("--replay <file>", "answer those calls from a recording, without the tools").conflicts(
+      "record",
+    ),
+  ];
+  for (const option of options) command.addOption(option.helpGroup("Recording:"));
   return command;
 }
 

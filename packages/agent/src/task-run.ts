@@ -26,7 +26,7 @@ import { contextTokens } from "./context-tokens.ts";
 import type { DefinitionTokens, TokenCounter } from "./context-tokens.ts";
 import { endingOf } from "./outcome.ts";
 import type { Ending } from "./outcome.ts";
-import { refusedGeneration, refusedReview, refusedTypes } from "./refusals.ts";
+import { refusedGeneration, refusedReview, refusedTypes, withUnavailable } from "./refusals.ts";
 import { Tries } from "./tries.ts";
 
 /** How often a model may mend its code. */
@@ -133,7 +133,10 @@ export class TaskRun {
 
   async #select(task: string, tools: ToolDefinition[]): Promise<Selection> {
     const { signal, stages } = this.#context;
-    const selection = await this.#stage("select", () => stages.selector.select({ task, tools, signal }));
+    const usable = tools.filter(({ unavailable }) => unavailable === undefined);
+    const selection = await this.#stage("select", () =>
+      stages.selector.select({ task, tools: usable, signal }),
+    );
     this.#selected = selection.selected.map(asSelectedTool);
     this.#emit({ type: "selected", tools: this.#selected, available: tools.length, ms: this.#ms("select") });
     return selection;
@@ -145,14 +148,15 @@ export class TaskRun {
     this.#tries.spend(generated.usage);
     this.#notes.push(...(generated.notes ?? []));
     if (generated.status === "refused") {
+      const refusal = withUnavailable(generated, task, await this.#selectUnavailable(task));
       const nearest = [...selection.selected, ...selection.nearest];
       this.#emit({
         type: "generation-refused",
-        steps: generated.steps,
+        steps: refusal.steps,
         nearest: nearest.map(asSelectedTool),
         ms: this.#ms("generate"),
       });
-      return refusedGeneration(generated, nearest);
+      return refusedGeneration(refusal, nearest);
     }
     this.#tries.count += 1;
     const { code, notes, origin } = generated;
@@ -160,6 +164,15 @@ export class TaskRun {
     this.#origin = origin;
     this.#emit({ type: "generated", code, origin, ms: this.#ms("generate"), ...(notes && { notes }) });
     return undefined;
+  }
+
+  /** The tools that the task would need if they could be called. */
+  async #selectUnavailable(task: string): Promise<RankedTool[]> {
+    const { signal, stages } = this.#context;
+    const all = this.#catalog.servers.flatMap((server) => server.tools);
+    const tools = all.filter(({ unavailable }) => unavailable !== undefined);
+    if (tools.length === 0) return [];
+    return (await stages.selector.select({ task, tools, signal })).selected;
   }
 
   #ask(task: string, tools: readonly ToolDefinition[]): Promise<GeneratedCode | GenerationRefused> {
@@ -227,7 +240,7 @@ export class TaskRun {
       onOutput: (chunk) => this.#emit({ type: "output", chunk }),
       onToolCall: (call) => {
         this.#answered?.called(call.server, call.tool);
-        this.#emit({ type: "tool-called", call: withoutContent(call) });
+        this.#emit({ type: "tool-called", call: this.#named(withoutContent(call)) });
       },
     };
     const invoker = stages.invoker;
@@ -270,7 +283,7 @@ export class TaskRun {
       origin: this.#origin,
       selectedTools: this.#selected,
       availableTools: tools.length,
-      toolCalls: this.#tries.calls.map(withoutContent),
+      toolCalls: this.#tries.calls.map((call) => this.#named(withoutContent(call))),
       isolation: outcome?.isolation ?? null,
       timings: this.#timings,
       contextTokens: {
@@ -286,6 +299,13 @@ export class TaskRun {
       ...(this.#origin !== "given" && { attempts: this.#tries.count }),
       ...(this.#notes.length > 0 && { notes: this.#notes }),
     };
+  }
+
+  /** A call by the name that code has for the tool, not the one its server has. */
+  #named(call: ToolCallRecord): ToolCallRecord {
+    const server = this.#catalog.servers.find(({ name }) => name === call.server);
+    const tool = server?.tools.find(({ originalName }) => originalName === call.tool);
+    return tool === undefined ? call : { ...call, tool: tool.name };
   }
 
   /** What a model read and wrote to get the code. */

@@ -2,12 +2,31 @@ export { createAgent, executeTask } from "./create-agent.ts";
 export type { AgentOptions, ConfigSource } from "./agent-options.ts";
 export { inspectHost } from "./inspect-host.ts";
 export type { FolderReport, HostReport } from "./inspect-host.ts";
+export { findImportable } from "./import-servers.ts";
+export type { Importable, ImportableServer } from "./import-servers.ts";
+export { createLog } from "./log.ts";
+export type { Log, LogLevel } from "./log.ts";
 export { makeFolder } from "./make-folder.ts";
+export {
+  addServers,
+  generateTools,
+  inspectServers,
+  listCatalog,
+  removeServerAndFiles,
+  signIn,
+} from "./manage-servers.ts";
+export type { RemovedServer, ServerSource } from "./manage-servers.ts";
+export { createUpstream } from "./upstream/create-upstream.ts";
+export type { ConfiguredServer, Upstream, UpstreamOptions } from "./upstream/create-upstream.ts";
+export type { ExaminedServer } from "./upstream/examine.ts";
+export type { GeneratedServer, GenerateOptions } from "./upstream/generate.ts";
 export { createSandbox, sandboxSpec } from "./sandboxes.ts";
 export type { SandboxOptions } from "./sandboxes.ts";
 
 export { createAgent as createPipeline } from "@cem/agent";
 export type { AgentSettings } from "@cem/agent";
+export { createMockInvoker, defineTool } from "@cem/bridge";
+export type { HostTool, HostToolContext, MockInvoker, MockTool, ToolSchema } from "@cem/bridge";
 export { createRulesGenerator } from "@cem/codegen";
 export { createFallbackGenerator, createLlmGenerator } from "@cem/codegen-llm";
 export type { LlmSettings } from "@cem/codegen-llm";
@@ -19,6 +38,9 @@ export type {
   AgentEvent,
   CatalogSnapshot,
   CodeGenerator,
+  Elicit,
+  ElicitAnswer,
+  ElicitRequest,
   ErrorInfo,
   ExecuteOptions,
   Guard,
@@ -26,6 +48,7 @@ export type {
   IsolationLevel,
   JsonValue,
   RankedTool,
+  ResultHandle,
   RunLimits,
   Sandbox,
   SandboxProvider,

@@ -26,6 +26,8 @@ export interface ToolBridgeSettings {
   /** Writes one line to the guest and says when it has gone. */
   send: (line: string, sent: () => void) => void;
   kill: (reason: KillReason, message: string) => void;
+  /** A call begins or ends to wait for a person. */
+  onWaiting: (isWaiting: boolean) => void;
 }
 
 interface GuestCall {
@@ -110,11 +112,34 @@ export class ToolBridge {
       const message = `There is no tool ${server}.${tool} on the host: this run has no host tools.`;
       return encode({ ok: false, error: { code: "TOOL_NOT_FOUND", message, details: { server, tool } } });
     }
+    const waiting = this.#waiting();
     try {
-      return encode(await invoker.invoke({ server, tool, args }, { signal: this.#abort.signal }));
+      const { signal } = this.#abort;
+      return encode(await invoker.invoke({ server, tool, args }, { signal, onWaiting: waiting.set }));
     } catch (error) {
       return encode({ ok: false, error: toErrorInfo(error) });
+    } finally {
+      waiting.end();
     }
+  }
+
+  /** What one call says of its waiting: questions may overlap, and a call that has ended waits no more. */
+  #waiting(): { set: (isWaiting: boolean) => void; end: () => void } {
+    const { onWaiting } = this.#settings;
+    let questions = 0;
+    let ended = false;
+    const change = (count: number): void => {
+      const before = questions;
+      questions = Math.max(0, count);
+      if ((before === 0) !== (questions === 0)) onWaiting(questions > 0);
+    };
+    return {
+      set: (isWaiting) => ended || change(questions + (isWaiting ? 1 : -1)),
+      end: () => {
+        change(0);
+        ended = true;
+      },
+    };
   }
 
   #answer(id: number, { line, ok, json }: EncodedResult): void {

@@ -67,6 +67,7 @@ export const isFiniteNumber = Number.isFinite;
 export const { apply, ownKeys } = Reflect;
 export const { create, freeze, keys, defineProperty } = Object;
 export const { isArray } = Array;
+export const { max, min } = Math;
 export const isView: (value: unknown) => boolean = ArrayBuffer.isView.bind(ArrayBuffer);
 export const ProxyConstructor = Proxy;
 export const BlobConstructor = Blob;
