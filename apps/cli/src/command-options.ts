@@ -54,7 +54,7 @@ export function addOutputOptions(command: Command): Command {
   const options = [
     new Option("--json", "print exactly one JSON object, also for errors"),
     new Option("-q, --quiet", "print the result alone"),
-    new Option("-v, --verbose", "print more about each stage"),
+    new Option("-v, --verbose", "print more about each stage, and the log"),
     new Option("--no-color", "print without colours (also NO_COLOR=1)"),
   ];
   for (const option of options) command.addOption(option.helpGroup(OUTPUT_GROUP));

@@ -11,6 +11,7 @@ import {
 } from "./command-options.ts";
 import type { Detail } from "./command-options.ts";
 import * as examples from "./help-examples.ts";
+import { addServerCommands } from "./server-commands.ts";
 
 export const VERSION: string = packageJson.version;
 
@@ -85,6 +86,7 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
     .action((dir: string, _, command: Command) =>
       found({ command: "init", dir, options: sharedOptions(program, command) }),
     );
+  addServerCommands(program, add, found);
   add("help [command]", "Print help for a command").action((name: string | undefined) => {
     const command = name === undefined ? program : program.commands.find((one) => one.name() === name);
     if (command !== undefined) return command.help();

@@ -1,7 +1,8 @@
 import { PENDING_SETTINGS } from "@cem/config";
 import type { ErrorInfo, SandboxProbe } from "@cem/core";
-import type { FolderReport, HostReport, LoadedConfig } from "code-execution-mcp";
+import type { ExaminedServer, FolderReport, HostReport, LoadedConfig } from "code-execution-mcp";
 import { catalogSize } from "./render-catalog.ts";
+import { notesOf } from "./render-servers.ts";
 import { shortPath } from "./short-path.ts";
 import { counted } from "./text-layout.ts";
 
@@ -64,14 +65,25 @@ export function checkConfig({ file, origins, warnings }: LoadedConfig): Check {
   return { name: "config", state: notes.length > 1 ? "warning" : "ok", summary: parts.join(", "), notes };
 }
 
-function checkServers({ catalog: { servers, problems }, servers: folder }: HostReport): Check {
-  const size = catalogSize(servers);
-  const summary = problems.length > 0 ? `${size}, ${counted(problems.length, "problem")}` : size;
+function checkServers({ catalog: { servers, problems }, servers: folder, upstream }: HostReport): Check {
+  const summary = [
+    catalogSize(servers),
+    ...(problems.length > 0 ? [counted(problems.length, "problem")] : []),
+    ...(upstream.length > 0 ? [upstreamSummary(upstream)] : []),
+  ].join(", ");
   const notes = problems.map(
     ({ file, line, message }) => `${shortPath(file)}${line === undefined ? "" : `:${line}`}  ${message}`,
   );
+  for (const server of upstream) notes.push(...notesOf(server).map((note) => `${server.name}: ${note}`));
   if (servers.length === 0) notes.push(`nothing in ${shortPath(folder.path)}: cem init makes a first tool`);
   return { name: "servers", state: notes.length > 0 ? "warning" : "ok", summary, notes };
+}
+
+/** `3 of them upstream (1 unreachable)`. */
+function upstreamSummary(upstream: readonly ExaminedServer[]): string {
+  const unreachable = upstream.filter(({ state }) => state !== "ready" && state !== "disabled").length;
+  const size = `${upstream.length} upstream`;
+  return unreachable === 0 ? size : `${size} (${unreachable} unreachable)`;
 }
 
 function checkSandbox(name: string, probe: SandboxProbe): Check {

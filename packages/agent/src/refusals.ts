@@ -1,5 +1,5 @@
 import { toolId } from "@cem/core";
-import type { Finding, GenerationRefused, RankedTool, Verdict } from "@cem/core";
+import type { Finding, GenerationRefused, RankedTool, UnfilledStep, Verdict } from "@cem/core";
 import type { Ending } from "./outcome.ts";
 
 /** No code was written: the task needs something that isn't there. */
@@ -18,6 +18,21 @@ export function refusedGeneration(refusal: GenerationRefused, nearest: readonly 
       },
     },
   };
+}
+
+/** Adds the tools that fit the task and can't be called now, with the way out. */
+export function withUnavailable(
+  refusal: GenerationRefused,
+  task: string,
+  fitting: readonly RankedTool[],
+): GenerationRefused {
+  const steps = fitting.flatMap(({ tool }): UnfilledStep[] => {
+    const { unavailable } = tool;
+    if (unavailable === undefined) return [];
+    const hint = `${toolId(tool)} fits, but can't be called: ${unavailable.reason}. ${unavailable.wayOut}.`;
+    return [{ step: task, reason: "no-tool", tool: toolId(tool), hint }];
+  });
+  return steps.length === 0 ? refusal : { ...refusal, steps: [...refusal.steps, ...steps] };
 }
 
 function describe(finding: Finding): string {

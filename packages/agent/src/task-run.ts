@@ -11,6 +11,7 @@ import type {
   Selection,
   Stage,
   TaskResult,
+  ToolCallRecord,
   ToolDefinition,
 } from "@cem/core";
 import type { AgentSettings } from "./agent.ts";
@@ -18,7 +19,7 @@ import { contextTokens } from "./context-tokens.ts";
 import type { DefinitionTokens, TokenCounter } from "./context-tokens.ts";
 import { endingOf } from "./outcome.ts";
 import type { Ending } from "./outcome.ts";
-import { refusedGeneration, refusedReview } from "./refusals.ts";
+import { refusedGeneration, refusedReview, withUnavailable } from "./refusals.ts";
 
 interface TaskRunContext {
   stages: AgentSettings;
@@ -89,7 +90,10 @@ export class TaskRun {
 
   async #select(task: string, tools: ToolDefinition[]): Promise<Selection> {
     const { signal, stages } = this.#context;
-    const selection = await this.#stage("select", () => stages.selector.select({ task, tools, signal }));
+    const usable = tools.filter(({ unavailable }) => unavailable === undefined);
+    const selection = await this.#stage("select", () =>
+      stages.selector.select({ task, tools: usable, signal }),
+    );
     this.#selected = selection.selected.map(asSelectedTool);
     this.#emit({ type: "selected", tools: this.#selected, available: tools.length, ms: this.#ms("select") });
     return selection;
@@ -100,14 +104,15 @@ export class TaskRun {
     const tools = selection.selected.map(({ tool }) => tool);
     const generated = await this.#stage("generate", () => stages.generator.generate({ task, tools, signal }));
     if (generated.status === "refused") {
+      const refusal = withUnavailable(generated, task, await this.#selectUnavailable(task));
       const nearest = [...selection.selected, ...selection.nearest];
       this.#emit({
         type: "generation-refused",
-        steps: generated.steps,
+        steps: refusal.steps,
         nearest: nearest.map(asSelectedTool),
         ms: this.#ms("generate"),
       });
-      return refusedGeneration(generated, nearest);
+      return refusedGeneration(refusal, nearest);
     }
     this.#code = generated.code;
     this.#origin = generated.origin;
@@ -118,6 +123,15 @@ export class TaskRun {
       ms: this.#ms("generate"),
     });
     return undefined;
+  }
+
+  /** The tools that the task would need if they could be called. */
+  async #selectUnavailable(task: string): Promise<RankedTool[]> {
+    const { signal, stages } = this.#context;
+    const all = this.#catalog.servers.flatMap((server) => server.tools);
+    const tools = all.filter(({ unavailable }) => unavailable !== undefined);
+    if (tools.length === 0) return [];
+    return (await stages.selector.select({ task, tools, signal })).selected;
   }
 
   async #reviewAndRun(tools: ToolDefinition[]): Promise<Ending> {
@@ -149,7 +163,7 @@ export class TaskRun {
       code: this.#code,
       signal,
       onOutput: (chunk) => this.#emit({ type: "output", chunk }),
-      onToolCall: (call) => this.#emit({ type: "tool-called", call }),
+      onToolCall: (call) => this.#emit({ type: "tool-called", call: this.#named(call) }),
     };
     if (stages.invoker !== undefined) request.invoker = stages.invoker;
     if (options.limits !== undefined) request.limits = options.limits;
@@ -186,7 +200,7 @@ export class TaskRun {
       origin: this.#origin,
       selectedTools: this.#selected,
       availableTools: tools.length,
-      toolCalls: outcome?.toolCalls ?? [],
+      toolCalls: outcome?.toolCalls.map((call) => this.#named(call)) ?? [],
       isolation: outcome?.isolation ?? null,
       timings: this.#timings,
       contextTokens: contextTokens(
@@ -196,6 +210,13 @@ export class TaskRun {
         count,
       ),
     };
+  }
+
+  /** A call by the name that code has for the tool, not the one its server has. */
+  #named(call: ToolCallRecord): ToolCallRecord {
+    const server = this.#catalog.servers.find(({ name }) => name === call.server);
+    const tool = server?.tools.find(({ originalName }) => originalName === call.tool);
+    return tool === undefined ? call : { ...call, tool: tool.name };
   }
 
   async #stage<T>(stage: Stage, work: () => Promise<T>): Promise<T> {

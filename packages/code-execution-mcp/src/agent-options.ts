@@ -31,7 +31,7 @@ export interface AgentOptions extends ConfigSource {
   oneRun?: boolean;
   /** Functions of the host as tools, by server and name: `{ crm: { find_customer: defineTool({ … }) } }`. */
   tools?: HostToolsByServer;
-  /** Answers calls to tools on the host that are not in `tools`. Default: there are none. */
+  /** Answers calls to tools on the host that are not in `tools`. Default: the configured MCP servers do. */
   invoker?: ToolInvoker;
   /** Asks the user what a tool wants to know while it runs. Default: such questions are declined. */
   onElicit?: Elicit;
@@ -39,4 +39,6 @@ export interface AgentOptions extends ConfigSource {
   recordFile?: string;
   /** A recording that answers in place of the tools on the host. */
   replayFile?: string;
+  /** Takes the lines of the log where `logging.file` names no file. Default: standard error. */
+  onLog?: (line: string) => void;
 }

@@ -3,7 +3,15 @@ import type { AgentSettings } from "@cem/agent";
 import { createRulesGenerator } from "@cem/codegen";
 import type { Config } from "@cem/config";
 import { CemError } from "@cem/core";
-import type { Agent, CatalogSnapshot, ExecuteOptions, Guard, RankedTool, TaskResult } from "@cem/core";
+import type {
+  Agent,
+  CatalogSnapshot,
+  ExecuteOptions,
+  Guard,
+  RankedTool,
+  TaskResult,
+  ToolCatalog,
+} from "@cem/core";
 import { createDiscovery } from "@cem/discovery";
 import { createGuard } from "@cem/guardrails";
 import { createSelector } from "@cem/selector";
@@ -13,6 +21,9 @@ import { createHosted } from "./hosted.ts";
 import type { Hosted } from "./hosted.ts";
 import { loadFrom } from "./load.ts";
 import { createSandbox } from "./sandboxes.ts";
+import type { Upstream } from "./upstream/create-upstream.ts";
+import { openUpstream } from "./upstream/open-upstream.ts";
+import { warmUpServers } from "./upstream/warm-up.ts";
 
 /**
  * An agent of the default stages, as the configuration wants them. The configuration is read at the first call.
@@ -37,23 +48,29 @@ export async function executeTask(
 }
 
 /** The stages that the configuration asks for, where the options bring none of their own. */
-function stagesOf(options: AgentOptions, config: Config, hosted: Hosted): AgentSettings {
+function stagesOf(options: AgentOptions, config: Config, upstream: Upstream, hosted: Hosted): AgentSettings {
   return {
-    catalog: hosted.addTo(options.catalog ?? createCatalog(config)),
+    catalog: hosted.addTo(options.catalog ?? createCatalog(config, upstream)),
     selector: options.selector ?? createSelector(),
-    generator: options.generator ?? createRulesGenerator(),
+    generator: warmUpServers(options.generator ?? createRulesGenerator(), upstream),
     guard: options.guard ?? createConfiguredGuard(config),
     sandbox: () => createSandbox(config, { ...options, ...hosted.spec }),
     invoker: hosted.invoker,
   };
 }
 
-/** The tools in the configured folders. */
-export function createCatalog({ execution, optimizations }: Config): ReturnType<typeof createDiscovery> {
+/** The tools in the configured folders; those of MCP servers say when they can't be called. */
+export function createCatalog({ execution, optimizations }: Config, upstream: Upstream): ToolCatalog {
   const { serversDir, skillsDir } = execution;
   const { enabled, parallelDiscovery, toolCache, toolCacheFile } = optimizations;
-  const settings = { serversDir, skillsDir, parallel: enabled && parallelDiscovery };
-  return createDiscovery(enabled && toolCache ? { ...settings, cacheFile: toolCacheFile } : settings);
+  const parallel = enabled && parallelDiscovery;
+  const { folders } = upstream;
+  const readListed = async (folder: string) => (await folders.read(folder))?.server;
+  const settings = { serversDir, skillsDir, parallel, readListed };
+  const discovery = createDiscovery(
+    enabled && toolCache ? { ...settings, cacheFile: toolCacheFile } : settings,
+  );
+  return upstream.decorate(discovery);
 }
 
 function createConfiguredGuard({ guardrails }: Config): Guard {
@@ -69,6 +86,7 @@ class ConfiguredAgent implements Agent {
   readonly #options: AgentOptions;
   #pipeline: Promise<Agent> | undefined;
   #hosted: Hosted | undefined;
+  #upstream: Upstream | undefined;
   #disposed = false;
 
   constructor(options: AgentOptions) {
@@ -103,6 +121,7 @@ class ConfiguredAgent implements Agent {
     const pipeline = await this.#pipeline?.catch(() => undefined);
     await pipeline?.dispose();
     await this.#hosted?.finish();
+    await this.#upstream?.close();
   }
 
   #obtainPipeline(): Promise<Agent> {
@@ -121,9 +140,13 @@ class ConfiguredAgent implements Agent {
   }
 
   async #createPipeline(): Promise<Agent> {
-    const { config } = await loadFrom(this.#options);
+    const { onLog, onElicit, invoker } = this.#options;
+    const loaded = await loadFrom(this.#options);
+    const { config } = loaded;
     const store = createResultStore({ workspaceDir: config.execution.workspaceDir });
-    this.#hosted = await createHosted(config, this.#options, { store, others: this.#options.invoker });
-    return createPipeline(stagesOf(this.#options, config, this.#hosted));
+    this.#upstream = openUpstream(loaded, { onLog, store, elicit: onElicit });
+    const others = invoker ?? this.#upstream.invoker;
+    this.#hosted = await createHosted(config, this.#options, { store, others });
+    return createPipeline(stagesOf(this.#options, config, this.#upstream, this.#hosted));
   }
 }

@@ -2,7 +2,24 @@ export { createAgent, executeTask } from "./create-agent.ts";
 export type { AgentOptions, ConfigSource } from "./agent-options.ts";
 export { inspectHost } from "./inspect-host.ts";
 export type { FolderReport, HostReport } from "./inspect-host.ts";
+export { findImportable } from "./import-servers.ts";
+export type { Importable, ImportableServer } from "./import-servers.ts";
+export { createLog } from "./log.ts";
+export type { Log, LogLevel } from "./log.ts";
 export { makeFolder } from "./make-folder.ts";
+export {
+  addServers,
+  generateTools,
+  inspectServers,
+  listCatalog,
+  removeServerAndFiles,
+  signIn,
+} from "./manage-servers.ts";
+export type { RemovedServer, ServerSource } from "./manage-servers.ts";
+export { createUpstream } from "./upstream/create-upstream.ts";
+export type { ConfiguredServer, Upstream, UpstreamOptions } from "./upstream/create-upstream.ts";
+export type { ExaminedServer } from "./upstream/examine.ts";
+export type { GeneratedServer, GenerateOptions } from "./upstream/generate.ts";
 export { createSandbox, sandboxSpec } from "./sandboxes.ts";
 export type { SandboxOptions } from "./sandboxes.ts";
 

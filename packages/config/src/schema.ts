@@ -152,12 +152,13 @@ const logging = section("The log.", {
       .default("INFO")
       .meta({ enum: [...LOG_LEVELS, ...LOG_LEVELS.map((level) => level.toLowerCase())] }),
     "Least severity that is logged, in any case.",
-    { pending: "no log yet", allowed: LOG_LEVELS.join(", ") },
+    { allowed: LOG_LEVELS.join(", ") },
   ),
-  file: setting(text.optional(), "File the log goes to. Default: standard error.", {
-    path: true,
-    pending: "no log yet",
-  }),
+  file: setting(
+    text.optional(),
+    "File the log goes to. Default: standard error; the command shows it there with --verbose.",
+    { path: true },
+  ),
 });
 
 /** The one source of every setting: its name, type, default, bounds and description. */
@@ -169,10 +170,7 @@ export const configSchema = z.strictObject({
   logging,
   mcpServers: setting(
     mcpServers.default([]),
-    "MCP servers: a list of {name, url, …}, or a mapping from names to {command, args, env, cwd} or {url, headers}. mcpServers is the same key.",
-    {
-      pending: "no MCP client yet",
-    },
+    "MCP servers: a list of {name, url, …}, or a mapping from names to {command, args, env, cwd} or {url, headers}. ${NAME} in a value comes from the environment. mcpServers is the same key.",
   ),
   toolMappings: setting(z.array(toolMapping).default([]), "Functions that stand for tools.", {
     pending: "no tool mappings yet",

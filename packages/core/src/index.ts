@@ -7,6 +7,7 @@ export type {
   ToolAnnotations,
   ToolCatalog,
   ToolDefinition,
+  ToolFlag,
   ToolKind,
   ToolProblem,
   ToolServer,

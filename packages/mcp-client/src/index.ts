@@ -26,8 +26,7 @@ export type {
   StdioSettings,
   TransportSettings,
 } from "./server-settings.ts";
-export { parseServerSettings } from "./parse-settings.ts";
-export type { ParseServerSettingsOptions } from "./parse-settings.ts";
+export { fillVariables } from "./fill-variables.ts";
 export { readClientConfigs } from "./client-configs.ts";
 export type { ClientConfigs, FoundServer } from "./client-configs.ts";
 export type { McpClientName, Places } from "./client-config-files.ts";

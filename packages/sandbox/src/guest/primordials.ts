@@ -64,7 +64,7 @@ export const execPattern = uncurry(RegExp.prototype.exec) as (
 export const toText = String;
 export const isFiniteNumber = Number.isFinite;
 
-export const { apply, getPrototypeOf, ownKeys } = Reflect;
+export const { apply, ownKeys } = Reflect;
 export const { create, freeze, keys, defineProperty } = Object;
 export const { isArray } = Array;
 export const { max, min } = Math;
