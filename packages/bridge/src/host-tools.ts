@@ -81,7 +81,7 @@ export function createHostTools(settings: HostToolsSettings): HostTools {
   ): Promise<ToolResult> => {
     const { server } = call;
     const input = await checkInput(call, tool);
-    const returned = await tool.execute(input as never, contextFor(server, deadline, context, elicit));
+    const returned = await tool.execute(input, contextFor(server, deadline, context, elicit));
     const named = { server, name: call.tool };
     const value = await toJsonResult(named, await checkOutput(call, tool, returned), settings);
     return { ok: true, value: await fitValue(named, value, settings) };
