@@ -1,1 +1,2 @@
-export {};
+export { createStateStore } from "./state-store.ts";
+export type { StateStoreSettings } from "./state-store.ts";
