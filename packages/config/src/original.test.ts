@@ -64,7 +64,8 @@ workflows:
   guardrails: {enabled: true, pii_detection: true, tokenization: true}
 `;
 /** What we added. */
-const OURS = /^execution\.(?:min_isolation|limits\..*|msb_.*)$|^llm\.(?:base_url|azure_embedder_.*)$/;
+const OURS =
+  /^execution\.(?:min_isolation|limits\..*|msb_.*)$|^server\.|^llm\.(?:base_url|azure_embedder_.*)$/;
 
 describe("a config.yaml written for the Python original", () => {
   it("loads as it is, every key of it", async () => {

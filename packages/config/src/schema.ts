@@ -2,6 +2,7 @@ import { DEFAULT_RUN_LIMITS, ISOLATION_LEVELS } from "@cem/core";
 import { z } from "zod";
 import { guardrailSettings } from "./schema-guardrails.ts";
 import { mounts } from "./schema-mounts.ts";
+import { serverSettings } from "./schema-server.ts";
 import { mcpServers } from "./schema-servers.ts";
 import { toolMapping, workflow } from "./schema-workflows.ts";
 import { secretText, setting, text } from "./setting.ts";
@@ -11,7 +12,6 @@ const BYTES_PER_KB = 1024;
 const BYTES_PER_MB = 1024 * 1024;
 
 const NO_LLM = { pending: "no LLM yet" };
-const NO_STATE = { pending: "no state store yet" };
 const NO_MICROSANDBOX = { pending: "no microsandbox yet" };
 
 function section<S extends z.ZodRawShape>(description: string, shape: S) {
@@ -26,20 +26,19 @@ function count(most: number, standard: number) {
 }
 
 const state = section("State that outlives a run.", {
-  enabled: setting(z.boolean().default(true), "Whether state is kept.", NO_STATE),
+  enabled: setting(z.boolean().default(true), "Whether state is kept."),
   workspaceDir: setting(text.optional(), "Folder the state is kept in. Default: execution.workspace_dir.", {
     path: true,
-    ...NO_STATE,
   }),
-  stateFile: setting(text.default("state.json"), "Name of the state file in that folder.", NO_STATE),
-  autoSave: setting(z.boolean().default(true), "Save after each run.", NO_STATE),
+  stateFile: setting(text.default("state.json"), "Name of the state file in that folder."),
+  autoSave: setting(z.boolean().default(true), "Save after each run.", { pending: "no session log yet" }),
   stateFormat: setting(
     z
       .enum(["json", "yaml", "binary", "pickle"])
       .transform((format) => (format === "pickle" ? "binary" : format))
       .default("json"),
     "How state is written. pickle stands for binary.",
-    NO_STATE,
+    { pending: "state is always JSON yet" },
   ),
 });
 
@@ -143,7 +142,7 @@ const optimizations = section("What makes it quick.", {
   }),
 });
 
-const logging = section("The log.", {
+const logging = section("The log of a server.", {
   level: setting(
     z
       .string()
@@ -152,11 +151,10 @@ const logging = section("The log.", {
       .default("INFO")
       .meta({ enum: [...LOG_LEVELS, ...LOG_LEVELS.map((level) => level.toLowerCase())] }),
     "Least severity that is logged, in any case.",
-    { pending: "no log yet", allowed: LOG_LEVELS.join(", ") },
+    { allowed: LOG_LEVELS.join(", ") },
   ),
   file: setting(text.optional(), "File the log goes to. Default: standard error.", {
     path: true,
-    pending: "no log yet",
   }),
 });
 
@@ -167,6 +165,7 @@ export const configSchema = z.strictObject({
   optimizations,
   guardrails: section("What is checked before and while code runs.", guardrailSettings),
   logging,
+  server: section("cem serve and the server image.", serverSettings),
   mcpServers: setting(
     mcpServers.default([]),
     "MCP servers: a list of {name, url, …}, or a mapping from names to {command, args, env, cwd} or {url, headers}. mcpServers is the same key.",
