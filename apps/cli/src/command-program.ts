@@ -10,6 +10,7 @@ import {
 } from "./command-options.ts";
 import type { Detail } from "./command-options.ts";
 import * as examples from "./help-examples.ts";
+import { addServeCommand } from "./serve-command.ts";
 
 export const VERSION: string = packageJson.version;
 
@@ -64,6 +65,7 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
         options: sharedOptions(program, command),
       }),
     );
+  addServeCommand(add, (own, command) => found({ ...own, options: sharedOptions(program, command) }));
   addSettingOptions(
     add("doctor", "Check Node, configuration, tools, sandboxes", examples.DOCTOR),
     "--config [file]",

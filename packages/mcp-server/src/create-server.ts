@@ -4,7 +4,7 @@ import { McpServer } from "@modelcontextprotocol/server";
 import type { McpServerFactory, StandardSchemaV1 } from "@modelcontextprotocol/server";
 import packageJson from "../package.json" with { type: "json" };
 import { bindCustomTool } from "./custom-tool.ts";
-import type { CustomTool } from "./custom-tool.ts";
+import type { AnyCustomTool, CustomTool } from "./custom-tool.ts";
 import { DEFAULT_YIELD_AFTER_MS } from "./limits.ts";
 import { PROFILE_TOOLS } from "./profiles.ts";
 import type { Profile } from "./profiles.ts";
@@ -19,7 +19,7 @@ export interface AgentServerSettings<Config = unknown> {
   results?: ResultStore;
   /** Which tools clients see. Default: `full`. */
   profile?: Profile;
-  customTools?: readonly CustomTool<StandardSchemaV1, Config>[];
+  customTools?: readonly AnyCustomTool<Config>[];
   /** Handed to custom tools as it is. */
   config?: Config;
   /** How long a call waits for its run before it answers with the run's id, in milliseconds. Default: 45,000. */
@@ -45,7 +45,7 @@ export interface AgentServer<Config = unknown> extends Servable {
   readonly config: Config;
   /** Adds a tool; clients that are connected hear of it. @throws CemError `TOOL_NAME_TAKEN`. */
   registerTool<Input extends StandardSchemaV1>(tool: CustomTool<Input, Config>): void;
-  registerTools(tools: readonly CustomTool<StandardSchemaV1, Config>[]): void;
+  registerTools(tools: readonly AnyCustomTool<Config>[]): void;
 }
 
 /** Makes a server of an agent. It serves nothing yet. */
@@ -82,15 +82,15 @@ class ToolServer<Config> implements AgentServer<Config> {
     );
     for (const tool of this.#tools.values()) offer(server, tool);
     this.#connected.add(server);
-    server.server.onclose = () => this.#connected.delete(server);
+    Object.assign(server.server, { onclose: () => this.#connected.delete(server) });
     return server;
   };
 
   registerTool<Input extends StandardSchemaV1>(tool: CustomTool<Input, Config>): void {
-    this.registerTools([tool as unknown as CustomTool<StandardSchemaV1, Config>]);
+    this.registerTools([tool]);
   }
 
-  registerTools(tools: readonly CustomTool<StandardSchemaV1, Config>[]): void {
+  registerTools(tools: readonly AnyCustomTool<Config>[]): void {
     for (const tool of tools) {
       const bound = bindCustomTool(tool, { agent: this.agent, config: this.config });
       this.#add(bound);
@@ -110,9 +110,13 @@ class ToolServer<Config> implements AgentServer<Config> {
 
   #add(tool: ServerTool): void {
     if (this.#tools.has(tool.name)) {
-      throw new CemError("TOOL_NAME_TAKEN", `There is a tool ${tool.name} already. Give yours another name.`, {
-        details: { tool: tool.name },
-      });
+      throw new CemError(
+        "TOOL_NAME_TAKEN",
+        `There is a tool ${tool.name} already. Give yours another name.`,
+        {
+          details: { tool: tool.name },
+        },
+      );
     }
     this.#tools.set(tool.name, tool);
   }

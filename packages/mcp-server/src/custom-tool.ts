@@ -34,6 +34,9 @@ export interface CustomTool<Input extends StandardSchemaV1 = StandardSchemaV1, C
   ): Promise<JsonValue | CallToolResult> | JsonValue | CallToolResult;
 }
 
+/** A custom tool whatever its input is. */
+export type AnyCustomTool<Config = unknown> = CustomTool<StandardSchemaV1, Config>;
+
 /** Keeps the type of the input for the handler: `customTool({ inputSchema: z.object({ … }), handler: ({ … }) => … })`. */
 export function customTool<Input extends StandardSchemaV1, Config = unknown>(
   tool: CustomTool<Input, Config>,
@@ -43,15 +46,19 @@ export function customTool<Input extends StandardSchemaV1, Config = unknown>(
 
 /** Binds a custom tool to the server it is registered at. */
 export function bindCustomTool<Config>(
-  tool: CustomTool<StandardSchemaV1, Config>,
+  tool: AnyCustomTool<Config>,
   host: { agent: Agent; config: Config },
 ): ServerTool {
-  const { handler, inputSchema = NO_INPUT, ...shown } = tool;
+  const { name, title, description, inputSchema = NO_INPUT, outputSchema, annotations } = tool;
   return {
-    ...shown,
+    name,
+    ...(title !== undefined && { title }),
+    description,
     inputSchema: withJsonSchema(inputSchema),
+    ...(outputSchema && { outputSchema }),
+    ...(annotations && { annotations }),
     handle: async (input, { mcpReq: { signal } }) =>
-      toCallResult(await handler(input, { ...host, signal }), tool.outputSchema !== undefined),
+      toCallResult(await tool.handler(input, { ...host, signal }), outputSchema !== undefined),
   };
 }
 
@@ -83,8 +90,9 @@ const NO_INPUT: StandardSchemaWithJSON = {
   },
 };
 
+/** A schema that can't tell its JSON Schema is shown as an object of anything, and checks all the same. */
 function withJsonSchema(schema: StandardSchemaV1): StandardSchemaWithJSON {
-  const { jsonSchema = OPEN_OBJECT, ...standard } = (schema as StandardSchemaWithJSON)["~standard"];
-  if (standard.vendor === "zod" || jsonSchema !== OPEN_OBJECT) return schema as StandardSchemaWithJSON;
-  return { "~standard": { ...standard, jsonSchema } };
+  const standard = schema["~standard"];
+  if ("jsonSchema" in standard) return schema as StandardSchemaWithJSON;
+  return { "~standard": { ...standard, jsonSchema: OPEN_OBJECT } };
 }

@@ -13,7 +13,7 @@ const STAGE_WORDS: Readonly<Record<Stage, string>> = {
 
 /** Tells the client of each stage and tool call, when it asked for progress. */
 export function progressListener({ mcpReq }: ServerContext): ((event: AgentEvent) => void) | undefined {
-  const progressToken = mcpReq._meta?.progressToken;
+  const { _meta: { progressToken } = {} } = mcpReq;
   if (progressToken === undefined) return undefined;
   let progress = 0;
   let told = 0;

@@ -2,12 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { CemError } from "@cem/core";
 import type { AgentEvent, ExecuteOptions, TaskResult } from "@cem/core";
-import {
-  MAX_LIVE_OUTPUT_CHARACTERS,
-  MAX_RUNS,
-  MAX_YIELDED_RUNS,
-  YIELDED_RUN_IDLE_MS,
-} from "./limits.ts";
+import { MAX_LIVE_OUTPUT_CHARACTERS, MAX_RUNS, MAX_YIELDED_RUNS, YIELDED_RUN_IDLE_MS } from "./limits.ts";
 
 /** How a run starts: an agent's `executeTask` or `executeCode`. */
 export type BeginRun = (options: ExecuteOptions) => Promise<TaskResult>;
@@ -23,7 +18,9 @@ export interface RunRequest {
 }
 
 /** What is known of a run when a call has waited for it long enough. */
-export type RunView = { state: "finished"; result: TaskResult } | { state: "running"; id: string; output: string };
+export type RunView =
+  | { state: "finished"; result: TaskResult }
+  | { state: "running"; id: string; output: string };
 
 /** Hears of every run's end. `result` is absent when the agent itself failed. */
 export type RunListener = (run: { kind: RunRequest["kind"]; ms: number; result?: TaskResult }) => void;

@@ -28,7 +28,14 @@ function callLine({ toolCalls }: TaskResult): string {
   return `Tool calls: ${[...named, ...more].join("; ")}.`;
 }
 
-function verboseLines({ timings, isolation, selectedTools, code, origin, contextTokens }: TaskResult): string[] {
+function verboseLines({
+  timings,
+  isolation,
+  selectedTools,
+  code,
+  origin,
+  contextTokens,
+}: TaskResult): string[] {
   const stages = Object.entries(timings).map(([stage, ms]) => `${stage} ${Math.round(ms)} ms`);
   const lines = [`Time: ${stages.join(", ")}.`];
   if (isolation !== null) lines.push(`Isolation: ${isolation.level} (${isolation.mechanisms.join(", ")}).`);

@@ -1,8 +1,7 @@
-import type { Agent, JsonSchema, ResultStore, StateStore } from "@cem/core";
+import type { Agent, JsonSchema, JsonValue, ResultStore, StateStore } from "@cem/core";
 import { fromJsonSchema } from "@modelcontextprotocol/server";
 import type {
   CallToolResult,
-  JsonSchemaType,
   ServerContext,
   StandardSchemaWithJSON,
   ToolAnnotations,
@@ -27,7 +26,7 @@ export interface ServerTool {
   inputSchema: StandardSchemaWithJSON;
   outputSchema?: StandardSchemaWithJSON;
   annotations?: ToolAnnotations;
-  handle(input: unknown, context: ServerContext): Promise<CallToolResult>;
+  handle: (input: unknown, context: ServerContext) => Promise<CallToolResult>;
 }
 
 interface ToolDeclaration<Input> {
@@ -38,7 +37,7 @@ interface ToolDeclaration<Input> {
   input: JsonSchema;
   output: JsonSchema;
   annotations: ToolAnnotations;
-  handle(input: Input, host: ToolHost, context: ServerContext): Promise<CallToolResult>;
+  handle: (input: Input, host: ToolHost, context: ServerContext) => Promise<CallToolResult>;
 }
 
 /** Binds one of our own tools to what it works with. */
@@ -47,8 +46,8 @@ export type BindTool = (host: ToolHost) => ServerTool;
 /** Declares one of our own tools. Its schemas are compiled once, however many clients there are. */
 export function declareTool<Input>(declaration: ToolDeclaration<Input>): BindTool {
   const { input, output, handle, ...shown } = declaration;
-  const inputSchema = fromJsonSchema<Input>(input as JsonSchemaType);
-  const outputSchema = fromJsonSchema(output as JsonSchemaType);
+  const inputSchema = fromJsonSchema<Input>(input);
+  const outputSchema = fromJsonSchema(output);
   return (host) => ({
     ...shown,
     inputSchema,
@@ -59,10 +58,10 @@ export function declareTool<Input>(declaration: ToolDeclaration<Input>): BindToo
 }
 
 /** A JSON value as a tool's whole answer. */
-export function answerValue(value: unknown): CallToolResult {
+export function answerValue(value: object | JsonValue): CallToolResult {
   return {
     content: [{ type: "text", text: JSON.stringify(value) }],
-    structuredContent: value as NonNullable<CallToolResult["structuredContent"]>,
+    structuredContent: value,
   };
 }
 

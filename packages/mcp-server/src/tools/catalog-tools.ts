@@ -64,7 +64,11 @@ export const searchTools = declareTool<{ query: string; detail_level?: Detail; m
   },
   output: { type: "object" },
   annotations: READ_ONLY,
-  async handle({ query, detail_level: detail = "name", max_results: limit = DEFAULT_RESULTS }, host, context) {
+  async handle(
+    { query, detail_level: detail = "name", max_results: limit = DEFAULT_RESULTS },
+    host,
+    context,
+  ) {
     const found = await host.agent.searchTools(query, { limit, signal: context.mcpReq.signal });
     return answerValue(detail === "name" ? namesByServer(found) : toolsByServer(found, detail));
   },
@@ -96,19 +100,21 @@ function namesByServer(found: readonly RankedTool[]): Record<string, string[]> {
 function toolsByServer(found: readonly RankedTool[], detail: Detail): object {
   const servers = new Map<string, [string, object][]>();
   for (const { tool } of found) {
-    const entry: [string, object] = [tool.name, detail === "full" ? fullOf(tool) : { description: tool.description }];
+    const entry: [string, object] = [
+      tool.name,
+      detail === "full" ? fullOf(tool) : { description: tool.description },
+    ];
     servers.set(tool.server, [...(servers.get(tool.server) ?? []), entry]);
   }
   return Object.fromEntries([...servers].map(([server, tools]) => [server, Object.fromEntries(tools)]));
 }
 
-/** `code` is what a model needs to write the call: the import, and the signature. */
-function fullOf({ name, module, signature, description, inputSchema, outputSchema, unavailable }: ToolDefinition): object {
+/** `code` is what a model needs to write the call: the import, and the signature with the type of the result. */
+function fullOf({ name, module, signature, description, inputSchema, unavailable }: ToolDefinition): object {
   return {
     code: `import { ${name} } from "${module}";\n${signature}`,
     description,
     inputSchema,
-    ...(outputSchema && { outputSchema }),
     ...(unavailable && { unavailable: `${unavailable.reason} ${unavailable.wayOut}` }),
   };
 }

@@ -19,7 +19,8 @@ const BYTES = { type: "integer", minimum: 0 } as const;
 export const readResult = declareTool<ReadResultInput>({
   name: "read_result",
   title: "Read a result",
-  description: "Read a page of a large result by the path of its handle, or wait for a run by its id; `end` stops it.",
+  description:
+    "Read a page of a large result by the path of its handle, or wait for a run by its id; `end` stops it.",
   input: {
     type: "object",
     properties: { handle: text, offset: BYTES, limit: BYTES, end: { type: "boolean" } },
@@ -38,19 +39,26 @@ export const readResult = declareTool<ReadResultInput>({
   },
 });
 
-async function readPage({ handle, offset = 0, limit }: ReadResultInput, results: ResultStore): Promise<CallToolResult> {
+async function readPage(
+  { handle, offset = 0, limit }: ReadResultInput,
+  results: ResultStore,
+): Promise<CallToolResult> {
   const bytes = Math.min(Math.max(limit ?? DEFAULT_PAGE_BYTES, 1), MAX_PAGE_BYTES);
   const page = await results.read(handle, { offset, limit: bytes });
   if (isText(page.mimeType)) return answerValue(textPage(page));
   const type = kindOf(page.mimeType);
-  const whole = type !== "resource" && limit === undefined && offset === 0 && page.size <= MAX_ATTACHMENT_BYTES;
+  const whole =
+    type !== "resource" && limit === undefined && offset === 0 && page.size <= MAX_ATTACHMENT_BYTES;
   const shown = whole ? await results.read(handle, { limit: MAX_ATTACHMENT_BYTES }) : page;
   const { content, ...rest } = answerValue(position(shown, shown.bytes.length));
   // A piece of an image is no image.
   const isPiece = shown.bytes.length < shown.size;
   return {
     ...rest,
-    content: [...content, blockOf(isPiece ? "resource" : type, shown.mimeType, shown.bytes, `file://${handle}`)],
+    content: [
+      ...content,
+      blockOf(isPiece ? "resource" : type, shown.mimeType, shown.bytes, `file://${handle}`),
+    ],
   };
 }
 

@@ -10,7 +10,11 @@ export const getState = declareTool<{ state_file?: string }>({
   title: "Get state",
   description: "Read state that outlives a run: /workspace/state.json, or another .json file there.",
   input: { type: "object", properties: { state_file: text } },
-  output: { type: "object", properties: { exists: { type: "boolean" }, data: {} }, required: ["exists", "data"] },
+  output: {
+    type: "object",
+    properties: { exists: { type: "boolean" }, data: {} },
+    required: ["exists", "data"],
+  },
   annotations: READ_ONLY,
   async handle({ state_file: file }, host, { mcpReq: { signal } }) {
     return answerValue(await storeOf(host).read(file, { signal }));

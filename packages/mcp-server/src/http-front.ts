@@ -1,0 +1,188 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import {
+  localhostAllowedHostnames,
+  validateHostHeader,
+  validateOriginHeader,
+} from "@modelcontextprotocol/server";
+import type { AuthInfo } from "@modelcontextprotocol/server";
+import { toNodeHandler } from "@modelcontextprotocol/node";
+import type { NodeIncomingMessageLike } from "@modelcontextprotocol/node";
+import type { Servable } from "./create-server.ts";
+import { createAuthenticator } from "./http-auth.ts";
+import type { Authenticator } from "./http-auth.ts";
+import type { HttpOptions } from "./http.ts";
+import { MAX_BODY_BYTES } from "./limits.ts";
+import { createLogger } from "./logger.ts";
+import type { Logger } from "./logger.ts";
+import { createMetrics } from "./metrics.ts";
+import type { ServerMetrics } from "./metrics.ts";
+import { createReadiness } from "./readiness.ts";
+import type { Readiness } from "./readiness.ts";
+import { createSseServer, SSE_MESSAGES_PATH, SSE_PATH } from "./sse.ts";
+import type { SseServer } from "./sse.ts";
+import { createStreamableHttp } from "./streamable-http.ts";
+import type { StreamableHttp } from "./streamable-http.ts";
+
+export const MCP_PATH = "/mcp";
+const METADATA_PATH = "/.well-known/oauth-protected-resource";
+
+type AuthenticatedRequest = IncomingMessage & { auth?: AuthInfo };
+
+/** Everything between the socket and the protocol. */
+export class HttpFront {
+  readonly logger: Logger;
+  readonly #transport: "http" | "sse";
+  readonly #hosts: string[];
+  readonly #origins: string[];
+  readonly #authenticator: Authenticator | undefined;
+  readonly #streamable: StreamableHttp;
+  readonly #sse: SseServer;
+  readonly #metrics: ServerMetrics;
+  readonly #readiness: Readiness;
+  readonly #mcp: (request: AuthenticatedRequest, response: ServerResponse) => Promise<void>;
+
+  constructor(server: Servable, options: HttpOptions, url: URL, host: string) {
+    const { allowedHosts = [], allowedOrigins = [], auth, maxSessions, sessionIdleMs } = options;
+    this.logger = options.logger ?? createLogger();
+    this.#transport = options.transport ?? "http";
+    this.#hosts = [
+      ...localhostAllowedHostnames(),
+      url.hostname,
+      bracketed(host),
+      ...allowedHosts.map(bracketed),
+    ];
+    this.#origins = [...localhostAllowedHostnames(), url.hostname, ...allowedOrigins.map(bracketed)];
+    this.#authenticator = auth && createAuthenticator(auth, new URL(MCP_PATH, url));
+    const onError = (error: Error): void => this.logger.debug({ error: error.message }, "protocol");
+    this.#streamable = createStreamableHttp(server, {
+      onError,
+      ...(maxSessions !== undefined && { maxSessions }),
+      ...(sessionIdleMs !== undefined && { sessionIdleMs }),
+    });
+    this.#sse = createSseServer(server, maxSessions);
+    this.#metrics = createMetrics(server.runs, () => this.#streamable.sessions + this.#sse.sessions);
+    this.#readiness = createReadiness(server.agent, this.logger);
+    const handle = toNodeHandler(this.#streamable, {
+      maxRequestBodySize: MAX_BODY_BYTES,
+      onerror: (error) => this.logger.error({ error: error.message }, "request failed"),
+    });
+    // It reads fewer properties than Node's types allow to be absent.
+    this.#mcp = (request, response) => handle(request as NodeIncomingMessageLike, response);
+    server.runs.onFinished(({ kind, ms, result }) => {
+      const facts = { kind, ms: Math.round(ms), status: result?.status ?? "failed" };
+      this.logger.info({ ...facts, code: result?.error?.code, toolCalls: result?.toolCalls.length }, "run");
+    });
+  }
+
+  /** From now on it is not ready. */
+  stop(): void {
+    this.#readiness.stop();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#streamable.close(), this.#sse.close()]);
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const requestId = randomUUID();
+    const started = performance.now();
+    const path = pathOf(request);
+    response.setHeader("x-request-id", requestId);
+    response.once("close", () => {
+      const { statusCode: status } = response;
+      this.#metrics.countRequest(status);
+      const ms = Math.round(performance.now() - started);
+      this.logger.debug({ requestId, method: request.method, path: path?.pathname, status, ms }, "request");
+    });
+    try {
+      if (path === undefined) plain(response, 400, "The request's path can't be read.");
+      else await this.#route(request, response, path);
+    } catch (error) {
+      this.logger.error(
+        { requestId, error: error instanceof Error ? error.message : String(error) },
+        "fault",
+      );
+      if (!response.headersSent) plain(response, 500, `Something went wrong here. Request ${requestId}.`);
+      else response.destroy();
+    }
+  }
+
+  async #route(request: AuthenticatedRequest, response: ServerResponse, url: URL): Promise<void> {
+    const { pathname } = url;
+    // Asked by orchestrators, which address a machine by any name and hold no token.
+    if (pathname === "/healthz") return plain(response, 200, "ok");
+    if (pathname === "/readyz") return this.#ready(response);
+    if (!this.#isAddressedHere(request, response)) return undefined;
+    if (pathname.startsWith(METADATA_PATH)) return this.#metadata(response);
+    if (this.#authenticator !== undefined) {
+      const checked = await this.#authenticator.check(request.headers.authorization);
+      if ("refusal" in checked) return send(response, checked.refusal);
+      request.auth = checked.authInfo;
+    }
+    if (pathname === "/metrics") return this.#showMetrics(response);
+    if (this.#transport === "http" && pathname === MCP_PATH) return this.#mcp(request, response);
+    if (this.#transport === "sse" && pathname === SSE_PATH && request.method === "GET") {
+      return this.#sse.open(request, response);
+    }
+    if (this.#transport === "sse" && pathname === SSE_MESSAGES_PATH && request.method === "POST") {
+      return this.#sse.receive(request, response, url);
+    }
+    const here = this.#transport === "sse" ? SSE_PATH : MCP_PATH;
+    return plain(
+      response,
+      404,
+      `There is nothing at ${request.method} ${pathname}. MCP is spoken at ${here}.`,
+    );
+  }
+
+  #isAddressedHere(request: IncomingMessage, response: ServerResponse): boolean {
+    const { host, origin } = request.headers;
+    const faults = [validateHostHeader(host, this.#hosts), validateOriginHeader(origin, this.#origins)];
+    const fault = faults.find(({ ok }) => !ok);
+    if (fault === undefined || fault.ok) return true;
+    const key = fault.errorCode.includes("host") ? "server.allowed_hosts" : "server.allowed_origins";
+    const message = `${fault.message}. If it is meant to be served, add it to ${key}.`;
+    send(
+      response,
+      Response.json({ jsonrpc: "2.0", error: { code: -32_000, message }, id: null }, { status: 403 }),
+    );
+    return false;
+  }
+
+  async #ready(response: ServerResponse): Promise<void> {
+    const fault = await this.#readiness.fault();
+    plain(response, fault === undefined ? 200 : 503, fault ?? "ready");
+  }
+
+  #metadata(response: ServerResponse): void {
+    const metadata = this.#authenticator?.resourceMetadata;
+    if (metadata === undefined) return plain(response, 404, "No OAuth issuer is set here.");
+    response.writeHead(200, { "content-type": "application/json", "access-control-allow-origin": "*" });
+    response.end(JSON.stringify(metadata));
+  }
+
+  async #showMetrics(response: ServerResponse): Promise<void> {
+    const { registry } = this.#metrics;
+    const text = await registry.metrics();
+    response.writeHead(200, { "content-type": registry.contentType }).end(text);
+  }
+}
+
+/** IPv6 as it stands in a URL. */
+export function bracketed(host: string): string {
+  return host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
+}
+
+function pathOf({ url = "/" }: IncomingMessage): URL | undefined {
+  return URL.canParse(url, "http://localhost") ? new URL(url, "http://localhost") : undefined;
+}
+
+function plain(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(`${text}\n`);
+}
+
+function send(response: ServerResponse, answer: Response): void {
+  response.writeHead(answer.status, Object.fromEntries(answer.headers));
+  void answer.text().then((body) => response.end(body));
+}
