@@ -39,19 +39,22 @@ export function blockOf(
   return { type: "resource", resource: { uri, mimeType, blob: data } };
 }
 
+/** In the order they stand in. */
 function* handlesIn(value: JsonValue): Generator<ResultHandle> {
   const seen = new Set<string>();
   const open: { value: JsonValue; depth: number }[] = [{ value, depth: 0 }];
-  for (let visited = 0; open.length > 0 && visited < MAX_VISITED; visited += 1) {
-    const next = open.shift();
-    if (next === undefined || typeof next.value !== "object" || next.value === null) continue;
+  for (let visited = 0; visited < MAX_VISITED; visited += 1) {
+    const next = open.pop();
+    if (next === undefined) return;
+    if (typeof next.value !== "object" || next.value === null) continue;
     if (isResultHandle(next.value)) {
       const { type, path } = next.value;
       if (type === "text" || type === "json" || seen.has(path)) continue;
       seen.add(path);
       yield next.value;
     } else if (next.depth < MAX_DEPTH) {
-      for (const child of Object.values(next.value)) open.push({ value: child, depth: next.depth + 1 });
+      const children = Object.values(next.value).toReversed();
+      for (const child of children) open.push({ value: child, depth: next.depth + 1 });
     }
   }
 }
