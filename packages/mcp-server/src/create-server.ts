@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { CemError } from "@cem/core";
 import type { Agent, ResultStore, StateStore } from "@cem/core";
 import { McpServer } from "@modelcontextprotocol/server";
@@ -63,6 +64,7 @@ class ToolServer<Config> implements AgentServer<Config> {
   readonly #tools = new Map<string, ServerTool>();
   readonly #connected = new Set<McpServer>();
   readonly #listeners = new Set<() => void>();
+  readonly #calls = new Set<Promise<unknown>>();
 
   constructor(settings: AgentServerSettings<Config>) {
     const { agent, state, results, profile = "full", yieldAfterMs = DEFAULT_YIELD_AFTER_MS } = settings;
@@ -80,7 +82,7 @@ class ToolServer<Config> implements AgentServer<Config> {
       { name: this.#name, title: "Code Execution MCP", version: packageJson.version },
       { capabilities: { tools: { listChanged: true } } },
     );
-    for (const tool of this.#tools.values()) offer(server, tool);
+    for (const tool of this.#tools.values()) this.#offer(server, tool);
     this.#connected.add(server);
     Object.assign(server.server, { onclose: () => this.#connected.delete(server) });
     return server;
@@ -94,7 +96,7 @@ class ToolServer<Config> implements AgentServer<Config> {
     for (const tool of tools) {
       const bound = bindCustomTool(tool, { agent: this.agent, config: this.config });
       this.#add(bound);
-      for (const server of this.#connected) offer(server, bound);
+      for (const server of this.#connected) this.#offer(server, bound);
     }
     if (tools.length > 0) for (const listener of this.#listeners) listener();
   }
@@ -105,6 +107,9 @@ class ToolServer<Config> implements AgentServer<Config> {
 
   async close(graceMs?: number): Promise<void> {
     await this.runs.close(graceMs);
+    await Promise.allSettled(this.#calls);
+    // The answers are on their way to the transport.
+    await setImmediate();
     await Promise.allSettled([...this.#connected].map((server) => server.close()));
   }
 
@@ -120,8 +125,12 @@ class ToolServer<Config> implements AgentServer<Config> {
     }
     this.#tools.set(tool.name, tool);
   }
-}
 
-function offer(server: McpServer, { name, handle, ...shown }: ServerTool): void {
-  server.registerTool(name, shown, (input, context) => handle(input, context));
+  #offer(server: McpServer, { name, handle, ...shown }: ServerTool): void {
+    server.registerTool(name, shown, async (input, context) => {
+      const call = handle(input, context);
+      this.#calls.add(call);
+      return call.finally(() => this.#calls.delete(call));
+    });
+  }
 }

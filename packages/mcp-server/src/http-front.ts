@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
 import {
   localhostAllowedHostnames,
   validateHostHeader,
@@ -25,6 +26,8 @@ import { createStreamableHttp } from "./streamable-http.ts";
 import type { StreamableHttp } from "./streamable-http.ts";
 
 export const MCP_PATH = "/mcp";
+/** How long answers may take to leave at shutdown. */
+const MAX_DRAIN_MS = 2_000;
 const METADATA_PATH = "/.well-known/oauth-protected-resource";
 
 type AuthenticatedRequest = IncomingMessage & { auth?: AuthInfo };
@@ -40,6 +43,8 @@ export class HttpFront {
   readonly #sse: SseServer;
   readonly #metrics: ServerMetrics;
   readonly #readiness: Readiness;
+  /** Of POSTs under way; other answers are streams that last as long as their clients. */
+  readonly #answers = new Set<Promise<unknown>>();
   readonly #mcp: (request: AuthenticatedRequest, response: ServerResponse) => Promise<void>;
 
   constructor(server: Servable, options: HttpOptions, url: URL, host: string) {
@@ -75,6 +80,14 @@ export class HttpFront {
     });
   }
 
+  /** Resolves once what was asked is answered, or its clients are too slow to wait for. */
+  async answered(): Promise<void> {
+    const timer = new AbortController();
+    const late = delay(MAX_DRAIN_MS, undefined, { signal: timer.signal }).catch(() => {});
+    await Promise.race([Promise.all(this.#answers), late]);
+    timer.abort();
+  }
+
   /** From now on it is not ready. */
   stop(): void {
     this.#readiness.stop();
@@ -89,6 +102,7 @@ export class HttpFront {
     const started = performance.now();
     const path = pathOf(request);
     response.setHeader("x-request-id", requestId);
+    if (request.method === "POST") this.#track(response);
     response.once("close", () => {
       const { statusCode: status } = response;
       this.#metrics.countRequest(status);
@@ -106,6 +120,12 @@ export class HttpFront {
       if (!response.headersSent) plain(response, 500, `Something went wrong here. Request ${requestId}.`);
       else response.destroy();
     }
+  }
+
+  #track(response: ServerResponse): void {
+    const answered = new Promise((resolve) => response.once("close", resolve));
+    this.#answers.add(answered);
+    void answered.then(() => this.#answers.delete(answered));
   }
 
   async #route(request: AuthenticatedRequest, response: ServerResponse, url: URL): Promise<void> {

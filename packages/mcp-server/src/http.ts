@@ -66,10 +66,6 @@ export async function serveHttp(server: Servable, options: HttpOptions = {}): Pr
   const url = publicUrlOf(options, host, (listening.address() as AddressInfo).port);
   const front = new HttpFront(server, options, url, host);
   listening.on("request", (request, response) => void front.handle(request, response));
-  listening.on("clientError", (error, socket) => {
-    if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
-    front.logger.debug({ error: error.message }, "connection refused");
-  });
   const path = transport === "sse" ? SSE_PATH : MCP_PATH;
   return { url: new URL(path, url).href, ...closing(listening, front, server) };
 }
@@ -80,7 +76,9 @@ function closing(listening: Server, front: HttpFront, server: Servable): Serving
   const close = async (graceMs?: number): Promise<void> => {
     front.stop();
     listening.close(() => closed.resolve());
-    await server.close(graceMs);
+    await server.runs.close(graceMs);
+    await front.answered();
+    await server.close();
     await front.close();
     listening.closeAllConnections();
     await closed.promise;
