@@ -1,5 +1,5 @@
 import { CemError } from "@cem/core";
-import type { RankedTool, ToolDefinition, ToolServer } from "@cem/core";
+import type { Agent, RankedTool, ToolDefinition, ToolServer } from "@cem/core";
 import { nearest } from "@cem/text";
 import { MAX_SEARCH_RESULTS } from "../limits.ts";
 import { answerValue, declareTool, READ_ONLY, text } from "../server-tool.ts";
@@ -16,7 +16,7 @@ export const listAvailableTools = declareTool<unknown>({
   output: { type: "object", additionalProperties: NAMES },
   annotations: READ_ONLY,
   async handle(_input, { agent }, { mcpReq: { signal } }) {
-    const { servers } = await agent.discoverTools({ signal });
+    const servers = await serversOf(agent, signal);
     return answerValue(Object.fromEntries(servers.map(({ name, tools }) => [name, tools.map(nameOf)])));
   },
 });
@@ -29,7 +29,7 @@ export const listServers = declareTool<unknown>({
   output: NAMES,
   annotations: READ_ONLY,
   async handle(_input, { agent }, { mcpReq: { signal } }) {
-    const { servers } = await agent.discoverTools({ signal });
+    const servers = await serversOf(agent, signal);
     return answerValue(servers.map(({ name }) => name));
   },
 });
@@ -42,7 +42,7 @@ export const getServerTools = declareTool<{ server_name: string }>({
   output: NAMES,
   annotations: READ_ONLY,
   async handle({ server_name: wanted }, { agent }, { mcpReq: { signal } }) {
-    const { servers } = await agent.discoverTools({ signal });
+    const servers = await serversOf(agent, signal);
     return answerValue(findServer(servers, wanted).tools.map(nameOf));
   },
 });
@@ -73,6 +73,12 @@ export const searchTools = declareTool<{ query: string; detail_level?: Detail; m
     return answerValue(detail === "name" ? namesByServer(found) : toolsByServer(found, detail));
   },
 });
+
+/** Skills are found by searching; they belong to no server. */
+async function serversOf(agent: Agent, signal: AbortSignal): Promise<ToolServer[]> {
+  const { servers } = await agent.discoverTools({ signal });
+  return servers.filter(({ kind }) => kind !== "skill");
+}
 
 function nameOf({ name }: ToolDefinition): string {
   return name;
