@@ -55,11 +55,10 @@ describe("cem serve", () => {
       else {
         const { child, url } = await startServing(kind);
         started.push(child);
-        transport = (
+        transport =
           kind === "http"
             ? new StreamableHTTPClientTransport(new URL(url))
-            : new SSEClientTransport(new URL(url))
-        ) as Transport;
+            : new SSEClientTransport(new URL(url));
       }
       const client = new OlderClient({ name: "older", version: "1.0.0" });
       await client.connect(transport);
