@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
@@ -26,6 +27,10 @@ import { createStreamableHttp } from "./streamable-http.ts";
 import type { StreamableHttp } from "./streamable-http.ts";
 
 export const MCP_PATH = "/mcp";
+/** Asked every few seconds by machines. */
+const WATCHED = new Set(["/healthz", "/readyz", "/metrics"]);
+const PAGE_HEADERS =
+  "authorization, content-type, accept, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, last-event-id";
 /** How long answers may take to leave at shutdown. */
 const MAX_DRAIN_MS = 2_000;
 const METADATA_PATH = "/.well-known/oauth-protected-resource";
@@ -38,6 +43,9 @@ export class HttpFront {
   readonly #transport: "http" | "sse";
   readonly #hosts: string[];
   readonly #origins: string[];
+  /** Of web pages that were named, whose browsers are told that they may. */
+  readonly #pages: string[];
+  readonly #requestIds = new AsyncLocalStorage<string>();
   readonly #authenticator: Authenticator | undefined;
   readonly #streamable: StreamableHttp;
   readonly #sse: SseServer;
@@ -57,7 +65,8 @@ export class HttpFront {
       bracketed(host),
       ...allowedHosts.map(bracketed),
     ];
-    this.#origins = [...localhostAllowedHostnames(), url.hostname, ...allowedOrigins.map(bracketed)];
+    this.#pages = [url.hostname, ...allowedOrigins.map(bracketed)];
+    this.#origins = [...localhostAllowedHostnames(), ...this.#pages];
     this.#authenticator = auth && createAuthenticator(auth, new URL(MCP_PATH, url));
     const onError = (error: Error): void => this.logger.debug({ error: error.message }, "protocol");
     this.#streamable = createStreamableHttp(server, {
@@ -75,7 +84,8 @@ export class HttpFront {
     // It reads fewer properties than Node's types allow to be absent.
     this.#mcp = (request, response) => handle(request as NodeIncomingMessageLike, response);
     server.runs.onFinished(({ kind, ms, result }) => {
-      const facts = { kind, ms: Math.round(ms), status: result?.status ?? "failed" };
+      const requestId = this.#requestIds.getStore();
+      const facts = { requestId, kind, ms: Math.round(ms), status: result?.status ?? "failed" };
       this.logger.info({ ...facts, code: result?.error?.code, toolCalls: result?.toolCalls.length }, "run");
     });
   }
@@ -107,11 +117,13 @@ export class HttpFront {
       const { statusCode: status } = response;
       this.#metrics.countRequest(status);
       const ms = Math.round(performance.now() - started);
-      this.logger.debug({ requestId, method: request.method, path: path?.pathname, status, ms }, "request");
+      const facts = { requestId, method: request.method, path: path?.pathname, status, ms };
+      if (WATCHED.has(path?.pathname ?? "")) this.logger.debug(facts, "request");
+      else this.logger.info(facts, "request");
     });
     try {
       if (path === undefined) plain(response, 400, "The request's path can't be read.");
-      else await this.#route(request, response, path);
+      else await this.#requestIds.run(requestId, () => this.#route(request, response, path));
     } catch (error) {
       this.logger.error(
         { requestId, error: error instanceof Error ? error.message : String(error) },
@@ -134,6 +146,10 @@ export class HttpFront {
     if (pathname === "/healthz") return plain(response, 200, "ok");
     if (pathname === "/readyz") return this.#ready(response);
     if (!this.#isAddressedHere(request, response)) return undefined;
+    if (this.#allowPage(request, response) && request.method === "OPTIONS") {
+      response.writeHead(204).end();
+      return undefined;
+    }
     if (pathname.startsWith(METADATA_PATH)) return this.#metadata(response);
     if (this.#authenticator !== undefined) {
       const checked = await this.#authenticator.check(request.headers.authorization);
@@ -168,6 +184,17 @@ export class HttpFront {
       Response.json({ jsonrpc: "2.0", error: { code: -32_000, message }, id: null }, { status: 403 }),
     );
     return false;
+  }
+
+  /** Tells a browser that a page which was named may ask, and read the answer. */
+  #allowPage({ headers: { origin } }: IncomingMessage, response: ServerResponse): boolean {
+    if (origin === undefined || !validateOriginHeader(origin, this.#pages).ok) return false;
+    response.setHeader("access-control-allow-origin", origin);
+    response.setHeader("vary", "origin");
+    response.setHeader("access-control-allow-methods", "GET, POST, DELETE");
+    response.setHeader("access-control-allow-headers", PAGE_HEADERS);
+    response.setHeader("access-control-expose-headers", "mcp-session-id, www-authenticate, x-request-id");
+    return true;
   }
 
   async #ready(response: ServerResponse): Promise<void> {

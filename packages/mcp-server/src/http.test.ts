@@ -1,7 +1,10 @@
 import { createServer, request as httpRequest } from "node:http";
 import type { IncomingHttpHeaders } from "node:http";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import type { AddressInfo } from "node:net";
+import os from "node:os";
+import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
@@ -65,7 +68,7 @@ const INITIALIZE = JSON.stringify({
 });
 const post = (url: string, body: string, headers: Record<string, string> = {}) =>
   ask(url, { method: "POST", headers: { ...JSON_HEADERS, ...headers }, body });
-const at = (url: string, path: string) => new URL(path, url).href;
+const at = (url: string, route: string) => new URL(route, url).href;
 
 describe("serveHttp", () => {
   describe("where it listens", () => {
@@ -105,6 +108,20 @@ describe("serveHttp", () => {
       const { url } = await serve({ allowedHosts: ["mcp.example"], allowedOrigins: ["app.example"] });
       const headers = { host: "mcp.example:8080", origin: "https://app.example" };
       expect((await post(url, INITIALIZE, headers)).status).toBe(200);
+    });
+
+    it("tells browsers of named pages that they may, and of no others", async () => {
+      const { url } = await serve({ allowedOrigins: ["app.example"] });
+      const preflight = (origin: string) => ask(url, { method: "OPTIONS", headers: { origin } });
+      expect(await preflight("https://app.example")).toMatchObject({
+        status: 204,
+        headers: { "access-control-allow-origin": "https://app.example" },
+      });
+      expect((await preflight("http://localhost:5173")).headers).not.toHaveProperty(
+        "access-control-allow-origin",
+      );
+      const { headers } = await post(url, INITIALIZE, { origin: "https://app.example" });
+      expect(headers["access-control-expose-headers"]).toContain("mcp-session-id");
     });
 
     it("answers orchestrators whatever they call it", async () => {
@@ -260,6 +277,31 @@ describe("serveHttp", () => {
       await expect
         .poll(async () => (await post(url, INITIALIZE)).status, { timeout: 5_000, interval: 300 })
         .toBe(200);
+    });
+  });
+
+  describe("the log", () => {
+    it("ties runs to requests, and tells neither code nor tokens", async () => {
+      const file = path.join(mkdtempSync(path.join(os.tmpdir(), "cem-log-")), "logs", "server.log");
+      const { url } = await serve({ logger: createLogger({ file }), auth: { token: TOKEN } });
+      const client = await connectHttp(url, "modern", { authorization: `Bearer ${TOKEN}` });
+      await client.callTool({ name: "execute_code", arguments: { code: `return "a secret";` } });
+      await client.close();
+      const text = readFileSync(file, "utf8");
+      const lines = text
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line) as { msg: string; requestId?: string; path?: string });
+      const run = lines.find(({ msg }) => msg === "run");
+      expect(run).toMatchObject({
+        kind: "code",
+        status: "success",
+        toolCalls: 0,
+        requestId: expect.any(String),
+      });
+      const asked = lines.find(({ msg, requestId }) => msg === "request" && requestId === run?.requestId);
+      expect(asked).toMatchObject({ method: "POST", path: "/mcp", status: 200 });
+      expect(text).not.toMatch(new RegExp(`a secret|${TOKEN}`));
     });
   });
 

@@ -11,31 +11,51 @@ const STAGE_WORDS: Readonly<Record<Stage, string>> = {
   run: "Running the code",
 };
 
-/** Tells the client of each stage and tool call, when it asked for progress. */
-export function progressListener({ mcpReq }: ServerContext): ((event: AgentEvent) => void) | undefined {
-  const { _meta: { progressToken } = {} } = mcpReq;
-  if (progressToken === undefined) return undefined;
-  let progress = 0;
-  let told = 0;
-  const tell = (message: string): void => {
-    told = performance.now();
-    // A client that went away is noticed elsewhere.
-    mcpReq
-      .notify({ method: "notifications/progress", params: { progressToken, progress, message } })
-      .catch(() => {});
-  };
-  return (event) => {
+/** So many events are told however quick they come. */
+const FIRST_EVENTS = 20;
+
+/** Tells the client of each stage and tool call of a run, when it asked for progress, until its call is answered. */
+export class Progress {
+  readonly #request: ServerContext["mcpReq"];
+  readonly #token: string | number | undefined;
+  #progress = 0;
+  #toldAt = 0;
+  #told: Promise<unknown> = Promise.resolve();
+  #finished = false;
+
+  constructor({ mcpReq }: ServerContext) {
+    const { _meta: { progressToken } = {} } = mcpReq;
+    this.#request = mcpReq;
+    this.#token = progressToken;
+  }
+
+  readonly onEvent = (event: AgentEvent): void => {
+    if (this.#token === undefined || this.#finished) return;
     if (event.type === "stage-started") {
-      progress += 1;
-      tell(STAGE_WORDS[event.stage]);
+      this.#progress += 1;
+      this.#tell(STAGE_WORDS[event.stage]);
     } else if (event.type === "tool-called") {
-      progress += 1;
-      if (performance.now() - told < MIN_PROGRESS_INTERVAL_MS && progress > FIRST_EVENTS) return;
+      this.#progress += 1;
+      const isQuick = performance.now() - this.#toldAt < MIN_PROGRESS_INTERVAL_MS;
+      if (isQuick && this.#progress > FIRST_EVENTS) return;
       const { server, tool, ms, ok } = event.call;
-      tell(`${toolId({ server, name: tool })} ${ok ? "answered" : "failed"} after ${Math.round(ms)} ms`);
+      this.#tell(
+        `${toolId({ server, name: tool })} ${ok ? "answered" : "failed"} after ${Math.round(ms)} ms`,
+      );
     }
   };
-}
 
-/** So many are told however quick they come. */
-const FIRST_EVENTS = 20;
+  /** Nothing may be told once the call is answered; resolves when all that was told is on its way. */
+  async finish(): Promise<void> {
+    this.#finished = true;
+    await this.#told;
+  }
+
+  #tell(message: string): void {
+    this.#toldAt = performance.now();
+    const params = { progressToken: this.#token ?? 0, progress: this.#progress, message };
+    // A client that went away is noticed elsewhere.
+    const sent = this.#request.notify({ method: "notifications/progress", params }).catch(() => {});
+    this.#told = Promise.all([this.#told, sent]);
+  }
+}

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { Client as SdkClient, SSEClientTransport } from "@modelcontextprotocol/client";
 import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connectHttp, firstText, jsonOf } from "../fixtures/clients.ts";
@@ -117,6 +118,20 @@ describe.each(["modern", "legacy"] as const)("a run, by the %s protocol", (era) 
       "Running the code",
       expect.stringMatching(/^calculator\.add answered after \d+ ms$/),
     ]);
+  });
+});
+
+describe("a run, by a client over SSE", () => {
+  it("is stopped when its client goes away", async () => {
+    const sse = createAgentServer({ agent });
+    const sseServing = await serveHttp(sse, { transport: "sse", port: 0, logger: quiet });
+    const client = new SdkClient({ name: "sse", version: "1.0.0" });
+    await client.connect(new SSEClientTransport(new URL(sseServing.url)));
+    client.callTool({ name: "execute_code", arguments: { code: FOREVER } }).catch(() => {});
+    await expect.poll(() => sse.runs.active).toBe(1);
+    await client.close();
+    await expect.poll(() => sse.runs.active, { timeout: 5_000 }).toBe(0);
+    await sseServing.close();
   });
 });
 

@@ -1,8 +1,8 @@
 import type { JsonSchema } from "@cem/core";
 import type { ServerContext } from "@modelcontextprotocol/server";
-import { progressListener } from "../progress.ts";
+import { Progress } from "../progress.ts";
 import { answerRun } from "../run-answer.ts";
-import type { BeginRun, RunRequest } from "../run-registry.ts";
+import type { BeginRun, RunRegistry, RunRequest, RunView } from "../run-registry.ts";
 import { declareTool, ownerOf, RUNS_CODE, text } from "../server-tool.ts";
 
 /** `result` is any JSON; `run` is there instead of all but `output` while the run goes on. */
@@ -27,7 +27,7 @@ export const executeCode = declareTool<{ code: string }>({
   annotations: RUNS_CODE,
   async handle({ code }, { agent, results, runs }, context) {
     const begin: BeginRun = (options) => agent.executeCode(code, options);
-    return answerRun(await runs.start(requestFor("code", begin, context)), results);
+    return answerRun(await startRun(runs, "code", begin, context), results);
   },
 });
 
@@ -44,17 +44,19 @@ export const executeTask = declareTool<{ task_description: string; verbose?: boo
   annotations: RUNS_CODE,
   async handle({ task_description: task, verbose = false }, { agent, results, runs }, context) {
     const begin: BeginRun = (options) => agent.executeTask(task, options);
-    return answerRun(await runs.start(requestFor("task", begin, context)), results, verbose);
+    return answerRun(await startRun(runs, "task", begin, context), results, verbose);
   },
 });
 
-function requestFor(kind: RunRequest["kind"], begin: BeginRun, context: ServerContext): RunRequest {
-  const onEvent = progressListener(context);
-  return {
-    kind,
-    begin,
-    owner: ownerOf(context),
-    signal: context.mcpReq.signal,
-    ...(onEvent && { onEvent }),
-  };
+async function startRun(
+  runs: RunRegistry,
+  kind: RunRequest["kind"],
+  begin: BeginRun,
+  context: ServerContext,
+): Promise<RunView> {
+  const progress = new Progress(context);
+  const { signal } = context.mcpReq;
+  const view = await runs.start({ kind, begin, owner: ownerOf(context), signal, onEvent: progress.onEvent });
+  await progress.finish();
+  return view;
 }
