@@ -281,6 +281,13 @@ describe("serveHttp", () => {
   });
 
   describe("the log", () => {
+    it("says so when it can't be written", () => {
+      const folder = mkdtempSync(path.join(os.tmpdir(), "cem-log-"));
+      expect(() => createLogger({ file: folder })).toThrow(
+        expect.objectContaining({ code: "LOG_UNWRITABLE" }),
+      );
+    });
+
     it("ties runs to requests, and tells neither code nor tokens", async () => {
       const file = path.join(mkdtempSync(path.join(os.tmpdir(), "cem-log-")), "logs", "server.log");
       const { url } = await serve({ logger: createLogger({ file }), auth: { token: TOKEN } });

@@ -41,5 +41,3 @@ export const MAX_CONNECTIONS = 2_000;
 export const MAX_SESSIONS = 1_000;
 export const SESSION_IDLE_MS = 30 * 60_000;
 export const SESSION_SWEEP_INTERVAL_MS = 60_000;
-/** At shutdown, calls under way have this long to finish before they are cancelled. */
-export const DEFAULT_SHUTDOWN_GRACE_MS = 10_000;

@@ -1,5 +1,6 @@
+import { CemError } from "@cem/core";
 import { destination, pino } from "pino";
-import type { Logger } from "pino";
+import type { DestinationStream, Logger } from "pino";
 
 export type { Logger } from "pino";
 
@@ -22,7 +23,11 @@ export interface LoggerSettings {
   file?: string;
 }
 
-/** A log of one JSON object per line. What tools were given and answered is never in it, nor what a header held. */
+/**
+ * A log of one JSON object per line. What tools were given and answered is never in it, nor what a header held.
+ *
+ * @throws CemError `LOG_UNWRITABLE`
+ */
 export function createLogger({ level = "INFO", file }: LoggerSettings = {}): Logger {
   const options = {
     level: PINO_LEVELS[level],
@@ -31,6 +36,16 @@ export function createLogger({ level = "INFO", file }: LoggerSettings = {}): Log
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  // Written at once: what was logged last before a crash is what matters.
-  return pino(options, destination({ dest: file ?? STDERR, sync: true, mkdir: file !== undefined }));
+  return pino(options, openDestination(file));
+}
+
+/** Written at once: what was logged last before a crash is what matters. */
+function openDestination(file: string | undefined): DestinationStream {
+  try {
+    return destination({ dest: file ?? STDERR, sync: true, mkdir: file !== undefined });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `The log ${file} can't be written: ${reason}. Set logging.file to a file that can be.`;
+    throw new CemError("LOG_UNWRITABLE", message, { details: { file }, cause: error });
+  }
 }
