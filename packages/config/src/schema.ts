@@ -2,6 +2,7 @@ import { DEFAULT_RUN_LIMITS, ISOLATION_LEVELS } from "@cem/core";
 import { z } from "zod";
 import { guardrailSettings } from "./schema-guardrails.ts";
 import { mounts } from "./schema-mounts.ts";
+import { serverSettings } from "./schema-server.ts";
 import { mcpServers } from "./schema-servers.ts";
 import { toolMapping, workflow } from "./schema-workflows.ts";
 import { secretText, setting, text } from "./setting.ts";
@@ -10,7 +11,6 @@ const LOG_LEVELS = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] as const;
 const BYTES_PER_KB = 1024;
 const BYTES_PER_MB = 1024 * 1024;
 
-const NO_STATE = { pending: "no state store yet" };
 const NO_MICROSANDBOX = { pending: "no microsandbox yet" };
 
 function section<S extends z.ZodRawShape>(description: string, shape: S) {
@@ -25,20 +25,19 @@ function count(most: number, standard: number) {
 }
 
 const state = section("State that outlives a run.", {
-  enabled: setting(z.boolean().default(true), "Whether state is kept.", NO_STATE),
+  enabled: setting(z.boolean().default(true), "Whether state is kept."),
   workspaceDir: setting(text.optional(), "Folder the state is kept in. Default: execution.workspace_dir.", {
     path: true,
-    ...NO_STATE,
   }),
-  stateFile: setting(text.default("state.json"), "Name of the state file in that folder.", NO_STATE),
-  autoSave: setting(z.boolean().default(true), "Save after each run.", NO_STATE),
+  stateFile: setting(text.default("state.json"), "Name of the state file in that folder."),
+  autoSave: setting(z.boolean().default(true), "Save after each run.", { pending: "no session log yet" }),
   stateFormat: setting(
     z
       .enum(["json", "yaml", "binary", "pickle"])
       .transform((format) => (format === "pickle" ? "binary" : format))
       .default("json"),
     "How state is written. pickle stands for binary.",
-    NO_STATE,
+    { pending: "state is always JSON yet" },
   ),
 });
 
@@ -193,7 +192,7 @@ const optimizations = section("What makes it quick.", {
   }),
 });
 
-const logging = section("The log.", {
+const logging = section("The log of a server.", {
   level: setting(
     z
       .string()
@@ -218,6 +217,7 @@ export const configSchema = z.strictObject({
   optimizations,
   guardrails: section("What is checked before and while code runs.", guardrailSettings),
   logging,
+  server: section("cem serve and the server image.", serverSettings),
   mcpServers: setting(
     mcpServers.default([]),
     "MCP servers: a list of {name, url, …}, or a mapping from names to {command, args, env, cwd} or {url, headers}. ${NAME} in a value comes from the environment. mcpServers is the same key.",
