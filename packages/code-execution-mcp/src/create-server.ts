@@ -74,7 +74,7 @@ export interface RunServerOptions extends ServerOptions {
   server?: CemServer;
 }
 
-/** A server that serves. `close` gives calls under way `server.shutdown_grace` to finish. */
+/** A server that serves. Over HTTP `close` gives calls under way `server.shutdown_grace` to finish. */
 export interface RunningServer {
   readonly server: CemServer;
   /** Where clients connect; absent over stdio. */
@@ -93,7 +93,8 @@ export async function runServer(options: RunServerOptions = {}): Promise<Running
   const { transport = "stdio" } = options;
   const server = options.server ?? (await createServer(options));
   const { config } = server;
-  const graceMs = config.server.shutdownGrace * MS_PER_SECOND;
+  // Over stdio nobody is left to wait for: who stops the process is its only client.
+  const graceMs = transport === "stdio" ? 0 : config.server.shutdownGrace * MS_PER_SECOND;
   try {
     const serving = await serve(transport, server, options);
     const close = (ms: number = graceMs): Promise<void> => serving.close(ms);

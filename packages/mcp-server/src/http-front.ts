@@ -55,6 +55,7 @@ export class HttpFront {
   readonly #answers = new Set<Promise<unknown>>();
   readonly #mcp: (request: AuthenticatedRequest, response: ServerResponse) => Promise<void>;
 
+  /** `url`: where clients connect. `host`: what it is bound to. */
   constructor(server: Servable, options: HttpOptions, url: URL, host: string) {
     const { allowedHosts = [], allowedOrigins = [], auth, maxSessions, sessionIdleMs } = options;
     this.logger = options.logger ?? createLogger();
@@ -65,9 +66,10 @@ export class HttpFront {
       bracketed(host),
       ...allowedHosts.map(bracketed),
     ];
-    this.#pages = [url.hostname, ...allowedOrigins.map(bracketed)];
+    const ownPages = options.publicUrl === undefined ? [] : [url.hostname];
+    this.#pages = [...ownPages, ...allowedOrigins.map(bracketed)];
     this.#origins = [...localhostAllowedHostnames(), ...this.#pages];
-    this.#authenticator = auth && createAuthenticator(auth, new URL(MCP_PATH, url));
+    this.#authenticator = auth && createAuthenticator(auth, url);
     const onError = (error: Error): void => this.logger.debug({ error: error.message }, "protocol");
     this.#streamable = createStreamableHttp(server, {
       onError,

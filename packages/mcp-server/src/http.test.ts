@@ -76,6 +76,13 @@ describe("serveHttp", () => {
       await expect(serve({ host })).rejects.toMatchObject({ code: "AUTH_REQUIRED" });
     });
 
+    it.each([
+      ["https://tools.example", "https://tools.example/mcp"],
+      ["https://example.com/tools/mcp", "https://example.com/tools/mcp"],
+    ])("is known as %s when that is its public URL", async (publicUrl, expected) => {
+      expect((await serve({ publicUrl })).url).toBe(expected);
+    });
+
     it("says so when the port is taken", async () => {
       const { url } = await serve();
       const port = Number(new URL(url).port);

@@ -63,11 +63,16 @@ export async function serveHttp(server: Servable, options: HttpOptions = {}): Pr
   });
   listening.maxConnections = MAX_CONNECTIONS;
   await listen(listening, host, port);
-  const url = publicUrlOf(options, host, (listening.address() as AddressInfo).port);
-  const front = new HttpFront(server, options, url, host);
-  listening.on("request", (request, response) => void front.handle(request, response));
-  const path = transport === "sse" ? SSE_PATH : MCP_PATH;
-  return { url: new URL(path, url).href, ...closing(listening, front, server) };
+  try {
+    const { port: bound } = listening.address() as AddressInfo;
+    const url = endpointOf(options, host, bound, transport === "sse" ? SSE_PATH : MCP_PATH);
+    const front = new HttpFront(server, options, url, host);
+    listening.on("request", (request, response) => void front.handle(request, response));
+    return { url: url.href, ...closing(listening, front, server) };
+  } catch (error) {
+    listening.close();
+    throw error;
+  }
 }
 
 function closing(listening: Server, front: HttpFront, server: Servable): Serving {
@@ -114,7 +119,11 @@ async function listen(server: Server, host: string, port: number): Promise<void>
   });
 }
 
-function publicUrlOf({ publicUrl }: HttpOptions, host: string, port: number): URL {
-  if (publicUrl !== undefined) return new URL(publicUrl);
-  return new URL(`http://${ANY_ADDRESS.has(host) ? "localhost" : bracketed(host)}:${port}`);
+/** Where clients connect. A public URL that has a path is taken as it is. */
+function endpointOf({ publicUrl }: HttpOptions, host: string, port: number, path: string): URL {
+  if (publicUrl === undefined) {
+    return new URL(`http://${ANY_ADDRESS.has(host) ? "localhost" : bracketed(host)}:${port}${path}`);
+  }
+  const url = new URL(publicUrl);
+  return url.pathname === "/" ? new URL(path, url) : url;
 }
