@@ -7,6 +7,7 @@ import type {
   ToolCatalog,
   ToolInvoker,
   ToolSelector,
+  TypeChecker,
 } from "@cem/core";
 import type { HostToolsByServer } from "./host-tools.ts";
 
@@ -26,6 +27,8 @@ export interface AgentOptions extends ConfigSource {
   selector?: ToolSelector;
   generator?: CodeGenerator;
   guard?: Guard;
+  /** Stays yours: the agent does not dispose it. */
+  typeChecker?: TypeChecker;
   sandboxProvider?: SandboxProvider;
   /** The agent is for one run: no guest is made ready for a next one. Default: false. */
   oneRun?: boolean;

@@ -15,9 +15,12 @@ export type {
 export type { RankedTool, Selection, SelectRequest, ToolSelector } from "./selection.ts";
 export type {
   CodeGenerator,
+  EarlierCall,
   GeneratedCode,
   GenerateFeedback,
   GenerateRequest,
+  GenerationMode,
+  GenerationProgress,
   GenerationUsage,
   GenerationRefused,
   UnfilledStep,
@@ -58,4 +61,5 @@ export type {
   Stage,
   TaskResult,
   TaskStatus,
+  TypeCheckMode,
 } from "./agent.ts";
