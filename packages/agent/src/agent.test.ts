@@ -339,6 +339,15 @@ describe("createAgent", () => {
       ]);
     });
 
+    it("is refused without denying that an earlier try ran", async () => {
+      const { generator } = model();
+      const sandbox = new MemorySandbox(() => outcome(threw));
+      const typeChecker = checker((code) => (code === "program 1" ? [] : [wrong]));
+      const settingsOfOne = { ...settings(sandbox), generator, typeChecker, maxRepairs: 1 };
+      const result = await createAgent(settingsOfOne).executeTask("x");
+      expect(result.error?.message).toBe("Line 2: add needs b. This code was not run; an earlier try was.");
+    });
+
     it("is not written again when the same comes of it, wherever in the code", async () => {
       const { generator, requests } = model();
       let line = 3;

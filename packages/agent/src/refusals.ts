@@ -39,8 +39,13 @@ function describe(finding: Finding): string {
   return finding.line === undefined ? finding.message : `Line ${finding.line}: ${finding.message}`;
 }
 
+/** The end of a refusal. A model's earlier try may have run, and done something. */
+function whatRan(earlier: boolean): string {
+  return earlier ? "This code was not run; an earlier try was." : "Nothing was run.";
+}
+
 /** The guard said no. */
-export function refusedReview(verdict: Verdict): Ending {
+export function refusedReview(verdict: Verdict, { ranBefore }: { ranBefore: boolean }): Ending {
   const errors = verdict.findings.filter((finding) => finding.severity === "error");
   const shown = errors.length > 0 ? errors : verdict.findings;
   return {
@@ -48,14 +53,14 @@ export function refusedReview(verdict: Verdict): Ending {
     value: null,
     error: {
       code: "CODE_REFUSED",
-      message: `${shown.map(describe).join(" ")} Nothing was run.`,
+      message: `${shown.map(describe).join(" ")} ${whatRan(ranBefore)}`,
       details: { findings: verdict.findings },
     },
   };
 }
 
 /** The types of the code don't fit its tools. */
-export function refusedTypes(findings: readonly Finding[]): Ending {
+export function refusedTypes(findings: readonly Finding[], { ranBefore }: { ranBefore: boolean }): Ending {
   const errors = findings.filter(({ severity }) => severity === "error");
   const line = errors[0]?.line;
   return {
@@ -63,7 +68,7 @@ export function refusedTypes(findings: readonly Finding[]): Ending {
     value: null,
     error: {
       code: "CODE_MISTYPED",
-      message: `${errors.map(describe).join(" ")} Nothing was run.`,
+      message: `${errors.map(describe).join(" ")} ${whatRan(ranBefore)}`,
       details: { findings, ...(line !== undefined && { line }) },
     },
   };

@@ -22,7 +22,7 @@ import type {
 } from "@cem/core";
 import type { AgentSettings } from "./agent.ts";
 import { AnsweredCalls } from "./answered-calls.ts";
-import { contextTokens } from "./context-tokens.ts";
+import { contextTokens, countText } from "./context-tokens.ts";
 import type { DefinitionTokens, TokenCounter } from "./context-tokens.ts";
 import { endingOf } from "./outcome.ts";
 import type { Ending } from "./outcome.ts";
@@ -102,7 +102,7 @@ export class TaskRun {
     this.#origin = "given";
     return this.#finish(async () => {
       this.#warmUp();
-      if (this.#checksTypes()) this.#context.typeChecker?.().catch(() => {});
+      this.#warmUpTypes();
       const tools = await this.#discover();
       return this.#reviewAndRun(tools);
     });
@@ -112,6 +112,11 @@ export class TaskRun {
   #warmUp(): void {
     this.#context.sandbox().catch(() => {});
     this.#context.countTokens().catch(() => {});
+  }
+
+  #warmUpTypes(): void {
+    const { options, stages, typeChecker } = this.#context;
+    if ((options.typeCheck ?? stages.typeCheck) !== "off") typeChecker?.().catch(() => {});
   }
 
   async #discover(): Promise<ToolDefinition[]> {
@@ -182,7 +187,11 @@ export class TaskRun {
       task,
       tools,
       signal,
-      onProgress: (progress) => this.#emit({ type: "generating", ...progress }),
+      onProgress: (progress) => {
+        // A model is at work, and its code will be checked: the checker can load meanwhile.
+        this.#warmUpTypes();
+        this.#emit({ type: "generating", ...progress });
+      },
     };
     if (feedback.length > 0) request.feedback = feedback;
     if (usage !== undefined) request.spent = usage;
@@ -213,15 +222,16 @@ export class TaskRun {
   async #review(tools: ToolDefinition[]): Promise<Verdict & { refusal?: Ending }> {
     const { signal, stages, typeChecker } = this.#context;
     const request = { code: this.#code, tools, signal };
+    const ranBefore = this.#tries.ran;
     const verdict = await stages.guard.review(request);
-    if (!verdict.allowed) return { ...verdict, refusal: refusedReview(verdict) };
+    if (!verdict.allowed) return { ...verdict, refusal: refusedReview(verdict, { ranBefore }) };
     if (typeChecker === undefined || !this.#checksTypes()) return verdict;
     const checker = await typeChecker();
     const mistakes = await checker.check(request);
     const findings = [...verdict.findings, ...mistakes];
     const wrong = mistakes.some(({ severity }) => severity === "error");
     return wrong
-      ? { allowed: false, findings, refusal: refusedTypes(mistakes) }
+      ? { allowed: false, findings, refusal: refusedTypes(mistakes, { ranBefore }) }
       : { allowed: true, findings };
   }
 
@@ -312,7 +322,7 @@ export class TaskRun {
   #spent(count: TokenCounter): { spent?: number } {
     const { usage } = this.#tries;
     if (usage !== undefined) return { spent: usage.inputTokens + usage.outputTokens };
-    return this.#origin === "given" ? { spent: count(this.#code) } : {};
+    return this.#origin === "given" ? { spent: countText(this.#code, count) } : {};
   }
 
   async #stage<T>(stage: Stage, work: () => Promise<T>): Promise<T> {

@@ -215,7 +215,7 @@ describe("executeTask with a model", () => {
     const result = await run();
     expect(result).toMatchObject({ status: "success", origin: "rules", value: { sum: 8 } });
     expect(result.notes).toEqual([
-      "The API of gpt-4o-mini failed (503): 503 down for maintenance. The code was written by rules instead.",
+      "The API of gpt-4o-mini failed (503): down for maintenance. The code was written by rules instead.",
     ]);
   });
 

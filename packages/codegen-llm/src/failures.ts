@@ -1,5 +1,7 @@
 import { CemError } from "@cem/core";
 
+/** The client puts the status in front, where it is said already. */
+const LEADING_STATUS = /^\d{3} /u;
 const MAX_MESSAGE_CHARACTERS = 400;
 /** Keys as providers write them, whole or masked, in case an API repeats another than ours. */
 const KEY_SHAPE = /\b(?:sk|xai|gsk|key)-[\w*.-]{6,}/giu;
@@ -19,7 +21,7 @@ export function readFailure(error: unknown): ApiFailure {
   ) as Record<string, unknown>;
   return {
     name: typeof name === "string" ? name : "Error",
-    message: typeof message === "string" ? message : "no message",
+    message: typeof message === "string" ? message.replace(LEADING_STATUS, "") : "no message",
     ...(typeof status === "number" && { status }),
     ...(typeof code === "string" && { code }),
     ...(typeof param === "string" && { parameter: param }),
