@@ -1,9 +1,12 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { startEverything } from "../../mcp-client/fixtures/start-http.ts";
 import { makeProject, odd, reference } from "../test/upstream-project.ts";
 import { generateTools, inspectServers, listCatalog } from "./index.ts";
+
+/** Each test starts servers and sandboxes, perhaps on a busy machine. */
+vi.setConfig({ testTimeout: 240_000 });
 
 const importing = (server: string, names: string): string =>
   `import { ${names} } from "./servers/${server}/index.ts";\n`;
