@@ -53,3 +53,18 @@ export function refusedReview(verdict: Verdict): Ending {
     },
   };
 }
+
+/** The types of the code don't fit its tools. */
+export function refusedTypes(findings: readonly Finding[]): Ending {
+  const errors = findings.filter(({ severity }) => severity === "error");
+  const line = errors[0]?.line;
+  return {
+    status: "refused",
+    value: null,
+    error: {
+      code: "CODE_MISTYPED",
+      message: `${errors.map(describe).join(" ")} Nothing was run.`,
+      details: { findings, ...(line !== undefined && { line }) },
+    },
+  };
+}

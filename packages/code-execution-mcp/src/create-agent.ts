@@ -1,6 +1,5 @@
 import { createAgent as createPipeline } from "@cem/agent";
 import type { AgentSettings } from "@cem/agent";
-import { createRulesGenerator } from "@cem/codegen";
 import type { Config } from "@cem/config";
 import { CemError } from "@cem/core";
 import type {
@@ -11,11 +10,18 @@ import type {
   RankedTool,
   TaskResult,
   ToolCatalog,
+  ToolSelector,
 } from "@cem/core";
 import { createDiscovery } from "@cem/discovery";
 import { createGuard } from "@cem/guardrails";
-import { createSelector } from "@cem/selector";
+import type { Selector } from "@cem/selector";
+import { createTypeChecker } from "@cem/type-check";
+import { createResultStore } from "@cem/workspace";
 import type { AgentOptions } from "./agent-options.ts";
+import { createConfiguredSelector } from "./configured-selector.ts";
+import { createGenerator } from "./generators.ts";
+import { createHosted } from "./hosted.ts";
+import type { Hosted } from "./hosted.ts";
 import { loadFrom } from "./load.ts";
 import { createSandbox } from "./sandboxes.ts";
 import type { Upstream } from "./upstream/create-upstream.ts";
@@ -44,15 +50,26 @@ export async function executeTask(
   }
 }
 
+/** What is made once for an agent and freed with it. */
+interface Parts {
+  upstream: Upstream;
+  hosted: Hosted;
+  selector: ToolSelector;
+}
+
 /** The stages that the configuration asks for, where the options bring none of their own. */
-function stagesOf(options: AgentOptions, config: Config, upstream: Upstream): AgentSettings {
+function stagesOf(options: AgentOptions, config: Config, parts: Parts): AgentSettings {
+  const { upstream, hosted, selector } = parts;
   return {
-    catalog: options.catalog ?? createCatalog(config, upstream),
-    selector: options.selector ?? createSelector(),
-    generator: warmUpServers(options.generator ?? createRulesGenerator(), upstream),
+    catalog: hosted.addTo(options.catalog ?? createCatalog(config, upstream)),
+    selector,
+    generator: warmUpServers(options.generator ?? createGenerator(config), upstream),
     guard: options.guard ?? createConfiguredGuard(config),
-    sandbox: () => createSandbox(config, options),
-    invoker: options.invoker ?? upstream.invoker,
+    sandbox: () => createSandbox(config, { ...options, ...hosted.spec }),
+    invoker: hosted.invoker,
+    typeChecker: options.typeChecker ?? (async () => createTypeChecker(config.execution)),
+    typeCheck: config.execution.typeCheck,
+    maxRepairs: config.llm.maxRepairs,
   };
 }
 
@@ -82,7 +99,10 @@ class ConfiguredAgent implements Agent {
   readonly specificationVersion = "v1";
   readonly #options: AgentOptions;
   #pipeline: Promise<Agent> | undefined;
+  #hosted: Hosted | undefined;
   #upstream: Upstream | undefined;
+  /** Made here, so freed here. */
+  #ownSelector: Selector | undefined;
   #disposed = false;
 
   constructor(options: AgentOptions) {
@@ -116,7 +136,9 @@ class ConfiguredAgent implements Agent {
     this.#disposed = true;
     const pipeline = await this.#pipeline?.catch(() => undefined);
     await pipeline?.dispose();
+    await this.#hosted?.finish();
     await this.#upstream?.close();
+    await this.#ownSelector?.dispose();
   }
 
   #obtainPipeline(): Promise<Agent> {
@@ -135,9 +157,15 @@ class ConfiguredAgent implements Agent {
   }
 
   async #createPipeline(): Promise<Agent> {
-    const { onLog } = this.#options;
+    const { onLog, onElicit, invoker } = this.#options;
     const loaded = await loadFrom(this.#options);
-    this.#upstream = openUpstream(loaded, onLog === undefined ? {} : { onLog });
-    return createPipeline(stagesOf(this.#options, loaded.config, this.#upstream));
+    const { config } = loaded;
+    const store = createResultStore({ workspaceDir: config.execution.workspaceDir });
+    const upstream = openUpstream(loaded, { onLog, store, elicit: onElicit });
+    this.#upstream = upstream;
+    const hosted = await createHosted(config, this.#options, { store, others: invoker ?? upstream.invoker });
+    this.#hosted = hosted;
+    const selector = this.#options.selector ?? (this.#ownSelector = createConfiguredSelector(config));
+    return createPipeline(stagesOf(this.#options, config, { upstream, hosted, selector }));
   }
 }

@@ -6,6 +6,7 @@ export { findImportable } from "./import-servers.ts";
 export type { Importable, ImportableServer } from "./import-servers.ts";
 export { createLog } from "./log.ts";
 export type { Log, LogLevel } from "./log.ts";
+export type { SearchReport } from "./configured-selector.ts";
 export { makeFolder } from "./make-folder.ts";
 export {
   addServers,
@@ -25,7 +26,11 @@ export type { SandboxOptions } from "./sandboxes.ts";
 
 export { createAgent as createPipeline } from "@cem/agent";
 export type { AgentSettings } from "@cem/agent";
+export { createMockInvoker, defineTool } from "@cem/bridge";
+export type { HostTool, HostToolContext, MockInvoker, MockTool, ToolSchema } from "@cem/bridge";
 export { createRulesGenerator } from "@cem/codegen";
+export { createFallbackGenerator, createLlmGenerator } from "@cem/codegen-llm";
+export type { LlmSettings } from "@cem/codegen-llm";
 export { loadConfig } from "@cem/config";
 export type { Config, ConfigInput, LoadConfigOptions, LoadedConfig } from "@cem/config";
 export { CemError, DEFAULT_RUN_LIMITS, toErrorInfo, toolId } from "@cem/core";
@@ -34,6 +39,9 @@ export type {
   AgentEvent,
   CatalogSnapshot,
   CodeGenerator,
+  Elicit,
+  ElicitAnswer,
+  ElicitRequest,
   ErrorInfo,
   ExecuteOptions,
   Guard,
@@ -41,6 +49,7 @@ export type {
   IsolationLevel,
   JsonValue,
   RankedTool,
+  ResultHandle,
   RunLimits,
   Sandbox,
   SandboxProvider,
@@ -51,8 +60,10 @@ export type {
   ToolDefinition,
   ToolInvoker,
   ToolSelector,
+  TypeChecker,
 } from "@cem/core";
 export { createDiscovery } from "@cem/discovery";
 export { createGuard } from "@cem/guardrails";
 export { createDenoSandboxProvider } from "@cem/sandbox-deno";
 export { createSelector } from "@cem/selector";
+export { createTypeChecker } from "@cem/type-check";

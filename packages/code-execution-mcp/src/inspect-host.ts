@@ -3,7 +3,9 @@ import path from "node:path";
 import type { LoadedConfig } from "@cem/config";
 import type { CatalogSnapshot, SandboxProbe } from "@cem/core";
 import type { AgentOptions, ConfigSource } from "./agent-options.ts";
+import { inspectSearch, type SearchReport } from "./configured-selector.ts";
 import { createCatalog } from "./create-agent.ts";
+import { withHostToolFiles } from "./hosted.ts";
 import { loadFrom } from "./load.ts";
 import { probeSandboxes } from "./sandboxes.ts";
 import { examineServers } from "./upstream/examine.ts";
@@ -29,6 +31,7 @@ export interface HostReport {
   catalog: CatalogSnapshot;
   /** The configured MCP servers, each tried. */
   upstream: ExaminedServer[];
+  search: SearchReport;
   sandboxes: { name: string; probe: SandboxProbe }[];
 }
 
@@ -44,19 +47,22 @@ export async function inspectHost(
   const configuration = await loadFrom(source);
   const { config } = configuration;
   const { workspaceDir, serversDir, skillsDir } = config.execution;
-  const connected = openUpstream(configuration, source.onLog === undefined ? {} : { onLog: source.onLog });
+  const connected = openUpstream(configuration, { onLog: source.onLog });
   try {
     const examined = examineServers(connected, options);
-    const [workspace, servers, skills, catalog, upstream, sandboxes] = await Promise.all([
+    const [workspace, servers, skills, catalog, upstream, search, sandboxes] = await Promise.all([
       inspectFolder(workspaceDir),
       inspectFolder(serversDir),
       inspectFolder(skillsDir),
-      examined.then(() => createCatalog(config, connected).list(options)),
+      examined
+        .then(() => withHostToolFiles(createCatalog(config, connected), config))
+        .then((catalog) => catalog.list(options)),
       examined,
+      inspectSearch(config),
       probeSandboxes(config, options),
     ]);
     const { node } = process.versions;
-    return { node, configuration, workspace, servers, skills, catalog, upstream, sandboxes };
+    return { node, configuration, workspace, servers, skills, catalog, upstream, search, sandboxes };
   } finally {
     await connected.close();
   }

@@ -4,8 +4,17 @@ import { dirname, join } from "node:path";
 import { basename, relative } from "node:path/posix";
 import { pathToFileURL } from "node:url";
 import type { IsolationLevel } from "@cem/core";
-import { GUEST_CLIENT_FILE, GUEST_CLIENT_SPECIFIER } from "@cem/sandbox";
-import { GUEST_RUNNER, GUEST_WORKSPACE, guestPaths, standInFolder, type GuestPlan } from "./guest-plan.ts";
+import { GUEST_CLIENT_FILE, GUEST_CLIENT_SPECIFIER, hostToolModule, hostToolModuleUrl } from "@cem/sandbox";
+import {
+  GUEST_RUNNER,
+  GUEST_WORKSPACE,
+  guestPaths,
+  hiddenStandIn,
+  standInFolder,
+  toHostPath,
+  type GuestPlan,
+} from "./guest-plan.ts";
+import { hostPathsOf } from "./hidden-files.ts";
 
 interface ImportMap {
   imports: Record<string, string>;
@@ -16,15 +25,30 @@ const folderUrl = (path: string) => `${pathToFileURL(path).href.replace(/\/$/, "
 
 /** Writes the sandbox's import map into its private folder. */
 export function writeImportMap(level: IsolationLevel, plan: GuestPlan): void {
-  const map =
-    level === "permissions" ? hostImportMap(plan, guestPaths(plan)) : namespacedImportMap(plan.bootFile);
+  const map = level === "permissions" ? hostImportMap(plan, guestPaths(plan)) : namespacedImportMap(plan);
   fs.writeFileSync(join(plan.privateDir, "import-map.json"), JSON.stringify(map));
 }
 
 /** The import map of a guest that sees `/workspace` itself. */
-function namespacedImportMap(bootFile: string): ImportMap {
-  const bootUrl = `file://${GUEST_RUNNER}/guest/${basename(bootFile)}`;
-  return { imports: { [GUEST_CLIENT_SPECIFIER]: bootUrl, [`file://${GUEST_CLIENT_FILE}`]: bootUrl } };
+function namespacedImportMap(plan: GuestPlan): ImportMap {
+  const bootUrl = `file://${GUEST_RUNNER}/guest/${basename(plan.bootFile)}`;
+  const modules = hostToolModules(plan, (path) => pathToFileURL(path).href);
+  return {
+    imports: {
+      [GUEST_CLIENT_SPECIFIER]: bootUrl,
+      [`file://${GUEST_CLIENT_FILE}`]: bootUrl,
+      ...Object.fromEntries(modules.map(({ path, url }) => [pathToFileURL(path).href, url])),
+    },
+  };
+}
+
+/** The modules of tools on the host: where code finds them, and what they are. */
+function hostToolModules(plan: GuestPlan, toUrl: (path: string) => string): { path: string; url: string }[] {
+  return Object.entries(plan.hostTools).map(([server, tools]) => {
+    const path = hostToolModule(server);
+    const ownFile = fs.existsSync(toHostPath(plan, path)) ? toUrl(path) : undefined;
+    return { path, url: hostToolModuleUrl(server, tools, ownFile) };
+  });
 }
 
 /**
@@ -43,6 +67,8 @@ function hostImportMap(plan: GuestPlan, paths: Record<string, string>): ImportMa
   );
   const clientPath = relative(GUEST_WORKSPACE, GUEST_CLIENT_FILE);
   const clientUrl = pathToFileURL(join(workspaceDir, clientPath)).href;
+  const realUrl = (path: string): string => pathToFileURL(toHostPath(plan, path)).href;
+  const modules = hostToolModules(plan, realUrl);
   const scopes: Record<string, Record<string, string>> = {};
   for (const { hostPath, guestPath } of mounts) {
     const [parent, guestParent] = [dirname(hostPath), dirname(guestPath)];
@@ -56,6 +82,11 @@ function hostImportMap(plan: GuestPlan, paths: Record<string, string>): ImportMa
       ...(up === undefined ? {} : { [folderUrl(parent)]: folderUrl(up) }),
       ...Object.fromEntries(siblings),
       [folderUrl(hostPath)]: folderUrl(hostPath),
+      ...Object.fromEntries(
+        modules
+          .filter(({ path }) => path.startsWith(`${guestParent}/`))
+          .map(({ path, url }) => [pathToFileURL(join(parent, path.slice(guestParent.length))).href, url]),
+      ),
     };
   }
   const own = Object.fromEntries(Object.keys(standIns).map((name) => [name, name]));
@@ -68,6 +99,18 @@ function hostImportMap(plan: GuestPlan, paths: Record<string, string>): ImportMa
       [`file://${GUEST_CLIENT_FILE}`]: bootUrl,
       [clientUrl]: bootUrl,
       ...Object.fromEntries(places),
+      ...Object.fromEntries(
+        modules.flatMap(({ path, url }) => [
+          [`file://${path}`, url],
+          [realUrl(path), url],
+        ]),
+      ),
+      ...Object.fromEntries(
+        hostPathsOf(plan).map((file) => [
+          pathToFileURL(file).href,
+          pathToFileURL(hiddenStandIn(privateDir)).href,
+        ]),
+      ),
       ...standIns,
     },
     scopes,

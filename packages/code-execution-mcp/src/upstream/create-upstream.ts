@@ -1,8 +1,9 @@
 import path from "node:path";
+import type { KnownTool } from "@cem/bridge";
 import type { Config } from "@cem/config";
 import { CemError, toErrorInfo } from "@cem/core";
-import type { ResultStore, ToolCatalog, ToolInvoker } from "@cem/core";
-import type { Elicit, KnownTool, LogEntry, McpConnections, McpServerSettings } from "@cem/mcp-client";
+import type { Elicit, ResultStore, ToolCatalog, ToolInvoker } from "@cem/core";
+import type { LogEntry, McpConnections, McpServerSettings } from "@cem/mcp-client";
 import type { Log } from "../log.ts";
 import { authFolder } from "./auth-folder.ts";
 import { createGeneratedFolders } from "./generated-folders.ts";
@@ -19,7 +20,7 @@ export interface UpstreamOptions {
   /** Takes what servers write to stderr, and what goes wrong with them. */
   log?: Log;
   /** Answers servers that ask the user something. Absent: such questions are declined. */
-  elicit?: Elicit;
+  elicit?: Elicit | undefined;
   /** Keeps images, other bytes and large results. */
   store?: ResultStore;
   /** The least time a server has to start, in milliseconds: a first start may download it. Default: 0. */

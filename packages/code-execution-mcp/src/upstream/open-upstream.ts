@@ -7,7 +7,10 @@ import type { Upstream, UpstreamOptions } from "./create-upstream.ts";
 /** The MCP servers of a configuration that was loaded, with its log. */
 export function openUpstream(
   { config, variable }: LoadedConfig,
-  { onLog, ...options }: Pick<AgentOptions, "onLog"> & Omit<UpstreamOptions, "variable" | "log"> = {},
+  {
+    onLog,
+    ...options
+  }: { onLog?: AgentOptions["onLog"] | undefined } & Omit<UpstreamOptions, "variable" | "log"> = {},
 ): Upstream {
   return createUpstream(config, { ...options, variable, log: createLog(config, onLog) });
 }

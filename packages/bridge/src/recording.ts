@@ -1,7 +1,11 @@
 import { CemError } from "@cem/core";
-import type { JsonValue, ToolCall, ToolInvoker, ToolResult } from "@cem/core";
+import type { JsonValue, ResultStore, ToolCall, ToolInvoker, ToolResult } from "@cem/core";
 import { z } from "zod";
 import { canonicalJson } from "./canonical-json.ts";
+import { readKeptFiles, restoreKeptFiles } from "./recorded-files.ts";
+import type { RecordedFile } from "./recorded-files.ts";
+import { hideInside } from "./secrets.ts";
+import type { HideSecrets } from "./secrets.ts";
 
 const jsonSchema = z.json() as z.ZodType<JsonValue>;
 const resultSchema = z.discriminatedUnion("ok", [
@@ -25,6 +29,8 @@ const recordingSchema = z.object({
       args: jsonSchema,
       result: resultSchema,
       ms: z.number(),
+      /** What the result's handles stand for. */
+      files: z.array(z.object({ path: z.string(), mimeType: z.string(), data: z.base64() })).default([]),
     }),
   ),
 });
@@ -37,28 +43,40 @@ export interface Recorder extends ToolInvoker {
   recording(): Recording;
 }
 
+export interface RecorderSettings {
+  /** Where the results of the calls are kept; what is there becomes part of the recording. */
+  store?: ResultStore | undefined;
+  /** Takes secrets out of everything that is recorded. Default: everything is recorded as it is. */
+  hideSecrets?: HideSecrets | undefined;
+}
+
 /** Passes every call on and remembers it with its result. */
-export function createRecorder(invoker: ToolInvoker): Recorder {
-  const calls: { call: ToolCall; result?: ToolResult; ms: number }[] = [];
+export function createRecorder(
+  invoker: ToolInvoker,
+  { store, hideSecrets = (text) => text }: RecorderSettings = {},
+): Recorder {
+  const calls: { call: ToolCall; result?: ToolResult; ms: number; files: RecordedFile[] }[] = [];
   return {
     specificationVersion: "v1",
     async invoke(call, context) {
-      const entry: (typeof calls)[number] = { call, ms: 0 };
+      const entry: (typeof calls)[number] = { call, ms: 0, files: [] };
       calls.push(entry);
       const start = performance.now();
       const result = await invoker.invoke(call, context);
       entry.ms = Math.round(performance.now() - start);
+      if (result.ok && store !== undefined) entry.files = await readKeptFiles(result.value, store);
       entry.result = result;
       return result;
     },
     recording() {
-      const ended = calls.flatMap(({ call, result, ms }) => {
+      const ended = calls.flatMap(({ call, result, ms, files }) => {
         if (result === undefined) return [];
         const { server, tool, args } = call;
-        return [{ server, tool, args: args ?? null, result, ms }];
+        return [{ server, tool, args: args ?? null, result, ms, files }];
       });
       // A copy, so that what happens later does not change what was handed out.
-      return recordingSchema.parse(structuredClone({ format: "cem-recording", version: 1, calls: ended }));
+      const recording = { format: "cem-recording", version: 1, calls: ended };
+      return recordingSchema.parse(hideInside(recording, hideSecrets));
     },
   };
 }
@@ -69,7 +87,7 @@ export function createRecorder(invoker: ToolInvoker): Recorder {
  *
  * @throws CemError `RECORDING_INVALID` when the data is no recording.
  */
-export function createReplayer(recording: unknown): ToolInvoker {
+export function createReplayer(recording: unknown, { store }: { store?: ResultStore } = {}): ToolInvoker {
   const parsed = recordingSchema.safeParse(recording);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
@@ -78,12 +96,12 @@ export function createReplayer(recording: unknown): ToolInvoker {
       details: { place },
     });
   }
-  const results = new Map<string, ToolResult[]>();
-  for (const { server, tool, args, result } of parsed.data.calls) {
-    const key = keyOf({ server, tool, args });
-    const list = results.get(key);
-    if (list === undefined) results.set(key, [result]);
-    else list.push(result);
+  const results = new Map<string, { result: ToolResult; files: readonly RecordedFile[] }[]>();
+  for (const { result, files, ...call } of parsed.data.calls) {
+    const key = keyOf(call);
+    const list = results.get(key) ?? [];
+    list.push({ result, files });
+    results.set(key, list);
   }
   const used = new Map<string, number>();
   return {
@@ -93,8 +111,12 @@ export function createReplayer(recording: unknown): ToolInvoker {
       const recorded = results.get(key) ?? [];
       const index = used.get(key) ?? 0;
       used.set(key, index + 1);
-      const result = recorded[index];
-      if (result !== undefined) return structuredClone(result);
+      const found = recorded[index];
+      if (found !== undefined) {
+        const result = structuredClone(found.result);
+        if (!result.ok || store === undefined) return result;
+        return { ok: true, value: await restoreKeptFiles(result.value, found.files, store) };
+      }
       const { server, tool } = call;
       const why =
         recorded.length === 0
