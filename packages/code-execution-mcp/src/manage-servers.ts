@@ -6,6 +6,7 @@ import { CemError } from "@cem/core";
 import type { CatalogSnapshot } from "@cem/core";
 import type { AgentOptions, ConfigSource } from "./agent-options.ts";
 import { createCatalog } from "./create-agent.ts";
+import { withHostToolFiles } from "./hosted.ts";
 import { loadFrom } from "./load.ts";
 import type { Upstream } from "./upstream/create-upstream.ts";
 import { examineServers } from "./upstream/examine.ts";
@@ -67,7 +68,8 @@ export function listCatalog(source: ServerSource & { only?: string } = {}): Prom
       const one = only === undefined ? {} : { only };
       await examineServers(upstream, { ...signalOf(source), ...one, timeoutMs: LIST_TIMEOUT_MS });
     }
-    return createCatalog(config, upstream).list(signalOf(source));
+    const catalog = await withHostToolFiles(createCatalog(config, upstream), config);
+    return catalog.list(signalOf(source));
   });
 }
 
