@@ -157,11 +157,11 @@ class ConfiguredAgent implements Agent {
   }
 
   async #createPipeline(): Promise<Agent> {
-    const { onLog, onElicit, invoker } = this.#options;
+    const { log, onLog, onElicit, invoker } = this.#options;
     const loaded = await loadFrom(this.#options);
     const { config } = loaded;
     const store = createResultStore({ workspaceDir: config.execution.workspaceDir });
-    const upstream = openUpstream(loaded, { onLog, store, elicit: onElicit });
+    const upstream = openUpstream(loaded, { log, onLog, store, elicit: onElicit });
     this.#upstream = upstream;
     const hosted = await createHosted(config, this.#options, { store, others: invoker ?? upstream.invoker });
     this.#hosted = hosted;

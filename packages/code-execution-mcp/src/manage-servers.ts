@@ -27,7 +27,7 @@ async function withUpstream<T>(
   options: { minConnectTimeoutMs?: number } = {},
 ): Promise<T> {
   const loaded = await loadFrom(source);
-  const upstream = openUpstream(loaded, { ...onLogOf(source), ...options });
+  const upstream = openUpstream(loaded, { onLog: source.onLog, ...options });
   try {
     return await work(upstream, loaded.config);
   } finally {
@@ -182,10 +182,6 @@ async function replaceFile(file: string, text: string): Promise<void> {
     await rm(temporary, { force: true });
     throw error;
   }
-}
-
-function onLogOf({ onLog }: ServerSource): Pick<ServerSource, "onLog"> {
-  return onLog === undefined ? {} : { onLog };
 }
 
 function signalOf({ signal }: ServerSource): { signal?: AbortSignal } {
