@@ -186,7 +186,9 @@ export default tries.map(({ reason }: any) => [reason.name, reason.code, reason.
     const { error } = await run(code);
     expect(error).toMatchObject({ code: "CODE_THREW", details: { line: 3 } });
     expect(error?.message).toContain("The arguments of crm.find_customer are not valid: `name`:");
-    const other = await run(`import { echo } from "./servers/lab/index.ts";\nawait echo({ txt: "a" });`);
+    const other = await run(
+      `import { echo } from "./servers/lab/index.ts";\nconst wrong: any = { txt: "a" };\nawait echo(wrong);`,
+    );
     expect(other.error?.message).toContain("`text` is missing; `txt` is not an argument");
   });
 
@@ -198,7 +200,7 @@ export default Object.keys(await echo(hostile)) + JSON.stringify(await echo(host
   });
 
   it("ask the user without using up the run's time", async () => {
-    const code = `import { confirm } from "./servers/lab/index.ts";\nexport default await confirm({});`;
+    const code = `import { confirm } from "./servers/lab/index.ts";\nexport default await confirm();`;
     const result = await run(code, { limits: { timeoutMs: 1_200 } });
     expect(result).toMatchObject({ status: "success", value: { action: "accept", content: { sure: true } } });
     expect(asked).toMatchObject([{ server: "lab", mode: "form", message: "Are you sure?" }]);

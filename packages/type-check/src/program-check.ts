@@ -11,6 +11,8 @@ export interface CheckedTool {
   module: string;
   name: string;
   signature: string;
+  /** It runs on the host: no file exports it, even where its module has one. */
+  hosted: boolean;
 }
 
 export interface CheckRequest {
@@ -52,14 +54,15 @@ export class ProgramCheck {
     return [...kept.values()].slice(0, MAX_FINDINGS);
   }
 
-  /** Tools that have no file are known by their signatures. */
+  /** Tools that have no file are known by their signatures; those of the host stand beside what the file exports. */
   #declare(tools: readonly CheckedTool[]): void {
     for (const file of this.#declared) this.#files.remove(file);
     const texts = new Map<string, string[]>();
-    for (const { module, signature } of tools) {
+    for (const { module, signature, hosted } of tools) {
       const file = module.replace(/^\./u, "/workspace");
-      if (this.#files.exists(file)) continue;
-      const lines = texts.get(file) ?? [];
+      const own = this.#files.read(file);
+      if (own !== undefined && !hosted) continue;
+      const lines = texts.get(file) ?? (own === undefined ? [] : [`${own}\n`]);
       lines.push(`export declare function ${signature.replaceAll(/[\r\n]+/gu, " ")};\n`);
       texts.set(file, lines);
     }
