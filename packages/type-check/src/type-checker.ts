@@ -110,8 +110,8 @@ function notChecked(reason: string): Finding {
   };
 }
 
-function checkedTool({ module, name, signature }: ToolDefinition): CheckedTool {
-  return { module, name, signature };
+function checkedTool({ module, kind, signature }: ToolDefinition): CheckedTool {
+  return { module, kind, signature };
 }
 
 /** `servers/weather/`: however the import begins. */
