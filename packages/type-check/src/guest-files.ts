@@ -7,6 +7,8 @@ import { unknownAsAny } from "./unknown-as-any.ts";
 /** Where the checked program stands, as the guest sees it. */
 export const PROGRAM_FILE = "/workspace/program.ts";
 export const LIBRARY_FOLDER = "/lib/";
+/** The tools' files once more, where nothing is written in their place. */
+export const FILES_FOLDER = "/files/";
 const GLOBALS_FILE = "/workspace/globals.d.ts";
 const LIBRARY_NAME = /^lib(?:\.[a-z0-9]+)*\.d\.ts$/u;
 const SOURCE_NAME = /\.[cm]?ts$/u;
@@ -33,10 +35,12 @@ export class GuestFiles {
   #writes = 0;
 
   constructor({ serversDir, skillsDir }: ToolFolders) {
-    this.#folders = [
-      { guest: "/workspace/servers/", host: serversDir },
-      { guest: "/workspace/skills/", host: skillsDir },
-    ].flatMap(({ guest, host }) => (host === undefined ? [] : [{ guest, host }]));
+    this.#folders = ["/workspace/", FILES_FOLDER]
+      .flatMap((above) => [
+        { guest: `${above}servers/`, host: serversDir },
+        { guest: `${above}skills/`, host: skillsDir },
+      ])
+      .flatMap(({ guest, host }) => (host === undefined ? [] : [{ guest, host }]));
   }
 
   /** What every check begins with. */

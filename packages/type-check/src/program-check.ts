@@ -1,7 +1,7 @@
-import type { Finding } from "@cem/core";
+import type { Finding, ToolKind } from "@cem/core";
 import ts from "typescript";
 import { explain } from "./explain.ts";
-import { GuestFiles, PROGRAM_FILE, type ToolFolders } from "./guest-files.ts";
+import { FILES_FOLDER, GuestFiles, PROGRAM_FILE, type ToolFolders } from "./guest-files.ts";
 import { createService } from "./service.ts";
 import { unknownAsAny } from "./unknown-as-any.ts";
 
@@ -9,10 +9,8 @@ import { unknownAsAny } from "./unknown-as-any.ts";
 export interface CheckedTool {
   /** `./servers/calculator/index.ts` */
   module: string;
-  name: string;
+  kind: ToolKind;
   signature: string;
-  /** It runs on the host: no file exports it, even where its module has one. */
-  hosted: boolean;
 }
 
 export interface CheckRequest {
@@ -21,6 +19,8 @@ export interface CheckRequest {
   tools: readonly CheckedTool[];
 }
 
+/** Beside a module, the signatures of its tools on the host. */
+const HOST_TOOLS_FILE = "host-tools.cem.d.ts";
 /** More findings than this help nobody. */
 const MAX_FINDINGS = 20;
 
@@ -54,20 +54,31 @@ export class ProgramCheck {
     return [...kept.values()].slice(0, MAX_FINDINGS);
   }
 
-  /** Tools that have no file are known by their signatures; those of the host stand beside what the file exports. */
+  /**
+   * Tools that have no module of their own are known by their signatures. Those on the host may stand beside tools in
+   * files, in one module, where what the file says is the better source.
+   */
   #declare(tools: readonly CheckedTool[]): void {
     for (const file of this.#declared) this.#files.remove(file);
-    const texts = new Map<string, string[]>();
-    for (const { module, signature, hosted } of tools) {
+    this.#declared = [];
+    for (const [module, group] of Map.groupBy(tools, (tool) => tool.module)) {
       const file = module.replace(/^\./u, "/workspace");
-      const own = this.#files.read(file);
-      if (own !== undefined && !hosted) continue;
-      const lines = texts.get(file) ?? (own === undefined ? [] : [`${own}\n`]);
-      lines.push(`export declare function ${signature.replaceAll(/[\r\n]+/gu, " ")};\n`);
-      texts.set(file, lines);
+      const onDisk = this.#files.exists(file);
+      const declared = group.filter(({ kind }) => kind === "host" || !onDisk);
+      if (declared.length === 0) continue;
+      const signatures = declared.map(({ signature }) => signature.replaceAll(/[\r\n]+/gu, " "));
+      const text = signatures.map((signature) => `export declare function ${signature};\n`).join("");
+      if (onDisk) this.#write(file.replace(/[^/]+$/u, HOST_TOOLS_FILE), unknownAsAny(text));
+      const original = file.replace(/^\/workspace\//u, FILES_FOLDER);
+      // Of two exports of one name the first holds.
+      const both = `export * from ${JSON.stringify(original)};\nexport * from "./${HOST_TOOLS_FILE}";\n`;
+      this.#write(file, onDisk ? both : unknownAsAny(text));
     }
-    for (const [file, lines] of texts) this.#files.write(file, unknownAsAny(lines.join("")));
-    this.#declared = [...texts.keys()];
+  }
+
+  #write(file: string, text: string): void {
+    this.#files.write(file, text);
+    this.#declared.push(file);
   }
 }
 

@@ -170,6 +170,24 @@ describe("createTypeChecker", () => {
       expect(await check(imports)).toEqual([]);
     });
 
+    it("knows a tool on the host that stands in one module with tools in files", async () => {
+      const forecast = { ...search, server: "weather", name: "warn", module: "./servers/weather/index.ts" };
+      const tool = { ...forecast, signature: "warn(input: { about: string }): Promise<unknown>" };
+      // What the file says holds, where both know a tool.
+      const known = { ...tool, name: "get_weather", signature: "get_weather(input: { x: 1 }): Promise<1>" };
+      const imports = 'import { get_weather, warn } from "./servers/weather/index.ts";\n';
+      const calls =
+        'const { temperature } = await get_weather({ location: "Oslo" });\nawait warn({ about: `${temperature}` });';
+      expect(await check(`${imports}${calls}`, [tool, known])).toEqual([]);
+      expect(await check(`${imports}${calls.replace("about", "abut")}`, [tool, known])).toEqual([
+        "3 wrong-arguments: warn has no parameter abut. Did you mean about? warn needs about (string).",
+      ]);
+      // Without it, it is gone again.
+      expect(await check(`${imports}${calls}`)).toEqual([
+        "1 unknown-export: warn is not exported by servers/weather. It exports get_forecast, get_weather, list_locations.",
+      ]);
+    });
+
     it("checks the same code against the same tools once", async () => {
       const request = { code: "export default totally_unknown;", tools: [search] };
       const first = await checker.check(request);

@@ -5,9 +5,6 @@ import { CheckWorker, type WorkerBounds } from "./check-worker.ts";
 import type { ToolFolders } from "./guest-files.ts";
 import type { CheckedTool, CheckRequest } from "./program-check.ts";
 
-/** A file whose tool runs on the host; the guest sees another module in its place. */
-const HOST_FILE = /\.host\.m?[jt]s$/;
-
 const NOT_CHECKED = "not-type-checked";
 const DEFAULT_TIMEOUT_MS = 10_000;
 const DEFAULT_MEMORY_MB = 512;
@@ -113,9 +110,8 @@ function notChecked(reason: string): Finding {
   };
 }
 
-function checkedTool({ module, name, signature, kind, file }: ToolDefinition): CheckedTool {
-  const hosted = kind === "host" && (file === undefined || HOST_FILE.test(file));
-  return { module, name, signature, hosted };
+function checkedTool({ module, kind, signature }: ToolDefinition): CheckedTool {
+  return { module, kind, signature };
 }
 
 /** `servers/weather/`: however the import begins. */

@@ -2,7 +2,7 @@ import ts from "typescript";
 import { LIBRARY_FOLDER } from "./guest-files.ts";
 
 const MAX_TYPE_CHARACTERS = 160;
-const TOOL_MODULE = /^\/workspace\/(?<folder>servers|skills)\/(?<name>[^/]+)\//u;
+const TOOL_MODULE = /^\/(?:workspace|files)\/(?<folder>servers|skills)\/(?<name>[^/]+)\//u;
 
 /** The smallest node that begins at a place. */
 export function nodeAt(source: ts.SourceFile, position: number): ts.Node {
