@@ -6,12 +6,13 @@ import { describe, expect, it } from "vitest";
 const FLOORS: readonly (readonly string[])[] = [
   ["@cem/core"],
   ["@cem/text"],
-  ["@cem/program", "@cem/config"],
+  ["@cem/program", "@cem/config", "@cem/bridge"],
   ["@cem/sandbox"],
   [
     "@cem/discovery",
     "@cem/selector",
     "@cem/codegen",
+    "@cem/codegen-llm",
     "@cem/guardrails",
     "@cem/sandbox-deno",
     "@cem/tool-files",

@@ -4,7 +4,7 @@ export interface Sample {
   p95: number;
 }
 
-export function sampleOf(times: readonly number[]): Sample {
+function sampleOf(times: readonly number[]): Sample {
   const sorted = times.toSorted((a, b) => a - b);
   const at = (share: number): number =>
     sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;

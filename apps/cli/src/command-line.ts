@@ -4,6 +4,8 @@ import type { Profile, TransportName } from "code-execution-mcp";
 import type { Detail, SharedOptions } from "./command-options.ts";
 import { buildProgram, VERSION } from "./command-program.ts";
 import { MISUSE } from "./exit-codes.ts";
+import { SERVER_COMMANDS } from "./server-commands.ts";
+import type { ServerInvocation } from "./server-commands.ts";
 
 /** What the command line asks for. */
 export type Invocation =
@@ -13,6 +15,7 @@ export type Invocation =
   | { command: "search"; query: string; detail: Detail; max: number; options: SharedOptions }
   | { command: "doctor"; listValues: boolean; options: SharedOptions }
   | { command: "init"; dir: string; options: SharedOptions }
+  | ServerInvocation
   | ServeInvocation
   | { command: "help"; text: string }
   | { command: "version"; text: string };
@@ -75,6 +78,8 @@ function wayOut(error: CommanderError, argv: readonly string[]): string {
   if (error.code === "commander.unknownCommand" && named.includes(" ")) {
     return `To run a task: cem run "${named}"`;
   }
-  const known = ["run", "exec", "tools", "search", "serve", "doctor", "init"].includes(named);
+  const known = ["run", "exec", "tools", "search", "serve", "doctor", "init", ...SERVER_COMMANDS].includes(
+    named,
+  );
   return `See: cem ${known ? `${named} ` : ""}--help`;
 }

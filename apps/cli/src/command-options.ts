@@ -1,11 +1,14 @@
 import { ISOLATION_LEVELS } from "@cem/core";
-import type { IsolationLevel } from "@cem/core";
+import type { GenerationMode, IsolationLevel, TypeCheckMode } from "@cem/core";
 import { InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
 
 /** How much `cem search` tells of each tool. */
 export const DETAILS = ["name", "description", "full"] as const;
 export type Detail = (typeof DETAILS)[number];
+
+const GENERATION_MODES = ["auto", "code", "direct"] as const;
+const TYPE_CHECK_MODES = ["before", "off"] as const;
 
 export const SANDBOX_TYPES = ["auto", "deno", "microsandbox"] as const;
 
@@ -21,8 +24,14 @@ export interface SharedOptions {
   skills?: string;
   sandbox?: (typeof SANDBOX_TYPES)[number];
   minIsolation?: IsolationLevel;
+  typeCheck?: TypeCheckMode;
+  mode?: GenerationMode;
   /** Seconds. */
   timeout?: number;
+  /** A file to record the run's calls to the host in. */
+  record?: string;
+  /** A recording that answers those calls. */
+  replay?: string;
 }
 
 const OUTPUT_GROUP = "Output:";
@@ -50,7 +59,7 @@ export function addOutputOptions(command: Command): Command {
   const options = [
     new Option("--json", "print exactly one JSON object, also for errors"),
     new Option("-q, --quiet", "print the result alone"),
-    new Option("-v, --verbose", "print more about each stage"),
+    new Option("-v, --verbose", "print more about each stage, and the log"),
     new Option("--no-color", "print without colours (also NO_COLOR=1)"),
   ];
   for (const option of options) command.addOption(option.helpGroup(OUTPUT_GROUP));
@@ -65,9 +74,24 @@ export function addSettingOptions(command: Command, configFlag = "--config <file
     new Option("--skills <dir>", "the folder of skills"),
     new Option("--sandbox <type>", "what runs the code").choices(SANDBOX_TYPES),
     new Option("--min-isolation <level>", "refuse to run below this level").choices(ISOLATION_LEVELS),
+    new Option("--type-check <when>", "check types before code runs, or not").choices(TYPE_CHECK_MODES),
+    new Option("--mode <mode>", "what a model answers with: a program, one call, or either").choices(
+      GENERATION_MODES,
+    ),
     new Option("--timeout <seconds>", "stop the code after so long").argParser(seconds),
   ];
   for (const option of options) command.addOption(option.helpGroup(SETTINGS_GROUP));
+  return command;
+}
+
+export function addRecordingOptions(command: Command): Command {
+  const options = [
+    new Option("--record <file>", "write the calls to tools on the host, and their results, to this file"),
+    new Option("--replay <file>", "answer those calls from a recording, without the tools").conflicts(
+      "record",
+    ),
+  ];
+  for (const option of options) command.addOption(option.helpGroup("Recording:"));
   return command;
 }
 

@@ -3,6 +3,7 @@ import packageJson from "../package.json" with { type: "json" };
 import type { Invocation } from "./command-line.ts";
 import {
   addOutputOptions,
+  addRecordingOptions,
   addSettingOptions,
   DETAILS,
   sharedOptions,
@@ -10,6 +11,7 @@ import {
 } from "./command-options.ts";
 import type { Detail } from "./command-options.ts";
 import * as examples from "./help-examples.ts";
+import { addServerCommands } from "./server-commands.ts";
 import { addServeCommand } from "./serve-command.ts";
 
 export const VERSION: string = packageJson.version;
@@ -33,12 +35,14 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
       .configureHelp({ styleTitle: bold })
       .addHelpText("after", example);
 
-  addSettingOptions(add("run", "Do a task: find tools, write code, run it", examples.RUN))
+  addRecordingOptions(
+    addSettingOptions(add("run", "Do a task: find tools, write code, run it", examples.RUN)),
+  )
     .argument("<task...>", 'the task in plain words, or "-" to read it from stdin')
     .action((words: string[], _, command: Command) =>
       found({ command: "run", task: words.join(" "), options: sharedOptions(program, command) }),
     );
-  addSettingOptions(add("exec", "Run TypeScript that you bring", examples.EXEC))
+  addRecordingOptions(addSettingOptions(add("exec", "Run TypeScript that you bring", examples.EXEC)))
     .argument("<file>", 'a TypeScript file, or "-" to read the code from stdin')
     .action((file: string, _, command: Command) =>
       found({ command: "exec", file, options: sharedOptions(program, command) }),
@@ -84,6 +88,7 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
     .action((dir: string, _, command: Command) =>
       found({ command: "init", dir, options: sharedOptions(program, command) }),
     );
+  addServerCommands(program, add, found);
   add("help [command]", "Print help for a command").action((name: string | undefined) => {
     const command = name === undefined ? program : program.commands.find((one) => one.name() === name);
     if (command !== undefined) return command.help();

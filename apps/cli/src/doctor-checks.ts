@@ -1,7 +1,8 @@
 import { PENDING_SETTINGS } from "@cem/config";
 import type { ErrorInfo, SandboxProbe } from "@cem/core";
-import type { FolderReport, HostReport, LoadedConfig } from "code-execution-mcp";
+import type { ExaminedServer, FolderReport, HostReport, LoadedConfig } from "code-execution-mcp";
 import { catalogSize } from "./render-catalog.ts";
+import { notesOf } from "./render-servers.ts";
 import { shortPath } from "./short-path.ts";
 import { counted } from "./text-layout.ts";
 
@@ -25,6 +26,7 @@ export function checkHost(report: HostReport): Check[] {
     ...sandboxes.map(({ name, probe }) => checkSandbox(name, probe)),
     ...(sandboxes.some(({ probe }) => probe.available) ? [] : [noSandbox]),
     checkWorkspace(report.workspace),
+    checkSearch(report.search),
     checkModel(configuration),
   ];
 }
@@ -64,14 +66,25 @@ export function checkConfig({ file, origins, warnings }: LoadedConfig): Check {
   return { name: "config", state: notes.length > 1 ? "warning" : "ok", summary: parts.join(", "), notes };
 }
 
-function checkServers({ catalog: { servers, problems }, servers: folder }: HostReport): Check {
-  const size = catalogSize(servers);
-  const summary = problems.length > 0 ? `${size}, ${counted(problems.length, "problem")}` : size;
+function checkServers({ catalog: { servers, problems }, servers: folder, upstream }: HostReport): Check {
+  const summary = [
+    catalogSize(servers),
+    ...(problems.length > 0 ? [counted(problems.length, "problem")] : []),
+    ...(upstream.length > 0 ? [upstreamSummary(upstream)] : []),
+  ].join(", ");
   const notes = problems.map(
     ({ file, line, message }) => `${shortPath(file)}${line === undefined ? "" : `:${line}`}  ${message}`,
   );
+  for (const server of upstream) notes.push(...notesOf(server).map((note) => `${server.name}: ${note}`));
   if (servers.length === 0) notes.push(`nothing in ${shortPath(folder.path)}: cem init makes a first tool`);
   return { name: "servers", state: notes.length > 0 ? "warning" : "ok", summary, notes };
+}
+
+/** `3 of them upstream (1 unreachable)`. */
+function upstreamSummary(upstream: readonly ExaminedServer[]): string {
+  const unreachable = upstream.filter(({ state }) => state !== "ready" && state !== "disabled").length;
+  const size = `${upstream.length} upstream`;
+  return unreachable === 0 ? size : `${size} (${unreachable} unreachable)`;
 }
 
 function checkSandbox(name: string, probe: SandboxProbe): Check {
@@ -94,13 +107,50 @@ function checkWorkspace({ path: folder, exists, writable }: FolderReport): Check
   return { name: "workspace", state: "ok", summary, notes: [] };
 }
 
-function checkModel({ config: { llm } }: LoadedConfig): Check {
-  if (!llm.enabled) return { name: "llm", state: "off", summary: "off: rules only", notes: [] };
-  const summary = `${llm.provider} ${llm.model} is set, code is still written by rules`;
+function checkSearch({ embedder, problem }: HostReport["search"]): Check {
+  if (embedder === undefined) {
+    const notes = ["set optimizations.embedding_model_dir, llm.azure_embedder_name or llm.embedding_model"];
+    return { name: "search", state: "off", summary: "by words only: no embedding model is set", notes };
+  }
+  if (problem !== undefined) {
+    return { name: "search", state: "warning", summary: `by words only: ${problem}`, notes: [] };
+  }
   return {
-    name: "llm",
-    state: "warning",
-    summary,
-    notes: [PENDING_SETTINGS["llm.enabled"] ?? ""].filter((note) => note !== ""),
+    name: "search",
+    state: "ok",
+    summary: `by words and by meaning, with ${shortPath(embedder)}`,
+    notes: [],
   };
+}
+
+function checkModel({ config: { llm } }: LoadedConfig): Check {
+  const name = "llm";
+  if (!llm.enabled) {
+    const key = llm.apiKey === undefined ? "" : "a key is set, but ";
+    const notes = [`${key}llm.enabled: true or LLM_ENABLED=true switches a model on`];
+    return { name, state: "off", summary: "off: rules only", notes };
+  }
+  const { azureEndpoint, baseUrl, model, provider } = llm;
+  const needsKey = provider === "azure_openai" || baseUrl === undefined;
+  if (needsKey && llm.apiKey === undefined) {
+    const notes = [`set ${KEY_VARIABLES[provider]}; until then code is written by rules`];
+    return { name, state: "warning", summary: `${provider} ${model} has no key`, notes };
+  }
+  if (provider === "azure_openai" && azureEndpoint === undefined && baseUrl === undefined) {
+    const notes = ["set AZURE_OPENAI_ENDPOINT; until then code is written by rules"];
+    return { name, state: "warning", summary: `${provider} ${model} has no endpoint`, notes };
+  }
+  const where = baseUrl === undefined ? "" : ` at ${hostOf(baseUrl)}`;
+  return { name, state: "ok", summary: `${provider} ${model}${where}, else rules`, notes: [] };
+}
+
+const KEY_VARIABLES = {
+  openai: "OPENAI_API_KEY",
+  azure_openai: "AZURE_OPENAI_API_KEY",
+  anthropic: "ANTHROPIC_API_KEY",
+};
+
+/** Without what may be secret in a URL. */
+function hostOf(url: string): string {
+  return URL.parse(url)?.host ?? "a URL that can't be read";
 }

@@ -5,7 +5,9 @@ import { createRunProgress } from "./run-progress.ts";
 
 /** Runs with progress where somebody wants to see it, until it is stopped: what comes after that is no progress. */
 export function executeOptions({ signal, live }: CommandContext, options: SharedOptions): ExecuteOptions {
-  if (live === undefined) return { signal };
+  const { mode, typeCheck } = options;
+  const common = { signal, ...(mode && { mode }), ...(typeCheck && { typeCheck }) };
+  if (live === undefined) return common;
   const show = createRunProgress(live, options);
-  return { signal, onEvent: (event) => signal.aborted || show(event) };
+  return { ...common, onEvent: (event) => signal.aborted || show(event) };
 }

@@ -18,10 +18,14 @@ export const MISUSE = {
   unknownServer: "UNKNOWN_SERVER",
 } as const;
 
-const misuseCodes: ReadonlySet<string> = new Set(Object.values(MISUSE));
+/** Codes of other packages that also say how the command was called. */
+const OTHER_MISUSE = ["SERVER_EXISTS", "SERVER_UNKNOWN"];
+
+const misuseCodes: ReadonlySet<string> = new Set([...Object.values(MISUSE), ...OTHER_MISUSE]);
 
 export function exitCodeOfError({ code }: ErrorInfo): number {
-  return misuseCodes.has(code) || code.startsWith("CONFIG_") ? EXIT_MISUSE : EXIT_FAILED;
+  const isMisuse = misuseCodes.has(code) || code.startsWith("CONFIG_") || code.startsWith("RECORDING_");
+  return isMisuse ? EXIT_MISUSE : EXIT_FAILED;
 }
 
 export function exitCodeOfTask(status: TaskStatus): number {

@@ -50,7 +50,9 @@ export function renderServers(servers: readonly ToolServer[], style: Style): str
       ...renderPairs(
         server.tools.map((tool) => [
           tool.name,
-          summary(tool.description, Math.max(room, MIN_SUMMARY_COLUMNS)),
+          tool.unavailable === undefined
+            ? summary(tool.description, Math.max(room, MIN_SUMMARY_COLUMNS))
+            : cut(`unavailable: ${oneLine(tool.unavailable.reason)}`, Math.max(room, MIN_SUMMARY_COLUMNS)),
         ]),
         TOOL_INDENT,
         style,
@@ -80,8 +82,15 @@ function renderTool(tool: ToolDefinition, style: Style): string[] {
       (line) => `${TOOL_INDENT}${colors.cyan(line)}`,
     ),
     ...indented(tool.description.trim(), TOOL_INDENT, style),
+    ...unavailableLines(tool, style),
     `${TOOL_INDENT}${colors.dim(imported)}`,
   ];
+}
+
+function unavailableLines({ unavailable }: ToolDefinition, style: Style): string[] {
+  if (unavailable === undefined) return [];
+  const text = `unavailable: ${oneLine(unavailable.reason)}. ${unavailable.wayOut}`;
+  return indented(text, TOOL_INDENT, style).map((line) => style.colors.yellow(line));
 }
 
 function indented(text: string, indent: string, { width }: Style): string[] {

@@ -21,7 +21,8 @@ export function renderRefusal(steps: readonly unknown[], nearest: unknown, style
   if (!missingTool) return [...lines, ...indented("Nothing was run.")];
   const nearestLine = near.length > 0 ? `Nearest: ${near.join(", ")}. ` : "";
   const ways: [string, string][] = [
-    ["Add a tool that can:", "a file servers/<server>/<tool>.ts; cem init makes an example"],
+    ["Add a server that can:", "cem add <name> -- npx -y <server>"],
+    ["Write a tool that can:", "a file servers/<server>/<tool>.ts; cem init makes an example"],
     ["See what there is:", "cem tools"],
   ];
   return [...lines, ...indented(`${nearestLine}Nothing was run.`), "", ...renderPairs(ways, INDENT, style)];

@@ -27,7 +27,7 @@ export function renderResult(result: TaskResult, style: Style, { verbose }: Resu
 }
 
 function renderFacts(result: TaskResult, style: Style, verbose: boolean): string[] {
-  const { direct, used, saved } = result.contextTokens;
+  const { direct, used, saved, spent = 0 } = result.contextTokens;
   const rows: string[] = [];
   if (result.outputDroppedBytes > 0) {
     const dropped = `${grouped(result.outputDroppedBytes)} bytes of output were over the limit and are lost`;
@@ -40,20 +40,35 @@ function renderFacts(result: TaskResult, style: Style, verbose: boolean): string
       ...renderRow("context", `${counted(used, "token")} instead of ${grouped(direct)}${kept}`, style),
     );
   }
+  if (result.usage !== undefined) rows.push(...renderRow("model", usageText(result), style));
+  // Where code was dearer than calling the tools one by one, a person should know.
+  if (result.status === "success" && spent > 0 && spent + used > direct) {
+    const text = `${counted(direct, "token")} by direct calls, ${grouped(spent + used)} with code: direct calls are cheaper here`;
+    rows.push(...renderRow("note", text, style));
+  }
   if (verbose && result.timings.total !== undefined) {
     rows.push(...renderRow("total", duration(result.timings.total), style));
   }
   return rows;
 }
 
+function usageText({ attempts = 1, usage }: TaskResult): string {
+  if (usage === undefined) return "";
+  const { cost, inputTokens, model, outputTokens } = usage;
+  const tries = attempts > 1 ? `, ${attempts} tries` : "";
+  const dollars = cost === undefined ? "" : `, $${cost.toFixed(cost < 0.01 ? 5 : 2)}`;
+  return `${model}, ${grouped(inputTokens)} tokens read, ${grouped(outputTokens)} written${dollars}${tries}`;
+}
+
 /** Why there is no value: what happened, where, and the way out. */
 export function renderFailure(result: TaskResult, style: Style, { verbose }: ResultOptions): string[] {
-  const { error, code, status } = safeData(result);
+  const { error, code, notes = [], status } = safeData(result);
   if (error === null) return [];
   const { steps, nearest, line, stack } = error.details;
   if (Array.isArray(steps)) return ["", ...renderRefusal(steps, nearest, style)];
   const label = status === "error" ? "failed" : status;
   const lines = ["", ...renderRow(label, error.message, style, { paint: style.colors.red })];
+  for (const note of notes) lines.push(...renderRow("note", note, style));
   if (typeof line === "number" && code !== "") lines.push("", ...renderCodeAround(code, line, style));
   if (verbose && typeof stack === "string")
     lines.push("", ...stack.split("\n").map((frame) => `  ${frame.trim()}`));

@@ -68,10 +68,25 @@ export function createRunProgress(
       }
       case "selected":
         return showSelected(event.tools, event.available, event.ms);
+      case "generating":
+        output.writeTransient(
+          `  generate   ${colors.dim(`${oneLine(event.model)}, ${counted(event.characters, "character")} …`)}`,
+        );
+        return;
       case "generated": {
         const lines = counted(event.code.trimEnd().split("\n").length, "line");
-        return row("generate", `by ${event.origin === "llm" ? "the llm" : "rules"}, ${lines}`, event.ms);
+        row("generate", `by ${event.origin === "llm" ? "the llm" : "rules"}, ${lines}`, event.ms);
+        for (const note of event.notes ?? [])
+          write(renderRow("", oneLine(note), style, { paint: colors.yellow }));
+        return;
       }
+      case "repairing":
+        write(
+          renderRow("repair", `try ${event.attempt}: ${oneLine(event.reason)}`, style, {
+            paint: colors.yellow,
+          }),
+        );
+        return;
       case "generation-refused":
         return row("generate", "no code: something is missing", event.ms);
       case "reviewed":

@@ -11,6 +11,8 @@ import type {
   ToolCatalog,
   ToolInvoker,
   ToolSelector,
+  TypeChecker,
+  TypeCheckMode,
 } from "@cem/core";
 import { TaskRun } from "./task-run.ts";
 import { DefinitionTokens, loadTokenCounter } from "./context-tokens.ts";
@@ -26,6 +28,12 @@ export interface AgentSettings {
   sandbox: Sandbox | (() => Promise<Sandbox>);
   /** Answers calls to tools that run on the host. Absent: there are none. */
   invoker?: ToolInvoker;
+  /** Checks given code, and a model's, before it runs. One of your own, which you dispose; or how to make one. */
+  typeChecker?: TypeChecker | (() => Promise<TypeChecker>);
+  /** Default: `before`, where there is a type checker. */
+  typeCheck?: TypeCheckMode;
+  /** How often a model may mend code that was refused or failed. Default: 2. */
+  maxRepairs?: number;
   /** How tokens are counted. Default: o200k_base. */
   countTokens?: TokenCounter;
 }
@@ -42,6 +50,7 @@ class PipelineAgent implements Agent {
   readonly #disposal = new AbortController();
   readonly #runs = new Set<Promise<TaskResult>>();
   #sandbox: Promise<Sandbox> | undefined;
+  #typeChecker: Promise<TypeChecker> | undefined;
   #tokenCounter: Promise<TokenCounter> | undefined;
 
   constructor(settings: AgentSettings) {
@@ -75,10 +84,17 @@ class PipelineAgent implements Agent {
   async dispose(): Promise<void> {
     this.#disposal.abort(new CemError("AGENT_DISPOSED", "The agent was disposed."));
     await Promise.allSettled(this.#runs);
-    const made = this.#sandbox;
-    if (made === undefined || typeof this.#settings.sandbox !== "function") return;
-    const sandbox = await made.catch(() => undefined);
-    await sandbox?.dispose();
+    const { sandbox, typeChecker } = this.#settings;
+    const made = [
+      typeof sandbox === "function" ? this.#sandbox : undefined,
+      typeof typeChecker === "function" ? this.#typeChecker : undefined,
+    ];
+    await Promise.all(
+      made.map(async (part) => {
+        const one = await part?.catch(() => undefined);
+        await one?.dispose();
+      }),
+    );
   }
 
   async #track(start: (run: TaskRun) => Promise<TaskResult>, options: ExecuteOptions): Promise<TaskResult> {
@@ -93,6 +109,7 @@ class PipelineAgent implements Agent {
     const run = new TaskRun({
       stages: this.#settings,
       sandbox: () => this.#obtainSandbox(),
+      ...(this.#settings.typeChecker !== undefined && { typeChecker: () => this.#obtainTypeChecker() }),
       countTokens: () => this.#obtainTokenCounter(),
       definitionTokens: this.#definitionTokens,
       options,
@@ -116,6 +133,16 @@ class PipelineAgent implements Agent {
       throw error;
     });
     return this.#sandbox;
+  }
+
+  #obtainTypeChecker(): Promise<TypeChecker> {
+    const { typeChecker } = this.#settings;
+    if (typeof typeChecker !== "function") return Promise.resolve(typeChecker as TypeChecker);
+    this.#typeChecker ??= typeChecker().catch((error: unknown) => {
+      this.#typeChecker = undefined;
+      throw error;
+    });
+    return this.#typeChecker;
   }
 
   #obtainTokenCounter(): Promise<TokenCounter> {

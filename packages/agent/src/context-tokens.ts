@@ -19,6 +19,11 @@ function scaled(count: TokenCounter, sample: string, characters: number): number
   return Math.round((count(head) * characters) / head.length);
 }
 
+/** Tokens of a text, however long. */
+export function countText(text: string, count: TokenCounter): number {
+  return scaled(count, text, text.length);
+}
+
 /** What a model reads of one tool in a `tools/list` answer. */
 function definitionText(tool: ToolDefinition): string {
   const { name, description, inputSchema, outputSchema } = tool;
@@ -40,7 +45,7 @@ export class DefinitionTokens {
     const known = this.#byDefinition.get(tool);
     if (known !== undefined) return known;
     const text = definitionText(tool);
-    const tokens = this.#byText.get(text) ?? scaled(count, text, text.length);
+    const tokens = this.#byText.get(text) ?? countText(text, count);
     this.#byText.set(text, tokens);
     this.#byDefinition.set(tool, tokens);
     return tokens;
@@ -55,6 +60,6 @@ export function contextTokens(
 ): ContextTokens {
   let direct = definitions;
   for (const result of results) direct += scaled(count, result.sample, result.characters);
-  const used = scaled(count, cameBack, cameBack.length);
+  const used = countText(cameBack, count);
   return { direct, used, saved: Math.max(0, direct - used) };
 }

@@ -1,5 +1,5 @@
 import { toolId } from "@cem/core";
-import type { Finding, GenerationRefused, RankedTool, Verdict } from "@cem/core";
+import type { Finding, GenerationRefused, RankedTool, UnfilledStep, Verdict } from "@cem/core";
 import type { Ending } from "./outcome.ts";
 
 /** No code was written: the task needs something that isn't there. */
@@ -20,12 +20,32 @@ export function refusedGeneration(refusal: GenerationRefused, nearest: readonly 
   };
 }
 
+/** Adds the tools that fit the task and can't be called now, with the way out. */
+export function withUnavailable(
+  refusal: GenerationRefused,
+  task: string,
+  fitting: readonly RankedTool[],
+): GenerationRefused {
+  const steps = fitting.flatMap(({ tool }): UnfilledStep[] => {
+    const { unavailable } = tool;
+    if (unavailable === undefined) return [];
+    const hint = `${toolId(tool)} fits, but can't be called: ${unavailable.reason}. ${unavailable.wayOut}.`;
+    return [{ step: task, reason: "no-tool", tool: toolId(tool), hint }];
+  });
+  return steps.length === 0 ? refusal : { ...refusal, steps: [...refusal.steps, ...steps] };
+}
+
 function describe(finding: Finding): string {
   return finding.line === undefined ? finding.message : `Line ${finding.line}: ${finding.message}`;
 }
 
+/** The end of a refusal. A model's earlier try may have run, and done something. */
+function whatRan(earlier: boolean): string {
+  return earlier ? "This code was not run; an earlier try was." : "Nothing was run.";
+}
+
 /** The guard said no. */
-export function refusedReview(verdict: Verdict): Ending {
+export function refusedReview(verdict: Verdict, { ranBefore }: { ranBefore: boolean }): Ending {
   const errors = verdict.findings.filter((finding) => finding.severity === "error");
   const shown = errors.length > 0 ? errors : verdict.findings;
   return {
@@ -33,8 +53,23 @@ export function refusedReview(verdict: Verdict): Ending {
     value: null,
     error: {
       code: "CODE_REFUSED",
-      message: `${shown.map(describe).join(" ")} Nothing was run.`,
+      message: `${shown.map(describe).join(" ")} ${whatRan(ranBefore)}`,
       details: { findings: verdict.findings },
+    },
+  };
+}
+
+/** The types of the code don't fit its tools. */
+export function refusedTypes(findings: readonly Finding[], { ranBefore }: { ranBefore: boolean }): Ending {
+  const errors = findings.filter(({ severity }) => severity === "error");
+  const line = errors[0]?.line;
+  return {
+    status: "refused",
+    value: null,
+    error: {
+      code: "CODE_MISTYPED",
+      message: `${errors.map(describe).join(" ")} ${whatRan(ranBefore)}`,
+      details: { findings, ...(line !== undefined && { line }) },
     },
   };
 }

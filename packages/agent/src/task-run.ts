@@ -3,6 +3,10 @@ import type {
   AgentEvent,
   CatalogSnapshot,
   ExecuteOptions,
+  Finding,
+  GeneratedCode,
+  GenerateRequest,
+  GenerationRefused,
   RankedTool,
   RunOutcome,
   RunRequest,
@@ -11,18 +15,28 @@ import type {
   Selection,
   Stage,
   TaskResult,
+  ToolCallRecord,
   ToolDefinition,
+  TypeChecker,
+  Verdict,
 } from "@cem/core";
 import type { AgentSettings } from "./agent.ts";
-import { contextTokens } from "./context-tokens.ts";
+import { AnsweredCalls } from "./answered-calls.ts";
+import { contextTokens, countText } from "./context-tokens.ts";
 import type { DefinitionTokens, TokenCounter } from "./context-tokens.ts";
 import { endingOf } from "./outcome.ts";
 import type { Ending } from "./outcome.ts";
-import { refusedGeneration, refusedReview } from "./refusals.ts";
+import { refusedGeneration, refusedReview, refusedTypes, withUnavailable } from "./refusals.ts";
+import { Tries } from "./tries.ts";
+
+/** How often a model may mend its code. */
+const DEFAULT_MAX_REPAIRS = 2;
 
 interface TaskRunContext {
   stages: AgentSettings;
   sandbox: () => Promise<Sandbox>;
+  /** Absent: there is none. */
+  typeChecker?: () => Promise<TypeChecker>;
   countTokens: () => Promise<TokenCounter>;
   definitionTokens: DefinitionTokens;
   options: ExecuteOptions;
@@ -34,14 +48,21 @@ export class TaskRun {
   readonly #context: TaskRunContext;
   readonly #started = performance.now();
   readonly #timings: TaskResult["timings"] = {};
+  readonly #lastMs: Partial<Record<Stage, number>> = {};
   #catalog: CatalogSnapshot = { servers: [], problems: [], version: "" };
   #selected: SelectedTool[] = [];
   #code = "";
   #origin: TaskResult["origin"] = "rules";
   #outcome: RunOutcome | undefined;
+  /** Of the last review. */
+  #findings: readonly Finding[] = [];
+  readonly #notes: string[] = [];
+  readonly #tries: Tries;
+  #answered: AnsweredCalls | undefined;
 
   constructor(context: TaskRunContext) {
     this.#context = context;
+    this.#tries = new Tries(context.stages.maxRepairs ?? DEFAULT_MAX_REPAIRS);
   }
 
   async task(task: string): Promise<TaskResult> {
@@ -49,9 +70,31 @@ export class TaskRun {
       this.#warmUp();
       const tools = await this.#discover();
       const selection = await this.#select(task, tools);
+      this.#answered = new AnsweredCalls(tools);
       const refusal = await this.#generate(task, selection);
-      return refusal ?? (await this.#reviewAndRun(tools));
+      if (refusal !== undefined) return refusal;
+      return this.#repair(task, selection, tools, await this.#reviewAndRun(tools));
     });
+  }
+
+  /** Lets a model mend its code until it works, or nothing new comes of it. Rules would write the same again. */
+  async #repair(task: string, selection: Selection, tools: ToolDefinition[], first: Ending): Promise<Ending> {
+    for (let ending = first; ;) {
+      if (this.#origin !== "llm") return ending;
+      const reason = this.#tries.next(this.#code, ending, this.#findings, this.#outcome);
+      if (reason === undefined) return ending;
+      this.#emit({ type: "repairing", attempt: this.#tries.count + 1, reason });
+      try {
+        const refusal = await this.#generate(task, selection);
+        if (refusal !== undefined) return this.#tries.ran ? ending : refusal;
+      } catch (error) {
+        this.#context.signal.throwIfAborted();
+        if (!CemError.isInstance(error)) throw error;
+        this.#notes.push(error.message);
+        return ending;
+      }
+      ending = await this.#reviewAndRun(tools);
+    }
   }
 
   async code(code: string): Promise<TaskResult> {
@@ -59,6 +102,7 @@ export class TaskRun {
     this.#origin = "given";
     return this.#finish(async () => {
       this.#warmUp();
+      this.#warmUpTypes();
       const tools = await this.#discover();
       return this.#reviewAndRun(tools);
     });
@@ -68,6 +112,11 @@ export class TaskRun {
   #warmUp(): void {
     this.#context.sandbox().catch(() => {});
     this.#context.countTokens().catch(() => {});
+  }
+
+  #warmUpTypes(): void {
+    const { options, stages, typeChecker } = this.#context;
+    if ((options.typeCheck ?? stages.typeCheck) !== "off") typeChecker?.().catch(() => {});
   }
 
   async #discover(): Promise<ToolDefinition[]> {
@@ -89,51 +138,77 @@ export class TaskRun {
 
   async #select(task: string, tools: ToolDefinition[]): Promise<Selection> {
     const { signal, stages } = this.#context;
-    const selection = await this.#stage("select", () => stages.selector.select({ task, tools, signal }));
+    const usable = tools.filter(({ unavailable }) => unavailable === undefined);
+    const selection = await this.#stage("select", () =>
+      stages.selector.select({ task, tools: usable, signal }),
+    );
     this.#selected = selection.selected.map(asSelectedTool);
     this.#emit({ type: "selected", tools: this.#selected, available: tools.length, ms: this.#ms("select") });
     return selection;
   }
 
   async #generate(task: string, selection: Selection): Promise<Ending | undefined> {
-    const { signal, stages } = this.#context;
     const tools = selection.selected.map(({ tool }) => tool);
-    const generated = await this.#stage("generate", () => stages.generator.generate({ task, tools, signal }));
+    const generated = await this.#stage("generate", () => this.#ask(task, tools));
+    this.#tries.spend(generated.usage);
+    this.#notes.push(...(generated.notes ?? []));
     if (generated.status === "refused") {
+      const refusal = withUnavailable(generated, task, await this.#selectUnavailable(task));
       const nearest = [...selection.selected, ...selection.nearest];
       this.#emit({
         type: "generation-refused",
-        steps: generated.steps,
+        steps: refusal.steps,
         nearest: nearest.map(asSelectedTool),
         ms: this.#ms("generate"),
       });
-      return refusedGeneration(generated, nearest);
+      return refusedGeneration(refusal, nearest);
     }
-    this.#code = generated.code;
-    this.#origin = generated.origin;
-    this.#emit({
-      type: "generated",
-      code: generated.code,
-      origin: generated.origin,
-      ms: this.#ms("generate"),
-    });
+    this.#tries.count += 1;
+    const { code, notes, origin } = generated;
+    this.#code = code;
+    this.#origin = origin;
+    this.#emit({ type: "generated", code, origin, ms: this.#ms("generate"), ...(notes && { notes }) });
     return undefined;
   }
 
-  async #reviewAndRun(tools: ToolDefinition[]): Promise<Ending> {
+  /** The tools that the task would need if they could be called. */
+  async #selectUnavailable(task: string): Promise<RankedTool[]> {
     const { signal, stages } = this.#context;
-    const verdict = await this.#stage("review", () =>
-      stages.guard.review({ code: this.#code, tools, signal }),
-    );
-    this.#emit({
-      type: "reviewed",
-      allowed: verdict.allowed,
-      findings: verdict.findings,
-      ms: this.#ms("review"),
-    });
-    if (!verdict.allowed) return refusedReview(verdict);
+    const all = this.#catalog.servers.flatMap((server) => server.tools);
+    const tools = all.filter(({ unavailable }) => unavailable !== undefined);
+    if (tools.length === 0) return [];
+    return (await stages.selector.select({ task, tools, signal })).selected;
+  }
+
+  #ask(task: string, tools: readonly ToolDefinition[]): Promise<GeneratedCode | GenerationRefused> {
+    const { options, signal, stages } = this.#context;
+    const { feedback, usage } = this.#tries;
+    const request: GenerateRequest = {
+      task,
+      tools,
+      signal,
+      onProgress: (progress) => {
+        // A model is at work, and its code will be checked: the checker can load meanwhile.
+        this.#warmUpTypes();
+        this.#emit({ type: "generating", ...progress });
+      },
+    };
+    if (feedback.length > 0) request.feedback = feedback;
+    if (usage !== undefined) request.spent = usage;
+    if (options.mode !== undefined) request.mode = options.mode;
+    if (options.context !== undefined) request.context = options.context;
+    return stages.generator.generate(request);
+  }
+
+  async #reviewAndRun(tools: ToolDefinition[]): Promise<Ending> {
+    this.#outcome = undefined;
+    const { allowed, findings, refusal } = await this.#stage("review", () => this.#review(tools));
+    this.#findings = findings;
+    this.#emit({ type: "reviewed", allowed, findings, ms: this.#ms("review") });
+    if (refusal !== undefined) return refusal;
     const outcome = await this.#stage("run", () => this.#run());
     this.#outcome = outcome;
+    this.#tries.calls.push(...outcome.toolCalls);
     this.#emit({
       type: "ran",
       toolCalls: outcome.toolCalls.length,
@@ -143,15 +218,47 @@ export class TaskRun {
     return endingOf(outcome);
   }
 
+  /** The guard reads first: what it refuses need not be understood. */
+  async #review(tools: ToolDefinition[]): Promise<Verdict & { refusal?: Ending }> {
+    const { signal, stages, typeChecker } = this.#context;
+    const request = { code: this.#code, tools, signal };
+    const ranBefore = this.#tries.ran;
+    const verdict = await stages.guard.review(request);
+    if (!verdict.allowed) return { ...verdict, refusal: refusedReview(verdict, { ranBefore }) };
+    if (typeChecker === undefined || !this.#checksTypes()) return verdict;
+    const checker = await typeChecker();
+    const mistakes = await checker.check(request);
+    const findings = [...verdict.findings, ...mistakes];
+    const wrong = mistakes.some(({ severity }) => severity === "error");
+    return wrong
+      ? { allowed: false, findings, refusal: refusedTypes(mistakes, { ranBefore }) }
+      : { allowed: true, findings };
+  }
+
+  /** Code by rules takes its types from the definitions themselves. */
+  #checksTypes(): boolean {
+    const { options, stages } = this.#context;
+    if (options.typeCheck !== undefined) return options.typeCheck === "before";
+    return this.#origin !== "rules" && (stages.typeCheck ?? "before") === "before";
+  }
+
   async #run(): Promise<RunOutcome> {
     const { options, signal, stages } = this.#context;
     const request: RunRequest = {
       code: this.#code,
       signal,
       onOutput: (chunk) => this.#emit({ type: "output", chunk }),
-      onToolCall: (call) => this.#emit({ type: "tool-called", call }),
+      onToolCall: (call) => {
+        this.#answered?.called(call.server, call.tool);
+        this.#emit({ type: "tool-called", call: this.#named(withoutContent(call)) });
+      },
     };
-    if (stages.invoker !== undefined) request.invoker = stages.invoker;
+    const invoker = stages.invoker;
+    if (invoker !== undefined) {
+      const again = this.#tries.ran;
+      request.invoker =
+        this.#origin === "llm" ? (this.#answered?.wrap(invoker, { answer: again }) ?? invoker) : invoker;
+    }
     if (options.limits !== undefined) request.limits = options.limits;
     const sandbox = await this.#context.sandbox();
     return sandbox.run(request);
@@ -186,16 +293,36 @@ export class TaskRun {
       origin: this.#origin,
       selectedTools: this.#selected,
       availableTools: tools.length,
-      toolCalls: outcome?.toolCalls ?? [],
+      toolCalls: this.#tries.calls.map((call) => this.#named(withoutContent(call))),
       isolation: outcome?.isolation ?? null,
       timings: this.#timings,
-      contextTokens: contextTokens(
-        this.#context.definitionTokens.total(tools, count),
-        outcome?.toolResults ?? [],
-        cameBack,
-        count,
-      ),
+      contextTokens: {
+        ...contextTokens(
+          this.#context.definitionTokens.total(tools, count),
+          outcome?.toolResults ?? [],
+          cameBack,
+          count,
+        ),
+        ...this.#spent(count),
+      },
+      ...(this.#tries.usage && { usage: this.#tries.usage }),
+      ...(this.#origin !== "given" && { attempts: this.#tries.count }),
+      ...(this.#notes.length > 0 && { notes: this.#notes }),
     };
+  }
+
+  /** A call by the name that code has for the tool, not the one its server has. */
+  #named(call: ToolCallRecord): ToolCallRecord {
+    const server = this.#catalog.servers.find(({ name }) => name === call.server);
+    const tool = server?.tools.find(({ originalName }) => originalName === call.tool);
+    return tool === undefined ? call : { ...call, tool: tool.name };
+  }
+
+  /** What a model read and wrote to get the code. */
+  #spent(count: TokenCounter): { spent?: number } {
+    const { usage } = this.#tries;
+    if (usage !== undefined) return { spent: usage.inputTokens + usage.outputTokens };
+    return this.#origin === "given" ? { spent: countText(this.#code, count) } : {};
   }
 
   async #stage<T>(stage: Stage, work: () => Promise<T>): Promise<T> {
@@ -205,16 +332,19 @@ export class TaskRun {
     try {
       return await work();
     } finally {
-      this.#timings[stage] = this.#elapsed(started);
+      const ms = this.#elapsed(started);
+      this.#lastMs[stage] = ms;
+      this.#timings[stage] = rounded((this.#timings[stage] ?? 0) + ms);
     }
   }
 
+  /** Of the last time. A stage that is repeated counts as a whole in the timings. */
   #ms(stage: Stage): number {
-    return this.#timings[stage] ?? 0;
+    return this.#lastMs[stage] ?? 0;
   }
 
   #elapsed(started: number): number {
-    return Math.round((performance.now() - started) * 100) / 100;
+    return rounded(performance.now() - started);
   }
 
   #emit(event: AgentEvent): void {
@@ -225,6 +355,15 @@ export class TaskRun {
       process.emitWarning(`onEvent threw at ${event.type}: ${toErrorInfo(error).message}`, "CemWarning");
     }
   }
+}
+
+/** A record without what the call carried, which may be large, or nobody's business. */
+function withoutContent({ server, tool, ms, ok }: ToolCallRecord): ToolCallRecord {
+  return { server, tool, ms, ok };
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms * 100) / 100;
 }
 
 function asSelectedTool({ tool, score, reason }: RankedTool): SelectedTool {

@@ -1,12 +1,16 @@
 import type { ConfigInput } from "@cem/config";
 import type {
   CodeGenerator,
+  Elicit,
   Guard,
   SandboxProvider,
   ToolCatalog,
   ToolInvoker,
   ToolSelector,
+  TypeChecker,
 } from "@cem/core";
+import type { HostToolsByServer } from "./host-tools.ts";
+import type { Log } from "./log.ts";
 
 /** Where the configuration comes from. */
 export interface ConfigSource {
@@ -24,9 +28,23 @@ export interface AgentOptions extends ConfigSource {
   selector?: ToolSelector;
   generator?: CodeGenerator;
   guard?: Guard;
+  /** Stays yours: the agent does not dispose it. */
+  typeChecker?: TypeChecker;
   sandboxProvider?: SandboxProvider;
   /** The agent is for one run: no guest is made ready for a next one. Default: false. */
   oneRun?: boolean;
-  /** Answers calls to tools that run on the host. Default: there are none. */
+  /** Functions of the host as tools, by server and name: `{ crm: { find_customer: defineTool({ … }) } }`. */
+  tools?: HostToolsByServer;
+  /** Answers calls to tools on the host that are not in `tools`. Default: the configured MCP servers do. */
   invoker?: ToolInvoker;
+  /** Asks the user what a tool wants to know while it runs. Default: such questions are declined. */
+  onElicit?: Elicit;
+  /** A file that gets every call to the host and its result, once the agent is disposed. */
+  recordFile?: string;
+  /** A recording that answers in place of the tools on the host. */
+  replayFile?: string;
+  /** Takes the lines of the log where `logging.file` names no file. Default: standard error. */
+  onLog?: (line: string) => void;
+  /** Takes every entry of the log, whatever `logging` says. */
+  log?: Log;
 }

@@ -1,15 +1,32 @@
 import { createAgent as createPipeline } from "@cem/agent";
 import type { AgentSettings } from "@cem/agent";
-import { createRulesGenerator } from "@cem/codegen";
 import type { Config } from "@cem/config";
 import { CemError } from "@cem/core";
-import type { Agent, CatalogSnapshot, ExecuteOptions, Guard, RankedTool, TaskResult } from "@cem/core";
+import type {
+  Agent,
+  CatalogSnapshot,
+  ExecuteOptions,
+  Guard,
+  RankedTool,
+  TaskResult,
+  ToolCatalog,
+  ToolSelector,
+} from "@cem/core";
 import { createDiscovery } from "@cem/discovery";
 import { createGuard } from "@cem/guardrails";
-import { createSelector } from "@cem/selector";
+import type { Selector } from "@cem/selector";
+import { createTypeChecker } from "@cem/type-check";
+import { createResultStore } from "@cem/workspace";
 import type { AgentOptions } from "./agent-options.ts";
+import { createConfiguredSelector } from "./configured-selector.ts";
+import { createGenerator } from "./generators.ts";
+import { createHosted } from "./hosted.ts";
+import type { Hosted } from "./hosted.ts";
 import { loadFrom } from "./load.ts";
 import { createSandbox } from "./sandboxes.ts";
+import type { Upstream } from "./upstream/create-upstream.ts";
+import { openUpstream } from "./upstream/open-upstream.ts";
+import { warmUpServers } from "./upstream/warm-up.ts";
 
 /**
  * An agent of the default stages, as the configuration wants them. The configuration is read at the first call.
@@ -33,25 +50,41 @@ export async function executeTask(
   }
 }
 
-/** The stages that the configuration asks for, where the options bring none of their own. */
-function stagesOf(options: AgentOptions, config: Config): AgentSettings {
-  const stages: AgentSettings = {
-    catalog: options.catalog ?? createCatalog(config),
-    selector: options.selector ?? createSelector(),
-    generator: options.generator ?? createRulesGenerator(),
-    guard: options.guard ?? createConfiguredGuard(config),
-    sandbox: () => createSandbox(config, options),
-  };
-  if (options.invoker !== undefined) stages.invoker = options.invoker;
-  return stages;
+/** What is made once for an agent and freed with it. */
+interface Parts {
+  upstream: Upstream;
+  hosted: Hosted;
+  selector: ToolSelector;
 }
 
-/** The tools in the configured folders. */
-export function createCatalog({ execution, optimizations }: Config): ReturnType<typeof createDiscovery> {
+/** The stages that the configuration asks for, where the options bring none of their own. */
+function stagesOf(options: AgentOptions, config: Config, parts: Parts): AgentSettings {
+  const { upstream, hosted, selector } = parts;
+  return {
+    catalog: hosted.addTo(options.catalog ?? createCatalog(config, upstream)),
+    selector,
+    generator: warmUpServers(options.generator ?? createGenerator(config), upstream),
+    guard: options.guard ?? createConfiguredGuard(config),
+    sandbox: () => createSandbox(config, { ...options, ...hosted.spec }),
+    invoker: hosted.invoker,
+    typeChecker: options.typeChecker ?? (async () => createTypeChecker(config.execution)),
+    typeCheck: config.execution.typeCheck,
+    maxRepairs: config.llm.maxRepairs,
+  };
+}
+
+/** The tools in the configured folders; those of MCP servers say when they can't be called. */
+export function createCatalog({ execution, optimizations }: Config, upstream: Upstream): ToolCatalog {
   const { serversDir, skillsDir } = execution;
   const { enabled, parallelDiscovery, toolCache, toolCacheFile } = optimizations;
-  const settings = { serversDir, skillsDir, parallel: enabled && parallelDiscovery };
-  return createDiscovery(enabled && toolCache ? { ...settings, cacheFile: toolCacheFile } : settings);
+  const parallel = enabled && parallelDiscovery;
+  const { folders } = upstream;
+  const readListed = async (folder: string) => (await folders.read(folder))?.server;
+  const settings = { serversDir, skillsDir, parallel, readListed };
+  const discovery = createDiscovery(
+    enabled && toolCache ? { ...settings, cacheFile: toolCacheFile } : settings,
+  );
+  return upstream.decorate(discovery);
 }
 
 function createConfiguredGuard({ guardrails }: Config): Guard {
@@ -66,6 +99,10 @@ class ConfiguredAgent implements Agent {
   readonly specificationVersion = "v1";
   readonly #options: AgentOptions;
   #pipeline: Promise<Agent> | undefined;
+  #hosted: Hosted | undefined;
+  #upstream: Upstream | undefined;
+  /** Made here, so freed here. */
+  #ownSelector: Selector | undefined;
   #disposed = false;
 
   constructor(options: AgentOptions) {
@@ -99,6 +136,9 @@ class ConfiguredAgent implements Agent {
     this.#disposed = true;
     const pipeline = await this.#pipeline?.catch(() => undefined);
     await pipeline?.dispose();
+    await this.#hosted?.finish();
+    await this.#upstream?.close();
+    await this.#ownSelector?.dispose();
   }
 
   #obtainPipeline(): Promise<Agent> {
@@ -117,7 +157,15 @@ class ConfiguredAgent implements Agent {
   }
 
   async #createPipeline(): Promise<Agent> {
-    const { config } = await loadFrom(this.#options);
-    return createPipeline(stagesOf(this.#options, config));
+    const { log, onLog, onElicit, invoker } = this.#options;
+    const loaded = await loadFrom(this.#options);
+    const { config } = loaded;
+    const store = createResultStore({ workspaceDir: config.execution.workspaceDir });
+    const upstream = openUpstream(loaded, { log, onLog, store, elicit: onElicit });
+    this.#upstream = upstream;
+    const hosted = await createHosted(config, this.#options, { store, others: invoker ?? upstream.invoker });
+    this.#hosted = hosted;
+    const selector = this.#options.selector ?? (this.#ownSelector = createConfiguredSelector(config));
+    return createPipeline(stagesOf(this.#options, config, { upstream, hosted, selector }));
   }
 }

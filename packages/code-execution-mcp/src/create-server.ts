@@ -7,13 +7,15 @@ import type {
   AnyCustomTool,
   AuthSettings,
   HttpOptions,
+  Logger,
   Profile,
   Serving,
 } from "@cem/mcp-server";
-import { createStateStore } from "@cem/workspace";
+import { createResultStore, createStateStore } from "@cem/workspace";
 import type { AgentOptions } from "./agent-options.ts";
 import { createAgent } from "./create-agent.ts";
 import { loadFrom } from "./load.ts";
+import type { Log } from "./log.ts";
 import { makeFolder } from "./make-folder.ts";
 
 const MS_PER_SECOND = 1_000;
@@ -26,7 +28,7 @@ export interface ServerOptions extends AgentOptions {
   /** Which tools clients see. Default: `server.profile`. */
   profile?: Profile;
   state?: StateStore;
-  /** Where what is too large for an answer is kept. Default: it is cut. */
+  /** Where what is too large for an answer is kept. Default: `results` in the workspace. */
   results?: ResultStore;
 }
 
@@ -40,7 +42,8 @@ export type CemServer = AgentServer<Config>;
  */
 export async function createServer(options: ServerOptions = {}): Promise<CemServer> {
   const { config } = await loadFrom(options);
-  const agent = options.agent ?? createAgent(options);
+  const agent = options.agent ?? createAgent({ log: logWith(loggerOf(config)), ...options });
+  const results = options.results ?? createResultStore({ workspaceDir: config.execution.workspaceDir });
   const state = options.state ?? (await createConfiguredState(config));
   const server = createAgentServer<Config>({
     agent,
@@ -48,8 +51,8 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     profile: options.profile ?? config.server.profile,
     yieldAfterMs: config.server.yieldAfter * MS_PER_SECOND,
     customTools: options.customTools ?? [],
+    results,
     ...(state && { state }),
-    ...(options.results && { results: options.results }),
   });
   if (options.agent !== undefined) return server;
   const close = server.close.bind(server);
@@ -111,10 +114,7 @@ async function serve(
   options: RunServerOptions,
 ): Promise<Serving & { url?: string }> {
   const { config } = server;
-  const logger = createLogger({
-    level: config.logging.level,
-    ...(config.logging.file !== undefined && { file: config.logging.file }),
-  });
+  const logger = loggerOf(config);
   if (transport === "stdio") {
     return serveStdio(server, { onError: (error) => logger.warn({ error: error.message }, "protocol") });
   }
@@ -133,6 +133,22 @@ async function serve(
   const serving = await serveHttp(server, http);
   logger.info({ url: serving.url, auth: authInWords(auth) }, "listening");
   return serving;
+}
+
+function loggerOf({ logging: { level, file } }: Config): Logger {
+  return createLogger({ level, ...(file !== undefined && { file }) });
+}
+
+/** What an agent logs, among what its server does. */
+function logWith(logger: Logger): Log {
+  const methods = {
+    debug: "debug",
+    info: "info",
+    warning: "warn",
+    error: "error",
+    critical: "fatal",
+  } as const;
+  return (level, message) => logger[methods[level]]({ message }, "upstream");
 }
 
 /** @throws CemError `AUTH_INVALID` where two ways are set at once. */

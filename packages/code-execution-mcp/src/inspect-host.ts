@@ -2,10 +2,15 @@ import { access, constants, stat } from "node:fs/promises";
 import path from "node:path";
 import type { LoadedConfig } from "@cem/config";
 import type { CatalogSnapshot, SandboxProbe } from "@cem/core";
-import type { ConfigSource } from "./agent-options.ts";
+import type { AgentOptions, ConfigSource } from "./agent-options.ts";
+import { inspectSearch, type SearchReport } from "./configured-selector.ts";
 import { createCatalog } from "./create-agent.ts";
+import { withHostToolFiles } from "./hosted.ts";
 import { loadFrom } from "./load.ts";
 import { probeSandboxes } from "./sandboxes.ts";
+import { examineServers } from "./upstream/examine.ts";
+import type { ExaminedServer } from "./upstream/examine.ts";
+import { openUpstream } from "./upstream/open-upstream.ts";
 
 /** What a folder of the configuration is like on this host. */
 export interface FolderReport {
@@ -24,27 +29,43 @@ export interface HostReport {
   servers: FolderReport;
   skills: FolderReport;
   catalog: CatalogSnapshot;
+  /** The configured MCP servers, each tried. */
+  upstream: ExaminedServer[];
+  search: SearchReport;
   sandboxes: { name: string; probe: SandboxProbe }[];
 }
 
 /**
- * Looks at everything an agent needs, and runs nothing.
+ * Looks at everything an agent needs: connects to MCP servers, and runs no code.
  *
  * @throws CemError `CONFIG_INVALID` or `CONFIG_NOT_FOUND`.
  */
-export async function inspectHost(source: ConfigSource & { signal?: AbortSignal } = {}): Promise<HostReport> {
+export async function inspectHost(
+  source: ConfigSource & Pick<AgentOptions, "onLog"> & { signal?: AbortSignal } = {},
+): Promise<HostReport> {
   const options = source.signal === undefined ? {} : { signal: source.signal };
   const configuration = await loadFrom(source);
   const { config } = configuration;
   const { workspaceDir, serversDir, skillsDir } = config.execution;
-  const [workspace, servers, skills, catalog, sandboxes] = await Promise.all([
-    inspectFolder(workspaceDir),
-    inspectFolder(serversDir),
-    inspectFolder(skillsDir),
-    createCatalog(config).list(options),
-    probeSandboxes(config, options),
-  ]);
-  return { node: process.versions.node, configuration, workspace, servers, skills, catalog, sandboxes };
+  const connected = openUpstream(configuration, { onLog: source.onLog });
+  try {
+    const examined = examineServers(connected, options);
+    const [workspace, servers, skills, catalog, upstream, search, sandboxes] = await Promise.all([
+      inspectFolder(workspaceDir),
+      inspectFolder(serversDir),
+      inspectFolder(skillsDir),
+      examined
+        .then(() => withHostToolFiles(createCatalog(config, connected), config))
+        .then((catalog) => catalog.list(options)),
+      examined,
+      inspectSearch(config),
+      probeSandboxes(config, options),
+    ]);
+    const { node } = process.versions;
+    return { node, configuration, workspace, servers, skills, catalog, upstream, search, sandboxes };
+  } finally {
+    await connected.close();
+  }
 }
 
 async function inspectFolder(folder: string): Promise<FolderReport> {

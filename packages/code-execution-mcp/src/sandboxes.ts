@@ -21,7 +21,7 @@ const NO_MICROSANDBOX = "execution.sandbox_type is microsandbox, which this vers
 const WAY_OUT = "Set it to auto or deno.";
 
 /** How a sandbox is made, beyond what the configuration says. */
-export interface SandboxOptions {
+export interface SandboxOptions extends Pick<SandboxSpec, "hidden" | "hostTools"> {
   /** Makes the sandbox in place of the one that the configuration asks for. */
   sandboxProvider?: SandboxProvider;
   /** No guest is made ready for a next run. Default: false. */
@@ -35,7 +35,8 @@ export interface SandboxOptions {
  */
 export async function createSandbox(config: Config, options: SandboxOptions = {}): Promise<Sandbox> {
   const { oneRun = false, sandboxProvider = chooseProvider(config, oneRun) } = options;
-  const spec = sandboxSpec(config);
+  const { hidden = [], hostTools = {} } = options;
+  const spec = { ...sandboxSpec(config), hidden, hostTools };
   await makeWorkspace(spec.workspaceDir);
   return sandboxProvider.create(spec);
 }

@@ -186,12 +186,17 @@ describe("executeCode", () => {
   });
 
   it("names the nearest export and the line", async () => {
-    const result = await agent.executeCode(
-      '\n\nimport { get_wether } from "./servers/weather/index.ts";\nexport default await get_wether({ location: "Oslo" });',
-    );
-    expect(result.status).toBe("error");
-    expect(result.error?.message).toContain("get_weather");
-    expect(result.error?.details).toMatchObject({ line: 3 });
+    const code =
+      '\n\nimport { get_wether } from "./servers/weather/index.ts";\nexport default await get_wether({ location: "Oslo" });';
+    for (const [typeCheck, status] of [
+      ["before", "refused"],
+      ["off", "error"],
+    ] as const) {
+      const result = await agent.executeCode(code, { typeCheck });
+      expect(result.status).toBe(status);
+      expect(result.error?.message).toContain("get_weather");
+      expect(result.error?.details).toMatchObject({ line: 3 });
+    }
   });
 
   it("tells an exception with its line, and the next run works", async () => {

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
-import type { Agent } from "@cem/core";
+import type { Agent, JsonValue } from "@cem/core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createAgent } from "./create-agent.ts";
 
@@ -52,44 +52,46 @@ afterAll(async () => {
 });
 
 describe("executeTask, in other words", () => {
-  it.each<[string, unknown]>([
+  it.each<[string, JsonValue]>([
     ["Is 7 greater than 5?", true],
     ["Take 20, double it, then add 2", 42],
     ["Which is bigger, 17 * 3 or 7 * 8?", 56],
     ['Compute 40 + 2 and return it as {"answer": result}', { answer: 42 }],
-    ["What is 7 plus 3, and what is the weather in Oslo?", { sum: 10, weather: { location: "Oslo" } }],
-    [
-      "Hi! Could you please tell me what the weather is like in Paris right now? Thanks!",
-      { location: "Paris" },
-    ],
-    ["which is warmer, Oslo or Rome?", { location: "Rome" }],
     ["Is it warmer in Lisbon than in Dublin?", true],
     ["If the temperature in London is above -60, calculate 3 * 3", 9],
-    ["How many rows does the orders table have?", expect.anything()],
-    ["Get all products priced above 50 and count them", { productCount: 14 }],
-    ["How many orders were placed by each user?", { "1": 3, "24": 3 }],
-    ["Get orders over 1000 and sum up their totals", expect.any(Number)],
+    ["Get all products priced above 50 and count them", 13],
+    ["Get orders over 1000 and sum up their totals", 11_383],
     ["users who joined in 2023", []],
-    ["Get user 5", { name: "Emma Wilson" }],
-    ["which products are out of stock?", [{ name: "Webcam" }, { name: "Filing Cabinet" }]],
-    ["How many pending orders are over 200?", expect.any(Number)],
+    ["How many pending orders are over 200?", 9],
     ["read numbers.json and sum the numbers", 14],
     ["What is the average age in people.json?", 45],
     ["read people.json and print the names", ["Ada", "Grace", "Linus"]],
     ["Read people.json and give me everyone over 40", people.slice(1)],
     ["Read person.json and print the name", "Ada"],
-  ])("does %s", async (task, expected) => {
-    const result = await agent.executeTask(task);
-    expect(result.error, `${result.code}\n${JSON.stringify(result.error)}`).toBeNull();
-    if (
-      typeof expected === "object" &&
-      expected !== null &&
-      !Array.isArray(expected) &&
-      !("asymmetricMatch" in expected)
-    )
-      expect(result.value).toMatchObject(expected);
-    else if (Array.isArray(expected)) expect(result.value).toMatchObject(expected);
-    else expect(result.value).toEqual(expected);
+    ["Use the calculator to multiply 12 by 12", 144],
+    ["Check whether 17 is greater than 3 * 5", true],
+    ["Import double_number from skills and double 100, then add 5", 205],
+    ["Update config.json: set version to 2", { version: 2, debug: false, tags: ["a"] }],
+  ])("answers exactly: %s", async (task, expected) => {
+    const { error, value } = await agent.executeTask(task);
+    expect({ error, value }).toEqual({ error: null, value: expected });
+  });
+
+  it.each<[string, object]>([
+    ["What is 7 plus 3, and what is the weather in Oslo?", { sum: 10, weather: { location: "Oslo" } }],
+    [
+      "Hi! Could you please tell me what the weather is like in Paris right now? Thanks!",
+      { location: "Paris" },
+    ],
+    ["which is warmer, Oslo or Rome?", { warmest: { location: "Rome" } }],
+    ["How many rows does the orders table have?", { rows: 72 }],
+    ["How many orders were placed by each user?", { "1": 3, "24": 3 }],
+    ["Group the users by city and count them", { London: 2, Tokyo: 2 }],
+    ["Get user 5", { name: "Emma Wilson" }],
+    ["which products are out of stock?", [{ name: "Webcam" }, { name: "Filing Cabinet" }]],
+  ])("answers with: %s", async (task, expected) => {
+    const { error, value } = await agent.executeTask(task);
+    expect({ error, value }).toMatchObject({ error: null, value: expected });
   });
 
   it("prints text without quotes", async () => {
@@ -104,8 +106,8 @@ describe("executeTask, in other words", () => {
       "read people.json, filter for people older than 40 and save their names to names.json",
       "Read person.json, change the city to Berlin and save it as berlin.json",
     ]) {
-      const result = await agent.executeTask(task);
-      expect(result.error, `${task}\n${result.code}`).toBeNull();
+      const { error } = await agent.executeTask(task);
+      expect({ task, error }).toEqual({ task, error: null });
     }
     expect(JSON.parse(await inWorkspace("config.json"))).toEqual({
       version: 2,
@@ -117,7 +119,31 @@ describe("executeTask, in other words", () => {
     expect(JSON.parse(await inWorkspace("berlin.json"))).toEqual({ ...people[0], city: "Berlin" });
   });
 
+  it("carries a workflow on from file to file", async () => {
+    for (const task of [
+      'Create /workspace/flow.json with workflow_id "wf-7", current_step 1, total_steps 3, results [] and status "running"',
+      "Calculate 8 * 4 and add the result to results in /workspace/flow.json, then set current_step to 2",
+      "Read /workspace/flow.json, calculate 20 * 3, add it to the results and increase current_step by one",
+      "Load the workflow from /workspace/flow.json, sum all results, store it as total and set status to completed",
+      'Read /workspace/flow.json, set status to "closed" and current_step to 4, and save it',
+      "Calculate (7 + 3) * 2, then save the result to /workspace/sum.json with keys: expression, result",
+    ]) {
+      const { error } = await agent.executeTask(task);
+      expect({ task, error }).toEqual({ task, error: null });
+    }
+    expect(JSON.parse(await inWorkspace("flow.json"))).toEqual({
+      workflow_id: "wf-7",
+      current_step: 4,
+      total_steps: 3,
+      results: [32, 60],
+      status: "closed",
+      total: 92,
+    });
+    expect(JSON.parse(await inWorkspace("sum.json"))).toEqual({ expression: "(7 + 3) * 2", result: 20 });
+  });
+
   it.each([
+    "Calculate 6 * 7 and save it to y.json with fields color and result",
     "Get the weather for Paris twice a day",
     "Get the weather for Paris but not for Rome",
     "Don't get the weather for Paris",

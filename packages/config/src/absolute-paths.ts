@@ -18,7 +18,8 @@ export function withAbsolutePaths(
   for (const mount of values.execution.mountDirectories) mount.host = absolute(mount.host, mountsBase);
   const serversBase = base("mcp_servers");
   for (const server of values.mcpServers) {
-    if (server.connectionType === "stdio" && server.cwd !== undefined)
+    // What a variable gives may be absolute already.
+    if (server.connectionType === "stdio" && server.cwd?.startsWith("${") === false)
       server.cwd = absolute(server.cwd, serversBase);
   }
   const { state, workspaceDir } = values.execution;

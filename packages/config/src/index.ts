@@ -3,11 +3,18 @@ export type { LoadConfigOptions, LoadedConfig } from "./load-config.ts";
 export { configSchema } from "./schema.ts";
 export type { Config, ConfigInput } from "./schema.ts";
 export type { MountSetting } from "./schema-mounts.ts";
-export type { McpServerSetting, RemoteServerSetting, StdioServerSetting } from "./schema-servers.ts";
+export type {
+  McpServerSetting,
+  RemoteServerSetting,
+  ServerAuthSetting,
+  StdioServerSetting,
+} from "./schema-servers.ts";
 export { Secret } from "./secret.ts";
 export { configJsonSchema } from "./json-schema.ts";
 export { renderConfigTemplate } from "./template.ts";
 export type { TemplateOptions } from "./template.ts";
+export { addServer, removeServer } from "./edit-servers.ts";
+export type { ServerEntry } from "./edit-servers.ts";
 export { redactConfig } from "./redact.ts";
 export { VARIABLES } from "./variables.ts";
 export type { Variable } from "./variables.ts";

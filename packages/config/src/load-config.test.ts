@@ -22,6 +22,7 @@ describe("loadConfig", () => {
       sandboxType: "auto",
       sandboxImage: "python",
       minIsolation: "permissions",
+      typeCheck: "before",
       allowNetworkAccess: false,
       mountDirectories: [],
       state: {

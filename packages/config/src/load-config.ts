@@ -34,6 +34,8 @@ export interface LoadedConfig {
   /** Absolute path of the configuration file that was read. */
   file: string | undefined;
   warnings: string[];
+  /** Looks up a variable in the environment and `.env`, as the configuration did. */
+  variable: (name: string) => string | undefined;
 }
 
 /**
@@ -75,6 +77,7 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
     origins,
     file: found.file,
     warnings: [...found.warnings, ...dotenv.warnings, ...environment.flatMap(({ warnings }) => warnings)],
+    variable: (name) => env[name] ?? dotenv.variables[name],
   };
 }
 

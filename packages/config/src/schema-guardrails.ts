@@ -69,6 +69,10 @@ export const guardrailSettings = {
     z.array(network).default([]),
     "Hosts the guest may reach when execution.allow_network_access is true, as host or host:port. Empty: any host.",
   ),
+  changedTools: setting(
+    z.enum(["hold", "allow"]).default("hold"),
+    "What becomes of a tool whose MCP server changed its definition. hold: it can't be called until cem generate --accept. allow: it stays callable.",
+  ),
   blockedPatterns: setting(z.array(text).default([]), "Code that holds one of these patterns is refused."),
 };
 

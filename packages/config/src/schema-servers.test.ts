@@ -41,6 +41,20 @@ describe("mcp_servers", () => {
     expect(web?.connectionType === "http" && web.headers["X-Version"]?.reveal()).toBe("1.10");
   });
 
+  it("takes how to sign in, limits and the switch that other programs have", async () => {
+    const yaml = `mcpServers:
+  a: {command: x, disabled: true, concurrency: 2, protocol: legacy}
+  b: {url: "https://b.example", auth: {kind: client-credentials, client_id: id, client_secret: s3cret, issuer: "https://i.example", scopes: [read]}}
+  c: {url: "https://c.example", auth: {kind: authorization-code, callback_port: 3000}}\n`;
+    const [a, b, c] = (await load(yaml)).config.mcpServers;
+    expect(a).toMatchObject({ enabled: false, concurrency: 2, protocol: "legacy" });
+    expect(b).toMatchObject({
+      auth: { kind: "client-credentials", clientId: "id", issuer: "https://i.example", scopes: ["read"] },
+    });
+    expect(b?.connectionType === "auto" && b.auth?.clientSecret?.reveal()).toBe("s3cret");
+    expect(c).toMatchObject({ auth: { kind: "authorization-code", callbackPort: 3000 } });
+  });
+
   it("takes a command line as the url of a stdio server", async () => {
     expect(
       await servers("mcp_servers: [{name: a, url: 'stdio://npx -y pkg', connection_type: stdio}]"),
@@ -71,6 +85,16 @@ describe("mcp_servers", () => {
       "mcp_servers: {a: {command: x, type: http}}",
       "mcp_servers.a",
       "is of type http, which needs a url, not a command.",
+    ],
+    [
+      "mcp_servers: {a: {command: x, enabled: true, disabled: true}}",
+      "mcp_servers.a.disabled",
+      "contradicts enabled; give one of them.",
+    ],
+    [
+      "mcp_servers: {a: {url: x, auth: {kind: client-credentials, client_id: y}}}",
+      "mcp_servers.a.auth",
+      "needs client_id, client_secret and issuer for client-credentials.",
     ],
     ["mcp_servers: {a: {connection_type: stdio}}", "mcp_servers.a", "needs a command."],
     [

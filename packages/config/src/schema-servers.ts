@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { anything, secretRecord, text } from "./setting.ts";
+import { anything, secretRecord, secretText, text } from "./setting.ts";
 import type { Secret } from "./secret.ts";
 
 interface ServerBase {
@@ -7,6 +7,10 @@ interface ServerBase {
   enabled: boolean;
   /** Seconds. */
   timeout: number;
+  /** Calls under way at once. */
+  concurrency?: number;
+  /** Which generation of the protocol to speak. */
+  protocol?: "auto" | "legacy" | "2026-07-28";
   metadata: Record<string, unknown>;
 }
 
@@ -24,12 +28,63 @@ export interface RemoteServerSetting extends ServerBase {
   connectionType: "auto" | "http" | "sse";
   url: string;
   headers: Record<string, Secret>;
+  auth?: ServerAuthSetting;
 }
+
+/** How to sign in to a server: a person through the browser, or this machine with its own secret. */
+export type ServerAuthSetting =
+  | {
+      kind: "authorization-code";
+      clientId?: string;
+      clientSecret?: Secret;
+      scopes?: string[];
+      clientMetadataUrl?: string;
+      callbackPort?: number;
+    }
+  | {
+      kind: "client-credentials";
+      clientId: string;
+      clientSecret: Secret;
+      issuer: string;
+      scopes?: string[];
+    };
 
 export type McpServerSetting = StdioServerSetting | RemoteServerSetting;
 
 const DEFAULT_TIMEOUT_SECONDS = 30;
+const MAX_CONCURRENCY = 10_000;
+const MAX_PORT = 65_535;
 const connection = z.enum(["auto", "stdio", "http", "streamable-http", "sse"]);
+
+const auth = z
+  .strictObject({
+    kind: z.enum(["authorization-code", "client-credentials"]).describe("Who signs in."),
+    clientId: text.optional().describe("Known to the authorization server. Default: registered by itself."),
+    clientSecret: secretText.optional().describe("Secret of that client."),
+    issuer: text.optional().describe("Authorization server the secret is sent to, for client-credentials."),
+    scopes: z.array(text).optional().describe("What to ask for."),
+    clientMetadataUrl: text.optional().describe("HTTPS document that describes this client."),
+    callbackPort: z.int().min(1).max(MAX_PORT).optional().describe("Port on 127.0.0.1. Default: a free one."),
+  })
+  .transform((entry, context): ServerAuthSetting => {
+    const { kind, clientId, clientSecret, issuer, scopes, clientMetadataUrl, callbackPort } = entry;
+    const common = scopes === undefined ? {} : { scopes };
+    if (kind === "client-credentials") {
+      if (clientId !== undefined && clientSecret !== undefined && issuer !== undefined)
+        return { kind, clientId, clientSecret, issuer, ...common };
+      const message = "needs client_id, client_secret and issuer for client-credentials";
+      context.addIssue({ code: "custom", message });
+      return z.NEVER;
+    }
+    return {
+      kind,
+      ...common,
+      ...(clientId === undefined ? {} : { clientId }),
+      ...(clientSecret === undefined ? {} : { clientSecret }),
+      ...(clientMetadataUrl === undefined ? {} : { clientMetadataUrl }),
+      ...(callbackPort === undefined ? {} : { callbackPort }),
+    };
+  });
 
 const shape = {
   url: text.optional().describe("Where the server is reached. With connection_type stdio: its command line."),
@@ -42,7 +97,19 @@ const shape = {
     .optional()
     .describe("How to talk to it. Default: stdio for a command, auto for a URL."),
   type: connection.optional().describe("Another name for connection_type."),
-  enabled: z.boolean().default(true).describe("Whether it is used."),
+  auth: auth.optional().describe("How to sign in to a URL. Default: through the browser, when it asks."),
+  enabled: z.boolean().optional().describe("Whether it is used. Default: true."),
+  disabled: z.boolean().optional().describe("The opposite of enabled, as other programs write it."),
+  concurrency: z
+    .int()
+    .min(1)
+    .max(MAX_CONCURRENCY)
+    .optional()
+    .describe("Calls under way at once. Default: 8."),
+  protocol: z
+    .enum(["auto", "legacy", "2026-07-28"])
+    .optional()
+    .describe("Which generation of the protocol to speak. Default: whatever it speaks."),
   timeout: z
     .number()
     .min(0.1)
@@ -61,8 +128,16 @@ function toServer(entry: Entry, context: z.RefinementCtx): Unnamed<McpServerSett
     context.addIssue({ code: "custom", path, message });
     return z.NEVER;
   };
-  const { enabled, timeout, metadata, command, url, cwd } = entry;
-  const base = { enabled, timeout, metadata };
+  const { timeout, metadata, command, url, cwd, concurrency, protocol } = entry;
+  if (entry.enabled !== undefined && entry.enabled === entry.disabled)
+    return fail("contradicts enabled; give one of them", "disabled");
+  const base = {
+    enabled: entry.enabled ?? entry.disabled !== true,
+    timeout,
+    metadata,
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...(protocol === undefined ? {} : { protocol }),
+  };
   if (entry.type !== undefined && entry.connectionType !== undefined && entry.type !== entry.connectionType) {
     return fail("differs from connection_type; give one of them", "type");
   }
@@ -71,7 +146,9 @@ function toServer(entry: Entry, context: z.RefinementCtx): Unnamed<McpServerSett
   if (command !== undefined || type === "stdio") {
     if (type !== undefined && type !== "stdio")
       return fail(`is of type ${type}, which needs a url, not a command`);
-    if (entry.headers !== undefined) return fail("belongs to a url; a command takes env", "headers");
+    for (const key of ["headers", "auth"] as const) {
+      if (entry[key] !== undefined) return fail("belongs to a url; a command takes env", key);
+    }
     const [program, ...args] = command === undefined ? commandLine(url ?? "") : [command];
     if (program === undefined) {
       return url === undefined
@@ -92,7 +169,13 @@ function toServer(entry: Entry, context: z.RefinementCtx): Unnamed<McpServerSett
     if (entry[key] !== undefined) return fail("belongs to a command; a url takes headers", key);
   }
   const connectionType = type === "streamable-http" ? "http" : (type ?? "auto");
-  return { ...base, connectionType, url, headers: entry.headers ?? {} };
+  return {
+    ...base,
+    connectionType,
+    url,
+    headers: entry.headers ?? {},
+    ...(entry.auth === undefined ? {} : { auth: entry.auth }),
+  };
 }
 
 /** A command line without quoting, with or without `stdio://` in front. Quoted ones are not guessed at. */

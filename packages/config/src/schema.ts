@@ -11,7 +11,6 @@ const LOG_LEVELS = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] as const;
 const BYTES_PER_KB = 1024;
 const BYTES_PER_MB = 1024 * 1024;
 
-const NO_LLM = { pending: "no LLM yet" };
 const NO_MICROSANDBOX = { pending: "no microsandbox yet" };
 
 function section<S extends z.ZodRawShape>(description: string, shape: S) {
@@ -84,6 +83,10 @@ const execution = section("Where and how code runs.", {
     z.enum(ISOLATION_LEVELS).default("permissions"),
     "Refuse to run below this level. microvm: its own kernel. namespaces: kernel namespaces around the guest. permissions: the runtime's own permissions.",
   ),
+  typeCheck: setting(
+    z.enum(["before", "off"]).default("before"),
+    "Whether given code, and a model's, is checked against the types of its tools before it runs.",
+  ),
   allowNetworkAccess: setting(z.boolean().default(false), "Whether the guest may use the network."),
   mountDirectories: setting(
     mounts.default([]),
@@ -97,34 +100,71 @@ const execution = section("Where and how code runs.", {
 });
 
 const llm = section("A language model that writes the code. Off: code is written by rules.", {
-  enabled: setting(z.boolean().default(false), "Whether a model is asked.", NO_LLM),
+  enabled: setting(
+    z.boolean().default(false),
+    "Whether a model is asked. A key alone does not switch it on: nobody pays for what they did not ask for.",
+  ),
   provider: setting(
     z.enum(["openai", "azure_openai", "anthropic"]).default("openai"),
-    "Who runs the model. Where nothing says so and AZURE_OPENAI_ENDPOINT is set: azure_openai.",
-    NO_LLM,
+    "Who runs the model; openai with llm.base_url is any service that speaks its API. Where nothing says so and AZURE_OPENAI_ENDPOINT is set: azure_openai.",
   ),
-  model: setting(text.default("gpt-4o-mini"), "Name of the model.", NO_LLM),
+  model: setting(text.default("gpt-4o-mini"), "Name of the model."),
   apiKey: setting(secretText.optional(), "Key of the provider. Better kept in the environment.", {
     secret: true,
-    ...NO_LLM,
   }),
-  baseUrl: setting(text.optional(), "URL of an OpenAI-compatible service.", NO_LLM),
-  temperature: setting(z.number().min(0).max(2).default(0.3), "How freely it writes.", NO_LLM),
-  maxTokens: setting(count(10_000_000, 2_000), "Most tokens of an answer.", NO_LLM),
+  baseUrl: setting(
+    text.optional(),
+    "URL of an OpenAI-compatible service: http://localhost:11434/v1 for Ollama. It needs no key.",
+  ),
+  temperature: setting(
+    z.number().min(0).max(2).default(0.3),
+    "How freely it writes. Left out for models that take none.",
+  ),
+  maxTokens: setting(count(10_000_000, 2_000), "Most tokens of an answer."),
   maxCompletionTokens: setting(
     z.int().min(1).max(10_000_000).optional(),
-    "The same, for models that take max_completion_tokens.",
-    NO_LLM,
+    "The same, and it wins. Which of the two names the model takes is found out.",
   ),
-  azureEndpoint: setting(text.optional(), "URL of the Azure OpenAI resource.", NO_LLM),
-  azureDeploymentName: setting(text.optional(), "Deployment of the model on Azure.", NO_LLM),
-  azureApiVersion: setting(text.optional(), "Version of the Azure API.", NO_LLM),
-  azureEmbedderName: setting(text.optional(), "Deployment of the embedding model on Azure.", {
-    pending: "no embeddings yet",
-  }),
-  azureEmbedderVersion: setting(text.optional(), "Version of the Azure API for embeddings.", {
-    pending: "no embeddings yet",
-  }),
+  timeout: setting(
+    z.number().min(0.1).max(3_600).default(60),
+    "How long the service may be silent, in seconds.",
+  ),
+  maxRetries: setting(
+    z.int().min(0).max(20).default(2),
+    "How often a request is made again after the service was busy, failed or broke off.",
+  ),
+  maxRepairs: setting(
+    z.int().min(0).max(10).default(2),
+    "How often the model may mend code that was refused or failed.",
+  ),
+  priceInput: setting(
+    z.number().min(0).max(1_000_000).optional(),
+    "US dollars for a million tokens read. With llm.price_output: results tell what they cost.",
+  ),
+  priceOutput: setting(
+    z.number().min(0).max(1_000_000).optional(),
+    "US dollars for a million tokens written.",
+  ),
+  budgetTokens: setting(
+    z.int().min(1).max(1_000_000_000).optional(),
+    "Most tokens, read and written, for one task with all its tries.",
+  ),
+  budgetUsd: setting(
+    z.number().min(0).max(1_000_000).optional(),
+    "Most US dollars for one task. Needs both prices.",
+  ),
+  azureEndpoint: setting(text.optional(), "URL of the Azure OpenAI resource."),
+  azureDeploymentName: setting(text.optional(), "Deployment of the model on Azure. Default: llm.model."),
+  azureApiVersion: setting(text.optional(), "Version of the Azure API."),
+  azureEmbedderName: setting(
+    text.optional(),
+    "Deployment of the embedding model on Azure: tools are found by meaning too. Their texts are sent there.",
+  ),
+  azureEmbedderVersion: setting(text.optional(), "Version of the Azure API for embeddings."),
+  embeddingModel: setting(
+    text.optional(),
+    "Embedding model of OpenAI, or at llm.base_url: tools are found by meaning too. Their texts are sent there.",
+  ),
 });
 
 const optimizations = section("What makes it quick.", {
@@ -134,8 +174,18 @@ const optimizations = section("What makes it quick.", {
   toolCache: setting(z.boolean().default(true), "Remember what was read from the tool files."),
   toolCacheFile: setting(text.default(".tool_cache.json"), "File that is remembered in.", { path: true }),
   gpuEmbeddings: setting(z.boolean().default(true), "Use a GPU for embeddings.", {
-    pending: "no embeddings yet",
+    pending: "embeddings are computed by the processor",
   }),
+  embeddingModelDir: setting(
+    text.optional(),
+    "Folder of a sentence-embedding model in ONNX form: tools are found by meaning too. Wins over a service.",
+    { path: true },
+  ),
+  searchCacheDir: setting(
+    text.default(".cem/search"),
+    "Folder for what tool_cache remembers of the search: large indexes and embeddings.",
+    { path: true },
+  ),
   parallelDiscovery: setting(z.boolean().default(true), "Read tool files at the same time."),
   fileContentCache: setting(z.boolean().default(true), "Remember the content of files.", {
     pending: "no file cache yet",
@@ -153,9 +203,11 @@ const logging = section("The log of a server.", {
     "Least severity that is logged, in any case.",
     { allowed: LOG_LEVELS.join(", ") },
   ),
-  file: setting(text.optional(), "File the log goes to. Default: standard error.", {
-    path: true,
-  }),
+  file: setting(
+    text.optional(),
+    "File the log goes to. Default: standard error; the command shows it there with --verbose.",
+    { path: true },
+  ),
 });
 
 /** The one source of every setting: its name, type, default, bounds and description. */
@@ -168,10 +220,7 @@ export const configSchema = z.strictObject({
   server: section("cem serve and the server image.", serverSettings),
   mcpServers: setting(
     mcpServers.default([]),
-    "MCP servers: a list of {name, url, …}, or a mapping from names to {command, args, env, cwd} or {url, headers}. mcpServers is the same key.",
-    {
-      pending: "no MCP client yet",
-    },
+    "MCP servers: a list of {name, url, …}, or a mapping from names to {command, args, env, cwd} or {url, headers}. ${NAME} in a value comes from the environment. mcpServers is the same key.",
   ),
   toolMappings: setting(z.array(toolMapping).default([]), "Functions that stand for tools.", {
     pending: "no tool mappings yet",

@@ -3,7 +3,7 @@ export interface Variable {
   /** The setting it sets. */
   path: string;
   /** Only for this `llm.provider`. */
-  provider?: "openai" | "azure_openai";
+  provider?: "openai" | "azure_openai" | "anthropic";
 }
 
 /** Names the configuration file; the one variable that is no setting. */
@@ -23,12 +23,15 @@ export const VARIABLES: readonly Variable[] = [
   { name: "STATE_FILE", path: "execution.state.state_file" },
   { name: "STATE_AUTO_SAVE", path: "execution.state.auto_save" },
   { name: "STATE_FORMAT", path: "execution.state.state_format" },
+  { name: "LLM_ENABLED", path: "llm.enabled" },
   { name: "LLM_PROVIDER", path: "llm.provider" },
   { name: "LLM_MODEL", path: "llm.model" },
+  { name: "LLM_BASE_URL", path: "llm.base_url" },
   { name: "LLM_TEMPERATURE", path: "llm.temperature" },
   { name: "LLM_MAX_TOKENS", path: "llm.max_tokens" },
   { name: "OPENAI_API_KEY", path: "llm.api_key", provider: "openai" },
   { name: "AZURE_OPENAI_API_KEY", path: "llm.api_key", provider: "azure_openai" },
+  { name: "ANTHROPIC_API_KEY", path: "llm.api_key", provider: "anthropic" },
   { name: "AZURE_OPENAI_ENDPOINT", path: "llm.azure_endpoint" },
   { name: "AZURE_OPENAI_CHAT_DEPLOYMENT_NAME", path: "llm.azure_deployment_name" },
   { name: "AZURE_OPENAI_DEPLOYMENT_NAME", path: "llm.azure_deployment_name" },

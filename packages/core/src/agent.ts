@@ -3,7 +3,7 @@ import type { ToolCallRecord } from "./invocation.ts";
 import type { JsonValue } from "./json.ts";
 import type { Finding } from "./review.ts";
 import type { Isolation, OutputChunk, RunLimits } from "./sandbox.ts";
-import type { UnfilledStep } from "./generation.ts";
+import type { GenerationMode, GenerationProgress, GenerationUsage, UnfilledStep } from "./generation.ts";
 import type { RankedTool } from "./selection.ts";
 import type { CatalogSnapshot } from "./tools.ts";
 
@@ -28,7 +28,15 @@ export interface ContextTokens {
   used: number;
   /** `direct - used`, never below 0. */
   saved: number;
+  /**
+   * What a model read and wrote for the code itself: the prompts and answers of the one that wrote it, or the given
+   * code. Absent for code by rules, which costs none.
+   */
+  spent?: number;
 }
+
+/** `before`: types are checked before the code runs, and errors stop it. `off`: they are not checked. */
+export type TypeCheckMode = "before" | "off";
 
 /** What a task or given code came to. */
 export interface TaskResult {
@@ -52,6 +60,12 @@ export interface TaskResult {
   /** Milliseconds by stage, and `total`. A stage that did not happen is absent. */
   timings: Partial<Record<Stage | "total", number>>;
   contextTokens: ContextTokens;
+  /** What writing the code cost, over all tries. Absent where no model was asked. */
+  usage?: GenerationUsage;
+  /** How often code was written for the task. Absent for given code. */
+  attempts?: number;
+  /** What a person should know of how the code came about. */
+  notes?: readonly string[];
 }
 
 /** What happens while a task runs, in order. */
@@ -67,7 +81,10 @@ export type AgentEvent =
       ms: number;
     }
   | { type: "selected"; tools: SelectedTool[]; available: number; ms: number }
-  | { type: "generated"; code: string; origin: "rules" | "llm"; ms: number }
+  | ({ type: "generating" } & GenerationProgress)
+  | { type: "generated"; code: string; origin: "rules" | "llm"; ms: number; notes?: readonly string[] }
+  /** A try failed and the code is written anew. `attempt` counts from 2. */
+  | { type: "repairing"; attempt: number; reason: string }
   | { type: "generation-refused"; steps: readonly UnfilledStep[]; nearest: SelectedTool[]; ms: number }
   | { type: "reviewed"; allowed: boolean; findings: Finding[]; ms: number }
   | { type: "output"; chunk: OutputChunk }
@@ -79,6 +96,12 @@ export interface ExecuteOptions {
   signal?: AbortSignal;
   onEvent?: (event: AgentEvent) => void;
   limits?: Partial<RunLimits>;
+  /** Default: the agent's own, for given code and for a model's. Code by rules is checked only when this asks for it. */
+  typeCheck?: TypeCheckMode;
+  /** What a model may answer a task with. Default: `auto`. */
+  mode?: GenerationMode;
+  /** What a model that writes the code should know beyond the task: earlier results, names of files. */
+  context?: string;
 }
 
 /** The whole way from a task to its result. */

@@ -1,7 +1,16 @@
 import type { ErrorInfo } from "./errors.ts";
-import type { JsonValue } from "./json.ts";
 import type { Finding } from "./review.ts";
 import type { ToolDefinition } from "./tools.ts";
+
+/** A call that an earlier try made. Arguments and results are cut to a size a prompt can hold. */
+export interface EarlierCall {
+  server: string;
+  tool: string;
+  /** As JSON text, perhaps only its beginning. */
+  args?: string;
+  result?: string;
+  ok: boolean;
+}
 
 /** What became of an earlier try at the same task. */
 export interface GenerateFeedback {
@@ -12,7 +21,7 @@ export interface GenerateFeedback {
   error?: ErrorInfo;
   output?: string;
   /** The calls that already happened, so that writes are not repeated blindly. */
-  calls?: readonly { server: string; tool: string; args?: JsonValue; result?: JsonValue; ok: boolean }[];
+  calls?: readonly EarlierCall[];
 }
 
 /** What writing the code cost. */
@@ -25,12 +34,32 @@ export interface GenerationUsage {
   cost?: number;
 }
 
+/**
+ * What a model may answer with. `code`: a program. `direct`: one tool call. `auto`: a call where that alone does the
+ * task, which is shorter, else a program.
+ */
+export type GenerationMode = "auto" | "code" | "direct";
+
+/** How far a model has come. */
+export interface GenerationProgress {
+  model: string;
+  /** Characters written so far. */
+  characters: number;
+}
+
 export interface GenerateRequest {
   task: string;
   /** The tools and skills the code may use. */
   tools: readonly ToolDefinition[];
+  /** Default: `auto`. Rules, which cost no tokens, always write code. */
+  mode?: GenerationMode;
+  /** What the caller knows beyond the task: earlier results, names of files. */
+  context?: string;
   /** Earlier tries, oldest first. */
   feedback?: readonly GenerateFeedback[];
+  /** What earlier tries at this task cost, which counts against a budget. */
+  spent?: GenerationUsage;
+  onProgress?: (progress: GenerationProgress) => void;
   signal?: AbortSignal;
 }
 
@@ -62,6 +91,9 @@ export interface UnfilledStep {
 export interface GenerationRefused {
   status: "refused";
   steps: readonly UnfilledStep[];
+  usage?: GenerationUsage;
+  /** As of generated code. */
+  notes?: readonly string[];
 }
 
 /** Writes the code for a task. */

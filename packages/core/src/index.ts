@@ -7,6 +7,7 @@ export type {
   ToolAnnotations,
   ToolCatalog,
   ToolDefinition,
+  ToolFlag,
   ToolKind,
   ToolProblem,
   ToolServer,
@@ -14,15 +15,19 @@ export type {
 export type { RankedTool, Selection, SelectRequest, ToolSelector } from "./selection.ts";
 export type {
   CodeGenerator,
+  EarlierCall,
   GeneratedCode,
   GenerateFeedback,
   GenerateRequest,
+  GenerationMode,
+  GenerationProgress,
   GenerationUsage,
   GenerationRefused,
   UnfilledStep,
 } from "./generation.ts";
 export type { Finding, Guard, ReviewRequest, TypeChecker, Verdict } from "./review.ts";
 export type { InvokeContext, ToolCall, ToolCallRecord, ToolInvoker, ToolResult } from "./invocation.ts";
+export type { Elicit, ElicitAnswer, ElicitRequest } from "./elicitation.ts";
 export { isResultHandle } from "./results.ts";
 export type { ResultHandle, ResultPage, ResultStore } from "./results.ts";
 export type { StateStore } from "./state.ts";
@@ -56,4 +61,5 @@ export type {
   Stage,
   TaskResult,
   TaskStatus,
+  TypeCheckMode,
 } from "./agent.ts";

@@ -28,4 +28,8 @@ export interface ToolCallRecord {
   tool: string;
   ms: number;
   ok: boolean;
+  /** The beginning of the arguments as JSON. Left out of results: only a model that mends its code is told. */
+  args?: string;
+  /** The beginning of what it resolved to, as JSON. Left out of results likewise. */
+  result?: string;
 }

@@ -48,6 +48,13 @@ export interface SandboxSpec {
   /** Absolute path on the host of what the guest sees as `/workspace`, read-write. */
   workspaceDir: string;
   mounts?: readonly Mount[];
+  /** Absolute guest paths of files in mounts that the guest must neither read nor import. */
+  hidden?: readonly string[];
+  /**
+   * Tools behind the invoker that no file stands for: code imports them all the same, from
+   * `./servers/<server>/index.ts`. By server, the names of its tools, which are valid identifiers.
+   */
+  hostTools?: Readonly<Record<string, readonly string[]>>;
   network?: NetworkPolicy;
   limits?: Partial<RunLimits>;
   /** Refuse to start below this level. */

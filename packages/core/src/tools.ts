@@ -15,6 +15,16 @@ export interface ToolAnnotations {
  */
 export type ToolKind = "local" | "skill" | "host";
 
+/** Something in a tool's definition that seems meant as an order to a model. A reason to look, not a proof. */
+export interface ToolFlag {
+  /** Stable, kebab-case: `hidden-text`. */
+  rule: string;
+  /** Where in the definition: `description`, `inputSchema.properties.note.description`. */
+  place: string;
+  /** The text in question, with characters that can't be seen written as `<U+200B>`. Untrusted. */
+  excerpt: string;
+}
+
 /** One tool as everybody after discovery sees it. */
 export interface ToolDefinition {
   /** The folder under `servers/`, or the skill's folder name. */
@@ -36,6 +46,8 @@ export interface ToolDefinition {
   signature: string;
   /** What guest code imports it from: `./servers/calculator/index.ts`, `./skills/double_number/index.ts`. */
   module: string;
+  /** Why a person should look at its definition before a model does. The description begins with a mark then. */
+  flags?: readonly ToolFlag[];
   /** Set while the tool can't be called: its server is down, or its definition changed and waits for a yes. */
   unavailable?: { reason: string; wayOut: string };
   /** The file it was read from, on the host. Absent for tools that have none. */

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import path from "node:path";
 import type { CatalogSnapshot, ToolCatalog, ToolKind, ToolProblem, ToolServer } from "@cem/core";
+import { toErrorInfo } from "@cem/core";
 import { loadCache, saveCache } from "./disk-cache.ts";
 import { createFactsStore } from "./facts-store.ts";
 import { mapInParallel } from "./map-in-parallel.ts";
@@ -19,6 +20,11 @@ export interface DiscoverySettings {
   cacheFile?: string;
   /** Read many files at once. Default: true. */
   parallel?: boolean;
+  /**
+   * Reads a server's folder that lists its tools in a file of its own, so that nothing in it is parsed. `undefined`: it
+   * does not. Give the same object for as long as nothing changes. What it throws is reported as the folder's problem.
+   */
+  readListed?: (folder: string) => Promise<ToolServer | undefined>;
 }
 
 const PARALLEL_FOLDERS = 32;
@@ -50,6 +56,8 @@ export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
     for (const { kind, dir } of roots) {
       const { folders, problems } = await scanFolders(dir, concurrency, signal);
       const read = async (folder: ToolFolder): Promise<ReadServer> => {
+        const listed = kind === "local" ? await readListed(folder, settings.readListed) : undefined;
+        if (listed !== undefined) return listed;
         const known = memory.recall(folder);
         for (const file of known?.files ?? []) visited.add(file);
         if (known) return known.result;
@@ -98,6 +106,18 @@ export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
       return next;
     },
   };
+}
+
+async function readListed(
+  { name, folder }: ToolFolder,
+  read: DiscoverySettings["readListed"],
+): Promise<ReadServer | undefined> {
+  try {
+    const server = await read?.(folder);
+    return server === undefined ? undefined : { server, problems: [] };
+  } catch (error) {
+    return { problems: [{ server: name, file: folder, message: toErrorInfo(error).message }] };
+  }
 }
 
 /** One name, one server: a skill that is called like a server would be taken for it. */

@@ -36,7 +36,7 @@ export function intersectionSchema(members: readonly JsonSchema[]): JsonSchema {
 }
 
 /** Later properties replace earlier ones of the same name. */
-export function mergeObjects(parts: readonly JsonSchema[]): JsonSchema {
+function mergeObjects(parts: readonly JsonSchema[]): JsonSchema {
   const properties = Object.fromEntries(parts.flatMap((part) => Object.entries(part.properties ?? {})));
   const required = [...new Set(parts.flatMap((part) => part.required ?? []))];
   const rest = parts.findLast((part) => part.additionalProperties !== undefined)?.additionalProperties;

@@ -5,7 +5,7 @@ import path from "node:path";
 import type { ModuleFailure } from "./module-facts.ts";
 
 /** The largest file that is read. */
-export const MAX_SOURCE_BYTES = 1024 * 1024;
+const MAX_SOURCE_BYTES = 1024 * 1024;
 
 /** A file that changed this shortly ago may change again without a change of its times. */
 const UNSETTLED_MS = 100;

@@ -1,12 +1,15 @@
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { createMcpConnections, createMcpInvoker } from "@cem/mcp-client";
+import { answerErrors, checkCalls, compose, createHostTools, defineTool, joinSides } from "@cem/bridge";
+import { createMcpConnections, createMcpInvoker, createMcpTools } from "@cem/mcp-client";
+import type { ToolInvoker } from "@cem/core";
 import type { McpServerSettings } from "@cem/mcp-client";
 import { odd } from "../fixtures/servers.ts";
 
 /**
- * What the checked way to a tool costs against the SDK's bare client, on the same server in turns; and how
- * soon a live server answers when others hang. Prints JSON; times in milliseconds.
+ * What the checked way to a tool costs against the SDK's bare client, on the same server in turns: the invoker alone,
+ * and the whole bridge as an agent has it, beside host tools. Then how soon a live server answers when others hang.
+ * Prints JSON; times in milliseconds.
  */
 const ROUNDS = 15;
 const CALLS = 100;
@@ -40,27 +43,32 @@ async function measureCalls(): Promise<object> {
   const client = new Client({ name: "bench", version: "0" });
   await client.connect(new StdioClientTransport({ command, args: [...args], stderr: "ignore" }));
   const connections = createMcpConnections({ servers: [settings] });
-  const invoker = createMcpInvoker(connections);
-  const bare = (): Promise<unknown> => client.callTool({ name: "echo", arguments: { text: "a" } });
-  const checked = async (): Promise<void> => {
-    const result = await invoker.invoke({ server: "odd", tool: "echo", args: { text: "a" } }, { signal });
-    if (!result.ok) throw new Error(result.error.message);
+  const call = { server: "odd", tool: "echo", args: { text: "a" } };
+  const through =
+    (invoker: ToolInvoker, server = "odd") =>
+    async (): Promise<void> => {
+      const result = await invoker.invoke({ ...call, server }, { signal });
+      if (!result.ok) throw new Error(result.error.message);
+    };
+  const input = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
+  const echo = defineTool({ description: "Echo.", input, execute: (value) => value });
+  const sides = joinSides([createHostTools({ tools: { host: { echo } } }), createMcpTools(connections)]);
+  const bridge = compose([answerErrors, checkCalls(sides)], sides);
+  const ways: Record<string, () => Promise<unknown>> = {
+    bare: () => client.callTool({ name: call.tool, arguments: call.args }),
+    checked: through(createMcpInvoker(connections)),
+    bridge: through(bridge),
+    hostTool: through(bridge, "host"),
   };
-  for (const call of [bare, checked]) {
-    await sequential(call);
-    await parallel(call);
-  }
-  const times: Record<string, number[]> = {
-    bareSequential: [],
-    checkedSequential: [],
-    bareParallel: [],
-    checkedParallel: [],
-  };
-  for (let round = 0; round < ROUNDS; round += 1) {
-    times["bareSequential"]?.push((await time(() => sequential(bare))) / CALLS);
-    times["checkedSequential"]?.push((await time(() => sequential(checked))) / CALLS);
-    times["bareParallel"]?.push((await time(() => parallel(bare))) / CALLS);
-    times["checkedParallel"]?.push((await time(() => parallel(checked))) / CALLS);
+  const times: Record<string, number[]> = {};
+  for (let round = -1; round < ROUNDS; round += 1) {
+    for (const [name, way] of Object.entries(ways)) {
+      for (const [how, run] of Object.entries({ Sequential: sequential, Parallel: parallel })) {
+        const ms = (await time(() => run(way))) / CALLS;
+        // The first round only warms up.
+        if (round >= 0) (times[name + how] ??= []).push(ms);
+      }
+    }
   }
   await client.close();
   await connections.close();

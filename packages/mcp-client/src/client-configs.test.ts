@@ -4,7 +4,6 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { clientConfigFiles } from "./client-config-files.ts";
 import { readClientConfigs } from "./client-configs.ts";
-import { parseServerSettings } from "./parse-settings.ts";
 
 let home: string;
 let cwd: string;
@@ -54,8 +53,7 @@ describe("readClientConfigs", () => {
       ["cursor-project", "cursor", "project", cwd],
       ["vscode", "vscode", "user", undefined],
     ]);
-    const map = Object.fromEntries(servers.map(({ name, definition }) => [name, definition]));
-    expect(parseServerSettings(map)).toHaveLength(7);
+    expect(servers.map(({ definition }) => definition["command"] ?? definition["url"])).toContain("v");
   });
 
   it("reads comments, trailing commas and the placeholders of VS Code", async () => {

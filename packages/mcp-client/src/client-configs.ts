@@ -18,8 +18,8 @@ export interface FoundServer {
     project?: string;
   };
   /**
-   * The entry for `parseServerSettings`, with `${VAR}` left in place. It may hold secrets that the user wrote
-   * there: don't print its `env`, `headers` or `args`.
+   * The entry as it stands there, with `${VAR}` left in place. It may hold secrets that the user wrote there:
+   * don't print its `env`, `headers` or `args`.
    */
   definition: Record<string, unknown>;
   /** What the other program fills in and we can't, such as `${input:token}`. */

@@ -2,7 +2,7 @@ import { CemError } from "@cem/core";
 import type { JsonObject } from "@cem/core";
 import type { Client } from "@modelcontextprotocol/client";
 import pLimit from "p-limit";
-import { abandonOnAbort } from "./abort.ts";
+import { abandonOnAbort } from "@cem/bridge";
 import {
   isConnectionLoss,
   isSessionLost,
@@ -18,8 +18,8 @@ import type {
   ServerStatus,
   ToolList,
 } from "./connection-types.ts";
-import { createDeadline } from "./deadline.ts";
-import type { Elicit } from "./elicitation.ts";
+import { createDeadline } from "@cem/bridge";
+import type { Elicit } from "@cem/core";
 import { createLink } from "./link.ts";
 import type { LinkSettings } from "./link.ts";
 import type { OpenClient } from "./open-client.ts";

@@ -11,7 +11,7 @@ import type {
   ServerStatus,
   ToolList,
 } from "./connection-types.ts";
-import type { Elicit } from "./elicitation.ts";
+import type { Elicit } from "@cem/core";
 import { createOAuth } from "./oauth.ts";
 import type { AuthorizeOptions } from "./oauth.ts";
 import { listItems, runRequest } from "./resources-and-prompts.ts";

@@ -1,7 +1,7 @@
-import type { JsonObject, JsonValue } from "@cem/core";
+import { keepBytes, readMimeType } from "@cem/bridge";
+import type { ResultKeeping } from "@cem/bridge";
+import type { JsonValue } from "@cem/core";
 import { z } from "zod";
-import { keepAttachment, readMimeType } from "./result-store.ts";
-import type { Attachment, ResultStore } from "./result-store.ts";
 
 const partSchema = z.looseObject({
   type: z.string(),
@@ -17,12 +17,9 @@ const resourceSchema = z.looseObject({
   blob: z.string().optional(),
 });
 
-export interface PartContext {
+export interface PartContext extends ResultKeeping {
   /** What files are called after. */
   name: string;
-  store?: ResultStore | undefined;
-  /** The most bytes that come back in the result itself where there is no store. */
-  maxInlineBytes: number;
 }
 
 /** A part as code gets it: text as it is, everything else as an object with `type`. */
@@ -33,7 +30,7 @@ export async function mapPart(part: JsonValue, context: PartContext): Promise<Js
   if (type === "text" && text !== undefined) return text;
   if ((type === "image" || type === "audio") && data !== undefined) {
     const mimeType = readMimeType(parsed.data.mimeType, "application/octet-stream");
-    return attach({ type, mimeType, bytes: Buffer.from(data, "base64"), name: context.name }, context);
+    return keepBytes({ type, mimeType, bytes: Buffer.from(data, "base64"), name: context.name }, context);
   }
   if (type === "resource" && resource !== undefined) return mapResource(resource, context);
   return part;
@@ -50,20 +47,7 @@ export async function mapResource(resource: unknown, context: PartContext): Prom
   }
   const mimeType = readMimeType(parsed.data.mimeType, "application/octet-stream");
   const name = baseName(uri) ?? context.name;
-  return attach({ type: "resource", mimeType, bytes: Buffer.from(blob, "base64"), name, uri }, context);
-}
-
-async function attach(attachment: Attachment, context: PartContext): Promise<JsonObject> {
-  if (context.store !== undefined) return keepAttachment(context.store, attachment);
-  const { type, mimeType, bytes, uri } = attachment;
-  const description = { type, mimeType, size: bytes.length, ...(uri === undefined ? {} : { uri }) };
-  if (bytes.length <= context.maxInlineBytes) {
-    return { ...description, data: Buffer.from(bytes).toString("base64") };
-  }
-  return {
-    ...description,
-    omitted: `more than ${context.maxInlineBytes} bytes, and there is no place to keep them`,
-  };
+  return keepBytes({ type: "resource", mimeType, bytes: Buffer.from(blob, "base64"), name, uri }, context);
 }
 
 function baseName(uri: string | undefined): string | undefined {

@@ -1,12 +1,13 @@
 import { CemError } from "@cem/core";
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+/** Gives the value of a variable. */
+export type LookUp = (name: string) => string | undefined;
 
 const REFERENCE = /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
 /** Collects what was filled in, so that it can be kept out of errors and logs. */
 export interface Expansion {
-  environment: Environment;
+  lookUp: LookUp;
   /** Every value taken from the environment. */
   secrets: Set<string>;
 }
@@ -18,7 +19,7 @@ export interface Expansion {
  */
 export function expandVariables(text: string, place: string, expansion: Expansion): string {
   return text.replace(REFERENCE, (_reference, name: string, fallback: string | undefined) => {
-    const value = expansion.environment[name];
+    const value = expansion.lookUp(name);
     if (value !== undefined && value !== "") {
       expansion.secrets.add(value);
       return value;

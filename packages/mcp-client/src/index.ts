@@ -14,7 +14,6 @@ export type { LeftOutTool, RemoteTool } from "./tool-definitions.ts";
 export type { ListedItems, ListKind, ServerRequest } from "./resources-and-prompts.ts";
 export type { AuthorizeOptions } from "./oauth.ts";
 export { DEFAULT_ELICIT_TIMEOUT_MS } from "./elicitation.ts";
-export type { Elicit, ElicitAnswer, ElicitRequest } from "./elicitation.ts";
 export { DEFAULT_CONCURRENCY, DEFAULT_CONNECT_TIMEOUT_MS, DEFAULT_TIMEOUT_MS } from "./server-settings.ts";
 export type {
   AuthorizationCodeSettings,
@@ -27,19 +26,10 @@ export type {
   StdioSettings,
   TransportSettings,
 } from "./server-settings.ts";
-export { parseServerSettings } from "./parse-settings.ts";
-export type { ParseServerSettingsOptions } from "./parse-settings.ts";
+export { fillVariables } from "./fill-variables.ts";
 export { readClientConfigs } from "./client-configs.ts";
 export type { ClientConfigs, FoundServer } from "./client-configs.ts";
 export type { McpClientName, Places } from "./client-config-files.ts";
-export { createMcpInvoker } from "./invoker.ts";
-export type { KnownTool, McpInvokerSettings } from "./invoker.ts";
+export { createMcpInvoker, createMcpTools } from "./invoker.ts";
+export type { McpInvokerSettings, McpToolsSettings } from "./invoker.ts";
 export { SERVER_REQUESTS } from "./server-request-names.ts";
-export { createArgumentValidator } from "./argument-validation.ts";
-export type { ArgumentCheck, ArgumentValidator, ArgumentViolation } from "./argument-validation.ts";
-export type { ResultHandle, ResultStore } from "./result-store.ts";
-export { DEFAULT_MAX_INLINE_BYTES } from "./result-mapping.ts";
-export { createMockInvoker } from "./mock-invoker.ts";
-export type { MockInvoker, MockTool } from "./mock-invoker.ts";
-export { createRecorder, createReplayer } from "./recording.ts";
-export type { Recorder, Recording } from "./recording.ts";

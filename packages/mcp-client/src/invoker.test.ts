@@ -2,7 +2,7 @@ import type { JsonValue, ToolCall, ToolResult } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { connect, odd, reference, twoEra } from "../fixtures/servers.ts";
 import type { McpConnections } from "./connections.ts";
-import type { ElicitRequest } from "./elicitation.ts";
+import type { ElicitRequest } from "@cem/core";
 import { createMcpInvoker } from "./invoker.ts";
 import type { McpInvokerSettings } from "./invoker.ts";
 import { SERVER_REQUESTS } from "./server-request-names.ts";
@@ -21,7 +21,9 @@ function caller(
 function memoryStore(): NonNullable<McpInvokerSettings["store"]> & { files: Map<string, string> } {
   const files = new Map<string, string>();
   return {
+    specificationVersion: "v1",
     files,
+    read: () => Promise.reject(new Error("nothing is read here")),
     async write(bytes, mimeType, suggestedName) {
       const path = `/workspace/results/${files.size}-${suggestedName}`;
       files.set(path, `${mimeType}: ${Buffer.from(bytes).toString()}`);
@@ -312,8 +314,10 @@ describe("questions of a server", () => {
           return { action: "accept", content: { name: "Ada" } };
         },
       });
-      const call = caller(connections, "two-era", { onWaiting: (isWaiting) => waiting.push(isWaiting) });
-      expect(await call("greet")).toEqual({ ok: true, value: "Hello Ada" });
+      const invoker = createMcpInvoker(connections);
+      const context = { signal, onWaiting: (isWaiting: boolean) => waiting.push(isWaiting) };
+      const call = { server: "two-era", tool: "greet", args: {} };
+      expect(await invoker.invoke(call, context)).toEqual({ ok: true, value: "Hello Ada" });
       expect(asked).toMatchObject([{ server: "two-era", mode: "form", message: "What is your name?" }]);
       expect(waiting).toEqual([true, false]);
     },

@@ -3,7 +3,7 @@ import { CemError, toErrorInfo } from "@cem/core";
 import type { ErrorInfo } from "@cem/core";
 import { SseError, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Client } from "@modelcontextprotocol/client";
-import { abandonOnAbort } from "./abort.ts";
+import { abandonOnAbort } from "@cem/bridge";
 import { createBackoff } from "./backoff.ts";
 import { serverClosed, toServerError } from "./call-failures.ts";
 import type { LogEntry, ServerState } from "./connection-types.ts";

@@ -2,7 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { CemError } from "@cem/core";
-import { abandonOnAbort } from "./abort.ts";
+import { abandonOnAbort } from "@cem/bridge";
 
 const HOST = "127.0.0.1";
 const PATH = "/callback";

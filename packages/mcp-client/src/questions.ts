@@ -1,10 +1,10 @@
 import type { Client } from "@modelcontextprotocol/client";
 import type { JsonObject } from "@cem/core";
-import { abandonOnAbort } from "./abort.ts";
+import { abandonOnAbort } from "@cem/bridge";
 import type { LogEntry } from "./connection-types.ts";
-import type { Deadline } from "./deadline.ts";
+import type { Deadline } from "@cem/bridge";
 import { DEFAULT_ELICIT_TIMEOUT_MS, isSafeUrl } from "./elicitation.ts";
-import type { Elicit, ElicitAnswer, ElicitRequest } from "./elicitation.ts";
+import type { Elicit, ElicitAnswer, ElicitRequest } from "@cem/core";
 
 /** A call that is under way, as far as questions of its server concern it. */
 export interface CallInFlight {

@@ -1,29 +1,18 @@
-import { CemError } from "@cem/core";
+import { fitValue } from "@cem/bridge";
+import type { ResultKeeping } from "@cem/bridge";
 import type { JsonObject, JsonValue, ToolResult } from "@cem/core";
 import type { RawToolResult } from "./connection-types.ts";
 import { mapPart } from "./content-parts.ts";
-import { keepValue } from "./result-store.ts";
-import type { ResultStore } from "./result-store.ts";
 
-/** Larger results become handles where there is a store. */
-export const DEFAULT_MAX_INLINE_BYTES = 1024 * 1024;
-/** Larger results can't be handed over without a store. */
-const MAX_UNSTORED_BYTES = 8 * 1024 * 1024;
 const MAX_ERROR_CHARACTERS = 8_000;
 /** Where parts that are not text go when the result has a structured value. */
 const ATTACHMENTS_KEY = "_attachments";
-
-export interface ResultMappingSettings {
-  store?: ResultStore | undefined;
-  /** In bytes of JSON. Default: {@link DEFAULT_MAX_INLINE_BYTES}. */
-  maxInlineBytes?: number | undefined;
-}
 
 /** Makes of a tool's answer the value that code gets. */
 export async function mapToolResult(
   tool: { server: string; name: string },
   raw: RawToolResult,
-  settings: ResultMappingSettings,
+  settings: ResultKeeping,
 ): Promise<ToolResult> {
   if (raw.isError) return { ok: false, error: toFailure(tool, raw) };
   return { ok: true, value: await fitValue(tool, await toValue(tool, raw, settings), settings) };
@@ -32,9 +21,9 @@ export async function mapToolResult(
 async function toValue(
   tool: { name: string },
   raw: RawToolResult,
-  { store, maxInlineBytes = DEFAULT_MAX_INLINE_BYTES }: ResultMappingSettings,
+  settings: ResultKeeping,
 ): Promise<JsonValue> {
-  const context = { name: tool.name, store, maxInlineBytes };
+  const context = { name: tool.name, ...settings };
   const { structuredContent } = raw;
   if (structuredContent !== undefined) {
     const others = raw.content.filter((part) => textOf(part) === undefined);
@@ -53,23 +42,6 @@ async function toValue(
     }),
   );
   return values.length <= 1 ? (values[0] ?? null) : values;
-}
-
-/** Puts a value that is too large where the guest can read it, whole. */
-export async function fitValue(
-  tool: { server: string; name: string },
-  value: JsonValue,
-  { store, maxInlineBytes = DEFAULT_MAX_INLINE_BYTES }: ResultMappingSettings,
-): Promise<JsonValue> {
-  const bytes = Buffer.byteLength(JSON.stringify(value));
-  if (store !== undefined) return bytes <= maxInlineBytes ? value : keepValue(store, value, tool.name);
-  if (bytes <= Math.max(maxInlineBytes, MAX_UNSTORED_BYTES)) return value;
-  throw new CemError(
-    "RESULT_TOO_LARGE",
-    `${tool.server}.${tool.name} answered with ${bytes} bytes, more than the ${MAX_UNSTORED_BYTES} that can be ` +
-      "handed over without a place to keep results. Ask for less at once.",
-    { details: { ...tool, bytes, limitBytes: MAX_UNSTORED_BYTES } },
-  );
 }
 
 function toFailure(

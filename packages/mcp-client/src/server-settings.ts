@@ -5,7 +5,7 @@ export interface StdioSettings {
   kind: "stdio";
   command: string;
   args?: readonly string[];
-  /** Added to a small, safe part of this process's environment (PATH, HOME and the like). */
+  /** Added to a small, safe part of this process's environment: PATH, HOME, proxies, registries and the like. */
   env?: Readonly<Record<string, string>>;
   cwd?: string;
 }

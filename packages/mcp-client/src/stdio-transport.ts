@@ -5,6 +5,7 @@ import { parseJSONRPCMessage, serializeMessage } from "@modelcontextprotocol/cli
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
 import { createLineSplitter } from "./line-splitter.ts";
 import { isGroupAlive, signalGroup, trackGroup, untrackGroup } from "./process-group.ts";
+import { networkEnvironment } from "./network-environment.ts";
 import type { StdioSettings } from "./server-settings.ts";
 
 /** One message of a server. */
@@ -49,7 +50,7 @@ export function createStdioTransport(
       const { default: spawn } = await import("cross-spawn");
       await new Promise<void>((resolve, reject) => {
         const started = spawn(settings.command, [...(settings.args ?? [])], {
-          env: { ...getDefaultEnvironment(), ...settings.env },
+          env: { ...getDefaultEnvironment(), ...networkEnvironment(), ...settings.env },
           stdio: ["pipe", "pipe", "pipe"],
           detached: process.platform !== "win32",
           windowsHide: true,

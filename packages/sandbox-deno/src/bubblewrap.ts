@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { basename, dirname } from "node:path/posix";
 import { GUEST_RUNNER, GUEST_WORKSPACE, type GuestPlan } from "./guest-plan.ts";
+import { hiddenBinds } from "./hidden-files.ts";
 import { findProgram } from "./host-tools.ts";
 import type { Realisation, RealisationFound, SpawnPlan } from "./realisation.ts";
 import { guestEnvironment, namespacedDenoArguments } from "./namespaced-guest.ts";
@@ -70,6 +71,7 @@ function planBubblewrap(bwrap: string, plan: GuestPlan): SpawnPlan {
       hostPath,
       guestPath,
     ]),
+    ...hiddenBinds(plan).flatMap(({ source, target }) => ["--ro-bind", source, target]),
     "--remount-ro",
     "/",
     "--chdir",

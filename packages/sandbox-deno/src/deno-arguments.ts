@@ -5,6 +5,7 @@ export interface DenoArguments {
   bootFile: string;
   importMapFile: string;
   read: readonly string[];
+  denyRead: readonly string[];
   write: readonly string[];
   denyWrite: readonly string[];
   network: NetworkPolicy;
@@ -24,7 +25,7 @@ function networkFlags(network: NetworkPolicy): string[] {
 
 /** The arguments that start the guest runner with no more rights than it needs. */
 export function denoArguments(settings: DenoArguments): string[] {
-  const { bootFile, importMapFile, read, write, denyWrite, network, memoryMb } = settings;
+  const { bootFile, importMapFile, read, denyRead, write, denyWrite, network, memoryMb } = settings;
   return [
     "run",
     "--quiet",
@@ -37,6 +38,7 @@ export function denoArguments(settings: DenoArguments): string[] {
     "--no-check",
     `--import-map=${importMapFile}`,
     `--allow-read=${pathList(read)}`,
+    ...(denyRead.length > 0 ? [`--deny-read=${pathList(denyRead)}`] : []),
     `--allow-write=${pathList(write)}`,
     ...(denyWrite.length > 0 ? [`--deny-write=${pathList(denyWrite)}`] : []),
     ...networkFlags(network),

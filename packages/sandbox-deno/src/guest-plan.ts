@@ -16,6 +16,10 @@ export interface GuestPlan {
   privateDir: string;
   workspaceDir: string;
   mounts: readonly Mount[];
+  /** Guest paths of files whose text the guest must not see. */
+  hidden: readonly string[];
+  /** Tools on the host that no file stands for, by server. */
+  hostTools: Readonly<Record<string, readonly string[]>>;
   network: NetworkPolicy;
   memoryMb: number;
   writeMb: number;
@@ -36,13 +40,17 @@ function isFolder(path: string): boolean {
  *
  * @throws CemError `SANDBOX_SPEC_INVALID` with the field and the value.
  */
-export function checkSpec({ workspaceDir, mounts = [], network = "none" }: SandboxSpec): void {
+export function checkSpec({ workspaceDir, mounts = [], hidden = [], network = "none" }: SandboxSpec): void {
   if (network !== "none") networkRules(network);
   if (!isAbsolute(workspaceDir)) {
     throw misuse(`workspaceDir has to be absolute; it is "${workspaceDir}".`, { workspaceDir });
   }
   if (!isFolder(workspaceDir)) {
     throw misuse(`workspaceDir ${workspaceDir} is not a folder. Make it first.`, { workspaceDir });
+  }
+  const shown = hidden.find((path) => !isInMount(path, mounts));
+  if (shown !== undefined) {
+    throw misuse(`${shown} can't be hidden: it is not a plain path in one of the mounts.`, { hidden: shown });
   }
   for (const { hostPath, guestPath } of mounts) {
     if (!isAbsolute(hostPath) || lstatSync(hostPath, { throwIfNoEntry: false }) === undefined) {
@@ -70,12 +78,29 @@ export function checkSpec({ workspaceDir, mounts = [], network = "none" }: Sandb
   }
 }
 
+/** A place in the guest that one of its mounts shows. */
+function isInMount(path: string, mounts: readonly Mount[]): boolean {
+  return posix.normalize(path) === path && mounts.some(({ guestPath }) => path.startsWith(`${guestPath}/`));
+}
+
+/** What the guest finds in place of a hidden file: a module that fails clearly. */
+export function hiddenStandIn(privateDir: string): string {
+  return join(standInFolder(privateDir), "hidden.ts");
+}
+
 /** Guest folders and where they really are. */
 export function guestPaths({ workspaceDir, mounts }: GuestPlan): Record<string, string> {
   return Object.fromEntries([
     [GUEST_WORKSPACE, workspaceDir],
     ...mounts.map(({ guestPath, hostPath }): [string, string] => [guestPath, hostPath]),
   ]);
+}
+
+/** Where a path under the workspace or a mount of it really is. */
+export function toHostPath(plan: GuestPlan, path: string): string {
+  const places = Object.entries(guestPaths(plan)).toSorted(([a], [b]) => b.length - a.length);
+  const [guest, host] = places.find(([folder]) => path.startsWith(`${folder}/`)) ?? ["", ""];
+  return host + path.slice(guest.length);
 }
 
 /** Where a sandbox keeps the modules that stand in for Node's. */

@@ -11,6 +11,7 @@ export function namespacedDenoArguments(plan: GuestPlan, bootFile: string, impor
     importMapFile,
     read: [GUEST_WORKSPACE, ...paths],
     write: [GUEST_WORKSPACE, ...paths.filter((path) => !readOnly.includes(path))],
+    denyRead: [],
     denyWrite: readOnly,
     network,
     memoryMb,

@@ -2,6 +2,7 @@ import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { denoArguments } from "./deno-arguments.ts";
 import { guestPaths, standInFolder, type GuestPlan } from "./guest-plan.ts";
+import { hostPathsOf } from "./hidden-files.ts";
 import { findProgram } from "./host-tools.ts";
 import { guestEnvironment } from "./namespaced-guest.ts";
 import type { Realisation, SpawnPlan } from "./realisation.ts";
@@ -34,6 +35,7 @@ function planPermissions(plan: GuestPlan): SpawnPlan {
       importMapFile: join(privateDir, "import-map.json"),
       read: [workspaceDir, ...folders, standInFolder(privateDir)],
       write: [workspaceDir, ...folders.filter((path) => !readOnly.includes(path))],
+      denyRead: hostPathsOf(plan),
       denyWrite: readOnly,
       network,
       memoryMb,

@@ -4,6 +4,7 @@ import { join } from "node:path";
 
 const PREFIX = "cem-deno-";
 const made = new Set<string>();
+let isTidying = false;
 
 function isRunning(pid: number): boolean {
   try {
@@ -29,7 +30,8 @@ function sweep(): void {
 
 /** A folder that only this user can read, gone when the process ends. */
 export function createPrivateDir(): string {
-  if (made.size === 0) {
+  if (!isTidying) {
+    isTidying = true;
     sweep();
     process.once("exit", () => {
       for (const path of made) removePrivateDir(path);

@@ -80,7 +80,9 @@ describe("createDenoSandboxProvider", () => {
         workspaceDir: workspace("d"),
       });
       await sandbox.run({ code: "export default 1" });
+      await expect.poll(() => sandbox.stats().standby).toBe(1);
       await sandbox.run({ code: "export default 2" });
+      await expect.poll(() => sandbox.stats().standby).toBe(1);
       expect(sandbox.stats()).toMatchObject({
         hits: 2,
         misses: 0,

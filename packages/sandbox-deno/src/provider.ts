@@ -27,6 +27,7 @@ import {
   type IsolationChoice,
 } from "./detect-isolation.ts";
 import { checkSpec, type GuestPlan } from "./guest-plan.ts";
+import { writeHiddenStandIn } from "./hidden-files.ts";
 import { writeImportMap } from "./import-map.ts";
 import { createPrivateDir, removePrivateDir } from "./private-dir.ts";
 import type { Realisation } from "./realisation.ts";
@@ -186,10 +187,13 @@ function makePlan(
     privateDir,
     workspaceDir: spec?.workspaceDir ?? empty,
     mounts: spec?.mounts ?? [],
+    hidden: spec?.hidden ?? [],
+    hostTools: spec?.hostTools ?? {},
     network: spec?.network ?? "none",
     memoryMb,
     writeMb,
   };
+  writeHiddenStandIn(plan);
   writeImportMap(realisation.level, plan);
   return plan;
 }

@@ -2,6 +2,7 @@ import { existsSync, lstatSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { basename, dirname } from "node:path/posix";
 import { GUEST_RUNNER, GUEST_WORKSPACE, type GuestPlan } from "./guest-plan.ts";
+import { hiddenBinds } from "./hidden-files.ts";
 import { findProgram } from "./host-tools.ts";
 import { guestEnvironment, namespacedDenoArguments } from "./namespaced-guest.ts";
 import type { Realisation, RealisationFound, SpawnPlan } from "./realisation.ts";
@@ -10,6 +11,7 @@ import { NETWORK_FILES } from "./system-libraries.ts";
 
 const PROGRAMS = ["sh", "unshare", "setpriv", "mount", "umount", "mkdir", "pivot_root"] as const;
 const TEMPORARY_SIZE = "64m";
+const READ_ONLY = "bind,ro,nosuid,nodev";
 const SYSTEM_FOLDERS = ["/usr", "/lib", "/lib64", "/bin", "/sbin"];
 
 /** util-linux's `unshare` with a root of its own, rlimits and Deno's permissions. There is no seccomp here. */
@@ -38,7 +40,7 @@ function bind(source: string, target: string, readOnly: boolean): string[] {
   const place = quote(`.${target}`);
   const isFolder = statSync(source).isDirectory();
   const make = isFolder ? `mkdir -p ${place}` : `mkdir -p ${quote(`.${dirname(target)}`)}; : >> ${place}`;
-  const options = readOnly ? "bind,ro,nosuid,nodev" : "bind,nosuid,nodev";
+  const options = readOnly ? READ_ONLY : "bind,nosuid,nodev";
   return [make, `mount -o ${options} -- ${quote(source)} ${place}`];
 }
 
@@ -71,6 +73,9 @@ function planUnshare(plan: GuestPlan): SpawnPlan {
     ...bind(join(privateDir, "import-map.json"), importMapFile, true),
     ...bind(workspaceDir, GUEST_WORKSPACE, false),
     ...mounts.flatMap(({ hostPath, guestPath, readOnly }) => bind(hostPath, guestPath, readOnly)),
+    ...hiddenBinds(plan).map(
+      ({ source, target }) => `mount -o ${READ_ONLY} -- ${quote(source)} ${quote(`.${target}`)}`,
+    ),
     "mkdir -p old",
     "pivot_root . old",
     `cd ${GUEST_WORKSPACE}`,

@@ -4,16 +4,46 @@ import { fileURLToPath } from "node:url";
 /** What guest code imports to call tools on the host. */
 export const GUEST_CLIENT_SPECIFIER = "cem:client";
 
-/** What `cem:client` exports, for a type checker. */
-export const GUEST_CLIENT_TYPES = `declare module "${GUEST_CLIENT_SPECIFIER}" {
-  /** Calls a tool that runs on the host. Rejects with a ToolError when it fails. */
-  export function callTool(server: string, tool: string, args?: unknown): Promise<unknown>;
-  /** A tool on the host answered with an error. */
-  export class ToolError extends Error {
-    readonly code: string;
-    readonly details: unknown;
-  }
+/** The same module as a file of the workspace: what `servers/<server>/<tool>.ts` imports as `../../client/index.ts`. */
+export const GUEST_CLIENT_FILE = "/workspace/client/index.ts";
+
+/** What the client module exports, for a type checker: the text of its declaration file. */
+export const GUEST_CLIENT_DECLARATIONS = `/** Calls a tool that runs on the host. Rejects with a ToolError when it fails. */
+export declare function callTool<Result = unknown>(server: string, tool: string, args?: unknown): Promise<Result>;
+/** A tool on the host answered with an error. */
+export declare class ToolError extends Error {
+  readonly code: string;
+  readonly details: unknown;
 }
+/** What stands in a tool's result for bytes, or for a value that is too large. As JSON it is its plain fields. */
+export interface ResultHandle {
+  readonly type: "image" | "audio" | "resource" | "text" | "json";
+  readonly mimeType: string;
+  /** In bytes. */
+  readonly size: number;
+  /** The file that holds it: /workspace/results/… */
+  readonly path: string;
+  /** The beginning, of text. */
+  readonly preview?: string;
+  readonly uri?: string;
+  /** A piece of a text: limit bytes (default 65,536) from offset on. next is the following offset, null at the end. */
+  page(offset?: number, limit?: number): Promise<{ text: string; offset: number; next: number | null; size: number }>;
+  text(): Promise<string>;
+  json<Value = any>(): Promise<Value>;
+  bytes(offset?: number, limit?: number): Promise<Uint8Array>;
+}
+/** What an MCP server offers besides tools. */
+export declare function listResources(server: string): Promise<any[]>;
+export declare function listResourceTemplates(server: string): Promise<any[]>;
+/** The contents of a resource: texts and handles. */
+export declare function readResource(server: string, uri: string): Promise<any[]>;
+export declare function listPrompts(server: string): Promise<any[]>;
+export declare function getPrompt(server: string, name: string, args?: Record<string, string>): Promise<{ description?: string; messages: any[] }>;
+`;
+
+/** The same as a module for `cem:client`. */
+export const GUEST_CLIENT_TYPES = `declare module "${GUEST_CLIENT_SPECIFIER}" {
+${GUEST_CLIENT_DECLARATIONS.replaceAll("export declare ", "export ")}}
 `;
 
 const built = fileURLToPath(new URL("./guest/boot.js", import.meta.url));

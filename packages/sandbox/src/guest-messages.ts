@@ -3,12 +3,21 @@ import * as z from "zod/mini";
 import type { RawGuestError } from "./guest-stack.ts";
 import { jsonDepth, MAX_VALUE_DEPTH } from "./json-depth.ts";
 
+/** A call whose tool ran in the guest. */
+export interface GuestTrace extends Omit<ToolCallRecord, "args" | "result"> {
+  type: "trace";
+  args?: string | undefined;
+  /** Of the result as JSON. */
+  characters: number;
+  sample: string;
+}
+
 /** A message from a guest, checked. Every text in it is still untrusted. */
 export type GuestMessage =
   | { type: "ready"; version: string }
   | { type: "stderr"; text: string }
   | { type: "call"; id: number; server: string; tool: string; args: JsonValue }
-  | ({ type: "trace"; characters: number; sample: string } & ToolCallRecord)
+  | GuestTrace
   | { type: "limit"; limit: "calls" | "payload"; message: string }
   | { type: "done"; value?: JsonValue | undefined }
   | { type: "failed"; kind: "syntax" | "exception"; error: RawGuestError };
@@ -37,6 +46,7 @@ const guestMessage: z.ZodMiniType<GuestMessage> = z.discriminatedUnion("type", [
     type: z.literal("trace"),
     server: name,
     tool: name,
+    args: z.optional(z.string().check(z.maxLength(2 * 1024))),
     ms: z.number().check(z.gte(0)),
     ok: z.boolean(),
     characters: count,

@@ -30,6 +30,8 @@ export interface EncodedResult {
   json: string;
 }
 
+/** How the path of every handle begins, in JSON. A result without it holds none, and the guest need not look. */
+const HANDLE_MARK = '"/workspace/results/';
 const TOO_LARGE = "TOOL_RESULT_TOO_LARGE";
 const NOT_JSON = "TOOL_RESULT_NOT_JSON";
 
@@ -50,7 +52,8 @@ export function encodeResult(id: number, result: ToolResult, payloadBytes: numbe
     const message = `The tool's result has ${bytes} bytes; the most that may come back at once is ${payloadBytes}. Ask the tool for less.`;
     return { line: errorLine(id, TOO_LARGE, message), ok: false, json: "" };
   }
-  return { line: `{"type":"result","id":${id},"ok":true,"value":${json}}\n`, ok: true, json };
+  const handles = json.includes(HANDLE_MARK) ? ',"handles":true' : "";
+  return { line: `{"type":"result","id":${id},"ok":true${handles},"value":${json}}\n`, ok: true, json };
 }
 
 function errorLine(id: number, code: string, message: string, details?: JsonValue, limit = 65_536): string {

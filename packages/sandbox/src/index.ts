@@ -7,7 +7,14 @@ export { FairGate } from "./fair-gate.ts";
 export { GuestPool } from "./guest-pool.ts";
 export type { GuestPoolSettings, GuestPoolStats } from "./guest-pool.ts";
 export type { Guest, GuestExit, GuestUsage } from "./guest.ts";
-export { GUEST_CLIENT_SPECIFIER, GUEST_CLIENT_TYPES, guestBootFile } from "./guest-boot.ts";
+export {
+  GUEST_CLIENT_DECLARATIONS,
+  GUEST_CLIENT_FILE,
+  GUEST_CLIENT_SPECIFIER,
+  GUEST_CLIENT_TYPES,
+  guestBootFile,
+} from "./guest-boot.ts";
+export { hostToolModule, hostToolModuleUrl } from "./host-tool-imports.ts";
 export { encodeHostMessage } from "./host-messages.ts";
 export type { InitMessage } from "./host-messages.ts";
 export { MAX_VALUE_DEPTH } from "./json-depth.ts";

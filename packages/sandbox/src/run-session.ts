@@ -4,6 +4,7 @@ import { explainExit, isAllocationFailure } from "./guest-exit.ts";
 import type { GuestMessage } from "./guest-messages.ts";
 import { mapGuestError } from "./guest-stack.ts";
 import { encodeHostMessage } from "./host-messages.ts";
+import { RunClock } from "./run-clock.ts";
 import { RunOutput } from "./run-output.ts";
 import { ToolBridge } from "./tool-bridge.ts";
 
@@ -40,6 +41,7 @@ export class RunSession implements GuestListener {
   readonly #settings: SessionSettings;
   readonly #output: RunOutput;
   readonly #bridge: ToolBridge;
+  readonly #clock: RunClock;
   readonly #outcome: PromiseWithResolvers<RunOutcome> = Promise.withResolvers<RunOutcome>();
   readonly #cleanups: (() => void)[] = [];
   #ended = false;
@@ -55,7 +57,10 @@ export class RunSession implements GuestListener {
       onToolCall: request.onToolCall,
       send: (line, sent) => connected.guest.stdin.write(line, () => sent()),
       kill: (reason, message) => this.#kill(reason, message),
+      onWaiting: (isWaiting) => (isWaiting ? this.#clock.pause() : this.#clock.resume()),
     });
+    const { timeoutMs } = limits;
+    this.#clock = new RunClock(timeoutMs, () => this.#end({ status: "timed-out", limitMs: timeoutMs }));
   }
 
   /** Starts the program; resolves with how it ended. Never rejects. */
@@ -64,7 +69,8 @@ export class RunSession implements GuestListener {
     connected.listen(this, limits.payloadBytes + FRAME_OVERHEAD_BYTES);
     this.#onAbort(request.signal, "aborted", "The run was aborted.");
     this.#onAbort(disposed, "disposed", "The sandbox was disposed of.");
-    this.#watchTime();
+    this.#clock.start();
+    this.#cleanups.push(() => this.#clock.stop());
     this.#watchUsage();
     void connected.guest.exited.then((exit) =>
       this.#end(
@@ -136,12 +142,6 @@ export class RunSession implements GuestListener {
     if (signal.aborted) return abort();
     signal.addEventListener("abort", abort, { once: true });
     this.#cleanups.push(() => signal.removeEventListener("abort", abort));
-  }
-
-  #watchTime(): void {
-    const { timeoutMs } = this.#settings.limits;
-    const timer = setTimeout(() => this.#end({ status: "timed-out", limitMs: timeoutMs }), timeoutMs);
-    this.#cleanups.push(() => clearTimeout(timer));
   }
 
   #watchUsage(): void {

@@ -8,11 +8,16 @@ import type {
   ToolResultSample,
 } from "@cem/core";
 import { toErrorInfo } from "@cem/core";
+import type { GuestTrace } from "./guest-messages.ts";
 import { encodeResult, type EncodedResult } from "./host-messages.ts";
 
 /** How much of one result is kept, and of all results of a run, in characters. */
 const SAMPLE_CHARACTERS = 64 * 1024;
 const ALL_SAMPLES_CHARACTERS = 8 * 1024 * 1024;
+/** How much of a call's arguments and result its record keeps, in characters. */
+const RECORD_CHARACTERS = 2 * 1024;
+/** Later calls of a run are recorded without either. */
+const MAX_DETAILED_RECORDS = 1_000;
 
 export interface ToolBridgeSettings {
   invoker: ToolInvoker | undefined;
@@ -21,6 +26,8 @@ export interface ToolBridgeSettings {
   /** Writes one line to the guest and says when it has gone. */
   send: (line: string, sent: () => void) => void;
   kill: (reason: KillReason, message: string) => void;
+  /** A call begins or ends to wait for a person. */
+  onWaiting: (isWaiting: boolean) => void;
 }
 
 interface GuestCall {
@@ -30,9 +37,11 @@ interface GuestCall {
   args: JsonValue;
 }
 
-interface GuestTrace extends ToolCallRecord {
-  characters: number;
-  sample: string;
+interface PendingCall {
+  server: string;
+  tool: string;
+  args: string;
+  started: number;
 }
 
 /** The host's side of tool calls: hands them to the invoker, counts them, keeps their records. */
@@ -42,7 +51,7 @@ export class ToolBridge {
   readonly #settings: ToolBridgeSettings;
   readonly #abort = new AbortController();
   readonly #seen = new Set<number>();
-  readonly #pending = new Map<number, { server: string; tool: string; started: number }>();
+  readonly #pending = new Map<number, PendingCall>();
   /** Calls that wait because the guest doesn't read its results. */
   readonly #backlog: GuestCall[] = [];
   #unsentBytes = 0;
@@ -62,23 +71,24 @@ export class ToolBridge {
     }
     this.#seen.add(call.id);
     const { server, tool } = call;
-    this.#pending.set(call.id, { server, tool, started: performance.now() });
+    const args = beginning(JSON.stringify(call.args));
+    this.#pending.set(call.id, { server, tool, args, started: performance.now() });
     if (this.#unsentBytes > limits.payloadBytes) this.#backlog.push(call);
     else this.#start(call);
   }
 
   /** A call whose tool ran in the guest. */
-  trace({ server, tool, ms, ok, characters, sample }: GuestTrace): void {
+  trace({ server, tool, args = "", ms, ok, characters, sample }: GuestTrace): void {
     if (!this.#count()) return;
-    this.#record({ server, tool, ms, ok });
+    this.#record({ server, tool, ms, ok, args, result: beginning(sample) });
     if (ok) this.#sample(characters, sample);
   }
 
   /** Ends what is under way. */
   end(): void {
     this.#abort.abort();
-    for (const { server, tool, started } of this.#pending.values()) {
-      this.#record({ server, tool, ms: performance.now() - started, ok: false });
+    for (const { server, tool, args, started } of this.#pending.values()) {
+      this.#record({ server, tool, ms: performance.now() - started, ok: false, args });
     }
     this.#pending.clear();
     this.#backlog.length = 0;
@@ -102,19 +112,43 @@ export class ToolBridge {
       const message = `There is no tool ${server}.${tool} on the host: this run has no host tools.`;
       return encode({ ok: false, error: { code: "TOOL_NOT_FOUND", message, details: { server, tool } } });
     }
+    const waiting = this.#waiting();
     try {
-      return encode(await invoker.invoke({ server, tool, args }, { signal: this.#abort.signal }));
+      const { signal } = this.#abort;
+      return encode(await invoker.invoke({ server, tool, args }, { signal, onWaiting: waiting.set }));
     } catch (error) {
       return encode({ ok: false, error: toErrorInfo(error) });
+    } finally {
+      waiting.end();
     }
+  }
+
+  /** What one call says of its waiting: questions may overlap, and a call that has ended waits no more. */
+  #waiting(): { set: (isWaiting: boolean) => void; end: () => void } {
+    const { onWaiting } = this.#settings;
+    let questions = 0;
+    let ended = false;
+    const change = (count: number): void => {
+      const before = questions;
+      questions = Math.max(0, count);
+      if ((before === 0) !== (questions === 0)) onWaiting(questions > 0);
+    };
+    return {
+      set: (isWaiting) => ended || change(questions + (isWaiting ? 1 : -1)),
+      end: () => {
+        change(0);
+        ended = true;
+      },
+    };
   }
 
   #answer(id: number, { line, ok, json }: EncodedResult): void {
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
     this.#pending.delete(id);
-    const { server, tool, started } = pending;
-    this.#record({ server, tool, ms: performance.now() - started, ok });
+    const { server, tool, args, started } = pending;
+    const result = ok ? { result: beginning(json) } : {};
+    this.#record({ server, tool, ms: performance.now() - started, ok, args, ...result });
     if (ok) this.#sample(json.length, json.slice(0, SAMPLE_CHARACTERS));
     const bytes = Buffer.byteLength(line);
     this.#unsentBytes += bytes;
@@ -126,7 +160,13 @@ export class ToolBridge {
     });
   }
 
-  #record(record: ToolCallRecord): void {
+  #record({ args, result, ...plain }: ToolCallRecord): void {
+    const detailed = this.records.length < MAX_DETAILED_RECORDS;
+    const details = {
+      ...(detailed && args !== undefined && args !== "" && { args }),
+      ...(detailed && result !== undefined && result !== "" && { result }),
+    };
+    const record = { ...plain, ...details };
     this.records.push(record);
     this.#settings.onToolCall?.(record);
   }
@@ -137,4 +177,9 @@ export class ToolBridge {
     this.#sampled += kept.length;
     this.samples.push({ characters, sample: kept });
   }
+}
+
+/** Copied, so that a record does not hold on to the whole text. */
+function beginning(json: string | undefined): string {
+  return Buffer.from((json ?? "").slice(0, RECORD_CHARACTERS)).toString();
 }

@@ -1,4 +1,6 @@
+import type { ToolFlag } from "@cem/core";
 import { markGenerated } from "./generated-mark.ts";
+import { inspectDescription } from "./inspect-description.ts";
 import { quote } from "./safe-text.ts";
 import {
   GENERATOR_VERSION,
@@ -9,7 +11,12 @@ import {
   printLock,
   type ServerLock,
 } from "./server-lock.ts";
-import { readDefinition, type ReadDefinition, type SkippedTool } from "./tool-definition.ts";
+import {
+  type RawToolDefinition,
+  readDefinition,
+  type ReadDefinition,
+  type SkippedTool,
+} from "./tool-definition.ts";
 import { generateToolModule } from "./tool-module.ts";
 import { nameTools, type ToolName } from "./tool-names.ts";
 
@@ -124,10 +131,12 @@ function planTool(
   const definition = isUnchanged ? before.definition : read.definition;
   const seen = learned?.get(name.original) ?? (isUnchanged ? before.learned : undefined);
   const known = definition.outputSchema === undefined ? seen : undefined;
+  const flags = isUnchanged ? (before.flags ?? []) : flagsOf(definition);
   const { code, signature, warnings } = generateToolModule(definition, {
     server,
     identifier: name.identifier,
     learned: known,
+    flags,
     ...(clientModule === undefined ? {} : { clientModule }),
   });
   const tool: LockedTool = {
@@ -137,8 +146,13 @@ function planTool(
     signature,
     definition,
     ...(known === undefined ? {} : { learned: known }),
+    ...(flags.length === 0 ? {} : { flags }),
   };
   return { tool, code, messages: warnings };
+}
+
+function flagsOf(definition: RawToolDefinition): ToolFlag[] {
+  return inspectDescription(definition).map(({ rule, place, excerpt }) => ({ rule, place, excerpt }));
 }
 
 function printIndex(tools: readonly LockedTool[]): string {

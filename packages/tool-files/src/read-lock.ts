@@ -1,6 +1,7 @@
 import type { ToolAnnotations, ToolDefinition } from "@cem/core";
 import path from "node:path";
 import * as z from "zod";
+import { markFlagged } from "./flagged-text.ts";
 import { visibleText } from "./safe-text.ts";
 import { isKeywords } from "./schema-reader.ts";
 import { readRegularFile } from "./server-folder.ts";
@@ -38,12 +39,13 @@ function toToolDefinition(tool: LockedTool, serverDir: string): ToolDefinition {
   const { name, title, description, inputSchema, outputSchema, annotations } = tool.definition;
   const server = path.basename(serverDir);
   const output = outputSchema ?? tool.learned?.schema;
+  const { flags = [] } = tool;
   return {
     server,
     name: tool.name,
     ...(name === tool.name ? {} : { originalName: name }),
     kind: "host",
-    description: visibleText(description ?? title ?? ""),
+    description: markFlagged(visibleText(description ?? title ?? ""), flags),
     inputSchema: isKeywords(inputSchema) ? inputSchema : {},
     ...(isKeywords(output) ? { outputSchema: output } : {}),
     ...toAnnotations(annotations, title),
@@ -51,6 +53,7 @@ function toToolDefinition(tool: LockedTool, serverDir: string): ToolDefinition {
     signature: tool.signature,
     module: `./servers/${server}/index.ts`,
     file: path.join(serverDir, tool.file),
+    ...(flags.length === 0 ? {} : { flags }),
   };
 }
 

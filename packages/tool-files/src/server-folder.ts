@@ -50,6 +50,16 @@ export async function readServerFolder(directory: string): Promise<Map<string, P
   return files;
 }
 
+/** TypeScript files of a folder that were not generated. A folder that does not exist has none. */
+export async function listForeignModules(directory: string): Promise<string[]> {
+  const files = await readServerFolder(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return new Map<string, PresentFile>();
+    throw error;
+  });
+  const foreign = [...files].filter(([name, { origin }]) => /\.ts$/i.test(name) && origin === "foreign");
+  return foreign.map(([name]) => name);
+}
+
 /** The text of a regular file; nothing of a link, or of what is too large to be ours. */
 export async function readRegularFile(file: string): Promise<string> {
   const handle = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));

@@ -9,7 +9,7 @@ export const LOCK_VERSION = 1;
 /** Changes when the same definition is written as different code. */
 export const GENERATOR_VERSION = "1";
 
-const learnedOutput = z.object({
+export const learnedOutput = z.object({
   /** The schema that all observed results fit. */
   schema: z.record(z.string(), z.unknown()),
   /** How many results it was learned from. */
@@ -28,6 +28,8 @@ const lockedTool = z.object({
   /** As the server gave it. */
   definition: rawToolDefinition,
   learned: learnedOutput.optional(),
+  /** What in the definition seems meant as an order to a model. */
+  flags: z.array(z.object({ rule: z.string(), place: z.string(), excerpt: z.string() })).optional(),
 });
 
 const serverLock = z.object({

@@ -1,4 +1,6 @@
 import { compactJson, TOO_LARGE } from "./canonical-json.ts";
+import type { ToolFlag } from "@cem/core";
+import { markFlagged } from "./flagged-text.ts";
 import { printDeclaration, type PrintSettings } from "./print-type.ts";
 import { clip, harmlessInComment, quote, visibleText } from "./safe-text.ts";
 import { readSchemaTypes, type SchemaTypes } from "./schema-types.ts";
@@ -28,6 +30,8 @@ export interface ToolModuleNaming {
   clientModule?: string;
   /** What results were seen to be, for a tool whose definition does not say. */
   learned?: LearnedOutput | undefined;
+  /** What in its definition seems meant as an order to a model; its comment begins with a mark then. */
+  flags?: readonly ToolFlag[];
 }
 
 /** One tool as a TypeScript module. */
@@ -100,7 +104,7 @@ function sizeBound({ inputSchema, outputSchema }: RawToolDefinition, { learned }
 
 function printModule(parts: ModuleParts, settings: PrintSettings): string {
   const { definition, naming, input, output, optional } = parts;
-  const { server, identifier, clientModule = DEFAULT_CLIENT_MODULE, learned } = naming;
+  const { server, identifier, clientModule = DEFAULT_CLIENT_MODULE } = naming;
   const inputName = whole(input).name;
   const outputName = output === undefined ? "unknown" : whole(output).name;
   const declarations = [
@@ -110,7 +114,7 @@ function printModule(parts: ModuleParts, settings: PrintSettings): string {
   return [
     `import { callTool } from ${quote(clientModule)};\n`,
     ...declarations,
-    `${functionComment(definition, learned)}
+    `${functionComment(definition, naming)}
 export async function ${identifier}(input: ${inputName}${optional ? " = {}" : ""}): Promise<${outputName}> {
   return callTool<${outputName}>(${quote(server)}, ${quote(definition.name)}, input);
 }
@@ -124,9 +128,9 @@ function declare({ types }: SchemaTypes, settings: PrintSettings): string[] {
 
 function functionComment(
   { name, title, description, outputSchema }: RawToolDefinition,
-  learned?: LearnedOutput,
+  { learned, flags = [] }: ToolModuleNaming,
 ): string {
-  const shown = description?.trim() ? description : (title ?? name);
+  const shown = markFlagged(description?.trim() ? description : (title ?? name), flags);
   const text = visibleText(shown.slice(0, MAX_DESCRIPTION_CHARACTERS * 4));
   const paragraphs = clip(text.replaceAll(/\n\s*\n\s*/g, "\n\n").trim(), MAX_DESCRIPTION_CHARACTERS);
   const lines = harmlessInComment(paragraphs).split("\n").slice(0, MAX_DESCRIPTION_LINES);

@@ -1,9 +1,12 @@
 import { readdir, rm, rmdir } from "node:fs/promises";
 import path from "node:path";
 import { withFolderLock } from "./folder-lock.ts";
+import { OBSERVED_FILE } from "./observed-results.ts";
 import { planServerFiles, type ServerFilesPlan, type ServerFilesRequest } from "./plan-server-files.ts";
 import { openServerFolder, type PresentFile, readServerFolder, writeWhole } from "./server-folder.ts";
 import { invalidLock, LOCK_FILE, parseLock, type ServerLock } from "./server-lock.ts";
+
+const OWN_DATA: ReadonlySet<string> = new Set([LOCK_FILE, OBSERVED_FILE]);
 
 /** Which folder is meant. */
 export interface ServerFolder {
@@ -67,7 +70,7 @@ export async function removeServerFiles({ serversDir, folder, signal }: ServerFo
   const directory = await openServerFolder(serversDir, folder);
   const removed = await withFolderLock(directory, signal, async () => {
     const present = [...(await readServerFolder(directory))];
-    const ours = present.filter(([file, { origin }]) => origin === "generated" || file === LOCK_FILE);
+    const ours = present.filter(([file, { origin }]) => origin === "generated" || OWN_DATA.has(file));
     for (const [file] of ours) await rm(path.join(directory, file));
     return ours.map(([file]) => file);
   });

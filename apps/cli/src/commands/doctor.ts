@@ -8,6 +8,7 @@ import { configSourceOf } from "../config-overrides.ts";
 import { checkConfig, checkFailure, checkHost, checkNode } from "../doctor-checks.ts";
 import type { Check } from "../doctor-checks.ts";
 import { EXIT_FAILED, EXIT_OK } from "../exit-codes.ts";
+import { logOption } from "../log-option.ts";
 import { renderChecks, renderSettings } from "../render-doctor.ts";
 import type { ListedSetting } from "../render-doctor.ts";
 import { safeData } from "../safe-text.ts";
@@ -28,7 +29,7 @@ export async function examine(
     const loaded = await loadConfig({ file: source.configFile, overrides: source.config, signal });
     checks.push(checkConfig(loaded));
     if (listValues) settings = listSettings(loaded);
-    checks.push(...checkHost(await inspectHost({ ...source, signal })));
+    checks.push(...checkHost(await inspectHost({ ...source, ...logOption(options), signal })));
   } catch (thrown) {
     signal.throwIfAborted();
     checks.push(checkFailure(toErrorInfo(thrown)));

@@ -41,6 +41,30 @@ export async function loadCommand(invocation: Invocation): Promise<RunCommand> {
       const { initialise } = await import("./init.ts");
       return () => initialise(invocation);
     }
+    case "servers": {
+      const { listServers } = await import("./servers.ts");
+      return (context) => listServers(invocation, context);
+    }
+    case "add": {
+      const { addMcpServer } = await import("./add.ts");
+      return (context) => addMcpServer(invocation, context);
+    }
+    case "remove": {
+      const { removeMcpServer } = await import("./remove.ts");
+      return (context) => removeMcpServer(invocation, context);
+    }
+    case "import": {
+      const { importServers } = await import("./import.ts");
+      return (context) => importServers(invocation, context);
+    }
+    case "generate": {
+      const { generate } = await import("./generate.ts");
+      return (context) => generate(invocation, context);
+    }
+    case "auth": {
+      const { authenticate } = await import("./auth.ts");
+      return (context) => authenticate(invocation, context);
+    }
     case "help":
     case "version": {
       const { command, text } = invocation;

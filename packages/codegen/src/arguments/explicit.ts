@@ -1,10 +1,10 @@
 import { lookUp } from "../reading/look-up.ts";
 import { stem } from "@cem/text";
-import { NUMBER, type Phrase, QUOTED } from "../reading/phrase.ts";
+import { NUMBER, type Phrase } from "../reading/phrase.ts";
 import type { Parameter } from "./roles.ts";
 
 /** Where an unquoted value ends. */
-export const VALUE_END =
+const VALUE_END =
   "(?=\\s*(?:,|;|\\uE002|$)|\\s+(?:and|with|in|to|for|from|on|at|by|of|using|as|which|that|then|but|starting|saying|titled|called|named|labeled|labelled|labels|via|through|into|where|if)\\b|[.!?](?:\\s|$))";
 const NOT_A_VALUE =
   "(?!(?:and|with|in|to|for|from|on|at|by|of|using|as|which|that|then|is|are|the|a|an|it|them|about|saying|titled|called|named)\\b)";
@@ -70,7 +70,7 @@ function escape(word: string): string {
 }
 
 /** Patterns for the ways a text can name a parameter: its own name, then what people say instead. */
-export function namesOf(parameter: Parameter): string[] {
+function namesOf(parameter: Parameter): string[] {
   const own = parameter.words.map(escape);
   const names = [own.join("[\\s_-]*")];
   const last = parameter.words.at(-1) ?? "";
@@ -187,9 +187,4 @@ export function takeFlag(phrase: Phrase, parameter: Parameter): boolean | undefi
     ),
   );
   return match === undefined ? undefined : match[1] === undefined;
-}
-
-/** Takes one of the quoted texts that no name claimed. */
-export function takeQuoted(phrase: Phrase): string | undefined {
-  return phrase.take(new RegExp(QUOTED, "u"))?.[0];
 }

@@ -1,5 +1,5 @@
 import { splitWords, stem } from "@cem/text";
-import { toExpression } from "../operations/arithmetic.ts";
+import { toExpression } from "../planning/arithmetic-expression.ts";
 import { isNumeric } from "../planning/value.ts";
 import { readExpression } from "../reading/expression.ts";
 import { NUMBER, QUOTED } from "../reading/phrase.ts";

@@ -190,7 +190,7 @@ function takeQuery(phrase: Phrase): Found {
 }
 
 /** Takes the words behind a preposition: a place, a person, a language. */
-export function takeAfter(phrase: Phrase, prepositions: string, isPlace: boolean): Found {
+function takeAfter(phrase: Phrase, prepositions: string, isPlace: boolean): Found {
   const pattern = new RegExp(
     `(?<![\\p{L}\\p{N}])(?:${prepositions})\\s+(?:the\\s+(?:city|cities|town|location|place|places)\\s+(?:of\\s+)?|(?:each\\s+of\\s+)?(?:the\\s+|these\\s+|those\\s+)?(?:following\\s+)?\\p{Ll}+\\s*:\\s+|the\\s+following(?:\\s+\\w+)?:?\\s*|each\\s+of\\s+|cities\\s+|both\\s+|:\\s*)?((?:${QUOTED}|[^\\s;:?!\\uE001\\uE002])[^;:?!\\uE002]{0,2000}?)(?=(?<!\\b(?:and|or))\\s+(?:for|in|on|at|with|from|to|by|using|over|during|please|next|tomorrow|today|tonight|now|right now|this|starting|as|via|of|if|when|and then)\\b|\\s*[;?!\\uE002]|\\s*:\\s|\\.(?:\\s|$)|$)`,
     "giu",

@@ -15,7 +15,7 @@ export interface ToolMatch {
 }
 
 /** Below this a tool has nothing to do with a step. */
-export const MIN_MATCH_SCORE = 3;
+const MIN_MATCH_SCORE = 3;
 
 interface StepWords {
   verb: string | undefined;

@@ -1,7 +1,7 @@
 import { lookUp } from "../reading/look-up.ts";
 import type { Plan } from "../planning/plan.ts";
 import { findDocumentField, findReference, matchProperty, PROPERTY_WORDS } from "../planning/references.ts";
-import { hasType, isNumeric, type Value } from "../planning/value.ts";
+import { hasType, isNumeric, type StateDocument, type Value } from "../planning/value.ts";
 import {
   array,
   arrow,
@@ -58,7 +58,7 @@ export function readAggregate(words: string, plan: Plan): Aggregate | undefined 
   if (match?.[1] === undefined || match[2] === undefined) return undefined;
   const kind = KINDS.find(([pattern]) => pattern.test(match[1] ?? ""))?.[1];
   if (kind === undefined) return undefined;
-  const listed = plainList(match[2], plan);
+  const listed = plainList(match[2], plan) ?? listInFile(match[2], plan);
   if (listed !== undefined) return { expression: reduce(kind, listed), words: kind };
   const target = match[2]
     .replace(/\s+(?:in|from|of)\s+(?:the\s+)?(?:\w+\s+)?(?:array|list|state|file)$/iu, "")
@@ -70,14 +70,32 @@ export function readAggregate(words: string, plan: Plan): Aggregate | undefined 
 
 /** `sum the numbers`, right after a JSON file was read. */
 function plainList(target: string, plan: Plan): Expression | undefined {
-  const { document } = plan;
+  const document = untouchedFile(plan);
   const isWhole = /^(?:the\s+|all\s+)*(?:numbers?|values?|elements?|items?|it|them|list|array)$/iu.test(
     target,
   );
-  if (!isWhole || document === undefined || document.value !== plan.values.at(-1)) return undefined;
-  if (!document.isLoaded || document.isDirty || document.fields.size > 0) return undefined;
+  if (!isWhole || document === undefined) return undefined;
   document.value.consumed = true;
   return call(useHelper("numbersOf"), document.value.expression);
+}
+
+/** `sum all results`, right after a JSON file was read: a list in it, or a column of its rows. */
+function listInFile(target: string, plan: Plan): Expression | undefined {
+  const document = untouchedFile(plan);
+  const key =
+    /^(?:the\s+|all\s+)*(results|outputs|scores|totals|amounts|readings|samples|measurements)$/iu.exec(
+      target,
+    )?.[1];
+  if (document === undefined || key === undefined) return undefined;
+  document.value.consumed = true;
+  const list = call(useHelper("fieldOf"), document.value.expression, literal(key.toLowerCase()));
+  return call(useHelper("numbersOf"), list);
+}
+
+/** The JSON file that the step before read, of which nothing is known yet. */
+function untouchedFile({ document, values }: Plan): StateDocument | undefined {
+  if (document === undefined || document.value !== values.at(-1)) return undefined;
+  return document.isLoaded && !document.isDirty && document.fields.size === 0 ? document : undefined;
 }
 
 function overField(kind: Kind, whole: string, target: string, plan: Plan): Aggregate | undefined {

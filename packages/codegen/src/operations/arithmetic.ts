@@ -1,15 +1,16 @@
 import type { JsonSchema, ToolDefinition } from "@cem/core";
 import { splitWords } from "@cem/text";
 import { readParameters } from "../arguments/roles.ts";
-import { type Plan, Unfilled } from "../planning/plan.ts";
+import type { Plan } from "../planning/plan.ts";
 import { findReference } from "../planning/references.ts";
 import { isNumeric } from "../planning/value.ts";
-import { binary, call, type Expression, literal, member, method, name } from "../program/expression.ts";
+import { call, type Expression, literal, member, method, name } from "../program/expression.ts";
 import type { Arithmetic } from "../reading/arithmetic-types.ts";
 import { evaluate, formula, resultName } from "../reading/formula.ts";
 import { readArithmetic } from "../reading/arithmetic.ts";
 import { readNumber } from "../reading/phrase.ts";
 import { readTest } from "../planning/conditions.ts";
+import { toExpression } from "../planning/arithmetic-expression.ts";
 import type { StepContext } from "./operation.ts";
 
 const NUMBER_SCHEMA = { type: "number" };
@@ -95,9 +96,13 @@ function planExtreme({ step, plan }: StepContext): boolean {
 
 /** `Is 7 greater than 5?` */
 function planQuestion({ step, plan }: StepContext): boolean {
+  const question = step.text.replace(
+    /^(?:check|tell me|determine|verify|see|find out|decide)\s+(?:whether|if)\s+(.{1,200}?)\s+(is|are)\s+/iu,
+    "$2 $1 ",
+  );
   const match =
     /^(?:is|are)\s+(.{1,200}?)\s+((?:(?:strictly\s+)?(?:greater|more|bigger|larger|higher|less|smaller|lower|fewer)\s+than|above|below|over|under|equal to|the same as|at least|at most|>|<|>=|<=|=+|even|odd|positive|negative)\b.*|[<>=]+.*)\??$/iu.exec(
-      step.text,
+      question,
     );
   if (match?.[1] === undefined || match[2] === undefined) return false;
   const isKnown =
@@ -242,37 +247,6 @@ function findByOperator(operator: string, tools: readonly ToolDefinition[]): Too
       parameters.slice(0, 2).every((one) => isNumeric(one.schema) && one.isRequired);
     return isPair && words.some((word) => NAMES[operator]?.includes(word));
   });
-}
-
-/** A calculation as plain TypeScript. */
-export function toExpression(arithmetic: Arithmetic, plan: Plan, step: string): Expression {
-  switch (arithmetic.kind) {
-    case "number":
-      return literal(arithmetic.value);
-    case "negate":
-      return { kind: "unary", operator: "-", value: toExpression(arithmetic.value, plan, step) };
-    case "root":
-      return call(member(name("Math"), "sqrt"), toExpression(arithmetic.value, plan, step));
-    case "operation":
-      return binary(
-        toExpression(arithmetic.left, plan, step),
-        arithmetic.operator,
-        toExpression(arithmetic.right, plan, step),
-      );
-    case "reference": {
-      const reference = findReference(arithmetic.words, plan, "number");
-      if (reference === undefined) {
-        throw new Unfilled({
-          step,
-          reason: "missing-argument",
-          argument: arithmetic.words,
-          hint: `There is no earlier number that "${arithmetic.words}" could mean. Write the number itself.`,
-        });
-      }
-      reference.value.consumed = true;
-      return reference.expression;
-    }
-  }
 }
 
 function planRounding({ step, plan }: StepContext): boolean {

@@ -1,3 +1,4 @@
+import type { JsonSchema } from "@cem/core";
 import type { Plan } from "../planning/plan.ts";
 import { Unfilled } from "../planning/plan.ts";
 import { matchProperty, PROPERTY_WORDS } from "../planning/references.ts";
@@ -17,7 +18,7 @@ const MEASURES = ["total", "amount", "price", "cost", "value", "age", "salary", 
 const DATE = /(?:^|_)(?:at|on|date|time|day)$|date|timestamp/iu;
 
 /** The column that words name. `undefined` where it is only known when the program runs. */
-export function knownColumn(rows: Value, words: string, use: ColumnUse = {}): string | undefined {
+function knownColumn(rows: Value, words: string, use: ColumnUse = {}): string | undefined {
   const item = rows.schema.items ?? {};
   const columns = propertiesOf(item).map(([key]) => key);
   if (columns.length === 0) return undefined;
@@ -64,9 +65,19 @@ export function columnOf(plan: Plan, rows: Value, words: string, use: ColumnUse 
   return column;
 }
 
+/** The column's name, where it is known before the program runs. */
+export function keyOf(column: Expression): string | undefined {
+  return column.kind === "literal" && typeof column.value === "string" ? column.value : undefined;
+}
+
 /** `row.column`, or `row[column]` where the column is found when the program runs. */
 export function cellOf(row: Expression, column: Expression): Expression {
-  return column.kind === "literal"
-    ? { kind: "member", of: row, key: String(column.value) }
-    : { kind: "index", of: row, at: column };
+  const key = keyOf(column);
+  return key === undefined ? { kind: "index", of: row, at: column } : { kind: "member", of: row, key };
+}
+
+/** What a row's schema says of the column. */
+export function cellSchema(rows: Value, column: Expression): JsonSchema {
+  const key = keyOf(column);
+  return key === undefined ? {} : (rows.schema.items?.properties?.[key] ?? {});
 }

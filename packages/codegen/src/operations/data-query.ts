@@ -18,17 +18,23 @@ const SQL =
   /^\s*(?:(?:run|execute|query|use)\s+(?:the\s+)?(?:sql\s+|database\s+)?(?:query|statement|sql)?\s*:?\s*(?:on the database:?\s*)?)?["'`]?\s*((?:select|with|insert|update|delete|create|drop|alter|pragma|explain)\b[\s\S]+)$/iu;
 const ASKS =
   /^(?:query|get|fetch|find|show|list|count|how|what|which|who|retrieve|search|select|look|calculate|compute|average|sum|total|the|give|tell|read|load|top|are|is|display|median|mean|sort|group)\b/iu;
+/** `group the users by city` asks for the users, as `get users grouped by city` does. */
+const GROUPS = /^group\s+(?:the\s+|all\s+)*((?!(?:them|it|those|these|that|rows|results)\b)\p{L}+)\s+by\b/iu;
 const DATABASE_WORDS = /\b(?:database|db|sql|tables?)\b/iu;
 
 /** Asks a tool that takes SQL, with the text's own SQL or with a query made for what the text names. */
-export function planDataQuery(context: StepContext): boolean {
+export function planDataQuery(given: StepContext): boolean {
+  const context = {
+    ...given,
+    step: { ...given.step, text: given.step.text.replace(GROUPS, "get $1 grouped by") },
+  };
   const { step, plan } = context;
   const tool = plan.tools.find((one) => sqlParameter(one) !== undefined);
   if (tool === undefined) return false;
-  const given = readSql(step.text);
-  if (given !== undefined) {
-    const table = /\bfrom\s+["`[]?(\w+)/iu.exec(given)?.[1];
-    callWithSql(plan, tool, given, table ?? "rows");
+  const sql = readSql(step.text);
+  if (sql !== undefined) {
+    const table = /\bfrom\s+["`[]?(\w+)/iu.exec(sql)?.[1];
+    callWithSql(plan, tool, sql, table ?? "rows");
     return true;
   }
   const tables = describedTables(tool);
@@ -261,7 +267,7 @@ function callWithSql(plan: Plan, tool: ToolDefinition, sql: string, table: strin
 }
 
 /** Declares a tool's list; where it is wrapped in an object, the list inside is taken out. */
-export function declareRows(plan: Plan, expression: Expression, tool: ToolDefinition, words: string): Value {
+function declareRows(plan: Plan, expression: Expression, tool: ToolDefinition, words: string): Value {
   const schema = tool.outputSchema ?? {};
   const lists = propertiesOf(schema).filter(([, part]) => hasType(part, "array"));
   const [list] = lists;

@@ -13,7 +13,7 @@ export function callFileSystem(plan: Plan, functionName: string, ...args: Expres
 }
 
 /** `JSON.parse(await readFile(path, "utf8"))` */
-export function readJsonFile(plan: Plan, path: string): Expression {
+function readJsonFile(plan: Plan, path: string): Expression {
   return method(name("JSON"), "parse", callFileSystem(plan, "readFile", literal(path), literal("utf8")));
 }
 

@@ -19,7 +19,7 @@ import {
 import { camelCase, plural, singular } from "../program/names.ts";
 import type { RowFilter, RowSelection } from "../reading/row-selection.ts";
 import { overColumn } from "./aggregate.ts";
-import { cellOf, columnOf } from "./columns.ts";
+import { cellOf, cellSchema, columnOf, keyOf } from "./columns.ts";
 import { useHelper } from "./helpers.ts";
 
 /** Applies what a text asks of rows, one declared result after the other. Gives the last. */
@@ -79,11 +79,10 @@ export function pickColumns(
   const columns = selection.columns ?? [];
   const cells = columns.map((field) => ({ field, column: columnOf(plan, rows, field) }));
   const [only] = cells;
-  const item = rows.schema.items ?? {};
   rows.consumed = true;
   if (only === undefined || cells.length > 1) {
     const entries = cells.map(({ field, column }) => ({
-      key: column.kind === "literal" ? String(column.value) : field,
+      key: keyOf(column) ?? field,
       value: cellOf(name(row), column),
     }));
     return plan.declare(method(rows.expression, "map", arrow([row], object(entries))), {
@@ -91,11 +90,13 @@ export function pickColumns(
       schema: { type: "array", items: { type: "object" } },
     });
   }
-  const cell = only.column.kind === "literal" ? (item.properties?.[String(only.column.value)] ?? {}) : {};
   const mapped = method(rows.expression, "map", arrow([row], cellOf(name(row), only.column)));
   return plan.declare(
     selection.isDistinct === true ? array([spread({ kind: "new", callee: "Set", args: [mapped] })]) : mapped,
-    { words: plural(only.field.replaceAll("_", " ")), schema: { type: "array", items: cell } },
+    {
+      words: plural(only.field.replaceAll("_", " ")),
+      schema: { type: "array", items: cellSchema(rows, only.column) },
+    },
   );
 }
 
@@ -159,8 +160,7 @@ function testSingle(plan: Plan, row: Expression, filter: RowFilter, rows: Value)
   }
   const column = columnOf(plan, rows, filter.field ?? "", filter);
   const cell = cellOf(row, column);
-  const schema =
-    column.kind === "literal" ? ((rows.schema.items ?? {}).properties?.[String(column.value)] ?? {}) : {};
+  const schema = cellSchema(rows, column);
   if (comparison === "contains" || comparison === "starts" || comparison === "ends") {
     const text = method(call("String", cell), "toLowerCase");
     const check = { contains: "includes", starts: "startsWith", ends: "endsWith" }[comparison];

@@ -5,7 +5,7 @@ import type { StateDocument } from "../planning/value.ts";
 import { cast, type Expression, literal, member, method } from "../program/expression.ts";
 import { readArithmetic } from "../reading/arithmetic.ts";
 import type { FieldAssignment } from "../reading/fields.ts";
-import { toExpression } from "./arithmetic.ts";
+import { toExpression } from "../planning/arithmetic-expression.ts";
 import { readAggregate } from "./aggregate.ts";
 
 /** An empty list needs a type before anything can be added to it. */

@@ -4,6 +4,7 @@ import { isNumeric, type StateDocument } from "../planning/value.ts";
 import { binary, cast, literal, member, method } from "../program/expression.ts";
 import { readAssignments, readListed } from "../reading/fields.ts";
 import { readLooseValue } from "../reading/json.ts";
+import { readNumber } from "../reading/phrase.ts";
 import { markChanged } from "./files.ts";
 import type { StepContext } from "./operation.ts";
 import { resolveField, resolveWords, setField, typedLiteral } from "./state-fields.ts";
@@ -17,9 +18,9 @@ export function planUpdate({ step, plan }: StepContext): boolean {
     .replace(/\s*\b(?:in|of)\s+\S+\.json$/iu, "");
   return (
     planPush(text, plan, document) ||
-    planAddField(text, step, plan, document) ||
     planIncrement(text, plan, document) ||
     planSetFields(text, step, plan, document) ||
+    planAddField(text, step, plan, document) ||
     planRemoveField(text, plan, document)
   );
 }
@@ -84,16 +85,17 @@ function planAddField(text: string, step: StepContext["step"], plan: Plan, docum
 
 function planIncrement(text: string, plan: Plan, document: StateDocument): boolean {
   const match =
-    /^(increment|increase|bump|decrement|decrease|reduce)\s+(?:the\s+)?["'`]?([\p{L}_][\p{L}\p{N}_]*)["'`]?(?:\s+(?:field|value))?(?:\s+by\s+(\d+(?:\.\d+)?))?$/iu.exec(
+    /^(increment|increase|bump|decrement|decrease|reduce)\s+(?:the\s+)?["'`]?([\p{L}_][\p{L}\p{N}_]*)["'`]?(?:\s+(?:field|value))?(?:\s+by\s+(\S+))?$/iu.exec(
       text,
     );
   const field = match?.[2] === undefined ? undefined : findDocumentField(match[2], plan);
-  if (match?.[1] === undefined || field === undefined) return false;
+  const amount = readNumber(match?.[3] ?? "1");
+  if (match?.[1] === undefined || field === undefined || amount === undefined) return false;
   const sign = /^(?:dec|red)/iu.test(match[1]) ? "-" : "+";
   plan.add({
     kind: "assign",
     target: field.expression,
-    value: binary(field.expression, sign, literal(Number(match[3] ?? 1))),
+    value: binary(field.expression, sign, literal(amount)),
   });
   markChanged(plan, document);
   return true;
@@ -127,6 +129,23 @@ function planSetFields(
       one.value,
     );
   }
+  markChanged(plan, document);
+  return true;
+}
+
+/** `store it as total`: an earlier result becomes a field. */
+export function planStoreAs({ step, plan }: StepContext): boolean {
+  const { document } = plan;
+  if (document === undefined) return false;
+  const match =
+    /^(?:save|store|record|put|keep|write)\s+(.+?)\s+(?:as|under)\s+(?:the\s+|an?\s+)?(?:(?:new\s+)?(?:field|property|key)\s+)?(?:called\s+|named\s+)?["'`]?([\p{L}_][\p{L}\p{N}_]*)["'`]?(?:\s+(?:field|property|key))?$/iu.exec(
+      step.text,
+    );
+  const key = match?.[2];
+  if (match?.[1] === undefined || key === undefined || /^(?:json|text|file|state)$/iu.test(key)) return false;
+  const value = resolveWords(match[1], plan);
+  if (value === undefined) return false;
+  setField(plan, document, key, value, undefined);
   markChanged(plan, document);
   return true;
 }

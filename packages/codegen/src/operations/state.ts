@@ -4,11 +4,11 @@ import { PATH } from "../arguments/take-by-role.ts";
 import { type Plan, Unfilled } from "../planning/plan.ts";
 import { findReference } from "../planning/references.ts";
 import { isNumeric, type StateDocument } from "../planning/value.ts";
-import { literal, method, object, type ObjectEntry } from "../program/expression.ts";
+import { type Expression, literal, method, object, type ObjectEntry } from "../program/expression.ts";
 import { type FieldAssignment, findJson, readAssignments, readListed } from "../reading/fields.ts";
 import { addDocument, documentWords, loadDocument, makeFolder, markChanged, writeJsonFile } from "./files.ts";
 import type { StepContext } from "./operation.ts";
-import { resolveField, setField, typedLiteral } from "./state-fields.ts";
+import { resolveField, resolveWords, setField, typedLiteral } from "./state-fields.ts";
 
 const SAVING =
   /^(?:save|write|store|create|initiali[sz]e|make|set up|put|dump|export|persist|record|generate|re-?write|overwrite)\b/iu;
@@ -68,7 +68,37 @@ export function planSave(context: StepContext): boolean {
       assignments,
     );
   }
-  return saveResult(context, path);
+  return saveKeys(context, path) || saveResult(context, path);
+}
+
+/** `with keys: expression, result`: fields by name, each an earlier result. */
+function saveKeys({ step, plan }: StepContext, path: string): boolean {
+  const list = /\b(?:with|using|under)\s+(?:the\s+)?(?:keys|fields|properties)\s*:?\s*(.+)$/iu.exec(
+    step.text,
+  )?.[1];
+  if (list === undefined) return false;
+  const keys = list
+    .split(/\s*,\s*(?:and\s+)?|\s+and\s+/iu)
+    .map((key) => key.replace(/^["'`]|["'`.]+$/gu, "").trim());
+  const entries = keys.map((key): ObjectEntry => {
+    const value = valueForKey(key, plan);
+    if (value !== undefined) return { key, value };
+    throw new Unfilled({
+      step: step.text,
+      reason: "missing-argument",
+      argument: key,
+      hint: `Say what to save as "${key.slice(0, 80)}" in ${path}: a value, or an earlier result.`,
+    });
+  });
+  return saveNew(plan, path, step.text, entries, undefined);
+}
+
+function valueForKey(key: string, plan: Plan): Expression | undefined {
+  if (/^(?:expression|calculation|formula|operation)$/iu.test(key)) {
+    const formula = plan.values.findLast((value) => value.formula !== undefined)?.formula;
+    if (formula !== undefined) return literal(formula);
+  }
+  return resolveWords(key, plan) ?? findReference(key, plan)?.expression;
 }
 
 /** `a JSON file` without a name. */

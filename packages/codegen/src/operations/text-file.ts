@@ -253,10 +253,7 @@ function isFileTool(tool: ToolDefinition): boolean {
 }
 
 /** The tool that reads or writes a file, by its name and parameters. */
-export function findFileTool(
-  tools: readonly ToolDefinition[],
-  kind: "read" | "write",
-): ToolDefinition | undefined {
+function findFileTool(tools: readonly ToolDefinition[], kind: "read" | "write"): ToolDefinition | undefined {
   return tools.find((tool) => {
     const words = splitWords(tool.name);
     const parameters = readParameters(tool);

@@ -5,7 +5,7 @@ import { useHelper } from "../operations/helpers.ts";
 import { type Plan, Unfilled } from "./plan.ts";
 import { findProperty, findReference, PROPERTY_WORDS, type Reference } from "./references.ts";
 import { readArithmetic } from "../reading/arithmetic.ts";
-import { toExpression } from "../operations/arithmetic.ts";
+import { toExpression } from "./arithmetic-expression.ts";
 import { hasType, isNumeric, propertiesOf, type Value } from "./value.ts";
 
 const LOW = /^(?:younger|cheaper|colder|cooler|lighter|shorter|slower|smaller|lower|fewer|less)$/iu;

@@ -9,10 +9,10 @@ import { planDataQuery } from "../operations/data-query.ts";
 import type { Operation, StepContext } from "../operations/operation.ts";
 import { planShape } from "../operations/shape.ts";
 import { planPrint, planVerify } from "../operations/print.ts";
-import { planMention } from "../operations/skill.ts";
+import { planMention, withoutServer } from "../operations/skill.ts";
 import { loadDocument } from "../operations/files.ts";
 import { findJsonPath, planLoad, planSave } from "../operations/state.ts";
-import { planUpdate } from "../operations/state-update.ts";
+import { planStoreAs, planUpdate } from "../operations/state-update.ts";
 import { planSuperlative } from "../operations/superlative.ts";
 import { planTextFile } from "../operations/text-file.ts";
 import { planToolCall } from "../operations/tool-call.ts";
@@ -24,6 +24,7 @@ import { Plan, Unfilled } from "./plan.ts";
 const OPERATIONS: readonly Operation[] = [
   planMention,
   planLoad,
+  planStoreAs,
   planSave,
   planUpdate,
   planVerify,
@@ -109,9 +110,9 @@ export function planTask(
 
 const MAX_REPORTED_STEPS = 20;
 /** The most steps of one task. */
-export const MAX_STEPS = 300;
+const MAX_STEPS = 300;
 /** The most characters of one step, quoted text aside. */
-export const MAX_STEP_CHARACTERS = 4_000;
+const MAX_STEP_CHARACTERS = 4_000;
 
 function unusedMention(plan: Plan): UnfilledStep {
   const tool = plan.preferred;
@@ -169,12 +170,13 @@ function openMentioned(text: string, plan: Plan): string {
   const at = text.indexOf(path);
   const lead =
     /\s+(?:in|from|of|inside)\s+(?:the\s+)?(?:file\s+)?["'`]?$/iu.exec(text.slice(0, at)) ??
-    /^(?:in|from)\s+(?:the\s+)?(?:file\s+)?["'`]?$/iu.exec(text.slice(0, at));
+    /^(?:in|from)\s+(?:the\s+)?(?:file\s+)?["'`]?$/iu.exec(text.slice(0, at)) ??
+    changesFile(text, at, path);
   if (lead === null) return text;
   const rest = `${text.slice(0, lead.index)}${text
     .slice(at + path.length)
     .replace(/^["'`]/u, "")
-    .replace(/^\s*,/u, "")}`.trim();
+    .replace(/^\s*[,:]/u, "")}`.trim();
   if (
     /^(?:what(?:['’]s| is| are)|show|show me|display|tell me what is)(?: the (?:contents?|data))?\??$/iu.test(
       rest,
@@ -183,6 +185,14 @@ function openMentioned(text: string, plan: Plan): string {
     return `read ${path}`;
   if (plan.documents.every((document) => document.path !== path)) loadDocument(plan, path, text);
   return rest;
+}
+
+/** `update state.json: set …`: the order itself comes after the file. */
+function changesFile(text: string, at: number, path: string): RegExpExecArray | null {
+  if (!/^["'`]?\s*[:,]/u.test(text.slice(at + path.length))) return null;
+  return /^(?:update|change|modify|edit|continue)\s+(?:the\s+)?(?:\p{L}+\s+)?(?:file\s+)?["'`]?$/iu.exec(
+    text.slice(0, at),
+  );
 }
 
 function planStep(step: TaskStep, plan: Plan): void {
@@ -201,7 +211,7 @@ function planStep(step: TaskStep, plan: Plan): void {
       hint: `"${step.text.slice(0, 120)}" says what not to do. Say what to do.`,
     });
   }
-  const text = openMentioned(step.text, plan);
+  const text = openMentioned(withoutServer(step.text, plan), plan);
   const context: StepContext = {
     step: { ...step, text },
     plan,

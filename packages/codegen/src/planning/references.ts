@@ -104,7 +104,8 @@ export function findReference(
   if (RESULT.test(text)) {
     const isResultWord = /result|answer|outcome|value|number|calculation/iu.test(text);
     const afterDocument = results.filter((value) => value.step >= (plan.document?.value.step ?? -1));
-    if (field !== undefined && afterDocument.length === 0) return field;
+    const isKnown = field !== undefined && plan.document?.fields.has(keyOfField(field)) === true;
+    if (field !== undefined && (isKnown ? afterDocument.length === 0 : results.length === 0)) return field;
     const pool =
       wanted === "number"
         ? plan.values.filter((value) => toReference(value, "number") !== undefined)
@@ -113,6 +114,10 @@ export function findReference(
     return chosen === undefined ? field : toReference(chosen, wanted);
   }
   return findByName(text, plan, wanted) ?? field ?? findProperty(text, plan, wanted);
+}
+
+function keyOfField({ expression }: Reference): string {
+  return expression.kind === "member" ? expression.key : "";
 }
 
 function toReference(value: Value, wanted: "number" | "any"): Reference | undefined {

@@ -46,7 +46,7 @@ export interface StateDocument {
   added: Set<string>;
 }
 
-export function typesOf(schema: JsonSchema): readonly string[] {
+function typesOf(schema: JsonSchema): readonly string[] {
   if (schema.type === undefined) {
     if (schema.properties !== undefined) return ["object"];
     if (schema.items !== undefined) return ["array"];

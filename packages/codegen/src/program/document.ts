@@ -7,7 +7,7 @@ export type Document =
   | { kind: "line"; flat: string }
   | { kind: "if-broken"; text: string };
 
-export const LINE_WIDTH_CHARACTERS = 100;
+const LINE_WIDTH_CHARACTERS = 100;
 
 export const concat = (...parts: Document[]): Document => ({ kind: "concat", parts });
 export const group = (...parts: Document[]): Document => ({ kind: "group", content: concat(...parts) });
@@ -15,8 +15,8 @@ export const indent = (...parts: Document[]): Document => ({ kind: "indent", con
 /** A space, or a line break. */
 export const line: Document = { kind: "line", flat: " " };
 /** Nothing, or a line break. */
-export const softLine: Document = { kind: "line", flat: "" };
-export const trailingComma: Document = { kind: "if-broken", text: "," };
+const softLine: Document = { kind: "line", flat: "" };
+const trailingComma: Document = { kind: "if-broken", text: "," };
 
 export function join(separator: Document, parts: readonly Document[]): Document {
   return concat(...parts.flatMap((part, index) => (index === 0 ? [part] : [separator, part])));

@@ -50,7 +50,7 @@ function readAssignment(text: string): FieldAssignment | undefined {
 }
 
 /** Reads one listed field. */
-export function toAssignment(key: string, value: string): FieldAssignment {
+function toAssignment(key: string, value: string): FieldAssignment {
   const read = readLooseValue(value);
   const isBare = typeof read === "string" && read === value.trim().replace(/[.;,]$/u, "");
   return { key, value: read, ...(isBare && { words: read }) };

@@ -9,9 +9,6 @@ const GONE = "\uE002";
 export const QUOTED = `${OPEN}\\d+${CLOSE}`;
 /** A number as people write it: `-3`, `1,200.50`, `$20`. */
 export const NUMBER = "[-−+]?[$€£]?\\d+(?:,\\d{3})*(?:\\.\\d+)?(?:[eE][-+]?\\d+)?";
-/** A word, which may hold marks inside. */
-export const WORD = "[\\p{L}\\p{N}_][\\p{L}\\p{N}_.'-]*";
-
 /**
  * The words of one step while they are being read. What is quoted stands as one token each, so patterns never
  * look into it; what was understood is taken out, so what is left is what was not.
@@ -103,7 +100,7 @@ const SCALES: Readonly<Record<string, number>> = {
 
 const NUMBER_WORDS = [...SMALL, ...TENS, ...Object.keys(SCALES), "dozen"].join("|");
 /** A number in words, for use inside a pattern. */
-export const SPELLED_NUMBER = `(?:a (?:hundred|thousand|million|dozen)|half a dozen|(?:${NUMBER_WORDS})(?:[\\s-]+(?:and\\s+)?(?:${NUMBER_WORDS}))*)`;
+const SPELLED_NUMBER = `(?:a (?:hundred|thousand|million|dozen)|half a dozen|(?:${NUMBER_WORDS})(?:[\\s-]+(?:and\\s+)?(?:${NUMBER_WORDS}))*)`;
 
 /** Reads a number in digits or in words. */
 export function readNumber(text: string): number | undefined {

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from "node:path";
 import type { SandboxProvider } from "@cem/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Harness, TOOL_FILES, writeFiles, type ContractOptions } from "./harness.ts";
+import { Harness, recordingInvoker, TOOL_FILES, writeFiles, type ContractOptions } from "./harness.ts";
 
 const CANARY = "canary-7d1f";
 
@@ -167,6 +167,46 @@ try { return Deno.readTextFileSync("link/secret.txt"); } catch (error) { return 
 import { addTwice } from "./skills/double_number/index.ts";
 export default [await add({ a: 1, b: 2 }), await addTwice(3), Deno.readTextFileSync("/data/notes/note.txt")];`;
       expect(await harness.value(code)).toEqual([3, 6, "from a mount"]);
+    });
+
+    it("reach the host by the client module beside them, and so does the program", async () => {
+      const invoker = recordingInvoker(({ args }) => args);
+      const code = `import { echo } from "./servers/host/index.ts";
+import { callTool } from "./client/index.ts";
+export default [await echo("a tool"), await callTool("host", "echo", "the program")];`;
+      expect(await harness.value(code, { invoker })).toEqual(["a tool", "the program"]);
+    });
+
+    it("keep hidden files from being read and imported", async () => {
+      const hiding = await Harness.make(makeProvider(), {}, (folder) => {
+        writeFiles(folder, {
+          "shared/servers/crm/find.host.ts": `export const secret = "${CANARY}";\n`,
+          "shared/servers/crm/shown.ts": `export const shown = 1;\n`,
+        });
+        const servers = {
+          hostPath: join(folder, "shared/servers"),
+          guestPath: "/workspace/servers",
+          readOnly: true,
+        };
+        return { mounts: [servers], hidden: ["/workspace/servers/crm/find.host.ts"] };
+      });
+      try {
+        const real = JSON.stringify(join(hiding.folder, "shared/servers/crm/find.host.ts"));
+        const code = `import { readFileSync } from "node:fs";
+const hidden = "./servers/crm/find.host.ts";
+const tries = [() => Deno.readTextFileSync(hidden), () => readFileSync("/workspace/servers/crm/find.host.ts", "utf8"),
+  () => Deno.readTextFileSync(${real}), () => import(hidden).then((module) => module.secret), () => import("file://" + ${real}).then((module) => module.secret)];
+const seen: unknown[] = [];
+for (const one of tries) { try { seen.push(await one()); } catch (error) { seen.push(error.message); } }
+const { shown } = await import("./servers/crm/shown.ts");
+export default { seen, shown };`;
+        const value = (await hiding.value(code)) as { seen: unknown[]; shown: number };
+        expect(value.shown).toBe(1);
+        expect(value.seen.map(String).join()).not.toContain(CANARY);
+        expect(value.seen[3]).toContain("runs on the host");
+      } finally {
+        await hiding.dispose();
+      }
     });
 
     it("can't be written when they are read-only", async () => {

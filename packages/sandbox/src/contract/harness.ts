@@ -111,7 +111,7 @@ export async function divide({ a, b }: { a: number; b: number }): Promise<number
 }
 export const version = "1.0";
 `,
-  "servers/host/index.ts": `import { callTool } from "cem:client";
+  "servers/host/index.ts": `import { callTool } from "../../client/index.ts";
 export async function echo(input: unknown): Promise<any> {
   return callTool("host", "echo", input);
 }

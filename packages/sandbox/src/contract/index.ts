@@ -3,10 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { failuresContract } from "./failures.ts";
 import { filesContract } from "./files.ts";
 import { Harness, TOOL_FILES, type ContractOptions } from "./harness.ts";
+import { HOST_TOOL_FILES, HOST_TOOLS, hostToolsContract } from "./host-tools.ts";
 import { hostileContract } from "./hostile.ts";
 import { lifecycleContract } from "./lifecycle.ts";
 import { limitsContract } from "./limits.ts";
 import { networkContract } from "./network.ts";
+import { resultsContract } from "./results.ts";
 import { ODD_FILES, toolsContract } from "./tools.ts";
 import { valuesContract } from "./values.ts";
 
@@ -27,7 +29,11 @@ export function describeSandboxContract(
   describe(`sandbox contract: ${name}`, () => {
     let harness: Harness;
     beforeAll(async () => {
-      harness = await Harness.make(makeProvider(), { ...TOOL_FILES, ...ODD_FILES });
+      harness = await Harness.make(
+        makeProvider(),
+        { ...TOOL_FILES, ...ODD_FILES, ...HOST_TOOL_FILES },
+        { hostTools: HOST_TOOLS },
+      );
     });
     afterAll(() => harness?.dispose());
     const current = () => harness;
@@ -53,6 +59,12 @@ export function describeSandboxContract(
     });
     describe("tools", () => {
       toolsContract(current);
+    });
+    describe("tools on the host without a file", () => {
+      hostToolsContract(current);
+    });
+    describe("kept results", () => {
+      resultsContract(current);
     });
     describe("files", () => {
       filesContract(makeProvider, options);

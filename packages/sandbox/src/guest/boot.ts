@@ -1,5 +1,20 @@
-import { callTool, payloadLimit, endByLimit, setCallLimits, settleCall, ToolError } from "./calls.ts";
+import {
+  callTool,
+  hostTool,
+  payloadLimit,
+  endByLimit,
+  setCallLimits,
+  settleCall,
+  ToolError,
+} from "./calls.ts";
 import { readMessages, send, useToken, type HostMessage } from "./channel.ts";
+import {
+  getPrompt,
+  listPrompts,
+  listResources,
+  listResourceTemplates,
+  readResource,
+} from "./client-functions.ts";
 import { deno, onUncaught } from "./deno.ts";
 import { patchFileFunctions, patchNodeFunctions } from "./file-view.ts";
 import { encodeThrown } from "./guest-errors.ts";
@@ -9,8 +24,10 @@ import { redirectOutput } from "./output.ts";
 import { toHostPath, usePaths } from "./paths.ts";
 import { protectCall, quote } from "./primordials.ts";
 
-// The last two are for the stand-ins of Node's modules, where the guest has no view of its own.
-export { callTool, ToolError, patchNodeFunctions, toHostPath };
+export { getPrompt, listPrompts, listResources, listResourceTemplates, readResource };
+// `hostTool` is for the modules of host tools; the last two are for the stand-ins of Node's modules, where the guest has
+// no view of its own.
+export { callTool, ToolError, hostTool, patchNodeFunctions, toHostPath };
 
 type Run = Extract<HostMessage, { type: "run" }>;
 type Main = (runtime: object) => Promise<unknown>;

@@ -1,5 +1,6 @@
 import { send } from "./channel.ts";
 import { encodeJson, TooLargeError } from "./json-value.ts";
+import { reviveHandles } from "./result-handles.ts";
 import { create, PromiseConstructor, quote, sliceText, toText } from "./primordials.ts";
 
 type Settle = (result: CallResult) => void;
@@ -110,9 +111,14 @@ export async function callTool(server: string, tool: string, args: unknown = {})
       state.queueEnd += 1;
     }
   });
-  if (result.ok) return result.value;
+  if (result.ok) return result.handles === true ? reviveHandles(result.value, 0) : result.value;
   // Made here, where its stack leads back to the program's line.
   throw new ToolError(result.error.message, result.error.code, result.error.details);
+}
+
+/** A tool on the host as a function, for tools that no file stands for. */
+export function hostTool(server: string, tool: string): (input?: unknown) => Promise<unknown> {
+  return (input = {}) => callTool(server, tool, input);
 }
 
 function dispatch(frame: string): void {
@@ -121,7 +127,7 @@ function dispatch(frame: string): void {
 }
 
 export type CallResult =
-  | { id: number; ok: true; value: unknown }
+  | { id: number; ok: true; handles?: true; value: unknown }
   | { id: number; ok: false; error: { code: string; message: string; details?: unknown } };
 
 /** Takes a result from the host and lets the next call go. */

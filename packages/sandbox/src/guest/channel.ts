@@ -21,7 +21,7 @@ const NEWLINE = 10;
 export type HostMessage =
   | { type: "init"; token: string; paths?: Record<string, string> }
   | { type: "run"; source: string; callsInFlight: number; calls: number; payloadBytes: number }
-  | { type: "result"; id: number; ok: true; value: unknown }
+  | { type: "result"; id: number; ok: true; handles?: true; value: unknown }
   | { type: "result"; id: number; ok: false; error: { code: string; message: string; details?: unknown } };
 
 let mark = "";

@@ -1,3 +1,12 @@
+/** A file that is open for reading. */
+export interface GuestFile {
+  /** Resolves with `null` at the end of the file. */
+  read(buffer: Uint8Array): Promise<number | null>;
+  seek(offset: number, whence: 0): Promise<number>;
+  stat(): Promise<{ size: number }>;
+  close(): void;
+}
+
 /** The parts of Deno that the guest runner itself uses. */
 export interface DenoRuntime {
   stderr: {
@@ -6,6 +15,8 @@ export interface DenoRuntime {
   };
   readonly version: { deno: string };
   exit(code?: number): never;
+  open(path: string): Promise<GuestFile>;
+  statSync(path: string): { isFile: boolean };
   readDirSync(path: string): Iterable<{ name: string; isDirectory: boolean }>;
   readonly internal: symbol;
   [key: string | symbol]: unknown;

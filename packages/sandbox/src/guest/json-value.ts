@@ -23,7 +23,7 @@ const StringBox = String;
 const BooleanBox = Boolean;
 
 /** Thrown when a value has no form in JSON; the message says where and what to do. */
-export class NotJsonError extends TypeError {
+class NotJsonError extends TypeError {
   override readonly name = "TypeError";
 }
 

@@ -18,6 +18,8 @@ import {
 
 /** How much of a result is sent along, for counting its tokens. */
 const SAMPLE_CHARACTERS = 64 * 1024;
+/** How much of the arguments is sent along. */
+const ARGUMENT_CHARACTERS = 2 * 1024;
 /** Results are measured up to this length. */
 const MEASURED_CHARACTERS = 64 * 1024 * 1024;
 
@@ -25,6 +27,8 @@ interface Trace {
   server: string;
   /** The call went on to the host, which keeps its own record of it. */
   hosted: boolean;
+  /** The beginning of the arguments, as JSON. */
+  args: string;
 }
 
 let current: Trace | undefined;
@@ -44,15 +48,24 @@ function report(trace: Trace, tool: string, started: number, ok: boolean, result
   const ms = now() - started;
   const sample = quote(sliceText(json, 0, SAMPLE_CHARACTERS));
   send(
-    `{"type":"trace","server":${quote(trace.server)},"tool":${quote(tool)},"ms":${ms},"ok":${ok},"characters":${json.length},"sample":${sample}}`,
+    `{"type":"trace","server":${quote(trace.server)},"tool":${quote(tool)},"args":${quote(trace.args)},"ms":${ms},"ok":${ok},"characters":${json.length},"sample":${sample}}`,
   );
+}
+
+function argumentsText(args: readonly unknown[]): string {
+  try {
+    const json = encodeJson(args.length === 1 ? args[0] : args, "arguments", MEASURED_CHARACTERS) ?? "";
+    return sliceText(json, 0, ARGUMENT_CHARACTERS);
+  } catch {
+    return "";
+  }
 }
 
 function traced(server: string, tool: string, implementation: object): object {
   return new ProxyConstructor(implementation, {
     apply(target, self, args) {
       if (!callsAreLeft()) return endByCallLimit();
-      const trace: Trace = { server, hosted: false };
+      const trace: Trace = { server, hosted: false, args: argumentsText(args) };
       const outer = current;
       const started = now();
       current = trace;

@@ -1,0 +1,75 @@
+import { CemError } from "@cem/core";
+import { addServers, findImportable, generateTools } from "code-execution-mcp";
+import type { GeneratedServer, Importable, ImportableServer } from "code-execution-mcp";
+import type { Answer } from "../answer.ts";
+import { askYesNo } from "../ask.ts";
+import type { Invocation } from "../command-line.ts";
+import { configSourceOf } from "../config-overrides.ts";
+import { EXIT_FAILED, EXIT_OK, MISUSE } from "../exit-codes.ts";
+import { logOption } from "../log-option.ts";
+import { renderFoundServers } from "../render-importable.ts";
+import { renderGenerated } from "../render-servers.ts";
+import { safeData } from "../safe-text.ts";
+import { counted } from "../text-layout.ts";
+import type { CommandContext } from "./index.ts";
+
+type ImportInvocation = Extract<Invocation, { command: "import" }>;
+
+/** `cem import`: what other programs are set up with; adds it after a yes. */
+export async function importServers(
+  { names, yes, options }: ImportInvocation,
+  { signal, live }: CommandContext,
+): Promise<Answer> {
+  const source = { ...configSourceOf(options), ...logOption(options), signal };
+  const found = choose(await findImportable(source), names);
+  const wanted = found.servers.filter(({ obstacle }) => obstacle === undefined);
+  const safe = safeData({ ...found, servers: found.servers.map(withoutEntry) });
+  if (live !== undefined) live.write(`${renderFoundServers(safe, live.style).join("\n")}\n`);
+
+  const isAgreed =
+    wanted.length > 0 &&
+    (yes || (live !== undefined && (await askYesNo(`Add ${counted(wanted.length, "server")}?`, signal))));
+  let generated: GeneratedServer[] = [];
+  if (isAgreed) {
+    await addServers(wanted, source);
+    const enabled = wanted.filter(({ entry }) => entry["enabled"] !== false).map(({ name }) => name);
+    generated = await generateTools({ ...source, servers: enabled, isFirstStart: true });
+  }
+  const isDone = generated.every(({ state }) => state === "generated");
+  const added = isAgreed ? wanted.map(({ name }) => name) : [];
+  return {
+    exitCode: isDone ? EXIT_OK : EXIT_FAILED,
+    data: {
+      status: isDone ? "success" : "error",
+      found: found.servers.map(withoutEntry),
+      problems: found.problems,
+      added,
+      generated,
+    },
+    report: (style) => {
+      if (isAgreed) return renderGenerated(safeData(generated), style);
+      if (wanted.length === 0) return ["", "  There is nothing to add."];
+      return ["", "  Nothing was added. To add without being asked: cem import --yes"];
+    },
+    brief: () => added.join("\n"),
+  };
+}
+
+/** @throws CemError `UNKNOWN_SERVER` for a name that no program has. */
+function choose(found: Importable, names: readonly string[]): Importable {
+  if (names.length === 0) return found;
+  const there = new Set(found.servers.map(({ name }) => name));
+  const missing = names.find((name) => !there.has(name));
+  if (missing === undefined)
+    return { ...found, servers: found.servers.filter(({ name }) => names.includes(name)) };
+  throw new CemError(
+    MISUSE.unknownServer,
+    `No other program has a server "${missing}". There are: ${[...there].join(", ") || "none"}.`,
+    { details: { server: missing, servers: [...there] } },
+  );
+}
+
+/** Entries may hold secrets, which are not shown. */
+function withoutEntry({ entry: _entry, ...shown }: ImportableServer): Omit<ImportableServer, "entry"> {
+  return shown;
+}

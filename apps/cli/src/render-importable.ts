@@ -1,0 +1,51 @@
+import type { Importable, ImportableServer } from "code-execution-mcp";
+import { oneLine } from "./safe-text.ts";
+import { shortPath } from "./short-path.ts";
+import { cut, padEnd } from "./text-layout.ts";
+import type { Style } from "./text-layout.ts";
+
+const PROGRAMS = {
+  "claude-desktop": "Claude Desktop",
+  "claude-code": "Claude Code",
+  cursor: "Cursor",
+  vscode: "VS Code",
+} as const;
+
+const MAX_REACH_COLUMNS = 40;
+
+type Shown = Omit<ImportableServer, "entry">;
+
+/** What other programs are set up with, a line each, and why something is not taken over. */
+export function renderFoundServers(
+  { servers, problems }: Omit<Importable, "servers"> & { servers: readonly Shown[] },
+  { colors }: Style,
+): string[] {
+  if (servers.length === 0 && problems.length === 0) {
+    return ["", "  No other program here is set up with MCP servers."];
+  }
+  const columns = (texts: string[]): number => Math.max(0, ...texts.map((text) => text.length));
+  const nameColumns = columns(servers.map(({ name }) => name));
+  const programColumns = columns(servers.map(({ origin }) => PROGRAMS[origin.client]));
+  const lines = servers.map((server) => {
+    const program = padEnd(PROGRAMS[server.origin.client], programColumns);
+    const reach = padEnd(cut(oneLine(server.reach), MAX_REACH_COLUMNS), MAX_REACH_COLUMNS);
+    const name = colors.bold(padEnd(oneLine(server.name), nameColumns));
+    return `  ${name}  ${program}  ${reach}  ${colors.dim(remark(server))}`.trimEnd();
+  });
+  const faults = problems.map(
+    ({ file, message }) => `  ${colors.yellow(oneLine(shortPath(file)))}  ${oneLine(message)}`,
+  );
+  return ["", ...lines, ...faults];
+}
+
+const OBSTACLES = {
+  exists: "there already",
+  "same-name": "left out: another one has this name",
+  incomplete: "left out: has neither a command nor a URL",
+} as const;
+
+function remark({ obstacle, unresolved, origin }: Shown): string {
+  if (obstacle !== undefined) return OBSTACLES[obstacle];
+  if (unresolved.length > 0) return `added switched off: needs ${unresolved.join(", ")}`;
+  return origin.scope === "project" ? `for ${oneLine(shortPath(origin.project ?? ""))}` : "";
+}

@@ -1,0 +1,50 @@
+/** What stands below the options in the help of the commands about MCP servers. */
+export const SERVERS = `
+Each server is tried, all at once. A server that does not answer within 10 seconds holds up no other.
+
+Examples:
+  cem servers
+  cem servers --json`;
+
+export const ADD = `
+The server goes into config.yaml, whose comments stay. Then its tools are written as files, ready to be used.
+\${NAME} in a value is filled from the environment or .env when the server is used, so secrets can stay there.
+
+Examples:
+  cem add everything -- npx -y @modelcontextprotocol/server-everything
+  cem add files -- npx -y @modelcontextprotocol/server-filesystem ./data
+  cem add crm https://crm.example.com/mcp --header 'Authorization: Bearer \${CRM_TOKEN}'`;
+
+export const REMOVE = `
+Only files that were generated are removed.
+
+Examples:
+  cem remove everything`;
+
+export const IMPORT = `
+Looks into the files of Claude Desktop, Claude Code, Cursor and VS Code, shows what is there and asks.
+Values are copied as they stand there, secrets too. With --json nothing is added unless --yes is given.
+
+Examples:
+  cem import
+  cem import github sentry --yes`;
+
+export const GENERATE = `
+A definition that changed since its file was written is shown, and its tool stays as it was accepted and can't
+be called until --accept. A file that you wrote or edited is never touched.
+
+Return types of tools that state none are unknown. After --learn, runs remember the types of results (names and
+types, no values) in tools.observed.json beside the tools, and the next --learn writes them into the files.
+Delete that file to stop it.
+
+Examples:
+  cem generate
+  cem generate github --accept
+  cem generate github --learn`;
+
+export const AUTH = `
+Opens the server's sign-in page and waits until you are signed in. Sign-ins are kept for your user alone.
+
+Examples:
+  cem auth github
+  cem auth github --no-browser`;

@@ -1,0 +1,27 @@
+// Run by `npm test` in an empty folder where only the packed package is installed.
+import assert from "node:assert/strict";
+import {
+  answerErrors,
+  checkCalls,
+  compose,
+  createHostTools,
+  createRecorder,
+  createReplayer,
+  defineTool,
+} from "@cem/bridge";
+
+const greet = defineTool({
+  description: "Greet somebody.",
+  input: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
+  execute: ({ name }) => `Hello ${name}`,
+});
+const tools = createHostTools({ tools: { greeter: { greet } } });
+const recorder = createRecorder(compose([answerErrors, checkCalls(tools)], tools));
+const signal = AbortSignal.timeout(10_000);
+const call = (invoker, args) => invoker.invoke({ server: "greeter", tool: "greet", args }, { signal });
+
+assert.deepEqual(await call(recorder, { name: "Ada" }), { ok: true, value: "Hello Ada" });
+assert.equal((await call(recorder, { nam: "Ada" })).error.code, "ARGUMENTS_INVALID");
+const replayer = createReplayer(JSON.parse(JSON.stringify(recorder.recording())));
+assert.deepEqual(await call(replayer, { name: "Ada" }), { ok: true, value: "Hello Ada" });
+assert.equal((await call(replayer, { name: "Bob" })).error.code, "NOT_RECORDED");

@@ -1,0 +1,79 @@
+import { CemError } from "@cem/core";
+import type { JsonObject, JsonValue } from "@cem/core";
+import { keepBytes, readMimeType } from "./result-handles.ts";
+import type { Attachment, ResultKeeping } from "./result-handles.ts";
+
+/** A copy without the keys by which data from JSON could change how objects behave. */
+export function withoutPrototypeKeys(value: JsonValue): JsonValue {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(withoutPrototypeKeys);
+  const copy: JsonObject = {};
+  for (const [key, inner] of Object.entries(value)) {
+    if (key === "__proto__" || (key === "constructor" && isObject(inner) && "prototype" in inner)) continue;
+    copy[key] = withoutPrototypeKeys(inner);
+  }
+  return copy;
+}
+
+/** What a tool returned as JSON, with its bytes kept elsewhere. */
+export async function toJsonResult(
+  tool: { server: string; name: string },
+  value: unknown,
+  keeping: ResultKeeping,
+): Promise<JsonValue> {
+  const kept = new Map<unknown, JsonValue>();
+  for (const bytes of findBytes(value))
+    kept.set(bytes, await keepBytes(await toAttachment(bytes, tool.name), keeping));
+  const replace = function (this: Record<string, unknown>, key: string, inner: unknown): unknown {
+    // What stood there before a `toJSON`, such as that of Buffer, had its way.
+    return kept.get(this[key]) ?? inner;
+  };
+  try {
+    const text = JSON.stringify(value, kept.size === 0 ? undefined : replace) as string | undefined;
+    return text === undefined ? null : (JSON.parse(text) as JsonValue);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message.split("\n")[0] : String(cause);
+    throw new CemError(
+      "RESULT_NOT_JSON",
+      `${tool.server}.${tool.name} returned what JSON can't carry: ${why}.`,
+      { details: { server: tool.server, tool: tool.name }, cause },
+    );
+  }
+}
+
+/** Everything in a value that is bytes. Goes over each part once, also where parts refer back to others. */
+function findBytes(root: unknown): (Blob | Uint8Array)[] {
+  const found: (Blob | Uint8Array)[] = [];
+  const seen = new Set<object>();
+  const open: unknown[] = [root];
+  while (open.length > 0) {
+    const value = open.pop();
+    if (!isObject(value) || seen.has(value)) continue;
+    seen.add(value);
+    if (value instanceof Blob || value instanceof Uint8Array) found.push(value);
+    else if (isPlain(value)) for (const inner of Object.values(value)) open.push(inner);
+  }
+  return found;
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return Array.isArray(value) || prototype === Object.prototype || prototype === null;
+}
+
+async function toAttachment(bytes: Blob | Uint8Array, name: string): Promise<Attachment> {
+  const isBlob = bytes instanceof Blob;
+  const mimeType = readMimeType(isBlob ? bytes.type : undefined, "application/octet-stream");
+  const whole = isBlob ? new Uint8Array(await bytes.arrayBuffer()) : bytes;
+  return { type: handleType(mimeType), mimeType, bytes: whole, name };
+}
+
+function handleType(mimeType: string): Attachment["type"] {
+  const [family = ""] = mimeType.split("/");
+  if (family === "image" || family === "audio" || family === "text") return family;
+  return mimeType === "application/json" ? "json" : "resource";
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}

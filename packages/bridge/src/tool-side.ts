@@ -1,0 +1,67 @@
+import { CemError } from "@cem/core";
+import type { JsonSchema, ToolCall, ToolInvoker } from "@cem/core";
+
+/** What the bridge has to know of a tool. */
+export interface KnownTool {
+  /** The name its server calls it by. */
+  name: string;
+  /** What its arguments are checked against. Absent: the tool checks them itself. */
+  inputSchema?: JsonSchema;
+  /** Set: the arguments are not checked, for this reason. */
+  unvalidated?: string;
+}
+
+/** The tools of one kind, such as those of MCP servers. Its `invoke` takes calls that were checked. */
+export interface ToolSide extends ToolInvoker {
+  /**
+   * Finds a tool by the name code uses; `undefined` when its server belongs to another side. Give the same schema
+   * object for the same definition, so that it is compiled once.
+   *
+   * @throws CemError `TOOL_UNKNOWN` or `SERVER_UNKNOWN`, saying what there is.
+   */
+  find(call: ToolCall, signal: AbortSignal): KnownTool | undefined | Promise<KnownTool | undefined>;
+}
+
+/**
+ * Several sides as one: a call goes to the first that knows its tool. An invoker that is no side checks its own calls,
+ * and gets those of servers that nobody before it knows.
+ */
+export function joinSides(sides: readonly (ToolSide | ToolInvoker)[]): ToolSide {
+  const locate = async (
+    call: ToolCall,
+    signal: AbortSignal,
+  ): Promise<{ side: ToolInvoker; known: KnownTool } | undefined> => {
+    let refusal: unknown;
+    for (const side of sides) {
+      if (!("find" in side)) {
+        if (refusal === undefined) return { side, known: { name: call.tool } };
+        continue;
+      }
+      try {
+        const known = await side.find(call, signal);
+        if (known !== undefined) return { side, known };
+      } catch (error) {
+        // Another side may have a server of the same name; the first one's words are the better ones.
+        refusal ??= error;
+      }
+    }
+    if (refusal !== undefined) throw refusal as Error;
+    return undefined;
+  };
+  return {
+    specificationVersion: "v1",
+    find: async (call, signal) => (await locate(call, signal))?.known,
+    async invoke(call, context) {
+      const found = await locate(call, context.signal);
+      if (found !== undefined) return found.side.invoke(call, context);
+      throw unknownCall(call);
+    },
+  };
+}
+
+/** No side has anything under the server's name. */
+export function unknownCall({ server, tool }: ToolCall): CemError {
+  return new CemError("TOOL_UNKNOWN", `There is no tool ${server}.${tool} on the host.`, {
+    details: { server, tool },
+  });
+}

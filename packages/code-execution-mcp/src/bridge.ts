@@ -1,0 +1,65 @@
+import {
+  answerErrors,
+  checkCalls,
+  compose,
+  createHostTools,
+  createRecorder,
+  createReplayer,
+  joinSides,
+} from "@cem/bridge";
+import type { HideSecrets, HostTool, HostTools, Middleware, Recorder, ToolSide } from "@cem/bridge";
+import type { Elicit, ResultStore, ToolInvoker } from "@cem/core";
+
+/** What is behind the bridge, and what happens on the way. */
+export interface BridgeSettings {
+  /** Host tools by server and name. */
+  tools: Readonly<Record<string, Readonly<Record<string, HostTool>>>>;
+  /** What answers all other calls, such as the tools of MCP servers. One without a `find` checks its own calls. */
+  others?: ToolSide | ToolInvoker | undefined;
+  store: ResultStore;
+  elicit?: Elicit | undefined;
+  hideSecrets: HideSecrets;
+  /** Remembers every call. */
+  record?: boolean;
+  /** A recording that answers in place of all tools. */
+  replay?: unknown;
+}
+
+export interface Bridge {
+  invoker: ToolInvoker;
+  hostTools: HostTools;
+  /** Set when calls are recorded. */
+  recorder?: Recorder;
+}
+
+/**
+ * Everything between guest code and the tools on the host, in the order that a call meets it.
+ *
+ * @throws CemError `TOOL_INVALID` or `RECORDING_INVALID`.
+ */
+export function createBridge(settings: BridgeSettings): Bridge {
+  const { tools, others, store, elicit, hideSecrets, record = false, replay } = settings;
+  const hostTools = createHostTools({ tools, store, elicit, hideSecrets });
+  if (replay !== undefined) return { invoker: createReplayer(replay, { store }), hostTools };
+
+  const routes = joinSides(others === undefined ? [hostTools] : [hostTools, others]);
+  let recorder: Recorder | undefined;
+  const recorded: Middleware = (next) => (recorder = createRecorder(next, { store, hideSecrets }));
+
+  const invoker = compose(
+    [
+      // Outermost: what guest code sent and got is what a replay answers with.
+      ...(record ? [recorded] : []),
+      answerErrors,
+      // Is the tool known and allowed, and are its arguments valid?
+      checkCalls(routes, { onUnvalidated: warnOfUnvalidated }),
+    ],
+    // To the tool: time limits, results as handles.
+    routes,
+  );
+  return recorder === undefined ? { invoker, hostTools } : { invoker, hostTools, recorder };
+}
+
+function warnOfUnvalidated({ server, tool, reason }: { server: string; tool: string; reason: string }): void {
+  process.emitWarning(`The arguments of ${server}.${tool} are not checked: ${reason}`, "CemWarning");
+}

@@ -1,0 +1,70 @@
+import { hash } from "node:crypto";
+import type { HostToolDescription } from "@cem/bridge";
+import type { CatalogSnapshot, ToolCatalog, ToolDefinition, ToolProblem, ToolServer } from "@cem/core";
+import { generateToolModule } from "@cem/tool-files";
+import type { LoadedHostTools } from "./host-tools.ts";
+
+/** A catalog with host tools among the others: in the server of their name, or in one of their own. */
+export function withHostTools(
+  catalog: ToolCatalog,
+  descriptions: readonly HostToolDescription[],
+  { files, problems }: Pick<LoadedHostTools, "files" | "problems">,
+): ToolCatalog {
+  const tools = descriptions.map((description) => toDefinition(description, files));
+  const version = hash("sha256", JSON.stringify(descriptions), "base64url");
+  let last: { from: CatalogSnapshot; merged: CatalogSnapshot } | undefined;
+  return {
+    specificationVersion: "v1",
+    async list(options) {
+      const from = await catalog.list(options);
+      if (last?.from.version !== from.version || last.from.problems.length !== from.problems.length) {
+        last = { from, merged: merge(from, tools, problems, version) };
+      }
+      return last.merged;
+    },
+  };
+}
+
+function toDefinition(description: HostToolDescription, files: ReadonlyMap<string, string>): ToolDefinition {
+  const { server, name } = description;
+  const { signature } = generateToolModule(description, { server, identifier: name });
+  const file = files.get(`${server}.${name}`);
+  return {
+    ...description,
+    kind: "host",
+    callStyle: "object",
+    signature,
+    module: `./servers/${server}/index.ts`,
+    ...(file === undefined ? {} : { file }),
+  };
+}
+
+function merge(
+  from: CatalogSnapshot,
+  tools: readonly ToolDefinition[],
+  problems: readonly ToolProblem[],
+  version: string,
+): CatalogSnapshot {
+  const servers = new Map(from.servers.map((server) => [server.name, server]));
+  const conflicts: ToolProblem[] = [];
+  for (const tool of tools) {
+    const present: ToolServer = servers.get(tool.server) ?? {
+      name: tool.server,
+      description: "",
+      kind: "host",
+      tools: [],
+    };
+    const other = present.tools.find(({ name }) => name === tool.name);
+    if (other !== undefined) {
+      const message = `gives a second tool "${tool.name}"; the one that runs on the host is used.`;
+      conflicts.push({ server: tool.server, file: other.file ?? tool.server, message });
+    }
+    const rest = present.tools.filter(({ name }) => name !== tool.name);
+    servers.set(tool.server, { ...present, tools: [...rest, tool] });
+  }
+  return {
+    servers: [...servers.values()],
+    problems: [...from.problems, ...problems, ...conflicts],
+    version: `${from.version}.${version}`,
+  };
+}

@@ -1,0 +1,77 @@
+import type { HostTool } from "@cem/bridge";
+import type { Config } from "@cem/config";
+import { CemError } from "@cem/core";
+import type { ToolProblem } from "@cem/core";
+import { nameTools } from "@cem/tool-files";
+import { findHostToolFiles, loadHostToolFile } from "./host-tool-files.ts";
+
+/** Host tools by server and name. */
+export type HostToolsByServer = Readonly<Record<string, Readonly<Record<string, HostTool>>>>;
+
+/** The host tools there are, from code and from files. */
+export interface LoadedHostTools {
+  tools: HostToolsByServer;
+  /** Where a tool was read from, by `server.name`. */
+  files: ReadonlyMap<string, string>;
+  problems: readonly ToolProblem[];
+  /** Guest paths of all files of host tools. */
+  hidden: readonly string[];
+}
+
+/**
+ * Gathers the host tools given in code and those in `servers/<server>/<tool>.host.ts`. What was given in code wins.
+ *
+ * @throws CemError `TOOL_INVALID` for a name, given in code, that can't be imported.
+ */
+export async function loadHostTools(config: Config, given: HostToolsByServer = {}): Promise<LoadedHostTools> {
+  const { serversDir, workspaceDir, mountDirectories } = config.execution;
+  const writable = [
+    workspaceDir,
+    ...mountDirectories.filter(({ mode }) => mode === "rw").map(({ host }) => host),
+  ];
+  const tools = Object.create(null) as Record<string, Record<string, HostTool>>;
+  for (const [server, own] of Object.entries(given)) {
+    for (const [name, tool] of Object.entries(own)) {
+      const wrong = nameFault(server, name);
+      if (wrong !== undefined) {
+        throw new CemError("TOOL_INVALID", `The tool ${server}.${name} ${wrong}`, {
+          details: { server, tool: name },
+        });
+      }
+      (tools[server] ??= {})[name] = tool;
+    }
+  }
+  const files = new Map<string, string>();
+  const problems: ToolProblem[] = [];
+  const found = await findHostToolFiles(serversDir);
+  for (const one of found) {
+    const { server, name, file } = one;
+    const wrong = nameFault(server, name);
+    if (wrong !== undefined) {
+      problems.push({ server, file, message: `The tool ${server}.${name} ${wrong}` });
+      continue;
+    }
+    if (tools[server]?.[name] !== undefined) continue;
+    const loaded = await loadHostToolFile(one, writable);
+    if ("problem" in loaded) {
+      problems.push(loaded.problem);
+      continue;
+    }
+    (tools[server] ??= {})[name] = loaded.tool;
+    files.set(`${server}.${name}`, file);
+  }
+  const hidden = found.map(
+    ({ server, file }) => `/workspace/servers/${server}/${file.split(/[\\/]/).at(-1)}`,
+  );
+  return { tools, files, problems, hidden };
+}
+
+const SERVER_NAME = /^[\p{L}\p{N}][\p{L}\p{N}_.@-]*$/u;
+
+function nameFault(server: string, name: string): string | undefined {
+  if (!SERVER_NAME.test(server))
+    return "has a server's name that can't stand in an import. Use letters, digits, _, - and .";
+  const [usable] = nameTools([name]).values();
+  if (usable?.identifier === name) return undefined;
+  return `has a name that can't be a function's. Call it ${usable?.identifier ?? "something else"}.`;
+}

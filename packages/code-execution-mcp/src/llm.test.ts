@@ -1,0 +1,305 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import type {
+  Agent,
+  AgentEvent,
+  ExecuteOptions,
+  TaskResult,
+  ToolCatalog,
+  ToolDefinition,
+  ToolInvoker,
+  TypeChecker,
+} from "@cem/core";
+import { createTypeChecker } from "@cem/type-check";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { startChatServer } from "../../codegen-llm/fixtures/chat-server.ts";
+import type {
+  ChatRequest,
+  ChatServer,
+  ChatServerSettings,
+  Reply,
+} from "../../codegen-llm/fixtures/chat-server.ts";
+import type { AgentOptions } from "./agent-options.ts";
+import { createAgent } from "./create-agent.ts";
+
+const root = path.resolve(import.meta.dirname, "../../..");
+const KEY = "sk-test-0123456789abcdef";
+const TASK = "Calculate 5 + 3 and get weather for San Francisco";
+
+const GOOD = `import { add } from "./servers/calculator/index.ts";
+import { get_weather } from "./servers/weather/index.ts";
+
+const [sum, weather] = await Promise.all([add({ a: 5, b: 3 }), get_weather({ location: "San Francisco" })]);
+export default { sum, where: weather.location };`;
+const VALUE = { sum: 8, where: "San Francisco" };
+
+let folder: string;
+let typeChecker: TypeChecker;
+let server: ChatServer;
+let agent: Agent;
+
+function hostTool(name: string, annotations: ToolDefinition["annotations"]): ToolDefinition {
+  return {
+    server: "bank",
+    name,
+    kind: "host",
+    description: `Account: ${name}.`,
+    inputSchema: { type: "object", properties: { account: { type: "string" } }, required: ["account"] },
+    ...(annotations && { annotations }),
+    callStyle: "object",
+    signature: `${name}(input: { account: string }): Promise<{ euros: number }>`,
+    module: "./servers/bank/index.ts",
+  };
+}
+
+function program(code: string): Reply {
+  return { text: `\`\`\`ts\n${code}\n\`\`\`` };
+}
+
+interface StartOptions extends AgentOptions {
+  llm?: NonNullable<AgentOptions["config"]>["llm"];
+  serversDir?: string;
+}
+
+/** An agent that asks a model which answers with these programs, one after another. */
+async function start(
+  replies: ChatServerSettings["replies"],
+  { llm = {}, serversDir = path.join(root, "servers"), ...stages }: StartOptions = {},
+): Promise<void> {
+  server = await startChatServer({ replies });
+  agent = createAgent({
+    configFile: false,
+    typeChecker,
+    config: {
+      execution: {
+        workspaceDir: path.join(folder, "workspace"),
+        serversDir,
+        skillsDir: path.join(root, "skills"),
+      },
+      optimizations: { toolCache: false },
+      llm: { enabled: true, baseUrl: `${server.origin}/v1`, apiKey: KEY, maxRetries: 0, ...llm },
+    },
+    ...stages,
+  });
+}
+
+async function run(
+  task = TASK,
+  options: ExecuteOptions = {},
+): Promise<TaskResult & { events: AgentEvent[] }> {
+  const events: AgentEvent[] = [];
+  const result = await agent.executeTask(task, { ...options, onEvent: (event) => events.push(event) });
+  expect(JSON.stringify([result, events])).not.toContain(KEY);
+  return { ...result, events };
+}
+
+/** The last message of a request: what went wrong the time before. */
+function told(request: ChatRequest | undefined): string {
+  return request?.body.messages.at(-1)?.content ?? "";
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), "cem-llm-"));
+  const serversDir = path.join(root, "servers");
+  typeChecker = createTypeChecker({ serversDir, skillsDir: path.join(root, "skills") });
+});
+
+afterEach(async () => {
+  await agent.dispose();
+  await server.close();
+});
+
+afterAll(async () => {
+  await typeChecker.dispose();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe("executeTask with a model", () => {
+  it("runs what the model wrote at its first try, and tells what it cost", async () => {
+    await start([program(GOOD)], { llm: { priceInput: 1, priceOutput: 4 } });
+    const result = await run();
+    expect(result).toMatchObject({
+      status: "success",
+      value: VALUE,
+      origin: "llm",
+      attempts: 1,
+      code: `${GOOD}\n`,
+    });
+    expect(result.usage).toMatchObject({ model: "gpt-4o-mini", requests: 1 });
+    expect(result.usage?.cost).toBeGreaterThan(0);
+    expect(result.contextTokens.spent).toBe(
+      (result.usage?.inputTokens ?? 0) + (result.usage?.outputTokens ?? 0),
+    );
+    expect(result.events.filter(({ type }) => type === "generating").length).toBeGreaterThan(2);
+    expect(server.requests[0]?.body.messages[1]?.content).toContain("get_weather(input: { location: string");
+  });
+
+  it("tells the model of a type error, with the place and the nearest name, before anything ran", async () => {
+    await start([program(GOOD.replace("get_weather({ location", "get_weather({ place")), program(GOOD)]);
+    const result = await run();
+    expect(result).toMatchObject({ status: "success", value: VALUE, attempts: 2 });
+    expect(result.toolCalls).toHaveLength(2);
+    expect(told(server.requests[1])).toMatch(
+      /It was not run:[\s\S]*Line 4: get_weather has no parameter place\./u,
+    );
+    expect(result.events.filter(({ type }) => type === "repairing")).toMatchObject([{ attempt: 2 }]);
+    expect(result.usage?.requests).toBe(2);
+  });
+
+  it("tells the model of what the guard found", async () => {
+    await start([
+      program(`import { execSync } from "node:child_process";\nexport default execSync("id");`),
+      program(GOOD),
+    ]);
+    expect(await run()).toMatchObject({ status: "success", value: VALUE, attempts: 2 });
+    expect(told(server.requests[1])).toContain("node:child_process can't be used");
+  });
+
+  it("tells the model of a run that failed, and of what it did, so that a write is not repeated", async () => {
+    await mkdir(path.join(folder, "workspace"), { recursive: true });
+    const write = `import { write_file } from "./servers/filesystem/index.ts";\nawait write_file({ path: "once.txt", content: "one" });\n`;
+    const again = (request: ChatRequest): Reply => {
+      const wrote = /filesystem\.write_file\(\{"path":"once\.txt","content":"one"\}\) →/u.test(told(request));
+      return program(wrote ? "export default 'left as it is';" : `${write}export default 'wrote again';`);
+    };
+    await start([program(`${write}console.log("written");\nthrow new Error("and then?");`), again]);
+    const result = await run("Write 'one' to once.txt");
+    expect(result).toMatchObject({ status: "success", value: "left as it is", attempts: 2 });
+    expect(result.toolCalls).toMatchObject([{ server: "filesystem", tool: "write_file", ok: true }]);
+    expect(Object.keys(result.toolCalls[0] ?? {})).toEqual(["server", "tool", "ms", "ok"]);
+    expect(told(server.requests[1])).toMatch(/threw Error: and then\?[\s\S]*written/u);
+    expect(await readFile(path.join(folder, "workspace/once.txt"), "utf8")).toBe("one");
+  });
+
+  it("stops when an error repeats", async () => {
+    const bad = GOOD.replace("location:", "place:");
+    await start([program(bad), program(`// Another try.\n${bad}`), program(GOOD)], {
+      llm: { maxRepairs: 5 },
+    });
+    const result = await run();
+    expect(result).toMatchObject({ status: "refused", attempts: 2, error: { code: "CODE_MISTYPED" } });
+    expect(result.error?.message).toMatch(/^Line 5: .* Nothing was run\.$/u);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it("stops after as many repairs as it may make", async () => {
+    const broken = (n: number): Reply => program(`throw new Error("problem ${"abcdef"[n]}");`);
+    await start([broken(0), broken(1), broken(2)], { llm: { maxRepairs: 1 } });
+    expect(await run()).toMatchObject({ status: "error", attempts: 2, error: { message: /problem b/u } });
+  });
+
+  it("asks no more when the budget of the task is spent, and says so", async () => {
+    await start([program("throw new Error('once');"), program(GOOD)], { llm: { budgetTokens: 700 } });
+    const result = await run();
+    expect(result).toMatchObject({
+      status: "error",
+      origin: "llm",
+      attempts: 1,
+      error: { code: "CODE_THREW" },
+    });
+    expect(result.notes?.join()).toContain("over the task's budget of 700 tokens");
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it("leaves it to the rules when the budget is spent before anything ran", async () => {
+    await start([program(GOOD.replace("location:", "place:"))], { llm: { budgetTokens: 700 } });
+    const result = await run();
+    expect(result).toMatchObject({ status: "success", origin: "rules", value: { sum: 8 } });
+    expect(result.notes?.join()).toContain("written by rules instead");
+    expect(result.usage?.requests).toBe(1);
+  });
+
+  it("falls back to the rules when the model fails, and says so", async () => {
+    await start([{ status: 503, error: { message: "down for maintenance" } }]);
+    const result = await run();
+    expect(result).toMatchObject({ status: "success", origin: "rules", value: { sum: 8 } });
+    expect(result.notes).toEqual([
+      "The API of gpt-4o-mini failed (503): down for maintenance. The code was written by rules instead.",
+    ]);
+  });
+
+  it("refuses when the model can't do the task with these tools", async () => {
+    await start([{ text: "CANNOT: no tool calculates" }]);
+    expect(await run()).toMatchObject({
+      status: "refused",
+      error: { code: "NO_TOOL", message: /no tool calculates/u },
+    });
+  });
+
+  it("answers from the record what a tool that only reads has said before", async () => {
+    const bank = path.join(folder, "servers/bank");
+    await mkdir(bank, { recursive: true });
+    await writeFile(
+      path.join(bank, "index.ts"),
+      `import { callTool } from "cem:client";
+export const balance = (input: object) => callTool("bank", "balance", input);
+export const pay = (input: object) => callTool("bank", "pay", input);
+`,
+    );
+    const asked: string[] = [];
+    const invoker: ToolInvoker = {
+      specificationVersion: "v1",
+      async invoke({ args, tool }) {
+        asked.push(`${tool} ${JSON.stringify(args)}`);
+        return { ok: true, value: { euros: 12 } };
+      },
+    };
+    const tools = [hostTool("balance", { readOnlyHint: true }), hostTool("pay", {})];
+    const catalog: ToolCatalog = {
+      specificationVersion: "v1",
+      list: async () => ({
+        servers: [{ name: "bank", description: "", kind: "host", tools }],
+        problems: [],
+        version: "1",
+      }),
+    };
+    const imports = 'import { balance, pay } from "./servers/bank/index.ts";\n';
+    const read = 'const { euros } = await balance({ account: "A" });\n';
+    const pay = 'await pay({ account: "A" });\n';
+    const replies = [
+      program(`${imports}${read}throw new Error("first");`),
+      program(`${imports}${read}${pay}throw new Error("second");`),
+      program(`${imports}${read}export default euros;`),
+    ];
+    await start(replies, { invoker, catalog, serversDir: path.join(folder, "servers") });
+    const result = await run("Get the balance of account A and pay");
+    expect(result.error).toBeNull();
+    expect(result).toMatchObject({ status: "success", value: 12, attempts: 3 });
+    // Known at the second try; asked again at the third, since a payment came between.
+    const balance = 'balance {"account":"A"}';
+    expect(asked).toEqual([balance, 'pay {"account":"A"}', balance]);
+    expect(told(server.requests[2])).toContain('bank.pay({"account":"A"}) → {"euros":12}');
+  });
+});
+
+describe("executeCode with types", () => {
+  it("refuses code that a tool would not understand, unless told not to look", async () => {
+    await start([]);
+    const code = GOOD.replace("add({ a: 5, b: 3 })", "add({ a: 5, c: 3 })");
+    const refused = await agent.executeCode(code);
+    expect(refused).toMatchObject({
+      status: "refused",
+      error: { code: "CODE_MISTYPED", details: { line: 4 } },
+    });
+    expect(refused.error?.message).toContain("add has no parameter c.");
+    const ran = await agent.executeCode(code, { typeCheck: "off" });
+    expect(ran.status).toBe("error");
+    expect(ran.error?.message).not.toBe(refused.error?.message);
+  });
+
+  it("knows every global of the guest", async () => {
+    await start([]);
+    const names = await agent.executeCode(
+      "export default Object.getOwnPropertyNames(globalThis).filter((name) => /^[A-Za-z]\\w*$/.test(name));",
+      { typeCheck: "off" },
+    );
+    const globals = names.value as string[];
+    expect(globals.length).toBeGreaterThan(150);
+    const findings = await typeChecker.check({
+      code: globals.map((name) => `${name};`).join("\n"),
+      tools: [],
+    });
+    expect(findings.map(({ message }) => message)).toEqual([]);
+  });
+});

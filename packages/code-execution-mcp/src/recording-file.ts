@@ -1,0 +1,44 @@
+import { readFile, writeFile } from "node:fs/promises";
+import type { Recording } from "@cem/bridge";
+import { CemError } from "@cem/core";
+
+/**
+ * Makes sure, before anything runs, that a recording can be written. Only its owner may read it: what tools answer can
+ * be private.
+ *
+ * @throws CemError `RECORDING_UNWRITABLE`.
+ */
+export async function openRecordingFile(file: string): Promise<(recording: Recording) => Promise<void>> {
+  const write = async (recording: Recording): Promise<void> => {
+    try {
+      await writeFile(file, `${JSON.stringify(recording, undefined, 2)}\n`, { mode: 0o600 });
+    } catch (cause) {
+      throw new CemError(
+        "RECORDING_UNWRITABLE",
+        `The recording ${file} can't be written: ${messageOf(cause)}`,
+        {
+          details: { file },
+          cause,
+        },
+      );
+    }
+  };
+  await write({ format: "cem-recording", version: 1, calls: [] });
+  return write;
+}
+
+/** @throws CemError `RECORDING_UNREADABLE`. */
+export async function readRecordingFile(file: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(file, "utf8")) as unknown;
+  } catch (cause) {
+    throw new CemError("RECORDING_UNREADABLE", `The recording ${file} can't be read: ${messageOf(cause)}`, {
+      details: { file },
+      cause,
+    });
+  }
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

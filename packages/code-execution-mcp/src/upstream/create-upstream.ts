@@ -1,0 +1,187 @@
+import path from "node:path";
+import type { KnownTool } from "@cem/bridge";
+import type { Config } from "@cem/config";
+import { CemError, toErrorInfo } from "@cem/core";
+import type { Elicit, ResultStore, ToolCatalog, ToolInvoker } from "@cem/core";
+import type { LogEntry, McpConnections, McpServerSettings } from "@cem/mcp-client";
+import type { Log } from "../log.ts";
+import { authFolder } from "./auth-folder.ts";
+import { createGeneratedFolders } from "./generated-folders.ts";
+import type { GeneratedFolders } from "./generated-folders.ts";
+import { markUnavailable } from "./mark-unavailable.ts";
+import { createResultObserver } from "./result-observer.ts";
+import { toServerSettings } from "./server-settings.ts";
+import { createToolChanges, heldBack, refusal } from "./tool-changes.ts";
+import type { ToolChanges } from "./tool-changes.ts";
+
+export interface UpstreamOptions {
+  /** Looks up a variable for `${NAME}`. Default: `process.env`. */
+  variable?: (name: string) => string | undefined;
+  /** Takes what servers write to stderr, and what goes wrong with them. */
+  log?: Log;
+  /** Answers servers that ask the user something. Absent: such questions are declined. */
+  elicit?: Elicit | undefined;
+  /** Keeps images, other bytes and large results. */
+  store?: ResultStore;
+  /** The least time a server has to start, in milliseconds: a first start may download it. Default: 0. */
+  minConnectTimeoutMs?: number;
+}
+
+export interface ConfiguredServer {
+  enabled: boolean;
+  /** What is wrong with its settings, known once the connections were asked for. */
+  error?: CemError;
+}
+
+/** The MCP servers of a configuration: their connections, their generated tools, and the way from one to the other. */
+export interface Upstream {
+  /** The servers by name, in the order of the configuration. */
+  readonly servers: ReadonlyMap<string, ConfiguredServer>;
+  /** Whether tools are held back that changed. */
+  readonly holdsChanges: boolean;
+  readonly folders: GeneratedFolders;
+  readonly changes: ToolChanges;
+  /** Calls generated tools, each as it was accepted: what changed since is refused. */
+  readonly invoker: ToolInvoker;
+  /** The folder of a server's generated tools, absolute. */
+  folderOf(server: string): Promise<string>;
+  /** The connections, made when first asked for. Nothing is started by that. */
+  connections(): Promise<McpConnections>;
+  /** The connections, if anybody asked for them so far. */
+  connectionsSoFar(): McpConnections | undefined;
+  /** A catalog whose tools of MCP servers say when they can't be called. Connects to nothing. */
+  decorate(catalog: ToolCatalog): ToolCatalog;
+  /** Ends every connection and server process. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/** Nothing is loaded or started before it is needed, and no server waits for another. */
+export function createUpstream(config: Config, options: UpstreamOptions = {}): Upstream {
+  const { variable = (name) => process.env[name], store, elicit, minConnectTimeoutMs = 0 } = options;
+  const settings = config.mcpServers.map((server) => toServerSettings(server, minConnectTimeoutMs));
+  const servers = new Map<string, ConfiguredServer>(
+    settings.map(({ name, enabled = true }) => [name, { enabled }]),
+  );
+  const folders = createGeneratedFolders();
+  const changes = createToolChanges();
+  const observer = createResultObserver();
+  const { serversDir } = config.execution;
+  const holdsChanges = config.guardrails.changedTools === "hold";
+  let connecting: Promise<McpConnections> | undefined;
+  let connected: McpConnections | undefined;
+  let naming: Promise<ReadonlyMap<string, string>> | undefined;
+  let invoking: Promise<ToolInvoker> | undefined;
+
+  const connect = async (): Promise<McpConnections> => {
+    const { createMcpConnections, fillVariables } = await import("@cem/mcp-client");
+    const filled = settings.map((server): McpServerSettings => {
+      if (server.enabled === false) return server;
+      try {
+        return fillVariables(server, variable);
+      } catch (error) {
+        if (!CemError.isInstance(error)) throw error;
+        // It costs no other server anything.
+        servers.set(server.name, { enabled: true, error });
+        return { ...server, enabled: false };
+      }
+    });
+    connected = createMcpConnections({
+      servers: filled,
+      authFolder: authFolder(),
+      log: (entry) => options.log?.(...toLogLine(entry)),
+      ...(elicit === undefined ? {} : { elicit }),
+    });
+    return connected;
+  };
+  const connections = (): Promise<McpConnections> => (connecting ??= connect());
+
+  const folderOf = async (server: string): Promise<string> => {
+    naming ??= import("@cem/tool-files").then(({ nameServerFolders }) =>
+      nameServerFolders([...servers.keys()]),
+    );
+    return path.join(serversDir, (await naming).get(server) ?? server);
+  };
+
+  const findTool = async (server: string, tool: string): Promise<KnownTool | undefined> => {
+    const live = await connections();
+    const { error } = servers.get(server) ?? {};
+    if (error !== undefined) throw error;
+    // The invoker knows what to say of a server that does not exist.
+    if (!servers.has(server)) return undefined;
+    const generated = await folders.read(await folderOf(server));
+    const locked = generated?.locked.get(tool);
+    const list = await live.listTools(server);
+    const listed = list.tools.find(({ name }) => name === tool);
+    if (generated === undefined || locked === undefined) {
+      if (generated !== undefined && listed === undefined) return undefined;
+      throw notGenerated(server, tool);
+    }
+    const { changed } = await changes.compare(list, generated.lock);
+    const change = changed.find(({ name }) => name === tool);
+    if (change === undefined || !holdsChanges) return listed;
+    const places = change.differences.map(({ place }) => place);
+    throw refusal("TOOL_CHANGED", server, tool, heldBack(server, locked, places));
+  };
+
+  const createInvoker = async (): Promise<ToolInvoker> => {
+    const { createMcpInvoker } = await import("@cem/mcp-client");
+    return createMcpInvoker(await connections(), {
+      findTool,
+      ...(store === undefined ? {} : { store }),
+      onUnvalidated: ({ server, tool, reason }) =>
+        options.log?.("warning", `${server}.${tool}: its arguments are not checked: ${reason}.`),
+    });
+  };
+
+  const upstream: Upstream = {
+    servers,
+    holdsChanges,
+    folders,
+    changes,
+    invoker: {
+      specificationVersion: "v1",
+      async invoke(call, context) {
+        try {
+          invoking ??= createInvoker();
+          const result = await (await invoking).invoke(call, context);
+          if (result.ok && servers.has(call.server)) {
+            const folder = await folderOf(call.server);
+            const generated = await folders.read(folder);
+            if (generated !== undefined) await observer.see(folder, generated, call.tool, result.value);
+          }
+          return result;
+        } catch (error) {
+          return { ok: false, error: toErrorInfo(error) };
+        }
+      },
+    },
+    folderOf,
+    connections,
+    connectionsSoFar: () => connected,
+    decorate(catalog) {
+      return {
+        specificationVersion: "v1",
+        list: async (listOptions) => markUnavailable(await catalog.list(listOptions), upstream),
+      };
+    },
+    async close() {
+      await (await connecting?.catch(() => undefined))?.close();
+      await observer.save();
+    },
+  };
+  return upstream;
+}
+
+function notGenerated(server: string, tool: string): CemError {
+  return new CemError(
+    "TOOL_UNKNOWN",
+    `No file was generated for the tool "${tool}" of server "${server}". Make it with  cem generate ${server}`,
+    { details: { server, tool } },
+  );
+}
+
+/** What a server says of itself interests who looks for a fault; that it is down interests everybody. */
+function toLogLine({ server, level, source, message }: LogEntry): Parameters<Log> {
+  const text = source === "client" ? message : `${server} (${source}): ${message}`;
+  return [level === "warn" ? "warning" : level, text];
+}

@@ -1,0 +1,59 @@
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+import { createAgent } from "../src/index.ts";
+import type { Agent, ConfigInput } from "../src/index.ts";
+
+type Servers = NonNullable<ConfigInput["mcpServers"]>;
+
+const require = createRequire(import.meta.url);
+const oddServer = fileURLToPath(new URL("../../mcp-client/fixtures/odd-server.ts", import.meta.url));
+
+/** An installed reference server: `everything`, `filesystem`. */
+export function reference(name: string, ...args: string[]): { command: string; args: string[] } {
+  const manifest = require.resolve(`@modelcontextprotocol/server-${name}/package.json`);
+  return { command: process.execPath, args: [path.join(manifest, "../dist/index.js"), ...args] };
+}
+
+/** A server that misbehaves as told, with a description for its tool `echo`. */
+export function odd(mode: string, ...saying: string[]): { command: string; args: string[] } {
+  return { command: process.execPath, args: [oddServer, mode, ...saying] };
+}
+
+export interface Project {
+  folder: string;
+  log: string[];
+  /** Where everything is set up as in this folder, with these servers. */
+  source(
+    servers: Servers,
+    more?: ConfigInput,
+  ): { cwd: string; configFile: false; config: ConfigInput; onLog: (line: string) => void };
+  /** An agent with these servers, gone after the test. */
+  agent(servers: Servers, more?: ConfigInput): Agent;
+}
+
+/** A folder of its own, gone after the test. */
+export async function makeProject(): Promise<Project> {
+  const folder = await realpath(await mkdtemp(path.join(tmpdir(), "cem-upstream-")));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const log: string[] = [];
+  const source: Project["source"] = (mcpServers, more = {}) => ({
+    cwd: folder,
+    configFile: false,
+    config: { mcpServers, logging: { level: "DEBUG" }, ...more },
+    onLog: (line) => log.push(line),
+  });
+  return {
+    folder,
+    log,
+    source,
+    agent(servers, more) {
+      const agent = createAgent({ ...source(servers, more), oneRun: true });
+      onTestFinished(() => agent.dispose());
+      return agent;
+    },
+  };
+}

@@ -1,0 +1,3 @@
+export { createFallbackGenerator } from "./fallback-generator.ts";
+export { createLlmGenerator } from "./llm-generator.ts";
+export type { LlmBudget, LlmPrices, LlmProvider, LlmSettings } from "./settings.ts";

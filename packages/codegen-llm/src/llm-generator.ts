@@ -1,0 +1,116 @@
+import { CemError } from "@cem/core";
+import type {
+  CodeGenerator,
+  GeneratedCode,
+  GenerateRequest,
+  GenerationRefused,
+  GenerationUsage,
+  ToolDefinition,
+} from "@cem/core";
+import { readAnswer } from "./answer.ts";
+import type { Answer } from "./answer.ts";
+import { createClient } from "./client.ts";
+import { CompletionStream } from "./completion.ts";
+import type { CompletionRequest } from "./completion.ts";
+import { createPrompt } from "./prompt.ts";
+import {
+  DEFAULT_MAX_RETRIES,
+  DEFAULT_MAX_TOKENS,
+  DEFAULT_TEMPERATURE,
+  DEFAULT_TIMEOUT_MS,
+  endpointOf,
+} from "./settings.ts";
+import type { LlmSettings } from "./settings.ts";
+import { affordableTokens, usageOf } from "./spending.ts";
+
+/**
+ * A generator that asks a language model. The client is loaded with the first request; nothing is sent before.
+ *
+ * `generate` throws CemError `LLM_KEY_MISSING`, `LLM_KEY_REFUSED`, `LLM_RATE_LIMITED`, `LLM_REQUEST_REFUSED`,
+ * `LLM_FAILED`, `LLM_TIMED_OUT`, `LLM_UNREACHABLE`, `LLM_ANSWER_UNUSABLE`, `LLM_BUDGET_EXCEEDED` or
+ * `LLM_PACKAGE_MISSING`; `details.usage` tells what was spent all the same. No message ever holds the key.
+ */
+export function createLlmGenerator(settings: LlmSettings): CodeGenerator {
+  return new LlmGenerator(settings);
+}
+
+class LlmGenerator implements CodeGenerator {
+  readonly specificationVersion = "v1";
+  readonly #settings: LlmSettings;
+  #stream: Promise<CompletionStream> | undefined;
+
+  constructor(settings: LlmSettings) {
+    this.#settings = settings;
+  }
+
+  async generate(request: GenerateRequest): Promise<GeneratedCode | GenerationRefused> {
+    const { onProgress, signal, spent, task, tools } = request;
+    const { budget, maxTokens = DEFAULT_MAX_TOKENS, model, prices } = this.#settings;
+    signal?.throwIfAborted();
+    const messages = createPrompt(request);
+    const affordable =
+      budget === undefined
+        ? maxTokens
+        : await affordableTokens(messages, spent, { budget, maxTokens, model, prices });
+    const stream = await this.#obtainStream();
+    const asked: CompletionRequest = { messages, maxTokens: affordable, signal };
+    if (onProgress !== undefined) asked.onProgress = (characters) => onProgress({ model, characters });
+    const completion = await stream.complete(asked);
+    const usage = await usageOf(completion, messages, this.#settings);
+    const answer = readWithUsage(completion.text, tools, usage);
+    if ("missing" in answer) return { ...refusal(task, answer.missing), usage };
+    const { code } = answer;
+    return {
+      status: "generated",
+      code,
+      origin: "llm",
+      uses: tools.filter((tool) => isUsed(tool, code)),
+      usage,
+    };
+  }
+
+  #obtainStream(): Promise<CompletionStream> {
+    this.#stream ??= this.#createStream().catch((error: unknown) => {
+      // What was missing may have been installed by the next time.
+      this.#stream = undefined;
+      throw error;
+    });
+    return this.#stream;
+  }
+
+  async #createStream(): Promise<CompletionStream> {
+    const {
+      model,
+      maxRetries = DEFAULT_MAX_RETRIES,
+      temperature = DEFAULT_TEMPERATURE,
+      timeoutMs = DEFAULT_TIMEOUT_MS,
+    } = this.#settings;
+    const endpoint = endpointOf(this.#settings);
+    const client = await createClient(endpoint, { timeoutMs, maxRetries });
+    return new CompletionStream(client, {
+      model,
+      apiKey: endpoint.apiKey,
+      temperature,
+      timeoutMs,
+      maxRetries,
+    });
+  }
+}
+
+function readWithUsage(text: string, tools: readonly ToolDefinition[], usage: GenerationUsage): Answer {
+  try {
+    return readAnswer(text, tools, usage.model);
+  } catch (error) {
+    if (!CemError.isInstance(error)) throw error;
+    throw new CemError(error.code, error.message, { details: { ...error.details, usage } });
+  }
+}
+
+function refusal(task: string, missing: string): GenerationRefused {
+  const hint = missing === "" ? "The tools can't do this task." : `${missing.replace(/[.]?$/u, "")}.`;
+  return { status: "refused", steps: [{ step: task, reason: "no-tool", hint }] };
+}
+
+function isUsed({ module, name }: ToolDefinition, code: string): boolean {
+  return code.includes(module.replace(/^\.\//u, "")) && code.includes(name);
+}

@@ -1,0 +1,88 @@
+import { CemError } from "@cem/core";
+import type { GenerationUsage } from "@cem/core";
+import type { Completion, Message } from "./completion.ts";
+import type { LlmBudget, LlmPrices, LlmSettings } from "./settings.ts";
+
+const PER_MILLION = 1_000_000;
+/** What an API adds around each message. */
+const TOKENS_PER_MESSAGE = 4;
+/** An answer shorter than this is no program. */
+const MIN_ANSWER_TOKENS = 50;
+
+/** Counts with the o200k_base vocabulary, which is loaded at the first call. */
+export async function countTokens(text: string): Promise<number> {
+  const { countTokens: count } = await import("gpt-tokenizer/encoding/o200k_base");
+  return count(text, { disallowedSpecial: new Set() });
+}
+
+async function promptTokens(messages: readonly Message[]): Promise<number> {
+  const text = messages.map(({ content }) => (typeof content === "string" ? content : "")).join("\n");
+  return (await countTokens(text)) + messages.length * TOKENS_PER_MESSAGE;
+}
+
+/** What one answer cost, counted here where the API does not tell. */
+export async function usageOf(
+  { text, usage }: Completion,
+  messages: readonly Message[],
+  { model, prices }: Pick<LlmSettings, "model" | "prices">,
+): Promise<GenerationUsage> {
+  const inputTokens = usage?.inputTokens ?? (await promptTokens(messages));
+  const outputTokens = usage?.outputTokens ?? (await countTokens(text));
+  return withCost({ model, requests: 1, inputTokens, outputTokens }, prices);
+}
+
+function withCost(usage: GenerationUsage, prices: LlmPrices | undefined): GenerationUsage {
+  if (prices === undefined) return usage;
+  const { inputTokens, outputTokens } = usage;
+  const dollars = inputTokens * prices.inputPerMillion + outputTokens * prices.outputPerMillion;
+  return { ...usage, cost: dollars / PER_MILLION };
+}
+
+/**
+ * How long an answer may be so that the task stays within its budget.
+ *
+ * @throws CemError `LLM_BUDGET_EXCEEDED` where no answer would.
+ */
+export async function affordableTokens(
+  messages: readonly Message[],
+  spent: GenerationUsage | undefined,
+  {
+    budget,
+    maxTokens,
+    model,
+    prices,
+  }: { budget: LlmBudget; maxTokens: number; model: string; prices?: LlmPrices | undefined },
+): Promise<number> {
+  const prompt = await promptTokens(messages);
+  const limits = [maxTokens];
+  if (budget.tokens !== undefined) {
+    limits.push(budget.tokens - tokensOf(spent) - prompt);
+  }
+  if (budget.cost !== undefined && prices !== undefined && prices.outputPerMillion > 0) {
+    const left = budget.cost - (spent?.cost ?? 0) - (prompt * prices.inputPerMillion) / PER_MILLION;
+    limits.push(Math.floor((left * PER_MILLION) / prices.outputPerMillion));
+  }
+  const affordable = Math.min(...limits);
+  if (affordable >= Math.min(MIN_ANSWER_TOKENS, maxTokens)) return affordable;
+  throw new CemError("LLM_BUDGET_EXCEEDED", budgetMessage(budget, spent, prompt, model), {
+    details: { ...budget, spentTokens: tokensOf(spent), promptTokens: prompt },
+  });
+}
+
+function tokensOf(spent: GenerationUsage | undefined): number {
+  return (spent?.inputTokens ?? 0) + (spent?.outputTokens ?? 0);
+}
+
+function budgetMessage(
+  budget: LlmBudget,
+  spent: GenerationUsage | undefined,
+  prompt: number,
+  model: string,
+): string {
+  const bounds = [
+    ...(budget.tokens === undefined ? [] : [`${budget.tokens.toLocaleString("en")} tokens`]),
+    ...(budget.cost === undefined ? [] : [`$${budget.cost}`]),
+  ].join(" or ");
+  const used = tokensOf(spent).toLocaleString("en");
+  return `Asking ${model} would go over the task's budget of ${bounds}: ${used} tokens are spent, the next prompt has ${prompt.toLocaleString("en")}. Allow more with llm.budget_tokens or llm.budget_usd.`;
+}

@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import { load } from "../test/config-folder.ts";
+import { addServer, removeServer } from "./edit-servers.ts";
+import { renderConfigTemplate } from "./template.ts";
+
+const entry = { command: "npx", args: ["-y", "@scope/server"] };
+
+describe("addServer", () => {
+  it("makes a first configuration", () => {
+    expect(addServer("", "a", entry)).toBe(
+      'mcpServers:\n  a:\n    command: npx\n    args:\n      - -y\n      - "@scope/server"\n',
+    );
+  });
+
+  it("keeps every comment and setting of what is there", async () => {
+    const before = renderConfigTemplate();
+    const after = addServer(before, "a", entry);
+    const comments = (text: string): string[] => [...text.matchAll(/#.*$/gm)].map(String);
+    expect(comments(after)).toEqual(comments(before));
+    const { config } = await load(after);
+    expect(config.mcpServers).toMatchObject([{ name: "a", ...entry }]);
+    expect({ ...config, mcpServers: [] }).toMatchObject({
+      llm: { provider: "openai" },
+      optimizations: { sandboxPoolSize: 3 },
+    });
+  });
+
+  it.each([
+    ["mcp_servers: # ours\n  - name: b # the first\n    url: http://b.example\n"],
+    ["mcpServers: # ours\n  b: # the first\n    url: http://b.example\n"],
+  ])("adds to the form that is there: %j", async (before) => {
+    const after = addServer(before, "a", entry);
+    expect(after).toMatch(/# ours[^]*b[^]*# the first/);
+    expect((await load(after)).config.mcpServers.map(({ name }) => name)).toEqual(["b", "a"]);
+    expect(() => addServer(after, "a", entry)).toThrow(expect.objectContaining({ code: "SERVER_EXISTS" }));
+    const { config } = await load(removeServer(after, "a") ?? "");
+    expect(config.mcpServers.map(({ name }) => name)).toEqual(["b"]);
+  });
+
+  it.each(["a: [1", "- a list", "text"])("refuses %j", (yaml) => {
+    expect(() => addServer(yaml, "a", entry)).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
+  });
+});
+
+describe("removeServer", () => {
+  it("leaves nothing behind, and tells when there is no such server", () => {
+    const yaml = "# mine\nlogging:\n  level: INFO\n";
+    expect(removeServer(addServer(yaml, "a", entry), "a")).toBe(yaml);
+    expect(removeServer(yaml, "a")).toBeUndefined();
+    expect(removeServer("", "a")).toBeUndefined();
+  });
+});

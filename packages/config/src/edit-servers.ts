@@ -1,0 +1,79 @@
+import { isMap, isSeq, parseDocument, type Document, type YAMLMap, type YAMLSeq } from "yaml";
+import { CemError } from "@cem/core";
+
+const KEYS = ["mcp_servers", "mcpServers"];
+
+/** A server as it stands in config.yaml. */
+export type ServerEntry = Readonly<Record<string, unknown>>;
+
+/**
+ * Adds an MCP server to the text of a config.yaml, in the form that the others there have. Comments and everything
+ * else stay.
+ *
+ * @throws CemError `SERVER_EXISTS`, or `CONFIG_INVALID` for a text that can't be edited.
+ */
+export function addServer(yaml: string, name: string, entry: ServerEntry): string {
+  const document = parse(yaml);
+  const { key, servers } = find(document);
+  if (isSeq(servers) && servers.items.length > 0) {
+    if (indexIn(servers, name) !== -1) throw exists(name);
+    servers.add(document.createNode({ name, ...entry }));
+  } else if (isMap(servers) && servers.items.length > 0) {
+    if (servers.has(name)) throw exists(name);
+    servers.set(document.createNode(name), document.createNode(entry));
+  } else {
+    const map = document.createNode({ [name]: entry });
+    if (document.contents === null) document.contents = document.createNode({});
+    document.set(key, map);
+  }
+  return print(document);
+}
+
+/**
+ * Removes an MCP server from the text of a config.yaml.
+ *
+ * @returns the new text, or `undefined` when the server is not in it.
+ */
+export function removeServer(yaml: string, name: string): string | undefined {
+  const document = parse(yaml);
+  const { key, servers } = find(document);
+  if (isSeq(servers)) {
+    const index = indexIn(servers, name);
+    if (index === -1) return undefined;
+    servers.delete(index);
+  } else if (!isMap(servers) || !servers.delete(name)) return undefined;
+  if (servers.items.length === 0) document.delete(key);
+  return print(document);
+}
+
+function parse(yaml: string): Document {
+  const document = parseDocument(yaml);
+  const [error] = document.errors;
+  const isEditable = error === undefined && (document.contents === null || isMap(document.contents));
+  if (isEditable) return document;
+  // The parser's own messages can quote the file, and so a secret.
+  const why = error === undefined ? "is not a mapping of settings" : `is not valid YAML (${error.code})`;
+  throw new CemError("CONFIG_INVALID", `The configuration ${why}, so it can't be edited.`);
+}
+
+function find(document: Document): { key: string; servers: YAMLMap | YAMLSeq | undefined } {
+  const key = KEYS.find((candidate) => document.has(candidate)) ?? "mcpServers";
+  const servers: unknown = document.contents === null ? undefined : document.get(key, true);
+  return { key, servers: isMap(servers) || isSeq(servers) ? servers : undefined };
+}
+
+function indexIn(servers: YAMLSeq, name: string): number {
+  return servers.items.findIndex((item) => isMap(item) && item.get("name") === name);
+}
+
+function print(document: Document): string {
+  return document.toString({ lineWidth: 0 });
+}
+
+function exists(name: string): CemError {
+  return new CemError(
+    "SERVER_EXISTS",
+    `There is a server "${name}" already. Take another name, or remove it first:  cem remove ${name}`,
+    { details: { server: name } },
+  );
+}

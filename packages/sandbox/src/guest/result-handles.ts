@@ -1,0 +1,150 @@
+import { deno, type GuestFile } from "./deno.ts";
+import { toHostPath } from "./paths.ts";
+import {
+  ByteArray,
+  create,
+  decode,
+  defineProperty,
+  execPattern,
+  freeze,
+  isArray,
+  keys,
+  max,
+  min,
+  parseJson,
+  subarray,
+} from "./primordials.ts";
+
+/** The only places that a handle leads to, whatever it says: files that the host keeps results in. */
+const KEPT_PATH = /^\/workspace\/results\/[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
+const KINDS = freeze(["image", "audio", "resource", "text", "json"]);
+/** Handles are looked for this deep. */
+const MAX_DEPTH = 64;
+const DEFAULT_PAGE_BYTES = 64 * 1024;
+/** A character takes up to four bytes; a page has room for one. */
+const MIN_PAGE_BYTES = 4;
+
+// Taken before the program runs, and called with real paths.
+const open = deno.open.bind(deno);
+
+interface Handle {
+  type: string;
+  mimeType: string;
+  path: string;
+}
+
+/** A page of a kept text. */
+interface TextPage {
+  text: string;
+  /** Where it begins, in bytes. */
+  offset: number;
+  /** Where the next one begins; `null` after the last. */
+  next: number | null;
+  /** The whole, in bytes. */
+  size: number;
+}
+
+function isHandle(value: Record<string, unknown>): boolean {
+  const { type, path, mimeType, size } = value;
+  if (typeof path !== "string" || typeof mimeType !== "string" || typeof size !== "number") return false;
+  let isKind = false;
+  for (let index = 0; index < KINDS.length; index += 1) if (KINDS[index] === type) isKind = true;
+  return isKind && execPattern(KEPT_PATH, path) !== null;
+}
+
+/** Gives every handle in a tool's result its methods. They are not enumerable: as JSON a handle stays what it was. */
+export function reviveHandles(value: unknown, depth: number): unknown {
+  if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return value;
+  if (isArray(value)) {
+    for (let index = 0; index < value.length; index += 1) reviveHandles(value[index], depth + 1);
+    return value;
+  }
+  const members = value as Record<string, unknown>;
+  if (isHandle(members)) {
+    addMethods(members as unknown as Handle);
+    return value;
+  }
+  const names = keys(members);
+  for (let index = 0; index < names.length; index += 1) {
+    reviveHandles(members[names[index] as string], depth + 1);
+  }
+  return value;
+}
+
+function addMethods(handle: Handle): void {
+  // What the methods read is settled here, whatever the program makes of the object.
+  const { type, mimeType, path } = handle;
+  const assertText = (): void => {
+    if (type !== "image" && type !== "audio") return;
+    throw new TypeError(`This result is ${mimeType}, not text. Use bytes(), or read ${path} as a file.`);
+  };
+  const text = async (): Promise<string> => {
+    assertText();
+    return decode((await readKept(path, 0, Infinity)).bytes);
+  };
+  const methods = create(null) as Record<string, unknown>;
+  methods["page"] = async (offset = 0, limit = DEFAULT_PAGE_BYTES): Promise<TextPage> => {
+    assertText();
+    return readPage(path, offset, limit);
+  };
+  methods["text"] = text;
+  methods["json"] = async (): Promise<unknown> => parseJson(await text());
+  methods["bytes"] = async (offset = 0, limit = Infinity): Promise<Uint8Array> =>
+    (await readKept(path, offset, limit)).bytes;
+  const names = keys(methods);
+  for (let index = 0; index < names.length; index += 1) {
+    const name = names[index] as string;
+    defineProperty(handle, name, { value: methods[name], writable: true, configurable: true });
+  }
+}
+
+async function readPage(path: string, offset: number, limit: number): Promise<TextPage> {
+  const { bytes, size } = await readKept(path, offset, max(MIN_PAGE_BYTES, limit));
+  let end = bytes.length;
+  // A character that the page cuts through belongs to the next one.
+  if (offset + end < size) end = wholeCharacters(bytes);
+  const next = offset + end;
+  return { text: decode(subarray(bytes, 0, end)), offset, next: next < size && end > 0 ? next : null, size };
+}
+
+/** How many bytes are left without the beginning of a character at the end. */
+function wholeCharacters(bytes: Uint8Array): number {
+  for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
+    const byte = bytes[bytes.length - back] as number;
+    const isContinuation = byte >= 0x80 && byte < 0xc0;
+    if (isContinuation) continue;
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return length > back ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
+}
+
+async function readKept(
+  path: string,
+  offset: number,
+  limit: number,
+): Promise<{ bytes: Uint8Array; size: number }> {
+  if (!(offset >= 0) || !(limit >= 0)) {
+    throw new RangeError(`offset and limit are numbers of bytes from 0 on, not ${offset} and ${limit}.`);
+  }
+  const file = await open(toHostPath(path));
+  try {
+    const { size } = await file.stat();
+    const bytes = new ByteArray(max(0, min(limit, size - offset)));
+    if (offset > 0) await file.seek(offset, 0);
+    return { bytes: subarray(bytes, 0, await fill(file, bytes)), size };
+  } finally {
+    file.close();
+  }
+}
+
+/** Reads until the buffer is full or the file ends. */
+async function fill(file: GuestFile, bytes: Uint8Array): Promise<number> {
+  let read = 0;
+  while (read < bytes.length) {
+    const count = await file.read(subarray(bytes, read));
+    if (count === null || count === 0) break;
+    read += count;
+  }
+  return read;
+}

@@ -1,0 +1,42 @@
+/**
+ * What the guest has beyond ECMAScript and the Web's workers, as loose as can be: the checker is there for tools, and
+ * what it does not know of the runtime must not stop code.
+ */
+export const GUEST_GLOBALS = `
+declare const Deno: any;
+declare const process: any;
+declare const Buffer: any;
+declare const global: any;
+declare const window: any;
+declare const require: any;
+declare const module: any;
+declare const exports: any;
+declare const __dirname: any;
+declare const __filename: any;
+declare const localStorage: any;
+declare const sessionStorage: any;
+declare const Temporal: any;
+declare const alert: any;
+declare const confirm: any;
+declare const prompt: any;
+declare const setImmediate: any;
+declare const clearImmediate: any;
+declare const closed: any;
+declare const QuotaExceededError: any;
+declare const GPUBufferUsage: any;
+declare const GPUColorWrite: any;
+declare const GPUMapMode: any;
+declare const GPUShaderStage: any;
+declare const GPUTextureUsage: any;
+declare const Location: any;
+declare const Window: any;
+declare const Navigator: any;
+declare const NavigatorUAData: any;
+declare const Storage: any;
+declare let onload: any;
+declare let onbeforeunload: any;
+declare let onunload: any;
+interface ImportMeta { readonly url: string; readonly main: boolean; readonly dirname: string; readonly filename: string; resolve(specifier: string): string }
+declare type Temporal = any;
+declare type Buffer = any;
+`;

@@ -1,0 +1,147 @@
+import { randomBytes } from "node:crypto";
+import { constants } from "node:fs";
+import { open, unlink } from "node:fs/promises";
+import { CemError } from "@cem/core";
+import type { ResultPage, ResultStore } from "@cem/core";
+import { NotAFolder, openContained } from "./contained-folder.ts";
+import type { ContainedFolder } from "./contained-folder.ts";
+
+const RESULTS_FOLDER = "results";
+const GUEST_PREFIX = `/workspace/${RESULTS_FOLDER}/`;
+const DEFAULT_MAX_KEPT_BYTES = 2 * 1024 * 1024 * 1024;
+/** How much one read gives when nobody says. */
+const DEFAULT_PAGE_BYTES = 1024 * 1024;
+const MAX_NAME_CHARACTERS = 100;
+const RANDOM_BYTES = 6;
+/** A name of ours: what the store itself writes, and nothing that leads elsewhere. */
+const KEPT_NAME = /^[0-9a-f]{12}-[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/;
+/** Never through a link; never waiting for somebody at the other end of a pipe. */
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+
+const TYPES: Readonly<Record<string, string>> = {
+  csv: "text/csv",
+  gif: "image/gif",
+  html: "text/html",
+  jpg: "image/jpeg",
+  json: "application/json",
+  md: "text/markdown",
+  mp3: "audio/mpeg",
+  pdf: "application/pdf",
+  png: "image/png",
+  svg: "image/svg+xml",
+  txt: "text/plain",
+  wav: "audio/wav",
+  webp: "image/webp",
+};
+
+export interface ResultStoreSettings {
+  /** Absolute path on the host of what the guest sees as `/workspace`. */
+  workspaceDir: string;
+  /** When more than this was kept, the oldest results of this store are removed, in bytes. Default: 2 GiB. */
+  maxKeptBytes?: number;
+}
+
+/**
+ * Keeps results as files in the workspace's `results` folder. Guest code may change, remove or replace what is there:
+ * the store follows no links, and reads what it finds as bytes.
+ *
+ * Its methods throw CemError `RESULTS_UNUSABLE` when `results` is something other than a folder.
+ */
+export function createResultStore(settings: ResultStoreSettings): ResultStore {
+  const { workspaceDir, maxKeptBytes = DEFAULT_MAX_KEPT_BYTES } = settings;
+  const kept: { name: string; mimeType: string; size: number }[] = [];
+  let keptBytes = 0;
+
+  const removeOldest = async (folder: ContainedFolder): Promise<void> => {
+    while (keptBytes > maxKeptBytes && kept.length > 1) {
+      const oldest = kept.shift();
+      if (oldest === undefined) return;
+      keptBytes -= oldest.size;
+      // The guest may have removed it.
+      await unlink(folder.child(oldest.name)).catch(() => {});
+    }
+  };
+
+  return {
+    specificationVersion: "v1",
+    async write(bytes, mimeType, suggestedName) {
+      await using folder = await openResults(workspaceDir, true);
+      const name = `${randomBytes(RANDOM_BYTES).toString("hex")}-${plainName(suggestedName)}`;
+      const file = await open(folder.child(name), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o644);
+      try {
+        await file.writeFile(bytes);
+      } finally {
+        await file.close();
+      }
+      kept.push({ name, mimeType, size: bytes.length });
+      keptBytes += bytes.length;
+      await removeOldest(folder);
+      return { path: GUEST_PREFIX + name, size: bytes.length };
+    },
+    async read(path, { offset = 0, limit = DEFAULT_PAGE_BYTES } = {}) {
+      const name = path.startsWith(GUEST_PREFIX) ? path.slice(GUEST_PREFIX.length) : "";
+      if (!KEPT_NAME.test(name)) throw unknownResult(path);
+      await using folder = await openResults(workspaceDir, false, path);
+      const page = await readPiece(folder.child(name), offset, limit);
+      if (page === undefined) throw unknownResult(path);
+      const mimeType = kept.find((one) => one.name === name)?.mimeType ?? typeByName(name);
+      return { ...page, mimeType, offset };
+    },
+  };
+}
+
+async function openResults(workspaceDir: string, create: boolean, path = ""): Promise<ContainedFolder> {
+  try {
+    const folder = await openContained(workspaceDir, [RESULTS_FOLDER], create);
+    if (folder !== undefined) return folder;
+  } catch (error) {
+    if (!(error instanceof NotAFolder)) throw error;
+    throw new CemError(
+      "RESULTS_UNUSABLE",
+      `Results can't be kept: "${RESULTS_FOLDER}" in the workspace is a link or a file. Remove it.`,
+      { details: { workspaceDir }, cause: error },
+    );
+  }
+  throw unknownResult(path);
+}
+
+async function readPiece(
+  file: string,
+  offset: number,
+  limit: number,
+): Promise<Pick<ResultPage, "bytes" | "size"> | undefined> {
+  const opened = await open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => undefined);
+  if (opened === undefined) return undefined;
+  try {
+    const found = await opened.stat();
+    if (!found.isFile()) return undefined;
+    const buffer = Buffer.alloc(Math.max(0, Math.min(limit, found.size - offset)));
+    let read = 0;
+    while (read < buffer.length) {
+      const { bytesRead } = await opened.read(buffer, read, buffer.length - read, offset + read);
+      if (bytesRead === 0) break;
+      read += bytesRead;
+    }
+    return { bytes: buffer.subarray(0, read), size: found.size };
+  } finally {
+    await opened.close();
+  }
+}
+
+function unknownResult(path: string): CemError {
+  return new CemError(
+    "RESULT_UNKNOWN",
+    `There is no result ${JSON.stringify(path.slice(0, 200))}. Results are called /workspace/${RESULTS_FOLDER}/…, as their handles say.`,
+    { details: { path: path.slice(0, 200) } },
+  );
+}
+
+/** A file's name that is safe everywhere, whatever was suggested. */
+function plainName(suggested: string): string {
+  const plain = suggested.replaceAll(/[^A-Za-z0-9._-]+/g, "-").replace(/^[.-]+/, "");
+  return plain.slice(-MAX_NAME_CHARACTERS).replace(/^[.-]+/, "") || "result";
+}
+
+function typeByName(name: string): string {
+  return TYPES[name.split(".").at(-1) ?? ""] ?? "application/octet-stream";
+}
