@@ -9,13 +9,13 @@ import { createAgentServer, createLogger, serveHttp } from "../src/index.ts";
  * Measures the server against the agent alone: the same program through the agent in this process, over HTTP and over
  * stdio, by 1, 8 and 32 clients; the time from start to ready; and the memory after many calls against after a tenth.
  *
- *     node --conditions=@cem/source scripts/bench.ts [calls for speed] [calls for memory]
+ *     node --conditions=@cem/source scripts/bench.ts [calls for speed] [calls for memory] [most clients]
  *
  * A table goes to standard error, JSON to standard output. On a busy machine only the ratios count.
  */
-const CLIENTS = [1, 8, 32];
 const CODE = `import { add } from "./servers/calculator/index.ts"; return await add({ a: 1, b: 2 });`;
-const [speedCalls = 200, memoryCalls = 1_000] = process.argv.slice(2).map(Number);
+const [speedCalls = 200, memoryCalls = 10_000, mostClients = 32] = process.argv.slice(2).map(Number);
+const CLIENTS = [1, 8, 32].filter((count) => count <= mostClients);
 const STDIO_SERVER = fileURLToPath(new URL("../fixtures/stdio-server.ts", import.meta.url));
 const MB = 1024 * 1024;
 
@@ -118,25 +118,34 @@ async function memoryAfter(call: Call, calls: number): Promise<number> {
   return round(process.memoryUsage().rss / MB);
 }
 
+const row = (cells: (string | number)[]): string =>
+  `${cells.map((cell) => String(cell).padStart(10)).join("")}\n`;
+const show = (speed: Speed): void => {
+  speeds.push(speed);
+  const { path, clients, callsPerSecond, p50Ms, p95Ms } = speed;
+  process.stderr.write(row([path, clients, callsPerSecond, p50Ms, p95Ms]));
+};
+
 const { agent } = createRealAgent();
 const server = createAgentServer({ agent });
 const serving = await serveHttp(server, { port: 0, logger: createLogger({ level: "ERROR" }) });
 const speeds: Speed[] = [];
+process.stderr.write(row(["path", "clients", "calls/s", "p50 ms", "p95 ms"]));
 for (const count of CLIENTS) {
   const direct: Call = () => agent.executeCode(CODE);
   await direct();
-  speeds.push(
+  show(
     await measure(
       "agent",
       Array.from({ length: count }, () => direct),
     ),
   );
   const overHttp = await httpClients(serving.url, count);
-  speeds.push(await measure("http", overHttp.map(callOf)));
+  show(await measure("http", overHttp.map(callOf)));
   await closeAll(overHttp);
   const overStdio = await stdioClients(count);
   await Promise.all(overStdio.map((client) => callOf(client)()));
-  speeds.push(await measure("stdio", overStdio.map(callOf)));
+  show(await measure("stdio", overStdio.map(callOf)));
   await closeAll(overStdio);
 }
 const readyMs = await startToReady();
@@ -148,12 +157,6 @@ await client.close();
 await serving.close();
 await agent.dispose();
 
-const row = (cells: (string | number)[]): string =>
-  `${cells.map((cell) => String(cell).padStart(10)).join("")}\n`;
-process.stderr.write(row(["path", "clients", "calls/s", "p50 ms", "p95 ms"]));
-for (const { path, clients, callsPerSecond, p50Ms, p95Ms } of speeds) {
-  process.stderr.write(row([path, clients, callsPerSecond, p50Ms, p95Ms]));
-}
 process.stderr.write(`start to first answer: ${readyMs} ms\n`);
 process.stderr.write(
   `memory: ${early} MB after ${memoryCalls / 10} calls, ${late} MB after ${memoryCalls}\n`,

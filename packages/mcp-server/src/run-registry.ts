@@ -91,6 +91,8 @@ export class RunRegistry {
     const run = this.#find(id, owner);
     this.#touch(run);
     const finished = await run.finishedWithin(this.#yieldAfterMs, signal);
+    // Who does not wait any more must not take what the next one wants to read.
+    signal.throwIfAborted();
     if (!finished) return this.#view(run);
     this.#forget(run);
     return { state: "finished", result: await run.result };

@@ -182,6 +182,18 @@ describe("RunRegistry", () => {
     expect(await runs.end(id, "ada")).toBe(finished);
   });
 
+  it("keeps output and result from who does not wait any more", async () => {
+    const runs = new RunRegistry({ yieldAfterMs: 10 });
+    const view = await runs.start(request(() => delay(60, finished)));
+    const { id } = view as { id: string };
+    await expect(runs.wait(id, "", AbortSignal.abort(new Error("left")))).rejects.toThrow("left");
+    await delay(80);
+    expect(await runs.wait(id, "", AbortSignal.timeout(1_000))).toEqual({
+      state: "finished",
+      result: finished,
+    });
+  });
+
   it("ends a run that nobody asks for any more", async () => {
     const runs = new RunRegistry({ yieldAfterMs: 10, idleMs: 50 });
     await runs.start(request(forever));
