@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 import { basename } from "node:path/posix";
 import { pathToFileURL } from "node:url";
 import type { IsolationLevel } from "@cem/core";
-import { GUEST_CLIENT_SPECIFIER } from "@cem/sandbox";
-import { GUEST_RUNNER, guestPaths, standInFolder, type GuestPlan } from "./guest-plan.ts";
+import { GUEST_CLIENT_SPECIFIER, GUEST_RUNNER } from "@cem/sandbox";
+import { guestPaths, standInFolder, type GuestPlan } from "./guest-plan.ts";
 
 interface ImportMap {
   imports: Record<string, string>;

@@ -1,0 +1,2 @@
+export { createMicrosandboxProvider } from "./provider.ts";
+export type { MicrosandboxProvider, MicrosandboxSettings } from "./provider.ts";
