@@ -153,6 +153,7 @@ export class TaskRun {
     };
     if (stages.invoker !== undefined) request.invoker = stages.invoker;
     if (options.limits !== undefined) request.limits = options.limits;
+    if (options.session !== undefined) request.session = options.session;
     const sandbox = await this.#context.sandbox();
     return sandbox.run(request);
   }

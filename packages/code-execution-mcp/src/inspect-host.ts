@@ -3,9 +3,9 @@ import path from "node:path";
 import type { LoadedConfig } from "@cem/config";
 import type { CatalogSnapshot, SandboxProbe } from "@cem/core";
 import type { ConfigSource } from "./agent-options.ts";
+import { probeSandboxes } from "./choose-sandbox.ts";
 import { createCatalog } from "./create-agent.ts";
 import { loadFrom } from "./load.ts";
-import { probeSandboxes } from "./sandboxes.ts";
 
 /** What a folder of the configuration is like on this host. */
 export interface FolderReport {

@@ -64,13 +64,18 @@ workflows:
   guardrails: {enabled: true, pii_detection: true, tokenization: true}
 `;
 /** What we added. */
-const OURS = /^execution\.(?:min_isolation|limits\..*|msb_.*)$|^llm\.(?:base_url|azure_embedder_.*)$/;
+const OURS =
+  /^execution\.(?:min_isolation|limits\..*|msb_.*)$|^optimizations\.sandbox_reuse$|^llm\.(?:base_url|azure_embedder_.*)$/;
 
 describe("a config.yaml written for the Python original", () => {
   it("loads as it is, every key of it", async () => {
     const { config, origins, warnings } = await load(WRITTEN_FOR_THE_ORIGINAL);
     expect(warnings).toEqual([]);
-    expect(config.execution).toMatchObject({ sandboxType: "microsandbox", state: { stateFormat: "binary" } });
+    expect(config.execution).toMatchObject({
+      sandboxType: "microsandbox",
+      sandboxImage: "python",
+      state: { stateFormat: "binary" },
+    });
     expect(config.llm).toMatchObject({ provider: "azure_openai", maxCompletionTokens: 2000 });
     expect(config.optimizations.sandboxPooling).toBe(false);
     expect(config.toolMappings).toMatchObject([{ serverName: "weather", pythonFunctionName: "get_weather" }]);

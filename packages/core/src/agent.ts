@@ -79,6 +79,8 @@ export interface ExecuteOptions {
   signal?: AbortSignal;
   onEvent?: (event: AgentEvent) => void;
   limits?: Partial<RunLimits>;
+  /** Whose run this is: runs of two sessions never share a guest. Default: the agent's own session. */
+  session?: string;
 }
 
 /** The whole way from a task to its result. */

@@ -17,6 +17,7 @@ import { CemError } from "@cem/core";
 import { GUEST_CLIENT_SPECIFIER, GUEST_RUNNER, guestBootFile } from "@cem/sandbox";
 
 const KEY_CHARACTERS = 16;
+const MS_PER_SECOND = 1_000;
 
 /** What a machine needs to run programs, beside a C library. */
 export interface GuestRuntime {
@@ -52,7 +53,9 @@ export function findGuestRuntime(denoPath?: string): GuestRuntime {
   const importMap = JSON.stringify({
     imports: { [GUEST_CLIENT_SPECIFIER]: `file://${GUEST_RUNNER}/guest/${bootName}` },
   });
-  const hash = createHash("sha256").update(`${denoFile} ${found.size} ${found.mtimeMs} ${importMap}`);
+  const hash = createHash("sha256").update(
+    `${found.size} ${Math.floor(found.mtimeMs / MS_PER_SECOND)} ${importMap}`,
+  );
   for (const { name, data } of runnerFiles(runnerDir)) hash.update(name).update(data);
   return { key: hash.digest("hex").slice(0, KEY_CHARACTERS), denoFile, runnerDir, bootName, importMap };
 }

@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import { processIdentity } from "./machine-process.ts";
 import type { MicrovmDriver } from "./microvm-driver.ts";
 
-const OWN_LABEL = "cem";
-const OWN_VALUE = "guest";
-const HOST_LABEL = "cem.host";
+export const OWN_LABEL = "cem";
+export const OWN_VALUE = "guest";
+export const HOST_LABEL = "cem.host";
 const PREFIX = "cem";
 const NAME_BYTES = 6;
 

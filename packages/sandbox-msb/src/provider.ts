@@ -75,6 +75,8 @@ export interface MicrosandboxProvider extends SandboxProvider {
 }
 
 const DEFAULT_BOOT_TIMEOUT_MS = 30_000;
+/** A machine that is up answers in a part of the time that it may take to boot. */
+const BOOT_TO_ANSWER = 10;
 const MIN_CONCURRENT_RUNS = 2;
 /** What the kernel and the runtime take of a machine before the program has anything. */
 const MACHINE_OVERHEAD_MB = 192;
@@ -142,6 +144,7 @@ class EmbeddedProvider implements MicrosandboxProvider {
       reuse: this.#settings.reuse,
       queueTimeoutMs: this.#settings.queueTimeoutMs,
       startTimeoutMs: this.#bootTimeoutMs,
+      answerTimeoutMs: this.#bootTimeoutMs / BOOT_TO_ANSWER,
       startGuest: () => this.#startGuest(prepared, { ...spec, limits }),
     });
   }

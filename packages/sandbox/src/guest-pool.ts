@@ -5,9 +5,7 @@ import { SessionGuests, type SessionLease } from "./session-guests.ts";
 
 /** A guest that has just booted is believed for so long; one that waited longer is asked first. */
 const FRESH_MS = 1_000;
-const HEALTH_TIMEOUT_MS = 2_000;
-/** How long a guest may take to be as before, after a run. */
-const RECOVERY_TIMEOUT_MS = 1_000;
+const ANSWER_TIMEOUT_MS = 1_000;
 /** More guests wait than at first, up to so many times as many, while runs find none. */
 const GROWTH_FACTOR = 4;
 
@@ -22,6 +20,8 @@ export interface GuestPoolSettings {
   idleMs: number;
   /** How long a guest may take to start, in milliseconds. Default 15,000. */
   startTimeoutMs?: number | undefined;
+  /** How long a guest may take to say that it is well, in milliseconds. Default 1,000. */
+  answerTimeoutMs?: number | undefined;
 }
 
 /** What a pool has done and holds. */
@@ -91,7 +91,7 @@ export class GuestPool {
    */
   async take(session?: string): Promise<Lease> {
     this.#watchIdle();
-    const kept = session === undefined ? undefined : this.#takeKept(session);
+    const kept = session === undefined ? undefined : await this.#takeKept(session);
     if (kept !== undefined) return this.#lease(kept);
     const connected = (await this.#takeWaiting()) ?? (await this.#startNow());
     return this.#lease({ session, connected, runs: 0 });
@@ -127,12 +127,11 @@ export class GuestPool {
     await Promise.all(living.map((guest) => guest.exited));
   }
 
-  #takeKept(session: string): SessionLease | undefined {
+  async #takeKept(session: string): Promise<SessionLease | undefined> {
     for (;;) {
-      const kept = this.#sessions.take(session);
-      if (kept === undefined) return undefined;
-      if (kept.connected.guest.alive) {
-        this.#counts.reused += 1;
+      const kept = await this.#sessions.take(session);
+      if (kept?.connected.guest.alive !== false) {
+        if (kept !== undefined) this.#counts.reused += 1;
         return kept;
       }
       this.#counts.lost += 1;
@@ -152,10 +151,14 @@ export class GuestPool {
     return undefined;
   }
 
+  get #answerTimeoutMs(): number {
+    return this.#settings.answerTimeoutMs ?? ANSWER_TIMEOUT_MS;
+  }
+
   async #isWell(connected: ConnectedGuest, since: number): Promise<boolean> {
     if (performance.now() - since < FRESH_MS) return true;
     connected.guest.ref?.();
-    return (await checkHealth(connected, HEALTH_TIMEOUT_MS, "while it waited")) === undefined;
+    return (await checkHealth(connected, this.#answerTimeoutMs, "while it waited")) === undefined;
   }
 
   #startNow(): Promise<ConnectedGuest> {
@@ -172,19 +175,24 @@ export class GuestPool {
     return { connected, giveBack };
   }
 
-  /** Keeps a guest for its session once it says that the run left nothing. */
   async #keep(lease: SessionLease): Promise<void> {
-    const { connected } = lease;
+    const tooMany = await this.#sessions.keep(lease.session, this.#recover(lease));
+    tooMany?.connected.guest.kill();
+  }
+
+  /** Has a guest say that its run left nothing; one that doesn't is thrown away. */
+  async #recover(lease: SessionLease): Promise<SessionLease | undefined> {
+    const { connected, runs } = lease;
     const problem = this.#sessions.hasHadEnough(lease)
       ? "has had enough runs"
-      : await checkHealth(connected, RECOVERY_TIMEOUT_MS, "after its run");
+      : await checkHealth(connected, this.#answerTimeoutMs, "after its run");
     if (problem === undefined && !this.#disposed) {
       connected.guest.unref?.();
-      this.#sessions.keep(lease)?.connected.guest.kill();
-      return;
+      return { ...lease, runs: runs + 1 };
     }
     this.#counts.discarded += 1;
     connected.guest.kill();
+    return undefined;
   }
 
   async #start(): Promise<ConnectedGuest> {

@@ -52,6 +52,8 @@ export interface GuestSandboxSettings {
   queueTimeoutMs?: number | undefined;
   /** How long a guest may take to start, in milliseconds. Default 15,000. */
   startTimeoutMs?: number | undefined;
+  /** How long a guest that has no run may take to say that it is well, in milliseconds. Default 1,000. */
+  answerTimeoutMs?: number | undefined;
   /** Without a run for so long the waiting guests are let go, in milliseconds. Default 300,000. */
   idleMs?: number | undefined;
   /** Frees what belongs to the sandbox besides its guests. */
@@ -89,6 +91,7 @@ class PooledSandbox implements GuestSandbox {
       standby: settings.standby ?? DEFAULT_STANDBY,
       maxStandby: settings.maxStandby,
       startTimeoutMs: settings.startTimeoutMs,
+      answerTimeoutMs: settings.answerTimeoutMs,
       idleMs: settings.idleMs ?? DEFAULT_IDLE_MS,
     });
     if (settings.firstGuest === undefined) this.#pool.refill();
