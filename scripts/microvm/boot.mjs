@@ -4,7 +4,8 @@ import { createInterface } from "node:readline";
 import { say } from "../setup.mjs";
 
 const DEADLINE_MS = 900_000;
-const MEMORY_MB = 4_096;
+const MACHINE =
+  "-M q35 -accel tcg,thread=multi -cpu max,+svm,+npt,-la57,-pku -smp 2 -m 4096 -display none -serial stdio -no-reboot -nic none";
 
 /** Resolves with the counts that the tests gave. */
 export function bootOuterMachine({ kernel, initrd, systemImage, jobImage }) {
@@ -13,13 +14,11 @@ export function bootOuterMachine({ kernel, initrd, systemImage, jobImage }) {
   const qemu = spawn(
     "qemu-system-x86_64",
     [
-      ...["-M", "q35", "-accel", "tcg,thread=multi", "-cpu", "max,+svm,+npt,-la57,-pku"],
-      ...["-smp", "2", "-m", String(MEMORY_MB), "-kernel", kernel, "-initrd", initrd],
-      ...["-append", "console=ttyS0 quiet panic=-1 mitigations=off"],
-      ...disk(systemImage),
-      ...disk(jobImage),
-      ...["-display", "none", "-serial", "stdio", "-no-reboot", "-nic", "none"],
-    ],
+      MACHINE.split(" "),
+      ["-kernel", kernel, "-initrd", initrd, "-append", "console=ttyS0 quiet panic=-1 mitigations=off"],
+      disk(systemImage),
+      disk(jobImage),
+    ].flat(),
     { stdio: ["ignore", "pipe", "inherit"] },
   );
   const stop = () => qemu.kill("SIGKILL");

@@ -12,10 +12,10 @@ const SUITE = "bookworm";
 /** Increased when the system has to be built anew. */
 const SYSTEM_VERSION = 1;
 /** In the order they are loaded; those that are not there are part of the kernel. */
-const MODULES = [
-  ...["irqbypass", "ccp", "kvm", "kvm-amd", "virtio_ring", "virtio"],
-  ...["virtio_pci_legacy_dev", "virtio_pci_modern_dev", "virtio_pci", "virtio_blk"],
-];
+const MODULES =
+  "irqbypass ccp kvm kvm-amd virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_blk".split(
+    " ",
+  );
 const PROGRAMS = {
   "qemu-system-x86_64": "qemu-system-x86",
   debootstrap: "debootstrap",

@@ -3,8 +3,9 @@ import { createRequire } from "node:module";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { CemError } from "@cem/core";
+import type * as sdkModule from "microsandbox";
 
-export type Microsandbox = typeof import("microsandbox");
+export type Microsandbox = typeof sdkModule;
 
 const PACKAGE = "microsandbox";
 const PRIVATE_MODE = 0o700;

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { PassThrough, Writable } from "node:stream";
+import { Duplex, PassThrough, type Writable } from "node:stream";
 import { encodeHostMessage, readUsage, type Guest, type GuestExit, type GuestUsage } from "@cem/sandbox";
 import type { Microvm, MicrovmCommand, MicrovmProcess } from "./microvm-driver.ts";
 
@@ -88,14 +88,8 @@ class MicrovmGuest implements Guest {
 }
 
 function inputOf(runner: MicrovmProcess): Writable {
-  return new Writable({
-    decodeStrings: true,
-    write(chunk: Buffer, _encoding, done) {
-      void writePieces(runner, chunk).then(
-        () => done(),
-        (error: Error) => done(error),
-      );
-    },
+  return Duplex.from(async (chunks: AsyncIterable<Buffer>) => {
+    for await (const chunk of chunks) await writePieces(runner, Buffer.from(chunk));
   });
 }
 

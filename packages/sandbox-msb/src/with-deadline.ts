@@ -14,6 +14,7 @@ export async function withDeadline<Value>(
   void work.then(
     (value) => {
       if (over) late(value);
+      return undefined;
     },
     () => {},
   );

@@ -4,8 +4,8 @@ import type { Guest } from "./guest.ts";
 import { SessionGuests, type SessionLease } from "./session-guests.ts";
 
 /** A guest that has just booted is believed for so long; one that waited longer is asked first. */
-const FRESH_MS = 1_000;
-const ANSWER_TIMEOUT_MS = 1_000;
+const FRESH_MS = 10_000;
+const ANSWER_TIMEOUT_MS = 2_000;
 /** More guests wait than at first, up to so many times as many, while runs find none. */
 const GROWTH_FACTOR = 4;
 
@@ -20,7 +20,7 @@ export interface GuestPoolSettings {
   idleMs: number;
   /** How long a guest may take to start, in milliseconds. Default 15,000. */
   startTimeoutMs?: number | undefined;
-  /** How long a guest may take to say that it is well, in milliseconds. Default 1,000. */
+  /** How long a guest may take to say that it is well, in milliseconds. Default 2,000. */
   answerTimeoutMs?: number | undefined;
 }
 

@@ -52,7 +52,7 @@ export interface GuestSandboxSettings {
   queueTimeoutMs?: number | undefined;
   /** How long a guest may take to start, in milliseconds. Default 15,000. */
   startTimeoutMs?: number | undefined;
-  /** How long a guest that has no run may take to say that it is well, in milliseconds. Default 1,000. */
+  /** How long a guest that has no run may take to say that it is well, in milliseconds. Default 2,000. */
   answerTimeoutMs?: number | undefined;
   /** Without a run for so long the waiting guests are let go, in milliseconds. Default 300,000. */
   idleMs?: number | undefined;

@@ -8,6 +8,7 @@ import { importAll, importSource, type ImportRequest } from "./loader.ts";
 import { redirectOutput } from "./output.ts";
 import { toHostPath, usePaths } from "./paths.ts";
 import { protectCall, quote } from "./primordials.ts";
+import type * as reuseModule from "./reuse.ts";
 
 // The last two are for the stand-ins of Node's modules, where the guest has no view of its own.
 export { callTool, ToolError, patchNodeFunctions, toHostPath };
@@ -23,7 +24,7 @@ let ended = false;
 let version = "";
 /** The run under way; what an earlier one still says is nothing. */
 let current = 0;
-let reuse: typeof import("./reuse.ts") | undefined;
+let reuse: typeof reuseModule | undefined;
 
 function sayReady(): void {
   send(`{"type":"ready","version":${quote(version)}}`);

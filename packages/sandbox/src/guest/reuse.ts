@@ -130,7 +130,7 @@ type NextResolve = (specifier: string, context: object) => Resolved;
 async function numberModules(bootUrl: string): Promise<void> {
   const own = bootUrl.slice(0, bootUrl.lastIndexOf("/") + 1);
   const hooks = (await import("node:module")) as unknown as ModuleHooks;
-  requireCache = hooks.Module._cache;
+  ({ _cache: requireCache } = hooks.Module);
   cachedModules = ownKeys(requireCache).length;
   hooks.registerHooks({
     resolve(specifier, context, next) {
