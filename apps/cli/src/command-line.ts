@@ -1,5 +1,6 @@
 import { CemError } from "@cem/core";
 import { CommanderError } from "commander";
+import type { BenchOptions } from "./bench/command-options.ts";
 import type { Detail, SharedOptions } from "./command-options.ts";
 import { buildProgram, VERSION } from "./command-program.ts";
 import { MISUSE } from "./exit-codes.ts";
@@ -12,6 +13,7 @@ export type Invocation =
   | { command: "search"; query: string; detail: Detail; max: number; options: SharedOptions }
   | { command: "doctor"; listValues: boolean; options: SharedOptions }
   | { command: "init"; dir: string; options: SharedOptions }
+  | ({ command: "bench"; options: SharedOptions } & BenchOptions)
   | { command: "help"; text: string }
   | { command: "version"; text: string };
 
@@ -61,6 +63,6 @@ function wayOut(error: CommanderError, argv: readonly string[]): string {
   if (error.code === "commander.unknownCommand" && named.includes(" ")) {
     return `To run a task: cem run "${named}"`;
   }
-  const known = ["run", "exec", "tools", "search", "doctor", "init"].includes(named);
+  const known = ["run", "exec", "tools", "search", "doctor", "init", "bench"].includes(named);
   return `See: cem ${known ? `${named} ` : ""}--help`;
 }

@@ -38,4 +38,5 @@ export type {
 export { createDiscovery } from "@cem/discovery";
 export { createGuard } from "@cem/guardrails";
 export { createDenoSandboxProvider } from "@cem/sandbox-deno";
+export { createMicrosandboxProvider } from "@cem/sandbox-msb";
 export { createSelector } from "@cem/selector";

@@ -58,7 +58,7 @@ Deno.writeTextFileSync("/workspace/made.txt", "made");
 const refused = [() => Deno.readTextFileSync(${JSON.stringify(join(folder, "secret.txt"))}), () => Deno.readTextFileSync("/etc/passwd"),
   () => Deno.writeTextFileSync("/etc/made", "x"), () => new Deno.Command("/bin/true").outputSync()].map((way) => { try { way(); return "done"; } catch { return "refused"; } });
 let network = "reached";
-try { await fetch("http://1.1.1.1/", { signal: AbortSignal.timeout(2000) }); } catch { network = "refused"; }
+try { await fetch("http://1.1.1.1/"); } catch { network = "refused"; }
 return { count: await count({}), host: await callTool("h", "t", { a: 1 }), user: Deno.uid(), refused, network };`;
     const run = (): Promise<RunOutcome> => sandbox.run({ code, invoker, session: "one" });
     const expected = {

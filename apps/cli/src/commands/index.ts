@@ -37,6 +37,10 @@ export async function loadCommand(invocation: Invocation): Promise<RunCommand> {
       const { initialise } = await import("./init.ts");
       return () => initialise(invocation);
     }
+    case "bench": {
+      const { benchPooling } = await import("./bench.ts");
+      return (context) => benchPooling(invocation, context);
+    }
     case "help":
     case "version": {
       const { command, text } = invocation;
