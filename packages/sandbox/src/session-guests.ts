@@ -1,7 +1,7 @@
 import type { ConnectedGuest } from "./connected-guest.ts";
 
 /** A guest's modules stay in its memory, so it has so many runs at most. */
-const MAX_RUNS = 200;
+const MAX_RUNS = 100;
 /** Guests kept over all sessions; beyond it the one that waited longest goes. */
 const MAX_KEPT = 16;
 

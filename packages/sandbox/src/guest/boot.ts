@@ -8,7 +8,7 @@ import { importAll, importSource, type ImportRequest } from "./loader.ts";
 import { redirectOutput } from "./output.ts";
 import { toHostPath, usePaths } from "./paths.ts";
 import { protectCall, quote } from "./primordials.ts";
-import type * as reuseModule from "./reuse.ts";
+import { beginReusedRun, isPristine, prepareForReuse } from "./reuse.ts";
 
 // The last two are for the stand-ins of Node's modules, where the guest has no view of its own.
 export { callTool, ToolError, patchNodeFunctions, toHostPath };
@@ -24,7 +24,8 @@ let ended = false;
 let version = "";
 /** The run under way; what an earlier one still says is nothing. */
 let current = 0;
-let reuse: typeof reuseModule | undefined;
+/** Whether more than one run may come. */
+let isReused = false;
 
 function sayReady(): void {
   send(`{"type":"ready","version":${quote(version)}}`);
@@ -32,7 +33,7 @@ function sayReady(): void {
 
 /** The host asks before a run and after one; a guest that isn't as it was before its first is of no more use. */
 function answerPing(): void {
-  if (reuse?.isPristine() === false) deno.exit(0);
+  if (isReused && !isPristine()) deno.exit(0);
   sayReady();
 }
 
@@ -63,7 +64,7 @@ async function run(message: Run): Promise<void> {
   current += 1;
   const own = current;
   ended = false;
-  reuse?.beginReusedRun();
+  if (isReused) beginReusedRun();
   setCallLimits(message);
   let main: Main;
   try {
@@ -97,7 +98,7 @@ async function run(message: Run): Promise<void> {
   }
 }
 
-async function start({ token, paths, reuse: isReused }: Init): Promise<void> {
+async function start({ token, paths, reuse = false }: Init): Promise<void> {
   useToken(token);
   if (paths !== undefined) {
     usePaths(paths);
@@ -110,10 +111,8 @@ async function start({ token, paths, reuse: isReused }: Init): Promise<void> {
   await (warm["default"] as Main)({});
   delete deno[deno.internal];
   version = deno.version.deno;
-  if (isReused === true) {
-    reuse = await import("./reuse.ts");
-    await reuse.prepareForReuse(import.meta.url);
-  }
+  if (reuse) await prepareForReuse(import.meta.url);
+  isReused = reuse;
   sayReady();
 }
 
