@@ -1,6 +1,7 @@
 import { CemError } from "@cem/core";
 import { CommanderError } from "commander";
 import type { Profile, TransportName } from "code-execution-mcp";
+import type { BenchOptions } from "./bench/command-options.ts";
 import type { Detail, SharedOptions } from "./command-options.ts";
 import { buildProgram, VERSION } from "./command-program.ts";
 import { MISUSE } from "./exit-codes.ts";
@@ -17,6 +18,7 @@ export type Invocation =
   | { command: "init"; dir: string; options: SharedOptions }
   | ServerInvocation
   | ServeInvocation
+  | ({ command: "bench"; options: SharedOptions } & BenchOptions)
   | { command: "help"; text: string }
   | { command: "version"; text: string };
 
@@ -78,8 +80,16 @@ function wayOut(error: CommanderError, argv: readonly string[]): string {
   if (error.code === "commander.unknownCommand" && named.includes(" ")) {
     return `To run a task: cem run "${named}"`;
   }
-  const known = ["run", "exec", "tools", "search", "serve", "doctor", "init", ...SERVER_COMMANDS].includes(
-    named,
-  );
+  const known = [
+    "run",
+    "exec",
+    "tools",
+    "search",
+    "serve",
+    "doctor",
+    "init",
+    "bench",
+    ...SERVER_COMMANDS,
+  ].includes(named);
   return `See: cem ${known ? `${named} ` : ""}--help`;
 }

@@ -10,6 +10,7 @@ import {
   wholeNumber,
 } from "./command-options.ts";
 import type { Detail } from "./command-options.ts";
+import { addBenchCommand } from "./bench/command-options.ts";
 import * as examples from "./help-examples.ts";
 import { addServerCommands } from "./server-commands.ts";
 import { addServeCommand } from "./serve-command.ts";
@@ -89,6 +90,9 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
       found({ command: "init", dir, options: sharedOptions(program, command) }),
     );
   addServerCommands(program, add, found);
+  addBenchCommand(add("bench", "Measure this host", examples.BENCH), (own, command) =>
+    found({ command: "bench", ...own, options: sharedOptions(program, command) }),
+  );
   add("help [command]", "Print help for a command").action((name: string | undefined) => {
     const command = name === undefined ? program : program.commands.find((one) => one.name() === name);
     if (command !== undefined) return command.help();

@@ -66,3 +66,9 @@ Nothing that is there already is changed.
 Examples:
   cem init
   cem init my-project`;
+
+export const BENCH = `
+Examples:
+  cem bench pooling                           first and later runs, with and without a pool
+  cem bench pooling --sequence 01,03,01,07    these programs in this order
+  cem bench pooling --example 01 -n 5 --svg pooling.svg`;

@@ -260,6 +260,7 @@ export class TaskRun {
         this.#origin === "llm" ? (this.#answered?.wrap(invoker, { answer: again }) ?? invoker) : invoker;
     }
     if (options.limits !== undefined) request.limits = options.limits;
+    if (options.session !== undefined) request.session = options.session;
     const sandbox = await this.#context.sandbox();
     return sandbox.run(request);
   }

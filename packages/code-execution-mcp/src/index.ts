@@ -75,5 +75,6 @@ export { createGuard } from "@cem/guardrails";
 export { customTool, measureDirectCost, measureTokenCost } from "@cem/mcp-server";
 export type { CustomTool, CustomToolContext, Profile, TokenCost } from "@cem/mcp-server";
 export { createDenoSandboxProvider } from "@cem/sandbox-deno";
+export { createMicrosandboxProvider } from "@cem/sandbox-msb";
 export { createSelector } from "@cem/selector";
 export { createTypeChecker } from "@cem/type-check";

@@ -1,24 +1,13 @@
 import { existsSync } from "node:fs";
 import type { Config } from "@cem/config";
 import { CemError } from "@cem/core";
-import type {
-  Mount,
-  NetworkPolicy,
-  RunLimits,
-  Sandbox,
-  SandboxProbe,
-  SandboxProvider,
-  SandboxSpec,
-} from "@cem/core";
-import { createDenoSandboxProvider } from "@cem/sandbox-deno";
+import type { Mount, NetworkPolicy, RunLimits, Sandbox, SandboxProvider, SandboxSpec } from "@cem/core";
+import { chooseProvider, inAgentSession } from "./choose-sandbox.ts";
 import { makeFolder } from "./make-folder.ts";
 
 const BYTES_PER_KB = 1024;
 const BYTES_PER_MB = 1024 * 1024;
 const MS_PER_SECOND = 1000;
-
-const NO_MICROSANDBOX = "execution.sandbox_type is microsandbox, which this version can't drive yet.";
-const WAY_OUT = "Set it to auto or deno.";
 
 /** How a sandbox is made, beyond what the configuration says. */
 export interface SandboxOptions extends Pick<SandboxSpec, "hidden" | "hostTools"> {
@@ -34,34 +23,11 @@ export interface SandboxOptions extends Pick<SandboxSpec, "hidden" | "hostTools"
  * @throws CemError `SANDBOX_UNAVAILABLE`, `ISOLATION_TOO_WEAK`, `SANDBOX_POLICY_UNSUPPORTED` or `WORKSPACE_UNUSABLE`.
  */
 export async function createSandbox(config: Config, options: SandboxOptions = {}): Promise<Sandbox> {
-  const { oneRun = false, sandboxProvider = chooseProvider(config, oneRun) } = options;
-  const { hidden = [], hostTools = {} } = options;
+  const { hidden = [], hostTools = {}, oneRun = false } = options;
+  const sandboxProvider = options.sandboxProvider ?? (await chooseProvider(config, oneRun));
   const spec = { ...sandboxSpec(config), hidden, hostTools };
   await makeWorkspace(spec.workspaceDir);
-  return sandboxProvider.create(spec);
-}
-
-function chooseProvider(config: Config, oneRun: boolean): SandboxProvider {
-  if (config.execution.sandboxType === "microsandbox") {
-    throw new CemError("SANDBOX_UNAVAILABLE", `${NO_MICROSANDBOX} ${WAY_OUT}`);
-  }
-  return createDenoSandboxProvider({ standby: oneRun ? 0 : standbyGuests(config) });
-}
-
-/** What each sandbox that the configuration may mean gives on this host. */
-export async function probeSandboxes(
-  config: Config,
-  options: { signal?: AbortSignal },
-): Promise<{ name: string; probe: SandboxProbe }[]> {
-  if (config.execution.sandboxType === "microsandbox") {
-    return [{ name: "microsandbox", probe: { available: false, reason: NO_MICROSANDBOX, wayOut: WAY_OUT } }];
-  }
-  const provider = createDenoSandboxProvider();
-  return [{ name: provider.name, probe: await provider.probe(options) }];
-}
-
-function standbyGuests({ optimizations }: Config): number {
-  return optimizations.enabled && optimizations.sandboxPooling ? optimizations.sandboxPoolSize : 0;
+  return inAgentSession(await sandboxProvider.create(spec));
 }
 
 /** The configuration in a sandbox's terms. */

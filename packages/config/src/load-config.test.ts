@@ -20,7 +20,7 @@ describe("loadConfig", () => {
       serversDir: join(cwd, "servers"),
       skillsDir: join(cwd, "skills"),
       sandboxType: "auto",
-      sandboxImage: "python",
+      sandboxImage: "auto",
       minIsolation: "permissions",
       typeCheck: "before",
       allowNetworkAccess: false,

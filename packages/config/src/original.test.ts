@@ -65,13 +65,17 @@ workflows:
 `;
 /** What we added. */
 const OURS =
-  /^execution\.(?:min_isolation|type_check|limits\..*|msb_.*)$|^llm\.(?:base_url|timeout|max_re.*|price_.*|budget_.*|azure_embedder_.*|embedding_model)$|^optimizations\.(?:embedding_model_dir|search_cache_dir)$|^server\.|^guardrails\.changed_tools$/;
+  /^execution\.(?:min_isolation|type_check|limits\..*|msb_.*)$|^llm\.(?:base_url|timeout|max_re.*|price_.*|budget_.*|azure_embedder_.*|embedding_model)$|^optimizations\.(?:sandbox_reuse|embedding_model_dir|search_cache_dir)$|^server\.|^guardrails\.changed_tools$/;
 
 describe("a config.yaml written for the Python original", () => {
   it("loads as it is, every key of it", async () => {
     const { config, origins, warnings } = await load(WRITTEN_FOR_THE_ORIGINAL);
     expect(warnings).toEqual([]);
-    expect(config.execution).toMatchObject({ sandboxType: "microsandbox", state: { stateFormat: "binary" } });
+    expect(config.execution).toMatchObject({
+      sandboxType: "microsandbox",
+      sandboxImage: "python",
+      state: { stateFormat: "binary" },
+    });
     expect(config.llm).toMatchObject({ provider: "azure_openai", maxCompletionTokens: 2000 });
     expect(config.optimizations.sandboxPooling).toBe(false);
     expect(config.toolMappings).toMatchObject([{ serverName: "weather", pythonFunctionName: "get_weather" }]);

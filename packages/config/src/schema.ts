@@ -11,7 +11,7 @@ const LOG_LEVELS = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] as const;
 const BYTES_PER_KB = 1024;
 const BYTES_PER_MB = 1024 * 1024;
 
-const NO_MICROSANDBOX = { pending: "no microsandbox yet" };
+const NO_OLD_SERVER = { pending: "older microsandbox servers are not driven yet" };
 
 function section<S extends z.ZodRawShape>(description: string, shape: S) {
   return z
@@ -78,7 +78,10 @@ const execution = section("Where and how code runs.", {
     z.enum(["auto", "deno", "microsandbox"]).default("auto"),
     "What runs the code. auto: the strongest that this host really gives.",
   ),
-  sandboxImage: setting(text.default("python"), "Image of the microVM.", NO_MICROSANDBOX),
+  sandboxImage: setting(
+    text.default("auto"),
+    "Image of the microVM: an OCI reference, or an absolute path of an archive, a folder or a disk image, with glibc. auto: one of this host's own C library.",
+  ),
   minIsolation: setting(
     z.enum(ISOLATION_LEVELS).default("permissions"),
     "Refuse to run below this level. microvm: its own kernel. namespaces: kernel namespaces around the guest. permissions: the runtime's own permissions.",
@@ -93,8 +96,8 @@ const execution = section("Where and how code runs.", {
     "More folders the guest sees: path, host:guest, host:guest:rw, or {host, guest, mode}. Read-only unless marked rw; under /workspace/mounts unless told otherwise.",
     { path: true },
   ),
-  msbServerUrl: setting(text.optional(), "URL of an older microsandbox server.", NO_MICROSANDBOX),
-  msbApiKey: setting(secretText.optional(), "Key of that server.", { secret: true, ...NO_MICROSANDBOX }),
+  msbServerUrl: setting(text.optional(), "URL of an older microsandbox server.", NO_OLD_SERVER),
+  msbApiKey: setting(secretText.optional(), "Key of that server.", { secret: true, ...NO_OLD_SERVER }),
   state,
   limits,
 });
@@ -169,8 +172,12 @@ const llm = section("A language model that writes the code. Off: code is written
 
 const optimizations = section("What makes it quick.", {
   enabled: setting(z.boolean().default(true), "false switches all of these off."),
-  sandboxPooling: setting(z.boolean().default(true), "Keep guests ready. Each is used once."),
+  sandboxPooling: setting(z.boolean().default(true), "Keep guests ready."),
   sandboxPoolSize: setting(count(256, 3), "Guests kept ready."),
+  sandboxReuse: setting(
+    z.enum(["none", "session"]).default("none"),
+    "none: each guest has one run. session: the runs of one session share a guest, one after another, as long as each leaves it as it was.",
+  ),
   toolCache: setting(z.boolean().default(true), "Remember what was read from the tool files."),
   toolCacheFile: setting(text.default(".tool_cache.json"), "File that is remembered in.", { path: true }),
   gpuEmbeddings: setting(z.boolean().default(true), "Use a GPU for embeddings.", {

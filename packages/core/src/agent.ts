@@ -102,6 +102,8 @@ export interface ExecuteOptions {
   mode?: GenerationMode;
   /** What a model that writes the code should know beyond the task: earlier results, names of files. */
   context?: string;
+  /** Whose run this is: runs of two sessions never share a guest. Default: the agent's own session. */
+  session?: string;
 }
 
 /** The whole way from a task to its result. */

@@ -73,6 +73,11 @@ export interface RunRequest {
   invoker?: ToolInvoker;
   /** Overrides the sandbox's own limits for this run. */
   limits?: Partial<RunLimits>;
+  /**
+   * Whose run this is. Runs of one session may share a guest, one after another, where the sandbox is set to; runs of
+   * two sessions never do. Absent: the run has a guest to itself. Runs that wait take turns by it.
+   */
+  session?: string;
   onOutput?: (chunk: OutputChunk) => void;
   onToolCall?: (record: ToolCallRecord) => void;
   signal?: AbortSignal;

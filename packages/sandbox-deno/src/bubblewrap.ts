@@ -1,13 +1,19 @@
 import { join } from "node:path";
 import { basename, dirname } from "node:path/posix";
-import { GUEST_RUNNER, GUEST_WORKSPACE, type GuestPlan } from "./guest-plan.ts";
+import {
+  guestEnvironment,
+  GUEST_RUNNER,
+  GUEST_WORKSPACE,
+  namespacedDenoArguments,
+  NETWORK_FILES,
+  systemLibraries,
+} from "@cem/sandbox";
+import type { GuestPlan } from "./guest-plan.ts";
 import { hiddenBinds } from "./hidden-files.ts";
 import { findProgram } from "./host-tools.ts";
 import type { Realisation, RealisationFound, SpawnPlan } from "./realisation.ts";
-import { guestEnvironment, namespacedDenoArguments } from "./namespaced-guest.ts";
 import { resourceLimitPrefix } from "./resource-limits.ts";
 import { seccompFilterFile } from "./seccomp-file.ts";
-import { NETWORK_FILES, systemLibraries } from "./system-libraries.ts";
 
 const TEMPORARY_BYTES = 64 * 1024 * 1024;
 /** bubblewrap with namespaces of its own, a seccomp filter, rlimits and Deno's permissions. */

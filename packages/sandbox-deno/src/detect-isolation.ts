@@ -44,8 +44,8 @@ export function findCandidates(choice: IsolationChoice): Candidates {
 }
 
 /** Boots one guest. */
-export function bootGuest(realisation: Realisation, plan: GuestPlan): Promise<ConnectedGuest> {
-  return connectGuest(startGuest(realisation.plan(plan)));
+export function bootGuest(realisation: Realisation, plan: GuestPlan, reuse = false): Promise<ConnectedGuest> {
+  return connectGuest(startGuest(realisation.plan(plan), reuse));
 }
 
 /**

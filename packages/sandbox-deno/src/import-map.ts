@@ -4,16 +4,15 @@ import { dirname, join } from "node:path";
 import { basename, relative } from "node:path/posix";
 import { pathToFileURL } from "node:url";
 import type { IsolationLevel } from "@cem/core";
-import { GUEST_CLIENT_FILE, GUEST_CLIENT_SPECIFIER, hostToolModule, hostToolModuleUrl } from "@cem/sandbox";
 import {
+  GUEST_CLIENT_FILE,
+  GUEST_CLIENT_SPECIFIER,
   GUEST_RUNNER,
   GUEST_WORKSPACE,
-  guestPaths,
-  hiddenStandIn,
-  standInFolder,
-  toHostPath,
-  type GuestPlan,
-} from "./guest-plan.ts";
+  hostToolModule,
+  hostToolModuleUrl,
+} from "@cem/sandbox";
+import { guestPaths, hiddenStandIn, standInFolder, toHostPath, type GuestPlan } from "./guest-plan.ts";
 import { hostPathsOf } from "./hidden-files.ts";
 
 interface ImportMap {

@@ -1,10 +1,9 @@
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
-import { denoArguments } from "./deno-arguments.ts";
+import { denoArguments, guestEnvironment } from "@cem/sandbox";
 import { guestPaths, standInFolder, type GuestPlan } from "./guest-plan.ts";
 import { hostPathsOf } from "./hidden-files.ts";
 import { findProgram } from "./host-tools.ts";
-import { guestEnvironment } from "./namespaced-guest.ts";
 import type { Realisation, SpawnPlan } from "./realisation.ts";
 import { resourceLimitPrefix } from "./resource-limits.ts";
 

@@ -10,13 +10,15 @@ import {
   type SandboxSpec,
 } from "@cem/core";
 import {
+  checkSpec,
+  type ConnectedGuest,
   createGuestSandbox,
   FairGate,
   guestBootFile,
+  type GuestSandbox,
+  type SandboxReuse,
   preloadCompiler,
   resolveLimits,
-  type ConnectedGuest,
-  type GuestSandbox,
 } from "@cem/sandbox";
 import { findDeno } from "./deno-binary.ts";
 import {
@@ -26,7 +28,7 @@ import {
   type DetectedIsolation,
   type IsolationChoice,
 } from "./detect-isolation.ts";
-import { checkSpec, type GuestPlan } from "./guest-plan.ts";
+import type { GuestPlan } from "./guest-plan.ts";
 import { writeHiddenStandIn } from "./hidden-files.ts";
 import { writeImportMap } from "./import-map.ts";
 import { createPrivateDir, removePrivateDir } from "./private-dir.ts";
@@ -45,8 +47,17 @@ export interface DenoSandboxSettings {
   maxConcurrentRuns?: number;
   /** Booted guests that wait in each sandbox. Default 2. */
   standby?: number;
+  /** How many may wait after a time of many runs. Default: four times `standby`. */
+  maxStandby?: number;
   /** Without a run for so long a sandbox lets its waiting guests go, in milliseconds. Default 300,000. */
   idleMs?: number;
+  /**
+   * `session`: runs that name the same session may share a guest, one after another. Default `none`, and so where
+   * only Deno's permissions hold the guest.
+   */
+  reuse?: SandboxReuse;
+  /** How long a run may wait for its turn, in milliseconds. Default: as long as it takes. */
+  queueTimeoutMs?: number;
 }
 
 /** Makes sandboxes whose state can be looked at. */
@@ -99,9 +110,12 @@ class DenoProvider implements DenoSandboxProvider {
       limits,
       gate: this.#gate,
       standby: this.#settings.standby,
+      maxStandby: this.#settings.maxStandby,
       idleMs: this.#settings.idleMs,
+      reuse: this.#isReused(realisation) ? "session" : "none",
+      queueTimeoutMs: this.#settings.queueTimeoutMs,
       firstGuest,
-      startGuest: () => startGuest(realisation.plan(plan)),
+      startGuest: () => startGuest(realisation.plan(plan), this.#isReused(realisation)),
       checkWorkspace: await workspaceCheck(realisation, plan),
       cleanUp: async () => removePrivateDir(plan.privateDir),
     });
@@ -120,7 +134,7 @@ class DenoProvider implements DenoSandboxProvider {
       requireIsolation(strongest, spec.minIsolation, notes);
       const plan = makePlan(strongest, denoFile, spec, limits);
       try {
-        const booting = bootGuest(strongest, plan);
+        const booting = bootGuest(strongest, plan, this.#isReused(strongest));
         const [firstGuest] = await Promise.all([booting, preloadCompiler()]);
         const { version } = firstGuest;
         if (!detected.has(key))
@@ -160,6 +174,11 @@ class DenoProvider implements DenoSandboxProvider {
     } finally {
       for (const path of used) removePrivateDir(path);
     }
+  }
+
+  /** Modules can't be loaded anew where stand-ins for Node's take the place of a view of the guest's own. */
+  #isReused({ level }: Realisation): boolean {
+    return this.#settings.reuse === "session" && level !== "permissions";
   }
 
   #key(denoFile: string): string {

@@ -5,14 +5,13 @@ import { closeSync, openSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
-import { encodeHostMessage, type Guest, type GuestExit } from "@cem/sandbox";
-import { readUsage } from "./process-usage.ts";
+import { encodeHostMessage, type Guest, type GuestExit, readUsage } from "@cem/sandbox";
 import type { SpawnPlan } from "./realisation.ts";
 
 const TOKEN_BYTES = 16;
 
-/** Starts one guest and sends it its token. */
-export function startGuest(plan: SpawnPlan): Guest {
+/** Starts one guest and sends it its token. `reuse`: it may have more than one run. */
+export function startGuest(plan: SpawnPlan, reuse = false): Guest {
   const token = randomBytes(TOKEN_BYTES).toString("hex");
   const descriptor = plan.descriptorFile === undefined ? undefined : openSync(plan.descriptorFile, "r");
   const child = spawn(plan.file, plan.args, {
@@ -41,7 +40,8 @@ export function startGuest(plan: SpawnPlan): Guest {
     child.once("error", (error) => end({ code: null, signal: `could not start: ${error.message}` }));
   });
   const streams = [stdin, stdout, stderr] as unknown as Socket[];
-  stdin.write(encodeHostMessage({ type: "init", token, ...(plan.paths ? { paths: plan.paths } : {}) }));
+  const { paths } = plan;
+  stdin.write(encodeHostMessage({ type: "init", token, reuse, ...(paths === undefined ? {} : { paths }) }));
   return {
     token,
     stdin,

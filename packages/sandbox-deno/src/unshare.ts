@@ -1,13 +1,18 @@
 import { existsSync, lstatSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { basename, dirname } from "node:path/posix";
-import { GUEST_RUNNER, GUEST_WORKSPACE, type GuestPlan } from "./guest-plan.ts";
+import {
+  guestEnvironment,
+  GUEST_RUNNER,
+  GUEST_WORKSPACE,
+  namespacedDenoArguments,
+  NETWORK_FILES,
+} from "@cem/sandbox";
+import type { GuestPlan } from "./guest-plan.ts";
 import { hiddenBinds } from "./hidden-files.ts";
 import { findProgram } from "./host-tools.ts";
-import { guestEnvironment, namespacedDenoArguments } from "./namespaced-guest.ts";
 import type { Realisation, RealisationFound, SpawnPlan } from "./realisation.ts";
 import { resourceLimitPrefix } from "./resource-limits.ts";
-import { NETWORK_FILES } from "./system-libraries.ts";
 
 const PROGRAMS = ["sh", "unshare", "setpriv", "mount", "umount", "mkdir", "pivot_root"] as const;
 const TEMPORARY_SIZE = "64m";

@@ -1,6 +1,6 @@
 import { CemError } from "@cem/core";
-import type { RunRefusal } from "@cem/sandbox";
-import { GUEST_WORKSPACE, type GuestPlan } from "./guest-plan.ts";
+import { GUEST_WORKSPACE, type RunRefusal } from "@cem/sandbox";
+import type { GuestPlan } from "./guest-plan.ts";
 import type { Realisation } from "./realisation.ts";
 import { findLeavingLink, hasLinkBetween } from "./workspace-links.ts";
 

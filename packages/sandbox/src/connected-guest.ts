@@ -2,8 +2,10 @@ import { CemError } from "@cem/core";
 import { FrameReader } from "./frame-reader.ts";
 import { readGuestMessage, type GuestMessage } from "./guest-messages.ts";
 import type { Guest } from "./guest.ts";
+import { encodeHostMessage } from "./host-messages.ts";
 
-const START_TIMEOUT_MS = 15_000;
+/** How long a guest may take to start, unless told otherwise. */
+export const START_TIMEOUT_MS = 15_000;
 const STDERR_KEPT_BYTES = 4_096;
 
 /** Who listens to a guest while its program runs. */
@@ -73,16 +75,49 @@ export class ConnectedGuest {
  *
  * @throws CemError `GUEST_START_FAILED` with what the guest's stderr said.
  */
-export async function connectGuest(guest: Guest): Promise<ConnectedGuest> {
+export async function connectGuest(
+  guest: Guest,
+  timeoutMs: number = START_TIMEOUT_MS,
+): Promise<ConnectedGuest> {
   const connected = new ConnectedGuest(guest);
+  const failure = await awaitReady(connected, timeoutMs, "at its start");
+  if (failure === undefined) return connected;
+  guest.kill();
+  const said = connected.stderrTail.trim();
+  throw new CemError("GUEST_START_FAILED", `The guest ${failure}.${said === "" ? "" : ` It said: ${said}`}`, {
+    details: { stderr: said },
+  });
+}
+
+/**
+ * Asks a guest that has no run whether it is as it was before its first.
+ *
+ * @returns why it isn't; `undefined` when it answered as it should within the time.
+ */
+export function checkHealth(
+  connected: ConnectedGuest,
+  timeoutMs: number,
+  when: string,
+): Promise<string | undefined> {
+  const answer = awaitReady(connected, timeoutMs, when);
+  connected.guest.stdin.write(encodeHostMessage({ type: "ping" }));
+  return answer;
+}
+
+/** Waits until a guest says that it is ready; gives why it didn't. */
+async function awaitReady(
+  connected: ConnectedGuest,
+  timeoutMs: number,
+  when: string,
+): Promise<string | undefined> {
   const failure = await new Promise<string | undefined>((resolve) => {
-    const timer = setTimeout(() => resolve(`was not ready within ${START_TIMEOUT_MS} ms`), START_TIMEOUT_MS);
+    const timer = setTimeout(() => resolve(`was not ready within ${timeoutMs} ms`), timeoutMs);
     const settle = (problem: string | undefined) => {
       clearTimeout(timer);
       resolve(problem);
     };
-    void guest.exited.then(({ code, signal }) =>
-      settle(`ended at its start (${signal ?? `exit code ${code}`})`),
+    void connected.guest.exited.then(({ code, signal }) =>
+      settle(`ended ${when} (${signal ?? `exit code ${code}`})`),
     );
     connected.listen(
       {
@@ -92,16 +127,11 @@ export async function connectGuest(guest: Guest): Promise<ConnectedGuest> {
           settle(undefined);
         },
         onText: () => {},
-        onViolation: (problem) => settle(`sent ${problem} at its start`),
+        onViolation: (problem) => settle(`sent ${problem} ${when}`),
       },
       64 * 1024,
     );
   });
   connected.listen(undefined);
-  if (failure === undefined) return connected;
-  guest.kill();
-  const said = connected.stderrTail.trim();
-  throw new CemError("GUEST_START_FAILED", `The guest ${failure}.${said === "" ? "" : ` It said: ${said}`}`, {
-    details: { stderr: said },
-  });
+  return failure;
 }

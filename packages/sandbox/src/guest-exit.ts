@@ -22,7 +22,8 @@ export function explainExit(
 ): ExitEnding {
   const killed = exit.signal === "SIGKILL" || exit.code === SIGKILL_CODE;
   const wasFull = killed && peakBytes > memoryMb * BYTES_PER_MIB * NEARLY_FULL;
-  if (wasFull || OUT_OF_MEMORY.test(stderr)) return { status: "out-of-memory", limitMb: memoryMb };
+  if (exit.outOfMemory === true || wasFull || OUT_OF_MEMORY.test(stderr))
+    return { status: "out-of-memory", limitMb: memoryMb };
   if (exit.signal === "SIGXFSZ" || exit.code === SIGXFSZ_CODE) {
     return {
       status: "killed",

@@ -6,6 +6,8 @@ export interface GuestExit {
   code: number | null;
   /** The signal that ended it, where one did. */
   signal: string | null;
+  /** True where it is known that memory ran out. */
+  outOfMemory?: boolean;
 }
 
 /** What a guest uses right now. */

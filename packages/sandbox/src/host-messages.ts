@@ -7,9 +7,16 @@ export interface InitMessage {
   token: string;
   /** Guest folders and where they really are, for guests that have no view of their own. */
   paths?: Record<string, string>;
+  /** The guest may have more than one run. Default false. */
+  reuse?: boolean;
 }
 
-/** Starts the one run of a guest. */
+/** Asks a guest that has no run whether it is ready for one. It says so, or ends itself. */
+export interface PingMessage {
+  type: "ping";
+}
+
+/** Starts a run. */
 export interface RunMessage {
   type: "run";
   source: string;
@@ -19,7 +26,7 @@ export interface RunMessage {
 }
 
 /** One message as the line that goes to the guest. */
-export function encodeHostMessage(message: InitMessage | RunMessage): string {
+export function encodeHostMessage(message: InitMessage | PingMessage | RunMessage): string {
   return `${JSON.stringify(message)}\n`;
 }
 

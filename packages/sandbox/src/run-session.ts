@@ -34,6 +34,8 @@ export interface SessionSettings {
   startedAt: number;
   /** Ends the run with the outcome `disposed`. */
   disposed: AbortSignal;
+  /** Takes the guest back after a run that ended by itself. Absent: a guest has one run. */
+  takeBack?: (() => void) | undefined;
 }
 
 /** One run over one guest, from the program's start to its outcome. */
@@ -174,7 +176,9 @@ export class RunSession implements GuestListener {
     this.#ended = true;
     const { connected, isolation, startedAt } = this.#settings;
     connected.listen(undefined);
-    connected.guest.kill();
+    const { takeBack } = this.#settings;
+    if (takeBack !== undefined && endedByItself(ending)) takeBack();
+    else connected.guest.kill();
     for (const cleanUp of this.#cleanups) cleanUp();
     this.#bridge.end();
     this.#outcome.resolve({
@@ -187,4 +191,9 @@ export class RunSession implements GuestListener {
       durationMs: performance.now() - startedAt,
     });
   }
+}
+
+/** True when the program came to its end, or to its own error: the guest behind it may be as it was before. */
+function endedByItself(ending: Ending): boolean {
+  return ending.status === "completed" || (ending.status === "failed" && ending.kind === "exception");
 }

@@ -5,9 +5,10 @@ import { encodeHostMessage } from "./host-messages.ts";
 
 /**
  * A guest that is a plain process and knows its own token, so it can say anything. `behave` is the body of a function
- * of `send(message)`, `raw(text)` and `line(received)`; it runs when the host starts the program.
+ * of `send(message)`, `raw(text)` and `line(received)`; it runs when the host starts the program. `answer` is
+ * one that runs when the host asks how it is.
  */
-export function startScriptedGuest(behave: string): Guest {
+export function startScriptedGuest(behave: string, answer = `send({ type: "ready", version: "1" });`): Guest {
   const token = randomBytes(16).toString("hex");
   const script = `
 let mark = "";
@@ -29,6 +30,7 @@ process.stdin.on("data", (chunk) => {
     const message = JSON.parse(part);
     if (message.type === "init") { mark = "\\0cem:" + message.token + ":"; send({ type: "ready", version: "1" }); }
     else if (message.type === "run") (async () => { ${behave} })();
+    else if (message.type === "ping") { ${answer} }
     else lines.push(message);
   }
 });

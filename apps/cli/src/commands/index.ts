@@ -65,6 +65,10 @@ export async function loadCommand(invocation: Invocation): Promise<RunCommand> {
       const { authenticate } = await import("./auth.ts");
       return (context) => authenticate(invocation, context);
     }
+    case "bench": {
+      const { benchPooling } = await import("./bench.ts");
+      return (context) => benchPooling(invocation, context);
+    }
     case "help":
     case "version": {
       const { command, text } = invocation;

@@ -23,6 +23,7 @@ import { importAll, importSource, type ImportRequest } from "./loader.ts";
 import { redirectOutput } from "./output.ts";
 import { toHostPath, usePaths } from "./paths.ts";
 import { protectCall, quote } from "./primordials.ts";
+import { beginReusedRun, isPristine, prepareForReuse } from "./reuse.ts";
 
 export { getPrompt, listPrompts, listResources, listResourceTemplates, readResource };
 // `hostTool` is for the modules of host tools; the last two are for the stand-ins of Node's modules, where the guest has
@@ -30,21 +31,41 @@ export { getPrompt, listPrompts, listResources, listResourceTemplates, readResou
 export { callTool, ToolError, hostTool, patchNodeFunctions, toHostPath };
 
 type Run = Extract<HostMessage, { type: "run" }>;
+type Init = Extract<HostMessage, { type: "init" }>;
 type Main = (runtime: object) => Promise<unknown>;
 
 const WARM_UP =
   "enum Warm { Up = 1 }\nexport default async function (value: unknown) { return [value, Warm.Up]; }";
 
 let ended = false;
+let version = "";
+/** The run under way; what an earlier one still says is nothing. */
+let current = 0;
+/** Whether more than one run may come. */
+let isReused = false;
 
-function fail(kind: "syntax" | "exception", thrown: unknown): void {
-  if (ended) return;
-  ended = true;
-  send(`{"type":"failed","kind":"${kind}","error":${encodeThrown(thrown)}}`);
+function sayReady(): void {
+  send(`{"type":"ready","version":${quote(version)}}`);
 }
 
-function complete(value: unknown): void {
-  if (ended) return;
+/** The host asks before a run and after one; a guest that isn't as it was before its first is of no more use. */
+function answerPing(): void {
+  if (isReused && !isPristine()) deno.exit(0);
+  sayReady();
+}
+
+function end(message: string): void {
+  ended = true;
+  send(message);
+}
+
+function fail(kind: "syntax" | "exception", thrown: unknown, run = current): void {
+  if (ended || run !== current) return;
+  end(`{"type":"failed","kind":"${kind}","error":${encodeThrown(thrown)}}`);
+}
+
+function complete(value: unknown, run: number): void {
+  if (ended || run !== current) return;
   let json: string | undefined;
   try {
     json = encodeJson(value, "The program's value", payloadLimit());
@@ -53,18 +74,21 @@ function complete(value: unknown): void {
     else fail("exception", error);
     return;
   }
-  ended = true;
-  send(json === undefined ? `{"type":"done"}` : `{"type":"done","value":${json}}`);
+  end(json === undefined ? `{"type":"done"}` : `{"type":"done","value":${json}}`);
 }
 
 async function run(message: Run): Promise<void> {
+  current += 1;
+  const own = current;
+  ended = false;
+  if (isReused) beginReusedRun();
   setCallLimits(message);
   let main: Main;
   try {
     const module = await importSource(message.source, "application/typescript");
     main = module["default"] as Main;
   } catch (error) {
-    fail("syntax", error);
+    fail("syntax", error, own);
     return;
   }
   const runtime = {
@@ -85,13 +109,13 @@ async function run(message: Run): Promise<void> {
     const returned = await main(runtime);
     let value = returned === undefined ? await runtime.default : returned;
     if (typeof value === "function" && returned === undefined) value = await (value as () => unknown)();
-    complete(value);
+    complete(value, own);
   } catch (error) {
-    fail("exception", error);
+    fail("exception", error, own);
   }
 }
 
-async function start(token: string, paths: Record<string, string> | undefined): Promise<void> {
+async function start({ token, paths, reuse = false }: Init): Promise<void> {
   useToken(token);
   if (paths !== undefined) {
     usePaths(paths);
@@ -103,13 +127,17 @@ async function start(token: string, paths: Record<string, string> | undefined): 
   const warm = await importSource(WARM_UP, "application/typescript");
   await (warm["default"] as Main)({});
   delete deno[deno.internal];
-  send(`{"type":"ready","version":${quote(deno.version.deno)}}`);
+  version = deno.version.deno;
+  if (reuse) await prepareForReuse(import.meta.url);
+  isReused = reuse;
+  sayReady();
 }
 
 function receive(message: HostMessage): void {
   if (message.type === "result") settleCall(message);
   else if (message.type === "run") void run(message);
-  else void start(message.token, message.paths);
+  else if (message.type === "ping") answerPing();
+  else void start(message);
 }
 
 // Without its host the guest has nothing to live for.

@@ -50,6 +50,12 @@ export function setCallLimits(limits: { callsInFlight: number; calls: number; pa
   state.inFlightLimit = limits.callsInFlight;
   state.callLimit = limits.calls;
   state.payloadLimit = limits.payloadBytes;
+  state.calls = 0;
+}
+
+/** True while the host owes an answer. */
+export function hasPendingCalls(): boolean {
+  return state.inFlight > 0;
 }
 
 /** The most characters of JSON that may cross the bridge at once. */

@@ -19,7 +19,8 @@ const NEWLINE = 10;
 
 /** A message from the host. The host is trusted; its shape is not checked again. */
 export type HostMessage =
-  | { type: "init"; token: string; paths?: Record<string, string> }
+  | { type: "init"; token: string; paths?: Record<string, string>; reuse?: boolean }
+  | { type: "ping" }
   | { type: "run"; source: string; callsInFlight: number; calls: number; payloadBytes: number }
   | { type: "result"; id: number; ok: true; handles?: true; value: unknown }
   | { type: "result"; id: number; ok: false; error: { code: string; message: string; details?: unknown } };

@@ -1,3 +1,7 @@
+import { keys } from "./primordials.ts";
+
+const STANDARD_STREAMS = 3;
+
 /** A file that is open for reading. */
 export interface GuestFile {
   /** Resolves with `null` at the end of the file. */
@@ -29,6 +33,12 @@ interface DenoInternal {
     /** Resolves with 0 at the end of the stream. */
     read(resource: number, buffer: Uint8Array): Promise<number>;
     writeSync(resource: number, bytes: Uint8Array): number;
+    setLeakTracingEnabled(enabled: boolean): void;
+    /** Operations and timers that have not ended. */
+    getAllLeakTraces(): { size: number };
+    getActiveImmediateCount(): number;
+    /** Open files and the like, by their numbers. */
+    resources(): Record<string, string>;
   };
   Console: new (print: (text: string, level: number) => void) => Console;
 }
@@ -41,6 +51,19 @@ export const { Console } = internals;
 const { core } = internals;
 export const readStdin = (buffer: Uint8Array): Promise<number> => core.read(0, buffer);
 export const writeStdoutSync = (bytes: Uint8Array): number => core.writeSync(1, bytes);
+
+/** What the runtime still does or holds for a program. */
+export const pendingWork = {
+  /** Counts from here on. */
+  observe(): void {
+    core.setLeakTracingEnabled(true);
+  },
+  /** To be asked when a message has just come: then nothing is read, and no timer of the runner runs. */
+  isLeft(): boolean {
+    if (core.getAllLeakTraces().size > 0 || core.getActiveImmediateCount() > 0) return true;
+    return keys(core.resources()).length > STANDARD_STREAMS;
+  },
+};
 
 interface UncaughtEvent extends Event {
   reason?: unknown;

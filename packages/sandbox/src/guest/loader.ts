@@ -1,7 +1,7 @@
 import { deno } from "./deno.ts";
 import { attempt, placeError, type ErrorPlace } from "./guest-errors.ts";
 import { closestName } from "./closest-name.ts";
-import { toHostPath } from "./paths.ts";
+import { runMark, toHostPath } from "./paths.ts";
 import {
   BlobConstructor,
   create,
@@ -59,6 +59,7 @@ function resolve(specifier: string): Resolved {
   const url = new UrlConstructor(specifier, PROGRAM_URL);
   const server = execPattern(TOOL_MODULE, url.pathname)?.[1];
   url.pathname = toHostPath(url.pathname);
+  if (url.search === "") url.search = runMark();
   return { url: url.href, server };
 }
 

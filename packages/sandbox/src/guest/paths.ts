@@ -5,6 +5,17 @@ let roots = create(null) as Record<string, string>;
 /** Guest paths in `roots`, longest first. */
 let prefixes: string[] = [];
 
+/** What the addresses of this run's modules end in; empty where a guest has one run only. */
+let mark = "";
+
+export function runMark(): string {
+  return mark;
+}
+
+export function setRunMark(ending: string): void {
+  mark = ending;
+}
+
 /** Sets where the guest's folders really are. */
 export function usePaths(paths: Record<string, string>): void {
   roots = paths;
@@ -34,7 +45,7 @@ export function toGuestPath(path: string): string {
 
 /** Text for people, with the places of the guest's view in it. */
 export function toGuestText(text: string): string {
-  let result = text;
+  let result = mark === "" ? text : without(text, mark);
   for (let index = 0; index < prefixes.length; index += 1) {
     const prefix = prefixes[index] as string;
     const root = roots[prefix] as string;
@@ -45,6 +56,14 @@ export function toGuestText(text: string): string {
     ) {
       result = sliceText(result, 0, at) + prefix + sliceText(result, at + root.length);
     }
+  }
+  return result;
+}
+
+function without(text: string, part: string): string {
+  let result = text;
+  for (let at = indexOfText(result, part, 0); at !== -1; at = indexOfText(result, part, at)) {
+    result = sliceText(result, 0, at) + sliceText(result, at + part.length);
   }
   return result;
 }

@@ -64,8 +64,8 @@ export const execPattern = uncurry(RegExp.prototype.exec) as (
 export const toText = String;
 export const isFiniteNumber = Number.isFinite;
 
-export const { apply, ownKeys } = Reflect;
-export const { create, freeze, keys, defineProperty } = Object;
+export const { apply, construct, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
+export const { create, freeze, is, keys, defineProperty } = Object;
 export const { isArray } = Array;
 export const { max, min } = Math;
 export const isView: (value: unknown) => boolean = ArrayBuffer.isView.bind(ArrayBuffer);

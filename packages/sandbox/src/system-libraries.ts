@@ -19,18 +19,27 @@ const LOADERS = { x64: "/lib64/ld-linux-x86-64.so.2", arm64: "/lib/ld-linux-aarc
 const WHOLE_FOLDERS = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"];
 
 /**
+ * The loader and the libraries of this process's C library that Deno is linked against; `undefined` where they
+ * aren't found one by one.
+ */
+export function findLibraries(): { loader: string; libraries: string[]; folder: string } | undefined {
+  const loader = LOADERS[process.arch as keyof typeof LOADERS];
+  const folder = folderOfLibc();
+  if (loader === undefined || !existsSync(loader) || folder === undefined) return undefined;
+  const libraries = LIBRARIES.map((name) => join(folder, name));
+  return libraries.every((file) => existsSync(file)) ? { loader, libraries, folder } : undefined;
+}
+
+/**
  * The host's files that Deno needs to start: its libraries one by one where they are found beside this process's
  * own, else the folders that hold them.
  */
 export function systemLibraries(network: boolean): string[] {
-  const loader = LOADERS[process.arch as keyof typeof LOADERS];
-  const folder = folderOfLibc();
-  if (loader !== undefined && existsSync(loader) && folder !== undefined) {
-    const files = LIBRARIES.map((name) => join(folder, name));
-    const more = network
-      ? NETWORK_LIBRARIES.map((name) => join(folder, name)).filter((file) => existsSync(file))
-      : [];
-    if (files.every((file) => existsSync(file))) return [loader, ...files, ...more];
+  const found = findLibraries();
+  if (found !== undefined) {
+    const { loader, libraries, folder } = found;
+    const more = NETWORK_LIBRARIES.map((name) => join(folder, name)).filter((file) => existsSync(file));
+    return [loader, ...libraries, ...(network ? more : [])];
   }
   return WHOLE_FOLDERS.filter((path) => existsSync(path));
 }

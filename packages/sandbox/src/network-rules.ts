@@ -27,14 +27,23 @@ export interface NetworkRules {
   deny: readonly string[];
 }
 
-interface Host {
+/** One host of a policy. */
+export interface AllowedHost {
   name: string;
   family: "ipv4" | "ipv6" | "name";
+  /** Absent: any. */
+  port?: number;
 }
 
-function parseHost(text: string): Host {
+/**
+ * Reads one host of a network policy.
+ *
+ * @throws CemError `SANDBOX_SPEC_INVALID` for what is not a host.
+ */
+export function parseHost(text: string): AllowedHost {
   const match = HOST.exec(text);
-  const [, ipv6, name = "", port = "1"] = match ?? [];
+  const [, ipv6, name = "", givenPort] = match ?? [];
+  const port = givenPort ?? "1";
   const valid =
     match !== null && (ipv6 === undefined || isIPv6(ipv6)) && Number(port) >= 1 && Number(port) <= 65_535;
   if (!valid) {
@@ -44,8 +53,9 @@ function parseHost(text: string): Host {
       { details: { host: text } },
     );
   }
-  if (ipv6 !== undefined) return { name: ipv6, family: "ipv6" };
-  return { name: name.toLowerCase(), family: isIPv4(name) ? "ipv4" : "name" };
+  const ports = givenPort === undefined ? {} : { port: Number(givenPort) };
+  if (ipv6 !== undefined) return { name: ipv6, family: "ipv6", ...ports };
+  return { name: name.toLowerCase(), family: isIPv4(name) ? "ipv4" : "name", ...ports };
 }
 
 function toNumber(address: string): number {

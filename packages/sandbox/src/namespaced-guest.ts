@@ -1,8 +1,20 @@
+import type { Mount, NetworkPolicy } from "@cem/core";
 import { denoArguments } from "./deno-arguments.ts";
-import { GUEST_WORKSPACE, type GuestPlan } from "./guest-plan.ts";
+import { GUEST_WORKSPACE } from "./guest-spec.ts";
+
+/** What a guest with a file system view of its own may do there. */
+export interface NamespacedGuest {
+  mounts: readonly Mount[];
+  network: NetworkPolicy;
+  memoryMb: number;
+}
 
 /** Deno's arguments where the guest has a file system view of its own. */
-export function namespacedDenoArguments(plan: GuestPlan, bootFile: string, importMapFile: string): string[] {
+export function namespacedDenoArguments(
+  plan: NamespacedGuest,
+  bootFile: string,
+  importMapFile: string,
+): string[] {
   const { mounts, network, memoryMb } = plan;
   const paths = mounts.map(({ guestPath }) => guestPath);
   const readOnly = mounts.filter((mount) => mount.readOnly).map(({ guestPath }) => guestPath);

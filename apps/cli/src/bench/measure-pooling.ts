@@ -1,0 +1,109 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { CemError, createDenoSandboxProvider, createMicrosandboxProvider } from "code-execution-mcp";
+import type { SandboxProvider, ToolInvoker } from "code-execution-mcp";
+import { writeBenchTools } from "./programs.ts";
+import type { BenchProgram } from "./programs.ts";
+
+const POOL_SIZE = 3;
+
+/** How guests are had: a new one for each run, one that waits, or one for all runs of a session. */
+export const MODES = ["without pool", "with pool", "session"] as const;
+export type Mode = (typeof MODES)[number];
+
+/** One sandbox in one mode. Times are of this run on this host: compare them with each other only. */
+export interface PoolingResult {
+  sandbox: string;
+  level: string;
+  mode: Mode;
+  /** Each run's program and time, in the order of the runs. */
+  runs: { id: string; ms: number }[];
+  firstMs: number;
+  /** The median of the runs after the first; absent where there was one run. */
+  laterMs?: number;
+}
+
+export interface PoolingReport {
+  results: PoolingResult[];
+  /** Sandboxes that can't be had here, and why. */
+  absent: { sandbox: string; reason: string }[];
+}
+
+type MakeProvider = (settings: { standby: number; reuse: "none" | "session" }) => SandboxProvider;
+
+const PROVIDERS: Record<string, MakeProvider> = {
+  deno: createDenoSandboxProvider,
+  microsandbox: createMicrosandboxProvider,
+};
+
+const invoker: ToolInvoker = {
+  specificationVersion: "v1",
+  invoke: async ({ args }) => ({ ok: true, value: args }),
+};
+
+/** Runs a sequence of programs in every sandbox and mode that this host has, one after another. */
+export async function measurePooling(
+  sequence: readonly BenchProgram[],
+  { signal, onRun }: { signal: AbortSignal; onRun: (text: string) => void },
+): Promise<PoolingReport> {
+  const report: PoolingReport = { results: [], absent: [] };
+  for (const [sandbox, makeProvider] of Object.entries(PROVIDERS)) {
+    const probe = await makeProvider({ standby: 0, reuse: "none" }).probe({ signal });
+    if (!probe.available) {
+      report.absent.push({ sandbox, reason: probe.reason });
+      continue;
+    }
+    for (const mode of MODES) {
+      const runs = await measureMode(makeProvider, mode, sequence, { signal, onRun });
+      report.results.push({ sandbox, level: probe.isolation.level, mode, runs, ...summaryOf(runs) });
+    }
+  }
+  return report;
+}
+
+async function measureMode(
+  makeProvider: MakeProvider,
+  mode: Mode,
+  sequence: readonly BenchProgram[],
+  { signal, onRun }: { signal: AbortSignal; onRun: (text: string) => void },
+): Promise<PoolingResult["runs"]> {
+  const workspaceDir = await mkdtemp(path.join(os.tmpdir(), "cem-bench-"));
+  const standby = mode === "without pool" ? 0 : POOL_SIZE;
+  const provider = makeProvider({ standby, reuse: mode === "session" ? "session" : "none" });
+  try {
+    await writeBenchTools(workspaceDir);
+    const sandbox = await provider.create({ workspaceDir }, { signal });
+    try {
+      const runs: PoolingResult["runs"] = [];
+      for (const { id, code } of sequence) {
+        const outcome = await sandbox.run({ code, invoker, signal, session: "bench" });
+        signal.throwIfAborted();
+        if (outcome.status !== "completed") {
+          throw new CemError("BENCH_RUN_FAILED", `Program ${id} ended as ${outcome.status} (${mode}).`);
+        }
+        runs.push({ id, ms: outcome.durationMs });
+        onRun(`${provider.name}, ${mode}: ${id} ${outcome.durationMs.toFixed(1)} ms`);
+      }
+      return runs;
+    } finally {
+      await sandbox.dispose();
+    }
+  } finally {
+    await rm(workspaceDir, { recursive: true, force: true });
+  }
+}
+
+/** First and later runs apart: a pool is there for the later ones. */
+export function summaryOf(runs: PoolingResult["runs"]): { firstMs: number; laterMs?: number } {
+  const [first, ...later] = runs.map(({ ms }) => ms);
+  const sorted = later.toSorted((one, other) => one - other);
+  const median = sorted[Math.floor(sorted.length / 2)];
+  return { firstMs: first ?? 0, ...(median === undefined ? {} : { laterMs: median }) };
+}
+
+/** How many times as long as the quickest: 1 is the quickest itself. */
+export function ratioOf(result: PoolingResult, results: readonly PoolingResult[]): number {
+  const time = ({ firstMs, laterMs }: PoolingResult) => laterMs ?? firstMs;
+  return time(result) / Math.min(...results.map(time));
+}

@@ -1,0 +1,57 @@
+import type { Config } from "@cem/config";
+import type { Sandbox, SandboxProbe, SandboxProvider } from "@cem/core";
+import { createDenoSandboxProvider } from "@cem/sandbox-deno";
+import { createMicrosandboxProvider } from "@cem/sandbox-msb";
+
+/** How long a run waits for its turn before it is told to come again, in milliseconds. */
+const QUEUE_TIMEOUT_MS = 60_000;
+/** Runs of an agent that name no session are of the agent's own. */
+const AGENT_SESSION = "agent";
+
+/** The configuration's pool, in a provider's terms. */
+function poolSettings({ optimizations }: Config, oneRun: boolean) {
+  const { enabled, sandboxPooling, sandboxPoolSize, sandboxReuse } = optimizations;
+  const standby = enabled && sandboxPooling && !oneRun ? sandboxPoolSize : 0;
+  return { standby, reuse: enabled ? sandboxReuse : "none", queueTimeoutMs: QUEUE_TIMEOUT_MS } as const;
+}
+
+function createMicrosandbox(config: Config, oneRun: boolean): SandboxProvider {
+  const { sandboxImage } = config.execution;
+  const image = sandboxImage === "auto" ? {} : { image: sandboxImage };
+  return createMicrosandboxProvider({ ...poolSettings(config, oneRun), ...image });
+}
+
+/** The provider that the configuration asks for; for `auto` the strongest that this host gives. */
+export async function chooseProvider(config: Config, oneRun: boolean): Promise<SandboxProvider> {
+  const { sandboxType } = config.execution;
+  if (sandboxType !== "deno") {
+    const microsandbox = createMicrosandbox(config, oneRun);
+    if (sandboxType === "microsandbox" || (await microsandbox.probe()).available) return microsandbox;
+  }
+  return createDenoSandboxProvider(poolSettings(config, oneRun));
+}
+
+/** What each sandbox that the configuration may mean gives on this host. */
+export async function probeSandboxes(
+  config: Config,
+  options: { signal?: AbortSignal },
+): Promise<{ name: string; probe: SandboxProbe }[]> {
+  const { sandboxType } = config.execution;
+  const deno = createDenoSandboxProvider();
+  const microsandbox = createMicrosandbox(config, true);
+  const providers = { auto: [deno, microsandbox], deno: [deno], microsandbox: [microsandbox] }[sandboxType];
+  const probing = providers.map(async (provider) => ({
+    name: provider.name,
+    probe: await provider.probe(options),
+  }));
+  return Promise.all(probing);
+}
+
+/** The sandbox, with a session for runs that name none. */
+export function inAgentSession(sandbox: Sandbox): Sandbox {
+  return {
+    isolation: sandbox.isolation,
+    run: (request) => sandbox.run({ session: AGENT_SESSION, ...request }),
+    dispose: () => sandbox.dispose(),
+  };
+}

@@ -1,0 +1,161 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { RunOutcome, ToolInvoker } from "@cem/core";
+import type { GuestSandbox } from "@cem/sandbox";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { createDenoSandboxProvider } from "./index.ts";
+import { availableRealisations } from "./testing.ts";
+
+const all = await availableRealisations();
+const realisations = all.filter(({ level }) => level !== "permissions");
+
+const invoker: ToolInvoker = {
+  specificationVersion: "v1",
+  invoke: async ({ args }) => ({ ok: true, value: args }),
+};
+
+describe.each(realisations)("reuse of a guest in a session: $isolation", ({ isolation }) => {
+  const folder = mkdtempSync(join(tmpdir(), "cem-reuse-"));
+  mkdirSync(join(folder, "servers/counter"), { recursive: true });
+  writeFileSync(join(folder, "servers/counter/index.ts"), `export { count } from "./count.ts";\n`);
+  writeFileSync(
+    join(folder, "servers/counter/count.ts"),
+    `let calls = 0;\nexport async function count(_: object) { return ++calls; }\n`,
+  );
+  let sandbox: GuestSandbox | undefined;
+  afterEach(async () => {
+    await sandbox?.dispose();
+    sandbox = undefined;
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const open = async () => {
+    sandbox = await createDenoSandboxProvider({ isolation, reuse: "session", standby: 1 }).create({
+      workspaceDir: folder,
+    });
+    return sandbox;
+  };
+  const run = async (code: string, session = "one", more: object = {}): Promise<RunOutcome> => {
+    const outcome = await (sandbox as GuestSandbox).run({ code, session, invoker, ...more });
+    // The guest offers itself again, or is thrown away, right after the outcome.
+    await expect.poll(() => (sandbox as GuestSandbox).stats().taken, { timeout: 5_000 }).toBe(0);
+    return outcome;
+  };
+  const COUNT = `import { count } from "./servers/counter/index.ts";\nexport default await count({});`;
+
+  it("gives the same guest to the runs of a session, each with modules of its own", async () => {
+    await open();
+    for (let index = 0; index < 5; index += 1) expect(await run(COUNT)).toMatchObject({ value: 1 });
+    expect(sandbox?.stats()).toMatchObject({ reused: 4, kept: 1, discarded: 0 });
+    const fs = `import { readFileSync, writeFileSync } from "node:fs";
+import { callTool } from "cem:client";
+writeFileSync("/workspace/note.txt", "written");
+return [readFileSync("note.txt", "utf8"), await callTool("h", "t", { a: 1 })];`;
+    expect(await run(fs)).toMatchObject({ value: ["written", { a: 1 }] });
+    expect(await run(fs)).toMatchObject({ value: ["written", { a: 1 }] });
+    expect(sandbox?.stats()).toMatchObject({ reused: 6, discarded: 0 });
+  });
+
+  it("never gives a guest to another session, or to a run without one", async () => {
+    await open();
+    await run(COUNT, "one");
+    await run(COUNT, "two");
+    expect(sandbox?.stats()).toMatchObject({ reused: 0, kept: 2 });
+    await sandbox?.run({ code: COUNT });
+    expect(sandbox?.stats()).toMatchObject({ reused: 0, kept: 2 });
+  });
+
+  it("keeps the guest after an error of the program, whose places are right", async () => {
+    await open();
+    const code = `import { count } from "./servers/counter/index.ts";\n\nthrow new Error(String(await count({})));`;
+    for (let index = 0; index < 3; index += 1) {
+      expect(await run(code)).toMatchObject({ status: "failed", error: { message: "1", line: 3 } });
+    }
+    const missing = await run(`import { coun } from "./servers/counter/index.ts";\ncoun();`);
+    expect(missing).toMatchObject({
+      error: { message: "coun is not exported by ./servers/counter/index.ts. Did you mean count?" },
+    });
+    const nowhere = await run(`import "./servers/conter/index.ts";`);
+    expect(nowhere).toMatchObject({ error: { message: expect.stringContaining("Did you mean") } });
+    expect(sandbox?.stats().reused).toBeGreaterThanOrEqual(3);
+  });
+
+  it.each([
+    ["a global that is new", "globalThis.mark = 1;"],
+    ["a global that is another", "globalThis.structuredClone = () => 1;"],
+    ["a changed prototype", "Array.prototype.map = () => [];"],
+    [
+      "a prototype of its iterators",
+      "Object.getPrototypeOf([][Symbol.iterator]()).next = () => ({ done: true });",
+    ],
+    ["a changed Deno", "Deno.readTextFileSync = () => 'mine';"],
+    ["a timer", "setInterval(() => {}, 1000);"],
+    ["a timer of Node's", "import { setInterval as again } from 'node:timers'; again(() => {}, 1000);"],
+    ["an open file", "Deno.openSync('servers/counter/index.ts');"],
+    ["a call under way", "import { callTool } from 'cem:client'; void callTool('h', 'slow', {});"],
+    [
+      "a thread",
+      "new Worker(URL.createObjectURL(new Blob([''], { type: 'text/javascript' })), { type: 'module' });",
+    ],
+    [
+      "a module that Node keeps",
+      "import { createRequire } from 'node:module'; import { writeFileSync } from 'node:fs'; writeFileSync('kept.cjs', 'module.exports = {}'); createRequire('file:///workspace/x.js')('./kept.cjs');",
+    ],
+    ["work without end", "const again = (): Promise<void> => Promise.resolve().then(again); void again();"],
+  ])("throws the guest away that is left with %s", async (_, code) => {
+    await open();
+    const slow: ToolInvoker = { specificationVersion: "v1", invoke: () => new Promise(() => {}) };
+    await run(`${code}\nexport default 1;`, "one", { invoker: slow, limits: { timeoutMs: 3_000 } });
+    expect(sandbox?.stats()).toMatchObject({ kept: 0 });
+    expect(await run(COUNT)).toMatchObject({ value: 1 });
+    expect(sandbox?.stats()).toMatchObject({ reused: 0, kept: 1 });
+  });
+
+  it("throws the guest away after a run that was ended", async () => {
+    await open();
+    expect(await run("while (true) {}", "one", { limits: { timeoutMs: 200 } })).toMatchObject({
+      status: "timed-out",
+    });
+    expect(sandbox?.stats()).toMatchObject({ kept: 0, reused: 0 });
+  });
+
+  it("counts each run's calls anew", async () => {
+    await open();
+    const code = `import { callTool } from "cem:client";\nfor (let i = 0; i < 5; i++) await callTool("h", "t", i);\nreturn "end";`;
+    for (let index = 0; index < 3; index += 1) {
+      expect(await run(code, "one", { limits: { calls: 5 } })).toMatchObject({ value: "end" });
+    }
+    expect(sandbox?.stats()).toMatchObject({ reused: 2 });
+  });
+
+  it("hears nothing of a run that is over", async () => {
+    await open();
+    const late =
+      "const end = Promise.withResolvers<void>();\nglobalThis.addEventListener('late', () => end.resolve(), { once: true });\nPromise.reject(new Error('first'));\nawait end.promise;\nexport default 'late';";
+    expect(await run(late)).toMatchObject({ status: "failed", error: { message: "first" } });
+    const next =
+      "globalThis.dispatchEvent(new Event('late'));\nawait new Promise((resolve) => setTimeout(resolve, 20));\nexport default 'next';";
+    expect(await run(next)).toMatchObject({ status: "completed", value: "next" });
+  });
+});
+
+describe.runIf(all.some(({ level }) => level === "permissions"))(
+  "reuse where only permissions hold a guest",
+  () => {
+    it("does not happen", async () => {
+      const workspaceDir = mkdtempSync(join(tmpdir(), "cem-reuse-"));
+      const sandbox = await createDenoSandboxProvider({ isolation: "permissions", reuse: "session" }).create({
+        workspaceDir,
+      });
+      const code =
+        "const before = 'mark' in globalThis;\nObject.assign(globalThis, { mark: 1 });\nreturn before;";
+      for (let index = 0; index < 3; index += 1) {
+        expect(await sandbox.run({ code, session: "one" })).toMatchObject({ value: false });
+      }
+      expect(sandbox.stats()).toMatchObject({ reused: 0, kept: 0 });
+      await sandbox.dispose();
+      rmSync(workspaceDir, { recursive: true, force: true });
+    });
+  },
+);

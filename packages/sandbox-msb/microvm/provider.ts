@@ -1,0 +1,30 @@
+import { readFileSync } from "node:fs";
+import {
+  createMicrosandboxProvider,
+  type MicrosandboxProvider,
+  type MicrosandboxSettings,
+} from "@cem/sandbox-msb";
+
+const { home, denoPath } = JSON.parse(readFileSync(new URL("./settings.json", import.meta.url), "utf8")) as {
+  home: string;
+  denoPath: string;
+};
+
+/** Everything is tens of times slower where the processor is emulated. */
+const BOOT_TIMEOUT_MS = 240_000;
+
+/** Whether all is tried, or what an emulated processor has time for. */
+export const isWhole: boolean = process.env["CEM_MICROVM_SCOPE"] === "whole";
+
+/** Where the machines keep their files. */
+export const machinesHome: string = home;
+
+export function makeProvider(settings: MicrosandboxSettings = {}): MicrosandboxProvider {
+  return createMicrosandboxProvider({
+    home,
+    denoPath,
+    bootTimeoutMs: BOOT_TIMEOUT_MS,
+    standby: 0,
+    ...settings,
+  });
+}

@@ -1,0 +1,160 @@
+import { CemError } from "@cem/core";
+import type { ExecHandle, ExecSink, Sandbox } from "microsandbox";
+import { findMachineProcess } from "./machine-process.ts";
+import type { GuestRuntime } from "./guest-runtime.ts";
+import { prepareImage, type PreparedImage } from "./image.ts";
+import { loadSdk, type LoadedSdk } from "./load-sdk.ts";
+import { toSdkPolicy } from "./network-policy.ts";
+import type {
+  KnownMicrovm,
+  Microvm,
+  MicrovmCommand,
+  MicrovmDriver,
+  MicrovmEvent,
+  MicrovmProcess,
+  MicrovmSpec,
+} from "./microvm-driver.ts";
+
+/** The guest is nobody special; files of its mounts are its own. */
+const GUEST_UID = 1_000;
+const OPEN_FILES = 256;
+const LIST_PAGE = 100;
+
+/**
+ * microVMs by the embedded SDK, each a process below this one.
+ *
+ * @throws CemError `SANDBOX_UNAVAILABLE`.
+ */
+export async function createEmbeddedDriver(home: string): Promise<MicrovmDriver> {
+  return new EmbeddedDriver(await loadSdk(home), home);
+}
+
+class EmbeddedDriver implements MicrovmDriver {
+  readonly version: string;
+  readonly #sdk: LoadedSdk["sdk"];
+  readonly #home: string;
+
+  constructor({ sdk, version }: LoadedSdk, home: string) {
+    this.#sdk = sdk;
+    this.version = version;
+    this.#home = home;
+  }
+
+  prepareImage(image: string | undefined, runtime: GuestRuntime): Promise<PreparedImage> {
+    return prepareImage(this.#sdk, { home: this.#home, image, runtime });
+  }
+
+  async create(spec: MicrovmSpec): Promise<Microvm> {
+    const { Sandbox, setDefaultBackend } = this.#sdk;
+    setDefaultBackend("local");
+    const builder = Sandbox.builder(spec.name)
+      .image(spec.image)
+      .pullPolicy("if-missing")
+      .cpus(spec.cpus)
+      .memory(spec.memoryMb)
+      .security("restricted")
+      .user(`${GUEST_UID}:${GUEST_UID}`)
+      .labels({ ...spec.labels })
+      .maxDuration(spec.maxSeconds)
+      .disableMetricsSample()
+      .quietLogs();
+    for (const { hostPath, guestPath, readOnly } of spec.mounts) {
+      builder.volume(guestPath, (mount) => {
+        mount.bind(hostPath).owner(GUEST_UID, GUEST_UID);
+        return readOnly ? mount.readonly() : mount;
+      });
+    }
+    if (spec.network === "none") builder.disableNetwork();
+    else builder.network((network) => network.policy(toSdkPolicy(this.#sdk, spec.network)));
+    const sandbox = await builder.create();
+    if (sandbox.backendKind !== "local") {
+      await sandbox.destroy({ force: true });
+      throw new CemError("SANDBOX_UNAVAILABLE", "microsandbox made its machine in a cloud; it was removed.");
+    }
+    return new EmbeddedMicrovm(sandbox);
+  }
+
+  async list(label: string, value: string): Promise<KnownMicrovm[]> {
+    const found: KnownMicrovm[] = [];
+    let cursor: string | undefined;
+    do {
+      const from = cursor;
+      const page = await this.#sdk.Sandbox.listWith((list) => {
+        list.limit(LIST_PAGE).label(label, value);
+        return from === undefined ? list : list.cursor(from);
+      });
+      for (const { name, configJson } of page.sandboxes) found.push({ name, labels: labelsOf(configJson) });
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    return found;
+  }
+
+  async remove(name: string): Promise<void> {
+    const handle = await this.#sdk.Sandbox.get(name);
+    await handle.destroy({ force: true });
+  }
+}
+
+function labelsOf(configJson: string): Record<string, string> {
+  const { labels } = JSON.parse(configJson) as { labels?: Record<string, string> };
+  return labels ?? {};
+}
+
+class EmbeddedMicrovm implements Microvm {
+  readonly pid: number | undefined;
+  readonly #sandbox: Sandbox;
+  #killed: Promise<void> | undefined;
+
+  constructor(sandbox: Sandbox) {
+    this.#sandbox = sandbox;
+    this.pid = findMachineProcess(sandbox.name);
+  }
+
+  get name(): string {
+    return this.#sandbox.name;
+  }
+
+  async exec({ file, args, cwd, env, fileBytes }: MicrovmCommand): Promise<MicrovmProcess> {
+    const handle = await this.#sandbox.execStreamWith(file, (options) =>
+      options
+        .args([...args])
+        .cwd(cwd)
+        .envs({ ...env })
+        .user(`${GUEST_UID}:${GUEST_UID}`)
+        .stdinPipe()
+        .rlimit("core", 0)
+        .rlimit("nofile", OPEN_FILES)
+        .rlimit("fsize", fileBytes),
+    );
+    const input = await handle.takeStdin();
+    if (input === null) throw new CemError("GUEST_START_FAILED", "The guest has no input.");
+    return new EmbeddedProcess(handle, input);
+  }
+
+  kill(): Promise<void> {
+    this.#killed ??= this.#sandbox.destroy({ force: true });
+    return this.#killed;
+  }
+}
+
+class EmbeddedProcess implements MicrovmProcess {
+  readonly #handle: ExecHandle;
+  readonly #input: ExecSink;
+
+  constructor(handle: ExecHandle, input: ExecSink) {
+    this.#handle = handle;
+    this.#input = input;
+  }
+
+  async next(): Promise<MicrovmEvent | undefined> {
+    for (;;) {
+      const event = await this.#handle.recv();
+      if (event === null) return undefined;
+      if (event.kind !== "started") return event;
+    }
+  }
+
+  write(bytes: Uint8Array): Promise<void> {
+    return this.#input.write(bytes);
+  }
+}

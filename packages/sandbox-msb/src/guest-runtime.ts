@@ -1,0 +1,104 @@
+import { createHash } from "node:crypto";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { basename } from "node:path/posix";
+import { CemError } from "@cem/core";
+import { GUEST_CLIENT_SPECIFIER, GUEST_RUNNER, guestBootFile } from "@cem/sandbox";
+
+const KEY_CHARACTERS = 16;
+const MS_PER_SECOND = 1_000;
+
+/** What a machine needs to run programs, beside a C library. */
+export interface GuestRuntime {
+  /** Changes with every part of it. */
+  key: string;
+  denoFile: string;
+  /** The runner's folder, and its first file. */
+  runnerDir: string;
+  bootName: string;
+  importMap: string;
+}
+
+/** Where the machine sees its runtime. */
+export const GUEST_DENO = `${GUEST_RUNNER}/deno`;
+export const GUEST_IMPORT_MAP = `${GUEST_RUNNER}/import-map.json`;
+export const guestBootPath = ({ bootName }: GuestRuntime): string => `${GUEST_RUNNER}/guest/${bootName}`;
+
+/**
+ * Finds the runtime of the guest: Deno for Linux on this processor, and the runner.
+ *
+ * @throws CemError `SANDBOX_UNAVAILABLE`.
+ */
+export function findGuestRuntime(denoPath?: string): GuestRuntime {
+  const denoFile = denoPath ?? findLinuxDeno();
+  const found = statSync(denoFile, { throwIfNoEntry: false });
+  if (found === undefined) {
+    throw new CemError("SANDBOX_UNAVAILABLE", `There is no Deno at denoPath ${denoFile}.`, {
+      details: { denoFile },
+    });
+  }
+  const runnerDir = dirname(guestBootFile);
+  const bootName = basename(guestBootFile);
+  const importMap = JSON.stringify({
+    imports: { [GUEST_CLIENT_SPECIFIER]: `file://${GUEST_RUNNER}/guest/${bootName}` },
+  });
+  const hash = createHash("sha256").update(
+    `${found.size} ${Math.floor(found.mtimeMs / MS_PER_SECOND)} ${importMap}`,
+  );
+  for (const { name, data } of runnerFiles(runnerDir)) hash.update(name).update(data);
+  return { key: hash.digest("hex").slice(0, KEY_CHARACTERS), denoFile, runnerDir, bootName, importMap };
+}
+
+function findLinuxDeno(): string {
+  const name = `@deno/linux-${process.arch}-glibc`;
+  try {
+    const file = join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), "deno");
+    if (existsSync(file)) return file;
+  } catch {
+    // Not installed: said below.
+  }
+  throw new CemError(
+    "SANDBOX_UNAVAILABLE",
+    `The guest's runtime is missing: the optional package ${name} is not installed. Install it (npm install --force ${name} where this is not Linux), or set denoPath to a Deno 2.9 binary for Linux.`,
+    { details: { package: name } },
+  );
+}
+
+/** The runner's files. */
+export function runnerFiles(runnerDir: string): { name: string; data: Buffer }[] {
+  return readdirSync(runnerDir)
+    .filter((name) => /\.(?:js|ts)$/.test(name) && !name.endsWith(".test.ts"))
+    .toSorted()
+    .map((name) => ({ name, data: readFileSync(join(runnerDir, name)) }));
+}
+
+/** A folder of the host that holds the runtime, to mount into machines of other images. Made once. */
+export function stageRuntime(home: string, runtime: GuestRuntime): string {
+  const folder = join(home, `runtime-${runtime.key}`);
+  if (existsSync(folder)) return folder;
+  mkdirSync(home, { recursive: true });
+  const making = mkdtempSync(join(home, "making-"));
+  cpSync(runtime.denoFile, join(making, "deno"));
+  mkdirSync(join(making, "guest"));
+  for (const { name, data } of runnerFiles(runtime.runnerDir))
+    writeFileSync(join(making, "guest", name), data);
+  writeFileSync(join(making, "import-map.json"), runtime.importMap);
+  try {
+    renameSync(making, folder);
+  } catch (error) {
+    // Another process was first.
+    if (!existsSync(folder)) throw error;
+  }
+  return folder;
+}

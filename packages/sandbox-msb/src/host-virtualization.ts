@@ -1,0 +1,61 @@
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { arch, platform } from "node:os";
+
+/** Why this host can't have microVMs, and what to do about it. */
+export interface Obstacle {
+  reason: string;
+  wayOut: string;
+}
+
+const OTHER_SANDBOX = "or leave execution.sandbox_type at auto, which takes the Deno sandbox.";
+
+/** What a host shows of its virtualization. */
+export interface VirtualizationSigns {
+  platform: string;
+  arch: string;
+  /** The code of the error that opening /dev/kvm gave; `undefined` when it opened. */
+  kvmError: string | undefined;
+  /** Text of /proc/cpuinfo. */
+  cpuInfo: string;
+}
+
+export function readSigns(): VirtualizationSigns {
+  let kvmError: string | undefined;
+  let cpuInfo = "";
+  if (platform() === "linux") {
+    try {
+      closeSync(openSync("/dev/kvm", "r+"));
+    } catch (error) {
+      kvmError = (error as NodeJS.ErrnoException).code ?? "EIO";
+    }
+    cpuInfo = readFileSync("/proc/cpuinfo", "utf8");
+  }
+  return { platform: platform(), arch: arch(), kvmError, cpuInfo };
+}
+
+/** What stands in the way of microVMs, as far as it can be seen without booting one. */
+export function findObstacle(signs: VirtualizationSigns): Obstacle | undefined {
+  if (signs.platform !== "linux") {
+    if (signs.platform === "darwin" && signs.arch !== "arm64") {
+      return {
+        reason: "microsandbox runs on Macs with Apple silicon only.",
+        wayOut: `Use such a Mac or Linux with KVM, ${OTHER_SANDBOX}`,
+      };
+    }
+    return undefined;
+  }
+  const exposed = signs.arch !== "x64" || /^flags\s*:.*\b(?:vmx|svm)\b/m.test(signs.cpuInfo);
+  if (signs.kvmError === "EACCES" || signs.kvmError === "EPERM") {
+    return {
+      reason: "/dev/kvm is there, but this user may not open it.",
+      wayOut: `Add the user to the group kvm (sudo usermod -aG kvm "$USER", then log in again), ${OTHER_SANDBOX}`,
+    };
+  }
+  const wayOut = `Run on a machine whose processor's virtualization is switched on (for a virtual machine or a cloud instance: nested virtualization, or a metal instance), ${OTHER_SANDBOX}`;
+  if (signs.kvmError !== undefined) {
+    const why = exposed ? "KVM is not loaded" : "the processor's virtualization is not exposed";
+    return { reason: `There is no /dev/kvm that opens (${signs.kvmError}): ${why}.`, wayOut };
+  }
+  if (exposed) return undefined;
+  return { reason: "/dev/kvm opens, but the processor's virtualization is not exposed.", wayOut };
+}

@@ -1,0 +1,41 @@
+import { spawn } from "node:child_process";
+import { describe, expect, it } from "vitest";
+import { ownLabels, sweepLeftovers } from "./leftovers.ts";
+import { processIdentity } from "./machine-process.ts";
+import type { KnownMicrovm, MicrovmDriver } from "./microvm-driver.ts";
+
+/** A driver that knows machines and removes them. */
+function driverOf(machines: KnownMicrovm[]): { driver: MicrovmDriver; removed: string[] } {
+  const removed: string[] = [];
+  const driver: MicrovmDriver = {
+    version: "1",
+    prepareImage: () => Promise.reject(new Error("not asked for")),
+    create: () => Promise.reject(new Error("not asked for")),
+    list: async (label, value) => machines.filter(({ labels }) => labels[label] === value),
+    remove: async (name) => {
+      if (name === "stubborn") throw new Error("it is busy");
+      removed.push(name);
+    },
+  };
+  return { driver, removed };
+}
+
+describe("sweepLeftovers", () => {
+  it("removes machines whose host has gone, and no others", async () => {
+    const child = spawn(process.execPath, ["-e", ""], { stdio: "ignore" });
+    const dead = processIdentity(child.pid as number) ?? "";
+    await new Promise((resolve) => child.once("exit", resolve));
+    const own = ownLabels();
+    const { driver, removed } = driverOf([
+      { name: "dead", labels: { ...own, "cem.host": dead } },
+      { name: "number-used-again", labels: { ...own, "cem.host": `${process.pid}-1` } },
+      { name: "stubborn", labels: { ...own, "cem.host": dead } },
+      { name: "own", labels: own },
+      { name: "of-another-host", labels: { ...own, "cem.host": processIdentity(process.ppid) ?? "" } },
+      { name: "without-host", labels: { cem: "guest" } },
+      { name: "of-another-program", labels: { other: "guest" } },
+    ]);
+    expect(await sweepLeftovers(driver)).toBe(2);
+    expect(removed).toEqual(["dead", "number-used-again"]);
+  });
+});

@@ -1,0 +1,33 @@
+import { randomBytes } from "node:crypto";
+import { processIdentity } from "./machine-process.ts";
+import type { MicrovmDriver } from "./microvm-driver.ts";
+
+export const OWN_LABEL = "cem";
+export const OWN_VALUE = "guest";
+export const HOST_LABEL = "cem.host";
+const PREFIX = "cem";
+const NAME_BYTES = 6;
+
+/** Labels by which this process's machines are known. */
+export function ownLabels(): Record<string, string> {
+  return { [OWN_LABEL]: OWN_VALUE, [HOST_LABEL]: processIdentity(process.pid) ?? String(process.pid) };
+}
+
+export function newMachineName(): string {
+  return `${PREFIX}-${process.pid}-${randomBytes(NAME_BYTES).toString("hex")}`;
+}
+
+/** Removes machines whose host process has gone, and no others. Gives how many there were. */
+export async function sweepLeftovers(driver: MicrovmDriver): Promise<number> {
+  let removed = 0;
+  for (const { name, labels } of await driver.list(OWN_LABEL, OWN_VALUE)) {
+    const host = labels[HOST_LABEL];
+    if (host === undefined || processIdentity(Number.parseInt(host, 10)) === host) continue;
+    await driver.remove(name).then(
+      () => (removed += 1),
+      // Another process sweeps as well, or it ends by itself just now.
+      () => {},
+    );
+  }
+  return removed;
+}

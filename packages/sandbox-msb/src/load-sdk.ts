@@ -1,0 +1,82 @@
+import { chmodSync, mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { CemError } from "@cem/core";
+import type * as sdkModule from "microsandbox";
+
+export type Microsandbox = typeof sdkModule;
+
+const PACKAGE = "microsandbox";
+const PRIVATE_MODE = 0o700;
+
+/** The SDK, ready for machines on this host. */
+export interface LoadedSdk {
+  sdk: Microsandbox;
+  version: string;
+}
+
+/** Where machines, images and logs are kept, unless told otherwise: this user's cache. */
+export function defaultHome(): string {
+  const cache = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");
+  return join(cache, "cem", "microsandbox");
+}
+
+let loaded: Promise<LoadedSdk> | undefined;
+let loadedHome: string | undefined;
+
+/**
+ * Loads the SDK, once in a process: it keeps its folder in a variable of the process, so there can be only one.
+ *
+ * @throws CemError `SANDBOX_UNAVAILABLE` where it isn't installed, or the folder is another than before.
+ */
+export function loadSdk(home: string): Promise<LoadedSdk> {
+  if (loaded !== undefined && loadedHome !== home) {
+    const message = `microsandbox already keeps its files in ${loadedHome} in this process; ${home} needs another process.`;
+    throw new CemError("SANDBOX_UNAVAILABLE", message, { details: { home, loadedHome } });
+  }
+  loadedHome = home;
+  loaded ??= load(home).catch((error: unknown) => {
+    loaded = undefined;
+    throw error;
+  });
+  return loaded;
+}
+
+async function load(home: string): Promise<LoadedSdk> {
+  mkdirSync(home, { recursive: true, mode: PRIVATE_MODE });
+  chmodSync(home, PRIVATE_MODE);
+  process.env["MSB_HOME"] = home;
+  let sdk: Microsandbox;
+  try {
+    sdk = await import(PACKAGE);
+  } catch (error) {
+    throw new CemError("SANDBOX_UNAVAILABLE", absence(error), { cause: error });
+  }
+  // MSB_API_KEY, MSB_BACKEND and profiles choose a cloud otherwise; code never leaves this host by accident.
+  sdk.setDefaultBackend("local");
+  return { sdk, version: installedVersion() ?? "unknown" };
+}
+
+/** The version that is installed; `undefined` where none is. */
+export function installedVersion(): string | undefined {
+  try {
+    const main = createRequire(import.meta.url).resolve(PACKAGE);
+    const folder = main.slice(0, main.lastIndexOf(`${PACKAGE}/`) + PACKAGE.length);
+    return String((JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest).version);
+  } catch {
+    return undefined;
+  }
+}
+
+interface Manifest {
+  version?: unknown;
+}
+
+function absence(error: unknown): string {
+  const said = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
+  if ((error as { code?: unknown }).code === "ERR_MODULE_NOT_FOUND" && said.includes(`'${PACKAGE}'`)) {
+    return "The optional package microsandbox is not installed.";
+  }
+  return `The package microsandbox can't be loaded on ${process.platform}-${process.arch}: ${said}`;
+}

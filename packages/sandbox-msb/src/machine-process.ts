@@ -1,0 +1,38 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** The child of this process that runs a machine of this name; `undefined` where the host doesn't tell. */
+export function findMachineProcess(name: string): number | undefined {
+  if (process.platform !== "linux") return undefined;
+  for (const task of readdirSync("/proc/self/task")) {
+    const children = read(`/proc/self/task/${task}/children`).split(" ").filter(Boolean);
+    const found = children.find((pid) => read(`/proc/${pid}/cmdline`).split("\0").includes(name));
+    if (found !== undefined) return Number(found);
+  }
+  return undefined;
+}
+
+/** What tells a process from every other that has or had its number on this host. */
+export function processIdentity(pid: number): string | undefined {
+  if (process.platform !== "linux") return isRunning(pid) ? String(pid) : undefined;
+  const stat = read(`/proc/${pid}/stat`);
+  // Behind the name, which may hold anything: the 20th field is when it started, in ticks since boot.
+  const started = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+  return started === undefined || started === "" ? undefined : `${pid}-${started}`;
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}

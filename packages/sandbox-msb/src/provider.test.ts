@@ -1,0 +1,49 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { findObstacle, readSigns } from "./host-virtualization.ts";
+import { createMicrosandboxProvider } from "./index.ts";
+import { probeKey, recallProbe, rememberProbe } from "./probe-memory.ts";
+
+const obstacle = findObstacle(readSigns());
+const home = mkdtempSync(join(tmpdir(), "cem-msb-"));
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+// Where machines can run, scripts/microvm tries them.
+describe.skipIf(obstacle === undefined)(
+  "createMicrosandboxProvider, on a host without virtualization",
+  () => {
+    it("says why no machine starts, without trying one", async () => {
+      const probe = await createMicrosandboxProvider({ home }).probe();
+      expect(probe).toEqual({ available: false, ...obstacle });
+    });
+
+    it("refuses to make a sandbox, with the way out", async () => {
+      const workspaceDir = join(home, "workspace");
+      mkdirSync(workspaceDir);
+      const created = createMicrosandboxProvider({ home }).create({ workspaceDir });
+      await expect(created).rejects.toMatchObject({
+        code: "SANDBOX_UNAVAILABLE",
+        message: expect.stringContaining(obstacle?.reason ?? ""),
+      });
+    });
+
+    it("checks what it is asked for first", async () => {
+      const created = createMicrosandboxProvider({ home }).create({ workspaceDir: "/nowhere" });
+      await expect(created).rejects.toMatchObject({ code: "SANDBOX_SPEC_INVALID" });
+    });
+  },
+);
+
+describe("what a boot came to", () => {
+  it("is remembered for this machine and these versions, and for no others", () => {
+    const file = join(home, "memory/probe.json");
+    const key = probeKey("0.6.18", "runtime");
+    expect(recallProbe(file, key)).toBeUndefined();
+    rememberProbe(file, { key, booted: false, reason: "no answer" });
+    expect(recallProbe(file, key)).toEqual({ key, booted: false, reason: "no answer" });
+    expect(recallProbe(file, probeKey("0.6.19", "runtime"))).toBeUndefined();
+    expect(recallProbe(file, probeKey("0.6.18", "other"))).toBeUndefined();
+  });
+});

@@ -1,0 +1,252 @@
+import {
+  CemError,
+  type Isolation,
+  type SandboxProbe,
+  type SandboxProvider,
+  type SandboxSpec,
+} from "@cem/core";
+import {
+  checkSpec,
+  connectGuest,
+  createGuestSandbox,
+  FairGate,
+  GUEST_RUNNER,
+  GUEST_WORKSPACE,
+  guestEnvironment,
+  namespacedDenoArguments,
+  resolveLimits,
+  type Guest,
+  type GuestSandbox,
+  type SandboxReuse,
+} from "@cem/sandbox";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { createEmbeddedDriver } from "./embedded-driver.ts";
+import {
+  findGuestRuntime,
+  guestBootPath,
+  GUEST_DENO,
+  GUEST_IMPORT_MAP,
+  stageRuntime,
+  type GuestRuntime,
+} from "./guest-runtime.ts";
+import { findObstacle, readSigns } from "./host-virtualization.ts";
+import type { PreparedImage } from "./image.ts";
+import { newMachineName, ownLabels, sweepLeftovers } from "./leftovers.ts";
+import { defaultHome, installedVersion } from "./load-sdk.ts";
+import { startMicrovmGuest } from "./microvm-guest.ts";
+import type { MicrovmDriver } from "./microvm-driver.ts";
+import { probeKey, recallProbe, rememberProbe } from "./probe-memory.ts";
+import { withDeadline } from "./with-deadline.ts";
+
+/** How the microVM sandbox works. All of it may be left out. */
+export interface MicrosandboxSettings {
+  /**
+   * OCI reference, or absolute path of an archive (docker save, OCI layout), a folder or a disk image. It needs a C
+   * library (glibc), nothing else. Default: an image of this host's C library, made here.
+   */
+  image?: string;
+  /** Processors of each machine. Default 1. */
+  cpus?: number;
+  /** Where machines, images and logs are kept; only this user can read it. Default: `~/.cache/cem/microsandbox`. */
+  home?: string;
+  /** Absolute path of a Deno 2.9 binary for Linux. Default: the one that npm installed. */
+  denoPath?: string;
+  /** A machine that has not booted and answered by then is thrown away, in milliseconds. Default 30,000. */
+  bootTimeoutMs?: number;
+  /** Machines that run at once over all sandboxes of this provider; more runs wait in turn. Default: the processors, at least 2. */
+  maxConcurrentRuns?: number;
+  /** Booted machines that wait in each sandbox. Default 2. */
+  standby?: number;
+  /** How many may wait after a time of many runs. Default: four times `standby`. */
+  maxStandby?: number;
+  /** Without a run for so long a sandbox lets its waiting machines go, in milliseconds. Default 300,000. */
+  idleMs?: number;
+  /** `session`: runs that name the same session may share a machine, one after another. Default `none`. */
+  reuse?: SandboxReuse;
+  /** How long a run may wait for its turn, in milliseconds. Default: as long as it takes. */
+  queueTimeoutMs?: number;
+}
+
+/** Makes sandboxes whose state can be looked at. */
+export interface MicrosandboxProvider extends SandboxProvider {
+  create(spec: SandboxSpec, options?: { signal?: AbortSignal }): Promise<GuestSandbox>;
+}
+
+const DEFAULT_BOOT_TIMEOUT_MS = 30_000;
+/** A machine that is up answers in a part of the time that it may take to boot. */
+const BOOT_TO_ANSWER = 10;
+const MIN_CONCURRENT_RUNS = 2;
+/** What the kernel and the runtime take of a machine before the program has anything. */
+const MACHINE_OVERHEAD_MB = 192;
+const BYTES_PER_MIB = 1024 * 1024;
+const MACHINE_MAX_SECONDS = 24 * 60 * 60;
+const INSTALL = "Install it beside this package: npm install microsandbox.";
+const MECHANISMS = ["microVM", "restricted profile", "not root", "rlimits", "deno permissions"];
+
+/** A sandbox provider that runs code in microVMs of microsandbox on this host. */
+export function createMicrosandboxProvider(settings: MicrosandboxSettings = {}): MicrosandboxProvider {
+  return new EmbeddedProvider(settings);
+}
+
+/** What every sandbox of a provider shares. */
+interface Prepared {
+  driver: MicrovmDriver;
+  runtime: GuestRuntime;
+  image: PreparedImage;
+}
+
+class EmbeddedProvider implements MicrosandboxProvider {
+  readonly specificationVersion = "v1";
+  readonly name = "microsandbox";
+  readonly #settings: MicrosandboxSettings;
+  readonly #home: string;
+  readonly #gate: FairGate;
+  readonly #isolation: Isolation = { level: "microvm", sandbox: "microsandbox", mechanisms: MECHANISMS };
+  #prepared: Promise<Prepared> | undefined;
+  #probe: Promise<SandboxProbe> | undefined;
+
+  constructor(settings: MicrosandboxSettings) {
+    this.#settings = settings;
+    this.#home = settings.home ?? defaultHome();
+    const concurrent = Math.max(MIN_CONCURRENT_RUNS, availableParallelism());
+    this.#gate = new FairGate(settings.maxConcurrentRuns ?? concurrent);
+  }
+
+  probe({ signal }: { signal?: AbortSignal } = {}): Promise<SandboxProbe> {
+    signal?.throwIfAborted();
+    this.#probe ??= this.#tryHost();
+    return this.#probe;
+  }
+
+  async create(spec: SandboxSpec, { signal }: { signal?: AbortSignal } = {}): Promise<GuestSandbox> {
+    signal?.throwIfAborted();
+    checkSpec(spec);
+    const limits = resolveLimits(spec.limits);
+    const probe = await this.probe();
+    if (!probe.available) {
+      throw new CemError(
+        "SANDBOX_UNAVAILABLE",
+        `No microVM starts on this host: ${probe.reason} ${probe.wayOut}`,
+        { details: { reason: probe.reason } },
+      );
+    }
+    const prepared = await this.#prepare();
+    signal?.throwIfAborted();
+    return createGuestSandbox({
+      isolation: this.#isolation,
+      limits,
+      gate: this.#gate,
+      standby: this.#settings.standby,
+      maxStandby: this.#settings.maxStandby,
+      idleMs: this.#settings.idleMs,
+      reuse: this.#settings.reuse,
+      queueTimeoutMs: this.#settings.queueTimeoutMs,
+      startTimeoutMs: this.#bootTimeoutMs,
+      answerTimeoutMs: this.#bootTimeoutMs / BOOT_TO_ANSWER,
+      startGuest: () => this.#startGuest(prepared, { ...spec, limits }),
+    });
+  }
+
+  get #bootTimeoutMs(): number {
+    return this.#settings.bootTimeoutMs ?? DEFAULT_BOOT_TIMEOUT_MS;
+  }
+
+  #prepare(): Promise<Prepared> {
+    this.#prepared ??= this.#prepareOnce().catch((error: unknown) => {
+      this.#prepared = undefined;
+      throw error;
+    });
+    return this.#prepared;
+  }
+
+  async #prepareOnce(): Promise<Prepared> {
+    const runtime = findGuestRuntime(this.#settings.denoPath);
+    const driver = await createEmbeddedDriver(this.#home);
+    await sweepLeftovers(driver);
+    return { driver, runtime, image: await driver.prepareImage(this.#settings.image, runtime) };
+  }
+
+  async #startGuest({ driver, runtime, image }: Prepared, spec: SandboxSpec): Promise<Guest> {
+    const { workspaceDir, mounts = [], network = "none" } = spec;
+    const { memoryMb, writeMb } = resolveLimits(spec.limits);
+    const own = image.hasRuntime
+      ? []
+      : [{ hostPath: stageRuntime(this.#home, runtime), guestPath: GUEST_RUNNER, readOnly: true }];
+    const creating = driver.create({
+      name: newMachineName(),
+      image: image.name,
+      cpus: this.#settings.cpus ?? 1,
+      memoryMb: Math.ceil(memoryMb) + MACHINE_OVERHEAD_MB,
+      mounts: [{ hostPath: workspaceDir, guestPath: GUEST_WORKSPACE, readOnly: false }, ...own, ...mounts],
+      network,
+      maxSeconds: MACHINE_MAX_SECONDS,
+      labels: ownLabels(),
+    });
+    const machine = await withDeadline(creating, {
+      ms: this.#bootTimeoutMs,
+      what: "Booting the machine",
+      late: (microvm) => void microvm.kill().catch(() => {}),
+    });
+    const plan = { mounts, network, memoryMb };
+    const reuse = this.#settings.reuse === "session";
+    return startMicrovmGuest(machine, reuse, {
+      file: GUEST_DENO,
+      args: namespacedDenoArguments(plan, guestBootPath(runtime), GUEST_IMPORT_MAP),
+      cwd: GUEST_WORKSPACE,
+      env: guestEnvironment("/tmp/deno"),
+      fileBytes: Math.ceil(writeMb) * BYTES_PER_MIB,
+    });
+  }
+
+  async #tryHost(): Promise<SandboxProbe> {
+    const obstacle = findObstacle(readSigns());
+    if (obstacle !== undefined) return { available: false, ...obstacle };
+    const version = installedVersion();
+    if (version === undefined) {
+      return {
+        available: false,
+        reason: "The optional package microsandbox is not installed.",
+        wayOut: INSTALL,
+      };
+    }
+    const file = join(this.#home, "probe.json");
+    try {
+      const key = probeKey(version, findGuestRuntime(this.#settings.denoPath).key);
+      let outcome = recallProbe(file, key);
+      if (outcome === undefined) {
+        outcome = { key, ...(await this.#tryBoot()) };
+        rememberProbe(file, outcome);
+      }
+      if (outcome.booted) return { available: true, isolation: this.#isolation, version, notes: [] };
+      return {
+        available: false,
+        reason: `The processor and /dev/kvm look right, but a machine did not boot: ${outcome.reason}.`,
+        wayOut: `Remove ${file} to try again.`,
+      };
+    } catch (error) {
+      if (!CemError.isInstance(error)) throw error;
+      return { available: false, reason: error.message, wayOut: "" };
+    }
+  }
+
+  /** Boots a machine with an empty workspace, and has the runner answer. */
+  async #tryBoot(): Promise<{ booted: boolean; reason?: string }> {
+    const prepared = await this.#prepare();
+    mkdirSync(this.#home, { recursive: true });
+    const workspaceDir = mkdtempSync(join(this.#home, "probe-"));
+    try {
+      const guest = await this.#startGuest(prepared, { workspaceDir });
+      const connected = await connectGuest(guest, this.#bootTimeoutMs);
+      connected.guest.kill();
+      await connected.guest.exited;
+      return { booted: true };
+    } catch (error) {
+      const said = error instanceof Error ? error.message : String(error);
+      return { booted: false, reason: said.split("\n")[0] ?? "" };
+    } finally {
+      rmSync(workspaceDir, { recursive: true, force: true });
+    }
+  }
+}
