@@ -1,3 +1,5 @@
 import { library } from "../../tsup.base.ts";
 
-export default library();
+export default library({
+  entry: { index: "src/index.ts", "transformers-worker": "src/semantic/transformers-worker.ts" },
+});

@@ -1,5 +1,6 @@
 import { CemError } from "@cem/core";
 import { CommanderError } from "commander";
+import type { Profile, TransportName } from "code-execution-mcp";
 import type { Detail, SharedOptions } from "./command-options.ts";
 import { buildProgram, VERSION } from "./command-program.ts";
 import { MISUSE } from "./exit-codes.ts";
@@ -15,8 +16,21 @@ export type Invocation =
   | { command: "doctor"; listValues: boolean; options: SharedOptions }
   | { command: "init"; dir: string; options: SharedOptions }
   | ServerInvocation
+  | ServeInvocation
   | { command: "help"; text: string }
   | { command: "version"; text: string };
+
+export interface ServeInvocation {
+  command: "serve";
+  transport: TransportName;
+  /** Absent: as the configuration says, as for the next two. */
+  profile?: Profile;
+  host?: string;
+  port?: number;
+  /** Print what the tools cost in tokens, and serve nothing. */
+  cost: boolean;
+  options: SharedOptions;
+}
 
 /** @throws CemError `USAGE` with what is wrong and what was perhaps meant. */
 export function parseCommandLine(argv: readonly string[], colors: boolean): Invocation {
@@ -64,6 +78,8 @@ function wayOut(error: CommanderError, argv: readonly string[]): string {
   if (error.code === "commander.unknownCommand" && named.includes(" ")) {
     return `To run a task: cem run "${named}"`;
   }
-  const known = ["run", "exec", "tools", "search", "doctor", "init", ...SERVER_COMMANDS].includes(named);
+  const known = ["run", "exec", "tools", "search", "serve", "doctor", "init", ...SERVER_COMMANDS].includes(
+    named,
+  );
   return `See: cem ${known ? `${named} ` : ""}--help`;
 }

@@ -12,6 +12,7 @@ import {
 import type { Detail } from "./command-options.ts";
 import * as examples from "./help-examples.ts";
 import { addServerCommands } from "./server-commands.ts";
+import { addServeCommand } from "./serve-command.ts";
 
 export const VERSION: string = packageJson.version;
 
@@ -68,6 +69,7 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
         options: sharedOptions(program, command),
       }),
     );
+  addServeCommand(add, (own, command) => found({ ...own, options: sharedOptions(program, command) }));
   addSettingOptions(
     add("doctor", "Check Node, configuration, tools, sandboxes", examples.DOCTOR),
     "--config [file]",

@@ -26,6 +26,7 @@ export function checkHost(report: HostReport): Check[] {
     ...sandboxes.map(({ name, probe }) => checkSandbox(name, probe)),
     ...(sandboxes.some(({ probe }) => probe.available) ? [] : [noSandbox]),
     checkWorkspace(report.workspace),
+    checkSearch(report.search),
     checkModel(configuration),
   ];
 }
@@ -104,6 +105,22 @@ function checkWorkspace({ path: folder, exists, writable }: FolderReport): Check
   }
   const summary = exists ? `${shown}, writable` : `${shown}, made by the first run`;
   return { name: "workspace", state: "ok", summary, notes: [] };
+}
+
+function checkSearch({ embedder, problem }: HostReport["search"]): Check {
+  if (embedder === undefined) {
+    const notes = ["set optimizations.embedding_model_dir, llm.azure_embedder_name or llm.embedding_model"];
+    return { name: "search", state: "off", summary: "by words only: no embedding model is set", notes };
+  }
+  if (problem !== undefined) {
+    return { name: "search", state: "warning", summary: `by words only: ${problem}`, notes: [] };
+  }
+  return {
+    name: "search",
+    state: "ok",
+    summary: `by words and by meaning, with ${shortPath(embedder)}`,
+    notes: [],
+  };
 }
 
 function checkModel({ config: { llm } }: LoadedConfig): Check {

@@ -150,6 +150,7 @@ function choicesOf(property: JsonObject): Choice[] {
 }
 
 function isFieldValue(value: JsonValue | undefined): value is FieldValue {
+  if (Array.isArray(value)) return value.every((item) => typeof item === "string");
   return ["string", "number", "boolean"].includes(typeof value);
 }
 

@@ -5,6 +5,7 @@ Examples:
   cem run "Calculate 5 + 3"                   do a task
   cem run "Calculate 5 + 3" --json            … for a program
   cem tools                                   see what there is
+  cem serve                                   be an MCP server for Claude, Cursor, VS Code, …
   cem doctor                                  see whether everything works
 
 Exit codes: 0 done, 1 the task failed, was refused or ran out of time, 2 wrong use, 130 Ctrl-C.`;
@@ -37,6 +38,18 @@ Examples:
   cem search "read a file"
   cem search weather --detail full --max 3
   cem search weather --json`;
+
+export const SERVE = `
+stdio serves one client, which starts this command itself:
+  { "mcpServers": { "code-execution": { "command": "npx", "args": ["-y", "@cem/cli", "serve"] } } }
+http serves many at http://127.0.0.1:3000/mcp, sse older ones at /sse. Other addresses than this machine's own
+need server.auth_token (CEM_SERVER_TOKEN) or server.auth_issuer. The log goes to stderr.
+
+Examples:
+  cem serve
+  cem serve http --port 8080
+  cem serve --profile code
+  cem serve --cost                            what each profile costs a model, in tokens`;
 
 export const DOCTOR = `
 --config alone lists every setting with its value and where that comes from; --config FILE does so for

@@ -2,7 +2,7 @@ import os from "node:os";
 import { EXIT_FAILED, EXIT_OK } from "./exit-codes.ts";
 
 /** A run that was stopped has this long to end everything it started. */
-const GRACE_MS = 800;
+export const GRACE_MS = 800;
 
 export interface Interruption {
   /** Aborts when the user or the system asks to stop. */
@@ -27,17 +27,20 @@ const MESSAGES: Record<string, string> = {
 
 /**
  * Watches for Ctrl-C and its like. The first one aborts `signal`; when the program has not ended by itself
- * after a moment, `giveUp` is called. More of them change nothing: a parent may pass on what the terminal
+ * after a moment (or `graceMs`), `giveUp` is called. More of them change nothing: a parent may pass on what the terminal
  * has sent already.
  */
-export function watchForInterruption(giveUp: (reason: StopReason) => void): Interruption {
+export function watchForInterruption(
+  giveUp: (reason: StopReason) => void,
+  graceMs: () => number = () => GRACE_MS,
+): Interruption {
   const controller = new AbortController();
   let reason: StopReason | undefined;
   const stop = (found: StopReason): void => {
     if (reason !== undefined) return;
     reason = found;
     controller.abort(new Error(found.message));
-    setTimeout(() => giveUp(found), GRACE_MS).unref();
+    setTimeout(() => giveUp(found), graceMs()).unref();
   };
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     const exitCode = 128 + os.constants.signals[name];

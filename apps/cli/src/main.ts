@@ -4,11 +4,13 @@ import { parseCommandLine } from "./command-line.ts";
 import type { Invocation } from "./command-line.ts";
 import { loadCommand } from "./commands/index.ts";
 import { exitCodeOfError } from "./exit-codes.ts";
-import { watchForInterruption } from "./interruption.ts";
+import { GRACE_MS, watchForInterruption } from "./interruption.ts";
 import type { StopReason } from "./interruption.ts";
 import { safeJson, safeText } from "./safe-text.ts";
 import { createTerminal } from "./terminal.ts";
 import type { Output, Terminal } from "./terminal.ts";
+
+const MAX_TIMER_MS = 2_147_483_647;
 
 type Mode = "json" | "quiet" | "report";
 
@@ -18,14 +20,18 @@ export async function main(argv: readonly string[]): Promise<void> {
   const terminal = createTerminal(!words.includes("--no-color"));
   const askedForJson = words.includes("--json");
   let mode: Mode = askedForJson ? "json" : "report";
-  const interruption = watchForInterruption((reason) => {
+  let graceMs = GRACE_MS;
+  const giveUp = (reason: StopReason): void => {
     process.exitCode = printStop(reason, mode, terminal);
     void flush().then(() => process.exit());
-  });
+  };
+  const interruption = watchForInterruption(giveUp, () => graceMs);
   let answer: Answer;
   try {
     const invocation = parseCommandLine(argv, terminal.out.style.colors.isColorSupported);
     mode = modeOf(invocation, askedForJson);
+    // A server has its own bound on how long it takes to stop.
+    if (invocation.command === "serve") graceMs = MAX_TIMER_MS;
     const command = await loadCommand(invocation);
     const live = mode === "report" ? terminal.out : undefined;
     answer = await command({ signal: interruption.signal, live });

@@ -87,9 +87,10 @@ describe("renderFailure", () => {
         Nearest: filesystem.write_file (0.11), weather.get_forecast (0.06). Nothing
         was run.
 
-        Add a tool that can:  a file servers/<server>/<tool>.ts; cem init makes an
-                              example
-        See what there is:    cem tools"
+        Add a server that can:  cem add <name> -- npx -y <server>
+        Write a tool that can:  a file servers/<server>/<tool>.ts; cem init makes an
+                                example
+        See what there is:      cem tools"
     `);
   });
 

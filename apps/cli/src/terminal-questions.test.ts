@@ -41,17 +41,18 @@ const form = {
     news: { type: "boolean", default: true },
     note: { type: "string" },
     tags: { type: "array", items: { enum: ["a", "b", "c"] } },
+    days: { type: "array", items: { anyOf: [{ const: "mo", title: "Monday" }] }, default: ["mo"] },
   },
   required: ["name", "age", "plan", "tags"],
 };
 
 describe("createQuestions", () => {
   it("asks field by field, and again for what is not valid", async () => {
-    const lines = ["", "A", "Ada", "old", "36", "professional", "", "", "x", "a, 3"];
+    const lines = ["", "A", "Ada", "old", "36", "professional", "", "", "x", "a, 3", ""];
     const { answer: given, shown } = await answer({ requestedSchema: form }, lines);
     expect(given).toEqual({
       action: "accept",
-      content: { name: "Ada", age: 36, plan: "pro", news: true, tags: ["a", "c"] },
+      content: { name: "Ada", age: 36, plan: "pro", news: true, tags: ["a", "c"], days: ["mo"] },
     });
     expect(shown).toContain("crm asks: Who?");
     expect(shown).toContain("It needs at least 2 characters.");

@@ -48,4 +48,12 @@ describe("createDeadline", () => {
     expect(deadline.signal.aborted).toBe(true);
     expect(deadline.expired).toBe(false);
   });
+
+  it("leaves no timer behind when a pause outlasts it", () => {
+    const deadline = createDeadline(100, 100, never);
+    deadline.pause();
+    deadline.dispose();
+    deadline.resume();
+    expect(vi.getTimerCount()).toBe(0);
+  });
 });

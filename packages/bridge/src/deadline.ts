@@ -15,6 +15,7 @@ export interface Deadline {
 export function createDeadline(timeoutMs: number, maxTotalMs: number, outer: AbortSignal): Deadline {
   const controller = new AbortController();
   let expired = false;
+  let isDisposed = false;
   let paused = 0;
   let leftMs = timeoutMs;
   let totalMs = 0;
@@ -26,6 +27,8 @@ export function createDeadline(timeoutMs: number, maxTotalMs: number, outer: Abo
     controller.abort(new DOMException("The time is up.", "TimeoutError"));
   };
   const start = (): void => {
+    // A question may be given up only after its call has ended.
+    if (isDisposed) return;
     startedAt = performance.now();
     timer = setTimeout(expire, leftMs);
   };
@@ -63,6 +66,7 @@ export function createDeadline(timeoutMs: number, maxTotalMs: number, outer: Abo
       start();
     },
     dispose() {
+      isDisposed = true;
       clearTimeout(timer);
       outer.removeEventListener("abort", onOuterAbort);
     },

@@ -170,6 +170,12 @@ describe("createHostTools", () => {
     expect(await call(throwing("just text"))).toMatchObject({ error: { message: "just text" } });
   });
 
+  it("ends a schema that never ends", async () => {
+    const input = z.object({ a: z.string().refine(() => new Promise(() => {})) });
+    const tool = defineTool({ description: "", input, timeoutMs: 30, execute: () => 1 });
+    expect(await call(tool, { a: "" })).toMatchObject({ error: { code: "TOOL_TIMEOUT" } });
+  });
+
   it("ends a tool that takes too long, and one whose run ends", async () => {
     let aborted = 0;
     const slow = defineTool({
@@ -254,6 +260,10 @@ describe("createHostTools", () => {
   });
 
   it("says when a result is nothing that JSON can carry", async () => {
+    const circle: Record<string, unknown> = { bytes: Buffer.from("a") };
+    Object.assign(circle, { left: circle, right: circle });
+    const circular = defineTool({ description: "", execute: () => circle });
+    expect(await call(circular)).toMatchObject({ error: { code: "RESULT_NOT_JSON" } });
     const tool = defineTool({ description: "", execute: () => ({ n: 1n }) });
     expect(await call(tool)).toMatchObject({
       error: { code: "RESULT_NOT_JSON", message: expect.stringContaining("BigInt") },

@@ -2,6 +2,7 @@ import { CemError } from "@cem/core";
 import type {
   Elicit,
   ElicitAnswer,
+  ErrorDetails,
   InvokeContext,
   JsonSchema,
   ToolAnnotations,
@@ -80,8 +81,7 @@ export function createHostTools(settings: HostToolsSettings): HostTools {
   ): Promise<ToolResult> => {
     const { server } = call;
     const input = await checkInput(call, tool);
-    const work = Promise.resolve(tool.execute(input as never, contextFor(server, deadline, context, elicit)));
-    const returned = await abandonOnAbort(work, deadline.signal);
+    const returned = await tool.execute(input, contextFor(server, deadline, context, elicit));
     const named = { server, name: call.tool };
     const value = await toJsonResult(named, await checkOutput(call, tool, returned), settings);
     return { ok: true, value: await fitValue(named, value, settings) };
@@ -122,7 +122,7 @@ export function createHostTools(settings: HostToolsSettings): HostTools {
       const timeoutMs = tool.timeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS;
       const deadline = createDeadline(timeoutMs, timeoutMs, context.signal);
       try {
-        return await answer(call, tool, deadline, context);
+        return await abandonOnAbort(answer(call, tool, deadline, context), deadline.signal);
       } catch (error) {
         throw deadline.expired ? timedOut(call, timeoutMs) : toFailure(call, error, hideSecrets);
       } finally {
@@ -196,11 +196,20 @@ function toFailure({ server, tool }: ToolCall, thrown: unknown, hideSecrets: Hid
   if (CemError.isInstance(thrown)) {
     const { code, message, details } = thrown;
     return new CemError(code, hideSecrets(message), {
-      details: hideInside(details, hideSecrets),
+      details: plainDetails(details, hideSecrets),
       cause: thrown,
     });
   }
   const said = thrown instanceof Error ? thrown.message : String(thrown);
   const message = said === "" ? `${server}.${tool} failed and did not say why.` : hideSecrets(said);
   return new CemError("TOOL_FAILED", message, { details: { server, tool }, cause: thrown });
+}
+
+function plainDetails(details: ErrorDetails, hideSecrets: HideSecrets): ErrorDetails {
+  try {
+    return hideInside(details, hideSecrets);
+  } catch {
+    // They are for programs; the message says it too.
+    return {};
+  }
 }

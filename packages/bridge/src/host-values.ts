@@ -3,17 +3,14 @@ import type { JsonObject, JsonValue } from "@cem/core";
 import { keepBytes, readMimeType } from "./result-handles.ts";
 import type { Attachment, ResultKeeping } from "./result-handles.ts";
 
-/** Deeper than this nothing is looked for: what nests so deep is no argument and no file. */
-const MAX_DEPTH = 100;
-
 /** A copy without the keys by which data from JSON could change how objects behave. */
-export function withoutPrototypeKeys(value: JsonValue, depth = 0): JsonValue {
-  if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return value;
-  if (Array.isArray(value)) return value.map((item) => withoutPrototypeKeys(item, depth + 1));
+export function withoutPrototypeKeys(value: JsonValue): JsonValue {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(withoutPrototypeKeys);
   const copy: JsonObject = {};
   for (const [key, inner] of Object.entries(value)) {
     if (key === "__proto__" || (key === "constructor" && isObject(inner) && "prototype" in inner)) continue;
-    copy[key] = withoutPrototypeKeys(inner, depth + 1);
+    copy[key] = withoutPrototypeKeys(inner);
   }
   return copy;
 }
@@ -24,9 +21,15 @@ export async function toJsonResult(
   value: unknown,
   keeping: ResultKeeping,
 ): Promise<JsonValue> {
-  const kept = await withBytesKept(value, tool.name, keeping, 0);
+  const kept = new Map<unknown, JsonValue>();
+  for (const bytes of findBytes(value))
+    kept.set(bytes, await keepBytes(await toAttachment(bytes, tool.name), keeping));
+  const replace = function (this: Record<string, unknown>, key: string, inner: unknown): unknown {
+    // What stood there before a `toJSON`, such as that of Buffer, had its way.
+    return kept.get(this[key]) ?? inner;
+  };
   try {
-    const text = JSON.stringify(kept) as string | undefined;
+    const text = JSON.stringify(value, kept.size === 0 ? undefined : replace) as string | undefined;
     return text === undefined ? null : (JSON.parse(text) as JsonValue);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message.split("\n")[0] : String(cause);
@@ -38,43 +41,37 @@ export async function toJsonResult(
   }
 }
 
-async function withBytesKept(
-  value: unknown,
-  name: string,
-  keeping: ResultKeeping,
-  depth: number,
-): Promise<unknown> {
-  if (!holdsBytes(value, depth)) return value;
-  if (value instanceof Blob) {
-    return keepBytes(attachmentOf(new Uint8Array(await value.arrayBuffer()), value.type, name), keeping);
+/** Everything in a value that is bytes. Goes over each part once, also where parts refer back to others. */
+function findBytes(root: unknown): (Blob | Uint8Array)[] {
+  const found: (Blob | Uint8Array)[] = [];
+  const seen = new Set<object>();
+  const open: unknown[] = [root];
+  while (open.length > 0) {
+    const value = open.pop();
+    if (!isObject(value) || seen.has(value)) continue;
+    seen.add(value);
+    if (value instanceof Blob || value instanceof Uint8Array) found.push(value);
+    else if (isPlain(value)) for (const inner of Object.values(value)) open.push(inner);
   }
-  if (value instanceof Uint8Array) return keepBytes(attachmentOf(value, "", name), keeping);
-  const inner = (item: unknown): Promise<unknown> => withBytesKept(item, name, keeping, depth + 1);
-  if (Array.isArray(value)) return Promise.all(value.map(inner));
-  const entries = Object.entries(value).map(async ([key, item]) => [key, await inner(item)] as const);
-  return Object.fromEntries(await Promise.all(entries));
+  return found;
 }
 
-/** Looks without promises: results can have millions of parts, and few hold bytes. */
-function holdsBytes(value: unknown, depth: number): value is object {
-  if (!isObject(value) || depth > MAX_DEPTH) return false;
-  if (value instanceof Blob || value instanceof Uint8Array) return true;
-  const inner = (item: unknown): boolean => holdsBytes(item, depth + 1);
-  if (Array.isArray(value)) return value.some(inner);
+function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
-  return (prototype === Object.prototype || prototype === null) && Object.values(value).some(inner);
+  return Array.isArray(value) || prototype === Object.prototype || prototype === null;
 }
 
-function attachmentOf(bytes: Uint8Array, stated: string, name: string): Attachment {
-  const mimeType = readMimeType(stated, "application/octet-stream");
+async function toAttachment(bytes: Blob | Uint8Array, name: string): Promise<Attachment> {
+  const isBlob = bytes instanceof Blob;
+  const mimeType = readMimeType(isBlob ? bytes.type : undefined, "application/octet-stream");
+  const whole = isBlob ? new Uint8Array(await bytes.arrayBuffer()) : bytes;
+  return { type: handleType(mimeType), mimeType, bytes: whole, name };
+}
+
+function handleType(mimeType: string): Attachment["type"] {
   const [family = ""] = mimeType.split("/");
-  const type =
-    family === "image" || family === "audio" || family === "text"
-      ? family
-      : mimeType === "application/json"
-        ? "json"
-        : "resource";
-  return { type, mimeType, bytes, name };
+  if (family === "image" || family === "audio" || family === "text") return family;
+  return mimeType === "application/json" ? "json" : "resource";
 }
 
 function isObject(value: unknown): value is object {

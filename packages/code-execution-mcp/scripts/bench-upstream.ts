@@ -52,8 +52,7 @@ for (let round = 0; round < rounds; round += 1) {
   for (const hanging of [0, 3]) times[hanging]?.push(await firstCall(hanging));
 }
 for (const [hanging, measured] of Object.entries(times)) {
-  console.log(
-    `${SERVERS} servers, ${hanging} of them hang: first call after ${median(measured).toFixed(0)} ms (median of ${rounds})`,
-  );
+  const time = `${median(measured).toFixed(0)} ms (median of ${rounds})`;
+  process.stdout.write(`${SERVERS} servers, ${hanging} of them hang: first call after ${time}\n`);
 }
 await rm(cwd, { recursive: true, force: true });

@@ -10,6 +10,7 @@ import type {
   TypeChecker,
 } from "@cem/core";
 import type { HostToolsByServer } from "./host-tools.ts";
+import type { Log } from "./log.ts";
 
 /** Where the configuration comes from. */
 export interface ConfigSource {
@@ -44,4 +45,6 @@ export interface AgentOptions extends ConfigSource {
   replayFile?: string;
   /** Takes the lines of the log where `logging.file` names no file. Default: standard error. */
   onLog?: (line: string) => void;
+  /** Takes every entry of the log, whatever `logging` says. */
+  log?: Log;
 }

@@ -201,7 +201,7 @@ export default Object.keys(await echo(hostile)) + JSON.stringify(await echo(host
   });
 
   it("ask the user without using up the run's time", async () => {
-    const code = `import { confirm } from "./servers/lab/index.ts";\nexport default await confirm({});`;
+    const code = `import { confirm } from "./servers/lab/index.ts";\nexport default await confirm();`;
     const result = await run(code, { limits: { timeoutMs: 1_200 } });
     expect(result).toMatchObject({ status: "success", value: { action: "accept", content: { sure: true } } });
     expect(asked).toMatchObject([{ server: "lab", mode: "form", message: "Are you sure?" }]);

@@ -10,13 +10,15 @@ import type {
   RankedTool,
   TaskResult,
   ToolCatalog,
+  ToolSelector,
 } from "@cem/core";
 import { createDiscovery } from "@cem/discovery";
 import { createGuard } from "@cem/guardrails";
-import { createSelector } from "@cem/selector";
+import type { Selector } from "@cem/selector";
 import { createTypeChecker } from "@cem/type-check";
 import { createResultStore } from "@cem/workspace";
 import type { AgentOptions } from "./agent-options.ts";
+import { createConfiguredSelector } from "./configured-selector.ts";
 import { createGenerator } from "./generators.ts";
 import { createHosted } from "./hosted.ts";
 import type { Hosted } from "./hosted.ts";
@@ -48,11 +50,19 @@ export async function executeTask(
   }
 }
 
+/** What is made once for an agent and freed with it. */
+interface Parts {
+  upstream: Upstream;
+  hosted: Hosted;
+  selector: ToolSelector;
+}
+
 /** The stages that the configuration asks for, where the options bring none of their own. */
-function stagesOf(options: AgentOptions, config: Config, upstream: Upstream, hosted: Hosted): AgentSettings {
+function stagesOf(options: AgentOptions, config: Config, parts: Parts): AgentSettings {
+  const { upstream, hosted, selector } = parts;
   return {
     catalog: hosted.addTo(options.catalog ?? createCatalog(config, upstream)),
-    selector: options.selector ?? createSelector(),
+    selector,
     generator: warmUpServers(options.generator ?? createGenerator(config), upstream),
     guard: options.guard ?? createConfiguredGuard(config),
     sandbox: () => createSandbox(config, { ...options, ...hosted.spec }),
@@ -91,6 +101,8 @@ class ConfiguredAgent implements Agent {
   #pipeline: Promise<Agent> | undefined;
   #hosted: Hosted | undefined;
   #upstream: Upstream | undefined;
+  /** Made here, so freed here. */
+  #ownSelector: Selector | undefined;
   #disposed = false;
 
   constructor(options: AgentOptions) {
@@ -126,6 +138,7 @@ class ConfiguredAgent implements Agent {
     await pipeline?.dispose();
     await this.#hosted?.finish();
     await this.#upstream?.close();
+    await this.#ownSelector?.dispose();
   }
 
   #obtainPipeline(): Promise<Agent> {
@@ -144,13 +157,15 @@ class ConfiguredAgent implements Agent {
   }
 
   async #createPipeline(): Promise<Agent> {
-    const { onLog, onElicit, invoker } = this.#options;
+    const { log, onLog, onElicit, invoker } = this.#options;
     const loaded = await loadFrom(this.#options);
     const { config } = loaded;
     const store = createResultStore({ workspaceDir: config.execution.workspaceDir });
-    this.#upstream = openUpstream(loaded, { onLog, store, elicit: onElicit });
-    const others = invoker ?? this.#upstream.invoker;
-    this.#hosted = await createHosted(config, this.#options, { store, others });
-    return createPipeline(stagesOf(this.#options, config, this.#upstream, this.#hosted));
+    const upstream = openUpstream(loaded, { log, onLog, store, elicit: onElicit });
+    this.#upstream = upstream;
+    const hosted = await createHosted(config, this.#options, { store, others: invoker ?? upstream.invoker });
+    this.#hosted = hosted;
+    const selector = this.#options.selector ?? (this.#ownSelector = createConfiguredSelector(config));
+    return createPipeline(stagesOf(this.#options, config, { upstream, hosted, selector }));
   }
 }

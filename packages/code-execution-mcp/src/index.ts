@@ -1,11 +1,20 @@
 export { createAgent, executeTask } from "./create-agent.ts";
 export type { AgentOptions, ConfigSource } from "./agent-options.ts";
+export { createServer, runServer } from "./create-server.ts";
+export type {
+  CemServer,
+  RunningServer,
+  RunServerOptions,
+  ServerOptions,
+  TransportName,
+} from "./create-server.ts";
 export { inspectHost } from "./inspect-host.ts";
 export type { FolderReport, HostReport } from "./inspect-host.ts";
 export { findImportable } from "./import-servers.ts";
 export type { Importable, ImportableServer } from "./import-servers.ts";
 export { createLog } from "./log.ts";
 export type { Log, LogLevel } from "./log.ts";
+export type { SearchReport } from "./configured-selector.ts";
 export { makeFolder } from "./make-folder.ts";
 export {
   addServers,
@@ -63,6 +72,8 @@ export type {
 } from "@cem/core";
 export { createDiscovery } from "@cem/discovery";
 export { createGuard } from "@cem/guardrails";
+export { customTool, measureDirectCost, measureTokenCost } from "@cem/mcp-server";
+export type { CustomTool, CustomToolContext, Profile, TokenCost } from "@cem/mcp-server";
 export { createDenoSandboxProvider } from "@cem/sandbox-deno";
 export { createSelector } from "@cem/selector";
 export { createTypeChecker } from "@cem/type-check";

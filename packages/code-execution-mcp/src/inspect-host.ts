@@ -3,6 +3,7 @@ import path from "node:path";
 import type { LoadedConfig } from "@cem/config";
 import type { CatalogSnapshot, SandboxProbe } from "@cem/core";
 import type { AgentOptions, ConfigSource } from "./agent-options.ts";
+import { inspectSearch, type SearchReport } from "./configured-selector.ts";
 import { createCatalog } from "./create-agent.ts";
 import { withHostToolFiles } from "./hosted.ts";
 import { loadFrom } from "./load.ts";
@@ -30,6 +31,7 @@ export interface HostReport {
   catalog: CatalogSnapshot;
   /** The configured MCP servers, each tried. */
   upstream: ExaminedServer[];
+  search: SearchReport;
   sandboxes: { name: string; probe: SandboxProbe }[];
 }
 
@@ -48,7 +50,7 @@ export async function inspectHost(
   const connected = openUpstream(configuration, { onLog: source.onLog });
   try {
     const examined = examineServers(connected, options);
-    const [workspace, servers, skills, catalog, upstream, sandboxes] = await Promise.all([
+    const [workspace, servers, skills, catalog, upstream, search, sandboxes] = await Promise.all([
       inspectFolder(workspaceDir),
       inspectFolder(serversDir),
       inspectFolder(skillsDir),
@@ -56,10 +58,11 @@ export async function inspectHost(
         .then(() => withHostToolFiles(createCatalog(config, connected), config))
         .then((catalog) => catalog.list(options)),
       examined,
+      inspectSearch(config),
       probeSandboxes(config, options),
     ]);
     const { node } = process.versions;
-    return { node, configuration, workspace, servers, skills, catalog, upstream, sandboxes };
+    return { node, configuration, workspace, servers, skills, catalog, upstream, search, sandboxes };
   } finally {
     await connected.close();
   }

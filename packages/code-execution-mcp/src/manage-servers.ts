@@ -6,6 +6,7 @@ import { CemError } from "@cem/core";
 import type { CatalogSnapshot } from "@cem/core";
 import type { AgentOptions, ConfigSource } from "./agent-options.ts";
 import { createCatalog } from "./create-agent.ts";
+import { withHostToolFiles } from "./hosted.ts";
 import { loadFrom } from "./load.ts";
 import type { Upstream } from "./upstream/create-upstream.ts";
 import { examineServers } from "./upstream/examine.ts";
@@ -26,7 +27,7 @@ async function withUpstream<T>(
   options: { minConnectTimeoutMs?: number } = {},
 ): Promise<T> {
   const loaded = await loadFrom(source);
-  const upstream = openUpstream(loaded, { ...onLogOf(source), ...options });
+  const upstream = openUpstream(loaded, { onLog: source.onLog, ...options });
   try {
     return await work(upstream, loaded.config);
   } finally {
@@ -67,7 +68,8 @@ export function listCatalog(source: ServerSource & { only?: string } = {}): Prom
       const one = only === undefined ? {} : { only };
       await examineServers(upstream, { ...signalOf(source), ...one, timeoutMs: LIST_TIMEOUT_MS });
     }
-    return createCatalog(config, upstream).list(signalOf(source));
+    const catalog = await withHostToolFiles(createCatalog(config, upstream), config);
+    return catalog.list(signalOf(source));
   });
 }
 
@@ -180,10 +182,6 @@ async function replaceFile(file: string, text: string): Promise<void> {
     await rm(temporary, { force: true });
     throw error;
   }
-}
-
-function onLogOf({ onLog }: ServerSource): Pick<ServerSource, "onLog"> {
-  return onLog === undefined ? {} : { onLog };
 }
 
 function signalOf({ signal }: ServerSource): { signal?: AbortSignal } {

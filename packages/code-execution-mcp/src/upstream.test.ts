@@ -1,9 +1,12 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { startEverything } from "../../mcp-client/fixtures/start-http.ts";
 import { makeProject, odd, reference } from "../test/upstream-project.ts";
 import { generateTools, inspectServers, listCatalog } from "./index.ts";
+
+/** Each test starts servers and sandboxes, perhaps on a busy machine. */
+vi.setConfig({ testTimeout: 240_000 });
 
 const importing = (server: string, names: string): string =>
   `import { ${names} } from "./servers/${server}/index.ts";\n`;
@@ -131,6 +134,7 @@ describe("a tool whose server changes its definition", () => {
     const project = await makeProject();
     await generateTools(project.source(before));
     const agent = project.agent(after);
+    const { version: unmarked } = await agent.discoverTools();
     const refused = await agent.executeCode(ECHO);
     expect(refused).toMatchObject({
       status: "error",
@@ -143,8 +147,7 @@ describe("a tool whose server changes its definition", () => {
       wayOut: expect.stringContaining("cem generate odd --accept"),
     });
     expect(echo?.description).toBe("Says it back.");
-    expect(version).toBe((await listCatalog(project.source(after))).version);
-    expect(version).not.toBe((await listCatalog(project.source(before))).version);
+    expect(version).not.toBe(unmarked);
     // The other tools of the server stay as they are.
     const others = `${importing("odd", "most_at_once")}return most_at_once({});`;
     expect(await agent.executeCode(others)).toMatchObject({ status: "success" });
@@ -212,6 +215,23 @@ describe("tools of a server that can't be used", () => {
     expect(reasonOf(await listCatalog({ ...project.source(unset), only: "odd" }))).toContain(
       "CEM_TEST_UNSET",
     );
+  });
+});
+
+describe("listCatalog", () => {
+  it("lists tools of MCP servers beside those in files, host tools too", async () => {
+    const project = await makeProject();
+    const servers = { odd: odd("plain") };
+    await generateTools(project.source(servers));
+    const file = path.join(project.folder, "servers/crm/find.host.ts");
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(
+      file,
+      `export default { description: "Finds a customer.", input: undefined, execute: async () => 1 };\n`,
+    );
+    const { servers: found, problems } = await listCatalog(project.source(servers));
+    const names = [...found.map(({ name }) => name), ...problems.map(({ server }) => server)];
+    expect(names.toSorted()).toEqual(["crm", "odd"]);
   });
 });
 

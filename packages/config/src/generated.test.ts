@@ -89,6 +89,7 @@ describe("SETTINGS", () => {
     expect(SETTINGS.filter(({ secret }) => secret).map(({ path }) => path)).toEqual([
       "execution.msb_api_key",
       "llm.api_key",
+      "server.auth_token",
       "mcp_servers",
     ]);
   });

@@ -65,7 +65,7 @@ workflows:
 `;
 /** What we added. */
 const OURS =
-  /^execution\.(?:min_isolation|type_check|limits\..*|msb_.*)$|^llm\.(?:base_url|timeout|max_re.*|price_.*|budget_.*|azure_embedder_.*)$|^guardrails\.changed_tools$/;
+  /^execution\.(?:min_isolation|type_check|limits\..*|msb_.*)$|^llm\.(?:base_url|timeout|max_re.*|price_.*|budget_.*|azure_embedder_.*|embedding_model)$|^optimizations\.(?:embedding_model_dir|search_cache_dir)$|^server\.|^guardrails\.changed_tools$/;
 
 describe("a config.yaml written for the Python original", () => {
   it("loads as it is, every key of it", async () => {

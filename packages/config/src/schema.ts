@@ -2,6 +2,7 @@ import { DEFAULT_RUN_LIMITS, ISOLATION_LEVELS } from "@cem/core";
 import { z } from "zod";
 import { guardrailSettings } from "./schema-guardrails.ts";
 import { mounts } from "./schema-mounts.ts";
+import { serverSettings } from "./schema-server.ts";
 import { mcpServers } from "./schema-servers.ts";
 import { toolMapping, workflow } from "./schema-workflows.ts";
 import { secretText, setting, text } from "./setting.ts";
@@ -10,7 +11,6 @@ const LOG_LEVELS = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] as const;
 const BYTES_PER_KB = 1024;
 const BYTES_PER_MB = 1024 * 1024;
 
-const NO_STATE = { pending: "no state store yet" };
 const NO_MICROSANDBOX = { pending: "no microsandbox yet" };
 
 function section<S extends z.ZodRawShape>(description: string, shape: S) {
@@ -25,20 +25,19 @@ function count(most: number, standard: number) {
 }
 
 const state = section("State that outlives a run.", {
-  enabled: setting(z.boolean().default(true), "Whether state is kept.", NO_STATE),
+  enabled: setting(z.boolean().default(true), "Whether state is kept."),
   workspaceDir: setting(text.optional(), "Folder the state is kept in. Default: execution.workspace_dir.", {
     path: true,
-    ...NO_STATE,
   }),
-  stateFile: setting(text.default("state.json"), "Name of the state file in that folder.", NO_STATE),
-  autoSave: setting(z.boolean().default(true), "Save after each run.", NO_STATE),
+  stateFile: setting(text.default("state.json"), "Name of the state file in that folder."),
+  autoSave: setting(z.boolean().default(true), "Save after each run.", { pending: "no session log yet" }),
   stateFormat: setting(
     z
       .enum(["json", "yaml", "binary", "pickle"])
       .transform((format) => (format === "pickle" ? "binary" : format))
       .default("json"),
     "How state is written. pickle stands for binary.",
-    NO_STATE,
+    { pending: "state is always JSON yet" },
   ),
 });
 
@@ -157,12 +156,15 @@ const llm = section("A language model that writes the code. Off: code is written
   azureEndpoint: setting(text.optional(), "URL of the Azure OpenAI resource."),
   azureDeploymentName: setting(text.optional(), "Deployment of the model on Azure. Default: llm.model."),
   azureApiVersion: setting(text.optional(), "Version of the Azure API."),
-  azureEmbedderName: setting(text.optional(), "Deployment of the embedding model on Azure.", {
-    pending: "no embeddings yet",
-  }),
-  azureEmbedderVersion: setting(text.optional(), "Version of the Azure API for embeddings.", {
-    pending: "no embeddings yet",
-  }),
+  azureEmbedderName: setting(
+    text.optional(),
+    "Deployment of the embedding model on Azure: tools are found by meaning too. Their texts are sent there.",
+  ),
+  azureEmbedderVersion: setting(text.optional(), "Version of the Azure API for embeddings."),
+  embeddingModel: setting(
+    text.optional(),
+    "Embedding model of OpenAI, or at llm.base_url: tools are found by meaning too. Their texts are sent there.",
+  ),
 });
 
 const optimizations = section("What makes it quick.", {
@@ -172,15 +174,25 @@ const optimizations = section("What makes it quick.", {
   toolCache: setting(z.boolean().default(true), "Remember what was read from the tool files."),
   toolCacheFile: setting(text.default(".tool_cache.json"), "File that is remembered in.", { path: true }),
   gpuEmbeddings: setting(z.boolean().default(true), "Use a GPU for embeddings.", {
-    pending: "no embeddings yet",
+    pending: "embeddings are computed by the processor",
   }),
+  embeddingModelDir: setting(
+    text.optional(),
+    "Folder of a sentence-embedding model in ONNX form: tools are found by meaning too. Wins over a service.",
+    { path: true },
+  ),
+  searchCacheDir: setting(
+    text.default(".cem/search"),
+    "Folder for what tool_cache remembers of the search: large indexes and embeddings.",
+    { path: true },
+  ),
   parallelDiscovery: setting(z.boolean().default(true), "Read tool files at the same time."),
   fileContentCache: setting(z.boolean().default(true), "Remember the content of files.", {
     pending: "no file cache yet",
   }),
 });
 
-const logging = section("The log.", {
+const logging = section("The log of a server.", {
   level: setting(
     z
       .string()
@@ -205,6 +217,7 @@ export const configSchema = z.strictObject({
   optimizations,
   guardrails: section("What is checked before and while code runs.", guardrailSettings),
   logging,
+  server: section("cem serve and the server image.", serverSettings),
   mcpServers: setting(
     mcpServers.default([]),
     "MCP servers: a list of {name, url, …}, or a mapping from names to {command, args, env, cwd} or {url, headers}. ${NAME} in a value comes from the environment. mcpServers is the same key.",

@@ -45,6 +45,9 @@ export const VARIABLES: readonly Variable[] = [
   { name: "MAX_MEMORY_MB", path: "guardrails.max_memory_mb" },
   { name: "LOG_LEVEL", path: "logging.level" },
   { name: "LOG_FILE", path: "logging.file" },
+  { name: "CEM_SERVER_HOST", path: "server.host" },
+  { name: "CEM_SERVER_PORT", path: "server.port" },
+  { name: "CEM_SERVER_TOKEN", path: "server.auth_token" },
 ];
 
 export function variablesOf(path: string): string[] {

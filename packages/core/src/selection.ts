@@ -21,6 +21,8 @@ export interface Selection {
   selected: RankedTool[];
   /** The best of those left out, for "did you mean". */
   nearest: RankedTool[];
+  /** How it was chosen, for people: `compared by words only: no embedding model is set`. */
+  notes?: string[];
 }
 
 /** Picks the few tools a task needs. */

@@ -1,8 +1,10 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { JsonSchema, ToolDefinition } from "@cem/core";
 
 /** A query, and the tools it needs: of each group any one will do. */
 export interface Query {
+  id: string;
   query: string;
   groups: string[][];
 }
@@ -32,9 +34,41 @@ export function readTools(file: string): ToolDefinition[] {
   }));
 }
 
-export function readQueries(file: string): Query[] {
-  return readLines<{ query: string; gold: string[]; groups?: string[][] }>(file).map(
-    ({ query, gold, groups }) => ({ query, groups: groups ?? gold.map((id) => [id]) }),
+export interface LabelledSet {
+  name: string;
+  tools: ToolDefinition[];
+  queries: Query[];
+}
+
+/** Every folder that has tools and a file of queries of that name. */
+export function* readSets(directory: string, queriesFile: string): Generator<LabelledSet> {
+  const names = readdirSync(directory).toSorted();
+  const isSet = (name: string) =>
+    existsSync(join(directory, name, "tools.jsonl")) && existsSync(join(directory, name, queriesFile));
+  const sets = names.filter(isSet);
+  if (sets.length === 0) {
+    fail(`No folder in ${directory} has both tools.jsonl and ${queriesFile}.`);
+  }
+  for (const name of sets) {
+    const tools = readTools(join(directory, name, "tools.jsonl"));
+    yield { name, tools, queries: readQueries(join(directory, name, queriesFile)) };
+  }
+}
+
+export function requireDirectory(given: string | undefined): string {
+  return (
+    given ?? process.env["CEM_EVAL_DATA"] ?? fail("Say where the data is: --data DIR, or CEM_EVAL_DATA.")
+  );
+}
+
+function fail(message: string): never {
+  process.stderr.write(`${message}\n`);
+  process.exit(2);
+}
+
+function readQueries(file: string): Query[] {
+  return readLines<{ id: string; query: string; gold: string[]; groups?: string[][] }>(file).map(
+    ({ id, query, gold, groups }) => ({ id, query, groups: groups ?? gold.map((tool) => [tool]) }),
   );
 }
 

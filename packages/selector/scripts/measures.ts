@@ -1,15 +1,5 @@
-export const MEASURES = ["R@1", "R@5", "R@10", "NDCG@10", "Hit@1"] as const;
+export const MEASURES = ["R@1", "R@5", "R@10", "NDCG@10", "MRR", "Hit@1", "All@10"] as const;
 export type Measures = Record<(typeof MEASURES)[number], number>;
-
-export function noMeasures(): Measures {
-  return { "R@1": 0, "R@5": 0, "R@10": 0, "NDCG@10": 0, "Hit@1": 0 };
-}
-
-export function addMeasures(totals: Measures, one: Measures): void {
-  for (const name of MEASURES) {
-    totals[name] += one[name];
-  }
-}
 
 /** Scores one ranking. A group is found when any of its members is. */
 export function measure(ranked: readonly string[], groups: readonly string[][]): Measures {
@@ -17,12 +7,16 @@ export function measure(ranked: readonly string[], groups: readonly string[][]):
     const top = new Set(ranked.slice(0, count));
     return groups.filter((group) => group.some((id) => top.has(id))).length / groups.length;
   };
+  const isNeeded = (id: string | undefined) => groups.some((group) => group.includes(id ?? ""));
+  const first = ranked.findIndex(isNeeded);
   return {
     "R@1": recall(1),
     "R@5": recall(5),
     "R@10": recall(10),
     "NDCG@10": gain(ranked.slice(0, 10), groups),
-    "Hit@1": groups.some((group) => group.includes(ranked[0] ?? "")) ? 1 : 0,
+    MRR: first < 0 ? 0 : 1 / (first + 1),
+    "Hit@1": isNeeded(ranked[0]) ? 1 : 0,
+    "All@10": recall(10) === 1 ? 1 : 0,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { JsonSchema, ToolDefinition } from "@cem/core";
-import { isStopWord, splitWords, stem } from "@cem/text";
+import { stemsOf } from "./remembered-words.ts";
 
 /** The parts of a definition that are searched, in the order of their bits in a field mask. */
 export const FIELDS = [
@@ -11,6 +11,7 @@ export const FIELDS = [
   "parameterText",
   "output",
   "outputText",
+  "summary",
 ] as const;
 export type Field = (typeof FIELDS)[number];
 
@@ -23,6 +24,7 @@ export function fieldMask(fields: readonly Field[]): number {
 const MAX_FIELD_WORDS = 512;
 /** Characters of one text that are read. */
 const MAX_FIELD_CHARACTERS = 8_192;
+const MAX_SUMMARY_CHARACTERS = 200;
 /** Levels of nested schemas whose properties count as parameters. */
 const MAX_SCHEMA_DEPTH = 3;
 const MAX_PROPERTIES = 256;
@@ -41,16 +43,24 @@ export function toDocument(tool: ToolDefinition): Document {
     tool.originalName === undefined || tool.originalName === tool.name
       ? [tool.name]
       : [tool.originalName, tool.name];
+  const summary = firstSentence(tool.description);
   return {
     name: unique(fieldStems(names)),
     title: fieldStems([tool.annotations?.title ?? ""]),
     server: unique(fieldStems([tool.server])),
-    description: fieldStems([tool.description]),
+    description: fieldStems([tool.description.slice(summary.length)]),
+    summary: fieldStems([summary]),
     parameter: unique(fieldStems(parameters.names)),
     parameterText: unique(fieldStems(parameters.texts)),
     output: unique(fieldStems(output.names)),
     outputText: unique(fieldStems(output.texts)),
   };
+}
+
+/** What a tool says of itself first is what it is for; the rest is how to use it. */
+function firstSentence(description: string): string {
+  const end = /[.!?](?=\s)|\n|[。！？]/u.exec(description.slice(0, MAX_SUMMARY_CHARACTERS));
+  return description.slice(0, end === null ? MAX_SUMMARY_CHARACTERS : end.index + 1);
 }
 
 interface SchemaText {
@@ -91,13 +101,11 @@ function fieldStems(texts: readonly string[]): string[] {
     if (typeof text !== "string") {
       continue;
     }
-    for (const word of splitWords(text.slice(0, MAX_FIELD_CHARACTERS))) {
+    for (const stem of stemsOf(text.slice(0, MAX_FIELD_CHARACTERS))) {
       if (stems.length === MAX_FIELD_WORDS) {
         return stems;
       }
-      if (!isStopWord(word)) {
-        stems.push(stem(word));
-      }
+      stems.push(stem);
     }
   }
   return stems;

@@ -14,6 +14,7 @@ const FIELD_CERTAINTY: Readonly<Record<Field, number>> = {
   output: 0.5,
   parameterText: 0.4,
   outputText: 0.25,
+  summary: 0.65,
 };
 const SYNONYM_CERTAINTY = 0.85;
 /** Words must be this alike to be taken for each other, and are then worth their similarity squared. */

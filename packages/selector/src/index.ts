@@ -5,4 +5,10 @@ export {
   DEFAULT_THRESHOLD,
   MAX_TASK_CHARACTERS,
 } from "./selector.ts";
-export type { SelectorSettings } from "./selector.ts";
+export type { Selector, SelectorSettings } from "./selector.ts";
+export type { Embedder, EmbedOptions } from "./semantic/embedder.ts";
+export { createOpenAiEmbedder, DEFAULT_EMBEDDING_TIMEOUT_MS } from "./semantic/openai-embedder.ts";
+export type { OpenAiEmbedderSettings } from "./semantic/openai-embedder.ts";
+export type { SemanticState } from "./semantic/semantic-search.ts";
+export { createTransformersEmbedder } from "./semantic/transformers-embedder.ts";
+export type { TransformersEmbedderSettings } from "./semantic/transformers-embedder.ts";

@@ -1,5 +1,5 @@
 import type { LexicalIndex } from "./lexical-index.ts";
-import { idealScore, rankDocuments, unknownWordScore, type Scorer } from "./ranking.ts";
+import { idealScore, unknownWordScore, type Scorer } from "./ranking.ts";
 
 /** From so many tools on, how rare a word is says which of them is meant. */
 export const MIN_LARGE_CATALOG_TOOLS = 50;
@@ -7,7 +7,7 @@ export const MIN_LARGE_CATALOG_TOOLS = 50;
 const CLOSE_MARGIN = 0.6;
 const MAX_CLOSE_TOOLS = 5;
 /** How much of a task the best tool must explain, as a share of the threshold. */
-const COVER_OF_THRESHOLD = 0.53;
+const COVER_OF_THRESHOLD = 0.66;
 /** Rare words to explain: what a long task says beyond so many counts no more. */
 const MAX_EXPLAINED_WORDS = 2;
 /** Parts whose best tool is chosen whatever the rest of the task says. */
@@ -26,6 +26,7 @@ export interface RankedDocument {
 export function chooseByRank(
   index: LexicalIndex,
   score: Scorer,
+  rank: () => Float32Array,
   task: string,
   parts: readonly string[],
   threshold: number,
@@ -35,8 +36,7 @@ export function chooseByRank(
   const whole = score(task);
   const cover = coverOf(index, task, whole);
   if (cover >= floor) {
-    const scores = rankDocuments(index, task, parts, score);
-    const close = highest(scores, MAX_CLOSE_TOOLS);
+    const close = highest(rank(), MAX_CLOSE_TOOLS);
     const top = close[0]?.score ?? 0;
     for (const tool of close) {
       if (tool.score >= top * CLOSE_MARGIN) {

@@ -1,5 +1,6 @@
 import type { ToolDefinition } from "@cem/core";
 import { identifierKey, splitWords } from "@cem/text";
+import { wordsOf } from "./remembered-words.ts";
 
 /** The most words of a name that are put together, with its server's. */
 const MAX_NAME_WORDS = 12;
@@ -30,8 +31,8 @@ export function buildNameIndex(tools: readonly ToolDefinition[]): NameIndex {
   let longest = 1;
   for (const [document, tool] of tools.entries()) {
     for (const name of new Set([tool.name, tool.originalName ?? tool.name])) {
-      const words = splitWords(name);
-      const withServer = [...splitWords(tool.server), ...words];
+      const words = wordsOf(name);
+      const withServer = [...wordsOf(tool.server), ...words];
       (keys[document] ??= []).push(words.join(""));
       add(all, words.join(""), document);
       add(qualified, withServer.join(""), document);

@@ -3,44 +3,8 @@ import { readQuery } from "./query.ts";
 
 /** What a word that is only spelled alike is worth, times its similarity squared. */
 const SIMILAR_WORD_WEIGHT = 0.5;
-/** How much a tool gains by the best tools of its server: tasks tend to stay with one server. */
-const SERVER_WEIGHT = 0.2;
-const SERVER_TOOLS = 2;
-/** How much the best part of a query counts beside the whole. */
-const PART_WEIGHT = 0.5;
 /** The most parts of one query that are searched one by one. */
 export const MAX_PARTS = 64;
-
-/**
- * How well each document fits a query of one or more parts, 0 to 1; 1 would be a tool that is all the query says.
- * The whole query, its best part and the rest of the tool's server count.
- */
-export function rankDocuments(
-  index: LexicalIndex,
-  whole: string,
-  parts: readonly string[],
-  score: Scorer = createScorer(index),
-): Float32Array {
-  const scores = score(whole).slice();
-  const ideal = idealScore(index, whole);
-  let scale = 1;
-  if (parts.length > 1) {
-    const best = bestOfParts(index, parts.slice(0, MAX_PARTS), score);
-    const top = highest(scores) || 1;
-    for (let at = 0; at < scores.length; at++) {
-      scores[at] = (scores[at] ?? 0) + PART_WEIGHT * top * (best[at] ?? 0);
-    }
-    scale += PART_WEIGHT;
-  }
-  if (index.serverCount > 1) {
-    addServers(index, scores);
-    scale *= 1 + SERVER_WEIGHT;
-  }
-  for (let at = 0; at < scores.length; at++) {
-    scores[at] = Math.min(1, (scores[at] ?? 0) / (ideal * scale || 1));
-  }
-  return scores;
-}
 
 /** BM25F of a text against every document, worked out once for each text. */
 export type Scorer = (text: string) => Float32Array;
@@ -113,39 +77,7 @@ export function idealScore(index: LexicalIndex, text: string): number {
   return ideal;
 }
 
-function bestOfParts(index: LexicalIndex, parts: readonly string[], score: Scorer): Float32Array {
-  const best = new Float32Array(index.tools.length);
-  for (const part of new Set(parts)) {
-    const scores = score(part);
-    const top = highest(scores) || 1;
-    for (let at = 0; at < scores.length; at++) {
-      best[at] = Math.max(best[at] ?? 0, (scores[at] ?? 0) / top);
-    }
-  }
-  return best;
-}
-
-function addServers(index: LexicalIndex, scores: Float32Array): void {
-  const bestOf = Array.from({ length: index.serverCount }, (): number[] => []);
-  for (let at = 0; at < scores.length; at++) {
-    const score = scores[at] ?? 0;
-    if (score > 0) {
-      bestOf[index.serverOf[at] ?? 0]?.push(score);
-    }
-  }
-  const gains = bestOf.map((list) => {
-    list.sort((one, other) => other - one);
-    const sum = list.slice(0, SERVER_TOOLS).reduce((total, score) => total + score, 0);
-    return (SERVER_WEIGHT * sum) / SERVER_TOOLS;
-  });
-  for (let at = 0; at < scores.length; at++) {
-    if ((scores[at] ?? 0) > 0) {
-      scores[at] = (scores[at] ?? 0) + (gains[index.serverOf[at] ?? 0] ?? 0);
-    }
-  }
-}
-
-function highest(scores: Float32Array): number {
+export function highest(scores: Float32Array): number {
   let top = 0;
   for (const score of scores) {
     if (score > top) {

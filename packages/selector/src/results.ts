@@ -6,43 +6,68 @@ import { isRequestStem } from "./query.ts";
 
 /** A tool named in the text stands above every other, and keeps its rank among the named. */
 const NAMED_SCORE = 0.9;
+/** The most that a tool can have which is not named. */
+const UNNAMED_SCORE = 0.89;
 /** What a name in plain words adds, as a share of the best score. */
 const SPOKEN_NAME_GAIN = 0.15;
 const MAX_REASON_WORDS = 4;
 const SCORE_DIGITS = 4;
 
 export const NAMED_REASON = "named in the task";
+export const MEANING_REASON = "close in meaning";
+const SPELLED_ALIKE = "spelled alike";
 
-/** All documents with a score, best first; equal scores in the order of their ids. */
+/**
+ * All documents with a score, best first; equal scores in the order of their ids. `otherwise` is the reason for those
+ * without a word of the text.
+ */
 export function rankAll(
   index: LexicalIndex,
-  scores: Float32Array,
+  given: Float32Array,
   named: NamedTools,
   text: string,
   limit: number,
+  otherwise: string = SPELLED_ALIKE,
 ): RankedTool[] {
+  const scores = given.map((score) => score * UNNAMED_SCORE);
   const top = scores.reduce((best, score) => Math.max(best, score), 0);
   for (const document of named.spoken) {
-    scores[document] = Math.min(1, (scores[document] ?? 0) + SPOKEN_NAME_GAIN * top);
+    scores[document] = Math.min(UNNAMED_SCORE, (scores[document] ?? 0) + SPOKEN_NAME_GAIN * top);
   }
   for (const document of named.written) {
     scores[document] = NAMED_SCORE + (1 - NAMED_SCORE) * (scores[document] ?? 0);
   }
-  const documents = [...scores.keys()].filter((document) => (scores[document] ?? 0) > 0);
-  documents.sort((one, other) => (scores[other] ?? 0) - (scores[one] ?? 0) || one - other);
   const telling = tellingWords(text);
-  return documents
-    .slice(0, Math.max(0, limit))
-    .flatMap((document) =>
-      ranked(
-        index,
-        document,
-        scores[document] ?? 0,
-        named.written.has(document) || named.spoken.has(document)
-          ? NAMED_REASON
-          : matchReason(telling.filter((word) => knows(index, document, stem(word)))),
-      ),
-    );
+  return best(scores, limit).flatMap((document) =>
+    ranked(
+      index,
+      document,
+      scores[document] ?? 0,
+      named.written.has(document) || named.spoken.has(document)
+        ? NAMED_REASON
+        : matchReason(
+            telling.filter((word) => knows(index, document, stem(word))),
+            [],
+            otherwise,
+          ),
+    ),
+  );
+}
+
+/** The documents with the highest scores above 0, best first; equal scores in their own order. */
+function best(scores: Float32Array, limit: number): number[] {
+  const found: number[] = [];
+  for (let document = 0; document < scores.length; document++) {
+    const score = scores[document] ?? 0;
+    const last = found.length < limit ? 0 : (scores[found.at(-1) ?? -1] ?? Infinity);
+    if (score > last) {
+      let at = found.length;
+      while (at > 0 && (scores[found[at - 1] ?? 0] ?? 0) < score) at -= 1;
+      found.splice(at, 0, document);
+      found.length = Math.min(found.length, limit);
+    }
+  }
+  return found;
 }
 
 /** The telling words of a text that a document has. */
@@ -61,10 +86,14 @@ export function ranked(index: LexicalIndex, document: number, score: number, rea
 }
 
 /** `matches "weather", "city"; the path /workspace/a.txt`. */
-export function matchReason(words: readonly string[], hints: readonly string[] = []): string {
+export function matchReason(
+  words: readonly string[],
+  hints: readonly string[] = [],
+  otherwise: string = SPELLED_ALIKE,
+): string {
   const quoted = words.slice(0, MAX_REASON_WORDS).map((word) => JSON.stringify(word));
   const reasons = [...(quoted.length > 0 ? [`matches ${quoted.join(", ")}`] : []), ...hints];
-  return reasons.join("; ") || "spelled alike";
+  return reasons.join("; ") || otherwise;
 }
 
 /** Whether a document has a word; its postings are sorted. */

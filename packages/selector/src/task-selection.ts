@@ -1,5 +1,6 @@
 import type { RankedTool, Selection } from "@cem/core";
 import { toolId } from "@cem/core";
+import type { IndexedCatalog } from "./catalog-cache.ts";
 import { FitJudge, type Fit } from "./fit.ts";
 import { isPath, type Hint } from "./hints.ts";
 import { chooseByRank, MIN_LARGE_CATALOG_TOOLS } from "./large-catalog.ts";
@@ -11,6 +12,8 @@ import { partsOf, type Part } from "./parts.ts";
 import { createScorer, type Scorer } from "./ranking.ts";
 import { readPart, type Reading } from "./reading.ts";
 import { knownWords, matchReason, NAMED_REASON, ranked } from "./results.ts";
+import type { SearchRanking } from "./search-ranking.ts";
+import { fuse } from "./semantic/fusion.ts";
 import { findSupplier } from "./suppliers.ts";
 
 /** Tools of one part that are this close to its best are chosen with it. */
@@ -47,6 +50,9 @@ interface Chosen {
 /** The search for the tools of one task. */
 export class TaskSelection {
   readonly #index: LexicalIndex;
+  readonly #ranking: SearchRanking;
+  /** How close each tool is in meaning, where that is known. */
+  readonly #meaning: Float32Array | undefined;
   readonly #userThreshold: number;
   readonly #threshold: number;
   readonly #score: Scorer;
@@ -57,8 +63,10 @@ export class TaskSelection {
   /** The path that the task spoke of last: "save it" means that one. */
   #path: Hint | undefined;
 
-  constructor(index: LexicalIndex, threshold: number) {
+  constructor({ index, ranking }: IndexedCatalog, threshold: number, meaning?: Float32Array) {
     this.#index = index;
+    this.#ranking = ranking;
+    this.#meaning = meaning;
     this.#score = createScorer(index);
     this.#userThreshold = threshold;
     const isLarge = index.tools.length >= MIN_LARGE_CATALOG_TOOLS;
@@ -87,7 +95,11 @@ export class TaskSelection {
   /** In a large catalog rank says more than fit: the best by rank stands level with the best that fits. */
   #addByRank(task: string, parts: readonly Part[]): void {
     const texts = parts.map(({ text }) => text);
-    const close = chooseByRank(this.#index, this.#score, task, texts, this.#userThreshold);
+    const rank = (): Float32Array => {
+      const scores = this.#ranking.rank(task);
+      return this.#meaning === undefined ? scores : fuse(scores, this.#meaning);
+    };
+    const close = chooseByRank(this.#index, this.#score, rank, task, texts, this.#userThreshold);
     const fitting = [...this.#chosen.values()].filter(({ reason }) => reason !== NAMED_REASON);
     const scale = Math.max(1, bestScore(fitting) / bestScore(close));
     for (const { document, score } of close) {

@@ -27,6 +27,11 @@ export class Vocabulary {
   #grams: Map<string, number[]> | undefined;
   #gramCounts: number[] = [];
 
+  /** In the order of their numbers. */
+  get words(): readonly string[] {
+    return this.#words;
+  }
+
   get size(): number {
     return this.#words.length;
   }

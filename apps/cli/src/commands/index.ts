@@ -29,6 +29,10 @@ export async function loadCommand(invocation: Invocation): Promise<RunCommand> {
       const { searchTools } = await import("./search.ts");
       return (context) => searchTools(invocation, context);
     }
+    case "serve": {
+      const { serve } = await import("./serve.ts");
+      return (context) => serve(invocation, context);
+    }
     case "doctor": {
       const { examine } = await import("./doctor.ts");
       return (context) => examine(invocation, context);

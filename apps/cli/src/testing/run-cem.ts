@@ -6,13 +6,18 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
-const command = [process.execPath, "--conditions=@cem/source", path.join(root, "apps/cli/src/cem.ts")];
+/** The command as a program and its first arguments. */
+export const CEM_COMMAND = [
+  process.execPath,
+  "--conditions=@cem/source",
+  path.join(root, "apps/cli/src/cem.ts"),
+];
 
 /** The repository's own tools, for a command that runs in a folder of its own. */
 export const SAMPLES = ["--servers", path.join(root, "servers"), "--skills", path.join(root, "skills")];
 
 /** The command as words of a shell. */
-export const SHELL_COMMAND = command.map((word) => `'${word}'`).join(" ");
+export const SHELL_COMMAND = CEM_COMMAND.map((word) => `'${word}'`).join(" ");
 
 export interface Ended {
   code: number | null;
@@ -35,7 +40,7 @@ export function startCem(
   args: readonly string[],
   { cwd, env = {} }: RunOptions,
 ): ChildProcessWithoutNullStreams {
-  const [node = "", ...before] = command;
+  const [node = "", ...before] = CEM_COMMAND;
   return spawn(node, [...before, ...args], {
     cwd,
     env: { PATH: process.env["PATH"], HOME: cwd, ...env },

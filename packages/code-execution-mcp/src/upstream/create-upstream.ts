@@ -103,9 +103,9 @@ export function createUpstream(config: Config, options: UpstreamOptions = {}): U
   };
 
   const findTool = async (server: string, tool: string): Promise<KnownTool | undefined> => {
+    const live = await connections();
     const { error } = servers.get(server) ?? {};
     if (error !== undefined) throw error;
-    const live = await connections();
     // The invoker knows what to say of a server that does not exist.
     if (!servers.has(server)) return undefined;
     const generated = await folders.read(await folderOf(server));

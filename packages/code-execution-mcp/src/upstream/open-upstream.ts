@@ -4,13 +4,12 @@ import { createLog } from "../log.ts";
 import { createUpstream } from "./create-upstream.ts";
 import type { Upstream, UpstreamOptions } from "./create-upstream.ts";
 
+type LogTargets = { [Name in "log" | "onLog"]?: AgentOptions[Name] | undefined };
+
 /** The MCP servers of a configuration that was loaded, with its log. */
 export function openUpstream(
   { config, variable }: LoadedConfig,
-  {
-    onLog,
-    ...options
-  }: { onLog?: AgentOptions["onLog"] | undefined } & Omit<UpstreamOptions, "variable" | "log"> = {},
+  { log, onLog, ...options }: LogTargets & Omit<UpstreamOptions, "variable" | "log"> = {},
 ): Upstream {
-  return createUpstream(config, { ...options, variable, log: createLog(config, onLog) });
+  return createUpstream(config, { ...options, variable, log: log ?? createLog(config, onLog) });
 }

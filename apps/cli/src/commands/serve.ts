@@ -1,0 +1,80 @@
+import { CemError } from "@cem/core";
+import type { ConfigSource, Profile, TokenCost } from "code-execution-mcp";
+import type { Answer } from "../answer.ts";
+import type { ServeInvocation } from "../command-line.ts";
+import { configSourceOf } from "../config-overrides.ts";
+import { EXIT_OK, MISUSE } from "../exit-codes.ts";
+import { renderRow } from "../render-rows.ts";
+import { counted } from "../text-layout.ts";
+import type { Style } from "../text-layout.ts";
+import type { CommandContext } from "./index.ts";
+
+const PROFILES: readonly Profile[] = ["full", "code", "original"];
+
+/** What a server has to say when it ends: nothing. Standard output belongs to the protocol. */
+const SILENCE: Answer = { exitCode: EXIT_OK, data: {}, report: () => [], brief: () => "" };
+
+/** `cem serve`: an MCP server, until it is stopped or its client goes away. */
+export async function serve(invocation: ServeInvocation, { signal }: CommandContext): Promise<Answer> {
+  const { transport, profile, host, port, cost, options } = invocation;
+  const source = configSourceOf(options);
+  if (cost) return showCost(profile === undefined ? PROFILES : [profile], source, signal);
+  if (options.json) {
+    throw new CemError(MISUSE.usage, "cem serve speaks MCP. --json goes with --cost only.");
+  }
+  const { runServer } = await import("code-execution-mcp");
+  const running = await runServer({
+    ...source,
+    transport,
+    ...(profile && { profile }),
+    ...(host !== undefined && { host }),
+    ...(port !== undefined && { port }),
+  });
+  const stop = (): void => void running.close();
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop, { once: true });
+  await running.closed;
+  await running.close();
+  return SILENCE;
+}
+
+async function showCost(
+  profiles: readonly Profile[],
+  source: ConfigSource,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { createServer, measureDirectCost, measureTokenCost } = await import("code-execution-mcp");
+  const costs: ProfileCost[] = [];
+  let direct = { tools: 0, tokens: 0 };
+  for (const profile of profiles) {
+    const server = await createServer({ ...source, profile });
+    costs.push({ profile, ...(await measureTokenCost(server)) });
+    if (profile === profiles[0]) direct = await measureDirectCost(server.agent, signal);
+    await server.close();
+  }
+  return {
+    exitCode: EXIT_OK,
+    data: { status: "success", profiles: costs, direct },
+    report: (style) => [
+      "",
+      ...costs.flatMap((cost) => costRow(cost, style)),
+      "",
+      ...directRow(direct, style),
+    ],
+    brief: () => costs.map(({ profile, total }) => `${profile} ${total}`).join("\n"),
+  };
+}
+
+interface ProfileCost extends TokenCost {
+  profile: Profile;
+}
+
+function costRow({ profile, total, tools }: ProfileCost, style: Style): string[] {
+  const names = tools.map(({ name }) => name).join(" ");
+  return renderRow(profile, names, style, { right: counted(total, "token") });
+}
+
+function directRow({ tools, tokens }: { tools: number; tokens: number }, style: Style): string[] {
+  const text = `each of the ${counted(tools, "tool")} here shown by itself`;
+  return renderRow("instead", text, style, { right: counted(tokens, "token") });
+}

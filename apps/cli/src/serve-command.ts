@@ -1,0 +1,42 @@
+import type { Profile, TransportName } from "code-execution-mcp";
+import { Argument, Option } from "commander";
+import type { Command } from "commander";
+import type { ServeInvocation } from "./command-line.ts";
+import { addSettingOptions, wholeNumber } from "./command-options.ts";
+import { SERVE } from "./help-examples.ts";
+
+const TRANSPORTS: readonly TransportName[] = ["stdio", "http", "sse"];
+const PROFILES: readonly Profile[] = ["full", "code", "original"];
+const MAX_PORT = 65_535;
+
+interface ServeOptions {
+  profile?: Profile;
+  host?: string;
+  port?: number;
+  cost?: boolean;
+}
+
+/** Adds `cem serve` to the program. */
+export function addServeCommand(
+  add: (usage: string, description: string, example: string) => Command,
+  found: (invocation: Omit<ServeInvocation, "options">, command: Command) => void,
+): void {
+  addSettingOptions(add("serve", "Be an MCP server, for any client", SERVE))
+    .addArgument(new Argument("[transport]", "how clients connect").choices(TRANSPORTS).default("stdio"))
+    .addOption(new Option("--profile <name>", "which tools clients see").choices(PROFILES))
+    .option("--host <address>", "address to listen on")
+    .option("--port <number>", "port to listen on; 0 for any that is free", wholeNumber(0, MAX_PORT))
+    .option("--cost", "print what the tools cost a model, in tokens, and serve nothing")
+    .action((transport: TransportName, own: ServeOptions, command: Command) => {
+      const { cost = false, profile, host, port } = own;
+      const invocation = {
+        command: "serve" as const,
+        transport,
+        cost,
+        ...(profile && { profile }),
+        ...(host !== undefined && { host }),
+        ...(port !== undefined && { port }),
+      };
+      found(invocation, command);
+    });
+}

@@ -1,0 +1,185 @@
+import { execFileSync } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
+import {
+  Client as ModernClient,
+  StreamableHTTPClientTransport as ModernHttp,
+} from "@modelcontextprotocol/client";
+import { StdioClientTransport as ModernStdio } from "@modelcontextprotocol/client/stdio";
+import { Client as OlderClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { afterEach, describe, expect, it } from "vitest";
+import { CEM_COMMAND, runCem, SAMPLES, startCem, temporaryFolder } from "./testing/run-cem.ts";
+import { startServing } from "./testing/start-serving.ts";
+
+const [node = "", ...BEFORE] = CEM_COMMAND;
+const ADD = `import { add } from "./servers/calculator/index.ts"; return await add({ a: 5, b: 3 });`;
+const FOREVER = `await new Promise((resolve) => setTimeout(resolve, 60_000));`;
+
+const started: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill("SIGKILL");
+});
+
+function stdio(): { command: string; args: string[]; cwd: string; stderr: "ignore" } {
+  return { command: node, args: [...BEFORE, "serve", ...SAMPLES], cwd: temporaryFolder(), stderr: "ignore" };
+}
+
+function processesOf(parent: number): number[] {
+  const rows = execFileSync("ps", ["-eo", "pid=,ppid="], { encoding: "utf8" })
+    .trim()
+    .split("\n")
+    .map((row) => row.trim().split(/\s+/).map(Number));
+  const children = rows.filter(([, ppid]) => ppid === parent).map(([pid = 0]) => pid);
+  return children.flatMap((pid) => [pid, ...processesOf(pid)]);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe("cem serve", () => {
+  describe.each(["stdio", "http", "sse"] as const)("to the older SDK's client, over %s", (kind) => {
+    it("serves a session as a model would have it", { timeout: 60_000 }, async () => {
+      let transport: Transport;
+      if (kind === "stdio") transport = new StdioClientTransport(stdio());
+      else {
+        const { child, url } = await startServing(kind);
+        started.push(child);
+        transport =
+          kind === "http"
+            ? new StreamableHTTPClientTransport(new URL(url))
+            : new SSEClientTransport(new URL(url));
+      }
+      const client = new OlderClient({ name: "older", version: "1.0.0" });
+      await client.connect(transport);
+      expect((await client.listTools()).tools).toHaveLength(9);
+      const call = async (name: string, args: Record<string, unknown>) => {
+        const { content, structuredContent } = await client.callTool({ name, arguments: args });
+        const [first] = content as { text: string }[];
+        return { json: JSON.parse(first?.text ?? "null") as Record<string, never>, structuredContent };
+      };
+      const found = await call("search_tools", {
+        query: "weather in a city",
+        detail_level: "full",
+        max_results: 2,
+      });
+      expect(Object.keys(found.json)).toContain("weather");
+      const code = `import { get_weather } from "./servers/weather/index.ts";
+        import { add } from "./servers/calculator/index.ts";
+        const { temperature } = await get_weather({ location: "Paris", month: "July" });
+        return { sum: await add({ a: Math.round(temperature), b: 0 }), log: "x".repeat(50_000) };`;
+      const { json: ran } = await call("execute_code", { code });
+      expect(ran).toMatchObject({ success: true });
+      expect(await call("save_state", { state_data: { step: 1 } })).toMatchObject({
+        json: { success: true },
+      });
+      expect((await call("get_state", {})).json).toEqual({ exists: true, data: { step: 1 } });
+      await client.close();
+    });
+  });
+
+  describe("to a client of the newer protocol, over stdio", () => {
+    it("answers, and ends with everything it started when the client is gone", async () => {
+      const transport = new ModernStdio(stdio());
+      const client = new ModernClient(
+        { name: "newer", version: "1.0.0" },
+        { versionNegotiation: { mode: { pin: "2026-07-28" } } },
+      );
+      await client.connect(transport);
+      const { structuredContent } = await client.callTool({ name: "execute_code", arguments: { code: ADD } });
+      expect(structuredContent).toMatchObject({ success: true, result: 8 });
+      client.callTool({ name: "execute_code", arguments: { code: FOREVER } }).catch(() => {});
+      await delay(300);
+      const pid = transport.pid ?? 0;
+      const family = [pid, ...processesOf(pid)];
+      expect(family.length).toBeGreaterThan(1);
+      await client.close();
+      await expect.poll(() => family.filter(isAlive), { timeout: 10_000 }).toEqual([]);
+    });
+  });
+
+  describe("as a process", () => {
+    const INITIALIZE = `${JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "initialize",
+      params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "t", version: "1" } },
+    })}\n`;
+
+    it("ends with status 0 when stdin ends, and writes nothing but messages", async () => {
+      const ended = await runCem(["serve", ...SAMPLES], { cwd: temporaryFolder(), input: "" });
+      expect(ended).toMatchObject({ code: 0, stdout: "" });
+    });
+
+    it("survives lines that are no messages", async () => {
+      const child = startCem(["serve", ...SAMPLES], { cwd: temporaryFolder() });
+      started.push(child);
+      child.stderr.resume();
+      child.stdin.write(`not json\n{"jsonrpc":"2.0"}\n[1]\n${INITIALIZE}`);
+      const [answer] = (await once(child.stdout, "data")) as [Buffer];
+      expect(JSON.parse(answer.toString().split("\n").at(-2) ?? "")).toMatchObject({ id: 1 });
+    });
+
+    it("ends when a message of 50 MB comes, and says why", async () => {
+      const code = "x".repeat(50 * 1024 * 1024);
+      const message = {
+        jsonrpc: "2.0",
+        id: 2,
+        method: "tools/call",
+        params: { name: "execute_code", arguments: { code } },
+      };
+      const ended = await runCem(["serve", ...SAMPLES], {
+        cwd: temporaryFolder(),
+        input: `${INITIALIZE}${JSON.stringify(message)}\n`,
+      });
+      expect(ended.code).toBe(0);
+      expect(ended.stderr).toMatch(/exceed|too large|maximum/i);
+    });
+
+    it("leaves nothing behind when it is told to stop while code runs", async () => {
+      const { child, url } = await startServing("http");
+      started.push(child);
+      const client = new ModernClient({ name: "t", version: "1" });
+      await client.connect(new ModernHttp(new URL(url)));
+      const answer = client.callTool({
+        name: "execute_code",
+        arguments: { code: `await new Promise((resolve) => setTimeout(resolve, 1_500)); return "finished";` },
+      });
+      await delay(500);
+      const family = processesOf(child.pid ?? 0);
+      child.kill("SIGTERM");
+      expect((await answer).structuredContent).toMatchObject({ result: "finished" });
+      const [code] = (await once(child, "close")) as [number];
+      expect(code).toBe(143);
+      await expect.poll(() => family.filter(isAlive), { timeout: 10_000 }).toEqual([]);
+    });
+
+    it("refuses to be reached from elsewhere without a token", async () => {
+      const ended = await runCem(["serve", "http", "--host", "0.0.0.0"], { cwd: temporaryFolder() });
+      expect(ended.code).toBe(1);
+      expect(ended.stderr).toContain("would let anyone who can reach this machine run code");
+    });
+
+    it("prints what its tools cost", async () => {
+      const { stdout } = await runCem(["serve", "--cost", "--json", ...SAMPLES], { cwd: temporaryFolder() });
+      const { profiles, direct } = JSON.parse(stdout) as {
+        profiles: { profile: string; total: number }[];
+        direct: { tools: number; tokens: number };
+      };
+      const totals = Object.fromEntries(profiles.map(({ profile, total }) => [profile, total]));
+      expect(totals["code"]).toBeLessThan(400);
+      expect(totals["full"]).toBeLessThan(1_400);
+      expect(direct.tokens).toBeGreaterThan(1_000);
+    });
+  });
+});

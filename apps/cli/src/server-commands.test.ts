@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import { parseCommandLine } from "./command-line.ts";
+
+const parse = (...argv: string[]) => parseCommandLine(argv, false);
+
+describe("the commands about MCP servers", () => {
+  it("take a command after --, whatever its arguments look like", () => {
+    const argv = [
+      "add",
+      "a",
+      "--env",
+      "K=a=b",
+      "--env",
+      "L=2",
+      "--json",
+      "--",
+      "npx",
+      "-y",
+      "--json",
+      "--",
+      "x",
+    ];
+    expect(parse(...argv)).toMatchObject({
+      command: "add",
+      name: "a",
+      entry: { command: "npx", args: ["-y", "--json", "--", "x"], env: { K: "a=b", L: "2" } },
+      options: { json: true },
+    });
+  });
+
+  it("take a URL with headers", () => {
+    const url = "https://x.example/mcp";
+    expect(
+      parse("add", "a", url, "--header", "Authorization: Bearer ${T}", "--transport", "sse"),
+    ).toMatchObject({
+      entry: { url, type: "sse", headers: { Authorization: "Bearer ${T}" } },
+    });
+    expect(parse("add", "a", url)).toMatchObject({ entry: { url } });
+  });
+
+  it("take which servers are meant, and what to do", () => {
+    expect(parse("generate")).toMatchObject({ servers: [], accept: false, learn: false });
+    expect(parse("generate", "a", "b", "--accept", "--learn")).toMatchObject({
+      servers: ["a", "b"],
+      accept: true,
+      learn: true,
+    });
+    expect(parse("import", "-y", "a")).toMatchObject({ names: ["a"], yes: true });
+    expect(parse("auth", "a", "--no-browser")).toMatchObject({ server: "a", browser: false });
+  });
+
+  it.each([
+    [["add", "a"], /missing required argument 'target'\. See: cem add --help/iu],
+    [["add", "a", "--header", "X", "https://x.example"], /It looks like 'Authorization/u],
+    [["add", "a", "--header", "X: y", "--", "node"], /are for a URL/u],
+    [["add", "a", "--env", "X=y", "https://x.example"], /--env is for a command/u],
+    [["add", "a", "--transport", "ws", "https://x.example"], /Allowed choices are http, sse/u],
+    [["generat"], /Did you mean generate\?/u],
+  ])("say what is wrong with %j", (argv, message) => {
+    expect(() => parse(...argv)).toThrow(
+      expect.objectContaining({ code: "USAGE", message: expect.stringMatching(message) }),
+    );
+  });
+});

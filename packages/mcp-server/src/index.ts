@@ -1,0 +1,17 @@
+export { createAgentServer } from "./create-server.ts";
+export type { AgentServer, AgentServerSettings } from "./create-server.ts";
+export { customTool } from "./custom-tool.ts";
+export type { AnyCustomTool, CustomTool, CustomToolContext } from "./custom-tool.ts";
+export { PROFILES } from "./profiles.ts";
+export type { Profile } from "./profiles.ts";
+export type { RunRegistry } from "./run-registry.ts";
+export { serveStdio } from "./stdio.ts";
+export type { Serving, StdioOptions } from "./stdio.ts";
+export { serveHttp } from "./http.ts";
+export type { HttpOptions, HttpServing } from "./http.ts";
+export type { AuthSettings } from "./http-auth.ts";
+export { createLogger } from "./logger.ts";
+export type { Logger, LoggerSettings, LogLevel } from "./logger.ts";
+export { measureDirectCost, measureTokenCost } from "./token-cost.ts";
+export type { TokenCost } from "./token-cost.ts";
+export type { Servable } from "./create-server.ts";

@@ -1,0 +1,68 @@
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
+import type { RunRegistry } from "./run-registry.ts";
+
+const DURATION_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+/** What a server did, for Prometheus. No label's values come from a client or from code. */
+export interface ServerMetrics {
+  readonly registry: Registry;
+  /** Counts one request by its status. */
+  countRequest(status: number): void;
+}
+
+export function createMetrics(runs: RunRegistry, sessions: () => number): ServerMetrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  const ended = new Counter({
+    name: "cem_runs_total",
+    help: "Runs that ended, by kind (task, code) and status (success, error, refused, timeout, failed).",
+    labelNames: ["kind", "status"],
+    registers,
+  });
+  const durations = new Histogram({
+    name: "cem_run_duration_seconds",
+    help: "How long runs took, waiting for a guest included.",
+    labelNames: ["kind"],
+    buckets: DURATION_BUCKETS_SECONDS,
+    registers,
+  });
+  const refusals = new Counter({
+    name: "cem_refusals_total",
+    help: "Tasks and code that were refused, by the error's code.",
+    labelNames: ["code"],
+    registers,
+  });
+  const calls = new Counter({
+    name: "cem_tool_calls_total",
+    help: "Calls that code made to tools.",
+    labelNames: ["ok"],
+    registers,
+  });
+  const requests = new Counter({
+    name: "cem_http_requests_total",
+    help: "HTTP requests by status.",
+    labelNames: ["status"],
+    registers,
+  });
+  const gauge = (name: string, help: string, read: () => number): Gauge =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  gauge("cem_runs_active", "Runs under way, those waiting for a guest among them.", () => runs.active);
+  gauge("cem_runs_kept", "Runs that outlasted their call and can still be asked for.", () => runs.kept);
+  gauge("cem_sessions", "Sessions of the older protocol, and open SSE streams.", sessions);
+  runs.onFinished(({ kind, ms, result }) => {
+    ended.inc({ kind, status: result?.status ?? "failed" });
+    durations.observe({ kind }, ms / 1000);
+    if (result === undefined) return;
+    if (result.status === "refused") refusals.inc({ code: result.error?.code ?? "UNKNOWN" });
+    for (const { ok } of result.toolCalls) calls.inc({ ok: String(ok) });
+  });
+  return { registry, countRequest: (status) => requests.inc({ status: String(status) }) };
+}

@@ -1,0 +1,61 @@
+import type { AgentEvent, Stage } from "@cem/core";
+import { toolId } from "@cem/core";
+import type { ServerContext } from "@modelcontextprotocol/server";
+import { MIN_PROGRESS_INTERVAL_MS } from "./limits.ts";
+
+const STAGE_WORDS: Readonly<Record<Stage, string>> = {
+  discover: "Looking at the tools",
+  select: "Choosing tools",
+  generate: "Writing code",
+  review: "Reviewing the code",
+  run: "Running the code",
+};
+
+/** So many events are told however quick they come. */
+const FIRST_EVENTS = 20;
+
+/** Tells the client of each stage and tool call of a run, when it asked for progress, until its call is answered. */
+export class Progress {
+  readonly #request: ServerContext["mcpReq"];
+  readonly #token: string | number | undefined;
+  #progress = 0;
+  #toldAt = 0;
+  #told: Promise<unknown> = Promise.resolve();
+  #finished = false;
+
+  constructor({ mcpReq }: ServerContext) {
+    const { _meta: { progressToken } = {} } = mcpReq;
+    this.#request = mcpReq;
+    this.#token = progressToken;
+  }
+
+  readonly onEvent = (event: AgentEvent): void => {
+    if (this.#token === undefined || this.#finished) return;
+    if (event.type === "stage-started") {
+      this.#progress += 1;
+      this.#tell(STAGE_WORDS[event.stage]);
+    } else if (event.type === "tool-called") {
+      this.#progress += 1;
+      const isQuick = performance.now() - this.#toldAt < MIN_PROGRESS_INTERVAL_MS;
+      if (isQuick && this.#progress > FIRST_EVENTS) return;
+      const { server, tool, ms, ok } = event.call;
+      this.#tell(
+        `${toolId({ server, name: tool })} ${ok ? "answered" : "failed"} after ${Math.round(ms)} ms`,
+      );
+    }
+  };
+
+  /** Nothing may be told once the call is answered; resolves when all that was told is on its way. */
+  async finish(): Promise<void> {
+    this.#finished = true;
+    await this.#told;
+  }
+
+  #tell(message: string): void {
+    this.#toldAt = performance.now();
+    const params = { progressToken: this.#token ?? 0, progress: this.#progress, message };
+    // A client that went away is noticed elsewhere.
+    const sent = this.#request.notify({ method: "notifications/progress", params }).catch(() => {});
+    this.#told = Promise.all([this.#told, sent]);
+  }
+}

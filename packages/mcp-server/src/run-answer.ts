@@ -1,0 +1,73 @@
+import type { JsonValue, ResultHandle, ResultStore, TaskResult } from "@cem/core";
+import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
+import { attachmentsOf } from "./attachments.ts";
+import { MAX_OUTPUT_CHARACTERS, MAX_VALUE_CHARACTERS } from "./limits.ts";
+import type { RunView } from "./run-registry.ts";
+import { summarize } from "./run-summary.ts";
+
+const PREVIEW_CHARACTERS = 1_000;
+
+/** What a tool that runs something answers: the original's four fields, or the id of a run that goes on. */
+export async function answerRun(
+  view: RunView,
+  results: ResultStore | undefined,
+  verbose = false,
+): Promise<CallToolResult> {
+  if (view.state === "finished") return answerResult(view.result, results, verbose);
+  const { id, output } = view;
+  const hint = `Still running. read_result {"handle":"${id}"} waits for more; with "end":true it stops the run.`;
+  return answer({ run: id, output: await shorten(output, results) }, [text(hint)]);
+}
+
+async function answerResult(
+  result: TaskResult,
+  results: ResultStore | undefined,
+  verbose: boolean,
+): Promise<CallToolResult> {
+  const success = result.status === "success";
+  const [value, output, attachments] = await Promise.all([
+    fit(result.value, results),
+    shorten(result.output, results),
+    results === undefined ? [] : attachmentsOf(result.value, results),
+  ]);
+  const summary = summarize(result, verbose);
+  const data = { success, result: value, output, error: result.error?.message ?? null };
+  const more = summary === "" ? attachments : [text(summary), ...attachments];
+  return success ? answer(data, more) : { ...answer(data, more), isError: true };
+}
+
+function answer(data: { [key: string]: JsonValue }, more: ContentBlock[]): CallToolResult {
+  return { content: [text(JSON.stringify(data)), ...more], structuredContent: data };
+}
+
+function text(words: string): ContentBlock {
+  return { type: "text", text: words };
+}
+
+/** The value itself, or what stands for it when it would fill the model's context. */
+async function fit(value: JsonValue, results: ResultStore | undefined): Promise<JsonValue> {
+  const json = JSON.stringify(value);
+  if (json.length <= MAX_VALUE_CHARACTERS) return value;
+  if (results === undefined) return cutNotice(json);
+  const isText = typeof value === "string";
+  const bytes = Buffer.from(isText ? value : json);
+  const mimeType = isText ? "text/plain" : "application/json";
+  const { path, size } = await results.write(bytes, mimeType, isText ? "value.txt" : "value.json");
+  const preview = (isText ? value : json).slice(0, PREVIEW_CHARACTERS);
+  const handle: ResultHandle = { type: isText ? "text" : "json", mimeType, size, path, preview };
+  return { ...handle };
+}
+
+/** Long output as its beginning and its end, with the whole kept. */
+async function shorten(output: string, results: ResultStore | undefined): Promise<string> {
+  if (output.length <= MAX_OUTPUT_CHARACTERS) return output;
+  const half = MAX_OUTPUT_CHARACTERS / 2;
+  const kept = await results?.write(Buffer.from(output), "text/plain", "output.txt");
+  const where = kept === undefined ? "" : `: read_result {"handle":"${kept.path}"} has all`;
+  const left = output.length - 2 * half;
+  return `${output.slice(0, half)}\n[${left} characters left out${where}]\n${output.slice(-half)}`;
+}
+
+function cutNotice(json: string): string {
+  return `${json.slice(0, MAX_VALUE_CHARACTERS)}\n[cut: the value has ${json.length} characters of JSON, ${MAX_VALUE_CHARACTERS} are shown. Return less, or write it to a file in /workspace and return the part that matters.]`;
+}

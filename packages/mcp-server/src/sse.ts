@@ -1,0 +1,55 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AuthInfo } from "@modelcontextprotocol/server";
+import { SSEServerTransport } from "@modelcontextprotocol/server-legacy/sse";
+import type { Servable } from "./create-server.ts";
+import { MAX_SESSIONS } from "./limits.ts";
+import { Sessions } from "./sessions.ts";
+
+export const SSE_PATH = "/sse";
+export const SSE_MESSAGES_PATH = "/messages";
+
+type AuthenticatedRequest = IncomingMessage & { auth?: AuthInfo };
+
+/** The oldest HTTP transport: one long answer for what the server says, POSTs for what the client says. */
+export interface SseServer {
+  readonly sessions: number;
+  open(request: AuthenticatedRequest, response: ServerResponse): Promise<void>;
+  receive(request: AuthenticatedRequest, response: ServerResponse, url: URL): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function createSseServer(server: Servable, maxSessions: number = MAX_SESSIONS): SseServer {
+  // A session lives as long as its stream: none is idle.
+  const sessions = new Sessions<SSEServerTransport>({
+    capacity: maxSessions,
+    close: (transport) => transport.close(),
+    isBusy: () => true,
+  });
+  return {
+    get sessions() {
+      return sessions.size;
+    },
+    async open(request, response) {
+      if (sessions.isFull) {
+        response.writeHead(503).end(`${maxSessions} streams are open, which is the most. Try again later.`);
+        return;
+      }
+      const transport = new SSEServerTransport(SSE_MESSAGES_PATH, response);
+      const { sessionId } = transport;
+      sessions.add(sessionId, request.auth?.clientId ?? "", transport);
+      response.once("close", () => sessions.delete(sessionId));
+      const connection = await server.factory({ era: "legacy" });
+      await connection.connect(transport);
+    },
+    async receive(request, response, url) {
+      const id = url.searchParams.get("sessionId") ?? "";
+      const transport = sessions.get(id, request.auth?.clientId ?? "");
+      if (transport === undefined) {
+        response.writeHead(404).end("Session not found");
+        return;
+      }
+      await transport.handlePostMessage(request, response);
+    },
+    close: () => sessions.close(),
+  };
+}

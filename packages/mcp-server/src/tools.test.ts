@@ -1,0 +1,353 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { createStateStore } from "@cem/workspace";
+import type { Client } from "@modelcontextprotocol/client";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { connectHttp, firstText, jsonOf } from "../fixtures/clients.ts";
+import { createFolderResults } from "../fixtures/folder-results.ts";
+import { createManyServers, createRealAgent } from "../fixtures/real-agent.ts";
+import { createAgentServer, createLogger, customTool, measureTokenCost, serveHttp } from "./index.ts";
+import type { AgentServer, HttpServing, Profile } from "./index.ts";
+
+const { agent, workspaceDir } = createRealAgent();
+const quiet = createLogger({ level: "CRITICAL" });
+let server: AgentServer<{ answer: number }>;
+let serving: HttpServing;
+const clients: Partial<Record<"modern" | "legacy", Client>> = {};
+
+beforeAll(async () => {
+  server = createAgentServer({
+    agent,
+    config: { answer: 42 },
+    state: createStateStore({ workspaceDir }),
+    results: createFolderResults(workspaceDir),
+    customTools: [
+      customTool({
+        name: "double",
+        description: "Doubles a number.",
+        inputSchema: z.object({ number: z.number() }),
+        outputSchema: z.object({ doubled: z.number() }),
+        handler: ({ number }) => ({ doubled: number * 2 }),
+      }),
+    ],
+  });
+  serving = await serveHttp(server, { port: 0, logger: quiet });
+  clients.modern = await connectHttp(serving.url, "modern");
+  clients.legacy = await connectHttp(serving.url, "legacy");
+});
+
+afterAll(async () => {
+  await clients.modern?.close();
+  await clients.legacy?.close();
+  await serving.close();
+  await agent.dispose();
+});
+
+async function call(name: string, args: Record<string, unknown> = {}, era: "modern" | "legacy" = "modern") {
+  const client = clients[era];
+  if (client === undefined) throw new Error(`not connected: ${era}`);
+  return client.callTool({ name, arguments: args });
+}
+
+describe("the tools", () => {
+  describe.each(["modern", "legacy"] as const)("of the %s protocol", (era) => {
+    it("are all described", async () => {
+      const tools = (await clients[era]?.listTools())?.tools ?? [];
+      expect(tools.map(({ name }) => name)).toEqual([
+        "execute_code",
+        "read_result",
+        "execute_task",
+        "list_available_tools",
+        "get_state",
+        "save_state",
+        "list_servers",
+        "get_server_tools",
+        "search_tools",
+        "double",
+      ]);
+      for (const tool of tools.slice(0, -1)) {
+        expect(tool).toMatchObject({ title: expect.any(String), outputSchema: { type: expect.any(String) } });
+        expect(Object.keys(tool.annotations ?? {})).toContain("openWorldHint");
+      }
+    });
+
+    it("run code", async () => {
+      const code = `import { add } from "./servers/calculator/index.ts"; console.log("hi"); return await add({ a: 5, b: 3 });`;
+      const result = await call("execute_code", { code }, era);
+      expect(result.structuredContent).toEqual({ success: true, result: 8, output: "hi\n", error: null });
+      expect(jsonOf(result)).toEqual(result.structuredContent);
+      expect(result.content[1]).toMatchObject({
+        text: expect.stringMatching(/^Tool calls: calculator\.add 1x/),
+      });
+    });
+
+    it("list as arrays, which the older protocol wraps", async () => {
+      const result = await call("list_servers", {}, era);
+      const names = ["calculator", "database", "filesystem", "weather"];
+      expect(jsonOf(result)).toEqual(names);
+      expect(result.structuredContent).toEqual(era === "modern" ? names : { result: names });
+    });
+  });
+
+  describe("execute_task", () => {
+    it("answers in the original's shape", async () => {
+      const result = await call("execute_task", { task_description: "Calculate 5 + 3", verbose: true });
+      expect(jsonOf(result)).toEqual({ success: true, result: 8, output: expect.any(String), error: null });
+      expect(result.content[1]).toMatchObject({
+        text: expect.stringMatching(/Selected: calculator\..*Code, by rules/su),
+      });
+    });
+
+    it("says what nothing here can do, as an error", async () => {
+      const result = await call("execute_task", { task_description: "Send an email to bob@example.com" });
+      expect(result.isError).toBe(true);
+      expect(jsonOf(result)).toMatchObject({
+        success: false,
+        error: expect.stringContaining("Nothing was run"),
+      });
+    });
+  });
+
+  describe("execute_code", () => {
+    it.each([
+      [`import { add } from "./servers/calculatr/index.ts"; return add({});`, "Did you mean calculator?"],
+      [`import { ad } from "./servers/calculator/index.ts"; return ad({});`, "Did you mean add"],
+      [`return await nothing();`, "nothing is not defined"],
+      [`return (`, "is not valid TypeScript"],
+      ["  ", "The code is empty"],
+    ])("tells what is wrong with %s", async (code, message) => {
+      const result = await call("execute_code", { code });
+      expect(result.isError).toBe(true);
+      expect(firstText(result)).toContain(message);
+    });
+
+    it.each([{}, { code: 5 }, { code: null }])("refuses %j", async (args) => {
+      const result = await call("execute_code", args);
+      expect(result.isError).toBe(true);
+      expect(firstText(result)).toContain("code");
+    });
+
+    it("keeps a value that is too large, and read_result pages it", async () => {
+      const result = await call("execute_code", { code: `return "äöü€".repeat(20_000);` });
+      const { result: handle } = result.structuredContent as { result: { path: string; size: number } };
+      expect(handle).toMatchObject({ type: "text", size: 180_000, preview: expect.stringMatching(/^äöü€/) });
+      let text = "";
+      for (let offset: number | undefined = 0; offset !== undefined;) {
+        const page = await call("read_result", { handle: handle.path, offset, limit: 50_001 });
+        const data = page.structuredContent as { text: string; next_offset?: number };
+        text += data.text;
+        offset = data.next_offset;
+      }
+      expect(text).toBe("äöü€".repeat(20_000));
+    });
+
+    it("shows the beginning and end of long output, and keeps all of it", async () => {
+      const result = await call("execute_code", {
+        code: `for (let n = 0; n < 9000; n++) console.log(n); return null;`,
+      });
+      const { output } = result.structuredContent as { output: string };
+      expect(output).toMatch(/^0\n1\n.*characters left out: read_result .*8999\n$/su);
+      expect(output.length).toBeLessThan(17_000);
+    });
+
+    it("hands images, sounds and files on as what they are", async () => {
+      const results = createFolderResults(workspaceDir);
+      for (const name of ["a.png", "b.wav", "c.pdf"]) {
+        writeFileSync(path.join(workspaceDir, "results", name), name);
+      }
+      writeFileSync(path.join(workspaceDir, "results", "large.png"), Buffer.alloc(2 * 1024 * 1024));
+      const handle = (type: string, mimeType: string, name: string, size = 5) =>
+        JSON.stringify({ type, mimeType, size, path: `/workspace/results/${name}` });
+      const result = await call("execute_code", {
+        code: `return [${handle("image", "image/png", "a.png")}, { deep: ${handle("audio", "audio/wav", "b.wav")} },
+          ${handle("resource", "application/pdf", "c.pdf")}, ${handle("image", "image/png", "large.png")},
+          ${handle("image", "image/png", "../../../../etc/passwd")}];`,
+      });
+      const data = (name: string) => Buffer.from(name).toString("base64");
+      expect(result.content.slice(1)).toEqual([
+        { type: "image", mimeType: "image/png", data: data("a.png") },
+        { type: "audio", mimeType: "audio/wav", data: data("b.wav") },
+        {
+          type: "resource",
+          resource: {
+            uri: "file:///workspace/results/c.pdf",
+            mimeType: "application/pdf",
+            blob: data("c.pdf"),
+          },
+        },
+      ]);
+      const image = await call("read_result", { handle: "/workspace/results/large.png", limit: 1000 });
+      expect(image.content[1]).toMatchObject({ type: "resource" });
+      expect(image.structuredContent).toEqual({ offset: 0, size: 2 * 1024 * 1024, next_offset: 1000 });
+      await expect(results.read("/etc/passwd")).rejects.toMatchObject({ code: "RESULT_UNKNOWN" });
+    });
+  });
+
+  describe("search_tools", () => {
+    it("answers in three shapes", async () => {
+      const search = async (detail: string) =>
+        jsonOf(await call("search_tools", { query: "weather", detail_level: detail, max_results: 1 }));
+      expect(await search("name")).toEqual({ weather: ["get_weather"] });
+      expect(await search("description")).toEqual({
+        weather: { get_weather: { description: expect.stringContaining("weather") } },
+      });
+      expect(await search("full")).toEqual({
+        weather: {
+          get_weather: {
+            code: expect.stringMatching(
+              /^import \{ get_weather \} from "\.\/servers\/weather\/index\.ts";\nget_weather\(/,
+            ),
+            description: expect.any(String),
+            inputSchema: expect.objectContaining({ type: "object" }),
+          },
+        },
+      });
+    });
+
+    it.each([{ query: "x", detail_level: "most" }, { query: "x", max_results: 0 }, {}])(
+      "refuses %j",
+      async (args) => {
+        expect(await call("search_tools", args)).toMatchObject({ isError: true });
+      },
+    );
+  });
+
+  describe("get_server_tools and list_available_tools", () => {
+    it("name tools, and suggest a server", async () => {
+      const names = jsonOf(await call("get_server_tools", { server_name: "calculator" }));
+      expect(names).toEqual(expect.arrayContaining(["add", "divide"]));
+      expect(jsonOf(await call("list_available_tools"))).toMatchObject({ calculator: names });
+      const unknown = await call("get_server_tools", { server_name: "calculater" });
+      expect(unknown.isError).toBe(true);
+      expect(firstText(unknown)).toBe('There is no server "calculater". Did you mean calculator?');
+    });
+  });
+
+  describe("get_state and save_state", () => {
+    it("share a file with guest code", async () => {
+      expect(jsonOf(await call("get_state", { state_file: "t.json" }))).toEqual({ exists: false, data: {} });
+      const saved = await call("save_state", { state_data: { count: 1 }, state_file: "t.json" });
+      expect(jsonOf(saved)).toEqual({ success: true, file: "/workspace/t.json" });
+      const code = `import { readFile, writeFile } from "node:fs/promises";
+        const state = JSON.parse(await readFile("/workspace/t.json", "utf8"));
+        await writeFile("/workspace/t.json", JSON.stringify({ count: state.count + 1 }));`;
+      expect((await call("execute_code", { code })).isError).toBeUndefined();
+      expect(jsonOf(await call("get_state", { state_file: "t.json" }))).toEqual({
+        exists: true,
+        data: { count: 2 },
+      });
+    });
+
+    it.each(["../x.json", "/etc/x.json", "a/../../x.json"])("refuse %s", async (file) => {
+      const read = await call("get_state", { state_file: file });
+      const saved = await call("save_state", { state_data: {}, state_file: file });
+      expect([read.isError, saved.isError]).toEqual([true, true]);
+      expect(firstText(saved)).toContain("Give a path inside the workspace");
+    });
+
+    it("hold 50 saves at once, of both protocols", async () => {
+      const saves = Array.from({ length: 50 }, (_, index) =>
+        call(
+          "save_state",
+          { state_data: { index }, state_file: "many.json" },
+          index % 2 ? "modern" : "legacy",
+        ),
+      );
+      for (const result of await Promise.all(saves)) expect(result.isError).toBeUndefined();
+      const { index } = JSON.parse(readFileSync(path.join(workspaceDir, "many.json"), "utf8")) as {
+        index: number;
+      };
+      expect(index).toBeGreaterThanOrEqual(0);
+    });
+  });
+
+  describe("unknown ones", () => {
+    it.each(["modern", "legacy"] as const)("are an error of the %s protocol", async (era) => {
+      await expect(call("execute", {}, era)).rejects.toThrow(/execute not found/);
+    });
+  });
+});
+
+describe("custom tools", () => {
+  it("are checked on the way in and out, and answer", async () => {
+    expect((await call("double", { number: 4 })).structuredContent).toEqual({ doubled: 8 });
+    expect(await call("double", { number: "4" })).toMatchObject({ isError: true });
+  });
+
+  it("can be added while clients are connected, and reach agent and configuration", async () => {
+    const heard = new Promise<void>((resolve) => {
+      clients.legacy?.setNotificationHandler("notifications/tools/list_changed", () => resolve());
+    });
+    server.registerTool({
+      name: "count_tools",
+      description: "Counts.",
+      async handler(_input, { agent: theAgent, config, signal }) {
+        const { servers } = await theAgent.discoverTools({ signal });
+        return `${servers.length} servers, ${config.answer}`;
+      },
+    });
+    await heard;
+    expect(firstText(await call("count_tools", {}, "legacy"))).toBe("4 servers, 42");
+    expect(firstText(await call("count_tools"))).toBe("4 servers, 42");
+  });
+
+  it("take any Standard Schema", async () => {
+    server.registerTool({
+      name: "shout",
+      description: "Shouts.",
+      inputSchema: {
+        "~standard": {
+          version: 1,
+          vendor: "by-hand",
+          validate: (value: unknown) =>
+            typeof (value as { text?: unknown }).text === "string"
+              ? { value: value as { text: string } }
+              : { issues: [{ message: "text has to be a text" }] },
+        },
+      },
+      handler: ({ text }: { text: string }) => ({ content: [{ type: "text", text: text.toUpperCase() }] }),
+    });
+    expect(firstText(await call("shout", { text: "hey" }))).toBe("HEY");
+    expect(firstText(await call("shout", { text: 1 }))).toContain("text has to be a text");
+  });
+
+  it("have names of their own", () => {
+    expect(() => server.registerTool({ name: "double", description: "", handler: () => null })).toThrow(
+      expect.objectContaining({ code: "TOOL_NAME_TAKEN" }),
+    );
+  });
+});
+
+describe("the profiles", () => {
+  const cost = async (profile: Profile, serversDir?: string) => {
+    const real = createRealAgent(serversDir);
+    const { total } = await measureTokenCost(createAgentServer({ agent: real.agent, profile }));
+    await real.agent.dispose();
+    return total;
+  };
+
+  it("cost few tokens up front, however many tools there are", async () => {
+    const many = createManyServers(300);
+    expect(await cost("code")).toBeLessThan(400);
+    expect(await cost("full")).toBeLessThan(1_400);
+    for (const profile of ["code", "full", "original"] as const) {
+      expect(await cost(profile, many)).toBe(await cost(profile));
+    }
+  });
+
+  it("show what they say", async () => {
+    const names = async (profile: Profile) =>
+      (await measureTokenCost(createAgentServer({ agent, profile }))).tools.map(({ name }) => name);
+    expect(await names("code")).toEqual(["execute_code", "search_tools", "read_result"]);
+    expect(await names("original")).toEqual([
+      "execute_task",
+      "list_available_tools",
+      "get_state",
+      "save_state",
+      "list_servers",
+      "get_server_tools",
+      "search_tools",
+    ]);
+  });
+});

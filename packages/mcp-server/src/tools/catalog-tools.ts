@@ -1,0 +1,126 @@
+import { CemError } from "@cem/core";
+import type { Agent, RankedTool, ToolDefinition, ToolServer } from "@cem/core";
+import { nearest } from "@cem/text";
+import { MAX_SEARCH_RESULTS } from "../limits.ts";
+import { answerValue, declareTool, READ_ONLY, text } from "../server-tool.ts";
+
+const NAMES = { type: "array", items: text } as const;
+const NO_INPUT = { type: "object", properties: {} } as const;
+const DEFAULT_RESULTS = 10;
+
+export const listAvailableTools = declareTool<unknown>({
+  name: "list_available_tools",
+  title: "List tools",
+  description: "All tools by server. Long where there are many: search_tools first.",
+  input: NO_INPUT,
+  output: { type: "object", additionalProperties: NAMES },
+  annotations: READ_ONLY,
+  async handle(_input, { agent }, { mcpReq: { signal } }) {
+    const servers = await serversOf(agent, signal);
+    return answerValue(Object.fromEntries(servers.map(({ name, tools }) => [name, tools.map(nameOf)])));
+  },
+});
+
+export const listServers = declareTool<unknown>({
+  name: "list_servers",
+  title: "List servers",
+  description: "Names of the tool servers.",
+  input: NO_INPUT,
+  output: NAMES,
+  annotations: READ_ONLY,
+  async handle(_input, { agent }, { mcpReq: { signal } }) {
+    const servers = await serversOf(agent, signal);
+    return answerValue(servers.map(({ name }) => name));
+  },
+});
+
+export const getServerTools = declareTool<{ server_name: string }>({
+  name: "get_server_tools",
+  title: "List a server's tools",
+  description: "Names of one server's tools.",
+  input: { type: "object", properties: { server_name: text }, required: ["server_name"] },
+  output: NAMES,
+  annotations: READ_ONLY,
+  async handle({ server_name: wanted }, { agent }, { mcpReq: { signal } }) {
+    const servers = await serversOf(agent, signal);
+    return answerValue(findServer(servers, wanted).tools.map(nameOf));
+  },
+});
+
+type Detail = "name" | "description" | "full";
+
+export const searchTools = declareTool<{ query: string; detail_level?: Detail; max_results?: number }>({
+  name: "search_tools",
+  title: "Search tools",
+  description: 'Find tools by what they do. "full" shows how each is called.',
+  input: {
+    type: "object",
+    properties: {
+      query: text,
+      detail_level: { enum: ["name", "description", "full"], default: "name" },
+      max_results: { type: "integer", minimum: 1, maximum: MAX_SEARCH_RESULTS, default: DEFAULT_RESULTS },
+    },
+    required: ["query"],
+  },
+  output: { type: "object" },
+  annotations: READ_ONLY,
+  async handle(
+    { query, detail_level: detail = "name", max_results: limit = DEFAULT_RESULTS },
+    host,
+    context,
+  ) {
+    const found = await host.agent.searchTools(query, { limit, signal: context.mcpReq.signal });
+    return answerValue(detail === "name" ? namesByServer(found) : toolsByServer(found, detail));
+  },
+});
+
+/** Skills are found by searching; they belong to no server. */
+async function serversOf(agent: Agent, signal: AbortSignal): Promise<ToolServer[]> {
+  const { servers } = await agent.discoverTools({ signal });
+  return servers.filter(({ kind }) => kind !== "skill");
+}
+
+function nameOf({ name }: ToolDefinition): string {
+  return name;
+}
+
+/** @throws CemError `UNKNOWN_SERVER` */
+function findServer(servers: readonly ToolServer[], wanted: string): ToolServer {
+  const found = servers.find(({ name }) => name === wanted);
+  if (found !== undefined) return found;
+  const names = servers.map(({ name }) => name);
+  const near = nearest(wanted, names);
+  const wayOut = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : "list_servers names them all.";
+  throw new CemError("UNKNOWN_SERVER", `There is no server ${JSON.stringify(wanted)}. ${wayOut}`, {
+    details: { server: wanted },
+  });
+}
+
+function namesByServer(found: readonly RankedTool[]): Record<string, string[]> {
+  const servers = new Map<string, string[]>();
+  for (const { tool } of found) servers.set(tool.server, [...(servers.get(tool.server) ?? []), tool.name]);
+  return Object.fromEntries(servers);
+}
+
+/** `{server: {tool: {…}}}`, the best of each server first. */
+function toolsByServer(found: readonly RankedTool[], detail: Detail): object {
+  const servers = new Map<string, [string, object][]>();
+  for (const { tool } of found) {
+    const entry: [string, object] = [
+      tool.name,
+      detail === "full" ? fullOf(tool) : { description: tool.description },
+    ];
+    servers.set(tool.server, [...(servers.get(tool.server) ?? []), entry]);
+  }
+  return Object.fromEntries([...servers].map(([server, tools]) => [server, Object.fromEntries(tools)]));
+}
+
+/** `code` is what a model needs to write the call: the import, and the signature with the type of the result. */
+function fullOf({ name, module, signature, description, inputSchema, unavailable }: ToolDefinition): object {
+  return {
+    code: `import { ${name} } from "${module}";\n${signature}`,
+    description,
+    inputSchema,
+    ...(unavailable && { unavailable: `${unavailable.reason} ${unavailable.wayOut}` }),
+  };
+}

@@ -1,0 +1,104 @@
+import { CemError } from "@cem/core";
+import type { ResultPage, ResultStore } from "@cem/core";
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import { blockOf } from "../attachments.ts";
+import { DEFAULT_PAGE_BYTES, MAX_ATTACHMENT_BYTES, MAX_PAGE_BYTES } from "../limits.ts";
+import { answerRun } from "../run-answer.ts";
+import { answerValue, declareTool, ownerOf, text } from "../server-tool.ts";
+import type { ToolHost } from "../server-tool.ts";
+
+interface ReadResultInput {
+  handle: string;
+  offset?: number;
+  limit?: number;
+  end?: boolean;
+}
+
+const BYTES = { type: "integer", minimum: 0 } as const;
+
+export const readResult = declareTool<ReadResultInput>({
+  name: "read_result",
+  title: "Read a result",
+  description:
+    "Read a page of a large result by the path of its handle, or wait for a run by its id; `end` stops it.",
+  input: {
+    type: "object",
+    properties: { handle: text, offset: BYTES, limit: BYTES, end: { type: "boolean" } },
+    required: ["handle"],
+  },
+  output: { type: "object" },
+  annotations: { destructiveHint: false, openWorldHint: false },
+  async handle(input, host, context) {
+    const { handle, end = false } = input;
+    if (!handle.startsWith("run-")) return readPage(input, requireResults(host));
+    const owner = ownerOf(context);
+    const view = end
+      ? ({ state: "finished", result: await host.runs.end(handle, owner) } as const)
+      : await host.runs.wait(handle, owner, context.mcpReq.signal);
+    return answerRun(view, host.results);
+  },
+});
+
+async function readPage(
+  { handle, offset = 0, limit }: ReadResultInput,
+  results: ResultStore,
+): Promise<CallToolResult> {
+  const bytes = Math.min(Math.max(limit ?? DEFAULT_PAGE_BYTES, 1), MAX_PAGE_BYTES);
+  const page = await results.read(handle, { offset, limit: bytes });
+  if (isText(page.mimeType)) return answerValue(textPage(page));
+  const type = kindOf(page.mimeType);
+  const whole =
+    type !== "resource" && limit === undefined && offset === 0 && page.size <= MAX_ATTACHMENT_BYTES;
+  const shown = whole ? await results.read(handle, { limit: MAX_ATTACHMENT_BYTES }) : page;
+  const { content, ...rest } = answerValue(position(shown, shown.bytes.length));
+  // A piece of an image is no image.
+  const isPiece = shown.bytes.length < shown.size;
+  return {
+    ...rest,
+    content: [
+      ...content,
+      blockOf(isPiece ? "resource" : type, shown.mimeType, shown.bytes, `file://${handle}`),
+    ],
+  };
+}
+
+/** Whole characters only: a character cut by the page's end belongs to the next one. */
+function textPage(page: ResultPage): object {
+  const { bytes } = page;
+  let end = bytes.length;
+  if (page.offset + bytes.length < page.size) {
+    let start = end - 1;
+    while (start > end - 4 && start >= 0 && isContinuation(bytes[start])) start -= 1;
+    if (start > 0 && bytesOfCharacter(bytes[start] ?? 0) > end - start) end = start;
+  }
+  return { text: new TextDecoder().decode(bytes.subarray(0, end)), ...position(page, end) };
+}
+
+function position({ offset, size }: ResultPage, length: number): object {
+  const next = offset + length;
+  return { offset, size, ...(next < size && { next_offset: next }) };
+}
+
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80;
+}
+
+function bytesOfCharacter(first: number): number {
+  if (first >= 0xf0) return 4;
+  if (first >= 0xe0) return 3;
+  return first >= 0xc0 ? 2 : 1;
+}
+
+function isText(mimeType: string): boolean {
+  return /^text\/|[/+](?:json|xml|yaml|javascript|typescript)(?:;|$)/.test(mimeType);
+}
+
+function kindOf(mimeType: string): "image" | "audio" | "resource" {
+  if (mimeType.startsWith("image/")) return "image";
+  return mimeType.startsWith("audio/") ? "audio" : "resource";
+}
+
+function requireResults({ results }: ToolHost): ResultStore {
+  if (results !== undefined) return results;
+  throw new CemError("RESULT_UNKNOWN", "No results are kept here. The handle of a run begins with run-.");
+}

@@ -1,0 +1,193 @@
+import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createSelector, createTransformersEmbedder, type Embedder } from "./index.ts";
+import { startEmbeddingsServer } from "./testing/embeddings-server.ts";
+import { installTransformers } from "./testing/install-transformers.ts";
+import { sampleTools, tool } from "./testing/sample-tools.ts";
+import { writeTinyModel } from "./testing/tiny-model.ts";
+import { createOpenAiEmbedder } from "./semantic/openai-embedder.ts";
+
+const INSTALL_TIMEOUT_MS = 180_000;
+/** No word of it is in any tool; `umbrella` is in the model's meaning of weather. */
+const BY_MEANING = "do I want my umbrella";
+
+let folder: string;
+let modelDir: string;
+let library: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "cem-hybrid-"));
+  modelDir = path.join(folder, "tiny");
+  await writeTinyModel(modelDir);
+  library = await installTransformers();
+}, INSTALL_TIMEOUT_MS);
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** The embedder, counting what it is asked for. */
+function counting(inner: Embedder) {
+  const asked = { query: 0, document: 0 };
+  const embedder: Embedder = {
+    specificationVersion: "v1",
+    id: inner.id,
+    embed: (texts, options) => {
+      asked[options.kind] += texts.length;
+      return inner.embed(texts, options);
+    },
+    dispose: async () => inner.dispose?.(),
+  };
+  return { asked, embedder };
+}
+
+function localEmbedder(): Embedder {
+  return createTransformersEmbedder({ modelDir, library });
+}
+
+const request = { task: BY_MEANING, tools: sampleTools };
+
+describe("createSelector", () => {
+  describe("search with an embedder", () => {
+    it("finds by meaning what no word finds", async () => {
+      expect(await createSelector().search(request)).toEqual([]);
+      const selector = createSelector({ embedder: localEmbedder() });
+      await selector.prepare(sampleTools);
+      expect(selector.semantics).toEqual({ state: "ready" });
+      const [first] = await selector.search(request);
+      expect(first).toMatchObject({ tool: { server: "weather" }, reason: "close in meaning" });
+      await selector.dispose();
+    });
+
+    it("answers by words at once, while the tools are being embedded", async () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const inner = localEmbedder();
+      const selector = createSelector({
+        embedder: {
+          specificationVersion: "v1",
+          id: "slow",
+          embed: async (texts, options) => {
+            await promise;
+            return inner.embed(texts, options);
+          },
+        },
+      });
+      const [first] = await selector.search({ task: "list tables", tools: sampleTools });
+      expect(first?.tool.name).toBe("list_tables");
+      const { notes } = await selector.select({ task: "list tables", tools: sampleTools });
+      expect(notes).toEqual(["compared by words only: the tools are still being embedded"]);
+      expect(selector.semantics).toMatchObject({ state: "computing", total: sampleTools.length });
+      resolve();
+      await selector.prepare(sampleTools);
+      expect((await selector.search(request))[0]?.tool.server).toBe("weather");
+      expect((await selector.select(request)).notes).toEqual(["compared by words and by meaning"]);
+      await inner.dispose?.();
+    });
+
+    it("keeps a tool that is named first", async () => {
+      const selector = createSelector({ embedder: localEmbedder() });
+      await selector.prepare(sampleTools);
+      const task = "call write_file about my umbrella and the sunny weather forecast";
+      expect((await selector.search({ task, tools: sampleTools }))[0]?.tool.name).toBe("write_file");
+      await selector.dispose();
+    });
+
+    it("embeds a tool once, also for the next process", async () => {
+      const cacheDir = path.join(folder, "cache");
+      const first = counting(localEmbedder());
+      const selector = createSelector({ embedder: first.embedder, cacheDir });
+      await selector.prepare(sampleTools);
+      const more = [...sampleTools, tool("mail", "send_email", "Send an email message.")];
+      await selector.prepare(more);
+      expect(first.asked.document).toBe(more.length);
+      await selector.dispose();
+
+      const second = counting(localEmbedder());
+      const next = createSelector({ embedder: second.embedder, cacheDir });
+      await next.prepare(more);
+      expect(second.asked.document).toBe(0);
+      expect((await next.search({ task: BY_MEANING, tools: more }))[0]?.tool.server).toBe("weather");
+      await next.dispose();
+    });
+
+    it("embeds again what a broken file held", async () => {
+      const cacheDir = path.join(folder, "broken");
+      const selector = createSelector({ embedder: localEmbedder(), cacheDir });
+      await selector.prepare(sampleTools);
+      await selector.dispose();
+      const [name = ""] = await readdir(cacheDir);
+      const file = path.join(cacheDir, name);
+      const { length } = await readFile(file);
+      for (const spoil of [() => truncate(file, length - 3), () => writeFile(file, "no vectors at all")]) {
+        await spoil();
+        const { asked, embedder } = counting(localEmbedder());
+        const next = createSelector({ embedder, cacheDir });
+        await next.prepare(sampleTools);
+        expect(asked.document).toBe(sampleTools.length);
+        expect((await next.search(request))[0]?.tool.server).toBe("weather");
+        await next.dispose();
+      }
+    });
+
+    it("goes on by words when the model is missing, and says so", async () => {
+      const embedder = createTransformersEmbedder({ modelDir: path.join(folder, "none"), library });
+      const selector = createSelector({ embedder });
+      await selector.prepare(sampleTools);
+      expect(selector.semantics).toMatchObject({ state: "failed" });
+      const { selected, notes } = await selector.select({ task: "list tables", tools: sampleTools });
+      expect(selected[0]?.tool.name).toBe("list_tables");
+      expect(notes?.[0]).toMatch(/^compared by words only: There is no embedding model in /u);
+      await selector.dispose();
+    });
+
+    it("goes on by words when vectors make no sense", async () => {
+      const embed: Embedder["embed"] = async (texts) =>
+        texts.map((_, at) => new Float32Array(at % 2 === 0 ? 3 : 4));
+      const selector = createSelector({ embedder: { specificationVersion: "v1", id: "odd", embed } });
+      await selector.prepare(sampleTools);
+      expect(selector.semantics).toMatchObject({ state: "failed" });
+      const [first] = await selector.search({ task: "list tables", tools: sampleTools });
+      expect(first?.tool.name).toBe("list_tables");
+    });
+
+    it("works with vectors from OpenAI's API", async () => {
+      await using server = await startEmbeddingsServer();
+      const embedder = createOpenAiEmbedder({ model: "m", apiKey: "k", baseUrl: `${server.url}/v1` });
+      const selector = createSelector({ embedder });
+      await selector.prepare(sampleTools);
+      const [first] = await selector.search({ task: "sunny?", tools: sampleTools });
+      expect(first?.tool.server).toBe("weather");
+      const asked = server.requests.length;
+      await selector.search({ task: "sunny?", tools: sampleTools });
+      expect(server.requests).toHaveLength(asked);
+      await selector.dispose();
+    });
+  });
+
+  describe("search with a folder for its index", () => {
+    const many = Array.from({ length: 600 }, (_, at) =>
+      tool(`server_${at % 40}`, `tool_${at}`, `Handles ${at} of kind ${at % 7}, with care.`),
+    );
+    const query = { task: "tool 77 handles kind 3 with care", tools: many };
+
+    it("answers the same from the file, and builds anew when it is broken or of other tools", async () => {
+      const cacheDir = path.join(folder, "index");
+      const expected = await createSelector().search(query);
+      expect(expected.length).toBeGreaterThan(0);
+      expect(await createSelector({ cacheDir }).search(query)).toEqual(expected);
+      const file = path.join(cacheDir, "index.bin");
+      const written = await readFile(file);
+      expect(await createSelector({ cacheDir }).search(query)).toEqual(expected);
+      await truncate(file, written.length - 5);
+      expect(await createSelector({ cacheDir }).search(query)).toEqual(expected);
+      expect(await readFile(file)).toEqual(written);
+      const fewer = { ...query, tools: many.slice(0, 550) };
+      expect(await createSelector({ cacheDir }).search(fewer)).toEqual(await createSelector().search(fewer));
+    });
+
+    it("works where the folder can't be written", async () => {
+      const cacheDir = path.join(folder, "tiny", "config.json", "below-a-file");
+      expect(await createSelector({ cacheDir }).search(query)).toEqual(await createSelector().search(query));
+    });
+  });
+});

@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import { createSelector } from "./index.ts";
+import { sampleTools, tool } from "./testing/sample-tools.ts";
+
+const selector = createSelector();
+
+async function search(task: string, tools = sampleTools): Promise<string[]> {
+  return (await selector.search({ task, tools })).map((ranked) => ranked.tool.name);
+}
+
+describe("createSelector", () => {
+  describe("search", () => {
+    it("knows that a path to save to needs a tool that writes files", async () => {
+      const found = await search("Give me a report on the moons of Jupiter, saved as /tmp/moons.md");
+      expect(found[0]).toBe("write_file");
+    });
+
+    it("finds by a word of the same field of life", async () => {
+      const tools = [...sampleTools, tool("kitchen", "find_recipe", "Find a recipe.")];
+      expect((await search("what should I cook", tools))[0]).toBe("find_recipe");
+    });
+
+    it("learns from the catalog which words stand for one thing", async () => {
+      const tools = [
+        ...sampleTools,
+        tool("zq", "zq_list", "List every quasar of the account."),
+        tool("zq", "zq_delete", "Delete a quasar of the account."),
+        tool("zq", "zq_tag", "Put a label on something."),
+      ];
+      expect(await search("quasar", tools)).toContain("zq_tag");
+    });
+
+    it("tells verbs apart between tools that are alike otherwise", async () => {
+      const tools = ["get", "create", "update", "delete"].map((verb) =>
+        tool("vault", `certificate_${verb}`, "Works on a certificate of the vault."),
+      );
+      expect((await search("Remove the certificate from the vault", tools))[0]).toBe("certificate_delete");
+      expect((await search("Change the certificate in the vault", tools))[0]).toBe("certificate_update");
+      expect((await search("Show me the certificate", tools))[0]).toBe("certificate_get");
+    });
+
+    it("finds what the catalog writes as one word", async () => {
+      const tools = [...sampleTools, tool("eventgrid", "topics", "Topics there are.")];
+      expect((await search("event grid", tools))[0]).toBe("topics");
+    });
+
+    it("does not search for values that are to be filled in", async () => {
+      const found = await search("list the tables <weather_forecast_city>");
+      expect(found).toEqual(await search("list the tables"));
+    });
+
+    it("finds the tool of each step", async () => {
+      const found = await search("Describe the users table. Then calculate 3 * 4. Then forecast the week.");
+      expect(found.slice(0, 5)).toEqual(
+        expect.arrayContaining(["describe_table", "calculate", "get_forecast"]),
+      );
+    });
+
+    it("never lets anything stand above a tool that is named", async () => {
+      const task = "use list_locations: weather forecast for the city, get weather, get the forecast";
+      expect((await search(task))[0]).toBe("list_locations");
+    });
+
+    it("gives scores from 0 to 1 that fall with what is not known", async () => {
+      const score = async (task: string) =>
+        (await selector.search({ task, tools: sampleTools }))[0]?.score ?? 0;
+      const sure = await score("list tables");
+      const unsure = await score("list zebras and qwertyuiop while xylophones asdfgh");
+      expect(sure).toBeLessThanOrEqual(1);
+      expect(unsure).toBeGreaterThan(0);
+      expect(unsure).toBeLessThan(sure / 2);
+    });
+  });
+});

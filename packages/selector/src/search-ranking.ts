@@ -1,0 +1,110 @@
+import { splitSteps } from "@cem/text";
+import { impliedSteps } from "./implied-steps.ts";
+import type { LexicalIndex } from "./lexical-index.ts";
+import { highest, idealScore, MAX_PARTS } from "./ranking.ts";
+import { SearchScorer } from "./search-scorer.ts";
+
+/** How much the best step of a text counts beside the whole. Chosen over all evaluation sets together. */
+const STEP_WEIGHT = 0.7;
+/** What the best tool of a step gains, so that no step is drowned by the others. */
+const BEST_OF_STEP_GAIN = 0.1;
+const BEST_OF_IMPLIED_STEP_GAIN = 1.1;
+/** Tools this close to the best of an implied step gain as it does. */
+const IMPLIED_TIE_MARGIN = 0.95;
+/** How much a tool gains by the best two tools of its server: tasks tend to stay with one server. */
+const SERVER_WEIGHT = 0.3;
+/** What is found by an implied step alone explains next to nothing. */
+const LEAST_EXPLAINED = 0.01;
+
+/**
+ * Orders a catalog by how well each tool fits a text: as a whole, step by step, and with the rest of its server.
+ * Plain loops: an iterator over thousands of scores would cost more than the scores.
+ */
+export class SearchRanking {
+  readonly #index: LexicalIndex;
+  readonly #scorer: SearchScorer;
+
+  constructor(index: LexicalIndex) {
+    this.#index = index;
+    this.#scorer = new SearchScorer(index);
+  }
+
+  /** A score for each document, 0 to 1. The best one's says how much of the text it explains. */
+  rank(text: string): Float32Array {
+    const whole = this.#scorer.score(text);
+    const explained = Math.min(1, highest(whole) / (idealScore(this.#index, text) || Infinity));
+    const scores = share(whole);
+    this.#addSteps(scores, text);
+    if (this.#index.serverCount > 1) {
+      this.#addServers(scores);
+    }
+    return share(scores, explained || LEAST_EXPLAINED);
+  }
+
+  #addSteps(scores: Float32Array, text: string): void {
+    const steps = new Set(splitSteps(text).map((step) => step.text));
+    const best = new Float32Array(scores.length);
+    for (const { text: step, weight } of impliedSteps(text)) {
+      const fits = share(this.#scorer.score(step));
+      raise(best, fits, weight);
+      addWhere(scores, fits, IMPLIED_TIE_MARGIN, BEST_OF_IMPLIED_STEP_GAIN * weight);
+    }
+    for (const step of steps.size > 1 ? [...steps].slice(0, MAX_PARTS) : []) {
+      const fits = share(this.#scorer.score(step));
+      raise(best, fits, 1);
+      addWhere(scores, fits, 1, BEST_OF_STEP_GAIN);
+    }
+    for (let document = 0; document < scores.length; document++) {
+      scores[document] = (scores[document] ?? 0) + STEP_WEIGHT * (best[document] ?? 0);
+    }
+  }
+
+  #addServers(scores: Float32Array): void {
+    const { serverOf, serverCount } = this.#index;
+    const first = new Float32Array(serverCount);
+    const second = new Float32Array(serverCount);
+    for (let document = 0; document < scores.length; document++) {
+      const score = scores[document] ?? 0;
+      const server = serverOf[document] ?? 0;
+      if (score > (first[server] ?? 0)) {
+        second[server] = first[server] ?? 0;
+        first[server] = score;
+      } else if (score > (second[server] ?? 0)) {
+        second[server] = score;
+      }
+    }
+    for (let document = 0; document < scores.length; document++) {
+      const score = scores[document] ?? 0;
+      if (score > 0) {
+        const server = serverOf[document] ?? 0;
+        scores[document] = score + (SERVER_WEIGHT * ((first[server] ?? 0) + (second[server] ?? 0))) / 2;
+      }
+    }
+  }
+}
+
+/** Changes scores into shares of the best, times a factor. */
+function share(scores: Float32Array, factor = 1): Float32Array {
+  const top = highest(scores) || 1;
+  for (let document = 0; document < scores.length; document++) {
+    scores[document] = ((scores[document] ?? 0) / top) * factor;
+  }
+  return scores;
+}
+
+function raise(best: Float32Array, fits: Float32Array, weight: number): void {
+  for (let document = 0; document < fits.length; document++) {
+    const fit = weight * (fits[document] ?? 0);
+    if (fit > (best[document] ?? 0)) {
+      best[document] = fit;
+    }
+  }
+}
+
+function addWhere(scores: Float32Array, fits: Float32Array, from: number, gain: number): void {
+  for (let document = 0; document < fits.length; document++) {
+    if ((fits[document] ?? 0) >= from) {
+      scores[document] = (scores[document] ?? 0) + gain;
+    }
+  }
+}

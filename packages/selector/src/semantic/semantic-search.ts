@@ -1,0 +1,176 @@
+import type { ToolDefinition } from "@cem/core";
+import { splitWords } from "@cem/text";
+import type { LexicalIndex } from "../lexical-index.ts";
+import type { Embedder } from "./embedder.ts";
+import { VectorCache } from "./vector-cache.ts";
+
+/** How far search by meaning is. */
+export type SemanticState =
+  | { state: "off" }
+  | { state: "idle" | "ready" }
+  | { state: "computing"; done: number; total: number }
+  | { state: "failed"; reason: string };
+
+/** Texts of one call to the embedder: after each, what is done is kept. */
+const BATCH_TEXTS = 64;
+const MAX_TOOL_CHARACTERS = 2_000;
+const MAX_QUERY_CHARACTERS = 4_000;
+/** A query whose vector takes longer is answered by words. */
+const QUERY_TIMEOUT_MS = 2_000;
+const RETRY_AFTER_MS = 60_000;
+const MAX_REMEMBERED_QUERIES = 256;
+const MAX_CATALOGS = 4;
+
+interface Vectors {
+  dimensions: number;
+  /** Of length 1 each, one after another, in the order of the index. */
+  data: Float32Array;
+}
+
+/** Compares queries with tools by their vectors, which are computed in the background. */
+export class SemanticSearch {
+  readonly #embedder: Embedder;
+  readonly #cache: VectorCache;
+  readonly #catalogs = new Map<LexicalIndex, Vectors>();
+  readonly #queries = new Map<string, Float32Array>();
+  readonly #stop = new AbortController();
+  #state: SemanticState = { state: "idle" };
+  #failedAt = -Infinity;
+  #work: Promise<void> | undefined;
+
+  constructor(embedder: Embedder, cacheDir: string | undefined) {
+    this.#embedder = embedder;
+    this.#cache = new VectorCache(embedder.id, cacheDir);
+  }
+
+  get state(): SemanticState {
+    return this.#state;
+  }
+
+  /**
+   * How close each tool is to a text, −1 to 1. `undefined` while that can't be said: the vectors of the catalog are not
+   * there yet (then they are begun), or the embedder fails or is too slow.
+   */
+  async similarities(
+    index: LexicalIndex,
+    text: string,
+    signal: AbortSignal | undefined,
+  ): Promise<Float32Array | undefined> {
+    const vectors = this.#catalogs.get(index);
+    if (vectors === undefined) {
+      void this.prepare(index);
+      return undefined;
+    }
+    if (this.#rests()) return undefined;
+    const query = await this.#embedQuery(text.slice(0, MAX_QUERY_CHARACTERS), signal);
+    return query?.length === vectors.dimensions ? compare(vectors, query) : undefined;
+  }
+
+  /** Ends when the vectors of a catalog are there, or can't be had. */
+  prepare(index: LexicalIndex): Promise<void> {
+    if (this.#catalogs.has(index) || this.#rests()) return Promise.resolve();
+    const before = this.#work ?? Promise.resolve();
+    this.#work = before.then(() => this.#computeOnce(index));
+    return this.#work;
+  }
+
+  async dispose(): Promise<void> {
+    this.#stop.abort();
+    await this.#work;
+    await this.#embedder.dispose?.();
+  }
+
+  #rests(): boolean {
+    return performance.now() - this.#failedAt < RETRY_AFTER_MS;
+  }
+
+  async #computeOnce(index: LexicalIndex): Promise<void> {
+    if (this.#catalogs.has(index) || this.#rests() || this.#stop.signal.aborted) return;
+    try {
+      const vectors = await this.#compute(index.tools.map(textOf));
+      this.#catalogs.set(index, vectors);
+      const [oldest] = this.#catalogs.keys();
+      if (this.#catalogs.size > MAX_CATALOGS && oldest !== undefined) this.#catalogs.delete(oldest);
+      this.#state = { state: "ready" };
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  async #compute(texts: readonly string[]): Promise<Vectors> {
+    const known = await this.#cache.get(texts);
+    const missing = [...new Set(texts.filter((_, at) => known[at] === undefined))];
+    for (let at = 0; at < missing.length; at += BATCH_TEXTS) {
+      this.#state = { state: "computing", done: at, total: missing.length };
+      const batch = missing.slice(at, at + BATCH_TEXTS);
+      const options = { kind: "document", signal: this.#stop.signal } as const;
+      const vectors = await this.#embedder.embed(batch, options);
+      await this.#cache.add(
+        batch,
+        vectors.map((vector) => normalise(vector)),
+      );
+    }
+    const all = await this.#cache.get(texts);
+    const dimensions = all[0]?.length ?? 0;
+    const data = new Float32Array(texts.length * dimensions);
+    for (const [at, vector] of all.entries()) {
+      if (vector?.length !== dimensions) {
+        throw new Error(`the embedder gave vectors of different lengths or too few`);
+      }
+      data.set(vector, at * dimensions);
+    }
+    return { dimensions, data };
+  }
+
+  async #embedQuery(text: string, signal: AbortSignal | undefined): Promise<Float32Array | undefined> {
+    const known = this.#queries.get(text);
+    if (known !== undefined) return known;
+    const deadline = AbortSignal.timeout(QUERY_TIMEOUT_MS);
+    try {
+      const signals = [deadline, this.#stop.signal, ...(signal === undefined ? [] : [signal])];
+      const [vector] = await this.#embedder.embed([text], {
+        kind: "query",
+        signal: AbortSignal.any(signals),
+      });
+      if (vector === undefined) return undefined;
+      const query = normalise(vector);
+      if (this.#queries.size >= MAX_REMEMBERED_QUERIES) this.#queries.clear();
+      this.#queries.set(text, query);
+      return query;
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!deadline.aborted) this.#fail(error);
+      return undefined;
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (this.#stop.signal.aborted) return;
+    this.#failedAt = performance.now();
+    this.#state = { state: "failed", reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** What a tool is embedded as. */
+function textOf({ server, name, description, annotations }: ToolDefinition): string {
+  const title = annotations?.title ?? splitWords(name).join(" ");
+  return `${splitWords(server).join(" ")}: ${title}. ${description}`.slice(0, MAX_TOOL_CHARACTERS);
+}
+
+function normalise(vector: Float32Array): Float32Array {
+  let sum = 0;
+  for (const value of vector) sum += value * value;
+  const length = Math.sqrt(sum) || 1;
+  return vector.map((value) => value / length);
+}
+
+function compare({ dimensions, data }: Vectors, query: Float32Array): Float32Array {
+  const similarities = new Float32Array(dimensions === 0 ? 0 : data.length / dimensions);
+  for (let document = 0; document < similarities.length; document++) {
+    let sum = 0;
+    const start = document * dimensions;
+    for (let at = 0; at < dimensions; at++) sum += (data[start + at] ?? 0) * (query[at] ?? 0);
+    similarities[document] = sum;
+  }
+  return similarities;
+}

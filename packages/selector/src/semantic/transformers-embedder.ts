@@ -1,0 +1,135 @@
+import { stat } from "node:fs/promises";
+import path from "node:path";
+import { Worker } from "node:worker_threads";
+import { CemError } from "@cem/core";
+import type { Embedder, EmbedOptions } from "./embedder.ts";
+import type { EmbedReply, EmbedRequest, ModelSettings } from "./transformers-worker.ts";
+
+export interface TransformersEmbedderSettings {
+  /** Folder of the model: `config.json`, `tokenizer.json` and `onnx/model.onnx`. Nothing is ever downloaded. */
+  modelDir: string;
+  /** How the vectors of a text's tokens become one. Default: `mean`. */
+  pooling?: "mean" | "cls";
+  /** Which weights: `fp32` is `onnx/model.onnx`, `q8` is `onnx/model_quantized.onnx`. Default: `fp32`. */
+  dtype?: "fp32" | "fp16" | "q8" | "int8" | "q4";
+  /** Put before what is searched for, where the model wants it: `query: `. Default: nothing. */
+  queryPrefix?: string;
+  /** Put before what can be found: `passage: `. Default: nothing. */
+  documentPrefix?: string;
+  /** What is imported. Default: `@huggingface/transformers`, which has to be installed. */
+  library?: string;
+}
+
+const DEFAULT_LIBRARY = "@huggingface/transformers";
+
+/**
+ * An embedder that runs a model on disk with `@huggingface/transformers`, in a worker thread that starts at the first
+ * text and does not keep the process alive.
+ *
+ * @throws CemError from `embed`: `EMBEDDER_MODEL_NOT_FOUND`, `EMBEDDER_FAILED`.
+ */
+export function createTransformersEmbedder(settings: TransformersEmbedderSettings): Embedder {
+  return new TransformersEmbedder(settings);
+}
+
+interface Waiting {
+  resolve(reply: EmbedReply): void;
+  reject(error: unknown): void;
+}
+
+class TransformersEmbedder implements Embedder {
+  readonly specificationVersion = "v1";
+  readonly id: string;
+  readonly #settings: TransformersEmbedderSettings;
+  readonly #model: ModelSettings;
+  readonly #waiting = new Map<number, Waiting>();
+  #worker: Worker | undefined;
+  #requests = 0;
+
+  constructor(settings: TransformersEmbedderSettings) {
+    const { modelDir, pooling = "mean", dtype = "fp32", library = DEFAULT_LIBRARY } = settings;
+    this.#settings = settings;
+    this.#model = { modelDir: path.resolve(modelDir), pooling, dtype, library };
+    const prefixes = [settings.queryPrefix ?? "", settings.documentPrefix ?? ""];
+    this.id = JSON.stringify(["transformers", this.#model.modelDir, pooling, dtype, ...prefixes]);
+  }
+
+  async embed(texts: readonly string[], { kind, signal }: EmbedOptions): Promise<Float32Array[]> {
+    signal?.throwIfAborted();
+    if (texts.length === 0) return [];
+    await this.#checkModel();
+    const { queryPrefix = "", documentPrefix = "" } = this.#settings;
+    const prefix = kind === "query" ? queryPrefix : documentPrefix;
+    const reply = await this.#ask(
+      texts.map((text) => prefix + text),
+      signal,
+    );
+    const size = reply.dimensions;
+    return texts.map((_, at) => reply.data.subarray(at * size, (at + 1) * size));
+  }
+
+  async dispose(): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    await worker?.terminate();
+    this.#failAll(failure("the embedder was disposed"));
+  }
+
+  async #checkModel(): Promise<void> {
+    const { modelDir } = this.#model;
+    const file = path.join(modelDir, "config.json");
+    const found = await stat(file).catch(() => undefined);
+    if (found?.isFile() !== true) {
+      throw new CemError(
+        "EMBEDDER_MODEL_NOT_FOUND",
+        `There is no embedding model in ${modelDir}: ${file} is missing. Put a sentence-embedding model in ONNX form there (config.json, tokenizer.json, onnx/model.onnx).`,
+        { details: { modelDir } },
+      );
+    }
+  }
+
+  async #ask(texts: string[], signal: AbortSignal | undefined): Promise<EmbedReply> {
+    const worker = this.#start();
+    const id = (this.#requests += 1);
+    const { promise, resolve, reject } = Promise.withResolvers<EmbedReply>();
+    const stop = () => reject(signal?.reason);
+    signal?.addEventListener("abort", stop, { once: true });
+    this.#waiting.set(id, { resolve, reject });
+    worker.ref();
+    worker.postMessage({ id, texts } satisfies EmbedRequest, []);
+    try {
+      return await promise;
+    } finally {
+      signal?.removeEventListener("abort", stop);
+      this.#waiting.delete(id);
+      if (this.#waiting.size === 0) worker.unref();
+    }
+  }
+
+  #start(): Worker {
+    if (this.#worker !== undefined) return this.#worker;
+    const file = import.meta.url.endsWith(".ts") ? "./transformers-worker.ts" : "./transformers-worker.js";
+    const worker = new Worker(new URL(file, import.meta.url), { workerData: this.#model });
+    worker.on("message", (reply: EmbedReply | { id: number; error: string }) => {
+      const waiting = this.#waiting.get(reply.id);
+      if ("error" in reply) waiting?.reject(failure(reply.error));
+      else waiting?.resolve(reply);
+    });
+    const stopped = (reason: unknown) => {
+      if (this.#worker === worker) this.#worker = undefined;
+      this.#failAll(reason);
+    };
+    worker.on("error", (error) => stopped(failure(String(error), error)));
+    worker.on("exit", (code) => stopped(failure(`its worker thread ended with code ${code}`)));
+    this.#worker = worker;
+    return worker;
+  }
+
+  #failAll(error: unknown): void {
+    for (const waiting of this.#waiting.values()) waiting.reject(error);
+  }
+}
+
+function failure(reason: string, cause?: unknown): CemError {
+  return new CemError("EMBEDDER_FAILED", `The embedding model can't be used: ${reason}`, { cause });
+}

@@ -1,0 +1,87 @@
+import { basename, dirname } from "node:path";
+import { parentPort, workerData } from "node:worker_threads";
+
+/** What the worker is started with. */
+export interface ModelSettings {
+  modelDir: string;
+  pooling: "mean" | "cls";
+  dtype: string;
+  library: string;
+}
+
+export interface EmbedRequest {
+  id: number;
+  texts: string[];
+}
+
+export interface EmbedReply {
+  id: number;
+  dimensions: number;
+  /** The vectors, one after another. */
+  data: Float32Array;
+}
+
+/** The part of the library that is used. */
+interface Transformers {
+  env: { allowRemoteModels: boolean; allowLocalModels: boolean; localModelPath: string };
+  pipeline(task: "feature-extraction", model: string, options: { dtype: string }): Promise<Extractor>;
+}
+
+type Extractor = (
+  texts: string[],
+  options: { pooling: string; normalize: boolean },
+) => Promise<{ data: Float32Array; dims: number[] }>;
+
+/** Longer batches need more memory and are no quicker. */
+const BATCH_TEXTS = 16;
+
+const settings = workerData as ModelSettings;
+let extractor: Promise<Extractor> | undefined;
+let queue = Promise.resolve();
+
+parentPort?.on("message", (request: EmbedRequest) => {
+  // One after another: the model uses all the cores it may for one batch.
+  queue = queue.then(() => answer(request));
+});
+
+async function answer({ id, texts }: EmbedRequest): Promise<void> {
+  try {
+    extractor ??= load();
+    const reply = await embed(await extractor, texts);
+    parentPort?.postMessage({ id, ...reply }, [reply.data.buffer as ArrayBuffer]);
+  } catch (error) {
+    extractor = undefined;
+    parentPort?.postMessage({ id, error: error instanceof Error ? error.message : String(error) }, []);
+  }
+}
+
+async function load(): Promise<Extractor> {
+  const { modelDir, dtype, library } = settings;
+  const transformers = await importLibrary(library);
+  const { env } = transformers;
+  env.allowRemoteModels = false;
+  env.allowLocalModels = true;
+  env.localModelPath = dirname(modelDir);
+  return transformers.pipeline("feature-extraction", basename(modelDir), { dtype });
+}
+
+async function importLibrary(library: string): Promise<Transformers> {
+  try {
+    return (await import(library)) as Transformers;
+  } catch (error) {
+    throw new Error(`${library} can't be loaded. Install it: npm install ${library}`, { cause: error });
+  }
+}
+
+async function embed(extract: Extractor, texts: string[]): Promise<Omit<EmbedReply, "id">> {
+  let data = new Float32Array();
+  let dimensions = 0;
+  for (let at = 0; at < texts.length; at += BATCH_TEXTS) {
+    const batch = texts.slice(at, at + BATCH_TEXTS);
+    const output = await extract(batch, { pooling: settings.pooling, normalize: true });
+    dimensions = output.dims.at(-1) ?? 0;
+    if (data.length === 0) data = new Float32Array(texts.length * dimensions);
+    data.set(output.data, at * dimensions);
+  }
+  return { dimensions, data };
+}

@@ -1,0 +1,41 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+
+const VERSION = "4.3.1";
+const PACKAGE = path.resolve(import.meta.dirname, "..", "..");
+const PNPM = path.resolve(PACKAGE, "..", "..", "node_modules", ".bin", "pnpm");
+const LIBRARY = "node_modules/@huggingface/transformers/dist/transformers.node.mjs";
+
+/**
+ * Installs `@huggingface/transformers` for the tests alone, once, and gives the URL to import: as a dependency its
+ * 330 MB would be everybody's.
+ */
+export async function installTransformers(): Promise<string> {
+  const cache = path.join(PACKAGE, "node_modules", ".cache");
+  const folder = path.join(cache, `transformers-${VERSION}`);
+  if (!existsSync(path.join(folder, LIBRARY))) {
+    await mkdir(cache, { recursive: true });
+    const fresh = await mkdtemp(path.join(cache, "installing-"));
+    const manifest = { private: true, dependencies: { "@huggingface/transformers": VERSION } };
+    await writeFile(path.join(fresh, "package.json"), JSON.stringify(manifest));
+    await writeFile(
+      path.join(fresh, "pnpm-workspace.yaml"),
+      `pmOnFail: ignore
+allowBuilds:
+  onnxruntime-node: false
+  protobufjs: false
+  sharp: false
+overrides:
+  "@huggingface/transformers>onnxruntime-web": "-"
+`,
+    );
+    await promisify(execFile)(PNPM, ["install", "--ignore-scripts"], { cwd: fresh });
+    // Another test may have been quicker.
+    await rename(fresh, folder).catch(() => rm(fresh, { recursive: true, force: true }));
+  }
+  return pathToFileURL(path.join(folder, LIBRARY)).href;
+}
