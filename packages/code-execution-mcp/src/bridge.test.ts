@@ -183,12 +183,13 @@ export default tries.map(({ reason }: any) => [reason.name, reason.code, reason.
 
   it("refuse wrong arguments by name, as an exception with the line", async () => {
     const code = `import { find_customer } from "./servers/crm/index.ts";\n\nexport default await find_customer({ name: "A" });`;
+    // The bridge checks what types can't say, and what was not checked before.
     const { error } = await run(code);
     expect(error).toMatchObject({ code: "CODE_THREW", details: { line: 3 } });
     expect(error?.message).toContain("The arguments of crm.find_customer are not valid: `name`:");
-    const other = await run(
-      `import { echo } from "./servers/lab/index.ts";\nconst wrong: any = { txt: "a" };\nawait echo(wrong);`,
-    );
+    const misnamed = `import { echo } from "./servers/lab/index.ts";\nawait echo({ txt: "a" });`;
+    expect((await run(misnamed)).error).toMatchObject({ code: "CODE_MISTYPED", details: { line: 2 } });
+    const other = await run(misnamed, { typeCheck: "off" });
     expect(other.error?.message).toContain("`text` is missing; `txt` is not an argument");
   });
 

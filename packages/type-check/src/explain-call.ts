@@ -18,13 +18,19 @@ export function explainCall(node: ts.Node, checker: ts.TypeChecker): Explained |
     argumentProblems(tool, call, index, parameter, checker),
   );
   const takes = signature.parameters.length;
-  if (call.arguments.length > takes && !hasRest(signature)) {
+  const extra = call.arguments.slice(takes);
+  if (!hasRest(signature) && !extra.every(isEmptyObject)) {
     problems.push(
       `${tool} takes ${takes === 1 ? "1 argument" : `${takes} arguments`}, not ${call.arguments.length}.`,
     );
   }
   if (problems.length === 0) return undefined;
   return { rule: "wrong-arguments", message: problems.join(" ") };
+}
+
+/** `ping({})`: a tool that takes nothing may be given nothing in the way of all others. */
+function isEmptyObject(argument: ts.Expression): boolean {
+  return ts.isObjectLiteralExpression(argument) && argument.properties.length === 0;
 }
 
 function enclosingCall(node: ts.Node): ts.CallExpression | undefined {

@@ -170,6 +170,15 @@ describe("createTypeChecker", () => {
       expect(await check(imports)).toEqual([]);
     });
 
+    it("lets a tool that takes nothing be called like the others", async () => {
+      const ping = { ...search, name: "ping", signature: "ping(): Promise<unknown>" };
+      const code = 'import { ping } from "./servers/web/index.ts";\nawait ping({});';
+      expect(await check(code, [ping])).toEqual([]);
+      expect(await check(code.replace("{}", "{ host: 1 }"), [ping])).toEqual([
+        "2 wrong-arguments: ping takes 0 arguments, not 1.",
+      ]);
+    });
+
     it("knows a tool on the host that stands in one module with tools in files", async () => {
       const forecast = { ...search, server: "weather", name: "warn", module: "./servers/weather/index.ts" };
       const tool = { ...forecast, signature: "warn(input: { about: string }): Promise<unknown>" };
