@@ -13,7 +13,7 @@ export function findMachineProcess(name: string): number | undefined {
   if (process.platform !== "linux") return undefined;
   for (const task of readdirSync("/proc/self/task")) {
     const children = read(`/proc/self/task/${task}/children`).split(" ").filter(Boolean);
-    const found = children.find((pid) => read(`/proc/${pid}/cmdline`).split("\0").includes(name));
+    const found = children.find((pid) => read(`/proc/${pid}/cmdline`).includes(name));
     if (found !== undefined) return Number(found);
   }
   return undefined;

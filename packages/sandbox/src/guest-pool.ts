@@ -70,6 +70,7 @@ export class GuestPool {
   readonly #counts = { started: 0, hits: 0, reused: 0, misses: 0, lost: 0, discarded: 0 };
   #wanted: number;
   #idleTimer: NodeJS.Timeout | undefined;
+  #refilling: NodeJS.Immediate | undefined;
   #disposed = false;
 
   constructor(settings: GuestPoolSettings) {
@@ -93,6 +94,7 @@ export class GuestPool {
     this.#watchIdle();
     const kept = session === undefined ? undefined : await this.#takeKept(session);
     if (kept !== undefined) return this.#lease(kept);
+    if (this.#refilling !== undefined && this.#standby.length === 0) this.refill();
     const connected = (await this.#takeWaiting()) ?? (await this.#startNow());
     return this.#lease({ session, connected, runs: 0 });
   }
@@ -103,8 +105,15 @@ export class GuestPool {
     this.#standby.push({ starting: Promise.resolve(connected), since: performance.now() });
   }
 
+  /** Refills later than whatever a run's outcome leads to at once, such as the end of the sandbox. */
+  refillSoon(): void {
+    this.#refilling ??= setImmediate(() => this.refill());
+  }
+
   /** Starts guests until enough wait. Call it when a run has ended: during one it would slow it down. */
   refill(): void {
+    clearImmediate(this.#refilling);
+    this.#refilling = undefined;
     while (!this.#disposed && this.#standby.length < this.#wanted) {
       const starting = this.#start();
       // Whoever takes it hears of a failure; until then it is nobody's.

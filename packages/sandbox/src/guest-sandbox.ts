@@ -131,8 +131,7 @@ class PooledSandbox implements GuestSandbox {
     } finally {
       this.#running -= 1;
       entered();
-      // Later than whatever the outcome leads to at once, such as the end of the sandbox.
-      setImmediate(() => this.#pool.refill());
+      this.#pool.refillSoon();
       this.#rest();
     }
   }
