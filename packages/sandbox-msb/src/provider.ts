@@ -90,6 +90,17 @@ export function createMicrosandboxProvider(settings: MicrosandboxSettings = {}):
   return new EmbeddedProvider(settings);
 }
 
+/** Modules of host tools, and files hidden from the guest, take an import map of its own, which a machine has not. */
+function refuseHostTools({ hidden = [], hostTools = {} }: SandboxSpec): void {
+  const servers = Object.keys(hostTools);
+  if (hidden.length + servers.length === 0) return;
+  throw new CemError(
+    "SANDBOX_POLICY_UNSUPPORTED",
+    `Tools that run on the host (${[...servers, ...hidden].join(", ")}) can't be had in a microVM yet. Set execution.sandbox_type to deno.`,
+    { details: { servers, hidden } },
+  );
+}
+
 /** What every sandbox of a provider shares. */
 interface Prepared {
   driver: MicrovmDriver;
@@ -123,6 +134,7 @@ class EmbeddedProvider implements MicrosandboxProvider {
   async create(spec: SandboxSpec, { signal }: { signal?: AbortSignal } = {}): Promise<GuestSandbox> {
     signal?.throwIfAborted();
     checkSpec(spec);
+    refuseHostTools(spec);
     const limits = resolveLimits(spec.limits);
     const probe = await this.probe();
     if (!probe.available) {
