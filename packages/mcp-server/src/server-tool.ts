@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Agent, JsonSchema, JsonValue, ResultStore, StateStore } from "@cem/core";
 import { fromJsonSchema } from "@modelcontextprotocol/server";
 import type {
@@ -68,6 +69,13 @@ export function answerValue(value: object | JsonValue): CallToolResult {
 /** Who calls, as far as a token told: what one client started, another can't ask for. */
 export function ownerOf({ http }: ServerContext): string {
   return http?.authInfo?.clientId ?? "";
+}
+
+/** Whose guests a run may share: those of its own session. A client that has none shares with nobody, but over stdio. */
+export function sessionOf(context: ServerContext): string {
+  const { http, sessionId } = context;
+  if (sessionId !== undefined) return `${ownerOf(context)} ${sessionId}`;
+  return http === undefined ? "stdio" : randomUUID();
 }
 
 export const text = { type: "string" } as const;

@@ -3,7 +3,7 @@ import type { ServerContext } from "@modelcontextprotocol/server";
 import { Progress } from "../progress.ts";
 import { answerRun } from "../run-answer.ts";
 import type { BeginRun, RunRegistry, RunRequest, RunView } from "../run-registry.ts";
-import { declareTool, ownerOf, RUNS_CODE, text } from "../server-tool.ts";
+import { declareTool, ownerOf, RUNS_CODE, sessionOf, text } from "../server-tool.ts";
 
 /** `result` is any JSON; `run` is there instead of all but `output` while the run goes on. */
 const RUN_OUTPUT: JsonSchema = {
@@ -26,7 +26,7 @@ export const executeCode = declareTool<{ code: string }>({
   output: RUN_OUTPUT,
   annotations: RUNS_CODE,
   async handle({ code }, { agent, results, runs }, context) {
-    const begin: BeginRun = (options) => agent.executeCode(code, options);
+    const begin: BeginRun = (options) => agent.executeCode(code, { ...options, session: sessionOf(context) });
     return answerRun(await startRun(runs, "code", begin, context), results);
   },
 });
@@ -43,7 +43,7 @@ export const executeTask = declareTool<{ task_description: string; verbose?: boo
   output: RUN_OUTPUT,
   annotations: RUNS_CODE,
   async handle({ task_description: task, verbose = false }, { agent, results, runs }, context) {
-    const begin: BeginRun = (options) => agent.executeTask(task, options);
+    const begin: BeginRun = (options) => agent.executeTask(task, { ...options, session: sessionOf(context) });
     return answerRun(await startRun(runs, "task", begin, context), results, verbose);
   },
 });
