@@ -1,6 +1,6 @@
 import type { Config } from "@cem/config";
 import { CemError } from "@cem/core";
-import type { Agent, ResultStore, StateStore } from "@cem/core";
+import type { Agent, Elicit, ResultStore, StateStore } from "@cem/core";
 import { createAgentServer, createLogger, serveHttp, serveStdio } from "@cem/mcp-server";
 import type {
   AgentServer,
@@ -42,10 +42,11 @@ export type CemServer = AgentServer<Config>;
  */
 export async function createServer(options: ServerOptions = {}): Promise<CemServer> {
   const { config } = await loadFrom(options);
-  const agent = options.agent ?? createAgent({ log: logWith(loggerOf(config)), ...options });
+  const onElicit: Elicit = (question) => server.questions.elicit(question);
+  const agent = options.agent ?? createAgent({ log: logWith(loggerOf(config)), onElicit, ...options });
   const results = options.results ?? createResultStore({ workspaceDir: config.execution.workspaceDir });
   const state = options.state ?? (await createConfiguredState(config));
-  const server = createAgentServer<Config>({
+  const server: CemServer = createAgentServer<Config>({
     agent,
     config,
     profile: options.profile ?? config.server.profile,

@@ -7,12 +7,14 @@ import type {
   StandardSchemaWithJSON,
   ToolAnnotations,
 } from "@modelcontextprotocol/server";
+import type { Questions } from "./questions.ts";
 import type { RunRegistry } from "./run-registry.ts";
 
 /** What the tools work with. */
 export interface ToolHost {
   agent: Agent;
   runs: RunRegistry;
+  questions: Questions;
   /** Absent: there is no state here, and its tools are not offered. */
   state?: StateStore;
   /** Absent: what is too large is cut. */

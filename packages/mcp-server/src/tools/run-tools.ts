@@ -2,7 +2,8 @@ import type { JsonSchema } from "@cem/core";
 import type { ServerContext } from "@modelcontextprotocol/server";
 import { Progress } from "../progress.ts";
 import { answerRun } from "../run-answer.ts";
-import type { BeginRun, RunRegistry, RunRequest, RunView } from "../run-registry.ts";
+import type { BeginRun, RunRequest, RunView } from "../run-registry.ts";
+import type { ToolHost } from "../server-tool.ts";
 import { declareTool, ownerOf, RUNS_CODE, sessionOf, text } from "../server-tool.ts";
 
 /** `result` is any JSON; `run` is there instead of all but `output` while the run goes on. */
@@ -25,9 +26,9 @@ export const executeCode = declareTool<{ code: string }>({
   input: { type: "object", properties: { code: text }, required: ["code"] },
   output: RUN_OUTPUT,
   annotations: RUNS_CODE,
-  async handle({ code }, { agent, results, runs }, context) {
-    const begin: BeginRun = (options) => agent.executeCode(code, { ...options, session: sessionOf(context) });
-    return answerRun(await startRun(runs, "code", begin, context), results);
+  async handle({ code }, host, context) {
+    const begin: BeginRun = (options) => host.agent.executeCode(code, options);
+    return answerRun(await startRun(host, "code", begin, context), host.results);
   },
 });
 
@@ -42,21 +43,24 @@ export const executeTask = declareTool<{ task_description: string; verbose?: boo
   },
   output: RUN_OUTPUT,
   annotations: RUNS_CODE,
-  async handle({ task_description: task, verbose = false }, { agent, results, runs }, context) {
-    const begin: BeginRun = (options) => agent.executeTask(task, { ...options, session: sessionOf(context) });
-    return answerRun(await startRun(runs, "task", begin, context), results, verbose);
+  async handle({ task_description: task, verbose = false }, host, context) {
+    const begin: BeginRun = (options) => host.agent.executeTask(task, options);
+    return answerRun(await startRun(host, "task", begin, context), host.results, verbose);
   },
 });
 
 async function startRun(
-  runs: RunRegistry,
+  { questions, runs }: ToolHost,
   kind: RunRequest["kind"],
-  begin: BeginRun,
+  beginRun: BeginRun,
   context: ServerContext,
 ): Promise<RunView> {
   const progress = new Progress(context);
   const { signal } = context.mcpReq;
-  const view = await runs.start({ kind, begin, owner: ownerOf(context), signal, onEvent: progress.onEvent });
+  const session = sessionOf(context);
+  const begin: BeginRun = (options) => beginRun({ ...options, session });
+  const request: RunRequest = { kind, begin, owner: ownerOf(context), signal, onEvent: progress.onEvent };
+  const view = await questions.during(context, session, () => runs.start(request));
   await progress.finish();
   return view;
 }
