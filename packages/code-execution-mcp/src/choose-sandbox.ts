@@ -1,7 +1,6 @@
 import type { Config } from "@cem/config";
 import type { Sandbox, SandboxProbe, SandboxProvider } from "@cem/core";
 import { createDenoSandboxProvider } from "@cem/sandbox-deno";
-import { createMicrosandboxProvider } from "@cem/sandbox-msb";
 
 /** How long a run waits for its turn before it is told to come again, in milliseconds. */
 const QUEUE_TIMEOUT_MS = 60_000;
@@ -15,7 +14,8 @@ function poolSettings({ optimizations }: Config, oneRun: boolean) {
   return { standby, reuse: enabled ? sandboxReuse : "none", queueTimeoutMs: QUEUE_TIMEOUT_MS } as const;
 }
 
-function createMicrosandbox(config: Config, oneRun: boolean): SandboxProvider {
+async function createMicrosandbox(config: Config, oneRun: boolean): Promise<SandboxProvider> {
+  const { createMicrosandboxProvider } = await import("@cem/sandbox-msb");
   const { sandboxImage } = config.execution;
   const image = sandboxImage === "auto" ? {} : { image: sandboxImage };
   return createMicrosandboxProvider({ ...poolSettings(config, oneRun), ...image });
@@ -25,7 +25,7 @@ function createMicrosandbox(config: Config, oneRun: boolean): SandboxProvider {
 export async function chooseProvider(config: Config, oneRun: boolean): Promise<SandboxProvider> {
   const { sandboxType } = config.execution;
   if (sandboxType !== "deno") {
-    const microsandbox = createMicrosandbox(config, oneRun);
+    const microsandbox = await createMicrosandbox(config, oneRun);
     if (sandboxType === "microsandbox" || (await microsandbox.probe()).available) return microsandbox;
   }
   return createDenoSandboxProvider(poolSettings(config, oneRun));
@@ -38,7 +38,7 @@ export async function probeSandboxes(
 ): Promise<{ name: string; probe: SandboxProbe }[]> {
   const { sandboxType } = config.execution;
   const deno = createDenoSandboxProvider();
-  const microsandbox = createMicrosandbox(config, true);
+  const microsandbox = await createMicrosandbox(config, true);
   const providers = { auto: [deno, microsandbox], deno: [deno], microsandbox: [microsandbox] }[sandboxType];
   const probing = providers.map(async (provider) => ({
     name: provider.name,

@@ -1,7 +1,7 @@
 import type { Config } from "@cem/config";
 import { CemError } from "@cem/core";
 import type { Agent, Elicit, ResultStore, StateStore } from "@cem/core";
-import { createAgentServer, createLogger, serveHttp, serveStdio } from "@cem/mcp-server";
+import type * as McpServer from "@cem/mcp-server";
 import type {
   AgentServer,
   AnyCustomTool,
@@ -42,8 +42,9 @@ export type CemServer = AgentServer<Config>;
  */
 export async function createServer(options: ServerOptions = {}): Promise<CemServer> {
   const { config } = await loadFrom(options);
+  const { createAgentServer } = await loadServer();
   const onElicit: Elicit = (question) => server.questions.elicit(question);
-  const agent = options.agent ?? createAgent({ log: logWith(loggerOf(config)), onElicit, ...options });
+  const agent = options.agent ?? createAgent({ log: logWith(await loggerOf(config)), onElicit, ...options });
   const results = options.results ?? createResultStore({ workspaceDir: config.execution.workspaceDir });
   const state = options.state ?? (await createConfiguredState(config));
   const server: CemServer = createAgentServer<Config>({
@@ -115,7 +116,8 @@ async function serve(
   options: RunServerOptions,
 ): Promise<Serving & { url?: string }> {
   const { config } = server;
-  const logger = loggerOf(config);
+  const { serveHttp, serveStdio } = await loadServer();
+  const logger = await loggerOf(config);
   if (transport === "stdio") {
     return serveStdio(server, { onError: (error) => logger.warn({ error: error.message }, "protocol") });
   }
@@ -136,7 +138,13 @@ async function serve(
   return serving;
 }
 
-function loggerOf({ logging: { level, file } }: Config): Logger {
+/** Loaded here: who only runs tasks should not wait for it. */
+function loadServer(): Promise<typeof McpServer> {
+  return import("@cem/mcp-server");
+}
+
+async function loggerOf({ logging: { level, file } }: Config): Promise<Logger> {
+  const { createLogger } = await loadServer();
   return createLogger({ level, ...(file !== undefined && { file }) });
 }
 

@@ -1,7 +1,6 @@
 import { hash } from "node:crypto";
 import type { HostToolDescription } from "@cem/bridge";
 import type { CatalogSnapshot, ToolCatalog, ToolDefinition, ToolProblem, ToolServer } from "@cem/core";
-import { generateToolModule } from "@cem/tool-files";
 import type { LoadedHostTools } from "./host-tools.ts";
 
 /** A catalog with host tools among the others: in the server of their name, or in one of their own. */
@@ -10,7 +9,7 @@ export function withHostTools(
   descriptions: readonly HostToolDescription[],
   { files, problems }: Pick<LoadedHostTools, "files" | "problems">,
 ): ToolCatalog {
-  const tools = descriptions.map((description) => toDefinition(description, files));
+  let tools: Promise<ToolDefinition[]> | undefined;
   const version = hash("sha256", JSON.stringify(descriptions), "base64url");
   let last: { from: CatalogSnapshot; merged: CatalogSnapshot } | undefined;
   return {
@@ -18,25 +17,32 @@ export function withHostTools(
     async list(options) {
       const from = await catalog.list(options);
       if (last?.from.version !== from.version || last.from.problems.length !== from.problems.length) {
-        last = { from, merged: merge(from, tools, problems, version) };
+        tools ??= toDefinitions(descriptions, files);
+        last = { from, merged: merge(from, await tools, problems, version) };
       }
       return last.merged;
     },
   };
 }
 
-function toDefinition(description: HostToolDescription, files: ReadonlyMap<string, string>): ToolDefinition {
-  const { server, name } = description;
-  const { signature } = generateToolModule(description, { server, identifier: name });
-  const file = files.get(`${server}.${name}`);
-  return {
-    ...description,
-    kind: "host",
-    callStyle: "object",
-    signature,
-    module: `./servers/${server}/index.ts`,
-    ...(file === undefined ? {} : { file }),
-  };
+async function toDefinitions(
+  descriptions: readonly HostToolDescription[],
+  files: ReadonlyMap<string, string>,
+): Promise<ToolDefinition[]> {
+  if (descriptions.length === 0) return [];
+  const { generateToolModule } = await import("@cem/tool-files");
+  return descriptions.map((description) => {
+    const { server, name } = description;
+    const file = files.get(`${server}.${name}`);
+    return {
+      ...description,
+      kind: "host",
+      callStyle: "object",
+      signature: generateToolModule(description, { server, identifier: name }).signature,
+      module: `./servers/${server}/index.ts`,
+      ...(file === undefined ? {} : { file }),
+    };
+  });
 }
 
 function merge(

@@ -2,7 +2,6 @@ import type { HostTool } from "@cem/bridge";
 import type { Config } from "@cem/config";
 import { CemError } from "@cem/core";
 import type { ToolProblem } from "@cem/core";
-import { nameTools } from "@cem/tool-files";
 import { findHostToolFiles, loadHostToolFile } from "./host-tool-files.ts";
 
 /** Host tools by server and name. */
@@ -32,7 +31,7 @@ export async function loadHostTools(config: Config, given: HostToolsByServer = {
   const tools = Object.create(null) as Record<string, Record<string, HostTool>>;
   for (const [server, own] of Object.entries(given)) {
     for (const [name, tool] of Object.entries(own)) {
-      const wrong = nameFault(server, name);
+      const wrong = await nameFault(server, name);
       if (wrong !== undefined) {
         throw new CemError("TOOL_INVALID", `The tool ${server}.${name} ${wrong}`, {
           details: { server, tool: name },
@@ -46,7 +45,7 @@ export async function loadHostTools(config: Config, given: HostToolsByServer = {
   const found = await findHostToolFiles(serversDir);
   for (const one of found) {
     const { server, name, file } = one;
-    const wrong = nameFault(server, name);
+    const wrong = await nameFault(server, name);
     if (wrong !== undefined) {
       problems.push({ server, file, message: `The tool ${server}.${name} ${wrong}` });
       continue;
@@ -68,9 +67,10 @@ export async function loadHostTools(config: Config, given: HostToolsByServer = {
 
 const SERVER_NAME = /^[\p{L}\p{N}][\p{L}\p{N}_.@-]*$/u;
 
-function nameFault(server: string, name: string): string | undefined {
+async function nameFault(server: string, name: string): Promise<string | undefined> {
   if (!SERVER_NAME.test(server))
     return "has a server's name that can't stand in an import. Use letters, digits, _, - and .";
+  const { nameTools } = await import("@cem/tool-files");
   const [usable] = nameTools([name]).values();
   if (usable?.identifier === name) return undefined;
   return `has a name that can't be a function's. Call it ${usable?.identifier ?? "something else"}.`;

@@ -16,6 +16,7 @@ export { createLog } from "./log.ts";
 export type { Log, LogLevel } from "./log.ts";
 export type { SearchReport } from "./configured-selector.ts";
 export { makeFolder } from "./make-folder.ts";
+export { measureDirectCost, measureTokenCost } from "./server-cost.ts";
 export {
   addServers,
   generateTools,
@@ -72,7 +73,7 @@ export type {
 } from "@cem/core";
 export { createDiscovery } from "@cem/discovery";
 export { createGuard } from "@cem/guardrails";
-export { customTool, measureDirectCost, measureTokenCost } from "@cem/mcp-server";
+export { customTool } from "@cem/mcp-server/custom-tool";
 export type { CustomTool, CustomToolContext, Profile, TokenCost } from "@cem/mcp-server";
 export { createDenoSandboxProvider } from "@cem/sandbox-deno";
 export { createMicrosandboxProvider } from "@cem/sandbox-msb";

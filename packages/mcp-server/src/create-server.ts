@@ -4,7 +4,7 @@ import type { Agent, ResultStore, StateStore } from "@cem/core";
 import { McpServer } from "@modelcontextprotocol/server";
 import type { McpServerFactory, StandardSchemaV1 } from "@modelcontextprotocol/server";
 import packageJson from "../package.json" with { type: "json" };
-import { bindCustomTool } from "./custom-tool.ts";
+import { bindCustomTool } from "./bind-custom-tool.ts";
 import type { AnyCustomTool, CustomTool } from "./custom-tool.ts";
 import { DEFAULT_YIELD_AFTER_MS } from "./limits.ts";
 import { PROFILE_TOOLS } from "./profiles.ts";

@@ -5,8 +5,6 @@ import type {
   StandardSchemaWithJSON,
   ToolAnnotations,
 } from "@modelcontextprotocol/server";
-import { answerValue } from "./server-tool.ts";
-import type { ServerTool } from "./server-tool.ts";
 
 /** What a custom tool's handler is given beside its input. */
 export interface CustomToolContext<Config = unknown> {
@@ -42,57 +40,4 @@ export function customTool<Input extends StandardSchemaV1, Config = unknown>(
   tool: CustomTool<Input, Config>,
 ): CustomTool<Input, Config> {
   return tool;
-}
-
-/** Binds a custom tool to the server it is registered at. */
-export function bindCustomTool<Config>(
-  tool: AnyCustomTool<Config>,
-  host: { agent: Agent; config: Config },
-): ServerTool {
-  const { name, title, description, inputSchema = NO_INPUT, outputSchema, annotations } = tool;
-  return {
-    name,
-    ...(title !== undefined && { title }),
-    description,
-    inputSchema: withJsonSchema(inputSchema),
-    ...(outputSchema && { outputSchema }),
-    ...(annotations && { annotations }),
-    handle: async (input, { mcpReq: { signal } }) =>
-      toCallResult(await tool.handler(input, { ...host, signal }), outputSchema !== undefined),
-  };
-}
-
-function toCallResult(answer: JsonValue | CallToolResult, isStructured: boolean): CallToolResult {
-  if (typeof answer === "object" && answer !== null && Array.isArray((answer as CallToolResult).content)) {
-    return answer as CallToolResult;
-  }
-  if (isStructured) return answerValue(answer);
-  const text = typeof answer === "string" ? answer : JSON.stringify(answer ?? null);
-  return { content: [{ type: "text", text }] };
-}
-
-type JsonSchemaSource = StandardSchemaWithJSON["~standard"]["jsonSchema"];
-
-const OPEN_OBJECT: JsonSchemaSource = {
-  input: () => ({ type: "object" }),
-  output: () => ({ type: "object" }),
-};
-
-const NO_INPUT: StandardSchemaWithJSON = {
-  "~standard": {
-    version: 1,
-    vendor: "cem",
-    validate: (value) => ({ value }),
-    jsonSchema: {
-      input: () => ({ type: "object", properties: {} }),
-      output: () => ({ type: "object", properties: {} }),
-    },
-  },
-};
-
-/** A schema that can't tell its JSON Schema is shown as an object of anything, and checks all the same. */
-function withJsonSchema(schema: StandardSchemaV1): StandardSchemaWithJSON {
-  const standard = schema["~standard"];
-  if ("jsonSchema" in standard) return schema as StandardSchemaWithJSON;
-  return { "~standard": { ...standard, jsonSchema: OPEN_OBJECT } };
 }
