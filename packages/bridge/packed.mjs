@@ -13,7 +13,7 @@ import {
 const greet = defineTool({
   description: "Greet somebody.",
   input: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
-  execute: ({ name }) => `Hello ${name}`,
+  execute: ({ name }) => ["Hello", name].join(" "),
 });
 const tools = createHostTools({ tools: { greeter: { greet } } });
 const recorder = createRecorder(compose([answerErrors, checkCalls(tools)], tools));
