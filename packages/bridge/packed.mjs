@@ -13,15 +13,15 @@ import {
 const greet = defineTool({
   description: "Greet somebody.",
   input: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
-  execute: ({ name }) => ["Hello", name].join(" "),
+  execute: ({ name }) => ({ greeted: name }),
 });
 const tools = createHostTools({ tools: { greeter: { greet } } });
 const recorder = createRecorder(compose([answerErrors, checkCalls(tools)], tools));
 const signal = AbortSignal.timeout(10_000);
 const call = (invoker, args) => invoker.invoke({ server: "greeter", tool: "greet", args }, { signal });
 
-assert.deepEqual(await call(recorder, { name: "Ada" }), { ok: true, value: "Hello Ada" });
+assert.deepEqual(await call(recorder, { name: "Ada" }), { ok: true, value: { greeted: "Ada" } });
 assert.equal((await call(recorder, { nam: "Ada" })).error.code, "ARGUMENTS_INVALID");
 const replayer = createReplayer(JSON.parse(JSON.stringify(recorder.recording())));
-assert.deepEqual(await call(replayer, { name: "Ada" }), { ok: true, value: "Hello Ada" });
+assert.deepEqual(await call(replayer, { name: "Ada" }), { ok: true, value: { greeted: "Ada" } });
 assert.equal((await call(replayer, { name: "Bob" })).error.code, "NOT_RECORDED");
