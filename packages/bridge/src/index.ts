@@ -17,7 +17,13 @@ export { createRecorder, createReplayer } from "./recording.ts";
 export type { Recorder, RecorderSettings, Recording } from "./recording.ts";
 export { DEFAULT_MAX_INLINE_BYTES, fitValue, keepBytes, readMimeType } from "./result-handles.ts";
 export type { Attachment, ResultKeeping } from "./result-handles.ts";
-export { createSecretFilter } from "./secrets.ts";
+export {
+  createSecretFilter,
+  MIN_SECRET_CHARACTERS,
+  PLAIN_VALUE,
+  SECRET_NAME,
+  withoutSecrets,
+} from "./secrets.ts";
 export type { HideSecrets } from "./secrets.ts";
 export { joinSides } from "./tool-side.ts";
 export type { KnownTool, ToolSide } from "./tool-side.ts";

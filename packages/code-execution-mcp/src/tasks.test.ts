@@ -3,27 +3,12 @@ import os from "node:os";
 import path from "node:path";
 import type { Agent, JsonObject, TaskResult } from "@cem/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createAgent } from "./create-agent.ts";
+import { sampleAgent } from "../test/sample-agent.ts";
 
 const root = path.resolve(import.meta.dirname, "../../..");
 
 let workspace: string;
 let agent: Agent;
-
-/** An agent as a new process would have it: same folders, nothing remembered. */
-function newAgent(): Agent {
-  return createAgent({
-    configFile: false,
-    config: {
-      execution: {
-        workspaceDir: workspace,
-        serversDir: path.join(root, "servers"),
-        skillsDir: path.join(root, "skills"),
-      },
-      optimizations: { toolCache: false },
-    },
-  });
-}
 
 async function succeed(task: string): Promise<TaskResult> {
   const result = await agent.executeTask(task);
@@ -38,7 +23,7 @@ async function workspaceJson(name: string): Promise<JsonObject> {
 
 beforeAll(async () => {
   workspace = await mkdtemp(path.join(os.tmpdir(), "cem-tasks-"));
-  agent = newAgent();
+  agent = sampleAgent(workspace);
 });
 
 afterAll(async () => {
@@ -95,7 +80,7 @@ describe("executeTask", () => {
     const saved = { calculation: "5 + 3", result: 8, message: "State saved in session 1" };
     expect(await workspaceJson("state.json")).toEqual({ ...saved, step: 1 });
     await agent.dispose();
-    agent = newAgent();
+    agent = sampleAgent(workspace);
     await succeed(
       "Read the state from /workspace/state.json that was saved in a previous session. Update the step field to 2 and save it back",
     );

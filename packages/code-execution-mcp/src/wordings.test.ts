@@ -3,9 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import type { Agent, JsonValue } from "@cem/core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createAgent } from "./create-agent.ts";
-
-const root = path.resolve(import.meta.dirname, "../../..");
+import { sampleAgent } from "../test/sample-agent.ts";
 
 let workspace: string;
 let agent: Agent;
@@ -22,17 +20,7 @@ async function inWorkspace(name: string): Promise<string> {
 
 beforeAll(async () => {
   workspace = await mkdtemp(path.join(os.tmpdir(), "cem-wordings-"));
-  agent = createAgent({
-    configFile: false,
-    config: {
-      execution: {
-        workspaceDir: workspace,
-        serversDir: path.join(root, "servers"),
-        skillsDir: path.join(root, "skills"),
-      },
-      optimizations: { toolCache: false },
-    },
-  });
+  agent = sampleAgent(workspace);
 });
 
 beforeEach(async () => {

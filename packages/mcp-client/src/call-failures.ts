@@ -1,3 +1,4 @@
+import type { HideSecrets } from "@cem/bridge";
 import { CemError } from "@cem/core";
 import type { ErrorDetails } from "@cem/core";
 import {
@@ -11,7 +12,6 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import type { Client } from "@modelcontextprotocol/client";
-import type { Redact } from "./redaction.ts";
 
 const MAX_MESSAGE_CHARACTERS = 4_000;
 const SSE_SESSION_LOST = /Error POSTing to endpoint \(HTTP 40[04]\)/;
@@ -38,7 +38,7 @@ export function serverClosed(server: string): CemError {
 
 export interface FailureContext {
   server: string;
-  redact: Redact;
+  redact: HideSecrets;
   /** How the server's process ended, if it did. */
   exit?: string | undefined;
 }

@@ -1,3 +1,4 @@
+import type { HideSecrets } from "@cem/bridge";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CemError, toErrorInfo } from "@cem/core";
 import type { ErrorInfo } from "@cem/core";
@@ -9,7 +10,6 @@ import { serverClosed, toServerError } from "./call-failures.ts";
 import type { LogEntry, ServerState } from "./connection-types.ts";
 import { openClient } from "./open-client.ts";
 import type { OpenClient, OpenClientOptions } from "./open-client.ts";
-import type { Redact } from "./redaction.ts";
 import { DEFAULT_CONNECT_TIMEOUT_MS } from "./server-settings.ts";
 import type { McpServerSettings } from "./server-settings.ts";
 import type { SignIn } from "./sign-in.ts";
@@ -22,7 +22,7 @@ export interface LinkSettings {
   identity: { name: string; version: string };
   capabilities: NonNullable<OpenClientOptions["clientOptions"]["capabilities"]>;
   signIn?: SignIn | undefined;
-  redact: Redact;
+  redact: HideSecrets;
   log: (level: LogEntry["level"], message: string, source?: LogEntry["source"]) => void;
   /** Registers handlers before the handshake. */
   prepare: (client: Client) => void;

@@ -1,20 +1,12 @@
+import { MIN_SECRET_CHARACTERS, PLAIN_VALUE, SECRET_NAME, withoutSecrets } from "@cem/bridge";
+import type { HideSecrets } from "@cem/bridge";
 import type { McpServerSettings } from "./server-settings.ts";
-
-/** Shorter values are ordinary words; hiding them would make every message unreadable. */
-const MIN_SECRET_CHARACTERS = 6;
-const SECRET_NAME = /key|token|secret|pass|auth|cred|private|session|cookie/i;
-/** `production`, `/usr/bin`, `8080`: settings, which a message may name. */
-const PLAIN_VALUE = /^(?:[A-Za-z]+|[\d.]+|\.{0,2}\/.*)$/;
-const PLACEHOLDER = "[redacted]";
-
-/** Replaces every known secret in a text. */
-export type Redact = (text: string) => string;
 
 /** Gathers what a server's settings hold, and what is in use now, that nobody should read in an error or a log. */
 export function createRedact(
   settings: McpServerSettings,
   current: () => readonly string[] = () => [],
-): Redact {
+): HideSecrets {
   const secrets = new Set<string>();
   const add = (value: string | undefined): void => {
     if (value !== undefined && value.length >= MIN_SECRET_CHARACTERS) secrets.add(value);
@@ -33,10 +25,7 @@ export function createRedact(
     }
     addUrlSecrets(transport.url, add);
   }
-  return (text) => {
-    const longestFirst = [...secrets, ...current()].toSorted((a, b) => b.length - a.length);
-    return longestFirst.reduce((result, secret) => result.replaceAll(secret, PLACEHOLDER), text);
-  };
+  return (text) => withoutSecrets(text, [...secrets, ...current()]);
 }
 
 function addUrlSecrets(url: string, add: (value: string) => void): void {
