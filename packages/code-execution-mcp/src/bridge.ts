@@ -7,16 +7,26 @@ import {
   createReplayer,
   joinSides,
 } from "@cem/bridge";
-import type { HideSecrets, HostTool, HostTools, Middleware, Recorder, ToolSide } from "@cem/bridge";
+import type {
+  CallCheckSettings,
+  HideSecrets,
+  HostTool,
+  HostTools,
+  Middleware,
+  Recorder,
+  ToolSide,
+} from "@cem/bridge";
 import type { Elicit, ResultStore, ToolInvoker } from "@cem/core";
+import type { Log } from "./log.ts";
 
 /** What is behind the bridge, and what happens on the way. */
 export interface BridgeSettings {
   /** Host tools by server and name. */
   tools: Readonly<Record<string, Readonly<Record<string, HostTool>>>>;
-  /** What answers all other calls, such as the tools of MCP servers. One without a `find` checks its own calls. */
+  /** What answers all other calls, such as the tools of MCP servers. An invoker without a `find` checks its own calls. */
   others?: ToolSide | ToolInvoker | undefined;
   store: ResultStore;
+  log?: Log | undefined;
   elicit?: Elicit | undefined;
   hideSecrets: HideSecrets;
   /** Remembers every call. */
@@ -38,13 +48,15 @@ export interface Bridge {
  * @throws CemError `TOOL_INVALID` or `RECORDING_INVALID`.
  */
 export function createBridge(settings: BridgeSettings): Bridge {
-  const { tools, others, store, elicit, hideSecrets, record = false, replay } = settings;
+  const { tools, others, store, log, elicit, hideSecrets, record = false, replay } = settings;
   const hostTools = createHostTools({ tools, store, elicit, hideSecrets });
   if (replay !== undefined) return { invoker: createReplayer(replay, { store }), hostTools };
 
   const routes = joinSides(others === undefined ? [hostTools] : [hostTools, others]);
   let recorder: Recorder | undefined;
   const recorded: Middleware = (next) => (recorder = createRecorder(next, { store, hideSecrets }));
+  const onUnvalidated: CallCheckSettings["onUnvalidated"] = ({ server, tool, reason }) =>
+    log?.("warning", `${server}.${tool}: its arguments are not checked: ${reason}.`);
 
   const invoker = compose(
     [
@@ -52,14 +64,10 @@ export function createBridge(settings: BridgeSettings): Bridge {
       ...(record ? [recorded] : []),
       answerErrors,
       // Is the tool known and allowed, and are its arguments valid?
-      checkCalls(routes, { onUnvalidated: warnOfUnvalidated }),
+      checkCalls(routes, { onUnvalidated }),
     ],
     // To the tool: time limits, results as handles.
     routes,
   );
   return recorder === undefined ? { invoker, hostTools } : { invoker, hostTools, recorder };
-}
-
-function warnOfUnvalidated({ server, tool, reason }: { server: string; tool: string; reason: string }): void {
-  process.emitWarning(`The arguments of ${server}.${tool} are not checked: ${reason}`, "CemWarning");
 }

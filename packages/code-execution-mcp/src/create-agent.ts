@@ -23,6 +23,7 @@ import { createGenerator } from "./generators.ts";
 import { createHosted } from "./hosted.ts";
 import type { Hosted } from "./hosted.ts";
 import { loadFrom } from "./load.ts";
+import { createLog } from "./log.ts";
 import { createSandbox } from "./sandboxes.ts";
 import type { Upstream } from "./upstream/create-upstream.ts";
 import { openUpstream } from "./upstream/open-upstream.ts";
@@ -157,13 +158,15 @@ class ConfiguredAgent implements Agent {
   }
 
   async #createPipeline(): Promise<Agent> {
-    const { log, onLog, onElicit, invoker } = this.#options;
+    const { onLog, onElicit, invoker } = this.#options;
     const loaded = await loadFrom(this.#options);
     const { config } = loaded;
     const store = createResultStore({ workspaceDir: config.execution.workspaceDir });
-    const upstream = openUpstream(loaded, { log, onLog, store, elicit: onElicit });
+    const log = this.#options.log ?? createLog(config, onLog);
+    const upstream = openUpstream(loaded, { log, store, elicit: onElicit });
     this.#upstream = upstream;
-    const hosted = await createHosted(config, this.#options, { store, others: invoker ?? upstream.invoker });
+    const others = invoker ?? upstream.tools;
+    const hosted = await createHosted(config, this.#options, { store, others, log });
     this.#hosted = hosted;
     const selector = this.#options.selector ?? (this.#ownSelector = createConfiguredSelector(config));
     return createPipeline(stagesOf(this.#options, config, { upstream, hosted, selector }));

@@ -26,7 +26,7 @@ export interface Hosted {
 export async function createHosted(
   config: Config,
   options: Pick<AgentOptions, "tools" | "onElicit" | "recordFile" | "replayFile">,
-  { store, others }: Pick<BridgeSettings, "store" | "others">,
+  { store, others, log }: Pick<BridgeSettings, "store" | "others" | "log">,
 ): Promise<Hosted> {
   const { onElicit, recordFile, replayFile } = options;
   const loaded = await loadHostTools(config, options.tools);
@@ -36,6 +36,7 @@ export async function createHosted(
     tools: loaded.tools,
     others,
     store,
+    log,
     elicit: onElicit,
     hideSecrets: createSecretFilter(process.env),
     record: writeRecording !== undefined,

@@ -1,17 +1,17 @@
 import path from "node:path";
-import type { KnownTool } from "@cem/bridge";
+import type { ToolSide } from "@cem/bridge";
 import type { Config } from "@cem/config";
-import { CemError, toErrorInfo } from "@cem/core";
-import type { Elicit, ResultStore, ToolCatalog, ToolInvoker } from "@cem/core";
+import { CemError } from "@cem/core";
+import type { Elicit, ResultStore, ToolCatalog } from "@cem/core";
 import type { LogEntry, McpConnections, McpServerSettings } from "@cem/mcp-client";
 import type { Log } from "../log.ts";
 import { authFolder } from "./auth-folder.ts";
 import { createGeneratedFolders } from "./generated-folders.ts";
 import type { GeneratedFolders } from "./generated-folders.ts";
+import { createGeneratedTools } from "./generated-tools.ts";
 import { markUnavailable } from "./mark-unavailable.ts";
-import { createResultObserver } from "./result-observer.ts";
 import { toServerSettings } from "./server-settings.ts";
-import { createToolChanges, heldBack, refusal } from "./tool-changes.ts";
+import { createToolChanges } from "./tool-changes.ts";
 import type { ToolChanges } from "./tool-changes.ts";
 
 export interface UpstreamOptions {
@@ -41,8 +41,8 @@ export interface Upstream {
   readonly holdsChanges: boolean;
   readonly folders: GeneratedFolders;
   readonly changes: ToolChanges;
-  /** Calls generated tools, each as it was accepted: what changed since is refused. */
-  readonly invoker: ToolInvoker;
+  /** The generated tools, each as it was accepted, for a bridge that checks their calls. */
+  readonly tools: ToolSide;
   /** The folder of a server's generated tools, absolute. */
   folderOf(server: string): Promise<string>;
   /** The connections, made when first asked for. Nothing is started by that. */
@@ -64,13 +64,11 @@ export function createUpstream(config: Config, options: UpstreamOptions = {}): U
   );
   const folders = createGeneratedFolders();
   const changes = createToolChanges();
-  const observer = createResultObserver();
   const { serversDir } = config.execution;
   const holdsChanges = config.guardrails.changedTools === "hold";
   let connecting: Promise<McpConnections> | undefined;
   let connected: McpConnections | undefined;
   let naming: Promise<ReadonlyMap<string, string>> | undefined;
-  let invoking: Promise<ToolInvoker> | undefined;
 
   const connect = async (): Promise<McpConnections> => {
     const { createMcpConnections, fillVariables } = await import("@cem/mcp-client");
@@ -102,59 +100,17 @@ export function createUpstream(config: Config, options: UpstreamOptions = {}): U
     return path.join(serversDir, (await naming).get(server) ?? server);
   };
 
-  const findTool = async (server: string, tool: string): Promise<KnownTool | undefined> => {
-    const live = await connections();
-    const { error } = servers.get(server) ?? {};
-    if (error !== undefined) throw error;
-    // The invoker knows what to say of a server that does not exist.
-    if (!servers.has(server)) return undefined;
-    const generated = await folders.read(await folderOf(server));
-    const locked = generated?.locked.get(tool);
-    const list = await live.listTools(server);
-    const listed = list.tools.find(({ name }) => name === tool);
-    if (generated === undefined || locked === undefined) {
-      if (generated !== undefined && listed === undefined) return undefined;
-      throw notGenerated(server, tool);
-    }
-    const { changed } = await changes.compare(list, generated.lock);
-    const change = changed.find(({ name }) => name === tool);
-    if (change === undefined || !holdsChanges) return listed;
-    const places = change.differences.map(({ place }) => place);
-    throw refusal("TOOL_CHANGED", server, tool, heldBack(server, locked, places));
-  };
-
-  const createInvoker = async (): Promise<ToolInvoker> => {
-    const { createMcpInvoker } = await import("@cem/mcp-client");
-    return createMcpInvoker(await connections(), {
-      findTool,
-      ...(store === undefined ? {} : { store }),
-      onUnvalidated: ({ server, tool, reason }) =>
-        options.log?.("warning", `${server}.${tool}: its arguments are not checked: ${reason}.`),
-    });
-  };
+  const tools = createGeneratedTools(
+    { servers, holdsChanges, folders, changes, folderOf, connections },
+    store,
+  );
 
   const upstream: Upstream = {
     servers,
     holdsChanges,
     folders,
     changes,
-    invoker: {
-      specificationVersion: "v1",
-      async invoke(call, context) {
-        try {
-          invoking ??= createInvoker();
-          const result = await (await invoking).invoke(call, context);
-          if (result.ok && servers.has(call.server)) {
-            const folder = await folderOf(call.server);
-            const generated = await folders.read(folder);
-            if (generated !== undefined) await observer.see(folder, generated, call.tool, result.value);
-          }
-          return result;
-        } catch (error) {
-          return { ok: false, error: toErrorInfo(error) };
-        }
-      },
-    },
+    tools,
     folderOf,
     connections,
     connectionsSoFar: () => connected,
@@ -166,18 +122,10 @@ export function createUpstream(config: Config, options: UpstreamOptions = {}): U
     },
     async close() {
       await (await connecting?.catch(() => undefined))?.close();
-      await observer.save();
+      await tools.save();
     },
   };
   return upstream;
-}
-
-function notGenerated(server: string, tool: string): CemError {
-  return new CemError(
-    "TOOL_UNKNOWN",
-    `No file was generated for the tool "${tool}" of server "${server}". Make it with  cem generate ${server}`,
-    { details: { server, tool } },
-  );
 }
 
 /** What a server says of itself interests who looks for a fault; that it is down interests everybody. */
