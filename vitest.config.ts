@@ -1,7 +1,14 @@
+import os from "node:os";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    projects: ["packages/*", "apps/*", { test: { name: "repository", include: ["scripts/*.test.ts"] } }],
+    // Many tests wait for processes of their own; vitest's default leaves one core idle.
+    maxWorkers: Math.max(2, os.availableParallelism()),
+    projects: [
+      "packages/*",
+      "apps/*",
+      { test: { name: "repository", include: ["scripts/*.test.ts"], testTimeout: 60_000 } },
+    ],
   },
 });

@@ -1,6 +1,7 @@
-// Packs every package and uses it as a stranger would: installed from its tarball, with npm, in an empty folder
-// where nothing of this repository can be found. Each package is installed alone (with those of ours that it
-// depends on) and its `packed.mjs`, if it has one, is run; then the whole is tried with the command.
+// Packs every package and looks at it as a stranger would. The tarball's shape is checked (publint,
+// are-the-types-wrong); then it is installed alone (with those of ours that it depends on), with npm, in an empty
+// folder where nothing of this repository can be found, and its `packed.mjs` is run there, if it has one.
+// With names as arguments only those packages are looked at: node scripts/check-packed.mjs @cem/core
 import { execFile } from "node:child_process";
 import {
   cpSync,
@@ -15,10 +16,15 @@ import {
 import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
+import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
 import { findNode, root } from "./node24.mjs";
+import { bin } from "./setup.mjs";
 
 const run = promisify(execFile);
 const STEP_TIMEOUT_MS = 240_000;
+const AT_ONCE = os.availableParallelism();
 const folder = mkdtempSync(path.join(os.tmpdir(), "cem-packed-"));
 const environment = {
   ...process.env,
@@ -28,20 +34,17 @@ const options = { timeout: STEP_TIMEOUT_MS, env: environment, maxBuffer: 64 * 10
 
 try {
   const packages = await packAll();
-  const failures = [];
-  for (const one of packages.values()) {
-    if (!existsSync(path.join(one.folder, "packed.mjs"))) continue;
-    try {
-      await proveAlone(one, packages);
-      process.stdout.write(`${one.name}: ok\n`);
-    } catch (error) {
-      failures.push(one.name);
-      process.stdout.write(`${one.name}: ${error.stdout ?? ""}${error.stderr ?? error.message}\n`);
-    }
-  }
+  const asked = process.argv.slice(2);
+  const failures = asked.filter((name) => !packages.has(name));
+  await eachAtOnce([...packages.values()], async (one) => {
+    if (asked.length > 0 && !asked.includes(one.name)) return;
+    const problems = await problemsOf(one, packages);
+    if (problems.length > 0) failures.push(one.name);
+    process.stdout.write(`${one.name}: ${problems.length === 0 ? "ok" : `\n  ${problems.join("\n  ")}`}\n`);
+  });
   if (failures.length > 0) {
-    process.stdout.write(`Not usable from their tarballs: ${failures.join(", ")}\n`);
     process.exitCode = 1;
+    process.stdout.write(`Not usable from their tarballs: ${failures.join(", ")}\n`);
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });
@@ -49,23 +52,55 @@ try {
 
 async function packAll() {
   const packages = new Map();
-  for (const group of ["packages", "apps"]) {
-    for (const entry of readdirSync(path.join(root, group))) {
-      const source = path.join(root, group, entry);
-      const manifest = JSON.parse(readFileSync(path.join(source, "package.json"), "utf8"));
-      if (manifest.private) continue;
-      const destination = path.join(folder, "tarballs", entry);
-      mkdirSync(destination, { recursive: true });
-      await run("npx", ["-y", "pnpm@12.18.0", "pack", "--pack-destination", destination], {
-        ...options,
-        cwd: source,
-      });
-      const tarball = path.join(destination, readdirSync(destination)[0]);
-      const needs = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
-      packages.set(manifest.name, { name: manifest.name, folder: source, tarball, needs });
-    }
-  }
+  const sources = ["packages", "apps"].flatMap((group) =>
+    readdirSync(path.join(root, group)).map((entry) => path.join(root, group, entry)),
+  );
+  await eachAtOnce(sources, async (source) => {
+    const manifest = JSON.parse(readFileSync(path.join(source, "package.json"), "utf8"));
+    if (manifest.private) return;
+    const destination = path.join(folder, "tarballs", path.basename(source));
+    mkdirSync(destination, { recursive: true });
+    await run(bin("pnpm"), ["pack", "--pack-destination", destination], { ...options, cwd: source });
+    const tarball = path.join(destination, readdirSync(destination)[0]);
+    const needs = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
+    packages.set(manifest.name, { name: manifest.name, folder: source, tarball, needs });
+  });
   return packages;
+}
+
+async function eachAtOnce(items, work) {
+  const waiting = [...items];
+  const worker = async () => {
+    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+}
+
+async function problemsOf(one, packages) {
+  const shape = [...(await publintProblems(one)), ...(await typeProblems(one))];
+  if (!existsSync(path.join(one.folder, "packed.mjs"))) return shape;
+  try {
+    await proveAlone(one, packages);
+    return shape;
+  } catch (error) {
+    return [...shape, `${error.stdout ?? ""}${error.stderr ?? error.message}`];
+  }
+}
+
+async function publintProblems({ tarball }) {
+  const data = readFileSync(tarball);
+  const bytes = data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength);
+  const { messages, pkg } = await publint({ pack: { tarball: bytes }, strict: true });
+  return messages.map((message) => `publint: ${formatMessage(message, pkg)}`);
+}
+
+/** The packages are ESM only: what are-the-types-wrong finds for `require` and for resolution before Node 12 is left out. */
+async function typeProblems({ tarball }) {
+  const { types, problems } = await checkPackage(createPackageFromTarballData(readFileSync(tarball)));
+  if (types === false) return [];
+  return (problems ?? [])
+    .filter(({ resolutionKind }) => resolutionKind !== "node10" && resolutionKind !== "node16-cjs")
+    .map(({ kind, entrypoint }) => `are-the-types-wrong: ${kind}${entrypoint ? ` at ${entrypoint}` : ""}`);
 }
 
 /** A package with those of ours that it needs, as `file:` dependencies. */

@@ -25,14 +25,14 @@ const CHECKS = [
   { name: "types", does: "types (TypeScript)", command: "tsc", args: ["--noEmit"] },
   { name: "unused", does: "unused code and dependencies (knip)", command: "knip", args: [] },
   {
-    name: "packages",
-    does: "shape of every package (publint, are-the-types-wrong)",
+    name: "build",
+    does: "build of every package (tsup)",
     command: "turbo",
-    args: ["run", "check:package", "--output-logs=errors-only"],
+    args: ["run", "build", "--output-logs=errors-only"],
   },
   {
     name: "packed",
-    does: "packed packages in an empty folder",
+    does: "packed packages: their shape (publint, are-the-types-wrong), their use in an empty folder",
     command: "node",
     args: ["scripts/check-packed.mjs"],
   },
