@@ -26,6 +26,7 @@ import { contextTokens, countText } from "./context-tokens.ts";
 import type { DefinitionTokens, TokenCounter } from "./context-tokens.ts";
 import { endingOf } from "./outcome.ts";
 import type { Ending } from "./outcome.ts";
+import { forRun } from "./run-invoker.ts";
 import { refusedGeneration, refusedReview, refusedTypes, withUnavailable } from "./refusals.ts";
 import { Tries } from "./tries.ts";
 
@@ -253,8 +254,8 @@ export class TaskRun {
         this.#emit({ type: "tool-called", call: this.#named(withoutContent(call)) });
       },
     };
-    const invoker = stages.invoker;
-    if (invoker !== undefined) {
+    if (stages.invoker !== undefined) {
+      const invoker = forRun(stages.invoker, options);
       const again = this.#tries.ran;
       request.invoker =
         this.#origin === "llm" ? (this.#answered?.wrap(invoker, { answer: again }) ?? invoker) : invoker;

@@ -30,7 +30,7 @@ const NO_INPUT: JsonSchema = { type: "object", properties: {}, additionalPropert
 export interface HostToolsSettings extends ResultKeeping {
   /** By server and name. */
   tools: Readonly<Record<string, Readonly<Record<string, HostTool>>>>;
-  /** Asks the user what a tool wants to know. Absent: such questions are declined. */
+  /** Asks the user what a tool wants to know, where a run has no user of its own. Absent: such questions are declined. */
   elicit?: Elicit | undefined;
   /** Takes secrets out of the messages of what tools throw. Default: messages go as they are. */
   hideSecrets?: HideSecrets | undefined;
@@ -81,7 +81,7 @@ export function createHostTools(settings: HostToolsSettings): HostTools {
   ): Promise<ToolResult> => {
     const { server } = call;
     const input = await checkInput(call, tool);
-    const returned = await tool.execute(input, contextFor(server, deadline, context, elicit));
+    const returned = await tool.execute(input, contextFor(server, deadline, { elicit, ...context }));
     const named = { server, name: call.tool };
     const value = await toJsonResult(named, await checkOutput(call, tool, returned), settings);
     return { ok: true, value: await fitValue(named, value, settings) };
@@ -136,8 +136,7 @@ export function createHostTools(settings: HostToolsSettings): HostTools {
 function contextFor(
   server: string,
   deadline: Deadline,
-  { onWaiting }: InvokeContext,
-  elicit: Elicit | undefined,
+  { onWaiting, elicit }: Pick<InvokeContext, "onWaiting"> & { elicit: Elicit | undefined },
 ): HostToolContext {
   const { signal } = deadline;
   return {

@@ -1,6 +1,6 @@
 import type { Config } from "@cem/config";
 import { CemError } from "@cem/core";
-import type { Agent, Elicit, ResultStore, StateStore } from "@cem/core";
+import type { Agent, ResultStore, StateStore } from "@cem/core";
 import type * as McpServer from "@cem/mcp-server";
 import type {
   AgentServer,
@@ -43,8 +43,7 @@ export type CemServer = AgentServer<Config>;
 export async function createServer(options: ServerOptions = {}): Promise<CemServer> {
   const { config } = await loadFrom(options);
   const { createAgentServer } = await loadServer();
-  const onElicit: Elicit = (question) => server.questions.elicit(question);
-  const agent = options.agent ?? createAgent({ log: logWith(await loggerOf(config)), onElicit, ...options });
+  const agent = options.agent ?? createAgent({ log: logWith(await loggerOf(config)), ...options });
   const results = options.results ?? createResultStore({ workspaceDir: config.execution.workspaceDir });
   const state = options.state ?? (await createConfiguredState(config));
   const server: CemServer = createAgentServer<Config>({

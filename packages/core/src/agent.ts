@@ -1,3 +1,4 @@
+import type { Elicit } from "./elicitation.ts";
 import type { ErrorInfo } from "./errors.ts";
 import type { ToolCallRecord } from "./invocation.ts";
 import type { JsonValue } from "./json.ts";
@@ -102,6 +103,8 @@ export interface ExecuteOptions {
   mode?: GenerationMode;
   /** What a model that writes the code should know beyond the task: earlier results, names of files. */
   context?: string;
+  /** Asks the user of this run what a tool wants to know. Default: the agent's own way to ask. */
+  onElicit?: Elicit;
   /** Whose run this is: runs of two sessions never share a guest. Default: the agent's own session. */
   session?: string;
 }

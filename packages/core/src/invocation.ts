@@ -1,3 +1,4 @@
+import type { Elicit } from "./elicitation.ts";
 import type { ErrorInfo } from "./errors.ts";
 import type { JsonValue } from "./json.ts";
 
@@ -14,6 +15,10 @@ export interface InvokeContext {
   signal: AbortSignal;
   /** Told `true` when a person has been asked something and `false` once they have answered; the run's clock stands still between. */
   onWaiting?: (waiting: boolean) => void;
+  /** Asks the user whose run it is. Absent: the run has none of its own. */
+  elicit?: Elicit;
+  /** Whose run it is: two sessions may be two users. */
+  session?: string;
 }
 
 /** The host side of the bridge. Must not throw for a call that merely fails: that is a result. */

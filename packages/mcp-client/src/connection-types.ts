@@ -1,4 +1,4 @@
-import type { ErrorInfo, JsonValue } from "@cem/core";
+import type { Elicit, ErrorInfo, JsonValue } from "@cem/core";
 import type { LeftOutTool, RemoteTool } from "./tool-definitions.ts";
 
 /** Where a server stands. `idle` has not been needed yet, or can be reconnected at once. */
@@ -50,6 +50,10 @@ export interface CallOptions {
   onProgress?: ((progress: Progress) => void) | undefined;
   /** A person is being asked (true), or has answered (false): clocks may stop meanwhile. */
   onWaiting?: ((isWaiting: boolean) => void) | undefined;
+  /** Asks the user whose call it is. Default: the connections' own `elicit`. */
+  elicit?: Elicit | undefined;
+  /** Whose call it is. Questions are declined while calls of several sessions are under way. */
+  session?: string | undefined;
 }
 
 /** A tool's answer as the server gave it. */

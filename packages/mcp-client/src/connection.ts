@@ -96,7 +96,7 @@ export function createConnection(settings: McpServerSettings, context: Connectio
     settings,
     identity: context.identity,
     capabilities: {
-      elicitation: { form: { applyDefaults: true }, ...(context.elicit ? { url: {} } : {}) },
+      elicitation: { form: { applyDefaults: true }, url: {} },
       ...(context.roots === undefined ? {} : { roots: {} }),
     },
     signIn: context.signIn,
@@ -112,7 +112,8 @@ export function createConnection(settings: McpServerSettings, context: Connectio
   const attempt = async <T>(options: CallOptions, run: Run<T>): Promise<T> => {
     const opened = await link.ready(options.signal);
     const deadline = createDeadline(timeoutMs, timeoutMs * MAX_TIMEOUT_STRETCH, options.signal);
-    const call: CallInFlight = { deadline, onWaiting: options.onWaiting };
+    const { onWaiting, elicit, session } = options;
+    const call: CallInFlight = { deadline, onWaiting, elicit, session };
     const onProgress: RunOptions["onProgress"] = (progress) => {
       deadline.restart();
       options.onProgress?.(progress);

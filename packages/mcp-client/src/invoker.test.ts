@@ -1,8 +1,7 @@
-import type { JsonValue, ToolCall, ToolResult } from "@cem/core";
+import type { Elicit, ElicitRequest, JsonValue, ToolCall, ToolResult } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { connect, odd, reference, twoEra } from "../fixtures/servers.ts";
 import type { McpConnections } from "./connections.ts";
-import type { ElicitRequest } from "@cem/core";
 import { createMcpInvoker } from "./invoker.ts";
 import type { McpInvokerSettings } from "./invoker.ts";
 import { SERVER_REQUESTS } from "./server-request-names.ts";
@@ -343,6 +342,27 @@ describe("questions of a server", () => {
       });
     },
   );
+
+  it("reach the user whose call it is, and nobody while it could be another's", async () => {
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await using connections = connect([twoEra()]);
+    const invoker = createMcpInvoker(connections);
+    const greet = (session: string, elicit: Elicit) =>
+      invoker.invoke({ server: "two-era", tool: "greet", args: {} }, { signal, session, elicit });
+    const ada = greet("ada", async () => {
+      asked.resolve();
+      await answered.promise;
+      return { action: "accept", content: { name: "Ada" } };
+    });
+    await asked.promise;
+    const bob = await greet("bob", async () => ({ action: "accept", content: { name: "Bob" } }));
+    expect(bob).toMatchObject({ ok: false, error: { code: "TOOL_FAILED" } });
+    expect(connections.logged).toContainEqual(
+      expect.objectContaining({ message: expect.stringContaining("calls of several sessions") as string }),
+    );
+    answered.resolve();
+    expect(await ada).toEqual({ ok: true, value: "Hello Ada" });
+  });
 
   it("end when the call that asked is cancelled", async () => {
     const controller = new AbortController();

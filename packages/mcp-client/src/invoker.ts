@@ -42,12 +42,14 @@ export function createMcpTools(connections: McpConnections, settings: McpToolsSe
   return {
     specificationVersion: "v1",
     find,
-    async invoke(call, { signal, onWaiting }) {
+    async invoke(call, { signal, onWaiting, elicit, session }) {
       const { server, tool } = call;
       const options = {
         signal,
         onProgress: (progress: Progress) => settings.onProgress?.(call, progress),
         onWaiting,
+        elicit,
+        session,
       };
       const args = call.args as JsonObject;
       if (isServerRequest(tool)) {

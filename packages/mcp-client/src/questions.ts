@@ -10,6 +10,8 @@ import type { Elicit, ElicitAnswer, ElicitRequest } from "@cem/core";
 export interface CallInFlight {
   deadline: Deadline;
   onWaiting?: ((isWaiting: boolean) => void) | undefined;
+  elicit?: Elicit | undefined;
+  session?: string | undefined;
   declinedQuestion?: string;
 }
 
@@ -23,7 +25,8 @@ export interface Questions {
 
 /**
  * A question does not say which call it belongs to, so all calls of the connection wait together, and a
- * question ends when the last call does.
+ * question ends when the last call does. While calls of several sessions are under way it is declined: it must not
+ * reach the wrong user.
  */
 export function createQuestions(
   server: string,
@@ -72,15 +75,22 @@ export function createQuestions(
         const { params } = request;
         const { message } = params;
         const outer = context.mcpReq.signal;
-        if (elicit === undefined) return decline(message, "nobody is here to answer");
+        if (new Set([...calls].map((call) => call.session)).size > 1) {
+          return decline(
+            message,
+            "calls of several sessions are under way, and it does not say whose user it is for",
+          );
+        }
+        const asker = [...calls].findLast((call) => call.elicit !== undefined)?.elicit ?? elicit;
+        if (asker === undefined) return decline(message, "nobody is here to answer");
         if (params.mode === "url") {
           const { url } = params;
           if (!isSafeUrl(url)) return decline(message, "its address is not a web address");
-          return await ask(elicit, (signal) => ({ server, message, signal, mode: "url", url }), outer);
+          return await ask(asker, (signal) => ({ server, message, signal, mode: "url", url }), outer);
         }
         const requestedSchema = params.requestedSchema as JsonObject;
         return await ask(
-          elicit,
+          asker,
           (signal) => ({ server, message, signal, mode: "form", requestedSchema }),
           outer,
         );

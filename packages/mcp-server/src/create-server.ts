@@ -9,7 +9,6 @@ import type { AnyCustomTool, CustomTool } from "./custom-tool.ts";
 import { DEFAULT_YIELD_AFTER_MS } from "./limits.ts";
 import { PROFILE_TOOLS } from "./profiles.ts";
 import type { Profile } from "./profiles.ts";
-import { Questions } from "./questions.ts";
 import { RunRegistry } from "./run-registry.ts";
 import type { ServerTool, ToolHost } from "./server-tool.ts";
 
@@ -45,8 +44,6 @@ export interface Servable {
 /** An agent as an MCP server: tools, and the runs that they started. Hand it to `serveStdio` or `serveHttp`. */
 export interface AgentServer<Config = unknown> extends Servable {
   readonly config: Config;
-  /** What its agent asks the users of its clients with. */
-  readonly questions: Questions;
   /** Adds a tool; clients that are connected hear of it. @throws CemError `TOOL_NAME_TAKEN`. */
   registerTool<Input extends StandardSchemaV1>(tool: CustomTool<Input, Config>): void;
   registerTools(tools: readonly AnyCustomTool<Config>[]): void;
@@ -63,7 +60,6 @@ class ToolServer<Config> implements AgentServer<Config> {
   readonly agent: Agent;
   readonly config: Config;
   readonly runs: RunRegistry;
-  readonly questions: Questions = new Questions();
   readonly #name: string;
   readonly #tools = new Map<string, ServerTool>();
   readonly #connected = new Set<McpServer>();
@@ -76,8 +72,8 @@ class ToolServer<Config> implements AgentServer<Config> {
     this.config = settings.config as Config;
     this.runs = new RunRegistry({ yieldAfterMs });
     this.#name = settings.name ?? "code-execution-mcp";
-    const { questions, runs } = this;
-    const host: ToolHost = { agent, runs, questions, ...(state && { state }), ...(results && { results }) };
+    const { runs } = this;
+    const host: ToolHost = { agent, runs, ...(state && { state }), ...(results && { results }) };
     for (const bind of PROFILE_TOOLS[profile]) this.#add(bind(host));
     this.registerTools(settings.customTools ?? []);
   }

@@ -4,7 +4,6 @@ export { customTool } from "./custom-tool.ts";
 export type { AnyCustomTool, CustomTool, CustomToolContext } from "./custom-tool.ts";
 export { PROFILES } from "./profiles.ts";
 export type { Profile } from "./profiles.ts";
-export type { Questions } from "./questions.ts";
 export type { RunRegistry } from "./run-registry.ts";
 export { serveStdio } from "./stdio.ts";
 export type { Serving, StdioOptions } from "./stdio.ts";

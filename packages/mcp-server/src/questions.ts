@@ -1,52 +1,162 @@
 import { randomUUID } from "node:crypto";
-import type { Elicit, ElicitRequest } from "@cem/core";
+import type { Elicit, ElicitAnswer, ElicitRequest } from "@cem/core";
+import {
+  acceptedContent,
+  CLIENT_CAPABILITIES_META_KEY,
+  fromJsonSchema,
+  inputRequired,
+  inputResponse,
+} from "@modelcontextprotocol/server";
 import type {
+  ClientCapabilities,
   ElicitRequestFormParams,
-  ElicitRequestURLParams,
+  InputRequest,
+  InputRequiredResult,
   ServerContext,
+  StandardSchemaWithJSON,
 } from "@modelcontextprotocol/server";
 
-/**
- * Takes what a tool asks while it runs to the user of the client that started the run. A question does not say which run
- * it came from: while runs of several clients are under way it is declined, so that it never reaches another's user.
- *
- * Clients of the older generation of the protocol can be asked; those of 2026-07-28 can't while a call is under way.
- */
-export class Questions {
-  readonly #calls = new Map<ServerContext, string>();
+type Content = NonNullable<(ElicitAnswer & { action: "accept" })["content"]>;
 
-  /** A call that may be asked for as long as the work goes on. */
-  async during<T>(context: ServerContext, session: string, work: () => Promise<T>): Promise<T> {
-    this.#calls.set(context, session);
-    try {
-      return await work();
-    } finally {
-      this.#calls.delete(context);
-    }
-  }
+/** Questions by their keys. */
+export type Questions = ReadonlyMap<string, ElicitRequest>;
+export type Answers = ReadonlyMap<string, ElicitAnswer>;
+
+/** What the tools of one run asked its user, as long as there is no answer. */
+export class OpenQuestions {
+  readonly #open = new Map<string, { request: ElicitRequest; resolve: (answer: ElicitAnswer) => void }>();
+  #isDeclining = false;
+  #arrived = Promise.withResolvers<void>();
 
   readonly elicit: Elicit = async (request) => {
-    const [context] = this.#calls.keys();
-    const isOneClient = new Set(this.#calls.values()).size === 1;
-    if (context === undefined || !isOneClient) return { action: "decline" };
+    if (this.#isDeclining) return { action: "decline" };
+    request.signal.throwIfAborted();
+    const key = randomUUID();
+    const { promise, resolve, reject } = Promise.withResolvers<ElicitAnswer>();
+    const giveUp = (): void => reject(request.signal.reason);
+    request.signal.addEventListener("abort", giveUp, { once: true });
+    this.#open.set(key, { request, resolve });
+    this.#arrived.resolve();
     try {
-      const { action, content } = await context.mcpReq.elicitInput(toParams(request), {
-        signal: request.signal,
-      });
-      if (action !== "accept") return { action };
-      return content === undefined ? { action } : { action, content };
-    } catch (error) {
-      if (request.signal.aborted) throw error;
-      // The client can't ask its user, or its connection is of the newer generation.
+      return await promise;
+    } finally {
+      request.signal.removeEventListener("abort", giveUp);
+      this.#open.delete(key);
+      if (this.#open.size === 0) this.#arrived = Promise.withResolvers();
+    }
+  };
+
+  get all(): Questions {
+    return new Map([...this.#open].map(([key, { request }]) => [key, request]));
+  }
+
+  /** Resolves as soon as there is one. */
+  get arrival(): Promise<void> {
+    return this.#arrived.promise;
+  }
+
+  /** Answers to questions that are no longer open are dropped. */
+  async answer(answers: Answers): Promise<void> {
+    for (const [key, answer] of answers) this.#open.get(key)?.resolve(answer);
+    // They leave the open ones when who asked goes on.
+    await new Promise(setImmediate);
+  }
+
+  /** Nobody can be asked any more. */
+  declineAll(): void {
+    this.#isDeclining = true;
+    for (const { resolve } of this.#open.values()) resolve({ action: "decline" });
+  }
+}
+
+/**
+ * The question as the answer of a call, which the client repeats with what its user said: the way of 2026-07-28.
+ * `state` is what the repeated call will be known by.
+ */
+export function askLater(questions: Questions, state: string): InputRequiredResult {
+  const inputRequests: Record<string, InputRequest> = {};
+  for (const [key, request] of questions) {
+    inputRequests[key] =
+      request.mode === "url"
+        ? inputRequired.elicitUrl({ message: worded(request), url: request.url })
+        : inputRequired.elicit({ message: worded(request), requestedSchema: schemaOf(request) });
+  }
+  return inputRequired({ inputRequests, requestState: state });
+}
+
+/** Which call this one repeats, to bring what the user said. */
+export function stateOf({ mcpReq }: ServerContext): string | undefined {
+  const state = mcpReq.requestState();
+  return typeof state === "string" ? state : undefined;
+}
+
+/** What the user said, in a call that is repeated. */
+export function readAnswers(questions: Questions, { mcpReq }: ServerContext): Answers {
+  const answers = new Map<string, ElicitAnswer>();
+  for (const [key, request] of questions) {
+    const response = inputResponse(mcpReq.inputResponses, key);
+    if (response.kind !== "elicit") continue;
+    if (response.action !== "accept" || request.mode === "url") answers.set(key, { action: response.action });
+    else answers.set(key, accepted(acceptedContent(mcpReq.inputResponses, key, checkOf(request))));
+  }
+  return answers;
+}
+
+/** Asks while the call is under way, as the older generation does. Who can't be asked declines. */
+export async function askNow(questions: Questions, { mcpReq }: ServerContext): Promise<Answers> {
+  const ask = async (request: ElicitRequest): Promise<ElicitAnswer> => {
+    const message = worded(request);
+    const signal = AbortSignal.any([mcpReq.signal, request.signal]);
+    const params =
+      request.mode === "url"
+        ? ({ mode: "url", message, url: request.url, elicitationId: randomUUID() } as const)
+        : ({ mode: "form", message, requestedSchema: schemaOf(request) } as const);
+    try {
+      const { action, content } = await mcpReq.elicitInput(params, { signal, timeout: NO_TIMEOUT_MS });
+      return content === undefined || action !== "accept" ? { action } : { action, content };
+    } catch {
+      mcpReq.signal.throwIfAborted();
       return { action: "decline" };
     }
   };
+  const asked = [...questions].map(async ([key, request]) => [key, await ask(request)] as const);
+  return new Map(await Promise.all(asked));
 }
 
-function toParams(request: ElicitRequest): ElicitRequestFormParams | ElicitRequestURLParams {
-  // Whose words these are has to be said: they are shown as if they came from here.
-  const message = `${request.server} asks: ${request.message}`;
-  if (request.mode === "url") return { mode: "url", message, url: request.url, elicitationId: randomUUID() };
-  const requestedSchema = request.requestedSchema as ElicitRequestFormParams["requestedSchema"];
-  return { mode: "form", message, requestedSchema };
+/** Whether the call has to be answered with questions, rather than ask them while it is under way. */
+export function asksLater({ mcpReq }: ServerContext): boolean {
+  return mcpReq.envelope !== undefined;
+}
+
+/** Declines what the client's user can't be asked. */
+export function declineUnaskable(questions: Questions, { mcpReq }: ServerContext): Answers {
+  // The SDK says what is in there, but not in its types.
+  const envelope: { [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities } = mcpReq.envelope ?? {};
+  const can = envelope[CLIENT_CAPABILITIES_META_KEY]?.elicitation;
+  // A bare declaration means forms.
+  const modes: ClientCapabilities["elicitation"] =
+    can === undefined || Object.keys(can).length > 0 ? can : { form: {} };
+  const unaskable = [...questions].filter(([, { mode }]) => modes?.[mode] === undefined);
+  return new Map(unaskable.map(([key]) => [key, { action: "decline" }]));
+}
+
+/** A question has a deadline of its own. */
+const NO_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** Whose words these are has to be said: they are shown as if they came from here. */
+function worded({ server, message }: ElicitRequest): string {
+  return `${server} asks: ${message}`;
+}
+
+function schemaOf(request: ElicitRequest & { mode: "form" }): ElicitRequestFormParams["requestedSchema"] {
+  return request.requestedSchema as ElicitRequestFormParams["requestedSchema"];
+}
+
+function checkOf(request: ElicitRequest & { mode: "form" }): StandardSchemaWithJSON<Content, Content> {
+  return fromJsonSchema<Content>(request.requestedSchema);
+}
+
+/** What does not fit the question is no answer. */
+function accepted(content: Content | undefined): ElicitAnswer {
+  return content === undefined ? { action: "cancel" } : { action: "accept", content };
 }

@@ -9,7 +9,7 @@ const PREVIEW_CHARACTERS = 1_000;
 
 /** What a tool that runs something answers: the original's four fields, or the id of a run that goes on. */
 export async function answerRun(
-  view: RunView,
+  view: Exclude<RunView, { state: "asking" }>,
   results: ResultStore | undefined,
   verbose = false,
 ): Promise<CallToolResult> {

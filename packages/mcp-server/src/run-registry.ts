@@ -2,6 +2,8 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { CemError } from "@cem/core";
 import type { AgentEvent, ExecuteOptions, TaskResult } from "@cem/core";
+import { OpenQuestions } from "./questions.ts";
+import type { Answers, Questions } from "./questions.ts";
 import { MAX_LIVE_OUTPUT_CHARACTERS, MAX_RUNS, MAX_YIELDED_RUNS, YIELDED_RUN_IDLE_MS } from "./limits.ts";
 
 /** How a run starts: an agent's `executeTask` or `executeCode`. */
@@ -17,10 +19,15 @@ export interface RunRequest {
   onEvent?: (event: AgentEvent) => void;
 }
 
+/** A call that waits for a run which another call started. */
+export type Waiter = Pick<RunRequest, "owner" | "signal" | "onEvent">;
+
 /** What is known of a run when a call has waited for it long enough. */
 export type RunView =
   | { state: "finished"; result: TaskResult }
-  | { state: "running"; id: string; output: string };
+  | { state: "running"; id: string; output: string }
+  /** It goes on when somebody answers. */
+  | { state: "asking"; id: string; questions: Questions };
 
 /** Hears of every run's end. `result` is absent when the agent itself failed. */
 export type RunListener = (run: { kind: RunRequest["kind"]; ms: number; result?: TaskResult }) => void;
@@ -75,27 +82,30 @@ export class RunRegistry {
     }
     const run = new Run(request);
     this.#track(run, request.kind);
-    const cancel = (): void => run.end(request.signal.reason);
-    request.signal.addEventListener("abort", cancel, { once: true });
-    try {
-      const finished = await run.finishedWithin(this.#yieldAfterMs);
-      if (finished || !this.#keep(run)) return { state: "finished", result: await run.result };
-      return this.#view(run);
-    } finally {
-      request.signal.removeEventListener("abort", cancel);
-    }
+    return this.#waitAsOwn(run, request);
   }
 
   /** Waits for a run that outlasted its call. Ending the wait does not end the run. */
-  async wait(id: string, owner: string, signal: AbortSignal): Promise<RunView> {
-    const run = this.#find(id, owner);
+  async wait(id: string, waiter: Waiter): Promise<RunView> {
+    const run = this.#find(id, waiter.owner);
     this.#touch(run);
-    const finished = await run.finishedWithin(this.#yieldAfterMs, signal);
+    const state = await run.waitFor(this.#yieldAfterMs, waiter);
     // Who does not wait any more must not take what the next one wants to read.
-    signal.throwIfAborted();
-    if (!finished) return this.#view(run);
-    this.#forget(run);
-    return { state: "finished", result: await run.result };
+    waiter.signal.throwIfAborted();
+    return this.#view(run, state);
+  }
+
+  /** What a run asked that nobody has answered. */
+  questionsOf(id: string, owner: string): Questions {
+    return this.#find(id, owner).questions.all;
+  }
+
+  /** Answers what a run asked, and waits for it as the call did that started it. */
+  async answer(id: string, answers: Answers, waiter: Waiter): Promise<RunView> {
+    const run = this.#find(id, waiter.owner);
+    this.#touch(run);
+    await run.questions.answer(answers);
+    return this.#waitAsOwn(run, waiter);
   }
 
   /** Ends a run that outlasted its call, and tells what it came to. */
@@ -120,6 +130,23 @@ export class RunRegistry {
     await all;
   }
 
+  /** Waits for a run that ends with the call. */
+  async #waitAsOwn(run: Run, waiter: Waiter): Promise<RunView> {
+    const cancel = (): void => run.end(waiter.signal.reason);
+    waiter.signal.addEventListener("abort", cancel, { once: true });
+    try {
+      if (waiter.signal.aborted) cancel();
+      const { signal: _, ...rest } = waiter;
+      const state = await run.waitFor(this.#yieldAfterMs, rest);
+      if (state === "finished" || this.#keep(run)) return await this.#view(run, state);
+      // Nobody could ask for it later: it has this call only.
+      run.questions.declineAll();
+      return { state: "finished", result: await run.result };
+    } finally {
+      waiter.signal.removeEventListener("abort", cancel);
+    }
+  }
+
   #track(run: Run, kind: RunRequest["kind"]): void {
     const started = performance.now();
     this.#runs.add(run);
@@ -133,7 +160,7 @@ export class RunRegistry {
 
   /** False when too many are kept already; the call then has to wait. */
   #keep(run: Run): boolean {
-    if (this.#yielded.size >= MAX_YIELDED_RUNS) {
+    if (!this.#yielded.has(run.id) && this.#yielded.size >= MAX_YIELDED_RUNS) {
       const done = [...this.#yielded.values()].find((kept) => kept.finished);
       if (done === undefined) return false;
       this.#forget(done);
@@ -166,17 +193,25 @@ export class RunRegistry {
     );
   }
 
-  #view(run: Run): RunView {
-    return { state: "running", id: run.id, output: run.takeOutput() };
+  async #view(run: Run, state: RunState): Promise<RunView> {
+    const { id } = run;
+    if (state === "asking") return { state, id, questions: run.questions.all };
+    if (state === "running") return { state, id, output: run.takeOutput() };
+    this.#forget(run);
+    return { state, result: await run.result };
   }
 }
+
+type RunState = RunView["state"];
 
 class Run {
   readonly id = `run-${randomBytes(9).toString("base64url")}`;
   readonly owner: string;
   readonly result: Promise<TaskResult>;
   readonly #controller = new AbortController();
-  readonly #ended: Promise<boolean>;
+  readonly questions = new OpenQuestions();
+  readonly #ended: Promise<RunState>;
+  #onEvent: RunRequest["onEvent"];
   #output = "";
   #outputCharacters = 0;
   finished = false;
@@ -184,15 +219,20 @@ class Run {
 
   constructor({ owner, begin, onEvent }: RunRequest) {
     this.owner = owner;
+    this.#onEvent = onEvent;
     const options: ExecuteOptions = {
       signal: this.#controller.signal,
       onEvent: (event) => {
         if (event.type === "output") this.#collect(event.chunk.text);
-        onEvent?.(event);
+        this.#onEvent?.(event);
       },
+      onElicit: this.questions.elicit,
     };
     this.result = begin(options);
-    const settle = (): boolean => (this.finished = true);
+    const settle = (): RunState => {
+      this.finished = true;
+      return "finished";
+    };
     this.#ended = this.result.then(settle, settle);
   }
 
@@ -200,12 +240,19 @@ class Run {
     this.#controller.abort(reason);
   }
 
-  async finishedWithin(ms: number, signal?: AbortSignal): Promise<boolean> {
+  /** Waits until it has ended, asks something, or the time is over. */
+  async waitFor(
+    ms: number,
+    { signal, onEvent }: Pick<Partial<RunRequest>, "signal" | "onEvent">,
+  ): Promise<RunState> {
+    this.#onEvent = onEvent;
     const timer = new AbortController();
     const signals = signal === undefined ? [timer.signal] : [timer.signal, signal];
-    const timeout = delay(ms, false, { signal: AbortSignal.any(signals) }).catch(() => false);
+    const goesOn = (): RunState => "running";
+    const timeout = delay(ms, undefined, { signal: AbortSignal.any(signals) }).then(goesOn, goesOn);
+    const asking = this.questions.arrival.then((): RunState => "asking");
     try {
-      return await Promise.race([this.#ended, timeout]);
+      return await Promise.race([this.#ended, asking, timeout]);
     } finally {
       timer.abort();
     }

@@ -175,7 +175,7 @@ describe("RunRegistry", () => {
     const runs = new RunRegistry({ yieldAfterMs: 10 });
     const view = await runs.start(request(forever, "ada"));
     const { id } = view as { id: string };
-    await expect(runs.wait(id, "bob", AbortSignal.timeout(1_000))).rejects.toMatchObject({
+    await expect(runs.wait(id, { owner: "bob", signal: AbortSignal.timeout(10_000) })).rejects.toMatchObject({
       code: "RUN_UNKNOWN",
     });
     await expect(runs.end(id, "")).rejects.toMatchObject({ code: "RUN_UNKNOWN" });
@@ -186,9 +186,11 @@ describe("RunRegistry", () => {
     const runs = new RunRegistry({ yieldAfterMs: 10 });
     const view = await runs.start(request(() => delay(60, finished)));
     const { id } = view as { id: string };
-    await expect(runs.wait(id, "", AbortSignal.abort(new Error("left")))).rejects.toThrow("left");
+    await expect(runs.wait(id, { owner: "", signal: AbortSignal.abort(new Error("left")) })).rejects.toThrow(
+      "left",
+    );
     await delay(80);
-    expect(await runs.wait(id, "", AbortSignal.timeout(1_000))).toEqual({
+    expect(await runs.wait(id, { owner: "", signal: AbortSignal.timeout(10_000) })).toEqual({
       state: "finished",
       result: finished,
     });

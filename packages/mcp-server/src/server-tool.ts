@@ -3,18 +3,17 @@ import type { Agent, JsonSchema, JsonValue, ResultStore, StateStore } from "@cem
 import { fromJsonSchema } from "@modelcontextprotocol/server";
 import type {
   CallToolResult,
+  InputRequiredResult,
   ServerContext,
   StandardSchemaWithJSON,
   ToolAnnotations,
 } from "@modelcontextprotocol/server";
-import type { Questions } from "./questions.ts";
 import type { RunRegistry } from "./run-registry.ts";
 
 /** What the tools work with. */
 export interface ToolHost {
   agent: Agent;
   runs: RunRegistry;
-  questions: Questions;
   /** Absent: there is no state here, and its tools are not offered. */
   state?: StateStore;
   /** Absent: what is too large is cut. */
@@ -29,7 +28,7 @@ export interface ServerTool {
   inputSchema: StandardSchemaWithJSON;
   outputSchema?: StandardSchemaWithJSON;
   annotations?: ToolAnnotations;
-  handle: (input: unknown, context: ServerContext) => Promise<CallToolResult>;
+  handle: (input: unknown, context: ServerContext) => Promise<CallToolResult | InputRequiredResult>;
 }
 
 interface ToolDeclaration<Input> {
@@ -40,7 +39,11 @@ interface ToolDeclaration<Input> {
   input: JsonSchema;
   output: JsonSchema;
   annotations: ToolAnnotations;
-  handle: (input: Input, host: ToolHost, context: ServerContext) => Promise<CallToolResult>;
+  handle: (
+    input: Input,
+    host: ToolHost,
+    context: ServerContext,
+  ) => Promise<CallToolResult | InputRequiredResult>;
 }
 
 /** Binds one of our own tools to what it works with. */

@@ -3,8 +3,8 @@ import type { ResultPage, ResultStore } from "@cem/core";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { blockOf } from "../attachments.ts";
 import { DEFAULT_PAGE_BYTES, MAX_ATTACHMENT_BYTES, MAX_PAGE_BYTES } from "../limits.ts";
-import { answerRun } from "../run-answer.ts";
-import { answerValue, declareTool, ownerOf, text } from "../server-tool.ts";
+import { followRun } from "../follow-run.ts";
+import { answerValue, declareTool, text } from "../server-tool.ts";
 import type { ToolHost } from "../server-tool.ts";
 
 interface ReadResultInput {
@@ -31,11 +31,11 @@ export const readResult = declareTool<ReadResultInput>({
   async handle(input, host, context) {
     const { handle, end = false } = input;
     if (!handle.startsWith("run-")) return readPage(input, requireResults(host));
-    const owner = ownerOf(context);
-    const view = end
-      ? ({ state: "finished", result: await host.runs.end(handle, owner) } as const)
-      : await host.runs.wait(handle, owner, context.mcpReq.signal);
-    return answerRun(view, host.results);
+    return followRun(host, context, async (waiter) =>
+      end
+        ? { state: "finished", result: await host.runs.end(handle, waiter.owner) }
+        : host.runs.wait(handle, waiter),
+    );
   },
 });
 

@@ -1,10 +1,9 @@
 import type { JsonSchema } from "@cem/core";
-import type { ServerContext } from "@modelcontextprotocol/server";
-import { Progress } from "../progress.ts";
-import { answerRun } from "../run-answer.ts";
-import type { BeginRun, RunRequest, RunView } from "../run-registry.ts";
+import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
+import { followRun } from "../follow-run.ts";
+import type { BeginRun, RunRequest } from "../run-registry.ts";
 import type { ToolHost } from "../server-tool.ts";
-import { declareTool, ownerOf, RUNS_CODE, sessionOf, text } from "../server-tool.ts";
+import { declareTool, RUNS_CODE, sessionOf, text } from "../server-tool.ts";
 
 /** `result` is any JSON; `run` is there instead of all but `output` while the run goes on. */
 const RUN_OUTPUT: JsonSchema = {
@@ -26,9 +25,9 @@ export const executeCode = declareTool<{ code: string }>({
   input: { type: "object", properties: { code: text }, required: ["code"] },
   output: RUN_OUTPUT,
   annotations: RUNS_CODE,
-  async handle({ code }, host, context) {
+  handle({ code }, host, context) {
     const begin: BeginRun = (options) => host.agent.executeCode(code, options);
-    return answerRun(await startRun(host, "code", begin, context), host.results);
+    return startRun(host, "code", begin, context);
   },
 });
 
@@ -43,24 +42,20 @@ export const executeTask = declareTool<{ task_description: string; verbose?: boo
   },
   output: RUN_OUTPUT,
   annotations: RUNS_CODE,
-  async handle({ task_description: task, verbose = false }, host, context) {
+  handle({ task_description: task, verbose = false }, host, context) {
     const begin: BeginRun = (options) => host.agent.executeTask(task, options);
-    return answerRun(await startRun(host, "task", begin, context), host.results, verbose);
+    return startRun(host, "task", begin, context, verbose);
   },
 });
 
-async function startRun(
-  { questions, runs }: ToolHost,
+function startRun(
+  host: ToolHost,
   kind: RunRequest["kind"],
   beginRun: BeginRun,
   context: ServerContext,
-): Promise<RunView> {
-  const progress = new Progress(context);
-  const { signal } = context.mcpReq;
+  verbose?: boolean,
+): Promise<CallToolResult | InputRequiredResult> {
   const session = sessionOf(context);
   const begin: BeginRun = (options) => beginRun({ ...options, session });
-  const request: RunRequest = { kind, begin, owner: ownerOf(context), signal, onEvent: progress.onEvent };
-  const view = await questions.during(context, session, () => runs.start(request));
-  await progress.finish();
-  return view;
+  return followRun(host, context, (waiter) => host.runs.start({ ...waiter, kind, begin }), verbose);
 }

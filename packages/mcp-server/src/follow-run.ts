@@ -1,0 +1,47 @@
+import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
+import { Progress } from "./progress.ts";
+import { askLater, askNow, asksLater, declineUnaskable, readAnswers, stateOf } from "./questions.ts";
+import { answerRun } from "./run-answer.ts";
+import type { RunView, Waiter } from "./run-registry.ts";
+import { ownerOf } from "./server-tool.ts";
+import type { ToolHost } from "./server-tool.ts";
+
+/**
+ * Waits for a run as long as a call may take, and takes what it asks on the way to the client's user. A call that
+ * repeats one which was answered with questions goes on with the run of that one.
+ *
+ * @param begin starts the run, or waits for one that goes on.
+ */
+export async function followRun(
+  { runs, results }: ToolHost,
+  context: ServerContext,
+  begin: (waiter: Waiter) => Promise<RunView>,
+  verbose = false,
+): Promise<CallToolResult | InputRequiredResult> {
+  const progress = new Progress(context);
+  const waiter: Waiter = {
+    owner: ownerOf(context),
+    signal: context.mcpReq.signal,
+    onEvent: progress.onEvent,
+  };
+  const answered = stateOf(context);
+  try {
+    let view =
+      answered === undefined
+        ? await begin(waiter)
+        : await runs.answer(answered, readAnswers(runs.questionsOf(answered, waiter.owner), context), waiter);
+    while (view.state === "asking") {
+      const { id, questions } = view;
+      if (!asksLater(context)) {
+        view = await runs.answer(id, await askNow(questions, context), waiter);
+        continue;
+      }
+      const unaskable = declineUnaskable(questions, context);
+      if (unaskable.size === 0) return askLater(questions, id);
+      view = await runs.answer(id, unaskable, waiter);
+    }
+    return await answerRun(view, results, verbose);
+  } finally {
+    await progress.finish();
+  }
+}
