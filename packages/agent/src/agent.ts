@@ -7,6 +7,7 @@ import type {
   Guard,
   RankedTool,
   Sandbox,
+  SandboxStats,
   TaskResult,
   ToolCatalog,
   ToolInvoker,
@@ -50,6 +51,8 @@ class PipelineAgent implements Agent {
   readonly #disposal = new AbortController();
   readonly #runs = new Set<Promise<TaskResult>>();
   #sandbox: Promise<Sandbox> | undefined;
+  /** Once it is there. */
+  #live: Sandbox | undefined;
   #typeChecker: Promise<TypeChecker> | undefined;
   #tokenCounter: Promise<TokenCounter> | undefined;
 
@@ -79,6 +82,10 @@ class PipelineAgent implements Agent {
     const { servers } = await this.#settings.catalog.list(options);
     const tools = servers.flatMap((server) => server.tools);
     return this.#settings.selector.search({ task: query, tools, ...options });
+  }
+
+  sandboxStats(): SandboxStats | undefined {
+    return this.#live?.stats?.();
   }
 
   async dispose(): Promise<void> {
@@ -125,14 +132,17 @@ class PipelineAgent implements Agent {
   }
 
   #obtainSandbox(): Promise<Sandbox> {
-    const { sandbox } = this.#settings;
-    if (typeof sandbox !== "function") return Promise.resolve(sandbox);
-    this.#sandbox ??= sandbox().catch((error: unknown) => {
+    this.#sandbox ??= this.#makeSandbox().catch((error: unknown) => {
       // The next run tries again: what was missing may have been installed by then.
       this.#sandbox = undefined;
       throw error;
     });
     return this.#sandbox;
+  }
+
+  async #makeSandbox(): Promise<Sandbox> {
+    const { sandbox } = this.#settings;
+    return (this.#live = typeof sandbox === "function" ? await sandbox() : sandbox);
   }
 
   #obtainTypeChecker(): Promise<TypeChecker> {

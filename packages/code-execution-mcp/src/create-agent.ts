@@ -8,6 +8,7 @@ import type {
   ExecuteOptions,
   Guard,
   RankedTool,
+  SandboxStats,
   TaskResult,
   ToolCatalog,
   ToolSelector,
@@ -100,6 +101,8 @@ class ConfiguredAgent implements Agent {
   readonly specificationVersion = "v1";
   readonly #options: AgentOptions;
   #pipeline: Promise<Agent> | undefined;
+  /** The pipeline, once it is there. */
+  #live: Agent | undefined;
   #hosted: Hosted | undefined;
   #upstream: Upstream | undefined;
   /** Made here, so freed here. */
@@ -131,6 +134,10 @@ class ConfiguredAgent implements Agent {
   ): Promise<RankedTool[]> {
     const pipeline = await this.#obtainPipeline();
     return pipeline.searchTools(query, options);
+  }
+
+  sandboxStats(): SandboxStats | undefined {
+    return this.#live?.sandboxStats?.();
   }
 
   async dispose(): Promise<void> {
@@ -169,6 +176,6 @@ class ConfiguredAgent implements Agent {
     const hosted = await createHosted(config, this.#options, { store, others, log });
     this.#hosted = hosted;
     const selector = this.#options.selector ?? (this.#ownSelector = createConfiguredSelector(config));
-    return createPipeline(stagesOf(this.#options, config, { upstream, hosted, selector }));
+    return (this.#live = createPipeline(stagesOf(this.#options, config, { upstream, hosted, selector })));
   }
 }

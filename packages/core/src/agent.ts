@@ -3,7 +3,7 @@ import type { ErrorInfo } from "./errors.ts";
 import type { ToolCallRecord } from "./invocation.ts";
 import type { JsonValue } from "./json.ts";
 import type { Finding } from "./review.ts";
-import type { Isolation, OutputChunk, RunLimits } from "./sandbox.ts";
+import type { Isolation, OutputChunk, RunLimits, SandboxStats } from "./sandbox.ts";
 import type { GenerationMode, GenerationProgress, GenerationUsage, UnfilledStep } from "./generation.ts";
 import type { RankedTool } from "./selection.ts";
 import type { CatalogSnapshot } from "./tools.ts";
@@ -117,6 +117,8 @@ export interface Agent {
   discoverTools(options?: { signal?: AbortSignal }): Promise<CatalogSnapshot>;
   /** Ranks all tools for a query, best first. */
   searchTools(query: string, options?: { limit?: number; signal?: AbortSignal }): Promise<RankedTool[]>;
+  /** What its sandbox holds and did. Absent or `undefined`: nothing has run yet, or nobody counts. */
+  sandboxStats?(): SandboxStats | undefined;
   /** Ends what runs and frees everything. Safe to call twice. */
   dispose(): Promise<void>;
 }

@@ -48,6 +48,7 @@ export type {
   SandboxProbe,
   SandboxProvider,
   SandboxSpec,
+  SandboxStats,
   ToolResultSample,
 } from "./sandbox.ts";
 export { DEFAULT_RUN_LIMITS } from "./limits.ts";

@@ -148,6 +148,33 @@ export interface Sandbox {
   run(request: RunRequest): Promise<RunOutcome>;
   /** Ends every run and standby guest, and resolves when none is left. */
   dispose(): Promise<void>;
+  /** Absent: it keeps no count. */
+  stats?(): SandboxStats;
+}
+
+/** How many guests a sandbox has, and what became of those it had. */
+export interface SandboxStats {
+  /** Runs that have a guest. */
+  running: number;
+  /** Runs that wait for one. */
+  queued: number;
+  /** Guests that wait, booted or booting. */
+  standby: number;
+  /** Guests kept for the session that they had their last run of. */
+  kept: number;
+  /** Guests that were taken and still live. */
+  taken: number;
+  started: number;
+  /** Takes that found a guest waiting. */
+  hits: number;
+  /** Takes that got a guest of the same session. */
+  reused: number;
+  /** Takes that had to start one. */
+  misses: number;
+  /** Guests that ended while they waited, failed to start, or answered wrong or late. */
+  lost: number;
+  /** Guests thrown away after a run, for what it left or because they had enough of them. */
+  discarded: number;
 }
 
 export type SandboxProbe =

@@ -77,7 +77,7 @@ export class HttpFront {
       ...(sessionIdleMs !== undefined && { sessionIdleMs }),
     });
     this.#sse = createSseServer(server, maxSessions);
-    this.#metrics = createMetrics(server.runs, () => this.#streamable.sessions + this.#sse.sessions);
+    this.#metrics = createMetrics(server, () => this.#streamable.sessions + this.#sse.sessions);
     this.#readiness = createReadiness(server.agent, this.logger);
     const handle = toNodeHandler(this.#streamable, {
       maxRequestBodySize: MAX_BODY_BYTES,

@@ -334,6 +334,12 @@ describe("serveHttp", () => {
       expect(body).toContain('cem_refusals_total{code="CODE_REFUSED"} 1');
       expect(body).toMatch(/cem_run_duration_seconds_count\{kind="code"\} 2/);
       expect(body).toContain("cem_runs_active 0");
+      expect(body).toContain('cem_sandbox_runs{state="running"} 0');
+      expect(body).toMatch(/cem_guests\{state="standby"\} \d/);
+      const takes = [...body.matchAll(/cem_guest_takes_total\{from="\w+"\} (\d+)/g)].map(([, n]) =>
+        Number(n),
+      );
+      expect(takes.reduce((sum, n) => sum + n, 0)).toBeGreaterThan(0);
     });
   });
 

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
-import type { RunRegistry } from "./run-registry.ts";
+import type { Servable } from "./create-server.ts";
+import { measureSandbox } from "./sandbox-metrics.ts";
 
 const DURATION_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
@@ -10,7 +11,10 @@ export interface ServerMetrics {
   countRequest(status: number): void;
 }
 
-export function createMetrics(runs: RunRegistry, sessions: () => number): ServerMetrics {
+export function createMetrics(
+  { agent, runs }: Pick<Servable, "agent" | "runs">,
+  sessions: () => number,
+): ServerMetrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -57,6 +61,7 @@ export function createMetrics(runs: RunRegistry, sessions: () => number): Server
   gauge("cem_runs_active", "Runs under way, those waiting for a guest among them.", () => runs.active);
   gauge("cem_runs_kept", "Runs that outlasted their call and can still be asked for.", () => runs.kept);
   gauge("cem_sessions", "Sessions of the older protocol, and open SSE streams.", sessions);
+  measureSandbox(agent, registry);
   runs.onFinished(({ kind, ms, result }) => {
     ended.inc({ kind, status: result?.status ?? "failed" });
     durations.observe({ kind }, ms / 1000);

@@ -1,4 +1,5 @@
 import { CemError } from "@cem/core";
+import type { SandboxStats } from "@cem/core";
 import { checkHealth, connectGuest, START_TIMEOUT_MS, type ConnectedGuest } from "./connected-guest.ts";
 import type { Guest } from "./guest.ts";
 import { SessionGuests, type SessionLease } from "./session-guests.ts";
@@ -25,25 +26,7 @@ export interface GuestPoolSettings {
 }
 
 /** What a pool has done and holds. */
-export interface GuestPoolStats {
-  /** Guests that wait, booted or booting. */
-  standby: number;
-  /** Guests kept for the session that they had their last run of. */
-  kept: number;
-  /** Guests that were taken and still live. */
-  taken: number;
-  started: number;
-  /** Takes that found a guest waiting. */
-  hits: number;
-  /** Takes that got a guest of the same session. */
-  reused: number;
-  /** Takes that had to start one. */
-  misses: number;
-  /** Guests that ended while they waited, failed to start, or answered wrong or late. */
-  lost: number;
-  /** Guests thrown away after a run, for what it left or because they had enough of them. */
-  discarded: number;
-}
+export type GuestPoolStats = Omit<SandboxStats, "running" | "queued">;
 
 interface Waiting {
   starting: Promise<ConnectedGuest>;

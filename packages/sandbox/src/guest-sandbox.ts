@@ -7,11 +7,12 @@ import {
   type RunOutcome,
   type RunRequest,
   type Sandbox,
+  type SandboxStats,
 } from "@cem/core";
 import { compileForGuest } from "./compile-for-guest.ts";
 import type { ConnectedGuest } from "./connected-guest.ts";
 import type { FairGate } from "./fair-gate.ts";
-import { GuestPool, type GuestPoolStats, type Lease } from "./guest-pool.ts";
+import { GuestPool, type Lease } from "./guest-pool.ts";
 import type { Guest } from "./guest.ts";
 import { resolveLimits } from "./run-limits.ts";
 import { emptyReport } from "./run-report.ts";
@@ -62,7 +63,7 @@ export interface GuestSandboxSettings {
 
 /** A sandbox whose state can be looked at. */
 export interface GuestSandbox extends Sandbox {
-  stats(): GuestPoolStats & { running: number; queued: number };
+  stats(): SandboxStats;
   /** Takes no new runs, lets those under way and those that wait come to their end, and then disposes of itself. */
   drain(): Promise<void>;
 }
@@ -98,7 +99,7 @@ class PooledSandbox implements GuestSandbox {
     else this.#pool.adopt(settings.firstGuest);
   }
 
-  stats(): GuestPoolStats & { running: number; queued: number } {
+  stats(): SandboxStats {
     return { ...this.#pool.stats(), running: this.#running, queued: this.#queued };
   }
 
