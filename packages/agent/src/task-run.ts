@@ -28,6 +28,7 @@ import { endingOf } from "./outcome.ts";
 import type { Ending } from "./outcome.ts";
 import { forRun } from "./run-invoker.ts";
 import { refusedGeneration, refusedReview, refusedTypes, withUnavailable } from "./refusals.ts";
+import { StageTimes } from "./stage-times.ts";
 import { Tries } from "./tries.ts";
 
 /** How often a model may mend its code. */
@@ -47,9 +48,7 @@ interface TaskRunContext {
 /** One task or program on its way through the stages. Used once. */
 export class TaskRun {
   readonly #context: TaskRunContext;
-  readonly #started = performance.now();
-  readonly #timings: TaskResult["timings"] = {};
-  readonly #lastMs: Partial<Record<Stage, number>> = {};
+  readonly #times = new StageTimes();
   #catalog: CatalogSnapshot = { servers: [], problems: [], version: "" };
   #selected: SelectedTool[] = [];
   #code = "";
@@ -132,7 +131,7 @@ export class TaskRun {
       tools: tools.filter(({ kind }) => kind !== "skill").length,
       skills,
       problems: problems.length,
-      ms: this.#ms("discover"),
+      ms: this.#times.last("discover"),
     });
     return tools;
   }
@@ -144,7 +143,12 @@ export class TaskRun {
       stages.selector.select({ task, tools: usable, signal }),
     );
     this.#selected = selection.selected.map(asSelectedTool);
-    this.#emit({ type: "selected", tools: this.#selected, available: tools.length, ms: this.#ms("select") });
+    this.#emit({
+      type: "selected",
+      tools: this.#selected,
+      available: tools.length,
+      ms: this.#times.last("select"),
+    });
     return selection;
   }
 
@@ -160,7 +164,7 @@ export class TaskRun {
         type: "generation-refused",
         steps: refusal.steps,
         nearest: nearest.map(asSelectedTool),
-        ms: this.#ms("generate"),
+        ms: this.#times.last("generate"),
       });
       return refusedGeneration(refusal, nearest);
     }
@@ -168,7 +172,13 @@ export class TaskRun {
     const { code, notes, origin } = generated;
     this.#code = code;
     this.#origin = origin;
-    this.#emit({ type: "generated", code, origin, ms: this.#ms("generate"), ...(notes && { notes }) });
+    this.#emit({
+      type: "generated",
+      code,
+      origin,
+      ms: this.#times.last("generate"),
+      ...(notes && { notes }),
+    });
     return undefined;
   }
 
@@ -205,7 +215,7 @@ export class TaskRun {
     this.#outcome = undefined;
     const { allowed, findings, refusal } = await this.#stage("review", () => this.#review(tools));
     this.#findings = findings;
-    this.#emit({ type: "reviewed", allowed, findings, ms: this.#ms("review") });
+    this.#emit({ type: "reviewed", allowed, findings, ms: this.#times.last("review") });
     if (refusal !== undefined) return refusal;
     const outcome = await this.#stage("run", () => this.#run());
     this.#outcome = outcome;
@@ -214,7 +224,7 @@ export class TaskRun {
       type: "ran",
       toolCalls: outcome.toolCalls.length,
       isolation: outcome.isolation,
-      ms: this.#ms("run"),
+      ms: this.#times.last("run"),
     });
     return endingOf(outcome);
   }
@@ -286,7 +296,6 @@ export class TaskRun {
     const output = outcome?.output ?? "";
     const count = await this.#context.countTokens();
     const cameBack = [JSON.stringify(ending.value), output, ending.error?.message ?? ""].join("");
-    this.#timings.total = this.#elapsed(this.#started);
     return {
       ...ending,
       output,
@@ -297,7 +306,7 @@ export class TaskRun {
       availableTools: tools.length,
       toolCalls: this.#tries.calls.map((call) => this.#named(withoutContent(call))),
       isolation: outcome?.isolation ?? null,
-      timings: this.#timings,
+      timings: this.#times.all(),
       contextTokens: {
         ...contextTokens(
           this.#context.definitionTokens.total(tools, count),
@@ -330,23 +339,7 @@ export class TaskRun {
   async #stage<T>(stage: Stage, work: () => Promise<T>): Promise<T> {
     this.#context.signal.throwIfAborted();
     this.#emit({ type: "stage-started", stage });
-    const started = performance.now();
-    try {
-      return await work();
-    } finally {
-      const ms = this.#elapsed(started);
-      this.#lastMs[stage] = ms;
-      this.#timings[stage] = rounded((this.#timings[stage] ?? 0) + ms);
-    }
-  }
-
-  /** Of the last time. A stage that is repeated counts as a whole in the timings. */
-  #ms(stage: Stage): number {
-    return this.#lastMs[stage] ?? 0;
-  }
-
-  #elapsed(started: number): number {
-    return rounded(performance.now() - started);
+    return this.#times.during(stage, work);
   }
 
   #emit(event: AgentEvent): void {
@@ -362,10 +355,6 @@ export class TaskRun {
 /** A record without what the call carried, which may be large, or nobody's business. */
 function withoutContent({ server, tool, ms, ok }: ToolCallRecord): ToolCallRecord {
   return { server, tool, ms, ok };
-}
-
-function rounded(ms: number): number {
-  return Math.round(ms * 100) / 100;
 }
 
 function asSelectedTool({ tool, score, reason }: RankedTool): SelectedTool {
