@@ -1,6 +1,5 @@
 import type { ToolDefinition } from "@cem/core";
 import { identifierKey, splitWords } from "@cem/text";
-import { wordsOf } from "./remembered-words.ts";
 
 /** The most words of a name that are put together, with its server's. */
 const MAX_NAME_WORDS = 12;
@@ -11,38 +10,65 @@ const CAMEL_CASE = /\b\p{L}{0,40}\p{Ll}\p{Lu}[\p{L}\p{N}]{0,80}\b/gu;
 
 /** Names by their keys, made once for an index. */
 export interface NameIndex {
+  /** The words of each document's server and names, as {@link nameWords} has them. */
+  readonly words: readonly string[];
   /** Names of two words or more. */
   readonly telling: ReadonlyMap<string, readonly number[]>;
   /** Server and name, which stand for one tool. */
   readonly qualified: ReadonlyMap<string, readonly number[]>;
   /** Every name. */
   readonly all: ReadonlyMap<string, readonly number[]>;
-  /** The keys of each document's names. */
-  readonly keys: readonly (readonly string[])[];
+  /** Hashes of the telling and the qualified keys: most runs of words are no name. */
+  readonly hashes: ReadonlySet<number>;
   /** The most words a name has with its server's. */
   readonly longest: number;
 }
 
-export function buildNameIndex(tools: readonly ToolDefinition[]): NameIndex {
+/** The words of a tool's server, of its name and of the name its server calls it by, as `server<TAB>name[<TAB>name]`. */
+export function nameWords({ server, name, originalName = name }: ToolDefinition): string {
+  const names = originalName === name ? [server, name] : [server, name, originalName];
+  return names.map((text) => splitWords(text).join(" ")).join("\t");
+}
+
+/** From the {@link nameWords} of each tool. */
+export function buildNameIndex(words: readonly string[]): NameIndex {
   const telling = new Map<string, number[]>();
   const qualified = new Map<string, number[]>();
   const all = new Map<string, number[]>();
-  const keys: string[][] = [];
+  const hashes = new Set<number>();
   let longest = 1;
-  for (const [document, tool] of tools.entries()) {
-    for (const name of new Set([tool.name, tool.originalName ?? tool.name])) {
-      const words = wordsOf(name);
-      const withServer = [...wordsOf(tool.server), ...words];
-      (keys[document] ??= []).push(words.join(""));
-      add(all, words.join(""), document);
-      add(qualified, withServer.join(""), document);
-      if (words.length > 1) {
-        add(telling, words.join(""), document);
+  for (const [document, line] of words.entries()) {
+    const [server = "", ...names] = line.split("\t");
+    for (const name of names) {
+      const key = name.replaceAll(" ", "");
+      const withServer = server.replaceAll(" ", "") + key;
+      add(all, key, document);
+      add(qualified, withServer, document);
+      hashes.add(hashOn(HASH_SEED, withServer));
+      if (key !== name) {
+        add(telling, key, document);
+        hashes.add(hashOn(HASH_SEED, key));
       }
-      longest = Math.max(longest, withServer.length);
+      longest = Math.max(longest, countWords(server) + countWords(name));
     }
   }
-  return { telling, qualified, all, keys, longest: Math.min(longest, MAX_NAME_WORDS) };
+  return { words, telling, qualified, all, hashes, longest: Math.min(longest, MAX_NAME_WORDS) };
+}
+
+function countWords(text: string): number {
+  return text === "" ? 0 : text.split(" ").length;
+}
+
+const HASH_SEED = 0x811c9dc5 | 0;
+const HASH_PRIME = 0x01000193;
+
+/** FNV-1a over what follows what was hashed before. */
+function hashOn(before: number, text: string): number {
+  let hash = before;
+  for (let at = 0; at < text.length; at++) {
+    hash = Math.imul(hash ^ text.charCodeAt(at), HASH_PRIME);
+  }
+  return hash;
 }
 
 /** The documents whose tool a text names. */
@@ -63,9 +89,11 @@ export function findNamed(index: NameIndex, text: string): NamedTools {
   const qualified = new Set<number>();
   const words = splitWords(text);
   for (let start = 0; start < words.length; start++) {
-    let key = "";
+    let hash = HASH_SEED;
     for (let end = start; end < Math.min(words.length, start + index.longest); end++) {
-      key += words[end];
+      hash = hashOn(hash, words[end] ?? "");
+      if (!index.hashes.has(hash)) continue;
+      const key = words.slice(start, end + 1).join("");
       addAll(spoken, index.telling.get(key));
       addAll(qualified, index.qualified.get(key));
     }
@@ -79,8 +107,9 @@ export function findNamed(index: NameIndex, text: string): NamedTools {
   }
   addAll(written, index.all.get(words.join("")));
   for (const document of qualified) {
-    for (const key of index.keys[document] ?? []) {
-      for (const other of index.all.get(key) ?? []) {
+    const [, ...names] = (index.words[document] ?? "").split("\t");
+    for (const name of names) {
+      for (const other of index.all.get(name.replaceAll(" ", "")) ?? []) {
         written.delete(other);
         spoken.delete(other);
       }
@@ -100,7 +129,7 @@ function add(map: Map<string, number[]>, key: string, document: number): void {
   const list = map.get(key);
   if (list === undefined) {
     map.set(key, [document]);
-  } else if (!list.includes(document)) {
+  } else if (list.at(-1) !== document) {
     list.push(document);
   }
 }
