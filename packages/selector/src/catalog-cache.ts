@@ -18,8 +18,8 @@ export interface IndexedCatalog {
 
 interface Entry {
   tools: readonly ToolDefinition[];
-  /** Hash of the definitions. */
-  content: string;
+  /** Hash of the definitions; worked out when there is something to compare it with. */
+  content: () => string;
   catalog: IndexedCatalog;
 }
 
@@ -37,26 +37,34 @@ export class CatalogCache {
     if (known !== undefined) {
       return this.#remember(known);
     }
-    const content = hashOf(tools);
-    const equal = this.#entries.find((entry) => entry.content === content);
-    const catalog = equal?.catalog ?? makeCatalog(await this.#index(tools, content));
-    return this.#remember({ tools: [...tools], content, catalog });
+    const copy = [...tools];
+    const content = once(() => hashOf(copy));
+    const equal = this.#entries.find(
+      (entry) => entry.tools.length === copy.length && entry.content() === content(),
+    );
+    const catalog = equal?.catalog ?? makeCatalog(await this.#index(copy, content));
+    return this.#remember({ tools: copy, content, catalog });
   }
 
-  async #index(tools: readonly ToolDefinition[], content: string): Promise<LexicalIndex> {
+  async #index(tools: readonly ToolDefinition[], content: () => string): Promise<LexicalIndex> {
     const files = tools.length < MIN_FILED_TOOLS ? undefined : this.#files;
-    const filed = await files?.read(content, tools);
+    const filed = await files?.read(content(), tools);
     if (filed !== undefined) return filed;
     const index = buildLexicalIndex(tools);
-    await files?.write(content, index);
+    await files?.write(content(), index);
     return index;
   }
 
   #remember(entry: Entry): IndexedCatalog {
-    const others = this.#entries.filter((other) => other !== entry && other.content !== entry.content);
+    const others = this.#entries.filter((other) => other !== entry && other.catalog !== entry.catalog);
     this.#entries = [entry, ...others].slice(0, MAX_CATALOGS);
     return entry.catalog;
   }
+}
+
+function once<T>(work: () => T): () => T {
+  let done: { value: T } | undefined;
+  return () => (done ??= { value: work() }).value;
 }
 
 function makeCatalog(index: LexicalIndex): IndexedCatalog {

@@ -178,9 +178,13 @@ describe("createSelector", () => {
       const file = path.join(cacheDir, "index.bin");
       const written = await readFile(file);
       expect(await createSelector({ cacheDir }).search(query)).toEqual(expected);
-      await truncate(file, written.length - 5);
-      expect(await createSelector({ cacheDir }).search(query)).toEqual(expected);
-      expect(await readFile(file)).toEqual(written);
+      const flipped = Buffer.from(written);
+      flipped.writeUInt8(flipped.readUInt8(flipped.length - 5) ^ 1, flipped.length - 5);
+      for (const spoil of [() => truncate(file, written.length - 5), () => writeFile(file, flipped)]) {
+        await spoil();
+        expect(await createSelector({ cacheDir }).search(query)).toEqual(expected);
+        expect(await readFile(file)).toEqual(written);
+      }
       const fewer = { ...query, tools: many.slice(0, 550) };
       expect(await createSelector({ cacheDir }).search(fewer)).toEqual(await createSelector().search(fewer));
     });

@@ -3,7 +3,7 @@ import { toolId } from "@cem/core";
 import { splitWords, stem } from "@cem/text";
 import { NO_ACTIONS, offeredActions, type Actions } from "./actions.ts";
 import { DocumentReader } from "./document.ts";
-import { buildNameIndex, nameWords, type NameIndex } from "./named-tools.ts";
+import { NameIndex, nameWords } from "./name-index.ts";
 import { buildPostings, type Postings } from "./postings.ts";
 import { verbClassesOf } from "./verb-classes.ts";
 import { Vocabulary } from "./vocabulary.ts";
@@ -60,7 +60,7 @@ export function assembleIndex(
     tools: inOrder(tools, numbers.order),
     serverCount: numbers.serverOf.reduce((most, server) => Math.max(most, server + 1), 0),
     vocabulary,
-    names: buildNameIndex(words),
+    names: new NameIndex(words),
     ...numbers,
   };
 }
