@@ -102,7 +102,7 @@ export class TaskRun {
     this.#origin = "given";
     return this.#finish(async () => {
       this.#warmUp();
-      this.#warmUpTypes();
+      this.#obtainTypes()?.catch(() => {});
       const tools = await this.#discover();
       return this.#reviewAndRun(tools);
     });
@@ -115,8 +115,14 @@ export class TaskRun {
   }
 
   #warmUpTypes(): void {
+    this.#obtainTypes()
+      ?.then((checker) => checker.prepare?.())
+      .catch(() => {});
+  }
+
+  #obtainTypes(): Promise<TypeChecker> | undefined {
     const { options, stages, typeChecker } = this.#context;
-    if ((options.typeCheck ?? stages.typeCheck) !== "off") typeChecker?.().catch(() => {});
+    return (options.typeCheck ?? stages.typeCheck) === "off" ? undefined : typeChecker?.();
   }
 
   async #discover(): Promise<ToolDefinition[]> {

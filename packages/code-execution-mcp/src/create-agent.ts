@@ -11,6 +11,7 @@ import type {
   TaskResult,
   ToolCatalog,
   ToolSelector,
+  TypeChecker,
 } from "@cem/core";
 import { createDiscovery } from "@cem/discovery";
 import { createGuard } from "@cem/guardrails";
@@ -67,7 +68,7 @@ function stagesOf(options: AgentOptions, config: Config, parts: Parts): AgentSet
     guard: options.guard ?? createConfiguredGuard(config),
     sandbox: () => createSandbox(config, { ...options, ...hosted.spec }),
     invoker: hosted.invoker,
-    typeChecker: options.typeChecker ?? (async () => createTypeChecker(config.execution)),
+    typeChecker: options.typeChecker ?? (async () => createConfiguredTypeChecker(config)),
     typeCheck: config.execution.typeCheck,
     maxRepairs: config.llm.maxRepairs,
   };
@@ -85,6 +86,13 @@ export function createCatalog({ execution, optimizations }: Config, upstream: Up
     enabled && toolCache ? { ...settings, cacheFile: toolCacheFile } : settings,
   );
   return upstream.decorate(discovery);
+}
+
+function createConfiguredTypeChecker({ execution, optimizations }: Config): TypeChecker {
+  const { serversDir, skillsDir } = execution;
+  const { enabled, toolCache, searchCacheDir } = optimizations;
+  const cache = enabled && toolCache ? { cacheDir: searchCacheDir } : {};
+  return createTypeChecker({ serversDir, skillsDir, ...cache });
 }
 
 function createConfiguredGuard({ guardrails }: Config): Guard {

@@ -89,9 +89,7 @@ export function actionFactor(asked: Actions, offered: Actions, asksForMany: bool
     return 1;
   }
   if (asksForMany && (asked === NO_ACTIONS || (asked & LOOKING_ACTIONS) !== 0)) {
-    return (offered & LIST_OR_SEARCH) !== 0
-      ? 1
-      : ONE_FOR_MANY_FACTOR * actionFactor(asked, offered, false);
+    return (offered & LIST_OR_SEARCH) !== 0 ? 1 : ONE_FOR_MANY_FACTOR * actionFactor(asked, offered, false);
   }
   const looks = (offered & LOOKING_ACTIONS) !== 0;
   if (asked === NO_ACTIONS) {

@@ -115,7 +115,8 @@ export function readPart(text: string, index: LexicalIndex): Reading {
       if (modifier !== undefined && known && !term.general) {
         modifier.weight = MODIFIER_WEIGHT;
       }
-      modifier = known || term.general || (leads && (actions ?? NO_ACTIONS) !== NO_ACTIONS) ? undefined : term;
+      modifier =
+        known || term.general || (leads && (actions ?? NO_ACTIONS) !== NO_ACTIONS) ? undefined : term;
       if (!terms.has(key) && terms.size < MAX_PART_WORDS) {
         terms.set(key, term);
       }
