@@ -7,6 +7,7 @@ import type {
   Guard,
   RankedTool,
   Sandbox,
+  SearchOptions,
   TaskResult,
   ToolCatalog,
   ToolInvoker,
@@ -71,10 +72,7 @@ class PipelineAgent implements Agent {
     return this.#settings.catalog.list(options);
   }
 
-  async searchTools(
-    query: string,
-    options: { limit?: number; signal?: AbortSignal } = {},
-  ): Promise<RankedTool[]> {
+  async searchTools(query: string, options: SearchOptions = {}): Promise<RankedTool[]> {
     requireText(query, "QUERY_EMPTY", "The query is empty: say what the tool should do.");
     const { servers } = await this.#settings.catalog.list(options);
     const tools = servers.flatMap((server) => server.tools);

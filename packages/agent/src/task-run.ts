@@ -51,6 +51,7 @@ export class TaskRun {
   readonly #lastMs: Partial<Record<Stage, number>> = {};
   #catalog: CatalogSnapshot = { servers: [], problems: [], version: "" };
   #selected: SelectedTool[] = [];
+  #selectionNotes: readonly string[] = [];
   #code = "";
   #origin: TaskResult["origin"] = "rules";
   #outcome: RunOutcome | undefined;
@@ -148,8 +149,16 @@ export class TaskRun {
     const selection = await this.#stage("select", () =>
       stages.selector.select({ task, tools: usable, signal }),
     );
+    const { notes = [] } = selection;
     this.#selected = selection.selected.map(asSelectedTool);
-    this.#emit({ type: "selected", tools: this.#selected, available: tools.length, ms: this.#ms("select") });
+    this.#selectionNotes = notes;
+    this.#emit({
+      type: "selected",
+      tools: this.#selected,
+      available: tools.length,
+      ms: this.#ms("select"),
+      ...(notes.length > 0 && { notes }),
+    });
     return selection;
   }
 
@@ -299,6 +308,7 @@ export class TaskRun {
       code: this.#code,
       origin: this.#origin,
       selectedTools: this.#selected,
+      ...(this.#selectionNotes.length > 0 && { selectionNotes: this.#selectionNotes }),
       availableTools: tools.length,
       toolCalls: this.#tries.calls.map((call) => this.#named(withoutContent(call))),
       isolation: outcome?.isolation ?? null,

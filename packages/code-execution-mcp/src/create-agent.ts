@@ -8,6 +8,7 @@ import type {
   ExecuteOptions,
   Guard,
   RankedTool,
+  SearchOptions,
   TaskResult,
   ToolCatalog,
   ToolSelector,
@@ -132,10 +133,7 @@ class ConfiguredAgent implements Agent {
     return pipeline.discoverTools(options);
   }
 
-  async searchTools(
-    query: string,
-    options?: { limit?: number; signal?: AbortSignal },
-  ): Promise<RankedTool[]> {
+  async searchTools(query: string, options?: SearchOptions): Promise<RankedTool[]> {
     const pipeline = await this.#obtainPipeline();
     return pipeline.searchTools(query, options);
   }

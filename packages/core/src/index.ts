@@ -57,6 +57,7 @@ export type {
   AgentEvent,
   ContextTokens,
   ExecuteOptions,
+  SearchOptions,
   SelectedTool,
   Stage,
   TaskResult,
