@@ -149,8 +149,11 @@ function readCatalog(file: string): Map<string, ToolDefinition> {
     toolsOf(
       server,
       lines.map(
-        ({ tool, description = "", input_schema: inputSchema = { type: "object" } }) =>
-          ({ name: tool, description, inputSchema }) as RawToolDefinition,
+        ({ tool, description = "", input_schema: inputSchema = { type: "object" } }): RawToolDefinition => ({
+          name: tool,
+          description,
+          inputSchema,
+        }),
       ),
     ),
   );

@@ -92,10 +92,14 @@ function sameFile({ text, condition }: TaskStep, plan: Plan): string | undefined
   return isBare ? plan.lastPath : undefined;
 }
 
-/** `write the weather of Rome to rome.txt`: what is to be written has to be asked for first. */
+const UNNAMED_FILE =
+  /^(?:write|save|store|put|export|dump)\s+(.+?)\s+(?:to|in|into|as)\s+(?:an?|the|another)\s+(?:\p{L}+\s+){0,3}file$/isu;
+
+/** `write the weather of Rome to rome.txt`, `… to a file`: what is to be written has to be asked for first. */
 function askForContent(text: string, path: string, plan: Plan): Expression | undefined {
   const before = text.slice(0, Math.max(0, text.indexOf(path)));
   const words =
+    UNNAMED_FILE.exec(text)?.[1] ??
     /^(?:write|save|store|put|export|dump)\s+(.+?)\s+(?:to|in|into|as)\s+(?:the\s+|a\s+)?(?:file\s+)?(?:called\s+|named\s+)?["'`]?$/isu.exec(
       before,
     )?.[1];
@@ -191,7 +195,7 @@ function planReadBoth({ step, plan }: StepContext): boolean {
   const isMeant =
     /^(?:re-?read|read|open|load|print|show|display)\s+(?:both|both of them|both (?:of )?(?:the )?files|the two files)(?:\s+(?:back|again))?$/iu;
   if (!isMeant.test(step.text) || plan.paths.size !== 2) return false;
-  for (const path of [...plan.paths]) readText(plan, path);
+  for (const path of plan.paths) readText(plan, path);
   return true;
 }
 
