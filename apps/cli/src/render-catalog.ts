@@ -116,6 +116,11 @@ export function renderFound(found: readonly RankedTool[], detail: Detail, style:
   return ["", ...renderPairs(pairs, INDENT, style)];
 }
 
+/** How they were found. */
+export function renderFoundNotes(notes: readonly string[], { colors }: Style): string[] {
+  return notes.length === 0 ? [] : ["", ...notes.map((note) => `${INDENT}${colors.dim(oneLine(note))}`)];
+}
+
 /** Files that should have been tools: where, and what is wrong. */
 export function renderProblems(problems: readonly ToolProblem[], { colors }: Style): string[] {
   if (problems.length === 0) return [];

@@ -18,7 +18,7 @@ describe("createRunProgress", () => {
     expect(record(recordedEvents)).toMatchInlineSnapshot(`
       "
         discover   4 servers, 14 tools                                            6 ms
-        select     2 of 14 tools                                                  2 ms
+        select     2 of 14 tools, by words only: no embedding model is set        2 ms
                    calculator.calculate  matches "calculate"
                    weather.get_weather   matches "get", "weather"
         generate   by rules, 7 lines                                              3 ms

@@ -1,8 +1,10 @@
-import type { AgentEvent, Finding, Isolation, SelectedTool, ToolCallRecord } from "@cem/core";
+import type { AgentEvent, Finding, Isolation, ToolCallRecord } from "@cem/core";
 import { renderPairs, renderRow, ROW_INDENT } from "./render-rows.ts";
 import { oneLine, safeData } from "./safe-text.ts";
 import type { Output } from "./terminal.ts";
 import { counted, duration } from "./text-layout.ts";
+
+type SelectedEvent = Extract<AgentEvent, { type: "selected" }>;
 
 /** Shows what a task does while it runs: a line as each stage ends, and the code's output as it comes. */
 export function createRunProgress(
@@ -31,8 +33,9 @@ export function createRunProgress(
     printing = ends ? "line-start" : "in-line";
   };
 
-  const showSelected = (tools: readonly SelectedTool[], available: number, ms: number): void => {
-    row("select", `${tools.length === 0 ? "none" : tools.length} of ${counted(available, "tool")}`, ms);
+  const showSelected = ({ tools, available, ms, notes = [] }: SelectedEvent): void => {
+    const found = `${tools.length === 0 ? "none" : tools.length} of ${counted(available, "tool")}`;
+    row("select", [found, ...notes.map(oneLine)].join(", "), ms);
     const pairs = tools.map(({ server, tool, score, reason }): [string, string] => [
       oneLine(`${server}.${tool}`),
       oneLine(verbose ? `${score.toFixed(2)}  ${reason}` : reason),
@@ -67,7 +70,7 @@ export function createRunProgress(
         return row("discover", `${found.join(", ")}${colors.yellow(broken)}`, ms);
       }
       case "selected":
-        return showSelected(event.tools, event.available, event.ms);
+        return showSelected(event);
       case "generating":
         output.writeTransient(
           `  generate   ${colors.dim(`${oneLine(event.model)}, ${counted(event.characters, "character")} …`)}`,

@@ -8,6 +8,7 @@ import type {
   RankedTool,
   Sandbox,
   SandboxStats,
+  SearchOptions,
   TaskResult,
   ToolCatalog,
   ToolInvoker,
@@ -74,10 +75,7 @@ class PipelineAgent implements Agent {
     return this.#settings.catalog.list(options);
   }
 
-  async searchTools(
-    query: string,
-    options: { limit?: number; signal?: AbortSignal } = {},
-  ): Promise<RankedTool[]> {
+  async searchTools(query: string, options: SearchOptions = {}): Promise<RankedTool[]> {
     requireText(query, "QUERY_EMPTY", "The query is empty: say what the tool should do.");
     const { servers } = await this.#settings.catalog.list(options);
     const tools = servers.flatMap((server) => server.tools);

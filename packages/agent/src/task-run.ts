@@ -51,6 +51,7 @@ export class TaskRun {
   readonly #times = new StageTimes();
   #catalog: CatalogSnapshot = { servers: [], problems: [], version: "" };
   #selected: SelectedTool[] = [];
+  #selectionNotes: readonly string[] = [];
   #code = "";
   #origin: TaskResult["origin"] = "rules";
   #outcome: RunOutcome | undefined;
@@ -102,7 +103,7 @@ export class TaskRun {
     this.#origin = "given";
     return this.#finish(async () => {
       this.#warmUp();
-      this.#warmUpTypes();
+      this.#obtainTypes()?.catch(() => {});
       const tools = await this.#discover();
       return this.#reviewAndRun(tools);
     });
@@ -115,8 +116,14 @@ export class TaskRun {
   }
 
   #warmUpTypes(): void {
+    this.#obtainTypes()
+      ?.then((checker) => checker.prepare?.())
+      .catch(() => {});
+  }
+
+  #obtainTypes(): Promise<TypeChecker> | undefined {
     const { options, stages, typeChecker } = this.#context;
-    if ((options.typeCheck ?? stages.typeCheck) !== "off") typeChecker?.().catch(() => {});
+    return (options.typeCheck ?? stages.typeCheck) === "off" ? undefined : typeChecker?.();
   }
 
   async #discover(): Promise<ToolDefinition[]> {
@@ -142,12 +149,15 @@ export class TaskRun {
     const selection = await this.#stage("select", () =>
       stages.selector.select({ task, tools: usable, signal }),
     );
+    const { notes = [] } = selection;
     this.#selected = selection.selected.map(asSelectedTool);
+    this.#selectionNotes = notes;
     this.#emit({
       type: "selected",
       tools: this.#selected,
       available: tools.length,
       ms: this.#times.last("select"),
+      ...(notes.length > 0 && { notes }),
     });
     return selection;
   }
@@ -303,6 +313,7 @@ export class TaskRun {
       code: this.#code,
       origin: this.#origin,
       selectedTools: this.#selected,
+      ...(this.#selectionNotes.length > 0 && { selectionNotes: this.#selectionNotes }),
       availableTools: tools.length,
       toolCalls: this.#tries.calls.map((call) => this.#named(withoutContent(call))),
       isolation: outcome?.isolation ?? null,

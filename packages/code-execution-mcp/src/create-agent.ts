@@ -9,9 +9,11 @@ import type {
   Guard,
   RankedTool,
   SandboxStats,
+  SearchOptions,
   TaskResult,
   ToolCatalog,
   ToolSelector,
+  TypeChecker,
 } from "@cem/core";
 import { createDiscovery } from "@cem/discovery";
 import { createGuard } from "@cem/guardrails";
@@ -69,7 +71,7 @@ function stagesOf(options: AgentOptions, config: Config, parts: Parts): AgentSet
     guard: options.guard ?? createConfiguredGuard(config),
     sandbox: () => createSandbox(config, { ...options, ...hosted.spec }),
     invoker: hosted.invoker,
-    typeChecker: options.typeChecker ?? (async () => createTypeChecker(config.execution)),
+    typeChecker: options.typeChecker ?? (async () => createConfiguredTypeChecker(config)),
     typeCheck: config.execution.typeCheck,
     maxRepairs: config.llm.maxRepairs,
   };
@@ -87,6 +89,13 @@ export function createCatalog({ execution, optimizations }: Config, upstream: Up
     enabled && toolCache ? { ...settings, cacheFile: toolCacheFile } : settings,
   );
   return upstream.decorate(discovery);
+}
+
+function createConfiguredTypeChecker({ execution, optimizations }: Config): TypeChecker {
+  const { serversDir, skillsDir } = execution;
+  const { enabled, toolCache, searchCacheDir } = optimizations;
+  const cache = enabled && toolCache ? { cacheDir: searchCacheDir } : {};
+  return createTypeChecker({ serversDir, skillsDir, ...cache });
 }
 
 function createConfiguredGuard({ guardrails }: Config): Guard {
@@ -128,10 +137,7 @@ class ConfiguredAgent implements Agent {
     return pipeline.discoverTools(options);
   }
 
-  async searchTools(
-    query: string,
-    options?: { limit?: number; signal?: AbortSignal },
-  ): Promise<RankedTool[]> {
+  async searchTools(query: string, options?: SearchOptions): Promise<RankedTool[]> {
     const pipeline = await this.#obtainPipeline();
     return pipeline.searchTools(query, options);
   }

@@ -56,6 +56,11 @@ describe("executeTask, in other words", () => {
     ["read people.json and print the names", ["Ada", "Grace", "Linus"]],
     ["Read people.json and give me everyone over 40", people.slice(1)],
     ["Read person.json and print the name", "Ada"],
+    ["Read people.json and return the first two names", ["Ada", "Grace"]],
+    ["Read people.json and print the names of the first two", ["Ada", "Grace"]],
+    ["Read people.json and return the last two", people.slice(1)],
+    ["Read person.json and numbers.json", { person: people[0] ?? null, numbers: [3, 1, 4, 1, 5] }],
+    ["Get all users and print the first three names", ["Alice Johnson", "Bob Smith", "Carla Gomez"]],
     ["Use the calculator to multiply 12 by 12", 144],
     ["Check whether 17 is greater than 3 * 5", true],
     ["Import double_number from skills and double 100, then add 5", 205],
@@ -105,6 +110,23 @@ describe("executeTask, in other words", () => {
     expect(await inWorkspace("backup.txt")).toBe("alpha\nbeta\n");
     expect(JSON.parse(await inWorkspace("names.json"))).toEqual(["Grace", "Linus"]);
     expect(JSON.parse(await inWorkspace("berlin.json"))).toEqual({ ...people[0], city: "Berlin" });
+  });
+
+  it("takes both for the two that were spoken of", async () => {
+    const copied = await agent.executeTask("Read notes.txt and numbers.json and write both to a text file");
+    expect([copied.status, await inWorkspace("file.txt")]).toEqual([
+      "success",
+      "alpha\nbeta\n\n[3, 1, 4, 1, 5]\n",
+    ]);
+    const read = await agent.executeTask("Write 'one' to a.txt, write 'two' to b.txt, then read both files");
+    expect(read.value).toEqual({ content: "one", content2: "two" });
+    expect(await agent.executeTask("Save the weather in Oslo to a text file")).toMatchObject({ error: null });
+    expect(JSON.parse(await inWorkspace("file.txt"))).toMatchObject({ location: "Oslo" });
+    const weather = await agent.executeTask("Get the weather for Oslo and Paris and write both to both.txt");
+    expect([weather.status, JSON.parse(await inWorkspace("both.txt"))]).toMatchObject([
+      "success",
+      [{ location: "Oslo" }, { location: "Paris" }],
+    ]);
   });
 
   it("carries a workflow on from file to file", async () => {

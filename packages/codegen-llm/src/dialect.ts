@@ -41,7 +41,7 @@ export function learn(dialect: Dialect, { status, code, parameter, message }: Re
     parameter === name || (parameter === undefined && new RegExp(`\\b${name}\\b`, "u").test(message));
   const unsupported =
     /^unsupported_(?:parameter|value)$/u.test(code ?? "") ||
-    /unsupported|not supported|unrecognized|unknown|not permitted|extra inputs/iu.test(message);
+    /unsupported|not supported|deprecated|unrecognized|unknown|not permitted|extra inputs/iu.test(message);
   if (!unsupported) return undefined;
   if (names("stream_options") && dialect.usage) return { ...dialect, usage: false };
   if (names("temperature") && dialect.temperature) return { ...dialect, temperature: false };

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { startChatServer } from "../fixtures/chat-server.ts";
 import type { ChatServer, ChatServerSettings, Reply } from "../fixtures/chat-server.ts";
 import { createLlmGenerator } from "./llm-generator.ts";
+import { endpointOf } from "./settings.ts";
 import type { LlmSettings } from "./settings.ts";
 import { countTokens } from "./spending.ts";
 
@@ -205,6 +206,41 @@ describe("createLlmGenerator", () => {
       });
     });
 
+    it("speaks to Anthropic's compatible endpoint, and learns what a newer model refuses", async () => {
+      const { origin } = await start({
+        replies: [ANSWER],
+        refuses: ["temperature"],
+        refusesLikeAnthropic: true,
+      });
+      const key = "sk-ant-test-0123456789abcdef";
+      const generator = createLlmGenerator({
+        provider: "anthropic",
+        model: "claude-test",
+        apiKey: key,
+        baseUrl: `${origin}/v1/`,
+      });
+      const generated = await generator.generate({ task: "x", tools: [getWeather] });
+      expect(generated).toMatchObject({ code: `${PROGRAM}\n`, usage: { model: "claude-test", requests: 1 } });
+      const [first, second, ...more] = server?.requests ?? [];
+      expect(more).toEqual([]);
+      expect(first).toMatchObject({
+        path: "/v1/chat/completions",
+        headers: { authorization: `Bearer ${key}` },
+        body: { model: "claude-test", max_tokens: 2000, temperature: 0.3, stream: true },
+      });
+      expect(first?.body.messages.map(({ role }) => role)).toEqual(["system", "user"]);
+      expect(second?.body).not.toHaveProperty("temperature");
+      expect(second?.body).toMatchObject({ max_tokens: 2000 });
+    });
+
+    it("goes to Anthropic's own address unless told another", () => {
+      expect(endpointOf({ provider: "anthropic", model: "m", apiKey: KEY })).toEqual({
+        provider: "anthropic",
+        baseUrl: "https://api.anthropic.com/v1/",
+        apiKey: KEY,
+      });
+    });
+
     it("asks a service of one's own without a key", async () => {
       const { origin } = await start({ replies: [{ text: PROGRAM }], withoutUsage: true });
       const generator = createLlmGenerator({ model: "qwen3", baseUrl: `${origin}/v1` });
@@ -256,7 +292,9 @@ describe("createLlmGenerator", () => {
       ["an answer that was held back", { text: "", finish: "content_filter" }, "LLM_ANSWER_UNUSABLE"],
       ["small talk", { text: "I would love to help you with the weather!" }, "LLM_ANSWER_UNUSABLE"],
     ])("fails with a code and a sentence on %s, and never shows the key", async (_, reply, code) => {
-      const error = await failure(generate([reply], { settings: { maxRetries: 0, timeoutMs: 400 } }));
+      // Only silence is to be told by the clock: on a busy machine an answer can take a second.
+      const timeoutMs = "silent" in reply ? 400 : 20_000;
+      const error = await failure(generate([reply], { settings: { maxRetries: 0, timeoutMs } }));
       expect(error.code).toBe(code);
       expect(error.message).toContain("gpt-4o-mini");
       expect(JSON.stringify(error)).not.toContain(KEY);
@@ -264,9 +302,9 @@ describe("createLlmGenerator", () => {
     });
 
     it("is patient with an answer that comes slowly, as long as it comes", async () => {
-      const text = `\`\`\`ts\nexport default ${"1 + ".repeat(25)}1;\n\`\`\``;
-      const generated = await generate([{ text, pieceMs: 150 }], {
-        settings: { timeoutMs: 1_000, maxRetries: 0 },
+      const text = `\`\`\`ts\nexport default ${"1 + ".repeat(130)}1;\n\`\`\``;
+      const generated = await generate([{ text, pieceMs: 50 }], {
+        settings: { timeoutMs: 2_000, maxRetries: 0 },
       });
       expect(generated.code).toMatch(/^export default 1 \+/u);
     });

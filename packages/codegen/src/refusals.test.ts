@@ -48,6 +48,17 @@ describe("createRulesGenerator", () => {
       expect(await refuse("Get weather for that many cities")).toMatchObject([{ argument: "location" }]);
     });
 
+    it("takes both for two, and no other number", async () => {
+      const one = { argument: "content", step: "write both to x.txt" };
+      expect(await refuse("Calculate 2 + 3 and write both to x.txt")).toMatchObject([one]);
+      expect(await refuse("Read a.txt, read b.txt, read c.txt, then write both to x.txt")).toMatchObject([
+        one,
+      ]);
+      for (const task of ["Read both files", "Read a.txt, b.txt and c.txt, then read both files"]) {
+        expect(await refuse(task)).toMatchObject([{ argument: "path" }]);
+      }
+    });
+
     it("drops no part of what was asked", async () => {
       expect(await refuse("Write three lines to poem.txt: 'a', 'b', 'c'")).toMatchObject([
         { argument: "content" },

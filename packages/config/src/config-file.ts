@@ -27,8 +27,7 @@ export async function findConfigFile(folder: string): Promise<{ file?: string; w
 
 /** @throws CemError `CONFIG_NOT_FOUND`, or `CONFIG_INVALID` when it can't be read as a file. */
 export async function readConfigFile(
-  file: string,
-  namedBy: string | undefined,
+  { file, namedBy, ofFolder = false }: { file: string; namedBy?: string; ofFolder?: boolean },
   signal?: AbortSignal,
 ): Promise<Layer> {
   const name = basename(file);
@@ -37,6 +36,7 @@ export async function readConfigFile(
     label: line === undefined ? name : `${name}:${line}`,
     file,
     ...(line === undefined ? {} : { line }),
+    ...(ofFolder && { ofFolder }),
   });
   const invalid = (message: string): CemError =>
     configInvalid([problemAt({ path: "", origin: origin() }, message)]);

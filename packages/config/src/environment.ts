@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { emptyLayer, type Layer, placeKey, problemAt, setPath } from "./layer.ts";
+import { emptyLayer, type Layer, type Origin, placeKey, problemAt, setPath } from "./layer.ts";
 import { type Provider, PROVIDER_KEYS } from "./provider.ts";
 import { configSchema } from "./schema.ts";
 import { unwrap } from "./schema-shape.ts";
@@ -13,18 +13,26 @@ const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 export interface EnvironmentSource {
   from: "environment" | ".env";
   variables: Variables;
+  /** See {@link Origin.ofFolder}. */
+  ofFolder?: boolean;
 }
 
 /** Reads the variables that are settings. Of the keys of providers, the one of the provider in use. */
 export function environmentLayer(
-  { from, variables }: EnvironmentSource,
+  { from, variables, ofFolder = false }: EnvironmentSource,
   provider: Provider,
 ): { layer: Layer; warnings: string[] } {
   const layer = emptyLayer();
   const warnings: string[] = [];
+  const originOf = (variable: string): Origin => ({
+    from,
+    label: `${from} ${variable}`,
+    variable,
+    ...(ofFolder && { ofFolder }),
+  });
   const taken = new Map<string, { name: string; value: string }>();
   if (provider.deducedFrom === from) {
-    const origin = { from, label: `${from} ${provider.variable}`, variable: provider.variable };
+    const origin = originOf(provider.variable);
     setPath(layer.values, PROVIDER_KEYS, provider.name);
     layer.places.set(placeKey(PROVIDER_KEYS), { path: "llm.provider", origin });
   }
@@ -40,7 +48,7 @@ export function environmentLayer(
       continue;
     }
     taken.set(path, { name, value });
-    const place = { path, origin: { from, label: `${from} ${name}`, variable: name } };
+    const place = { path, origin: originOf(name) };
     layer.places.set(placeKey(setting.keys), place);
     const coerced = coerce(value, schemaOf(setting.keys));
     if (coerced === undefined) {

@@ -10,6 +10,8 @@ export interface Origin {
   file?: string;
   line?: number;
   variable?: string;
+  /** It stands in a file of the working folder that nobody named, and so may be a stranger's. */
+  ofFolder?: true;
 }
 
 /** Where in its source a value stands, and what it is called there. */

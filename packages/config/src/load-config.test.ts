@@ -66,6 +66,7 @@ describe("loadConfig", () => {
       label: "config.yaml:6",
       file: join(cwd, "config.yaml"),
       line: 6,
+      ofFolder: true,
     });
     expect(Object.keys(origins)).toEqual(SETTINGS.map(({ path }) => path));
   });

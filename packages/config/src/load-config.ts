@@ -3,7 +3,7 @@ import { withAbsolutePaths } from "./absolute-paths.ts";
 import { bind } from "./bind.ts";
 import { check } from "./check.ts";
 import { findConfigFile, readConfigFile, readEnvFile } from "./config-file.ts";
-import { environmentLayer } from "./environment.ts";
+import { environmentLayer, type EnvironmentSource } from "./environment.ts";
 import { emptyLayer, type Origin } from "./layer.ts";
 import { locate } from "./located.ts";
 import { configInvalid, type ConfigProblem } from "./problem.ts";
@@ -11,6 +11,7 @@ import { mergeLayers } from "./merge.ts";
 import { chooseProvider } from "./provider.ts";
 import { shyConfig } from "./redact.ts";
 import { type Config, type ConfigInput, configSchema } from "./schema.ts";
+import { straySecrets, trustsFolder } from "./trust.ts";
 import { FILE_VARIABLE, type Variables, variableValue } from "./variables.ts";
 
 export interface LoadConfigOptions {
@@ -41,6 +42,8 @@ export interface LoadedConfig {
 /**
  * Loads the configuration: defaults, then config.yaml, then `.env`, then the environment, then `overrides`.
  *
+ * A key of the user's own is not sent where files of the folder say, unless `CEM_TRUST_FOLDER` in `env` allows it.
+ *
  * @throws CemError `CONFIG_INVALID` with everything that is wrong in `details.problems`; `CONFIG_NOT_FOUND` when a
  * file that was named does not exist.
  */
@@ -52,12 +55,12 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
       ? { variables: {}, warnings: [] }
       : await readEnvFile(resolve(cwd, options.envFile ?? ".env"), signal);
   const sources = [
-    { from: ".env", variables: dotenv.variables },
+    { from: ".env", variables: dotenv.variables, ofFolder: options.envFile === undefined },
     { from: "environment", variables: env },
   ] as const;
   const found = await chooseFile(cwd, options.file, sources);
   const fileLayer =
-    found.file === undefined ? emptyLayer() : await readConfigFile(found.file, found.namedBy, signal);
+    found.file === undefined ? emptyLayer() : await readConfigFile({ ...found, file: found.file }, signal);
   const argumentLayer = bind(locate(overrides), configSchema, {
     style: "camel",
     origin: () => ({ from: "argument", label: "argument" }),
@@ -72,11 +75,14 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
     const file = origins[path]?.file;
     return file === undefined ? cwd : dirname(file);
   });
+  const strayed = trustsFolder(cwd, env) ? [] : straySecrets(config, origins, cwd);
+  if (strayed.length > 0) throw configInvalid(strayed);
+  const warnings = [found, dotenv, ...environment].flatMap((source) => source.warnings);
   return {
     config: shyConfig(config),
     origins,
     file: found.file,
-    warnings: [...found.warnings, ...dotenv.warnings, ...environment.flatMap(({ warnings }) => warnings)],
+    warnings,
     variable: (name) => env[name] ?? dotenv.variables[name],
   };
 }
@@ -85,22 +91,29 @@ interface ChosenFile {
   file?: string;
   /** Who named it, for the error when it is missing. */
   namedBy?: string;
+  /** It was found, not named by the user. */
+  ofFolder?: boolean;
   warnings: string[];
 }
 
 async function chooseFile(
   cwd: string,
   file: string | false | undefined,
-  sources: readonly { from: string; variables: Variables }[],
+  sources: readonly EnvironmentSource[],
 ): Promise<ChosenFile> {
   if (file === false) return { warnings: [] };
   if (file !== undefined) return { file: resolve(cwd, file), warnings: [] };
-  for (const { from, variables } of sources.toReversed()) {
+  for (const { from, variables, ofFolder = false } of sources.toReversed()) {
     const named = variableValue(variables, FILE_VARIABLE);
     if (named !== undefined)
-      return { file: resolve(cwd, named), namedBy: `${from} ${FILE_VARIABLE}`, warnings: [] };
+      return {
+        file: resolve(cwd, named),
+        namedBy: `${from} ${FILE_VARIABLE}`,
+        ofFolder,
+        warnings: [],
+      };
   }
-  return findConfigFile(cwd);
+  return { ...(await findConfigFile(cwd)), ofFolder: true };
 }
 
 function inOrder(problems: ConfigProblem[]): ConfigProblem[] {

@@ -190,7 +190,7 @@ const optimizations = section("What makes it quick.", {
   ),
   searchCacheDir: setting(
     text.default(".cem/search"),
-    "Folder for what tool_cache remembers of the search: large indexes and embeddings.",
+    "Folder for what tool_cache remembers beside tools: large indexes, embeddings, and code that passed the check of types.",
     { path: true },
   ),
   parallelDiscovery: setting(z.boolean().default(true), "Read tool files at the same time."),

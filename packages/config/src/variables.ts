@@ -6,8 +6,10 @@ export interface Variable {
   provider?: "openai" | "azure_openai" | "anthropic";
 }
 
-/** Names the configuration file; the one variable that is no setting. */
+/** Names the configuration file. No setting. */
 export const FILE_VARIABLE = "CEM_CONFIG";
+/** Folders whose config.yaml and .env may name where the user's keys go. No setting, and never read from .env. */
+export const TRUST_VARIABLE = "CEM_TRUST_FOLDER";
 
 /** Every variable that is read. Where two set the same, the more specific stands first and wins. */
 export const VARIABLES: readonly Variable[] = [

@@ -53,6 +53,8 @@ export interface TaskResult {
   code: string;
   origin: "rules" | "llm" | "given";
   selectedTools: SelectedTool[];
+  /** How they were found: `by words only: no embedding model is set`. */
+  selectionNotes?: readonly string[];
   /** How many tools there were to choose from. */
   availableTools: number;
   toolCalls: ToolCallRecord[];
@@ -81,7 +83,14 @@ export type AgentEvent =
       problems: number;
       ms: number;
     }
-  | { type: "selected"; tools: SelectedTool[]; available: number; ms: number }
+  | {
+      type: "selected";
+      tools: SelectedTool[];
+      available: number;
+      ms: number;
+      /** How they were found. */
+      notes?: readonly string[];
+    }
   | ({ type: "generating" } & GenerationProgress)
   | { type: "generated"; code: string; origin: "rules" | "llm"; ms: number; notes?: readonly string[] }
   /** A try failed and the code is written anew. `attempt` counts from 2. */
@@ -109,6 +118,14 @@ export interface ExecuteOptions {
   session?: string;
 }
 
+export interface SearchOptions {
+  /** The most tools to return. */
+  limit?: number;
+  signal?: AbortSignal;
+  /** Hears how the tools were found: `by words only: no embedding model is set`. */
+  onNote?: (note: string) => void;
+}
+
 /** The whole way from a task to its result. */
 export interface Agent {
   readonly specificationVersion: "v1";
@@ -116,7 +133,7 @@ export interface Agent {
   executeCode(code: string, options?: ExecuteOptions): Promise<TaskResult>;
   discoverTools(options?: { signal?: AbortSignal }): Promise<CatalogSnapshot>;
   /** Ranks all tools for a query, best first. */
-  searchTools(query: string, options?: { limit?: number; signal?: AbortSignal }): Promise<RankedTool[]>;
+  searchTools(query: string, options?: SearchOptions): Promise<RankedTool[]>;
   /** What its sandbox holds and did. Absent or `undefined`: nothing has run yet, or nobody counts. */
   sandboxStats?(): SandboxStats | undefined;
   /** Ends what runs and frees everything. Safe to call twice. */

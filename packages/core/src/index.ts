@@ -58,6 +58,7 @@ export type {
   AgentEvent,
   ContextTokens,
   ExecuteOptions,
+  SearchOptions,
   SelectedTool,
   Stage,
   TaskResult,

@@ -33,6 +33,8 @@ export interface TypeChecker {
   readonly specificationVersion: "v1";
   /** The type errors, with their places in the code. Empty: none. */
   check(request: ReviewRequest): Promise<Finding[]>;
+  /** Begins to load what a check needs, where code to check is sure to come. */
+  prepare?(): void;
   /** Ends what checks. Safe to call twice. */
   dispose(): Promise<void>;
 }

@@ -14,6 +14,8 @@ export interface SelectRequest {
   /** The most tools to return. */
   limit?: number;
   signal?: AbortSignal;
+  /** Hears from `search` what `select` says in its `notes`. */
+  onNote?: (note: string) => void;
 }
 
 export interface Selection {
@@ -21,7 +23,7 @@ export interface Selection {
   selected: RankedTool[];
   /** The best of those left out, for "did you mean". */
   nearest: RankedTool[];
-  /** How it was chosen, for people: `compared by words only: no embedding model is set`. */
+  /** How it was chosen, for people: `by words only: no embedding model is set`. */
   notes?: string[];
 }
 

@@ -32,6 +32,7 @@ function verboseLines({
   timings,
   isolation,
   selectedTools,
+  selectionNotes = [],
   code,
   origin,
   contextTokens,
@@ -40,7 +41,8 @@ function verboseLines({
   const lines = [`Time: ${stages.join(", ")}.`];
   if (isolation !== null) lines.push(`Isolation: ${isolation.level} (${isolation.mechanisms.join(", ")}).`);
   if (selectedTools.length > 0) {
-    lines.push(`Selected: ${selectedTools.map(({ server, tool }) => `${server}.${tool}`).join(", ")}.`);
+    const how = selectionNotes.length === 0 ? "" : ` (${selectionNotes.join("; ")})`;
+    lines.push(`Selected: ${selectedTools.map(({ server, tool }) => `${server}.${tool}`).join(", ")}${how}.`);
   }
   lines.push(`Tokens kept out of context: ${contextTokens.saved} of ${contextTokens.direct}.`);
   if (origin !== "given" && code !== "") lines.push(`Code, by ${origin}:\n${code}`);

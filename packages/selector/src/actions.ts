@@ -19,10 +19,20 @@ const ACTION_WORDS = {
   execute: "run execute use call invoke apply import start launch perform",
 } as const;
 export type Action = keyof typeof ACTION_WORDS;
+/** A bit for each {@link Action}. */
+export type Actions = number;
+export const NO_ACTIONS: Actions = 0;
+const NAMES = Object.keys(ACTION_WORDS) as Action[];
+/** So many sets of actions there are. */
+export const ACTION_SETS = 1 << NAMES.length;
 
 /** Verbs that go with nearly every tool, and so can't choose one. */
-const GENERAL_ACTIONS: ReadonlySet<Action> = new Set(["read", "list", "write", "execute"]);
-const LOOKING_ACTIONS: ReadonlySet<Action> = new Set(["read", "list", "search", "compute"]);
+const GENERAL_ACTIONS = setOf("read", "list", "write", "execute");
+const LOOKING_ACTIONS = setOf("read", "list", "search", "compute");
+const EXECUTE = setOf("execute");
+const LIST = setOf("list");
+const COMPUTE = setOf("compute");
+const LIST_OR_SEARCH = setOf("list", "search");
 
 /** What a tool that lists is worth where something is asked about one thing, and the other way round. */
 const LIST_FACTOR = 0.92;
@@ -33,28 +43,35 @@ const OTHER_ACTION_FACTOR = 0.45;
 /** What a tool that changes things is worth where nobody asked for a change. */
 const UNASKED_CHANGE_FACTOR = 0.7;
 
-const ACTIONS_BY_WORD = new Map<string, Set<Action>>();
-const ACTIONS_BY_STEM = new Map<string, Set<Action>>();
-for (const [action, words] of Object.entries(ACTION_WORDS)) {
-  for (const word of words.split(/\s+/)) {
-    addTo(ACTIONS_BY_WORD, word, action as Action);
-    addTo(ACTIONS_BY_STEM, stem(word), action as Action);
+const ACTIONS_BY_WORD = new Map<string, Actions>();
+const ACTIONS_BY_STEM = new Map<string, Actions>();
+for (const action of NAMES) {
+  for (const word of ACTION_WORDS[action].split(/\s+/)) {
+    addTo(ACTIONS_BY_WORD, word, setOf(action));
+    addTo(ACTIONS_BY_STEM, stem(word), setOf(action));
   }
 }
-const NONE: ReadonlySet<Action> = new Set();
 
-function addTo(map: Map<string, Set<Action>>, key: string, action: Action): void {
-  map.set(key, (map.get(key) ?? new Set<Action>()).add(action));
+function addTo(map: Map<string, Actions>, key: string, actions: Actions): void {
+  map.set(key, (map.get(key) ?? NO_ACTIONS) | actions);
+}
+
+function setOf(...actions: Action[]): Actions {
+  return actions.reduce((set, action) => set | (1 << NAMES.indexOf(action)), NO_ACTIONS);
+}
+
+export function hasAction(actions: Actions | undefined, action: Action): boolean {
+  return ((actions ?? NO_ACTIONS) & setOf(action)) !== 0;
 }
 
 /** What an order that begins with this word asks for: `order` is one, `orders` is not. */
-export function askedActions(word: string): ReadonlySet<Action> {
-  return ACTIONS_BY_WORD.get(word) ?? NONE;
+export function askedActions(word: string): Actions {
+  return ACTIONS_BY_WORD.get(word) ?? NO_ACTIONS;
 }
 
 /** What a tool does whose name or description has this stem. */
-export function offeredActions(wordStem: string): ReadonlySet<Action> {
-  return ACTIONS_BY_STEM.get(wordStem) ?? NONE;
+export function offeredActions(wordStem: string): Actions {
+  return ACTIONS_BY_STEM.get(wordStem) ?? NO_ACTIONS;
 }
 
 /**
@@ -63,39 +80,29 @@ export function offeredActions(wordStem: string): ReadonlySet<Action> {
  */
 export function isGeneralVerb(wordStem: string, hasNumbers: boolean): boolean {
   const actions = offeredActions(wordStem);
-  return intersects(actions, GENERAL_ACTIONS) && !(hasNumbers && actions.has("compute"));
+  return (actions & GENERAL_ACTIONS) !== 0 && !(hasNumbers && (actions & COMPUTE) !== 0);
 }
 
 /** How well what a tool does goes with what is asked, 0 to 1. Unknown on either side goes with everything. */
-export function actionFactor(
-  asked: ReadonlySet<Action>,
-  offered: ReadonlySet<Action>,
-  asksForMany: boolean,
-): number {
-  if (offered.size === 0) {
+export function actionFactor(asked: Actions, offered: Actions, asksForMany: boolean): number {
+  if (offered === NO_ACTIONS) {
     return 1;
   }
-  if (asksForMany && (asked.size === 0 || intersects(asked, LOOKING_ACTIONS))) {
-    return offered.has("list") || offered.has("search")
-      ? 1
-      : ONE_FOR_MANY_FACTOR * actionFactor(asked, offered, false);
+  if (asksForMany && (asked === NO_ACTIONS || (asked & LOOKING_ACTIONS) !== 0)) {
+    return (offered & LIST_OR_SEARCH) !== 0 ? 1 : ONE_FOR_MANY_FACTOR * actionFactor(asked, offered, false);
   }
-  const looks = intersects(offered, LOOKING_ACTIONS);
-  if (asked.size === 0) {
+  const looks = (offered & LOOKING_ACTIONS) !== 0;
+  if (asked === NO_ACTIONS) {
     return looks ? 1 : UNASKED_CHANGE_FACTOR;
   }
-  if (intersects(asked, offered) || asked.has("execute") || offered.has("execute")) {
+  if ((asked & offered) !== 0 || ((asked | offered) & EXECUTE) !== 0) {
     return 1;
   }
-  if (intersects(asked, LOOKING_ACTIONS)) {
+  if ((asked & LOOKING_ACTIONS) !== 0) {
     if (!looks) {
       return UNASKED_CHANGE_FACTOR;
     }
-    return asked.has("list") || offered.has("list") ? LIST_FACTOR : 1;
+    return ((asked | offered) & LIST) !== 0 ? LIST_FACTOR : 1;
   }
   return OTHER_ACTION_FACTOR;
-}
-
-function intersects(one: ReadonlySet<Action>, other: ReadonlySet<Action>): boolean {
-  return [...one].some((action) => other.has(action));
 }

@@ -1,5 +1,6 @@
 import type { JsonSchema, ToolDefinition } from "@cem/core";
-import { stemsOf } from "./remembered-words.ts";
+import { splitStems } from "@cem/text";
+import type { Vocabulary } from "./vocabulary.ts";
 
 /** The parts of a definition that are searched, in the order of their bits in a field mask. */
 export const FIELDS = [
@@ -24,37 +25,87 @@ export function fieldMask(fields: readonly Field[]): number {
 const MAX_FIELD_WORDS = 512;
 /** Characters of one text that are read. */
 const MAX_FIELD_CHARACTERS = 8_192;
+const MAX_REMEMBERED_CHARACTERS = 100;
 const MAX_SUMMARY_CHARACTERS = 200;
 /** Levels of nested schemas whose properties count as parameters. */
 const MAX_SCHEMA_DEPTH = 3;
 const MAX_PROPERTIES = 256;
 
-/** A definition as words: what the index is built from. */
-export type Document = Record<Field, string[]>;
+/** Reads definitions as numbers of words: what the index is built from. */
+export class DocumentReader {
+  readonly #vocabulary: Vocabulary;
+  /** Catalogs say the same few thousand words again and again. */
+  readonly #known = new Map<string, readonly number[]>();
+  /** The last reading that each term was seen in. */
+  readonly #seenIn: number[] = [];
+  #reading = 0;
 
-export function toDocument(tool: ToolDefinition): Document {
-  const parameters: SchemaText = { names: [], texts: [] };
-  collect(tool.inputSchema, parameters, 0);
-  const output: SchemaText = { names: [], texts: [] };
-  if (tool.outputSchema !== undefined) {
-    collect(tool.outputSchema, output, 0);
+  constructor(vocabulary: Vocabulary) {
+    this.#vocabulary = vocabulary;
   }
-  const names =
-    tool.originalName === undefined || tool.originalName === tool.name
-      ? [tool.name]
-      : [tool.originalName, tool.name];
-  const summary = firstSentence(tool.description);
-  return {
-    name: unique(fieldStems(names)),
-    title: fieldStems([tool.annotations?.title ?? ""]),
-    server: unique(fieldStems([tool.server])),
-    description: fieldStems([tool.description.slice(summary.length)]),
-    summary: fieldStems([summary]),
-    parameter: unique(fieldStems(parameters.names)),
-    parameterText: unique(fieldStems(parameters.texts)),
-    output: unique(fieldStems(output.names)),
-    outputText: unique(fieldStems(output.texts)),
-  };
+
+  /** The terms of each of {@link FIELDS}. */
+  read(tool: ToolDefinition): number[][] {
+    const parameters = textsOf(tool.inputSchema);
+    const output = textsOf(tool.outputSchema);
+    const { name, originalName = name, server, description, annotations } = tool;
+    const summary = firstSentence(description);
+    return [
+      this.#unique(originalName === name ? [name] : [originalName, name]),
+      this.#terms([annotations?.title ?? ""]),
+      this.#unique([server]),
+      this.#terms([description.slice(summary.length)]),
+      this.#unique(parameters.names),
+      this.#unique(parameters.texts),
+      this.#unique(output.names),
+      this.#unique(output.texts),
+      this.#terms([summary]),
+    ];
+  }
+
+  #unique(texts: readonly string[]): number[] {
+    this.#reading += 1;
+    return this.#terms(texts).filter((term) => {
+      const isNew = this.#seenIn[term] !== this.#reading;
+      this.#seenIn[term] = this.#reading;
+      return isNew;
+    });
+  }
+
+  #terms(texts: readonly string[]): number[] {
+    const terms: number[] = [];
+    for (const text of texts) {
+      const end = typeof text === "string" ? Math.min(text.length, MAX_FIELD_CHARACTERS) : 0;
+      for (let at = 0; at < end; at++) {
+        const start = at;
+        while (at < end && isOfToken(text.charCodeAt(at))) at += 1;
+        if (at === start) continue;
+        for (const term of this.#termsOf(text.slice(start, at))) {
+          if (terms.length === MAX_FIELD_WORDS) return terms;
+          terms.push(term);
+        }
+      }
+    }
+    return terms;
+  }
+
+  #termsOf(token: string): readonly number[] {
+    const known = this.#known.get(token);
+    if (known !== undefined) return known;
+    const terms = splitStems(token).map((stem) => this.#vocabulary.add(stem));
+    if (token.length <= MAX_REMEMBERED_CHARACTERS) this.#known.set(token, terms);
+    return terms;
+  }
+}
+
+const ASCII_END = 128;
+/** Letters, digits and apostrophes: whatever else is ASCII stands between words. */
+const OF_TOKEN = Uint8Array.from({ length: ASCII_END }, (_, code) =>
+  /[A-Za-z0-9']/.test(String.fromCharCode(code)) ? 1 : 0,
+);
+
+function isOfToken(code: number): boolean {
+  return code >= ASCII_END || OF_TOKEN[code] === 1;
 }
 
 /** What a tool says of itself first is what it is for; the rest is how to use it. */
@@ -66,6 +117,12 @@ function firstSentence(description: string): string {
 interface SchemaText {
   names: string[];
   texts: string[];
+}
+
+function textsOf(schema: unknown): SchemaText {
+  const found: SchemaText = { names: [], texts: [] };
+  collect(schema, found, 0);
+  return found;
 }
 
 /** Definitions are other people's data: every keyword may hold anything. */
@@ -93,24 +150,4 @@ function collect(schema: unknown, into: SchemaText, depth: number): void {
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function fieldStems(texts: readonly string[]): string[] {
-  const stems: string[] = [];
-  for (const text of texts) {
-    if (typeof text !== "string") {
-      continue;
-    }
-    for (const stem of stemsOf(text.slice(0, MAX_FIELD_CHARACTERS))) {
-      if (stems.length === MAX_FIELD_WORDS) {
-        return stems;
-      }
-      stems.push(stem);
-    }
-  }
-  return stems;
-}
-
-function unique(words: string[]): string[] {
-  return [...new Set(words)];
 }

@@ -1,6 +1,7 @@
-import { actionFactor, type Action } from "./actions.ts";
+import { actionFactor, NO_ACTIONS } from "./actions.ts";
 import { FIELDS, type Field } from "./document.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
+import { highest } from "./ranking.ts";
 import type { Reading, Term } from "./reading.ts";
 import { synonymsOf } from "./synonyms.ts";
 
@@ -54,7 +55,6 @@ const MASK_CERTAINTY = Float32Array.from({ length: 1 << FIELDS.length }, (_, mas
   Math.max(0, ...FIELDS.map((field, at) => (mask & (1 << at) ? FIELD_CERTAINTY[field] : 0))),
 );
 
-const NO_ACTIONS: ReadonlySet<Action> = new Set();
 const ALL_FIELDS = (1 << FIELDS.length) - 1;
 const OWN_FIELDS = ALL_FIELDS & ~(1 << FIELDS.indexOf("server"));
 
@@ -82,7 +82,7 @@ export class FitJudge {
     for (const certainties of this.#hintCertainties) {
       addTimes(evidence, certainties, HINT_WEIGHT);
     }
-    const most = evidence.reduce((top, worth) => Math.max(top, worth), 0);
+    const most = highest(evidence);
     let known = positions(evidence, 0);
     if (known.length > MAX_CANDIDATES) {
       known = positions(evidence, most * CANDIDATE_SHARE);
@@ -107,7 +107,7 @@ export class FitJudge {
         surest,
         term.general ? Math.min(certainty, GENERAL_EVIDENCE * SURE_EVIDENCE) : certainty,
       );
-      if ((at > 0 || this.#reading.actions.size === 0) && !term.general) {
+      if ((at > 0 || this.#reading.actions === NO_ACTIONS) && !term.general) {
         objectCertainty = Math.max(objectCertainty, certainty);
       }
       if (certainty > 0) {
@@ -157,11 +157,8 @@ export class FitJudge {
   }
 
   #actionFactor(document: number): number {
-    return actionFactor(this.#reading.actions, this.#actionsOf(document), this.#reading.asksForMany);
-  }
-
-  #actionsOf(document: number): ReadonlySet<Action> {
-    return this.#index.actionsOf[document] ?? NO_ACTIONS;
+    const offered = this.#index.actionsOf[document] ?? NO_ACTIONS;
+    return actionFactor(this.#reading.actions, offered, this.#reading.asksForMany);
   }
 }
 
@@ -176,8 +173,9 @@ function positions(values: Float32Array, above: number): number[] {
 }
 
 function addTimes(totals: Float32Array, values: Float32Array | undefined, weight: number): void {
+  if (values === undefined) return;
   for (let at = 0; at < totals.length; at++) {
-    totals[at] = (totals[at] ?? 0) + weight * (values?.[at] ?? 0);
+    totals[at] = (totals[at] ?? 0) + weight * (values[at] ?? 0);
   }
 }
 

@@ -75,12 +75,12 @@ describe("createSelector", () => {
       const [first] = await selector.search({ task: "list tables", tools: sampleTools });
       expect(first?.tool.name).toBe("list_tables");
       const { notes } = await selector.select({ task: "list tables", tools: sampleTools });
-      expect(notes).toEqual(["compared by words only: the tools are still being embedded"]);
+      expect(notes).toEqual(["by words only: the tools are still being embedded"]);
       expect(selector.semantics).toMatchObject({ state: "computing", total: sampleTools.length });
       resolve();
       await selector.prepare(sampleTools);
       expect((await selector.search(request))[0]?.tool.server).toBe("weather");
-      expect((await selector.select(request)).notes).toEqual(["compared by words and by meaning"]);
+      expect((await selector.select(request)).notes).toEqual(["by words and by meaning"]);
       await inner.dispose?.();
     });
 
@@ -136,7 +136,7 @@ describe("createSelector", () => {
       expect(selector.semantics).toMatchObject({ state: "failed" });
       const { selected, notes } = await selector.select({ task: "list tables", tools: sampleTools });
       expect(selected[0]?.tool.name).toBe("list_tables");
-      expect(notes?.[0]).toMatch(/^compared by words only: There is no embedding model in /u);
+      expect(notes?.[0]).toMatch(/^by words only: There is no embedding model in /u);
       await selector.dispose();
     });
 
@@ -178,9 +178,13 @@ describe("createSelector", () => {
       const file = path.join(cacheDir, "index.bin");
       const written = await readFile(file);
       expect(await createSelector({ cacheDir }).search(query)).toEqual(expected);
-      await truncate(file, written.length - 5);
-      expect(await createSelector({ cacheDir }).search(query)).toEqual(expected);
-      expect(await readFile(file)).toEqual(written);
+      const flipped = Buffer.from(written);
+      flipped.writeUInt8(flipped.readUInt8(flipped.length - 5) ^ 1, flipped.length - 5);
+      for (const spoil of [() => truncate(file, written.length - 5), () => writeFile(file, flipped)]) {
+        await spoil();
+        expect(await createSelector({ cacheDir }).search(query)).toEqual(expected);
+        expect(await readFile(file)).toEqual(written);
+      }
       const fewer = { ...query, tools: many.slice(0, 550) };
       expect(await createSelector({ cacheDir }).search(fewer)).toEqual(await createSelector().search(fewer));
     });

@@ -1,19 +1,14 @@
 import { createHash, randomUUID } from "node:crypto";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { crc32 } from "node:zlib";
 import type { ToolDefinition } from "@cem/core";
-import {
-  describeTools,
-  INDEX_PARAMETERS,
-  sortTools,
-  type LexicalIndex,
-  type Postings,
-} from "./lexical-index.ts";
-import { rememberWords, wordsOf } from "./remembered-words.ts";
+import { assembleIndex, type LexicalIndex, type ToolFacts } from "./lexical-index.ts";
+import { INDEX_PARAMETERS, type Postings } from "./postings.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
 /** Raised whenever what is indexed, or how it is written down, changes. */
-const FORMAT = "cem-selector-1";
+const FORMAT = "cem-selector-2";
 const ARRAYS = {
   starts: Uint32Array,
   documents: Uint32Array,
@@ -22,6 +17,10 @@ const ARRAYS = {
   inverseFrequency: Float32Array,
   fieldsOf: Uint16Array,
   nameWeights: Float32Array,
+  order: Uint32Array,
+  serverOf: Uint32Array,
+  actionsOf: Uint16Array,
+  verbClassesOf: Uint16Array,
 } as const;
 type ArrayName = keyof typeof ARRAYS;
 const NAMES = Object.keys(ARRAYS) as ArrayName[];
@@ -32,15 +31,12 @@ const HEADER_LENGTH_BYTES = 4;
 interface Header {
   format: string;
   hash: string;
-  words: string[];
-  /** The words of each name of a tool and of its server, in the order of the tools. */
-  names: string[];
+  /** Of all that follows the header. */
+  checksum: number;
+  /** How long the texts are, in bytes: the vocabulary, then the words of the names, an entry a line. */
+  textBytes: [number, number];
+  /** How many numbers each array has. */
   lengths: number[];
-}
-
-interface FiledIndex extends Postings {
-  vocabulary: Vocabulary;
-  names: string[];
 }
 
 /** Keeps the index of the last large catalog in a file, so that the next process need not build it. */
@@ -53,16 +49,11 @@ export class IndexFile {
 
   /** `undefined` when there is none for these tools, or it is broken. */
   async read(hash: string, tools: readonly ToolDefinition[]): Promise<LexicalIndex | undefined> {
-    const bytes = await readFile(this.#file()).catch(() => undefined);
-    const content = bytes === undefined ? undefined : parse(bytes, keyOf(hash));
-    if (content === undefined) return undefined;
-    const { names, ...postings } = content;
-    const sorted = sortTools(tools);
-    for (const [at, name] of sorted.flatMap(namesOf).entries()) {
-      const words = names[at] ?? "";
-      rememberWords(name, words === "" ? [] : words.split(" "));
+    try {
+      return parse(await readFile(this.#file()), keyOf(hash), tools);
+    } catch {
+      return undefined;
     }
-    return { tools: sorted, ...postings, ...describeTools(sorted) };
   }
 
   /** Replaces the file at once or not at all. One that can't be written is no failure. */
@@ -88,60 +79,72 @@ function keyOf(hash: string): string {
 }
 
 function serialise(index: LexicalIndex, hash: string): Buffer {
+  const vocabulary = Buffer.from(index.vocabulary.words.join("\n"));
+  const names = Buffer.from(index.names.words.join("\n"));
   const arrays = NAMES.map((name) => index[name]);
+  const body = Buffer.concat([
+    ...aligned(Buffer.concat([vocabulary, names])),
+    ...arrays.flatMap((array) => aligned(Buffer.from(array.buffer, array.byteOffset, array.byteLength))),
+  ]);
   const header: Header = {
     format: FORMAT,
     hash,
-    words: [...index.vocabulary.words],
-    names: index.tools.flatMap(namesOf).map((name) => wordsOf(name).join(" ")),
+    checksum: crc32(body),
+    textBytes: [vocabulary.length, names.length],
     lengths: arrays.map(({ length }) => length),
   };
   const text = Buffer.from(JSON.stringify(header));
   const length = Buffer.alloc(HEADER_LENGTH_BYTES);
   length.writeUInt32LE(text.length);
-  const parts: Buffer[] = [length, text, padding(text.length)];
-  for (const array of arrays) {
-    parts.push(Buffer.from(array.buffer, array.byteOffset, array.byteLength), padding(array.byteLength));
-  }
-  return Buffer.concat(parts);
+  return Buffer.concat([length, ...aligned(text), body]);
 }
 
-function namesOf({ server, name, originalName }: ToolDefinition): string[] {
-  return [server, name, originalName ?? name];
+function aligned(bytes: Buffer): Buffer[] {
+  return [bytes, Buffer.alloc(paddingOf(bytes.length))];
 }
 
-function padding(size: number): Buffer {
-  return Buffer.alloc((ALIGNMENT_BYTES - (size % ALIGNMENT_BYTES)) % ALIGNMENT_BYTES);
+function paddingOf(size: number): number {
+  return (ALIGNMENT_BYTES - (size % ALIGNMENT_BYTES)) % ALIGNMENT_BYTES;
 }
 
-function parse(bytes: Buffer, hash: string): FiledIndex | undefined {
-  try {
-    const length = bytes.readUInt32LE(0);
-    const text = bytes.toString("utf8", HEADER_LENGTH_BYTES, HEADER_LENGTH_BYTES + length);
-    const header = JSON.parse(text) as Header;
-    if (header.format !== FORMAT || header.hash !== hash) return undefined;
-    const vocabulary = new Vocabulary();
-    for (const word of header.words) vocabulary.add(word);
-    let at = HEADER_LENGTH_BYTES + length + padding(length).length;
-    const take = <Name extends ArrayName>(name: Name): InstanceType<(typeof ARRAYS)[Name]> => {
-      const type = ARRAYS[name];
-      const size = (header.lengths[NAMES.indexOf(name)] ?? 0) * type.BYTES_PER_ELEMENT;
-      if (at + size > bytes.length) throw new RangeError("The file was cut off.");
-      const copy = new Uint8Array(bytes.subarray(at, at + size)).buffer;
-      at += size + padding(size).length;
-      return new type(copy) as InstanceType<(typeof ARRAYS)[Name]>;
-    };
-    const postings = {
-      starts: take("starts"),
-      documents: take("documents"),
-      impacts: take("impacts"),
-      masks: take("masks"),
-      inverseFrequency: take("inverseFrequency"),
-      fieldsOf: take("fieldsOf"),
-      nameWeights: take("nameWeights"),
-    };
-    return { vocabulary, names: header.names, ...postings };
-  } catch {
-    return undefined;
-  }
+/** The arrays stay views of the file. */
+function parse(
+  bytes: Buffer<ArrayBuffer>,
+  hash: string,
+  tools: readonly ToolDefinition[],
+): LexicalIndex | undefined {
+  const length = bytes.readUInt32LE(0);
+  const text = bytes.toString("utf8", HEADER_LENGTH_BYTES, HEADER_LENGTH_BYTES + length);
+  const header = JSON.parse(text) as Header;
+  if (header.format !== FORMAT || header.hash !== hash) return undefined;
+  const start = HEADER_LENGTH_BYTES + length + paddingOf(length);
+  const body =
+    bytes.byteOffset % ALIGNMENT_BYTES === 0 ? bytes.subarray(start) : Buffer.from(bytes.subarray(start));
+  if (crc32(body) !== header.checksum) return undefined;
+  const [wordBytes, nameBytes] = header.textBytes;
+  const vocabulary = new Vocabulary();
+  for (const word of body.toString("utf8", 0, wordBytes).split("\n")) vocabulary.add(word);
+  const words = body.toString("utf8", wordBytes, wordBytes + nameBytes).split("\n");
+  let at = wordBytes + nameBytes + paddingOf(wordBytes + nameBytes);
+  const take = <Name extends ArrayName>(name: Name): InstanceType<(typeof ARRAYS)[Name]> => {
+    const type = ARRAYS[name];
+    const count = header.lengths[NAMES.indexOf(name)] ?? 0;
+    const array = new type(body.buffer, body.byteOffset + at, count);
+    at += array.byteLength + paddingOf(array.byteLength);
+    return array as InstanceType<(typeof ARRAYS)[Name]>;
+  };
+  const numbers: Postings & ToolFacts = {
+    starts: take("starts"),
+    documents: take("documents"),
+    impacts: take("impacts"),
+    masks: take("masks"),
+    inverseFrequency: take("inverseFrequency"),
+    fieldsOf: take("fieldsOf"),
+    nameWeights: take("nameWeights"),
+    order: take("order"),
+    serverOf: take("serverOf"),
+    actionsOf: take("actionsOf"),
+    verbClassesOf: take("verbClassesOf"),
+  };
+  return assembleIndex(tools, vocabulary, words, numbers);
 }

@@ -68,7 +68,8 @@ function coverOf(index: LexicalIndex, text: string, scores: Float32Array): numbe
 /** The documents with the highest scores above 0, best first; equal scores in the order of their ids. */
 function highest(scores: Float32Array, count: number): RankedDocument[] {
   const best: RankedDocument[] = [];
-  for (const [document, score] of scores.entries()) {
+  for (let document = 0; document < scores.length; document++) {
+    const score = scores[document] ?? 0;
     if (score > (best.length < count ? 0 : (best.at(-1)?.score ?? 0))) {
       const at = best.findIndex((other) => other.score < score);
       best.splice(at < 0 ? best.length : at, 0, { document, score });

@@ -79,7 +79,8 @@ export function idealScore(index: LexicalIndex, text: string): number {
 
 export function highest(scores: Float32Array): number {
   let top = 0;
-  for (const score of scores) {
+  for (let document = 0; document < scores.length; document++) {
+    const score = scores[document] ?? 0;
     if (score > top) {
       top = score;
     }

@@ -1,5 +1,5 @@
 import { isStopWord, splitWords, stem } from "@cem/text";
-import { askedActions, isGeneralVerb, type Action } from "./actions.ts";
+import { askedActions, isGeneralVerb, NO_ACTIONS, type Actions } from "./actions.ts";
 import { fieldMask } from "./document.ts";
 import { readHints, type Hint } from "./hints.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
@@ -67,7 +67,7 @@ export interface Reading {
   terms: Term[];
   hints: Hint[];
   /** What its leading verb asks for; empty when it has none that is known. */
-  actions: ReadonlySet<Action>;
+  actions: Actions;
   /** Whether it speaks of something said before: `read it back`. */
   refersBack: boolean;
   /** Whether all of a kind, or one out of them, is asked for: `which tables are there`. */
@@ -78,7 +78,7 @@ export interface Reading {
 export function readPart(text: string, index: LexicalIndex): Reading {
   const { hints, rest } = readHints(text);
   const terms = new Map<string, Term>();
-  let actions: ReadonlySet<Action> | undefined;
+  let actions: Actions | undefined;
   const hasNumbers = NUMBERS.test(text.slice(0, MAX_NUMBER_SEARCH_CHARACTERS));
   let afterPreposition = false;
   let afterDegree = false;
@@ -94,7 +94,7 @@ export function readPart(text: string, index: LexicalIndex): Reading {
         afterDegree = DEGREES.has(word);
         opens = false;
         modifier = undefined;
-        actions ??= nonEmpty(askedActions(word));
+        actions ??= askedActions(word) || undefined;
         continue;
       }
       const leads = terms.size === 0;
@@ -115,7 +115,8 @@ export function readPart(text: string, index: LexicalIndex): Reading {
       if (modifier !== undefined && known && !term.general) {
         modifier.weight = MODIFIER_WEIGHT;
       }
-      modifier = known || term.general || (leads && (actions?.size ?? 0) > 0) ? undefined : term;
+      modifier =
+        known || term.general || (leads && (actions ?? NO_ACTIONS) !== NO_ACTIONS) ? undefined : term;
       if (!terms.has(key) && terms.size < MAX_PART_WORDS) {
         terms.set(key, term);
       }
@@ -124,14 +125,10 @@ export function readPart(text: string, index: LexicalIndex): Reading {
   return {
     terms: [...terms.values()],
     hints,
-    actions: actions ?? new Set(),
+    actions: actions ?? NO_ACTIONS,
     refersBack: REFERENCE.test(rest),
     asksForMany: ASKS_FOR_MANY.test(text.slice(0, MAX_NUMBER_SEARCH_CHARACTERS)),
   };
-}
-
-function nonEmpty<T>(set: ReadonlySet<T>): ReadonlySet<T> | undefined {
-  return set.size > 0 ? set : undefined;
 }
 
 /** What stands only in the prose about parameters and results may be an example of a value. */

@@ -2,6 +2,7 @@ import type { RankedTool } from "@cem/core";
 import { isStopWord, splitWords, stem } from "@cem/text";
 import type { LexicalIndex } from "./lexical-index.ts";
 import type { NamedTools } from "./named-tools.ts";
+import { highest } from "./ranking.ts";
 import { isRequestStem } from "./query.ts";
 
 /** A tool named in the text stands above every other, and keeps its rank among the named. */
@@ -29,8 +30,11 @@ export function rankAll(
   limit: number,
   otherwise: string = SPELLED_ALIKE,
 ): RankedTool[] {
-  const scores = given.map((score) => score * UNNAMED_SCORE);
-  const top = scores.reduce((best, score) => Math.max(best, score), 0);
+  const scores = new Float32Array(given.length);
+  for (let document = 0; document < scores.length; document++) {
+    scores[document] = (given[document] ?? 0) * UNNAMED_SCORE;
+  }
+  const top = highest(scores);
   for (const document of named.spoken) {
     scores[document] = Math.min(UNNAMED_SCORE, (scores[document] ?? 0) + SPOKEN_NAME_GAIN * top);
   }

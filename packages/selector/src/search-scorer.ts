@@ -1,4 +1,4 @@
-import { actionFactor, type Action } from "./actions.ts";
+import { ACTION_SETS, actionFactor } from "./actions.ts";
 import { fieldMask } from "./document.ts";
 import { Expansions, type Expansion } from "./expansions.ts";
 import type { Hint } from "./hints.ts";
@@ -103,15 +103,16 @@ export class SearchScorer {
 
   #temper({ totals, named }: Tally, reading: Reading, asked: number): void {
     const { nameWeights, actionsOf, verbClassesOf } = this.#index;
-    const actions = new Map<ReadonlySet<Action> | undefined, number>();
+    // 0 where it is not worked out yet.
+    const actions = new Float64Array(ACTION_SETS);
     for (let document = 0; document < totals.length; document++) {
       const total = totals[document] ?? 0;
       if (total === 0) continue;
-      const offered = actionsOf[document];
-      let action = actions.get(offered);
-      if (action === undefined) {
-        action = offered === undefined ? 1 : actionFactor(reading.actions, offered, false);
-        actions.set(offered, action);
+      const offered = actionsOf[document] ?? 0;
+      let action = actions[offered] ?? 0;
+      if (action === 0) {
+        action = actionFactor(reading.actions, offered, false);
+        actions[offered] = action;
       }
       const cover = Math.min(1, (named[document] ?? 0) / (nameWeights[document] || Infinity));
       const verbs = verbClassesOf[document] ?? 0;

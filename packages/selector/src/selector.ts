@@ -74,11 +74,13 @@ export function createSelector(settings: SelectorSettings = {}): Selector {
       tools,
       limit = DEFAULT_SEARCH_LIMIT,
       signal,
+      onNote,
     }: SelectRequest): Promise<RankedTool[]> {
       signal?.throwIfAborted();
       const { index, ranking } = await catalogs.get(tools);
       const text = task.slice(0, MAX_TASK_CHARACTERS);
       const meaning = await semantic?.similarities(index, text, signal);
+      for (const note of notesOn(semantic?.state, meaning)) onNote?.(note);
       const scores = ranking.rank(text);
       const named = findNamed(index.names, text);
       if (meaning === undefined) return rankAll(index, scores, named, text, limit);
@@ -88,8 +90,8 @@ export function createSelector(settings: SelectorSettings = {}): Selector {
 }
 
 function notesOn(state: SemanticState | undefined, meaning: Float32Array | undefined): string[] {
-  if (meaning !== undefined) return ["compared by words and by meaning"];
-  if (state === undefined) return ["compared by words only: no embedding model is set"];
-  if (state.state === "failed") return [`compared by words only: ${state.reason}`];
-  return ["compared by words only: the tools are still being embedded"];
+  if (meaning !== undefined) return ["by words and by meaning"];
+  if (state === undefined) return ["by words only: no embedding model is set"];
+  if (state.state === "failed") return [`by words only: ${state.reason}`];
+  return ["by words only: the tools are still being embedded"];
 }

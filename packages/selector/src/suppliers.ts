@@ -1,5 +1,6 @@
 import type { ToolDefinition } from "@cem/core";
 import { splitStems } from "@cem/text";
+import { hasAction } from "./actions.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
 import { synonymsOf } from "./synonyms.ts";
 
@@ -30,7 +31,7 @@ export function findSupplier(index: LexicalIndex, document: number, part: string
     (other, at) =>
       at !== document &&
       index.serverOf[at] === index.serverOf[document] &&
-      index.actionsOf[at]?.has("list") === true &&
+      hasAction(index.actionsOf[at], "list") &&
       needsNothing(other) &&
       splitStems(other.name).some((word) => wanted.includes(word)),
   );

@@ -1,5 +1,6 @@
 import type { RankedTool, Selection } from "@cem/core";
 import { toolId } from "@cem/core";
+import { hasAction } from "./actions.ts";
 import type { IndexedCatalog } from "./catalog-cache.ts";
 import { FitJudge, type Fit } from "./fit.ts";
 import { isPath, type Hint } from "./hints.ts";
@@ -9,7 +10,7 @@ import { likeness } from "./likeness.ts";
 import { findNamed, type NamedTools } from "./named-tools.ts";
 import { isPlainOperation } from "./plain-operations.ts";
 import { partsOf, type Part } from "./parts.ts";
-import { createScorer, type Scorer } from "./ranking.ts";
+import { createScorer, highest, type Scorer } from "./ranking.ts";
 import { readPart, type Reading } from "./reading.ts";
 import { knownWords, matchReason, NAMED_REASON, ranked } from "./results.ts";
 import type { SearchRanking } from "./search-ranking.ts";
@@ -146,10 +147,7 @@ export class TaskSelection {
   /** Best first. Tools that fit alike are ordered by BM25F, then by id. */
   #rank(text: string, judge: FitJudge): Fit[] {
     const scores = this.#score(text);
-    let top = 0;
-    for (const score of scores) {
-      top = Math.max(top, score);
-    }
+    const top = highest(scores);
     const order = (fit: Fit) => fit.score + (RANK_WEIGHT * (scores[fit.document] ?? 0)) / (top || 1);
     return judge
       .candidates()
@@ -205,14 +203,14 @@ export class TaskSelection {
   /** `copy a.txt`, `update state.json`: what changes a file reads it first. */
   #addReader(writer: Fit, part: Part, fits: readonly Fit[]): void {
     const { actionsOf, serverOf } = this.#index;
-    if (!CHANGES.test(part.text) || actionsOf[writer.document]?.has("write") !== true) {
+    if (!CHANGES.test(part.text) || !hasAction(actionsOf[writer.document], "write")) {
       return;
     }
     const reader = fits.find(
       ({ document, hinted }) =>
         serverOf[document] === serverOf[writer.document] &&
         hinted.length > 0 &&
-        actionsOf[document]?.has("read") === true,
+        hasAction(actionsOf[document], "read"),
     );
     if (reader !== undefined) {
       this.#chooseFit(reader, this.#threshold);

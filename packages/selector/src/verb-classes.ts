@@ -1,5 +1,4 @@
 import { splitWords, stem } from "@cem/text";
-import { wordsOf } from "./remembered-words.ts";
 
 /** Verbs that ask for the same kind of work, a line each. Finer than what a tool may be chosen by: it orders alike ones. */
 const CLASSES = `
@@ -36,9 +35,9 @@ export function askedVerbClass(text: string): number {
   return words.map(bitOf).find((bit) => bit !== 0) ?? 0;
 }
 
-/** The classes of all verbs in a name, a bit each. */
-export function verbClassesOf(name: string): number {
-  return wordsOf(name).reduce<number>((bits, word) => bits | bitOf(word), 0);
+/** The classes of all verbs among the words of a name, a bit each. */
+export function verbClassesOf(words: readonly string[]): number {
+  return words.reduce<number>((bits, word) => bits | bitOf(word), 0);
 }
 
 function bitOf(word: string): number {

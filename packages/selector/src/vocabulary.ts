@@ -1,6 +1,6 @@
-import { characterNgrams, editDistance } from "@cem/text";
+import { editDistance } from "@cem/text";
+import { GramIndex } from "./gram-index.ts";
 
-const GRAM_SIZE = 3;
 /** Shorter words have too few n-grams to be told apart by them. */
 const MIN_WORD_CHARACTERS = 4;
 /** How alike two words must be, by their shared n-grams (Dice), to stand in for each other. */
@@ -24,8 +24,7 @@ export class Vocabulary {
   readonly #numbers = new Map<string, number>();
   readonly #words: string[] = [];
   readonly #similar = new Map<string, SimilarWord[]>();
-  #grams: Map<string, number[]> | undefined;
-  #gramCounts: number[] = [];
+  #grams: GramIndex | undefined;
 
   /** In the order of their numbers. */
   get words(): readonly string[] {
@@ -65,20 +64,12 @@ export class Vocabulary {
   }
 
   #findSimilar(word: string): SimilarWord[] {
-    const postings = (this.#grams ??= this.#indexGrams());
-    const shared = new Map<number, number>();
-    const grams = new Set(characterNgrams(word, GRAM_SIZE));
-    for (const gram of grams) {
-      for (const term of postings.get(gram) ?? []) {
-        shared.set(term, (shared.get(term) ?? 0) + 1);
-      }
-    }
+    const comparable = (known: string) => (known.length < MIN_WORD_CHARACTERS ? "" : known);
+    this.#grams ??= new GramIndex(this.#words.map(comparable));
     const self = this.find(word);
     const found: SimilarWord[] = [];
-    for (const [term, count] of shared) {
-      const alike = (2 * count) / (grams.size + (this.#gramCounts[term] ?? 0));
-      const similarity =
-        alike < MIN_COMPARED_SIMILARITY ? alike : Math.max(alike, this.#typoSimilarity(word, term));
+    for (const { text: term, similarity: alike } of this.#grams.alike(word, MIN_COMPARED_SIMILARITY)) {
+      const similarity = Math.max(alike, this.#typoSimilarity(word, term));
       if (similarity >= MIN_SIMILARITY && term !== self) {
         found.push({ term, similarity });
       }
@@ -97,23 +88,6 @@ export class Vocabulary {
       edits <= Math.floor(known.length / CHARACTERS_PER_TYPO) ||
       (edits === 2 && sortLetters(word) === sortLetters(known));
     return isTypo ? TYPO_SIMILARITY : 0;
-  }
-
-  #indexGrams(): Map<string, number[]> {
-    const postings = new Map<string, number[]>();
-    for (const [term, word] of this.#words.entries()) {
-      const grams = word.length < MIN_WORD_CHARACTERS ? [] : new Set(characterNgrams(word, GRAM_SIZE));
-      this.#gramCounts[term] = Math.max(1, [...grams].length);
-      for (const gram of grams) {
-        const list = postings.get(gram);
-        if (list === undefined) {
-          postings.set(gram, [term]);
-        } else {
-          list.push(term);
-        }
-      }
-    }
-    return postings;
   }
 }
 

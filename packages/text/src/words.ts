@@ -1,6 +1,9 @@
 /** Longer words are cut, so that one endless word costs no more than a normal one. In UTF-16 units. */
 export const MAX_WORD_CHARACTERS = 64;
 
+const PLAIN_WORD = /^[A-Z]?[a-z]{1,63}$/;
+const PLAIN_TEXT = /^[\0-\x7f]*$/;
+const PLAIN_RUN = /[A-Za-z0-9]+(?:'[A-Za-z]+)*/g;
 const RUN = /[\p{L}\p{N}\p{M}]+(?:['’]\p{L}+)*/gu;
 const ASCII = /^[\x20-\x7e]*$/;
 const ASCII_WORD = /[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+/g;
@@ -37,8 +40,9 @@ const FOLDABLE = /[ßæÆœŒøØłŁđĐıς]/g;
  * characters. Time grows with the length of the text, whatever is in it.
  */
 export function splitWords(text: string): string[] {
+  if (PLAIN_WORD.test(text)) return [text.toLowerCase()];
   const words: string[] = [];
-  for (const [run] of text.matchAll(RUN)) {
+  for (const run of text.match(PLAIN_TEXT.test(text) ? PLAIN_RUN : RUN) ?? []) {
     const plain = run.includes("'") || run.includes("’") ? withoutApostrophes(run) : run;
     if (ASCII.test(plain)) {
       pushMatches(words, plain, ASCII_WORD);
@@ -58,7 +62,7 @@ export function identifierKey(name: string): string {
 }
 
 function pushMatches(words: string[], run: string, pattern: RegExp): void {
-  for (const [word] of run.matchAll(pattern)) {
+  for (const word of run.match(pattern) ?? []) {
     words.push(word.slice(0, MAX_WORD_CHARACTERS).toLowerCase());
   }
 }

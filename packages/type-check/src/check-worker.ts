@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import type { ToolFolders } from "./guest-files.ts";
+import type { ToolFolders } from "./host-files.ts";
 import type { CheckRequest } from "./program-check.ts";
 import type { WorkerAnswer, WorkerMessage } from "./worker-messages.ts";
 

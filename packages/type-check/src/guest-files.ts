@@ -1,46 +1,34 @@
-import { readFileSync, realpathSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import path from "node:path";
 import ts from "typescript";
 import { GUEST_GLOBALS } from "./guest-globals.ts";
+import { HostFiles, type ToolFolders } from "./host-files.ts";
 import { unknownAsAny } from "./unknown-as-any.ts";
+import { hashOf } from "./verdict-file.ts";
 
 /** Where the checked program stands, as the guest sees it. */
 export const PROGRAM_FILE = "/workspace/program.ts";
 export const LIBRARY_FOLDER = "/lib/";
-/** The tools' files once more, where nothing is written in their place. */
-export const FILES_FOLDER = "/files/";
 const GLOBALS_FILE = "/workspace/globals.d.ts";
 const LIBRARY_NAME = /^lib(?:\.[a-z0-9]+)*\.d\.ts$/u;
-const SOURCE_NAME = /\.[cm]?ts$/u;
-/** A larger file counts as not there: what is imported from it is `any`. */
-const MAX_FILE_BYTES = 4 * 1024 * 1024;
-
-/** The folders on the host that the checker may read, beside TypeScript's own library. */
-export interface ToolFolders {
-  serversDir?: string;
-  skillsDir?: string;
-}
 
 interface KnownFile {
   stamp: string;
   text: string;
+  /** Of what the host has. */
+  hash?: string;
 }
 
 /** The files a check sees: the program, the tools and the library. Nothing else on the host can be named. */
 export class GuestFiles {
-  readonly #folders: readonly { guest: string; host: string }[];
+  readonly #host: HostFiles;
   readonly #library = path.dirname(ts.sys.getExecutingFilePath());
   readonly #known = new Map<string, KnownFile>();
   readonly #written = new Map<string, KnownFile>([[GLOBALS_FILE, { stamp: "1", text: GUEST_GLOBALS }]]);
   #writes = 0;
 
-  constructor({ serversDir, skillsDir }: ToolFolders) {
-    this.#folders = ["/workspace/", FILES_FOLDER]
-      .flatMap((above) => [
-        { guest: `${above}servers/`, host: serversDir },
-        { guest: `${above}skills/`, host: skillsDir },
-      ])
-      .flatMap(({ guest, host }) => (host === undefined ? [] : [{ guest, host }]));
+  constructor(folders: ToolFolders) {
+    this.#host = new HostFiles(folders);
   }
 
   /** What every check begins with. */
@@ -72,13 +60,16 @@ export class GuestFiles {
     return this.#find(file)?.stamp ?? "missing";
   }
 
+  /** The content's hash of a file of the host; `undefined` for one that is written here, or missing. */
+  hostHash(file: string): string | undefined {
+    return this.#find(file)?.hash;
+  }
+
   #find(file: string): KnownFile | undefined {
     const written = this.#written.get(file);
     if (written !== undefined) return written;
     if (file.startsWith(LIBRARY_FOLDER)) return this.#libraryFile(file);
-    const folder = this.#folders.find(({ guest }) => file.startsWith(guest));
-    if (folder === undefined || !SOURCE_NAME.test(file)) return undefined;
-    return this.#hostFile(file, folder.host, file.slice(folder.guest.length));
+    return this.#hostFile(file);
   }
 
   #libraryFile(file: string): KnownFile | undefined {
@@ -95,17 +86,13 @@ export class GuestFiles {
     }
   }
 
-  /** A link may stand in a tool folder; what it leads to has to be in there too. */
-  #hostFile(file: string, folder: string, name: string): KnownFile | undefined {
+  #hostFile(file: string): KnownFile | undefined {
     try {
-      const real = realpathSync(path.join(folder, name));
-      if (!real.startsWith(realpathSync(folder) + path.sep)) return undefined;
-      const { size, mtimeMs } = statSync(real);
-      if (size > MAX_FILE_BYTES) return undefined;
-      const stamp = `${mtimeMs} ${size}`;
+      const found = this.#host.find(file);
       const known = this.#known.get(file);
-      if (known?.stamp === stamp) return known;
-      const read = { stamp, text: unknownAsAny(readFileSync(real, "utf8")) };
+      if (found === undefined || known?.stamp === found.stamp) return found && known;
+      const text = found.read();
+      const read = { stamp: found.stamp, text: unknownAsAny(text), hash: hashOf(text) };
       this.#known.set(file, read);
       return read;
     } catch {

@@ -1,9 +1,11 @@
 import type { Finding, ToolKind } from "@cem/core";
 import ts from "typescript";
 import { explain } from "./explain.ts";
-import { FILES_FOLDER, GuestFiles, PROGRAM_FILE, type ToolFolders } from "./guest-files.ts";
+import { GuestFiles, LIBRARY_FOLDER, PROGRAM_FILE } from "./guest-files.ts";
+import { FILES_FOLDER, type ToolFolders } from "./host-files.ts";
 import { createService } from "./service.ts";
 import { unknownAsAny } from "./unknown-as-any.ts";
+import { MISSING_FILE, type FileHashes } from "./verdict-file.ts";
 
 /** A tool as the checker needs it. */
 export interface CheckedTool {
@@ -21,6 +23,8 @@ export interface CheckRequest {
 
 /** Beside a module, the signatures of its tools on the host. */
 const HOST_TOOLS_FILE = "host-tools.cem.d.ts";
+/** TypeScript's word for an import that leads nowhere. */
+const UNRESOLVED_IMPORT = 2307;
 /** More findings than this help nobody. */
 const MAX_FINDINGS = 20;
 
@@ -31,6 +35,8 @@ export class ProgramCheck {
   readonly #strict: ts.LanguageService;
   #lenient: ts.LanguageService | undefined;
   #declared: string[] = [];
+  /** Modules that have no file, as files. */
+  #absent: string[] = [];
 
   constructor(folders: ToolFolders) {
     this.#files = new GuestFiles(folders);
@@ -55,21 +61,39 @@ export class ProgramCheck {
   }
 
   /**
+   * The tools' files that the last check went by. `undefined` where an import led nowhere: a file may come to stand
+   * there.
+   */
+  filesOfLastCheck(): FileHashes | undefined {
+    const files: FileHashes = {};
+    const diagnostics = this.#strict.getSemanticDiagnostics(PROGRAM_FILE);
+    if (diagnostics.some(({ code }) => code === UNRESOLVED_IMPORT)) return undefined;
+    for (const { fileName } of this.#strict.getProgram()?.getSourceFiles() ?? []) {
+      const hash = fileName.startsWith(LIBRARY_FOLDER) ? undefined : this.#files.hostHash(fileName);
+      if (hash !== undefined) files[fileName] = hash;
+    }
+    for (const file of this.#absent) files[file] = MISSING_FILE;
+    return files;
+  }
+
+  /**
    * Tools that have no module of their own are known by their signatures. Those on the host may stand beside tools in
    * files, in one module, where what the file says is the better source.
    */
   #declare(tools: readonly CheckedTool[]): void {
     for (const file of this.#declared) this.#files.remove(file);
     this.#declared = [];
+    this.#absent = [];
     for (const [module, group] of Map.groupBy(tools, (tool) => tool.module)) {
       const file = module.replace(/^\./u, "/workspace");
       const onDisk = this.#files.exists(file);
+      const original = file.replace(/^\/workspace\//u, FILES_FOLDER);
+      if (!onDisk) this.#absent.push(original);
       const declared = group.filter(({ kind }) => kind === "host" || !onDisk);
       if (declared.length === 0) continue;
       const signatures = declared.map(({ signature }) => signature.replaceAll(/[\r\n]+/gu, " "));
       const text = signatures.map((signature) => `export declare function ${signature};\n`).join("");
       if (onDisk) this.#write(file.replace(/[^/]+$/u, HOST_TOOLS_FILE), unknownAsAny(text));
-      const original = file.replace(/^\/workspace\//u, FILES_FOLDER);
       // Of two exports of one name the first holds.
       const both = `export * from ${JSON.stringify(original)};\nexport * from "./${HOST_TOOLS_FILE}";\n`;
       this.#write(file, onDisk ? both : unknownAsAny(text));

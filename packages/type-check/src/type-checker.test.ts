@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import type { Finding, ToolDefinition, TypeChecker } from "@cem/core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createTypeChecker } from "./type-checker.ts";
 
 const root = path.resolve(import.meta.dirname, "../../..");
@@ -259,6 +259,54 @@ describe("createTypeChecker", () => {
         "export async function buy(): Promise<{ id: number; price: number }> { return { id: 1, price: 2 }; }",
       );
       expect(await own.check({ code: `${code}\n`, tools: [] })).toEqual([]);
+    });
+  });
+
+  describe("with a folder for what passed", () => {
+    let folder: string;
+    let serversDir: string;
+    let cacheDir: string;
+    const code = 'import { buy } from "./servers/shop/index.ts";\nexport default (await buy()).id;';
+
+    beforeEach(async () => {
+      folder = await mkdtemp(path.join(os.tmpdir(), "type-check-"));
+      serversDir = path.join(folder, "servers");
+      cacheDir = path.join(folder, "cache");
+      await mkdir(path.join(serversDir, "shop"), { recursive: true });
+      await offer("{ id: number }");
+    });
+
+    afterEach(() => rm(folder, { recursive: true, force: true }));
+
+    const offer = (type: string) =>
+      writeFile(
+        path.join(serversDir, "shop/index.ts"),
+        `export async function buy(): Promise<${type}> { return {} as ${type}; }`,
+      );
+
+    /** What a process of its own says, which has room for TypeScript or not. Without, it can only remember. */
+    async function ask(program: string, memoryMb = 512, tools: readonly ToolDefinition[] = []) {
+      const one = createTypeChecker({ serversDir, cacheDir, memoryMb });
+      const rules = (await one.check({ code: program, tools })).map(({ rule }) => rule);
+      await one.dispose();
+      return rules;
+    }
+    const TOO_LITTLE_MB = 8;
+
+    it("does not load TypeScript for what passed before, unless a tool has changed", async () => {
+      expect(await ask(code)).toEqual([]);
+      expect(await ask(code, TOO_LITTLE_MB)).toEqual([]);
+      expect(await ask(code, TOO_LITTLE_MB, [{ ...search, module: "./servers/shop/index.ts" }])).toEqual([
+        "not-type-checked",
+      ]);
+      await offer("{ key: number }");
+      expect(await ask(code)).toEqual(["unknown-member"]);
+    });
+
+    it("keeps nothing that hangs on a file which is not there", async () => {
+      await rm(path.join(serversDir, "shop/index.ts"));
+      expect(await ask(code)).toEqual([]);
+      await expect(readdir(cacheDir)).rejects.toThrow("ENOENT");
     });
   });
 

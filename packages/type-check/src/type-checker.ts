@@ -2,8 +2,10 @@ import { createHash } from "node:crypto";
 import { CemError } from "@cem/core";
 import type { Finding, ReviewRequest, ToolDefinition, TypeChecker } from "@cem/core";
 import { CheckWorker, type WorkerBounds } from "./check-worker.ts";
-import type { ToolFolders } from "./guest-files.ts";
+import type { ToolFolders } from "./host-files.ts";
 import type { CheckedTool, CheckRequest } from "./program-check.ts";
+import { VerdictFile } from "./verdict-file.ts";
+import { CHECKER_VERSION } from "./version.ts";
 
 const NOT_CHECKED = "not-type-checked";
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -24,11 +26,16 @@ export interface TypeCheckerSettings extends ToolFolders, Partial<WorkerBounds> 
   timeoutMs?: number;
   /** A check that needs more is ended, and its code passes with a warning. Default: 512 MiB. */
   memoryMb?: number;
+  /**
+   * Folder in which it is kept, for the next process, that nothing was found in some code. With it, TypeScript is
+   * loaded only when code has to be checked, or with `prepare`. Default: nowhere.
+   */
+  cacheDir?: string;
 }
 
 /**
  * A checker of code against the types of the tools it calls. TypeScript runs in a thread of its own, which begins
- * to load at once; its memory and time are bounded, since code may be written to exhaust them. It reads the tools'
+ * to load at once unless there is a `cacheDir`; its memory and time are bounded, since code may be written to exhaust them. It reads the tools'
  * folders and nothing else.
  */
 export function createTypeChecker(settings: TypeCheckerSettings = {}): TypeChecker {
@@ -40,11 +47,13 @@ class WorkerTypeChecker implements TypeChecker {
   readonly #folders: ToolFolders;
   readonly #bounds: WorkerBounds;
   readonly #remembered = new Map<string, Finding[]>();
-  #worker: CheckWorker;
+  readonly #kept: VerdictFile | undefined;
+  #worker: CheckWorker | undefined;
+  #keeping: Promise<unknown> = Promise.resolve();
   #queue: Promise<unknown> = Promise.resolve();
   #disposed = false;
 
-  constructor({ serversDir, skillsDir, timeoutMs, memoryMb }: TypeCheckerSettings) {
+  constructor({ serversDir, skillsDir, timeoutMs, memoryMb, cacheDir }: TypeCheckerSettings) {
     this.#folders = {
       ...(serversDir !== undefined && { serversDir }),
       ...(skillsDir !== undefined && { skillsDir }),
@@ -53,7 +62,12 @@ class WorkerTypeChecker implements TypeChecker {
       timeoutMs: timeoutMs ?? DEFAULT_TIMEOUT_MS,
       memoryMb: memoryMb ?? DEFAULT_MEMORY_MB,
     };
-    this.#worker = new CheckWorker(this.#folders, this.#bounds);
+    this.#kept = cacheDir === undefined ? undefined : new VerdictFile(cacheDir, this.#folders);
+    if (this.#kept === undefined) this.prepare();
+  }
+
+  prepare(): void {
+    if (!this.#disposed) this.#obtainWorker();
   }
 
   /** The same code against the same tools is checked once. */
@@ -69,26 +83,43 @@ class WorkerTypeChecker implements TypeChecker {
     const key = fingerprint(code, meant);
     const known = this.#remembered.get(key);
     if (known !== undefined) return known;
-    const checking = this.#queue.then(() => this.#run({ code, tools: meant.map(checkedTool) }, key));
+    const request = { code, tools: meant.map(checkedTool) };
+    const checking = this.#queue.then(() => this.#run(request, key));
     this.#queue = checking;
     return untilAborted(checking, signal);
   }
 
   async dispose(): Promise<void> {
     this.#disposed = true;
-    await this.#worker.dispose();
+    await this.#worker?.dispose();
     await this.#queue;
+    await this.#keeping;
   }
 
   async #run(request: CheckRequest, key: string): Promise<Finding[]> {
-    if (this.#worker.ended && !this.#disposed) this.#worker = new CheckWorker(this.#folders, this.#bounds);
-    const answer = await this.#worker.check(request);
+    if (await this.#kept?.has(key)) return this.#remember(key, []);
+    const answer = await this.#obtainWorker().check(request);
     // What could not be checked this time may be checked the next.
     if (!answer.ok) return [notChecked(answer.reason)];
-    this.#remembered.set(key, answer.findings);
+    const { findings, files } = answer;
+    if (files !== undefined) {
+      this.#keeping = this.#keeping.then(() => this.#kept?.add(key, files));
+    }
+    return this.#remember(key, findings);
+  }
+
+  #obtainWorker(): CheckWorker {
+    if (this.#worker === undefined || (this.#worker.ended && !this.#disposed)) {
+      this.#worker = new CheckWorker(this.#folders, this.#bounds);
+    }
+    return this.#worker;
+  }
+
+  #remember(key: string, findings: Finding[]): Finding[] {
+    this.#remembered.set(key, findings);
     const [oldest] = this.#remembered.keys();
     if (this.#remembered.size > MAX_REMEMBERED && oldest !== undefined) this.#remembered.delete(oldest);
-    return answer.findings;
+    return findings;
   }
 }
 
@@ -120,9 +151,9 @@ function modulePath(module: string): string {
 }
 
 function fingerprint(code: string, tools: readonly ToolDefinition[]): string {
-  const hash = createHash("sha256").update(JSON.stringify(code));
-  for (const { module, signature, inputSchema, outputSchema } of tools) {
-    hash.update(JSON.stringify([module, signature, inputSchema, outputSchema]));
+  const hash = createHash("sha256").update(JSON.stringify([CHECKER_VERSION, code]));
+  for (const { module, kind, signature, inputSchema, outputSchema } of tools) {
+    hash.update(JSON.stringify([module, kind, signature, inputSchema, outputSchema]));
   }
   return hash.digest("base64");
 }

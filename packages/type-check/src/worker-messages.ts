@@ -1,6 +1,10 @@
 import type { Finding } from "@cem/core";
+import type { FileHashes } from "./verdict-file.ts";
 
 /** `ready` once, when TypeScript is loaded; then one answer to each request, in order. */
 export type WorkerMessage = { ready: true } | WorkerAnswer;
 
-export type WorkerAnswer = { ok: true; findings: Finding[] } | { ok: false; reason: string };
+/** `files` only where nothing was found and the verdict may be kept. */
+export type WorkerAnswer =
+  | { ok: true; findings: Finding[]; files?: FileHashes }
+  | { ok: false; reason: string };

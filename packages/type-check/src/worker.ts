@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import type { ToolFolders } from "./guest-files.ts";
+import type { ToolFolders } from "./host-files.ts";
 import { type CheckRequest, ProgramCheck } from "./program-check.ts";
 import type { WorkerAnswer, WorkerMessage } from "./worker-messages.ts";
 
@@ -17,7 +17,9 @@ function send(message: WorkerMessage): void {
 
 function answer(request: CheckRequest): WorkerAnswer {
   try {
-    return { ok: true, findings: check.check(request) };
+    const findings = check.check(request);
+    const files = findings.length === 0 ? check.filesOfLastCheck() : undefined;
+    return { ok: true, findings, ...(files !== undefined && { files }) };
   } catch (error) {
     // Code that is nested a thousand deep ends TypeScript's stack, and means nothing for the next.
     return { ok: false, reason: error instanceof Error ? error.message.slice(0, 200) : "unknown" };

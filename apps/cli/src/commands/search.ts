@@ -4,7 +4,7 @@ import type { Invocation } from "../command-line.ts";
 import type { Detail } from "../command-options.ts";
 import { EXIT_OK } from "../exit-codes.ts";
 import { requireIntact, requireText } from "../input.ts";
-import { renderFound } from "../render-catalog.ts";
+import { renderFound, renderFoundNotes } from "../render-catalog.ts";
 import { safeData } from "../safe-text.ts";
 import { withAgent } from "../with-agent.ts";
 import type { CommandContext } from "./index.ts";
@@ -19,15 +19,17 @@ export async function searchTools(
   requireText(query, "query", "the argument");
   requireIntact(query, "query");
   return withAgent(options, async (agent) => {
-    const found = await agent.searchTools(query, { limit: max, signal });
+    const notes: string[] = [];
+    const onNote = (note: string): void => void notes.push(note);
+    const found = await agent.searchTools(query, { limit: max, signal, onNote });
     const safe = safeData(found);
     return {
       exitCode: EXIT_OK,
-      data: { status: "success", query, tools: found.map((ranked) => described(ranked, detail)) },
+      data: { status: "success", query, tools: found.map((ranked) => described(ranked, detail)), notes },
       report: (style) =>
         found.length === 0
           ? ["", `  Nothing here fits. See what there is: cem tools`]
-          : renderFound(safe, detail, style),
+          : [...renderFound(safe, detail, style), ...renderFoundNotes(safeData(notes), style)],
       brief: () => safe.map(({ tool }) => `${tool.server}.${tool.name}`).join("\n"),
     };
   });

@@ -1,10 +1,11 @@
 import { createRequire } from "node:module";
 import path from "node:path";
-import type { JsonSchema, ToolCatalog, ToolDefinition, ToolInvoker, ToolServer } from "@cem/core";
-import { createMcpConnections, createMcpInvoker, parseServerSettings } from "@cem/mcp-client";
-import type { McpConnections } from "@cem/mcp-client";
-import { generateToolModule, nameTools, writeServerFiles } from "@cem/tool-files";
+import type { ToolCatalog, ToolInvoker, ToolServer } from "@cem/core";
+import { createMcpConnections, createMcpInvoker } from "@cem/mcp-client";
+import type { McpConnections, McpServerSettings } from "@cem/mcp-client";
+import { writeServerFiles } from "@cem/tool-files";
 import type { RawToolDefinition } from "@cem/tool-files";
+import { toolsOf } from "./tools-of.ts";
 
 const require = createRequire(import.meta.url);
 const PACKAGES = {
@@ -22,17 +23,15 @@ export interface McpTools {
 }
 
 export async function startMcpTools(root: string, serversDir: string): Promise<McpTools> {
-  const mcpServers = Object.fromEntries(
-    Object.entries(PACKAGES).map(([name, folder]) => {
-      const manifest = require.resolve(`@modelcontextprotocol/${folder}/package.json`);
-      const args = [
-        path.join(path.dirname(manifest), "dist/index.js"),
-        ...(name === "filesystem" ? [root] : []),
-      ];
-      return [name, { command: process.execPath, args }];
-    }),
-  );
-  const connections = createMcpConnections({ servers: parseServerSettings({ mcpServers }) });
+  const settings = Object.entries(PACKAGES).map(([name, folder]): McpServerSettings => {
+    const manifest = require.resolve(`@modelcontextprotocol/${folder}/package.json`);
+    const args = [
+      path.join(path.dirname(manifest), "dist/index.js"),
+      ...(name === "filesystem" ? [root] : []),
+    ];
+    return { name, transport: { kind: "stdio", command: process.execPath, args } };
+  });
+  const connections = createMcpConnections({ servers: settings });
   const servers: ToolServer[] = [];
   const definitions: McpTools["definitions"] = [];
   for (const server of Object.keys(PACKAGES)) {
@@ -53,22 +52,4 @@ export async function startMcpTools(root: string, serversDir: string): Promise<M
     list: async () => ({ servers, problems: [], version: "1" }),
   };
   return { catalog, connections, definitions, invoker: createMcpInvoker(connections) };
-}
-
-/** Definitions of `tools/list` as everybody after discovery sees them. */
-export function toolsOf(server: string, definitions: readonly RawToolDefinition[]): ToolDefinition[] {
-  const names = nameTools(definitions.map(({ name }) => name));
-  return definitions.map((definition) => {
-    const identifier = names.get(definition.name)?.identifier ?? "tool";
-    return {
-      server,
-      name: identifier,
-      kind: "host",
-      description: definition.description ?? "",
-      inputSchema: (definition.inputSchema ?? {}) as JsonSchema,
-      callStyle: "object",
-      signature: generateToolModule(definition, { server, identifier }).signature,
-      module: `./servers/${server}/index.ts`,
-    };
-  });
 }

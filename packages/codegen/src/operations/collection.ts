@@ -6,6 +6,7 @@ import { arrow, call, method } from "../program/expression.ts";
 import { useHelper } from "./helpers.ts";
 import { singular } from "../program/names.ts";
 import { hasType, propertiesOf } from "../planning/value.ts";
+import { COUNT } from "../reading/row-order.ts";
 import { toField } from "../reading/row-selection.ts";
 import { printable } from "./print.ts";
 import { Unfilled } from "../planning/plan.ts";
@@ -14,8 +15,13 @@ import { matchProperty, sameWords } from "../planning/references.ts";
 
 const STARTS =
   /^(?:filter|sort|order|rank|take|keep|limit|count|how many|group|calculate|compute|get|show|find|give|return|select|pick|only|average|sum|total|remove|exclude|the|what|which|who|list|median|mean|top|first|last)\b/iu;
-const WORK =
-  /\b(?:filter|sort|sorted|order(?:ed)? by|rank|top \d+|first \d+|last \d+|count|how many|number (?:of|in)|difference|in each|group(?:ed)?|statistics|stats|average|mean|median|sum|total|min(?:imum)?|max(?:imum)?|only|keep|where|whose|highest|lowest|most|least|cheapest|oldest|youngest|newest|limit|per)\b/iu;
+const WORK = new RegExp(
+  `\\b(?:filter|sort|sorted|order(?:ed)? by|rank|(?:top|first|last) ${COUNT}|count|how many|number (?:of|in)|difference|in each|group(?:ed)?|statistics|stats|average|mean|median|sum|total|min(?:imum)?|max(?:imum)?|only|keep|where|whose|highest|lowest|most|least|cheapest|oldest|youngest|newest|limit|per)\\b`,
+  "iu",
+);
+/** Nouns that name a column rather than the rows: `the first two names`. */
+const COLUMN_NOUN =
+  /^(?:names|emails|titles|ids|ages|cities|countries|addresses|phones|prices|dates|descriptions|urls)$/iu;
 
 /** `keep those older than 40`, after a step that gave rows. */
 function hasFilter(text: string, plan: StepContext["plan"]): boolean {
@@ -124,6 +130,10 @@ export function planCollection(context: StepContext): boolean {
     selection.groupBy === undefined &&
     selection.adjectives.length === 0;
   const [entity] = selection.entity;
+  if (entity !== undefined && selection.limit !== undefined && COLUMN_NOUN.test(entity)) {
+    selection.columns ??= [toField(singular(entity))];
+    selection.entity = [];
+  }
   const { group } = plan.values.at(-1) ?? {};
   const regrouped =
     group !== undefined && selection.aggregate !== undefined && selection.groupBy === undefined;

@@ -16,6 +16,7 @@ import {
 import { callFileSystem, markNeeded } from "./files.ts";
 import { readAggregate } from "./aggregate.ts";
 import { useHelper } from "./helpers.ts";
+import { COUNT } from "../reading/row-order.ts";
 import { readText } from "./text-file.ts";
 import { isForTool, type StepContext } from "./operation.ts";
 
@@ -110,7 +111,11 @@ function readMessage(words: string, plan: Plan): Expression | undefined {
   return literal(`${sentence}${path !== undefined && /\bsaved\b$/iu.test(about) ? ` to ${path}` : ""}.`);
 }
 
+/** `the names of the first two`: rows have to be cut first. */
+const LIMITED = new RegExp(`\\b(?:first|last|top)\\s+${COUNT}\\b`, "iu");
+
 function readPrinted(words: string, plan: Plan): Expression | undefined {
+  if (LIMITED.test(words)) return undefined;
   const text = words
     .replace(/\s+(?:to|on|in) (?:the )?(?:console|screen|terminal|stdout|output)$/iu, "")
     .replace(/^(?:out\s+)?/iu, "");

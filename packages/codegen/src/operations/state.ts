@@ -8,6 +8,7 @@ import { type Expression, literal, method, object, type ObjectEntry } from "../p
 import { type FieldAssignment, findJson, readAssignments, readListed } from "../reading/fields.ts";
 import { addDocument, documentWords, loadDocument, makeFolder, markChanged, writeJsonFile } from "./files.ts";
 import type { StepContext } from "./operation.ts";
+import { pathsIn } from "./paths.ts";
 import { resolveField, resolveWords, setField, typedLiteral } from "./state-fields.ts";
 
 const SAVING =
@@ -24,6 +25,12 @@ const BACK =
 export function planLoad({ step, plan }: StepContext): boolean {
   const path = findJsonPath(step.text);
   if (path === undefined || !READING.test(step.text)) return false;
+  const paths = pathsIn(step.text);
+  if (paths.length > 1) {
+    if (!paths.every((one) => /\.json$/iu.test(one))) return false;
+    for (const one of paths) open(plan, one, step.text);
+    return true;
+  }
   const after = step.text.slice(step.text.indexOf(path) + path.length);
   const more = splitWords(after).find((word) => isVerb(word) && !LOADING.has(word));
   if (more !== undefined) {
@@ -34,11 +41,15 @@ export function planLoad({ step, plan }: StepContext): boolean {
       hint: `Make "${after.replace(/^[\s,;"'`]+/u, "").slice(0, 80)}" a step of its own.`,
     });
   }
-  const open = plan.documents.find((document) => document.path === path);
-  if (open !== undefined && !open.isDirty) return true;
-  if (open !== undefined) plan.add({ kind: "saved-by-here", document: open });
-  loadDocument(plan, path, step.text);
+  open(plan, path, step.text);
   return true;
+}
+
+function open(plan: Plan, path: string, text: string): void {
+  const known = plan.documents.find((document) => document.path === path);
+  if (known !== undefined && !known.isDirty) return;
+  if (known !== undefined) plan.add({ kind: "saved-by-here", document: known });
+  loadDocument(plan, path, text);
 }
 
 /** Writes a JSON file: listed fields, an earlier result, or what was changed in memory. */
@@ -46,8 +57,11 @@ export function planSave(context: StepContext): boolean {
   const { step, plan } = context;
   if (!SAVING.test(step.text)) return false;
   const { document } = plan;
+  const named = findJsonPath(step.text);
+  // Two things in one text file are no state.
+  if (named === undefined && /^\p{L}+\s+both\b/iu.test(step.text)) return false;
   const path =
-    findJsonPath(step.text) ??
+    named ??
     ((BACK.test(step.text) || /^(?:save|store|write)(?: back)?$/iu.test(step.text)) && document !== undefined
       ? document.path
       : unnamedPath(step.text));

@@ -1,16 +1,16 @@
-import { lookUp } from "../reading/look-up.ts";
 import type { ToolDefinition } from "@cem/core";
 import { findQuotes, type TaskStep } from "@cem/text";
 import { asText } from "../arguments/convert.ts";
 import { readParameters, sqlParameter } from "../arguments/roles.ts";
 import { describedTables, findTable } from "./tables.ts";
 import { PATH } from "../arguments/take-by-role.ts";
+import { derivePath, findPath, pathsIn } from "./paths.ts";
 import { kindOfTool } from "../matching/verb-classes.ts";
 import { splitWords } from "@cem/text";
 import { type Plan, Unfilled } from "../planning/plan.ts";
 import { findReference } from "../planning/references.ts";
 import { hasType } from "../planning/value.ts";
-import { type Expression, literal } from "../program/expression.ts";
+import { type Expression, literal, template } from "../program/expression.ts";
 import { callFileSystem, makeFolder } from "./files.ts";
 import type { StepContext } from "./operation.ts";
 
@@ -21,6 +21,7 @@ const READING = /^(?:read|open|load|show|print|display|cat|get|fetch)\b/iu;
 export function planTextFile(context: StepContext): boolean {
   if (context.matches.some((match) => match.isStrong && !isFileTool(match.tool))) return false;
   return (
+    planReadBoth(context) ||
     planCopy(context) ||
     planAppend(context) ||
     planWrite(context) ||
@@ -91,10 +92,14 @@ function sameFile({ text, condition }: TaskStep, plan: Plan): string | undefined
   return isBare ? plan.lastPath : undefined;
 }
 
-/** `write the weather of Rome to rome.txt`: what is to be written has to be asked for first. */
+const UNNAMED_FILE =
+  /^(?:write|save|store|put|export|dump)\s+(.+?)\s+(?:to|in|into|as)\s+(?:an?|the|another)\s+(?:\p{L}+\s+){0,3}file$/isu;
+
+/** `write the weather of Rome to rome.txt`, `… to a file`: what is to be written has to be asked for first. */
 function askForContent(text: string, path: string, plan: Plan): Expression | undefined {
   const before = text.slice(0, Math.max(0, text.indexOf(path)));
   const words =
+    UNNAMED_FILE.exec(text)?.[1] ??
     /^(?:write|save|store|put|export|dump)\s+(.+?)\s+(?:to|in|into|as)\s+(?:the\s+|a\s+)?(?:file\s+)?(?:called\s+|named\s+)?["'`]?$/isu.exec(
       before,
     )?.[1];
@@ -119,34 +124,6 @@ function noContent(step: TaskStep, path: string): Unfilled {
   });
 }
 
-const ENDINGS: Readonly<Record<string, string>> = {
-  csv: "csv",
-  markdown: "md",
-  md: "md",
-  log: "log",
-  html: "html",
-  xml: "xml",
-  yaml: "yaml",
-};
-
-/** `a test file` is test.txt. */
-function derivePath(text: string): string | undefined {
-  const match =
-    /\b(?:an?|the|new|another)\s+(?:new\s+|simple\s+|small\s+)?(?:(\p{L}[\p{L}\p{N}_-]*)\s+)?(?:(text|txt|csv|markdown|md|log|html|xml|yaml)\s+)?file\b/iu.exec(
-      text,
-    );
-  const named = /\bfile\s+(?:named|called)\s+["'`]?([\p{L}\p{N}_.-]+)/iu.exec(text)?.[1];
-  if (match === null && named === undefined) return undefined;
-  const kind = (match?.[2] ?? match?.[1] ?? "").toLowerCase();
-  const ending = lookUp(ENDINGS, kind) ?? "txt";
-  const stem =
-    named ??
-    (/^(?:text|txt|new|csv|markdown|md|html|xml|yaml)$/iu.test(match?.[1] ?? "text")
-      ? "file"
-      : match?.[1]?.toLowerCase());
-  return stem?.includes(".") === true ? stem : `${stem ?? "file"}.${ending}`;
-}
-
 function readContent(text: string, plan: Plan, isLine: boolean): Expression | undefined {
   const quote = findQuotes(text).find((one) => !/^[\s/.]+$/u.test(one.value));
   if (quote !== undefined)
@@ -159,6 +136,8 @@ function readContent(text: string, plan: Plan, isLine: boolean): Expression | un
     /\b(?:with|containing|that contains|saying)\s+(?:the\s+)?(?:content|contents|text)?\s*:?\s*(.+)$/isu.exec(
       text,
     )?.[1];
+  const both = words === undefined ? undefined : readBoth(words, plan);
+  if (both !== undefined) return both;
   for (const candidate of [after, words]) {
     const reference = candidate === undefined ? undefined : findReference(candidate.trim(), plan);
     if (reference === undefined) continue;
@@ -166,6 +145,28 @@ function readContent(text: string, plan: Plan, isLine: boolean): Expression | un
   }
   const named = /\b(?:content|text|contents)\s*:\s*(.+)$/isu.exec(text)?.[1];
   return named === undefined ? undefined : literal(named.trim());
+}
+
+/** `both`, where there are exactly two results, or one list: one below the other. */
+function readBoth(words: string, plan: Plan): Expression | undefined {
+  if (!/^both(?: of them)?(?: (?:the )?(?:results|texts|values|contents|files))?$/iu.test(words.trim()))
+    return undefined;
+  const results = plan.values.filter(
+    ({ isEffect, consumed, document }) =>
+      !isEffect && !consumed && (document === undefined || (document.isLoaded && !document.isDirty)),
+  );
+  const [first, second] = results;
+  if (first === undefined || results.length > 2) return undefined;
+  for (const value of results) value.consumed = true;
+  if (second === undefined) {
+    return hasType(first.schema, "array") ? asText(first.expression, first.schema) : undefined;
+  }
+  return template(
+    asText(first.expression, first.schema),
+    "\n",
+    asText(second.expression, second.schema),
+    "\n",
+  );
 }
 
 /** `read it back`: the file that was written. */
@@ -189,6 +190,15 @@ function planReadBack({ step, plan }: StepContext): boolean {
   return true;
 }
 
+/** `read both files`, where the steps before named exactly two. */
+function planReadBoth({ step, plan }: StepContext): boolean {
+  const isMeant =
+    /^(?:re-?read|read|open|load|print|show|display)\s+(?:both|both of them|both (?:of )?(?:the )?files|the two files)(?:\s+(?:back|again))?$/iu;
+  if (!isMeant.test(step.text) || plan.paths.size !== 2) return false;
+  for (const path of plan.paths) readText(plan, path);
+  return true;
+}
+
 function planRead({ step, plan }: StepContext): boolean {
   if (asksTable(step.text, plan)) return false;
   const path = READING.test(step.text) ? findPath(step.text) : undefined;
@@ -206,15 +216,6 @@ function asksTable(text: string, plan: Plan): boolean {
     const tables = sqlParameter(tool) === undefined ? new Map<string, unknown>() : describedTables(tool);
     return words.some((word) => findTable(word, tables.keys()) !== undefined);
   });
-}
-
-/** Every file that a text names. */
-function pathsIn(text: string): string[] {
-  const bare = [...text.matchAll(new RegExp(PATH.source, "gu"))]
-    .map((match) => match[0])
-    .filter((path) => /\.[a-z]\w{0,4}$/iu.test(path));
-  const first = findPath(text);
-  return [...new Set(bare.length > 1 ? bare : first === undefined ? [] : [first])];
 }
 
 /** Reads a text file, with the tool for it where there is one. */
@@ -275,15 +276,4 @@ function pathParameter(tool: ToolDefinition): string {
 
 function contentParameter(tool: ToolDefinition): string | undefined {
   return readParameters(tool).find((one) => one.role === "message" && hasType(one.schema, "string"))?.name;
-}
-
-function findPath(text: string): string | undefined {
-  const quotes = findQuotes(text);
-  const outside = quotes.reduce(
-    (rest, quote) => rest.slice(0, quote.start) + " ".repeat(quote.end - quote.start) + rest.slice(quote.end),
-    text,
-  );
-  for (const match of outside.matchAll(new RegExp(PATH.source, "gu")))
-    if (/^[./~]|\.[a-z]\w{0,4}$/iu.test(match[0])) return match[0];
-  return quotes.find((quote) => /^[^\s]+\.[a-z][a-z0-9]{0,4}$/iu.test(quote.value))?.value;
 }

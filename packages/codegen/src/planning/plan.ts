@@ -35,8 +35,8 @@ export class Plan {
   preferred: ToolDefinition | undefined;
   /** The step that only mentioned it. */
   mentioned: string | undefined;
-  /** The path a step named last. */
-  lastPath: string | undefined;
+  /** The paths that steps named, each once, the last one at the end. */
+  readonly paths = new Set<string>();
   /** The text that a step printed last, where it is known. */
   printed: Expression | undefined;
   stepIndex = 0;
@@ -63,6 +63,17 @@ export class Plan {
     ]) {
       this.names.reserve(reserved);
     }
+  }
+
+  /** The path a step named last. */
+  get lastPath(): string | undefined {
+    return [...this.paths].at(-1);
+  }
+
+  set lastPath(path: string | undefined) {
+    if (path === undefined) return;
+    this.paths.delete(path);
+    this.paths.add(path);
   }
 
   /** Declares a variable for a result that later steps can refer to. */

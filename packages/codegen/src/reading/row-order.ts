@@ -40,6 +40,15 @@ const SUPERLATIVES: Readonly<Record<string, { field: string; isDescending: boole
   heaviest: { field: "weight", isDescending: true },
 };
 
+const COUNT_WORDS = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+/** `3`, `three`. */
+export const COUNT = `(?:\\d{1,9}|${COUNT_WORDS.join("|")})`;
+
+function toCount(text: string): number {
+  const at = COUNT_WORDS.indexOf(text.toLowerCase());
+  return at < 0 ? Number(text) : at + 2;
+}
+
 export function readLimit(phrase: Phrase, selection: RowSelection): void {
   const words = Object.keys(SUPERLATIVES).join("|");
   const superlative = phrase.take(
@@ -70,11 +79,19 @@ export function readLimit(phrase: Phrase, selection: RowSelection): void {
     selection.limit = { count: 1, fromEnd: false, isSingle: true };
   }
   const match = phrase.take(
-    /(?:\b(?:take|keep|show|get|only|limit(?:ed)?(?:\s+(?:it|them))?(?:\s+to)?|return|pick|select|give me)\s+)*(?:only\s+)?(?:the\s+)?\b(top|first|last|bottom|at most|up to|limit(?:ed)? to|limit)\s+(\d{1,9})\b(?:\s+(?:rows?|results?|entries|items?|records?|ones?|of them|by\s+(?=\uE002)))?/iu,
+    new RegExp(
+      `(?:\\b(?:take|keep|show|get|only|limit(?:ed)?(?:\\s+(?:it|them))?(?:\\s+to)?|return|pick|select|give me)\\s+)*(?:only\\s+)?(?:the\\s+)?\\b(top|first|last|bottom|at most|up to|limit(?:ed)? to|limit)\\s+(${COUNT})\\b(?:\\s+(?:rows?|results?|entries|items?|records?|ones?|of them|by\\s+(?=\\uE002)))?`,
+      "iu",
+    ),
   );
   if (match?.[1] !== undefined && selection.limit === undefined) {
     const isTop = /^(?:top|bottom)$/iu.test(match[1]);
-    selection.limit = { count: Number(match[2]), fromEnd: /^last$/iu.test(match[1]), isSingle: false, isTop };
+    selection.limit = {
+      count: toCount(match[2] ?? ""),
+      fromEnd: /^last$/iu.test(match[1]),
+      isSingle: false,
+      isTop,
+    };
     const by = isTop
       ? phrase.take(new RegExp(`\\bby\\s+(?:the\\s+|their\\s+)?(${FIELD})`, "iu"))?.[1]
       : undefined;

@@ -1,0 +1,168 @@
+/**
+ * How often the rules write code for tasks in people's own words, without any model: `pnpm eval:rules --data DIR
+ * [--queries queries.dev.jsonl] [--json FILE] [--examples N]`, or the folder in CEM_EVAL_DATA. Every folder of DIR with a
+ * tools.jsonl and that file of queries is a set. The tools' servers are not at hand, so nothing is run: code counts as
+ * good when its types are right and it calls a tool of each group that the task is labelled with.
+ *
+ * Each task is tried with the labelled tools alone, and with those that the selector chooses out of the whole set.
+ */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { createRulesGenerator } from "@cem/codegen";
+import type { Finding, GenerateFeedback, ToolDefinition } from "@cem/core";
+import { createSelector } from "@cem/selector";
+import type { RawToolDefinition } from "@cem/tool-files";
+import { createTypeChecker } from "@cem/type-check";
+import { toolsOf } from "./tokens/tools-of.ts";
+
+interface Query {
+  query: string;
+  gold: string[];
+  groups?: string[][];
+}
+
+type Outcome = "good" | "wrong types" | "tools left out" | "no tool" | "missing argument" | "other refusal";
+
+interface Figures {
+  set: string;
+  tools: "labelled" | "selected";
+  tasks: number;
+  outcomes: Partial<Record<Outcome, number>>;
+  /** Good after the findings were told to the rules. */
+  repaired: number;
+}
+
+const { values } = parseArgs({
+  options: {
+    data: { type: "string" },
+    queries: { type: "string", default: "queries.dev.jsonl" },
+    json: { type: "string" },
+    examples: { type: "string", default: "0" },
+  },
+});
+const folder = values.data ?? process.env["CEM_EVAL_DATA"];
+if (folder === undefined) {
+  process.stderr.write("Say where the data is: --data DIR, or CEM_EVAL_DATA.\n");
+  process.exit(2);
+}
+const rules = createRulesGenerator({ now: () => new Date("2026-11-20T12:00:00Z") });
+const checker = createTypeChecker();
+const selector = createSelector();
+const reports: Figures[] = [];
+const examples: string[] = [];
+
+for (const set of readdirSync(folder).toSorted()) {
+  const file = (name: string): string => path.join(folder, set, name);
+  if (!existsSync(file("tools.jsonl")) || !existsSync(file(values.queries))) continue;
+  const byId = readCatalog(file("tools.jsonl"));
+  const queries = readLines<Query>(file(values.queries));
+  const all = [...byId.values()];
+  await measure(set, "labelled", queries, async ({ gold }) => gold.flatMap((id) => byId.get(id) ?? []));
+  await measure(set, "selected", queries, async ({ query }) => {
+    const { selected } = await selector.select({ task: query, tools: all });
+    return selected.map(({ tool }) => tool);
+  });
+}
+await checker.dispose();
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(reports, null, 2)}\n`);
+process.stdout.write(examples.slice(0, Number(values.examples)).join("\n"));
+
+async function measure(
+  set: string,
+  from: Figures["tools"],
+  queries: readonly Query[],
+  choose: (query: Query) => Promise<ToolDefinition[]>,
+): Promise<void> {
+  const report: Figures = { set, tools: from, tasks: queries.length, outcomes: {}, repaired: 0 };
+  for (const query of queries) {
+    const tools = await choose(query);
+    const first = await attempt(query, tools);
+    report.outcomes[first.outcome] = (report.outcomes[first.outcome] ?? 0) + 1;
+    if (from === "labelled")
+      examples.push(`${first.outcome}: ${JSON.stringify(query.query)}\n${first.detail}\n`);
+    if (first.outcome !== "wrong types") continue;
+    const feedback: GenerateFeedback[] = [
+      { code: first.code, findings: first.findings, output: "", calls: [] },
+    ];
+    report.repaired += (await attempt(query, tools, feedback)).outcome === "good" ? 1 : 0;
+  }
+  reports.push(report);
+  print(report);
+}
+
+interface Attempt {
+  outcome: Outcome;
+  code: string;
+  findings: Finding[];
+  detail: string;
+}
+
+async function attempt(
+  { query, gold, groups = gold.map((id) => [id]) }: Query,
+  tools: readonly ToolDefinition[],
+  feedback: GenerateFeedback[] = [],
+): Promise<Attempt> {
+  const generated = await rules.generate({ task: query, tools, feedback });
+  if (generated.status === "refused") {
+    const [step] = generated.steps;
+    const outcome =
+      step?.reason === "no-tool"
+        ? "no tool"
+        : step?.reason === "missing-argument"
+          ? "missing argument"
+          : "other refusal";
+    return { outcome, code: "", findings: [], detail: `${step?.step}: ${step?.hint}` };
+  }
+  const { code, uses } = generated;
+  const findings = await checker.check({ code, tools });
+  const used = new Set(uses.map(idOf));
+  const complete = groups.every((group) => group.some((id) => used.has(id)));
+  const outcome = findings.length > 0 ? "wrong types" : complete ? "good" : "tools left out";
+  return { outcome, code, findings, detail: code };
+}
+
+function idOf({ server, name, originalName = name }: ToolDefinition): string {
+  return `${server}/${originalName}`;
+}
+
+function print({ set, tools, tasks, outcomes, repaired }: Figures): void {
+  const share = (count = 0): string => `${((100 * count) / tasks).toFixed(1)} %`;
+  const rest = Object.entries(outcomes)
+    .filter(([outcome]) => outcome !== "good")
+    .map(([outcome, count]) => `${outcome} ${share(count)}`);
+  process.stdout.write(
+    `${set.padEnd(16)} ${tools} tools, ${tasks} tasks: good ${share(outcomes.good)}, with repair ${share((outcomes.good ?? 0) + repaired)}; ${rest.join(", ")}\n`,
+  );
+}
+
+interface ToolLine {
+  server: string;
+  tool: string;
+  description?: string;
+  input_schema?: object;
+}
+
+function readCatalog(file: string): Map<string, ToolDefinition> {
+  const byServer = Map.groupBy(readLines<ToolLine>(file), ({ server }) => server);
+  const tools = [...byServer].flatMap(([server, lines]) =>
+    toolsOf(
+      server,
+      lines.map(
+        ({ tool, description = "", input_schema: inputSchema = { type: "object" } }): RawToolDefinition => ({
+          name: tool,
+          description,
+          inputSchema,
+        }),
+      ),
+    ),
+  );
+  return new Map(tools.map((tool) => [idOf(tool), tool]));
+}
+
+function readLines<T>(file: string): T[] {
+  return readFileSync(file, "utf8")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as T);
+}

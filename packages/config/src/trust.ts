@@ -1,0 +1,83 @@
+import { delimiter, resolve } from "node:path";
+import { getPath, type Origin, problemAt } from "./layer.ts";
+import type { ConfigProblem } from "./problem.ts";
+import type { Config } from "./schema.ts";
+import type { Secret } from "./secret.ts";
+import { TRUST_VARIABLE, variablesOf, type Variables, variableValue } from "./variables.ts";
+
+const YES = new Set(["1", "true", "yes", "on"]);
+const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/iu;
+
+/** A secret, and a setting with a URL that it is sent to. */
+interface Sending {
+  secret: string;
+  url: string;
+  isUsed: (config: Config) => boolean;
+}
+
+const usesModel = ({ llm }: Config): boolean =>
+  llm.enabled || llm.embeddingModel !== undefined || llm.azureEmbedderName !== undefined;
+const SENDINGS: readonly Sending[] = [
+  { secret: "llm.api_key", url: "llm.base_url", isUsed: usesModel },
+  {
+    secret: "llm.api_key",
+    url: "llm.azure_endpoint",
+    isUsed: (config) =>
+      usesModel(config) &&
+      (config.llm.provider === "azure_openai" || config.llm.azureEmbedderName !== undefined),
+  },
+  { secret: "execution.msb_api_key", url: "execution.msb_server_url", isUsed: () => true },
+];
+const KEYS: Readonly<Record<string, readonly [section: "llm" | "execution", key: string]>> = {
+  "llm.api_key": ["llm", "apiKey"],
+  "llm.base_url": ["llm", "baseUrl"],
+  "llm.azure_endpoint": ["llm", "azureEndpoint"],
+  "execution.msb_api_key": ["execution", "msbApiKey"],
+  "execution.msb_server_url": ["execution", "msbServerUrl"],
+};
+
+/** Whether the user's own environment says that this folder may do what the user may. */
+export function trustsFolder(folder: string, env: Variables): boolean {
+  const said = variableValue(env, TRUST_VARIABLE);
+  if (said === undefined) return false;
+  return (
+    YES.has(said.toLowerCase()) || said.split(delimiter).some((one) => one !== "" && resolve(one) === folder)
+  );
+}
+
+/**
+ * A folder may be somebody else's: what its config.yaml and .env say must not lead the user's own secrets away. A
+ * secret that the user has elsewhere is not sent to a URL that the folder names. This machine itself is no stranger: a
+ * proxy that listens here may well need the key.
+ */
+export function straySecrets(
+  config: Config,
+  origins: Readonly<Record<string, Origin>>,
+  folder: string,
+): ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  for (const { secret, url, isUsed } of SENDINGS) {
+    const [from, to] = [origins[secret], origins[url]];
+    const address = valueOf(config, url);
+    if (from === undefined || to === undefined || typeof address !== "string" || !isUsed(config)) continue;
+    if (valueOf(config, secret) === undefined || to.ofFolder !== true || from.ofFolder === true) continue;
+    const host = hostOf(address);
+    if (host !== undefined && LOOPBACK.test(host)) continue;
+    const variable = variablesOf(url)[0] ?? url;
+    const message = [
+      `would send your key (${from.label}) to ${host ?? "a place"} that this folder names, not you.`,
+      `If you mean it: set ${variable} in your environment, or put the key into .env here,`,
+      `or set ${TRUST_VARIABLE}=${folder} .`,
+    ].join(" ");
+    problems.push(problemAt({ path: url, origin: to }, message));
+  }
+  return problems;
+}
+
+function valueOf(config: Config, path: string): string | Secret | undefined {
+  return getPath(config, KEYS[path] ?? []) as string | Secret | undefined;
+}
+
+function hostOf(address: string): string | undefined {
+  return URL.canParse(address) ? new URL(address).hostname : undefined;
+}

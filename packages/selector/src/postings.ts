@@ -1,0 +1,142 @@
+import { fieldMask, FIELDS, type Field } from "./document.ts";
+
+/** How much a word counts by where it stands. Chosen over all evaluation sets together. */
+const FIELD_WEIGHTS: Readonly<Record<Field, number>> = {
+  name: 4,
+  title: 2,
+  server: 1.5,
+  description: 1,
+  parameter: 0.6,
+  parameterText: 0.3,
+  output: 0.2,
+  outputText: 0.2,
+  summary: 1.5,
+};
+/**
+ * How strongly length tempers a field's words: 0 not at all, 1 in full. Length is half the field's own, half the
+ * whole definition's.
+ */
+const FIELD_LENGTH_NORMALISATION: Readonly<Record<Field, number>> = {
+  name: 0.5,
+  title: 0.5,
+  server: 0.3,
+  description: 0.75,
+  parameter: 0.4,
+  parameterText: 0.4,
+  output: 0.75,
+  outputText: 0.75,
+  summary: 0.75,
+};
+/** Where a word's repetition stops to count (k1 of BM25). */
+const SATURATION = 1.2;
+const NAME_FIELD = fieldMask(["name"]);
+
+/** All that the numbers of an index depend on beside the tools. */
+export const INDEX_PARAMETERS = JSON.stringify([FIELD_WEIGHTS, FIELD_LENGTH_NORMALISATION, SATURATION]);
+
+/** Every tool's words, turned around: from a word to the tools that have it. */
+export interface Postings {
+  /** Postings of term `t` stand from `starts[t]` to `starts[t + 1]`. */
+  readonly starts: Uint32Array;
+  readonly documents: Uint32Array;
+  /** The saturated weight of the term in the document, 0 to 1. */
+  readonly impacts: Float32Array;
+  /** The fields it stands in, a bit for each of {@link FIELDS}. */
+  readonly masks: Uint16Array;
+  readonly inverseFrequency: Float32Array;
+  /** The fields that each term stands in anywhere. */
+  readonly fieldsOf: Uint16Array;
+  /** How rare the words of each tool's name are, in all. */
+  readonly nameWeights: Float32Array;
+}
+
+/** From the terms of each document's fields. */
+export function buildPostings(documents: readonly (readonly number[][])[], termCount: number): Postings {
+  const averages = FIELDS.map(
+    (_, field) =>
+      documents.reduce((sum, terms) => sum + (terms[field]?.length ?? 0), 0) / documents.length || 1,
+  );
+  const { starts, inverseFrequency } = countDocuments(documents, termCount);
+  const total = starts[termCount] ?? 0;
+  const postings = {
+    starts,
+    documents: new Uint32Array(total),
+    impacts: new Float32Array(total),
+    masks: new Uint16Array(total),
+    inverseFrequency,
+    fieldsOf: new Uint16Array(termCount),
+    nameWeights: new Float32Array(documents.length),
+  };
+  const next = starts.slice();
+  // What is known of each term of one document; all zero between two documents.
+  const frequencies = new Float64Array(termCount);
+  const fields = new Uint16Array(termCount);
+  for (const [document, terms] of documents.entries()) {
+    for (const term of weigh(terms, averages, frequencies, fields)) {
+      const frequency = frequencies[term] ?? 0;
+      const mask = fields[term] ?? 0;
+      frequencies[term] = 0;
+      fields[term] = 0;
+      const at = next[term] ?? 0;
+      next[term] = at + 1;
+      postings.documents[at] = document;
+      postings.impacts[at] = frequency / (SATURATION + frequency);
+      postings.masks[at] = mask;
+      postings.fieldsOf[term] = (postings.fieldsOf[term] ?? 0) | mask;
+      if ((mask & NAME_FIELD) !== 0) {
+        postings.nameWeights[document] =
+          (postings.nameWeights[document] ?? 0) + (inverseFrequency[term] ?? 0);
+      }
+    }
+  }
+  return postings;
+}
+
+/** Where the postings of each term begin, and how rare it is. */
+function countDocuments(documents: readonly (readonly number[][])[], termCount: number) {
+  const starts = new Uint32Array(termCount + 1);
+  const lastDocument = new Uint32Array(termCount);
+  for (const [document, fields] of documents.entries()) {
+    for (const terms of fields) {
+      for (const term of terms) {
+        if (lastDocument[term] === document + 1) continue;
+        lastDocument[term] = document + 1;
+        starts[term + 1] = (starts[term + 1] ?? 0) + 1;
+      }
+    }
+  }
+  const inverseFrequency = new Float32Array(termCount);
+  for (let term = 0; term < termCount; term++) {
+    const count = starts[term + 1] ?? 0;
+    inverseFrequency[term] = Math.log(1 + (documents.length - count + 0.5) / (count + 0.5));
+    starts[term + 1] = (starts[term] ?? 0) + count;
+  }
+  return { starts, inverseFrequency };
+}
+
+/** Fills in the weighed frequency and the fields of each term of a document, and gives the terms. */
+function weigh(
+  termsByField: readonly number[][],
+  averages: readonly number[],
+  frequencies: Float64Array,
+  fields: Uint16Array,
+): number[] {
+  const wholeLength = weightedLength(termsByField.map((terms) => terms.length)) / weightedLength(averages);
+  const found: number[] = [];
+  for (const [at, field] of FIELDS.entries()) {
+    const terms = termsByField[at] ?? [];
+    const tempering = FIELD_LENGTH_NORMALISATION[field];
+    const length = (terms.length / (averages[at] ?? 1) + wholeLength) / 2;
+    const weight = FIELD_WEIGHTS[field] / (1 - tempering + tempering * length);
+    for (const term of terms) {
+      if (fields[term] === 0) found.push(term);
+      frequencies[term] = (frequencies[term] ?? 0) + weight;
+      fields[term] = (fields[term] ?? 0) | (1 << at);
+    }
+  }
+  return found;
+}
+
+function weightedLength(lengths: readonly number[]): number {
+  return FIELDS.reduce((sum, field, at) => sum + FIELD_WEIGHTS[field] * (lengths[at] ?? 0), 0);
+}
