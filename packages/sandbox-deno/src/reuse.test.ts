@@ -129,6 +129,24 @@ return [readFileSync("note.txt", "utf8"), await callTool("h", "t", { a: 1 })];`;
     expect(sandbox?.stats()).toMatchObject({ reused: 2 });
   });
 
+  it("runs what is more than types, what a script would read otherwise, and what is strict", async () => {
+    await open();
+    const programs: [string, unknown][] = [
+      ["enum Color { Red = 3 }\nexport default Color.Red;", 3],
+      ["let left = 5;\nwhile (left --> 2);\nexport default left;", 1],
+      ["export default [typeof this, (function () { return typeof this; })()];", ["undefined", "undefined"]],
+      ["const mark: number = 1;\nexport default 'mark' in globalThis;", false],
+    ];
+    for (const [code, value] of programs) {
+      for (let index = 0; index < 2; index += 1) expect(await run(code)).toMatchObject({ value });
+    }
+    expect(sandbox?.stats()).toMatchObject({ reused: 7, discarded: 0 });
+    expect(await run("const a = /(/;\nexport default a;")).toMatchObject({
+      status: "failed",
+      kind: "syntax",
+    });
+  });
+
   it("hears nothing of a run that is over", async () => {
     await open();
     const late =

@@ -1,5 +1,7 @@
 import { hasPendingCalls } from "./calls.ts";
 import { deno, pendingWork } from "./deno.ts";
+import { evaluateProgram, prepareToEvaluate } from "./evaluate.ts";
+import { useClientModule } from "./loader.ts";
 import { runMark, setRunMark } from "./paths.ts";
 import {
   apply,
@@ -145,9 +147,15 @@ async function numberModules(bootUrl: string): Promise<void> {
   });
 }
 
+const WARM_UP = "export default async function (value: unknown) { return value; }";
+
 /** Makes this guest fit for more than one run. */
 export async function prepareForReuse(bootUrl: string): Promise<void> {
   await numberModules(bootUrl);
+  useClientModule((await import(bootUrl)) as Record<string, unknown>);
+  await prepareToEvaluate();
+  // What the runtime loads for it is loaded before the globals are looked at.
+  await evaluateProgram(WARM_UP)?.({});
   noteWorkers();
   pendingWork.observe();
   watchGlobals();
