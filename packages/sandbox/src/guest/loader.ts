@@ -113,7 +113,8 @@ export async function importAll(requests: ImportRequest[]): Promise<Namespace[]>
   }
   const found: Namespace[] = [];
   for (let index = 0; index < requests.length; index += 1) {
-    found[index] = resolved[index] === undefined ? client : namespaceOf(modules, index, resolved[index]);
+    const target = resolved[index];
+    found[index] = target === undefined ? (client as Namespace) : namespaceOf(modules, index, target);
     checkNames(requests[index] as ImportRequest, found[index] as Namespace);
   }
   return found;
