@@ -34,7 +34,7 @@ interface DenoInternal {
     read(resource: number, buffer: Uint8Array): Promise<number>;
     writeSync(resource: number, bytes: Uint8Array): number;
     /** What a script gave, and what went wrong. */
-    evalContext(source: string, url: string): { 0: unknown; 1: unknown };
+    evalContext(this: void, source: string, url: string): { 0: unknown; 1: unknown };
     setLeakTracingEnabled(enabled: boolean): void;
     /** Operations and timers that have not ended. */
     getAllLeakTraces(): { size: number };
