@@ -29,6 +29,7 @@ export class ServerMachine implements Microvm {
   readonly #image: string;
   readonly #end = new AbortController();
   #killed: Promise<void> | undefined;
+  #process: ServerProcess | undefined;
 
   private constructor(rpc: ServerRpc, sandbox: SandboxName, image: string) {
     this.#rpc = rpc;
@@ -53,6 +54,10 @@ export class ServerMachine implements Microvm {
       await machine.kill();
       throw error;
     }
+  }
+
+  get writtenBytes(): number {
+    return this.#process?.writtenBytes ?? 0;
   }
 
   /**
@@ -81,7 +86,8 @@ export class ServerMachine implements Microvm {
     const blocks = String(Math.ceil(fileBytes / BLOCK_BYTES));
     const outcome = await this.#script(START, [folder, cwd, blocks, ...variables, file, ...args], undefined);
     if (outcome.exitCode !== 0) throw this.#unusable(`the guest can't be started (${tellOf(outcome)}).`);
-    return new ServerProcess(this.#script, folder);
+    this.#process = new ServerProcess(this.#script, folder);
+    return this.#process;
   }
 
   kill(): Promise<void> {

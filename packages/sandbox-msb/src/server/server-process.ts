@@ -27,6 +27,8 @@ export type RunScript = (
 interface Reading {
   out: Buffer;
   err: Buffer;
+  /** What the program wrote in all, to files and to its output, in bytes. */
+  written: number;
   /** The exit code, when the program has ended. */
   ended: number | undefined;
 }
@@ -44,6 +46,8 @@ export class ServerProcess implements MicrovmProcess {
   #activeAt = performance.now();
   #linger = 0;
   #over = false;
+  /** What the program wrote in all, as of the last look, to files and to its output, in bytes. */
+  writtenBytes = 0;
 
   constructor(run: RunScript, folder: string) {
     this.#run = run;
@@ -85,7 +89,8 @@ export class ServerProcess implements MicrovmProcess {
     return parseReading(stdout);
   }
 
-  #take({ out, err, ended }: Reading): void {
+  #take({ out, err, written, ended }: Reading): void {
+    this.writtenBytes = Math.max(this.writtenBytes, written);
     if (err.length > 0) this.#events.push({ kind: "stderr", data: err });
     if (out.length > 0) this.#events.push({ kind: "stdout", data: out });
     this.#outOffset += out.length;
@@ -102,10 +107,11 @@ export class ServerProcess implements MicrovmProcess {
 /** What a reading says; `undefined` when a part of it is missing. */
 function parseReading(lines: readonly string[]): Reading | undefined {
   const [outText, errText, last = ""] = lines;
-  const end = /^end (\d+) (\d+) (\d*)$/.exec(last);
+  const end = /^end (\d+) (\d+) (\d+) (\d*)$/.exec(last);
   if (end === null || outText === undefined || errText === undefined) return undefined;
   const out = Buffer.from(outText, "base64");
   const err = Buffer.from(errText, "base64");
   if (out.length !== Number(end[1]) || err.length !== Number(end[2])) return undefined;
-  return { out, err, ended: end[3] === "" ? undefined : Number(end[3]) };
+  const ended = end[4] === "" ? undefined : Number(end[4]);
+  return { out, err, written: Number(end[3]), ended };
 }

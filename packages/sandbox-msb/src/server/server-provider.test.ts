@@ -115,6 +115,18 @@ export default await callTool("host", "echo", "back");`;
     await expect.poll(() => server?.sandboxes.size, { timeout: 10_000 }).toBe(0);
   });
 
+  it("ends a run that fills the disk, or the memory", async () => {
+    await open();
+    const fill =
+      "for (let i = 0; ; i++) { Deno.writeFileSync(`part-${i % 4}`, new Uint8Array(1e6)); await new Promise((next) => setTimeout(next, 1)); }";
+    expect(await run(fill, { limits: { writeMb: 16 } })).toMatchObject({
+      status: "killed",
+      reason: "write-limit",
+    });
+    expect(await run("new ArrayBuffer(2 ** 36);")).toMatchObject({ status: "out-of-memory" });
+    expect(await run("return 6 * 7;")).toMatchObject({ value: 42 });
+  });
+
   it("tells of a machine that was killed under its run, and the next one works", async () => {
     await open();
     const outcome = await run("console.log('here'); await new Promise(() => {});", {
@@ -141,7 +153,7 @@ export default await callTool("host", "echo", "back");`;
     const gone = own.replace(/-\d+-\d+-/, "-4194304-1-");
     const others = own.replace(/^cem-[0-9a-f]+-\d+-\d+-/, "cem-00000000-4194304-1-");
     for (const name of [gone, others, "users-own"])
-      sandboxes.set(`cem/${name}`, { root: "", volumes: [], memoryMb: 1, groups: new Set() });
+      sandboxes.set(`cem/${name}`, { root: "", volumes: [], groups: new Set() });
     await (await provider().create({ workspaceDir: workspace() })).dispose();
     expect([...sandboxes.keys()]).toEqual(expect.arrayContaining([`cem/${others}`, "cem/users-own"]));
     expect(sandboxes.has(`cem/${gone}`)).toBe(false);

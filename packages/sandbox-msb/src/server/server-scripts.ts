@@ -6,7 +6,7 @@ export const MISSING = 7;
  * what the image lacks.
  */
 export const BRING_FILES = `
-for tool in base64 mkfifo tail head wc tr env mv deno; do
+for tool in base64 mkfifo tail head wc tr sed env mv deno; do
   command -v "$tool" > /dev/null || { echo "$tool"; exit ${MISSING}; }
 done
 umask 077
@@ -35,7 +35,9 @@ shift 3
   ulimit -f "$blocks"
   cd "$cwd" || exit 1
   umask 022
-  env -i PATH="$PATH" "$@" <> "$dir/in" >> "$dir/out" 2>> "$dir/err"
+  env -i PATH="$PATH" "$@" <> "$dir/in" >> "$dir/out" 2>> "$dir/err" &
+  echo $! > "$dir/pid"
+  wait $!
   echo $? > "$dir/ended" && mv "$dir/ended" "$dir/exit"
 ) < /dev/null > /dev/null 2>&1 &`;
 
@@ -66,5 +68,6 @@ tail -c +$(( $2 + 1 )) out | head -c "$out" | base64 | tr -d '\\n'
 echo
 tail -c +$(( $3 + 1 )) err | head -c "$err" | base64 | tr -d '\\n'
 echo
-echo "end $out $err $ended"
+written=$(sed -n 's/^wchar: //p' "/proc/$(cat pid)/io" 2> /dev/null)
+echo "end $out $err \${written:-0} $ended"
 sleep "$7"`;

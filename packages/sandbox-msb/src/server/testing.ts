@@ -22,7 +22,6 @@ export interface OldServerOptions {
 interface StartedSandbox {
   root: string;
   volumes: string[];
-  memoryMb: number;
   groups: Set<number>;
 }
 
@@ -31,7 +30,20 @@ interface Line {
   text: string;
 }
 
-const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/alternatives", "/etc/ld.so.cache"];
+const SYSTEM = [
+  "/usr",
+  "/bin",
+  "/sbin",
+  "/lib",
+  "/lib64",
+  "/etc/alternatives",
+  "/etc/ld.so.cache",
+  "/etc/hosts",
+  "/etc/resolv.conf",
+  "/etc/nsswitch.conf",
+];
+/** In place of a machine's memory; V8 does not boot with much less. */
+const DATA_BYTES = 1024 * 1024 * 1024;
 const WRITABLE = ["tmp", "var", "cem"];
 
 /** Whether commands can have a root of their own here. */
@@ -122,7 +134,7 @@ export class OldServer {
     const key = `${String(params["namespace"])}/${String(params["sandbox"])}`;
     switch (method) {
       case "sandbox.start":
-        return this.#start(key, params["config"] as { volumes?: string[]; memory?: number });
+        return this.#start(key, params["config"] as { volumes?: string[] });
       case "sandbox.stop":
         if (!this.sandboxes.has(key)) throw new Error("Internal server error");
         this.crash(key);
@@ -136,11 +148,11 @@ export class OldServer {
     }
   }
 
-  #start(key: string, { volumes = [], memory = 512 }: { volumes?: string[]; memory?: number }): string {
+  #start(key: string, { volumes = [] }: { volumes?: string[] }): string {
     const root = join(this.#folder, key.replace("/", "-"));
     for (const name of WRITABLE) mkdirSync(join(root, name), { recursive: true });
     mkdirSync(join(root, "var/tmp"));
-    this.sandboxes.set(key, { root, volumes, memoryMb: memory, groups: new Set() });
+    this.sandboxes.set(key, { root, volumes, groups: new Set() });
     return `Sandbox ${key} started successfully`;
   }
 
@@ -163,7 +175,8 @@ export class OldServer {
   async #command(key: string, command: string, args: string[]): Promise<object> {
     const sandbox = this.sandboxes.get(key);
     if (sandbox === undefined) throw new Error("Internal server error");
-    const child = spawn("bwrap", [...this.#rootOf(sandbox), command, ...args], {
+    const limited = ["prlimit", `--data=${DATA_BYTES}`, command, ...args];
+    const child = spawn("bwrap", [...this.#rootOf(sandbox), ...limited], {
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
       env: { PATH: "/opt/bin:/usr/bin:/bin" },
