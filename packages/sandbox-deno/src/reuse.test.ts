@@ -90,6 +90,22 @@ return [readFileSync("note.txt", "utf8"), await callTool("h", "t", { a: 1 })];`;
       "Object.getPrototypeOf([][Symbol.iterator]()).next = () => ({ done: true });",
     ],
     ["a changed Deno", "Deno.readTextFileSync = () => 'mine';"],
+    [
+      "a changed module of Node's",
+      "import fs from 'node:fs'; await import('./servers/counter/index.ts'); fs.existsSync = () => true;",
+    ],
+    [
+      "a changed class of Node's",
+      "import { EventEmitter } from 'node:events'; EventEmitter.prototype.emit = () => true;",
+    ],
+    [
+      "a module of Node's that it has without an import",
+      "process.getBuiltinModule('node:path').join = () => '';",
+    ],
+    [
+      "one that it has by require",
+      "import { createRequire } from 'node:module'; createRequire('file:///workspace/x.js')('path').join = () => '';",
+    ],
     ["a timer", "setInterval(() => {}, 1000);"],
     ["a timer of Node's", "import { setInterval as again } from 'node:timers'; again(() => {}, 1000);"],
     ["an open file", "Deno.openSync('servers/counter/index.ts');"],
