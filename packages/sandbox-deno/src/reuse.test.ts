@@ -30,9 +30,10 @@ describe.each(realisations)("reuse of a guest in a session: $isolation", ({ isol
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  const open = async () => {
+  const open = async (hostTools: Record<string, string[]> = {}) => {
     sandbox = await createDenoSandboxProvider({ isolation, reuse: "session", standby: 1 }).create({
       workspaceDir: folder,
+      hostTools,
     });
     return sandbox;
   };
@@ -55,6 +56,21 @@ return [readFileSync("note.txt", "utf8"), await callTool("h", "t", { a: 1 })];`;
     expect(await run(fs)).toMatchObject({ value: ["written", { a: 1 }] });
     expect(await run(fs)).toMatchObject({ value: ["written", { a: 1 }] });
     expect(sandbox?.stats()).toMatchObject({ reused: 6, discarded: 0 });
+  });
+
+  it("loads every module anew, by whatever address, and leads to the client and to tools of the host", async () => {
+    await open({ counter: ["remote"] });
+    const code = `import { count, remote } from "./servers/counter/index.ts";
+import { count as other } from "./servers/counter/count.ts?other";
+import { count as third } from "./servers/counter/count.ts?run=99";
+import { count as fourth } from "./servers/counter/count.ts?a&run=2";
+import { turns } from "data:text/javascript,let n = 0; export const turns = () => ++n;";
+import { callTool } from "./client/index.ts";
+export default [await count({}), await other({}), await third({}), await fourth({}), turns(), await remote({ a: 1 }), await callTool("h", "t", 2)];`;
+    for (let index = 0; index < 4; index += 1) {
+      expect(await run(code)).toMatchObject({ value: [1, 1, 1, 1, 1, { a: 1 }, 2] });
+    }
+    expect(sandbox?.stats()).toMatchObject({ reused: 3, discarded: 0 });
   });
 
   it("never gives a guest to another session, or to a run without one", async () => {

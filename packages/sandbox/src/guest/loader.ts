@@ -1,7 +1,7 @@
 import { deno } from "./deno.ts";
 import { attempt, placeError, type ErrorPlace } from "./guest-errors.ts";
 import { closestName } from "./closest-name.ts";
-import { runMark, toHostPath } from "./paths.ts";
+import { inThisRun, toHostPath } from "./paths.ts";
 import {
   BlobConstructor,
   create,
@@ -60,7 +60,6 @@ function resolve(specifier: string): Resolved {
   const url = new UrlConstructor(specifier, PROGRAM_URL);
   const server = execPattern(TOOL_MODULE, url.pathname)?.[1];
   url.pathname = toHostPath(url.pathname);
-  if (url.search === "") url.search = runMark();
   return { url: url.href, server };
 }
 
@@ -122,7 +121,7 @@ export async function importAll(requests: ImportRequest[]): Promise<Namespace[]>
 
 function namespaceOf(modules: Namespace, index: number, { url, server }: Resolved): Namespace {
   const namespace = modules[`m${index}`] as Namespace;
-  return server === undefined ? namespace : (wrapped[url] ??= tracedModule(server, namespace));
+  return server === undefined ? namespace : (wrapped[inThisRun(url)] ??= tracedModule(server, namespace));
 }
 
 function placed(error: unknown, request: ImportRequest): unknown {
@@ -139,7 +138,7 @@ function explain(error: unknown, requests: ImportRequest[], resolved: (Resolved 
     const { url, server } = target;
     const request = requests[index] as ImportRequest;
     if (!includesText(message, url)) continue;
-    if (!includesText(message, `Module not found "${url}"`)) return placed(error, request);
+    if (!includesText(message, `Module not found "${url}`)) return placed(error, request);
     const kind = startsWith(request.specifier, "./skills/") ? "skills" : "servers";
     const near = server === undefined ? undefined : closestName(server, folders(kind));
     const hint = near === undefined ? "" : ` Did you mean ./${kind}/${near}/index.ts?`;

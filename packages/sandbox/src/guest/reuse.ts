@@ -2,7 +2,7 @@ import { hasPendingCalls } from "./calls.ts";
 import { deno, pendingWork } from "./deno.ts";
 import { evaluateProgram, prepareToEvaluate } from "./evaluate.ts";
 import { useClientModule } from "./loader.ts";
-import { runMark, setRunMark } from "./paths.ts";
+import { inThisRun, setRunMark } from "./paths.ts";
 import {
   apply,
   construct,
@@ -11,7 +11,6 @@ import {
   freeze,
   getOwnPropertyDescriptor,
   getPrototypeOf,
-  includesText,
   is,
   ownKeys,
   ProxyConstructor,
@@ -188,8 +187,8 @@ async function numberModules(bootUrl: string): Promise<void> {
       // Node's modules and the client have stand-ins that are files, and stay as they are.
       if (startsWith(specifier, "node:") || startsWith(specifier, "cem:") || startsWith(url, own))
         return resolved;
-      if (!startsWith(url, "file:///") || includesText(url, "?")) return resolved;
-      return { url: url + runMark(), shortCircuit: true };
+      if (!startsWith(url, "file:///") && !startsWith(url, "data:")) return resolved;
+      return { url: inThisRun(url), shortCircuit: true };
     },
   });
 }
@@ -214,7 +213,7 @@ export async function prepareForReuse(bootUrl: string): Promise<void> {
 /** Counts a run; its modules are its own. */
 export function beginReusedRun(): void {
   runs += 1;
-  setRunMark(`?run=${runs}`);
+  setRunMark(`run=${runs}`);
 }
 
 /** True when nothing of the last run can reach the next: no call, timer, file, thread or changed global is left. */
