@@ -3,12 +3,17 @@ import os from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { measureCatalogs } from "./catalogs.ts";
+import { measureReuse } from "./reuse.ts";
 import { measureMemory, measureRuns, measureThroughput } from "./runs.ts";
 import { renderTable } from "./table.ts";
 import type { Table } from "./table.ts";
 
 const { values } = parseArgs({
-  options: { quick: { type: "boolean", default: false }, json: { type: "string" } },
+  options: {
+    quick: { type: "boolean", default: false },
+    json: { type: "string" },
+    "isolated-vm": { type: "string" },
+  },
 });
 const rounds = values.quick ? 5 : 30;
 
@@ -25,6 +30,7 @@ const tables: Table[] = [];
 for (const measure of [
   () => measureRuns(rounds),
   () => measureThroughput(),
+  () => measureReuse(values.quick ? 1 : 3, values["isolated-vm"]),
   () => measureMemory(100, values.quick ? 200 : 1000),
   () => measureCatalogs([10, 1000, 5000], rounds),
 ]) {

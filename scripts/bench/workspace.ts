@@ -26,12 +26,16 @@ export async function writeSampleServer(folder: string): Promise<void> {
   );
 }
 
-export async function openSandbox(folder: string, standby: number): Promise<Sandbox> {
+export async function openSandbox(
+  folder: string,
+  standby: number,
+  sandboxReuse: "none" | "session" = "none",
+): Promise<Sandbox> {
   const { config } = await loadConfig({
     cwd: folder,
     file: false,
     overrides: {
-      optimizations: { sandboxPooling: standby > 0, sandboxPoolSize: Math.max(1, standby) },
+      optimizations: { sandboxPooling: standby > 0, sandboxPoolSize: Math.max(1, standby), sandboxReuse },
       execution: { limits: { maxToolCalls: 1_000_000, maxConcurrentCalls: 100 } },
     },
   });

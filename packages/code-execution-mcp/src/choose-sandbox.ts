@@ -14,11 +14,14 @@ function poolSettings({ optimizations }: Config, oneRun: boolean) {
   return { standby, reuse: enabled ? sandboxReuse : "none", queueTimeoutMs: QUEUE_TIMEOUT_MS } as const;
 }
 
+/** Machines of this host; those of an older server only where both it and microsandbox were asked for by name. */
 async function createMicrosandbox(config: Config, oneRun: boolean): Promise<SandboxProvider> {
-  const { createMicrosandboxProvider } = await import("@cem/sandbox-msb");
-  const { sandboxImage } = config.execution;
+  const { createMicrosandboxProvider, createMicrosandboxServerProvider } = await import("@cem/sandbox-msb");
+  const { sandboxImage, sandboxType, msbServerUrl: url, msbApiKey } = config.execution;
   const image = sandboxImage === "auto" ? {} : { image: sandboxImage };
-  return createMicrosandboxProvider({ ...poolSettings(config, oneRun), ...image });
+  const settings = { ...poolSettings(config, oneRun), ...image };
+  if (url === undefined || sandboxType !== "microsandbox") return createMicrosandboxProvider(settings);
+  return createMicrosandboxServerProvider({ ...settings, url, apiKey: msbApiKey?.reveal() });
 }
 
 /** The provider that the configuration asks for; for `auto` the strongest that this host gives. */

@@ -11,8 +11,6 @@ const LOG_LEVELS = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] as const;
 const BYTES_PER_KB = 1024;
 const BYTES_PER_MB = 1024 * 1024;
 
-const NO_OLD_SERVER = { pending: "older microsandbox servers are not driven yet" };
-
 function section<S extends z.ZodRawShape>(description: string, shape: S) {
   return z
     .strictObject(shape)
@@ -96,8 +94,11 @@ const execution = section("Where and how code runs.", {
     "More folders the guest sees: path, host:guest, host:guest:rw, or {host, guest, mode}. Read-only unless marked rw; under /workspace/mounts unless told otherwise.",
     { path: true },
   ),
-  msbServerUrl: setting(text.optional(), "URL of an older microsandbox server.", NO_OLD_SERVER),
-  msbApiKey: setting(secretText.optional(), "Key of that server.", { secret: true, ...NO_OLD_SERVER }),
+  msbServerUrl: setting(
+    text.optional(),
+    "URL of a microsandbox server of 0.2 or older (msb server start). With sandbox_type microsandbox, code runs there.",
+  ),
+  msbApiKey: setting(secretText.optional(), "Key of that server. It goes nowhere else.", { secret: true }),
   state,
   limits,
 });

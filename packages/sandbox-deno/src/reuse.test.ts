@@ -30,9 +30,10 @@ describe.each(realisations)("reuse of a guest in a session: $isolation", ({ isol
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  const open = async () => {
+  const open = async (hostTools: Record<string, string[]> = {}) => {
     sandbox = await createDenoSandboxProvider({ isolation, reuse: "session", standby: 1 }).create({
       workspaceDir: folder,
+      hostTools,
     });
     return sandbox;
   };
@@ -55,6 +56,21 @@ return [readFileSync("note.txt", "utf8"), await callTool("h", "t", { a: 1 })];`;
     expect(await run(fs)).toMatchObject({ value: ["written", { a: 1 }] });
     expect(await run(fs)).toMatchObject({ value: ["written", { a: 1 }] });
     expect(sandbox?.stats()).toMatchObject({ reused: 6, discarded: 0 });
+  });
+
+  it("loads every module anew, by whatever address, and leads to the client and to tools of the host", async () => {
+    await open({ counter: ["remote"] });
+    const code = `import { count, remote } from "./servers/counter/index.ts";
+import { count as other } from "./servers/counter/count.ts?other";
+import { count as third } from "./servers/counter/count.ts?run=99";
+import { count as fourth } from "./servers/counter/count.ts?a&run=2";
+import { turns } from "data:text/javascript,let n = 0; export const turns = () => ++n;";
+import { callTool } from "./client/index.ts";
+export default [await count({}), await other({}), await third({}), await fourth({}), turns(), await remote({ a: 1 }), await callTool("h", "t", 2)];`;
+    for (let index = 0; index < 4; index += 1) {
+      expect(await run(code)).toMatchObject({ value: [1, 1, 1, 1, 1, { a: 1 }, 2] });
+    }
+    expect(sandbox?.stats()).toMatchObject({ reused: 3, discarded: 0 });
   });
 
   it("never gives a guest to another session, or to a run without one", async () => {
@@ -90,6 +106,22 @@ return [readFileSync("note.txt", "utf8"), await callTool("h", "t", { a: 1 })];`;
       "Object.getPrototypeOf([][Symbol.iterator]()).next = () => ({ done: true });",
     ],
     ["a changed Deno", "Deno.readTextFileSync = () => 'mine';"],
+    [
+      "a changed module of Node's",
+      "import fs from 'node:fs'; await import('./servers/counter/index.ts'); fs.existsSync = () => true;",
+    ],
+    [
+      "a changed class of Node's",
+      "import { EventEmitter } from 'node:events'; EventEmitter.prototype.emit = () => true;",
+    ],
+    [
+      "a module of Node's that it has without an import",
+      "process.getBuiltinModule('node:path').join = () => '';",
+    ],
+    [
+      "one that it has by require",
+      "import { createRequire } from 'node:module'; createRequire('file:///workspace/x.js')('path').join = () => '';",
+    ],
     ["a timer", "setInterval(() => {}, 1000);"],
     ["a timer of Node's", "import { setInterval as again } from 'node:timers'; again(() => {}, 1000);"],
     ["an open file", "Deno.openSync('servers/counter/index.ts');"],
@@ -127,6 +159,24 @@ return [readFileSync("note.txt", "utf8"), await callTool("h", "t", { a: 1 })];`;
       expect(await run(code, "one", { limits: { calls: 5 } })).toMatchObject({ value: "end" });
     }
     expect(sandbox?.stats()).toMatchObject({ reused: 2 });
+  });
+
+  it("runs what is more than types, what a script would read otherwise, and what is strict", async () => {
+    await open();
+    const programs: [string, unknown][] = [
+      ["enum Color { Red = 3 }\nexport default Color.Red;", 3],
+      ["let left = 5;\nwhile (left --> 2);\nexport default left;", 1],
+      ["export default [typeof this, (function () { return typeof this; })()];", ["undefined", "undefined"]],
+      ["const mark: number = 1;\nexport default 'mark' in globalThis;", false],
+    ];
+    for (const [code, value] of programs) {
+      for (let index = 0; index < 2; index += 1) expect(await run(code)).toMatchObject({ value });
+    }
+    expect(sandbox?.stats()).toMatchObject({ reused: 7, discarded: 0 });
+    expect(await run("const a = /(/;\nexport default a;")).toMatchObject({
+      status: "failed",
+      kind: "syntax",
+    });
   });
 
   it("hears nothing of a run that is over", async () => {

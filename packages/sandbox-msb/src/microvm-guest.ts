@@ -46,7 +46,9 @@ class MicrovmGuest implements Guest {
   }
 
   usage(): GuestUsage | undefined {
-    const usage = this.#machine.pid === undefined ? undefined : readUsage(this.#machine.pid);
+    const { pid, writtenBytes } = this.#machine;
+    if (writtenBytes !== undefined) return { memoryBytes: 0, writtenBytes };
+    const usage = pid === undefined ? undefined : readUsage(pid);
     // Its memory is bounded by the machine's own; what the process holds is the machine's, not the program's.
     return usage === undefined ? undefined : { memoryBytes: 0, writtenBytes: usage.writtenBytes };
   }

@@ -36,6 +36,8 @@ export function denoArguments(settings: DenoArguments): string[] {
     "--no-npm",
     "--node-modules-dir=none",
     "--no-check",
+    // Caches are of no use to a guest whose own they are, and cost each module a write.
+    "--no-code-cache",
     `--import-map=${importMapFile}`,
     `--allow-read=${pathList(read)}`,
     ...(denyRead.length > 0 ? [`--deny-read=${pathList(denyRead)}`] : []),

@@ -32,5 +32,11 @@ export function namespacedDenoArguments(
 
 /** The whole environment of a guest. */
 export function guestEnvironment(denoDir: string): Record<string, string> {
-  return { DENO_DIR: denoDir, DENO_NO_UPDATE_CHECK: "1", NO_COLOR: "1", HOME: "/nonexistent" };
+  return {
+    DENO_DIR: denoDir,
+    DENO_EMIT_CACHE_MODE: "disable",
+    DENO_NO_UPDATE_CHECK: "1",
+    NO_COLOR: "1",
+    HOME: "/nonexistent",
+  };
 }

@@ -18,6 +18,8 @@ const ALL_SAMPLES_CHARACTERS = 8 * 1024 * 1024;
 const RECORD_CHARACTERS = 2 * 1024;
 /** Later calls of a run are recorded without either. */
 const MAX_DETAILED_RECORDS = 1_000;
+/** Made once: each exception takes the time that its stack takes. */
+const RUN_ENDED = new DOMException("The run that called this tool has ended.", "AbortError");
 
 export interface ToolBridgeSettings {
   invoker: ToolInvoker | undefined;
@@ -86,7 +88,7 @@ export class ToolBridge {
 
   /** Ends what is under way. */
   end(): void {
-    this.#abort.abort();
+    this.#abort.abort(RUN_ENDED);
     for (const { server, tool, args, started } of this.#pending.values()) {
       this.#record({ server, tool, ms: performance.now() - started, ok: false, args });
     }

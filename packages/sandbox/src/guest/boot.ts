@@ -17,6 +17,7 @@ import {
 } from "./client-functions.ts";
 import { deno, onUncaught } from "./deno.ts";
 import { patchFileFunctions, patchNodeFunctions } from "./file-view.ts";
+import { evaluateProgram, type Main } from "./evaluate.ts";
 import { encodeThrown } from "./guest-errors.ts";
 import { encodeJson, TooLargeError } from "./json-value.ts";
 import { importAll, importSource, type ImportRequest } from "./loader.ts";
@@ -32,7 +33,6 @@ export { callTool, ToolError, hostTool, patchNodeFunctions, toHostPath };
 
 type Run = Extract<HostMessage, { type: "run" }>;
 type Init = Extract<HostMessage, { type: "init" }>;
-type Main = (runtime: object) => Promise<unknown>;
 
 const WARM_UP =
   "enum Warm { Up = 1 }\nexport default async function (value: unknown) { return [value, Warm.Up]; }";
@@ -77,6 +77,10 @@ function complete(value: unknown, run: number): void {
   end(json === undefined ? `{"type":"done"}` : `{"type":"done","value":${json}}`);
 }
 
+async function importProgram(source: string): Promise<Main> {
+  return (await importSource(source, "application/typescript"))["default"] as Main;
+}
+
 async function run(message: Run): Promise<void> {
   current += 1;
   const own = current;
@@ -85,8 +89,7 @@ async function run(message: Run): Promise<void> {
   setCallLimits(message);
   let main: Main;
   try {
-    const module = await importSource(message.source, "application/typescript");
-    main = module["default"] as Main;
+    main = evaluateProgram(message.source) ?? (await importProgram(message.source));
   } catch (error) {
     fail("syntax", error, own);
     return;
@@ -124,8 +127,9 @@ async function start({ token, paths, reuse = false }: Init): Promise<void> {
   protectCall();
   redirectOutput();
   onUncaught((thrown) => fail("exception", thrown));
-  const warm = await importSource(WARM_UP, "application/typescript");
-  await (warm["default"] as Main)({});
+  await (
+    await importProgram(WARM_UP)
+  )({});
   delete deno[deno.internal];
   version = deno.version.deno;
   if (reuse) await prepareForReuse(import.meta.url);

@@ -33,6 +33,8 @@ interface DenoInternal {
     /** Resolves with 0 at the end of the stream. */
     read(resource: number, buffer: Uint8Array): Promise<number>;
     writeSync(resource: number, bytes: Uint8Array): number;
+    /** What a script gave, and what went wrong. */
+    evalContext(this: void, source: string, url: string): { 0: unknown; 1: unknown };
     setLeakTracingEnabled(enabled: boolean): void;
     /** Operations and timers that have not ended. */
     getAllLeakTraces(): { size: number };
@@ -51,6 +53,13 @@ export const { Console } = internals;
 const { core } = internals;
 export const readStdin = (buffer: Uint8Array): Promise<number> => core.read(0, buffer);
 export const writeStdoutSync = (bytes: Uint8Array): number => core.writeSync(1, bytes);
+
+const { evalContext } = core;
+/** Evaluates a script in the global scope; `undefined` when it can't be. */
+export function evaluateScript(source: string, url: string): unknown {
+  const outcome = evalContext(source, url);
+  return outcome[1] === null || outcome[1] === undefined ? outcome[0] : undefined;
+}
 
 /** What the runtime still does or holds for a program. */
 export const pendingWork = {

@@ -1,7 +1,7 @@
 import { deno } from "./deno.ts";
 import { attempt, placeError, type ErrorPlace } from "./guest-errors.ts";
 import { closestName } from "./closest-name.ts";
-import { runMark, toHostPath } from "./paths.ts";
+import { inThisRun, toHostPath } from "./paths.ts";
 import {
   BlobConstructor,
   create,
@@ -16,6 +16,7 @@ import {
 } from "./primordials.ts";
 import { tracedModule } from "./tracer.ts";
 
+const CLIENT_SPECIFIER = "cem:client";
 const PROGRAM_URL = "file:///workspace/program.ts";
 const TOOL_MODULE = /^\/workspace\/(?:servers|skills)\/([^/]+)\/[^/]+$/;
 const HAS_SCHEME = /^[a-z][a-z+.-]*:/i;
@@ -59,7 +60,6 @@ function resolve(specifier: string): Resolved {
   const url = new UrlConstructor(specifier, PROGRAM_URL);
   const server = execPattern(TOOL_MODULE, url.pathname)?.[1];
   url.pathname = toHostPath(url.pathname);
-  if (url.search === "") url.search = runMark();
   return { url: url.href, server };
 }
 
@@ -73,14 +73,29 @@ function attributesOf(attributes: Record<string, string>): string {
   return text === "" ? "" : ` with {${text}}`;
 }
 
+let client: Namespace | undefined;
+
+/** The client's module, where runs share it: then it need not be imported again. */
+export function useClientModule(namespace: Namespace): void {
+  client = namespace;
+}
+
+function isClient({ specifier, attributes }: ImportRequest): boolean {
+  return client !== undefined && specifier === CLIENT_SPECIFIER && keys(attributes).length === 0;
+}
+
 /** Every module in one array, in the order asked for. */
 export async function importAll(requests: ImportRequest[]): Promise<Namespace[]> {
   // One module re-exports all of them: they load together, run in order as ES modules do, and none of them is ever
   // the value of a promise, so an export named `then` is not called.
   let source = "";
-  const resolved: Resolved[] = [];
+  const resolved: (Resolved | undefined)[] = [];
   for (let index = 0; index < requests.length; index += 1) {
     const request = requests[index] as ImportRequest;
+    if (isClient(request)) {
+      resolved[index] = undefined;
+      continue;
+    }
     try {
       const target = resolve(request.specifier);
       resolved[index] = target;
@@ -89,20 +104,24 @@ export async function importAll(requests: ImportRequest[]): Promise<Namespace[]>
       throw placed(error, request);
     }
   }
-  let modules: Namespace;
+  let modules: Namespace = {};
   try {
-    modules = await importSource(source, "text/javascript");
+    if (source !== "") modules = await importSource(source, "text/javascript");
   } catch (error) {
     throw explain(error, requests, resolved);
   }
   const found: Namespace[] = [];
   for (let index = 0; index < requests.length; index += 1) {
-    const { url, server } = resolved[index] as Resolved;
-    const namespace = modules[`m${index}`] as Namespace;
-    found[index] = server === undefined ? namespace : (wrapped[url] ??= tracedModule(server, namespace));
+    const target = resolved[index];
+    found[index] = target === undefined ? (client as Namespace) : namespaceOf(modules, index, target);
     checkNames(requests[index] as ImportRequest, found[index] as Namespace);
   }
   return found;
+}
+
+function namespaceOf(modules: Namespace, index: number, { url, server }: Resolved): Namespace {
+  const namespace = modules[`m${index}`] as Namespace;
+  return server === undefined ? namespace : (wrapped[inThisRun(url)] ??= tracedModule(server, namespace));
 }
 
 function placed(error: unknown, request: ImportRequest): unknown {
@@ -111,13 +130,15 @@ function placed(error: unknown, request: ImportRequest): unknown {
 }
 
 /** An import that failed as the line that asked for it. */
-function explain(error: unknown, requests: ImportRequest[], resolved: Resolved[]): unknown {
+function explain(error: unknown, requests: ImportRequest[], resolved: (Resolved | undefined)[]): unknown {
   const message = attempt(() => (error as Error).message, "");
   for (let index = 0; index < requests.length; index += 1) {
-    const { url, server } = resolved[index] as Resolved;
+    const target = resolved[index];
+    if (target === undefined) continue;
+    const { url, server } = target;
     const request = requests[index] as ImportRequest;
     if (!includesText(message, url)) continue;
-    if (!includesText(message, `Module not found "${url}"`)) return placed(error, request);
+    if (!includesText(message, `Module not found "${url}`)) return placed(error, request);
     const kind = startsWith(request.specifier, "./skills/") ? "skills" : "servers";
     const near = server === undefined ? undefined : closestName(server, folders(kind));
     const hint = near === undefined ? "" : ` Did you mean ./${kind}/${near}/index.ts?`;

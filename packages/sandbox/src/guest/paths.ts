@@ -1,4 +1,4 @@
-import { create, indexOfText, keys, sliceText, startsWith } from "./primordials.ts";
+import { create, endsWith, includesText, indexOfText, keys, sliceText, startsWith } from "./primordials.ts";
 
 /** Folders of the guest's view and where they really are; empty where the view is the truth. */
 let roots = create(null) as Record<string, string>;
@@ -8,12 +8,16 @@ let prefixes: string[] = [];
 /** What the addresses of this run's modules end in; empty where a guest has one run only. */
 let mark = "";
 
-export function runMark(): string {
-  return mark;
-}
-
 export function setRunMark(ending: string): void {
   mark = ending;
+}
+
+/** A module's address as this run's own: no other run comes by it, whatever it asks for. */
+export function inThisRun(url: string): string {
+  if (mark === "") return url;
+  const sign = startsWith(url, "data:") ? "#" : includesText(url, "?") ? "&" : "?";
+  const isOwn = endsWith(url, `?${mark}`) || endsWith(url, `&${mark}`) || endsWith(url, `#${mark}`);
+  return isOwn ? url : url + sign + mark;
 }
 
 /** Sets where the guest's folders really are. */
@@ -45,7 +49,8 @@ export function toGuestPath(path: string): string {
 
 /** Text for people, with the places of the guest's view in it. */
 export function toGuestText(text: string): string {
-  let result = mark === "" ? text : without(text, mark);
+  let result = text;
+  if (mark !== "") result = without(without(result, `?${mark}`), `&${mark}`);
   for (let index = 0; index < prefixes.length; index += 1) {
     const prefix = prefixes[index] as string;
     const root = roots[prefix] as string;

@@ -51,6 +51,7 @@ export const sliceText = uncurry(String.prototype.slice) as (
   end?: number,
 ) => string;
 export const startsWith = uncurry(String.prototype.startsWith) as (self: string, prefix: string) => boolean;
+export const endsWith = uncurry(String.prototype.endsWith) as (self: string, ending: string) => boolean;
 export const includesText = uncurry(String.prototype.includes) as (self: string, part: string) => boolean;
 export const indexOfText = uncurry(String.prototype.indexOf) as (
   self: string,

@@ -1,16 +1,20 @@
 import { hasPendingCalls } from "./calls.ts";
 import { deno, pendingWork } from "./deno.ts";
-import { runMark, setRunMark } from "./paths.ts";
+import { evaluateProgram, prepareToEvaluate } from "./evaluate.ts";
+import { useClientModule } from "./loader.ts";
+import { inThisRun, setRunMark } from "./paths.ts";
 import {
   apply,
   construct,
+  create,
   defineProperty,
+  freeze,
   getOwnPropertyDescriptor,
   getPrototypeOf,
-  includesText,
   is,
   ownKeys,
   ProxyConstructor,
+  SafeWeakMap,
   startsWith,
 } from "./primordials.ts";
 
@@ -28,7 +32,9 @@ interface Watched {
 }
 
 const watched: Watched[] = [];
+const seen = new SafeWeakMap<true>();
 let doubt = false;
+let isPrepared = false;
 let runs = 0;
 let requireCache: object = {};
 let cachedModules = 0;
@@ -37,9 +43,9 @@ function isObject(value: unknown): value is object {
   return (typeof value === "object" && value !== null) || typeof value === "function";
 }
 
-function watch(object: object, seen: Set<object>): void {
-  if (seen.has(object)) return;
-  seen.add(object);
+function watch(object: object): void {
+  if (seen.get(object) === true) return;
+  seen.set(object, true);
   const properties: Known[] = [];
   const names = ownKeys(object);
   for (let index = 0; index < names.length; index += 1) {
@@ -52,16 +58,15 @@ function watch(object: object, seen: Set<object>): void {
 
 /** The language's and the runtime's own objects that every program shares. */
 function watchGlobals(): void {
-  const seen = new Set<object>();
-  watch(globalThis, seen);
-  watch(deno, seen);
+  watch(globalThis);
+  watch(deno);
   const globals = watched[0] as Watched;
   for (let index = 0; index < globals.properties.length; index += 1) {
     const { value } = globals.properties[index] as Known;
     if (!isObject(value) || value === globalThis) continue;
-    watch(value, seen);
+    watch(value);
     const prototype = getOwnPropertyDescriptor(value, "prototype")?.value as unknown;
-    if (isObject(prototype)) watch(prototype, seen);
+    if (isObject(prototype)) watch(prototype);
   }
   const iterator = getPrototypeOf([][Symbol.iterator]()) as object;
   const hidden: unknown[] = [
@@ -75,7 +80,7 @@ function watchGlobals(): void {
     getPrototypeOf(function* () {}),
     getPrototypeOf(async function* () {}),
   );
-  for (const object of hidden) watch(object as object, seen);
+  for (const object of hidden) watch(object as object);
 }
 
 function isChanged({ object, properties }: Watched): boolean {
@@ -117,7 +122,48 @@ function noteWorkers(): void {
   });
 }
 
+type Require = (name: string) => unknown;
+
+/** By these a program reaches Node's modules, or threads, past the hook that sees its imports. */
+const PAST_THE_HOOK = freeze(["node:module", "node:worker_threads", "node:process"]);
+const builtins = create(null) as Record<string, true>;
+
+/** Node's own modules are shared by all runs as the globals are: each is looked at before anyone has it. */
+function watchBuiltin(url: string, require: Require): void {
+  if (builtins[url] === true) return;
+  builtins[url] = true;
+  for (let index = 0; index < PAST_THE_HOOK.length; index += 1) {
+    if (PAST_THE_HOOK[index] === url) doubt = true;
+  }
+  if (doubt) return;
+  const exports = require(url);
+  if (!isObject(exports)) return;
+  const first = watched.length;
+  watch(exports);
+  const members = (watched[first] as Watched).properties;
+  for (let index = 0; index < members.length; index += 1) {
+    const { value } = members[index] as Known;
+    if (!isObject(value) || value === exports) continue;
+    watch(value);
+    const prototype = getOwnPropertyDescriptor(value, "prototype")?.value as unknown;
+    if (isObject(prototype)) watch(prototype);
+  }
+}
+
+/** `process.getBuiltinModule` gives them without an import. */
+function noteBuiltinsOf(process: { getBuiltinModule: Require }): void {
+  const { getBuiltinModule } = process;
+  const noted = new ProxyConstructor(getBuiltinModule, {
+    apply(target, self, args) {
+      doubt = true;
+      return apply(target, self, args);
+    },
+  });
+  defineProperty(process, "getBuiltinModule", { value: noted, writable: true, configurable: true });
+}
+
 interface ModuleHooks {
+  createRequire(url: string): Require;
   registerHooks(hooks: {
     resolve: (specifier: string, context: object, next: NextResolve) => Resolved;
   }): void;
@@ -132,31 +178,42 @@ async function numberModules(bootUrl: string): Promise<void> {
   const hooks = (await import("node:module")) as unknown as ModuleHooks;
   ({ _cache: requireCache } = hooks.Module);
   cachedModules = ownKeys(requireCache).length;
+  const require = hooks.createRequire(bootUrl);
   hooks.registerHooks({
     resolve(specifier, context, next) {
       const resolved = next(specifier, context);
       const { url } = resolved;
+      if (isPrepared && startsWith(url, "node:")) watchBuiltin(url, require);
       // Node's modules and the client have stand-ins that are files, and stay as they are.
       if (startsWith(specifier, "node:") || startsWith(specifier, "cem:") || startsWith(url, own))
         return resolved;
-      if (!startsWith(url, "file:///") || includesText(url, "?")) return resolved;
-      return { url: url + runMark(), shortCircuit: true };
+      if (!startsWith(url, "file:///") && !startsWith(url, "data:")) return resolved;
+      return { url: inThisRun(url), shortCircuit: true };
     },
   });
 }
 
+const WARM_UP = "export default async function (value: unknown) { return value; }";
+
 /** Makes this guest fit for more than one run. */
 export async function prepareForReuse(bootUrl: string): Promise<void> {
   await numberModules(bootUrl);
+  useClientModule((await import(bootUrl)) as Record<string, unknown>);
+  await prepareToEvaluate();
+  // What the runtime loads for it is loaded before the globals are looked at.
+  await evaluateProgram(WARM_UP)?.({});
   noteWorkers();
+  const node = (await import("node:process")) as unknown as { default: { getBuiltinModule: Require } };
+  noteBuiltinsOf(node.default);
   pendingWork.observe();
   watchGlobals();
+  isPrepared = true;
 }
 
 /** Counts a run; its modules are its own. */
 export function beginReusedRun(): void {
   runs += 1;
-  setRunMark(`?run=${runs}`);
+  setRunMark(`run=${runs}`);
 }
 
 /** True when nothing of the last run can reach the next: no call, timer, file, thread or changed global is left. */

@@ -1,0 +1,20 @@
+import { describeSandboxContract } from "@cem/sandbox/contract";
+import { afterAll, beforeAll, describe } from "vitest";
+import { createMicrosandboxServerProvider } from "./server-provider.ts";
+import { canHoldSandboxes, OldServer } from "./testing.ts";
+
+// Each of its runs starts a sandbox on the server, so it takes minutes: CEM_OLD_SERVER_CONTRACT=1 asks for it.
+const isWanted = canHoldSandboxes && process.env["CEM_OLD_SERVER_CONTRACT"] === "1";
+
+describe.skipIf(!isWanted)("on a server of ours in place of an old one", () => {
+  const server = new OldServer();
+  beforeAll(async () => {
+    await server.listen();
+  });
+  afterAll(() => server.close());
+  describeSandboxContract(
+    "an older microsandbox server",
+    () => createMicrosandboxServerProvider({ url: server.url, standby: 1, maxConcurrentRuns: 8 }),
+    { level: "microvm" },
+  );
+});

@@ -1,0 +1,150 @@
+import { randomBytes } from "node:crypto";
+import { CemError } from "@cem/core";
+import type { Microvm, MicrovmCommand, MicrovmProcess } from "../microvm-driver.ts";
+import { ServerProcess, type RunScript } from "./server-process.ts";
+import type { CommandOutcome, SandboxName, ServerRpc, StartConfig } from "./server-rpc.ts";
+import { BRING_FILES, LOOK, MISSING, START } from "./server-scripts.ts";
+
+const NAME_BYTES = 8;
+/** Linux takes an argument of up to 128 KiB, and all of them together up to 2 MiB. */
+const PIECE_BYTES = 64 * 1024;
+const COMMAND_BYTES = 512 * 1024;
+const BLOCK_BYTES = 512;
+/** Longer than any run; what ends a command before is the end of its machine. */
+const COMMAND_TIMEOUT_MS = 24 * 60 * 60 * 1_000;
+
+/** A file to bring into a machine. */
+export interface BroughtFile {
+  /** Below the folder. */
+  name: string;
+  data: Buffer;
+}
+
+/** A machine that an older server has started. */
+export class ServerMachine implements Microvm {
+  readonly name: string;
+  readonly pid = undefined;
+  readonly #rpc: ServerRpc;
+  readonly #sandbox: SandboxName;
+  readonly #image: string;
+  readonly #end = new AbortController();
+  #killed: Promise<void> | undefined;
+  #process: ServerProcess | undefined;
+
+  private constructor(rpc: ServerRpc, sandbox: SandboxName, image: string) {
+    this.#rpc = rpc;
+    this.#sandbox = sandbox;
+    this.#image = image;
+    this.name = sandbox.sandbox;
+  }
+
+  /** @throws CemError `SANDBOX_SERVER_…` when the server can't start it in time. */
+  static async start(
+    rpc: ServerRpc,
+    sandbox: SandboxName,
+    config: StartConfig,
+    timeoutMs: number,
+  ): Promise<ServerMachine> {
+    const machine = new ServerMachine(rpc, sandbox, config.image);
+    try {
+      await rpc.start(sandbox, config, { timeoutMs });
+      return machine;
+    } catch (error) {
+      // It may run all the same, or soon.
+      await machine.kill();
+      throw error;
+    }
+  }
+
+  get writtenBytes(): number {
+    return this.#process?.writtenBytes ?? 0;
+  }
+
+  /**
+   * Brings files into a folder of the machine.
+   *
+   * @throws CemError `SANDBOX_IMAGE_UNUSABLE` when the image lacks what a guest needs.
+   */
+  async bring(folder: string, files: readonly BroughtFile[], timeoutMs: number): Promise<void> {
+    for (const args of commandsFor(files)) {
+      const outcome = await this.#script(BRING_FILES, [folder, ...args], timeoutMs);
+      if (outcome.exitCode === MISSING) throw this.#lacks(outcome.stdout[0] ?? "something");
+      if (outcome.exitCode !== 0)
+        throw this.#unusable(`the runner can't be brought in (${tellOf(outcome)}).`);
+    }
+  }
+
+  /** Whether the machine sees a file, and the version of its Deno. */
+  async look(path: string, timeoutMs: number): Promise<{ sees: boolean; deno: string }> {
+    const { exitCode, stdout } = await this.#script(LOOK, [path], timeoutMs);
+    return { sees: exitCode === 0, deno: /^deno (\S+)/.exec(stdout[0] ?? "")?.[1] ?? "" };
+  }
+
+  async exec({ file, args, cwd, env, fileBytes }: MicrovmCommand): Promise<MicrovmProcess> {
+    const folder = `/var/tmp/cem-${randomBytes(NAME_BYTES).toString("hex")}`;
+    const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+    const blocks = String(Math.ceil(fileBytes / BLOCK_BYTES));
+    const outcome = await this.#script(START, [folder, cwd, blocks, ...variables, file, ...args], undefined);
+    if (outcome.exitCode !== 0) throw this.#unusable(`the guest can't be started (${tellOf(outcome)}).`);
+    this.#process = new ServerProcess(this.#script, folder);
+    return this.#process;
+  }
+
+  kill(): Promise<void> {
+    this.#killed ??= this.#stop();
+    return this.#killed;
+  }
+
+  async #stop(): Promise<void> {
+    this.#end.abort(new Error("The machine was ended."));
+    // A server that has gone has no machines.
+    await this.#rpc.stop(this.#sandbox).catch(() => {});
+  }
+
+  readonly #script: RunScript = async (script, args, timeoutMs = COMMAND_TIMEOUT_MS) => {
+    const { signal } = this.#end;
+    signal.throwIfAborted();
+    try {
+      return await this.#rpc.run(this.#sandbox, "sh", ["-c", script, "cem", ...args], { timeoutMs, signal });
+    } catch (error) {
+      if (CemError.isInstance(error) && /failed to spawn command/i.test(error.message))
+        throw this.#lacks("sh");
+      throw error;
+    }
+  };
+
+  #lacks(what: string): CemError {
+    return this.#unusable(`it has no ${what}.`);
+  }
+
+  #unusable(why: string): CemError {
+    return new CemError(
+      "SANDBOX_IMAGE_UNUSABLE",
+      `The image ${this.#image} can't be used on the microsandbox server at ${this.#rpc.origin}: ${why} Set execution.sandbox_image to one that has Deno 2.9 on its PATH, a shell, and the usual small tools (base64, mkfifo, tail).`,
+      { details: { image: this.#image } },
+    );
+  }
+}
+
+function tellOf({ exitCode, stderr, stdout }: CommandOutcome): string {
+  const said = [...stderr, ...stdout].join(" ").trim();
+  return said === "" ? `exit code ${exitCode}` : said.slice(0, 300);
+}
+
+/** The arguments of as few commands as hold all files. */
+function commandsFor(files: readonly BroughtFile[]): string[][] {
+  const commands: string[][] = [[]];
+  let bytes = 0;
+  for (const { name, data } of files) {
+    for (let offset = 0; offset === 0 || offset < data.length; offset += PIECE_BYTES) {
+      const piece = data.subarray(offset, offset + PIECE_BYTES);
+      if (bytes + piece.length > COMMAND_BYTES) {
+        commands.push([]);
+        bytes = 0;
+      }
+      bytes += piece.length;
+      commands.at(-1)?.push(name, piece.toString("base64"));
+    }
+  }
+  return commands;
+}

@@ -1,0 +1,117 @@
+import type { MicrovmEvent, MicrovmProcess } from "../microvm-driver.ts";
+import type { CommandOutcome } from "./server-rpc.ts";
+import { READ, WRITE } from "./server-scripts.ts";
+
+/** So much is read at once. */
+const READ_BYTES = 4 * 1024 * 1024;
+/** How long one reading waits for something to read, in seconds, and its command may take in all, in milliseconds. */
+const WAIT_SECONDS = 2;
+const READ_TIMEOUT_MS = 30_000;
+/** A program that waits for its turn is looked at less often than one that spoke just now. */
+const PAUSES = [
+  { quietMs: 1_000, seconds: 0.01 },
+  { quietMs: 5_000, seconds: 0.03 },
+  { quietMs: Infinity, seconds: 0.1 },
+] as const;
+/** The old server may lose the last lines of a command that ends right after them: then it has to end later. */
+const LINGER_SECONDS = 0.05;
+const MAX_LOST_IN_A_ROW = 20;
+
+/** Runs a script of this package with arguments, in the sandbox of the program. */
+export type RunScript = (
+  script: string,
+  args: readonly string[],
+  timeoutMs: number | undefined,
+) => Promise<CommandOutcome>;
+
+interface Reading {
+  out: Buffer;
+  err: Buffer;
+  /** What the program wrote in all, to files and to its output, in bytes. */
+  written: number;
+  /** The exit code, when the program has ended. */
+  ended: number | undefined;
+}
+
+/**
+ * A program that lives on in a sandbox, over commands that don't: each reads what it has written since, or hands it a
+ * piece of input.
+ */
+export class ServerProcess implements MicrovmProcess {
+  readonly #run: RunScript;
+  readonly #folder: string;
+  readonly #events: MicrovmEvent[] = [];
+  #outOffset = 0;
+  #errOffset = 0;
+  #activeAt = performance.now();
+  #linger = 0;
+  #over = false;
+  /** What the program wrote in all, as of the last look, to files and to its output, in bytes. */
+  writtenBytes = 0;
+
+  constructor(run: RunScript, folder: string) {
+    this.#run = run;
+    this.#folder = folder;
+  }
+
+  async next(): Promise<MicrovmEvent | undefined> {
+    while (this.#events.length === 0) {
+      if (this.#over) return undefined;
+      await this.#read();
+    }
+    return this.#events.shift();
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    this.#activeAt = performance.now();
+    const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+    // As long as it takes: a guest that doesn't read is ended by its run's clock.
+    const { exitCode } = await this.#run(WRITE, [this.#folder, base64], undefined);
+    if (exitCode !== 0) throw new Error("The guest takes no input any more.");
+  }
+
+  async #read(): Promise<void> {
+    for (let lost = 0; lost < MAX_LOST_IN_A_ROW; lost += 1) {
+      const reading = await this.#tryRead();
+      if (reading !== undefined) return this.#take(reading);
+      this.#linger = LINGER_SECONDS;
+    }
+    throw new Error(`The server lost the output of ${MAX_LOST_IN_A_ROW} commands in a row.`);
+  }
+
+  async #tryRead(): Promise<Reading | undefined> {
+    const quietMs = performance.now() - this.#activeAt;
+    const pause = PAUSES.find((one) => quietMs < one.quietMs)?.seconds ?? PAUSES[0].seconds;
+    const turns = Math.ceil(WAIT_SECONDS / pause);
+    const args = [this.#folder, this.#outOffset, this.#errOffset, turns, pause, READ_BYTES, this.#linger];
+    const { exitCode, stdout } = await this.#run(READ, args.map(String), READ_TIMEOUT_MS);
+    if (exitCode !== 0) throw new Error(`The guest's output can't be read (exit code ${exitCode}).`);
+    return parseReading(stdout);
+  }
+
+  #take({ out, err, written, ended }: Reading): void {
+    this.writtenBytes = Math.max(this.writtenBytes, written);
+    if (err.length > 0) this.#events.push({ kind: "stderr", data: err });
+    if (out.length > 0) this.#events.push({ kind: "stdout", data: out });
+    this.#outOffset += out.length;
+    this.#errOffset += err.length;
+    if (out.length + err.length > 0) this.#activeAt = performance.now();
+    // What it wrote last may take more readings than one.
+    else if (ended !== undefined) {
+      this.#events.push({ kind: "exited", code: ended });
+      this.#over = true;
+    }
+  }
+}
+
+/** What a reading says; `undefined` when a part of it is missing. */
+function parseReading(lines: readonly string[]): Reading | undefined {
+  const [outText, errText, last = ""] = lines;
+  const end = /^end (\d+) (\d+) (\d+) (\d*)$/.exec(last);
+  if (end === null || outText === undefined || errText === undefined) return undefined;
+  const out = Buffer.from(outText, "base64");
+  const err = Buffer.from(errText, "base64");
+  if (out.length !== Number(end[1]) || err.length !== Number(end[2])) return undefined;
+  const ended = end[4] === "" ? undefined : Number(end[4]);
+  return { out, err, written: Number(end[3]), ended };
+}

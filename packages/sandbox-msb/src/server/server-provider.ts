@@ -1,0 +1,190 @@
+import { randomBytes } from "node:crypto";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  CemError,
+  type Isolation,
+  type SandboxProbe,
+  type SandboxProvider,
+  type SandboxSpec,
+} from "@cem/core";
+import {
+  checkSpec,
+  createGuestSandbox,
+  FairGate,
+  GUEST_RUNNER,
+  GUEST_WORKSPACE,
+  resolveLimits,
+  type Guest,
+  type GuestSandbox,
+  type SandboxReuse,
+} from "@cem/sandbox";
+import { startMicrovmGuest } from "../microvm-guest.ts";
+import { ServerMachine } from "./server-machine.ts";
+import { checkServer, newServerSandbox, sweepServer } from "./server-names.ts";
+import { ServerRpc, type ServerAddress } from "./server-rpc.ts";
+import { guestCommand, guestFiles, guestMounts } from "./server-runtime.ts";
+
+/** How the sandbox on an older server works. Only its address has to be told. */
+export interface MicrosandboxServerSettings extends ServerAddress {
+  /** OCI reference of an image with Deno 2.9 and a shell. Default: `denoland/deno:2.9.5`. */
+  image?: string;
+  /** Processors of each machine. Default 1. */
+  cpus?: number;
+  /** How long a machine may take to start, with its image pulled, in milliseconds. Default 200,000. */
+  bootTimeoutMs?: number;
+  /** Machines that run at once over all sandboxes of this provider. Default 4. */
+  maxConcurrentRuns?: number;
+  /** Booted machines that wait in each sandbox. Default 2. */
+  standby?: number;
+  /** Without a run for so long a sandbox lets its waiting machines go, in milliseconds. Default 300,000. */
+  idleMs?: number;
+  /** `session`: runs that name the same session may share a machine, one after another. Default `none`. */
+  reuse?: SandboxReuse;
+  /** How long a run may wait for its turn, in milliseconds. Default: as long as it takes. */
+  queueTimeoutMs?: number;
+}
+
+/** Makes sandboxes whose state can be looked at. */
+export interface MicrosandboxServerProvider extends SandboxProvider {
+  create(spec: SandboxSpec, options?: { signal?: AbortSignal }): Promise<GuestSandbox>;
+}
+
+const DEFAULT_IMAGE = "denoland/deno:2.9.5";
+const DEFAULT_BOOT_TIMEOUT_MS = 200_000;
+const DEFAULT_CONCURRENT_RUNS = 4;
+/** A command in a machine that is up. */
+const SETUP_TIMEOUT_MS = 60_000;
+const ANSWER_TIMEOUT_MS = 10_000;
+/** What the kernel and the runtime take of a machine before the program has anything. */
+const MACHINE_OVERHEAD_MB = 192;
+const MARK_BYTES = 8;
+const NEEDED_DENO = "2.9.";
+const ISOLATION: Isolation = {
+  level: "microvm",
+  sandbox: "microsandbox",
+  mechanisms: ["microVM of an older server", "deno permissions"],
+};
+const NOTES = [
+  "An older server can't cut a machine's network or mount a folder read-only: Deno's permissions in the machine hold both.",
+  "Whether the image has what a guest needs shows when the first machine starts.",
+];
+
+/** A sandbox provider that runs code on a server of microsandbox 0.2 or older (`msb server start`). */
+export function createMicrosandboxServerProvider(
+  settings: MicrosandboxServerSettings,
+): MicrosandboxServerProvider {
+  return new ServerProvider(settings);
+}
+
+class ServerProvider implements MicrosandboxServerProvider {
+  readonly specificationVersion = "v1";
+  readonly name = "microsandbox";
+  readonly #settings: MicrosandboxServerSettings;
+  readonly #rpc: ServerRpc;
+  readonly #gate: FairGate;
+  #swept: Promise<unknown> | undefined;
+
+  constructor(settings: MicrosandboxServerSettings) {
+    this.#settings = settings;
+    this.#rpc = new ServerRpc(settings);
+    this.#gate = new FairGate(settings.maxConcurrentRuns ?? DEFAULT_CONCURRENT_RUNS);
+  }
+
+  async probe({ signal }: { signal?: AbortSignal } = {}): Promise<SandboxProbe> {
+    signal?.throwIfAborted();
+    try {
+      await checkServer(this.#rpc, signal);
+      const version = `an older server, ${this.#rpc.origin}`;
+      return { available: true, isolation: ISOLATION, version, notes: NOTES };
+    } catch (error) {
+      if (!CemError.isInstance(error)) throw error;
+      return { available: false, reason: error.message, wayOut: "" };
+    }
+  }
+
+  async create(spec: SandboxSpec, { signal }: { signal?: AbortSignal } = {}): Promise<GuestSandbox> {
+    signal?.throwIfAborted();
+    checkSpec(spec);
+    refuseColons(spec);
+    const limits = resolveLimits(spec.limits);
+    await checkServer(this.#rpc, signal);
+    this.#swept ??= sweepServer(this.#rpc);
+    await this.#swept;
+    // The first machine shows whether the image and the server's folders are right.
+    const known = { spec, limits, checked: false };
+    return createGuestSandbox({
+      isolation: ISOLATION,
+      limits,
+      gate: this.#gate,
+      standby: this.#settings.standby,
+      maxStandby: this.#settings.standby,
+      idleMs: this.#settings.idleMs,
+      reuse: this.#settings.reuse,
+      queueTimeoutMs: this.#settings.queueTimeoutMs,
+      startTimeoutMs: SETUP_TIMEOUT_MS,
+      answerTimeoutMs: ANSWER_TIMEOUT_MS,
+      startGuest: () => this.#startGuest(known),
+    });
+  }
+
+  async #startGuest(known: {
+    spec: SandboxSpec;
+    limits: ReturnType<typeof resolveLimits>;
+    checked: boolean;
+  }): Promise<Guest> {
+    const { spec, limits } = known;
+    const config = {
+      image: this.#settings.image ?? DEFAULT_IMAGE,
+      memory: Math.ceil(limits.memoryMb) + MACHINE_OVERHEAD_MB,
+      cpus: this.#settings.cpus ?? 1,
+      volumes: guestMounts(spec).map(({ hostPath, guestPath }) => `${hostPath}:${guestPath}`),
+    };
+    const timeoutMs = this.#settings.bootTimeoutMs ?? DEFAULT_BOOT_TIMEOUT_MS;
+    const machine = await ServerMachine.start(this.#rpc, newServerSandbox(), config, timeoutMs);
+    try {
+      await machine.bring(GUEST_RUNNER, guestFiles(spec), timeoutMs);
+      if (!known.checked) await this.#check(machine, spec);
+      known.checked = true;
+    } catch (error) {
+      await machine.kill();
+      throw error;
+    }
+    return startMicrovmGuest(machine, this.#settings.reuse === "session", guestCommand(spec, limits));
+  }
+
+  /** A server on another host would mount folders of its own, or none. */
+  async #check(machine: ServerMachine, { workspaceDir }: SandboxSpec): Promise<void> {
+    const name = `.cem-${randomBytes(MARK_BYTES).toString("hex")}`;
+    const file = join(workspaceDir, name);
+    writeFileSync(file, "");
+    try {
+      const { sees, deno } = await machine.look(`${GUEST_WORKSPACE}/${name}`, SETUP_TIMEOUT_MS);
+      if (!sees) {
+        throw new CemError(
+          "SANDBOX_UNAVAILABLE",
+          `The microsandbox server at ${this.#rpc.origin} does not see the workspace ${workspaceDir}. It has to run on this host, or share that path with it.`,
+        );
+      }
+      if (!deno.startsWith(NEEDED_DENO)) {
+        const image = this.#settings.image ?? DEFAULT_IMAGE;
+        throw new CemError(
+          "SANDBOX_IMAGE_UNUSABLE",
+          `The image ${image} has Deno ${deno === "" ? "of an unknown version" : deno}; the guest's runner needs 2.9. Set execution.sandbox_image to an image with that.`,
+        );
+      }
+    } finally {
+      rmSync(file, { force: true });
+    }
+  }
+}
+
+/** The server splits `host:guest` at colons. */
+function refuseColons(spec: SandboxSpec): void {
+  const wrong = guestMounts(spec).find(({ hostPath, guestPath }) => `${hostPath}${guestPath}`.includes(":"));
+  if (wrong === undefined) return;
+  throw new CemError(
+    "SANDBOX_SPEC_INVALID",
+    `${wrong.hostPath} can't be mounted by an older microsandbox server: its path has a colon.`,
+  );
+}
