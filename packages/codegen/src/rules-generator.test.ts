@@ -37,6 +37,21 @@ export default { sum, weather };
       expect((await generate(task)).code).toBe((await generate(task)).code);
     });
 
+    it("asks first for what is to be saved, in a file with a name or without", async () => {
+      const [weather, content] = [
+        'await get_weather({ location: "Oslo" })',
+        "JSON.stringify(weather, null, 2)",
+      ];
+      for (const [words, path] of [
+        ["a text file", "file.txt"],
+        ["oslo.txt", "oslo.txt"],
+      ]) {
+        const { code } = await generate(`Save the weather in Oslo to ${words}`);
+        expect(code).toContain(weather);
+        expect(code).toContain(`await write_file({ path: "${path}", content: ${content} })`);
+      }
+    });
+
     it("calculates, with tools or without", async () => {
       expect((await run("Calculate 5 + 3 and get weather for San Francisco")).value).toMatchObject({
         sum: 8,
