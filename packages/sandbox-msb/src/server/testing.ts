@@ -44,11 +44,12 @@ const SYSTEM = [
 ];
 /** In place of a machine's memory; V8 does not boot with much less. */
 const DATA_BYTES = 1024 * 1024 * 1024;
+const BUBBLEWRAP: string = "bwrap";
 const WRITABLE = ["tmp", "var", "cem"];
 
 /** Whether commands can have a root of their own here. */
 export const canHoldSandboxes: boolean =
-  process.platform === "linux" && spawnSync("bwrap", ["--version"]).status === 0;
+  process.platform === "linux" && spawnSync(BUBBLEWRAP, ["--version"]).status === 0;
 
 /**
  * Speaks what `msb server` of 0.2 speaks, and runs each sandbox's commands as processes with a root of their own, in place
@@ -176,7 +177,7 @@ export class OldServer {
     const sandbox = this.sandboxes.get(key);
     if (sandbox === undefined) throw new Error("Internal server error");
     const limited = ["prlimit", `--data=${DATA_BYTES}`, command, ...args];
-    const child = spawn("bwrap", [...this.#rootOf(sandbox), ...limited], {
+    const child = spawn(BUBBLEWRAP, [...this.#rootOf(sandbox), ...limited], {
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
       env: { PATH: "/opt/bin:/usr/bin:/bin" },
