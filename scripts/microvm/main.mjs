@@ -5,10 +5,14 @@ import { spawnSync } from "node:child_process";
 import path from "node:path";
 import { findNode } from "../node24.mjs";
 import { setUp, SetupError, say } from "../setup.mjs";
-import { bootOuterMachine } from "./boot.mjs";
+import { bootOuterMachines } from "./boot.mjs";
 import { buildJob } from "./build-job.mjs";
-import { buildOuterMachine } from "./build-outer-machine.mjs";
+import { buildOuterMachine, installPrograms } from "./build-outer-machine.mjs";
 import { hasVirtualization, missingForEmulation } from "./host.mjs";
+import { TESTS, writeJobDisk } from "./job-disk.mjs";
+
+/** Machines that share the tests between them: each takes one processor of this host. */
+const PARTS = 2;
 
 const summary = ({ passed, failed, skipped }) => {
   const rest = skipped > 0 ? `, ${skipped} skipped` : "";
@@ -32,13 +36,13 @@ try {
 }
 
 async function runEmulated() {
-  const job = await buildJob();
-  return bootOuterMachine(await buildOuterMachine(job));
+  const [machine, job] = await Promise.all([installPrograms().then(buildOuterMachine), buildJob()]);
+  return bootOuterMachines({ ...machine, jobImage: await writeJobDisk(job) }, PARTS);
 }
 
 async function runHere() {
   const job = await buildJob();
-  const run = spawnSync(findNode(), ["run.mjs"], {
+  const run = spawnSync(findNode(), TESTS, {
     cwd: job.folder,
     env: {
       ...process.env,

@@ -1,25 +1,20 @@
-import { spawn } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { spawn, type ChildProcess } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RunOutcome, ToolInvoker } from "@cem/core";
 import type { GuestSandbox } from "@cem/sandbox";
+import { listMachines } from "@cem/sandbox-msb";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { makeProvider } from "./provider.ts";
+import { machineProcesses, until } from "./machine-processes.ts";
+import { machinesHome, makeProvider } from "./provider.ts";
 
 const invoker: ToolInvoker = {
   specificationVersion: "v1",
   invoke: async ({ args }) => ({ ok: true, value: { echo: args } }),
 };
-const LIMITS = { memoryMb: 256, timeoutMs: 120_000 };
+const LIMITS = { memoryMb: 128, timeoutMs: 60_000 };
+const UP = "console.log('up'); await new Promise(() => {});";
 
 describe("microVMs of microsandbox", () => {
   let folder = "";
@@ -43,11 +38,6 @@ describe("microVMs of microsandbox", () => {
     sandboxes.push(sandbox);
     return sandbox;
   };
-  /** Whichever thread started them. */
-  const machineProcesses = (): number[] =>
-    readdirSync("/proc/self/task").flatMap((task) =>
-      readFileSync(`/proc/self/task/${task}/children`, "utf8").split(" ").filter(Boolean).map(Number),
-    );
 
   it("are found to work by booting one, and that is remembered", async () => {
     const started = performance.now();
@@ -87,50 +77,75 @@ return { count: await count({}), host: await callTool("h", "t", { a: 1 }), user:
     expect(sandbox.stats()).toMatchObject({ started: 1, reused: 1 });
   });
 
+  it("serve one run each, and none finds what another left", async () => {
+    const sandbox = await open({ standby: 1 });
+    const leave = `globalThis.left = 1; try { Deno.writeTextFileSync("/tmp/left", "x"); } catch {}
+const marks = [typeof globalThis.left0, globalThis.left]; globalThis.left0 = 1; return marks;`;
+    for (let index = 0; index < 2; index += 1)
+      expect(await sandbox.run({ code: leave })).toMatchObject({ value: ["undefined", 1] });
+    expect(sandbox.stats()).toMatchObject({ hits: 2, reused: 0, misses: 0 });
+    const kept = sandbox.stats().started;
+    expect(kept).toBeGreaterThan(1);
+    await sandbox.dispose();
+    await until(() => machineProcesses().length === 0);
+  });
+
   it("end for what fills their memory, and the next one works", async () => {
     // Little of it, since each page takes its time where the processor is emulated.
     const limits = { ...LIMITS, memoryMb: 32 };
-    const sandbox = await makeProvider().create({ workspaceDir, limits });
+    const sandbox = await makeProvider({ reuse: "session" }).create({ workspaceDir, limits });
     sandboxes.push(sandbox);
     const bomb = "const all = []; for (;;) all.push(new Uint8Array(1e7).fill(1));";
-    expect(await sandbox.run({ code: bomb })).toMatchObject({ status: "out-of-memory", limitMb: 32 });
+    const outcome = await sandbox.run({ code: bomb, session: "one" });
+    expect(outcome).toMatchObject({ status: "out-of-memory", limitMb: 32 });
+    expect(await sandbox.run({ code: "export default 42", session: "one" })).toMatchObject({ value: 42 });
+    expect(sandbox.stats()).toMatchObject({ started: 2, reused: 0 });
+  });
+
+  it("crash alone when they are killed from outside, and the next one works", async () => {
+    const sandbox = await open();
+    const killAll = () => machineProcesses().forEach((pid) => process.kill(pid, "SIGKILL"));
+    const outcome = await sandbox.run({ code: UP, onOutput: killAll });
+    expect(outcome).toMatchObject({ status: "killed", reason: "crashed" });
     expect(await sandbox.run({ code: "export default 42" })).toMatchObject({ value: 42 });
   });
 
-  it("end at the time limit, and leave no process", async () => {
-    const sandbox = await open();
-    const outcome = await sandbox.run({ code: "while (true) {}", limits: { timeoutMs: 1_000 } });
-    expect(outcome).toMatchObject({ status: "timed-out" });
-    await sandbox.dispose();
-    await expect.poll(machineProcesses, { timeout: 20_000 }).toEqual([]);
-  });
+  describe("of several hosts on one machine", () => {
+    const others: ChildProcess[] = [];
+    afterEach(() => others.splice(0).forEach((other) => other.kill("SIGKILL")));
 
-  it("crash alone when they are killed from outside", async () => {
-    const sandbox = await open();
-    const outcome = await sandbox.run({
-      code: "console.log('up'); await new Promise(() => {});",
-      onOutput: () => machineProcesses().forEach((pid) => process.kill(pid, "SIGKILL")),
-    });
-    expect(outcome).toMatchObject({ status: "killed", reason: "crashed" });
-  });
+    /** Another process with a run of its own under way. */
+    const startOther = async (): Promise<ChildProcess> => {
+      const script = `import { makeProvider } from ${JSON.stringify(new URL("./provider.mjs", import.meta.url).href)};
+const sandbox = await makeProvider().create({ workspaceDir: ${JSON.stringify(workspaceDir)}, limits: ${JSON.stringify(LIMITS)} });
+await sandbox.run({ code: ${JSON.stringify(UP)}, onOutput: () => console.log("up") });`;
+      const host = spawn(process.execPath, ["--input-type=module", "-e", script], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      others.push(host);
+      await Promise.race([
+        new Promise((resolve) => host.stdout?.once("data", resolve)),
+        new Promise((_, reject) => host.once("exit", (code) => reject(new Error(`It ended: ${code}`)))),
+      ]);
+      return host;
+    };
+    const owners = async (): Promise<string[]> => {
+      const found = await listMachines(machinesHome);
+      return found.map(({ host }) => host?.split("-")[0] ?? "").toSorted();
+    };
 
-  it("that a killed host left behind are removed, and no others", async () => {
-    const script = `import { makeProvider } from ${JSON.stringify(new URL("./provider.mjs", import.meta.url).href)};
-const sandbox = await makeProvider().create({ workspaceDir: ${JSON.stringify(workspaceDir)} });
-await sandbox.run({ code: "console.log('up'); await new Promise(() => {});", onOutput: () => console.log("up") });`;
-    const host = spawn(process.execPath, ["--input-type=module", "-e", script], {
-      stdio: ["ignore", "pipe", "inherit"],
+    it("live beside each other, and what a killed host leaves behind is removed by the next", async () => {
+      const other = await startOther();
+      const first = await open({ reuse: "session" });
+      expect(await first.run({ code: "export default 1", session: "a" })).toMatchObject({ value: 1 });
+      expect(await owners()).toEqual([String(process.pid), String(other.pid)].toSorted());
+      const exited = new Promise((resolve) => other.once("exit", resolve));
+      other.kill("SIGKILL");
+      await exited;
+      const second = await open({ reuse: "session" });
+      expect(await owners()).toEqual([String(process.pid)]);
+      expect(await second.run({ code: "export default 2", session: "b" })).toMatchObject({ value: 2 });
+      expect(await first.run({ code: "export default 3", session: "a" })).toMatchObject({ value: 3 });
     });
-    const exited = new Promise((resolve) => host.once("exit", resolve));
-    await Promise.race([new Promise((resolve) => host.stdout.once("data", resolve)), exited]);
-    expect(host.exitCode).toBeNull();
-    host.kill("SIGKILL");
-    await exited;
-    const sandbox = await open({ reuse: "session" });
-    expect(await sandbox.run({ code: "export default 1", session: "own" })).toMatchObject({ value: 1 });
-    const { listMachines } = await import("@cem/sandbox-msb");
-    const { machinesHome } = await import("./provider.ts");
-    const owners = (await listMachines(machinesHome)).map(({ host: owner }) => owner?.split("-")[0]);
-    expect(owners).toEqual([String(process.pid)]);
   });
 });
