@@ -1,15 +1,14 @@
 // Boots outer machines, one for each part of the tests, and reads what the tests say from their consoles.
 //
 // Their clock counts instructions: a second there is a second of a machine that runs 10⁹ of them, however long it takes
-// here. So limits in time hold as they would on a real machine, timers don't eat up a slow processor, and waiting
-// takes no time.
+// here. So limits in time hold as they would on a real machine, and timers don't eat up a slow processor.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { say } from "../setup.mjs";
 
 const DEADLINE_MS = 540_000;
 const MACHINE =
-  "-M q35 -accel tcg,thread=single -icount shift=0,sleep=off -cpu max,+svm,+npt,-la57,-pku -smp 1 -m 3072 -display none -serial stdio -no-reboot -nic none";
+  "-M q35 -accel tcg,thread=single -icount shift=0 -cpu max,+svm,+npt,-la57,-pku -smp 1 -m 3072 -display none -serial stdio -no-reboot -nic none";
 const KERNEL = "console=ttyS0 quiet panic=-1 mitigations=off nokaslr cryptomgr.notests audit=0 apparmor=0";
 
 /** Resolves with the counts that the tests gave, in so many machines. */

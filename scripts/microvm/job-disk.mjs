@@ -5,6 +5,11 @@ import { makeImage } from "./build-outer-machine.mjs";
 
 /** What Node takes to run the tests in their folder. */
 export const TESTS = [
+  // Code that is made while it runs has to be translated anew each time, where the processor is emulated.
+  "--no-opt",
+  "--no-maglev",
+  "--no-sparkplug",
+  "--regexp-interpret-all",
   "--test-force-exit",
   "--test-reporter=./reporter.mjs",
   "--test-reporter-destination=stdout",
@@ -21,7 +26,8 @@ export async function writeJobDisk({ folder, home, command = `node ${TESTS.join(
     cpSync(from, path.join(disk, path.basename(from)), { recursive: true, preserveTimestamps: true });
   writeFileSync(
     path.join(disk, "run.sh"),
-    `mkdir -p "${cache}" && mount --bind /disk "${cache}"
+    `echo "The outer machine is up."
+mkdir -p "${cache}" && mount --bind /disk "${cache}"
 mkdir -p /disk/tmp; export TMPDIR=/disk/tmp
 cd "${folder}" && XDG_CACHE_HOME="${cache}" ${command}
 `,

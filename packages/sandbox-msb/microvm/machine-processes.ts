@@ -4,11 +4,27 @@ import { setTimeout as sleep } from "node:timers/promises";
 const POLL_MS = 50;
 const PATIENCE_MS = 20_000;
 
+function childrenOf(folder: string): number[] {
+  try {
+    return readdirSync(`${folder}/task`).flatMap((task) =>
+      readFileSync(`${folder}/task/${task}/children`, "utf8").split(" ").filter(Boolean).map(Number),
+    );
+  } catch {
+    // It has gone.
+    return [];
+  }
+}
+
 /** The machines that this process runs, whichever of its threads started them. */
 export function machineProcesses(): number[] {
-  return readdirSync("/proc/self/task").flatMap((task) =>
-    readFileSync(`/proc/self/task/${task}/children`, "utf8").split(" ").filter(Boolean).map(Number),
-  );
+  return childrenOf("/proc/self");
+}
+
+/** All processes below this one. */
+export function descendants(): number[] {
+  const found = machineProcesses();
+  for (let index = 0; index < found.length; index += 1) found.push(...childrenOf(`/proc/${found[index]}`));
+  return found;
 }
 
 /** Waits until something is true. */

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { RunOutcome, ToolInvoker } from "@cem/core";
+import type { RunOutcome, RunRequest, ToolInvoker } from "@cem/core";
 import type { GuestSandbox } from "@cem/sandbox";
 import { listMachines } from "@cem/sandbox-msb";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -13,7 +13,8 @@ const invoker: ToolInvoker = {
   specificationVersion: "v1",
   invoke: async ({ args }) => ({ ok: true, value: { echo: args } }),
 };
-const LIMITS = { memoryMb: 128, timeoutMs: 60_000 };
+/** Little memory, since each page takes its time where the processor is emulated. */
+const LIMITS = { memoryMb: 32, timeoutMs: 120_000 };
 const UP = "console.log('up'); await new Promise(() => {});";
 
 describe("microVMs of microsandbox", () => {
@@ -47,9 +48,19 @@ describe("microVMs of microsandbox", () => {
     expect(performance.now() - started - first).toBeLessThan(first);
   });
 
-  it("run a session's programs with tools of files and of the host, and hold them", async () => {
-    const sandbox = await open({ reuse: "session" });
-    const code = `import { count } from "./servers/counter/index.ts";
+  describe("in a pool", () => {
+    const session = "one";
+    const run = (code: string, more: Partial<RunRequest> = {}): Promise<RunOutcome> =>
+      pool.run({ code, session, ...more });
+    let pool: GuestSandbox;
+    beforeAll(async () => {
+      const settings = { reuse: "session", standby: 1, maxStandby: 1 } as const;
+      pool = await makeProvider(settings).create({ workspaceDir, limits: LIMITS });
+    });
+    afterAll(() => pool?.dispose());
+
+    it("run a session's programs with tools of files and of the host, and hold them", async () => {
+      const code = `import { count } from "./servers/counter/index.ts";
 import { callTool } from "cem:client";
 console.log("printed");
 Deno.writeTextFileSync("/workspace/made.txt", "made");
@@ -58,56 +69,64 @@ const refused = [() => Deno.readTextFileSync(${JSON.stringify(join(folder, "secr
 let network = "reached";
 try { await fetch("http://1.1.1.1/"); } catch { network = "refused"; }
 return { count: await count({}), host: await callTool("h", "t", { a: 1 }), user: Deno.uid(), refused, network };`;
-    const run = (): Promise<RunOutcome> => sandbox.run({ code, invoker, session: "one" });
-    const expected = {
-      status: "completed",
-      output: "printed\n",
-      value: {
-        count: 1,
-        host: { echo: { a: 1 } },
-        user: 1000,
-        refused: ["refused", "refused", "refused", "refused"],
-        network: "refused",
-      },
+      const expected = {
+        status: "completed",
+        output: "printed\n",
+        value: {
+          count: 1,
+          host: { echo: { a: 1 } },
+          user: 1000,
+          refused: ["refused", "refused", "refused", "refused"],
+          network: "refused",
+        },
+      };
+      expect(await run(code, { invoker })).toMatchObject(expected);
+      expect(readFileSync(join(workspaceDir, "made.txt"), "utf8")).toBe("made");
+      expect(existsSync("/etc/made")).toBe(false);
+      expect(await run(code, { invoker })).toMatchObject(expected);
+      expect(pool.stats()).toMatchObject({ hits: 1, reused: 1, misses: 0 });
+    });
+
+    // Each of these costs the session its machine, and the next run finds another that is as new.
+    const isNew = async () => {
+      const before = pool.stats().hits;
+      const code = `const was = globalThis.mark; globalThis.mark = "left"; return [was ?? "new", Deno.pid];`;
+      expect(await run(code)).toMatchObject({ value: ["new", expect.any(Number)] });
+      expect(pool.stats().hits).toBe(before + 1);
     };
-    expect(await run()).toMatchObject(expected);
-    expect(readFileSync(join(workspaceDir, "made.txt"), "utf8")).toBe("made");
-    expect(existsSync("/etc/made")).toBe(false);
-    expect(await run()).toMatchObject(expected);
-    expect(sandbox.stats()).toMatchObject({ started: 1, reused: 1 });
-  });
 
-  it("serve one run each, and none finds what another left", async () => {
-    const sandbox = await open({ standby: 1 });
-    const leave = `globalThis.left = 1; try { Deno.writeTextFileSync("/tmp/left", "x"); } catch {}
-const marks = [typeof globalThis.left0, globalThis.left]; globalThis.left0 = 1; return marks;`;
-    for (let index = 0; index < 2; index += 1)
-      expect(await sandbox.run({ code: leave })).toMatchObject({ value: ["undefined", 1] });
-    expect(sandbox.stats()).toMatchObject({ hits: 2, reused: 0, misses: 0 });
-    const kept = sandbox.stats().started;
-    expect(kept).toBeGreaterThan(1);
-    await sandbox.dispose();
-    await until(() => machineProcesses().length === 0);
-  });
+    it("end for what fills their memory", async () => {
+      const bomb = "const all = []; for (;;) all.push(new Uint8Array(1e7).fill(1));";
+      expect(await run(bomb)).toMatchObject({ status: "out-of-memory", limitMb: LIMITS.memoryMb });
+      await isNew();
+    });
 
-  it("end for what fills their memory, and the next one works", async () => {
-    // Little of it, since each page takes its time where the processor is emulated.
-    const limits = { ...LIMITS, memoryMb: 32 };
-    const sandbox = await makeProvider({ reuse: "session" }).create({ workspaceDir, limits });
-    sandboxes.push(sandbox);
-    const bomb = "const all = []; for (;;) all.push(new Uint8Array(1e7).fill(1));";
-    const outcome = await sandbox.run({ code: bomb, session: "one" });
-    expect(outcome).toMatchObject({ status: "out-of-memory", limitMb: 32 });
-    expect(await sandbox.run({ code: "export default 42", session: "one" })).toMatchObject({ value: 42 });
-    expect(sandbox.stats()).toMatchObject({ started: 2, reused: 0 });
-  });
+    it("end for what fills the disk", async () => {
+      const flood = `const piece = new Uint8Array(1 << 20);
+for (let i = 0; ; i++) Deno.writeFileSync("fill-" + (i % 2), piece, { append: i % 8 > 1 });`;
+      const outcome = await run(flood, { limits: { writeMb: 16 } });
+      expect(outcome).toMatchObject({ status: "killed", reason: "write-limit" });
+      await isNew();
+    });
 
-  it("crash alone when they are killed from outside, and the next one works", async () => {
-    const sandbox = await open();
-    const killAll = () => machineProcesses().forEach((pid) => process.kill(pid, "SIGKILL"));
-    const outcome = await sandbox.run({ code: UP, onOutput: killAll });
-    expect(outcome).toMatchObject({ status: "killed", reason: "crashed" });
-    expect(await sandbox.run({ code: "export default 42" })).toMatchObject({ value: 42 });
+    it("crash alone when they are killed from outside", async () => {
+      const inUse = machineProcesses()[0] ?? 0;
+      const onOutput = () => machineProcesses().forEach((pid) => process.kill(pid, "SIGKILL"));
+      expect(inUse).toBeGreaterThan(0);
+      expect(await run(UP, { onOutput })).toMatchObject({ status: "killed", reason: "crashed" });
+      expect(await run("export default 42")).toMatchObject({ value: 42 });
+    });
+
+    it("end with a run that is aborted, and leave no process behind", async () => {
+      const abort = new AbortController();
+      const outcome = await run("console.log('up'); while (true) {}", {
+        signal: abort.signal,
+        onOutput: () => abort.abort(),
+      });
+      expect(outcome).toMatchObject({ status: "killed", reason: "aborted" });
+      await pool.dispose();
+      await until(() => machineProcesses().length === 0);
+    });
   });
 
   describe("of several hosts on one machine", () => {
@@ -136,16 +155,16 @@ await sandbox.run({ code: ${JSON.stringify(UP)}, onOutput: () => console.log("up
 
     it("live beside each other, and what a killed host leaves behind is removed by the next", async () => {
       const other = await startOther();
-      const first = await open({ reuse: "session" });
-      expect(await first.run({ code: "export default 1", session: "a" })).toMatchObject({ value: 1 });
+      const sandbox = await open({ reuse: "session" });
+      const run = () => sandbox.run({ code: "export default 42", session: "one" });
+      expect(await run()).toMatchObject({ value: 42 });
       expect(await owners()).toEqual([String(process.pid), String(other.pid)].toSorted());
       const exited = new Promise((resolve) => other.once("exit", resolve));
       other.kill("SIGKILL");
       await exited;
-      const second = await open({ reuse: "session" });
+      await open({ reuse: "session" });
       expect(await owners()).toEqual([String(process.pid)]);
-      expect(await second.run({ code: "export default 2", session: "b" })).toMatchObject({ value: 2 });
-      expect(await first.run({ code: "export default 3", session: "a" })).toMatchObject({ value: 3 });
+      expect(await run()).toMatchObject({ value: 42 });
     });
   });
 });

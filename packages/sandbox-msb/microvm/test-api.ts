@@ -44,7 +44,7 @@ function test(name: string, body: Body, timeout = TIMEOUT_MS): void {
   const own = open.at(-1);
   if (own !== undefined) own.tests += 1;
   void nodeIt(name, { timeout: Math.max(timeout, TIMEOUT_MS) }, async () => {
-    await (body as () => unknown)();
+    await body();
   });
 }
 

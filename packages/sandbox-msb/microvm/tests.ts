@@ -1,4 +1,5 @@
 // In this order: first what is tried at all, then the tests.
-import "./selection.ts";
-import "./machines.test.ts";
-import "./contract.test.ts";
+await import("./selection.ts");
+await import("./machines.test.ts");
+await import("./contract.test.ts");
+await import("./measure.test.ts");
