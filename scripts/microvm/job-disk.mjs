@@ -1,23 +1,14 @@
 // The disk that the outer machine finds the tests on.
 import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { JOB_ARGUMENTS, JOB_ENVIRONMENT } from "./build-job.mjs";
 import { makeImage } from "./build-outer-machine.mjs";
 
-/** What Node takes to run the tests in their folder. */
-export const TESTS = [
-  // Code that is made while it runs has to be translated anew each time, where the processor is emulated.
-  "--no-opt",
-  "--no-maglev",
-  "--no-sparkplug",
-  "--regexp-interpret-all",
-  "--test-force-exit",
-  "--test-reporter=./reporter.mjs",
-  "--test-reporter-destination=stdout",
-  "tests.mjs",
-];
-
 /** Writes it; the tests lie where they are on this host, since the machines' images name the place. */
-export async function writeJobDisk({ folder, home, command = `node ${TESTS.join(" ")}` }) {
+export async function writeJobDisk({ folder, home, command = `node ${JOB_ARGUMENTS.join(" ")}` }) {
+  const environment = Object.entries(JOB_ENVIRONMENT)
+    .map(([name, value]) => `${name}="${value}"`)
+    .join(" ");
   const cache = path.dirname(folder);
   const disk = path.join(cache, "disk");
   rmSync(disk, { recursive: true, force: true });
@@ -29,7 +20,7 @@ export async function writeJobDisk({ folder, home, command = `node ${TESTS.join(
     `echo "The outer machine is up."
 mkdir -p "${cache}" && mount --bind /disk "${cache}"
 mkdir -p /disk/tmp; export TMPDIR=/disk/tmp
-cd "${folder}" && XDG_CACHE_HOME="${cache}" ${command}
+cd "${folder}" && XDG_CACHE_HOME="${cache}" ${environment} ${command}
 `,
   );
   const image = path.join(cache, "job.img");

@@ -6,10 +6,10 @@ import path from "node:path";
 import { findNode } from "../node24.mjs";
 import { setUp, SetupError, say } from "../setup.mjs";
 import { bootOuterMachines } from "./boot.mjs";
-import { buildJob } from "./build-job.mjs";
+import { buildJob, JOB_ARGUMENTS } from "./build-job.mjs";
 import { buildOuterMachine, installPrograms } from "./build-outer-machine.mjs";
 import { hasVirtualization, missingForEmulation } from "./host.mjs";
-import { TESTS, writeJobDisk } from "./job-disk.mjs";
+import { writeJobDisk } from "./job-disk.mjs";
 
 /** Machines that share the tests between them: each takes one processor of this host. */
 const PARTS = 2;
@@ -42,7 +42,7 @@ async function runEmulated() {
 
 async function runHere() {
   const job = await buildJob();
-  const run = spawnSync(findNode(), TESTS, {
+  const run = spawnSync(findNode(), JOB_ARGUMENTS, {
     cwd: job.folder,
     env: {
       ...process.env,

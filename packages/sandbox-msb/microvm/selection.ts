@@ -1,4 +1,8 @@
-import { isWhole } from "./provider.ts";
+import { findGuestRuntime } from "../src/guest-runtime.ts";
+import { installedVersion } from "../src/load-sdk.ts";
+import { probeKey, rememberProbe } from "../src/probe-memory.ts";
+import { join } from "node:path";
+import { denoFile, isWhole, machinesHome } from "./provider.ts";
 import { declareOnly } from "./test-api.ts";
 
 /** What each of two emulated machines tries. */
@@ -29,4 +33,9 @@ else if (!isWhole) {
     const own = parts === PARTS.length ? PARTS[part ?? 0] : undefined;
     return (own === undefined || own.test(name)) && !TOO_SLOW.some((slow) => slow.test(name));
   });
+}
+// The first of them boots one to find that they work; the others are told.
+if (!isWhole && part !== 0) {
+  const key = probeKey(installedVersion() ?? "", findGuestRuntime(denoFile).key);
+  rememberProbe(join(machinesHome, "probe.json"), { key, booted: true });
 }

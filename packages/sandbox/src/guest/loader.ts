@@ -1,7 +1,7 @@
 import { deno } from "./deno.ts";
 import { attempt, placeError, type ErrorPlace } from "./guest-errors.ts";
 import { closestName } from "./closest-name.ts";
-import { runMark, toHostPath } from "./paths.ts";
+import { runMark, toHostPath, withoutMark } from "./paths.ts";
 import {
   BlobConstructor,
   create,
@@ -59,7 +59,7 @@ function resolve(specifier: string): Resolved {
   const url = new UrlConstructor(specifier, PROGRAM_URL);
   const server = execPattern(TOOL_MODULE, url.pathname)?.[1];
   url.pathname = toHostPath(url.pathname);
-  if (url.search === "") url.search = runMark();
+  // In a guest for more than one run the hook of modules adds the run's mark, once the import map has had its say.
   return { url: url.href, server };
 }
 
@@ -99,7 +99,8 @@ export async function importAll(requests: ImportRequest[]): Promise<Namespace[]>
   for (let index = 0; index < requests.length; index += 1) {
     const { url, server } = resolved[index] as Resolved;
     const namespace = modules[`m${index}`] as Namespace;
-    found[index] = server === undefined ? namespace : (wrapped[url] ??= tracedModule(server, namespace));
+    found[index] =
+      server === undefined ? namespace : (wrapped[url + runMark()] ??= tracedModule(server, namespace));
     checkNames(requests[index] as ImportRequest, found[index] as Namespace);
   }
   return found;
@@ -112,7 +113,7 @@ function placed(error: unknown, request: ImportRequest): unknown {
 
 /** An import that failed as the line that asked for it. */
 function explain(error: unknown, requests: ImportRequest[], resolved: Resolved[]): unknown {
-  const message = attempt(() => (error as Error).message, "");
+  const message = withoutMark(attempt(() => (error as Error).message, ""));
   for (let index = 0; index < requests.length; index += 1) {
     const { url, server } = resolved[index] as Resolved;
     const request = requests[index] as ImportRequest;

@@ -45,7 +45,7 @@ export function toGuestPath(path: string): string {
 
 /** Text for people, with the places of the guest's view in it. */
 export function toGuestText(text: string): string {
-  let result = mark === "" ? text : without(text, mark);
+  let result = withoutMark(text);
   for (let index = 0; index < prefixes.length; index += 1) {
     const prefix = prefixes[index] as string;
     const root = roots[prefix] as string;
@@ -58,6 +58,11 @@ export function toGuestText(text: string): string {
     }
   }
   return result;
+}
+
+/** Text without what this run's modules end in. */
+export function withoutMark(text: string): string {
+  return mark === "" ? text : without(text, mark);
 }
 
 function without(text: string, part: string): string {

@@ -14,6 +14,9 @@ import {
   startsWith,
 } from "./primordials.ts";
 
+/** In the address of a server's own file where tools on the host stand in front of it. */
+const OWN_FILE = "?own-file";
+
 /** One property as it was before any program ran. */
 interface Known {
   key: string | symbol;
@@ -139,6 +142,9 @@ async function numberModules(bootUrl: string): Promise<void> {
       // Node's modules and the client have stand-ins that are files, and stay as they are.
       if (startsWith(specifier, "node:") || startsWith(specifier, "cem:") || startsWith(url, own))
         return resolved;
+      // What stands for a server with tools on the host, and the server's own file behind it.
+      if (startsWith(url, "data:")) return { url: `${url}#${runMark()}`, shortCircuit: true };
+      if (includesText(url, OWN_FILE)) return { url: `${url}&${runMark()}`, shortCircuit: true };
       if (!startsWith(url, "file:///") || includesText(url, "?")) return resolved;
       return { url: url + runMark(), shortCircuit: true };
     },
