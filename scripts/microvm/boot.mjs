@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { say } from "../setup.mjs";
 
-const DEADLINE_MS = 540_000;
+const DEADLINE_MS = 570_000;
 const MACHINE =
   "-M q35 -accel tcg,thread=single -icount shift=0 -cpu max,+svm,+npt,-la57,-pku -smp 1 -m 3072 -display none -serial stdio -no-reboot -nic none";
 const KERNEL = "console=ttyS0 quiet panic=-1 mitigations=off nokaslr cryptomgr.notests audit=0 apparmor=0";

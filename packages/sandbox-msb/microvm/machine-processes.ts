@@ -15,9 +15,18 @@ function childrenOf(folder: string): number[] {
   }
 }
 
+/** False for one that has ended and that nobody has asked about yet. */
+function isRunning(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
 /** The machines that this process runs, whichever of its threads started them. */
 export function machineProcesses(): number[] {
-  return childrenOf("/proc/self");
+  return childrenOf("/proc/self").filter(isRunning);
 }
 
 /** All processes below this one. */

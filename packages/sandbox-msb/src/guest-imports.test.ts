@@ -47,4 +47,10 @@ describe("writeGuestImports", () => {
     imports.remove();
     expect(existsSync(folder)).toBe(false);
   });
+
+  it("refuses to hide what the program could move", () => {
+    const writable = mounts.map((mount) => ({ ...mount, readOnly: false }));
+    const hidden = ["/workspace/servers/crm/find.host.ts"];
+    expect(() => write({ mounts: writable, hidden })).toThrow(/Make that mount read-only/);
+  });
 });

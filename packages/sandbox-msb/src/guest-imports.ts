@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { SandboxSpec } from "@cem/core";
+import { CemError, type SandboxSpec } from "@cem/core";
 import {
   GUEST_CLIENT_FILE,
   GUEST_CLIENT_SPECIFIER,
@@ -28,10 +28,25 @@ export function runtimeImports(bootUrl: string): Record<string, string> {
   return { [GUEST_CLIENT_SPECIFIER]: bootUrl, [`file://${GUEST_CLIENT_FILE}`]: bootUrl };
 }
 
-/** Writes an import map of a sandbox's own, where it has tools on the host or hidden files. */
+/** Deno's permissions go by path: where a program may rename folders, they hide nothing. */
+function checkHidden({ hidden = [], mounts = [] }: SandboxSpec): void {
+  for (const path of hidden) {
+    const mount = mounts.find(({ guestPath, readOnly }) => !readOnly && path.startsWith(`${guestPath}/`));
+    if (mount === undefined) continue;
+    const message = `${path} can't be hidden in a microVM: its mount ${mount.guestPath} can be written. Make that mount read-only.`;
+    throw new CemError("SANDBOX_SPEC_INVALID", message, { details: { hidden: path } });
+  }
+}
+
+/**
+ * Writes an import map of a sandbox's own, where it has tools on the host or hidden files.
+ *
+ * @throws CemError `SANDBOX_SPEC_INVALID`.
+ */
 export function writeGuestImports(home: string, bootUrl: string, spec: SandboxSpec): GuestImports {
   const { hostTools = {}, hidden = [] } = spec;
   if (hidden.length === 0 && Object.keys(hostTools).length === 0) return { remove: () => {} };
+  checkHidden(spec);
   const modules = Object.entries(hostTools).map(([server, tools]): [string, string] => {
     const url = `file://${hostToolModule(server)}`;
     const hasFile = existsSync(toHostPath(spec, hostToolModule(server)));
