@@ -1,6 +1,7 @@
 // pnpm test:microvm: the sandbox of microVMs, proved on real ones. Where the processor's virtualization is there they
 // run on this host; else in a machine that QEMU emulates together with AMD's virtualization. Ends with a line that
-// counts what passed and failed. CEM_MICROVM=emulated takes QEMU in any case.
+// counts what passed and failed. CEM_MICROVM=emulated takes QEMU in any case;
+// CEM_MICROVM_TESTS=^measures runs only tests whose names match.
 import { spawnSync } from "node:child_process";
 import path from "node:path";
 import { findNode } from "../node24.mjs";

@@ -6,7 +6,7 @@ import { denoFile, isWhole, machinesHome } from "./provider.ts";
 import { declareOnly } from "./test-api.ts";
 
 /** What each of two emulated machines tries. */
-const PARTS = [/^microVMs|^measures/, /^sandbox contract/];
+const PARTS = [/^microVMs|^sandbox contract.*> mounts > /, /^measures|^sandbox contract(?!.*> mounts > )/];
 /**
  * What ends its machine is tried by one test of each kind, and what needs machines of its own in `machines.test.ts`:
  * where the processor is emulated, a machine takes twenty seconds. Real processors try all.
@@ -19,13 +19,15 @@ const TOO_SLOW = [
   /> writes > /,
   /> tools > ends what is under way/,
   /> stops the clock/,
-  /> hostile programs > (?:survives a bomb|bounds what)/,
+  /> hostile programs > (?:survives a bomb|bounds what|reaches no host)/,
+  /> kept results > keep working/,
   /> links that lie in the workspace > /,
   /> network > /,
   /> life of a sandbox > /,
 ];
 
 const [part, parts] = (process.env["CEM_MICROVM_PART"] ?? "0/1").split("/").map(Number);
+/** Those that a developer asks for. */
 const tests = process.env["CEM_MICROVM_TESTS"];
 if (tests !== undefined) declareOnly((name) => new RegExp(tests).test(name));
 else if (!isWhole) {
