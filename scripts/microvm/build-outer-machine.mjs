@@ -1,99 +1,75 @@
-// The machine that QEMU boots: Debian's cloud kernel with its KVM modules, a minimal Debian, Node, and the tests on a
-// disk of their own. The system is built once; the tests' disk each time.
-import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+// The machine that QEMU boots: Debian's cloud kernel with its KVM modules, and of a system no more than Node and the
+// sandboxes need. Built once; the tests come on a disk of their own.
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import path from "node:path";
 import { findNode, root } from "../node24.mjs";
 import { say, SetupError } from "../setup.mjs";
 import { hasProgram } from "./host.mjs";
+import { run } from "./run.mjs";
 
 const cache = path.join(root, ".cem", "microvm");
-const SUITE = "bookworm";
 /** Increased when the system has to be built anew. */
-const SYSTEM_VERSION = 1;
+const SYSTEM_VERSION = 2;
 /** In the order they are loaded; those that are not there are part of the kernel. */
 const MODULES =
   "irqbypass ccp kvm kvm-amd virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_blk".split(
     " ",
   );
-const PROGRAMS = {
-  "qemu-system-x86_64": "qemu-system-x86",
-  debootstrap: "debootstrap",
-  mke2fs: "e2fsprogs",
-  cpio: "cpio",
-};
-
-function run(command, args, cwd = cache) {
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  const done = spawnSync(command, args, { cwd, encoding: "utf8", env, maxBuffer: 64 * 1024 * 1024 });
-  if (done.status === 0) return done.stdout;
-  throw new SetupError(
-    `${command} ${args.join(" ")} failed:\n${done.stdout ?? ""}${done.stderr ?? done.error}`,
+/** What Node, microsandbox, and for comparison the Deno sandbox need, as Debian packages. */
+const LIBRARIES =
+  "libc6 libgcc-s1 libstdc++6 libcap-ng0 bubblewrap libcap2 libselinux1 libpcre2-8-0 util-linux libsmartcols1".split(
+    " ",
   );
-}
+const KERNEL = "linux-image-cloud-amd64";
+const PROGRAMS = { "qemu-system-x86_64": "qemu-system-x86", mke2fs: "e2fsprogs", cpio: "cpio" };
+const APT = ["-qq", "-o", "APT::Sandbox::User=root"];
+const FOLDERS = "bin sbin dev proc sys run tmp root disk var etc/ssl/certs opt/node/bin".split(" ");
+const CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt";
 
-function makeImage(folder, file, size) {
+/** A file system image of a folder. */
+export async function makeImage(folder, file, size) {
   rmSync(file, { force: true });
-  run("mke2fs", ["-q", "-t", "ext4", "-O", "^has_journal", "-d", folder, file, size]);
+  await run("mke2fs", ["-q", "-t", "ext4", "-O", "^has_journal", "-d", folder, file, size]);
 }
 
-/** Builds what is missing, and gives the files that QEMU needs. */
-export async function buildOuterMachine(job) {
-  mkdirSync(cache, { recursive: true });
-  installPrograms();
-  const system = path.join(cache, `system-${SYSTEM_VERSION}`);
-  if (!existsSync(system)) buildSystem(system);
-  say("Writing the tests' disk …");
-  const jobImage = path.join(cache, "job.img");
-  const disk = path.join(cache, "disk");
-  rmSync(disk, { recursive: true, force: true });
-  mkdirSync(disk);
-  // Where they are on this host: the machines' images name the place.
-  run("sh", ["-c", `cp -a "$1" "$2" "$3"/`, "sh", job.folder, job.home, disk]);
-  writeFileSync(path.join(disk, "run.sh"), jobScript(job));
-  makeImage(disk, jobImage, "2G");
-  rmSync(disk, { recursive: true, force: true });
-  const files = { kernel: "vmlinuz", initrd: "initrd.gz", systemImage: "system.img" };
-  const found = Object.entries(files).map(([name, file]) => [name, path.join(system, file)]);
-  return { ...Object.fromEntries(found), jobImage };
-}
-
-function jobScript({ folder, home }) {
-  return `mkdir -p "${path.dirname(folder)}" && mount --bind /disk "${path.dirname(folder)}"
-mkdir -p /disk/tmp; export TMPDIR=/disk/tmp
-cd "${folder}" && XDG_CACHE_HOME="${path.dirname(home)}" node run.mjs
-`;
-}
-
-function installPrograms() {
+/** Installs what the build itself needs. */
+export async function installPrograms() {
   const missing = Object.entries(PROGRAMS).filter(([program]) => !hasProgram(program));
   if (missing.length === 0) return;
   const packages = missing.map(([, name]) => name);
   say(`Installing ${packages.join(", ")} …`);
-  run("apt-get", ["update", "-qq"]);
-  run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...packages]);
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  await run("apt-get", ["update", "-qq"], { env });
+  await run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...packages], { env });
 }
 
-function buildSystem(system) {
+/** Builds the system where it is missing, and gives the files that QEMU needs. */
+export async function buildOuterMachine() {
+  const system = path.join(cache, `system-${SYSTEM_VERSION}`);
+  if (!existsSync(system)) await buildSystem(system);
+  const files = { kernel: "vmlinuz", initrd: "initrd.gz", systemImage: "system.img" };
+  return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, path.join(system, file)]));
+}
+
+async function buildSystem(system) {
   const making = `${system}.making`;
   rmSync(making, { recursive: true, force: true });
-  mkdirSync(making, { recursive: true });
+  mkdirSync(path.join(making, "debs"), { recursive: true });
   say("Building the outer machine's system, once …");
-  run("apt-get", ["update", "-qq"]);
-  const kernel = kernelPackage();
-  const options = ["-o", "APT::Sandbox::User=root"];
-  run("apt-get", [...options, "download", "-qq", kernel, "busybox-static"], making);
-  for (const file of readdirSync(making).filter((name) => name.endsWith(".deb"))) {
-    run("dpkg", ["-x", file, file.startsWith("busybox") ? "busybox" : "kernel"], making);
-  }
-  writeInitrd(making);
+  await download(path.join(making, "debs"));
   const rootfs = path.join(making, "rootfs");
-  run("debootstrap", ["--variant=minbase", "--include=ca-certificates", SUITE, rootfs], making);
-  mkdirSync(path.join(rootfs, "opt/node/bin"), { recursive: true });
-  cpSync(findNode(), path.join(rootfs, "opt/node/bin/node"), { dereference: true });
-  mkdirSync(path.join(rootfs, "disk"));
-  writeFileSync(path.join(rootfs, "sbin/cem-init"), SYSTEM_INIT, { mode: 0o755 });
-  makeImage(rootfs, path.join(making, "system.img"), "1G");
+  for (const name of FOLDERS) mkdirSync(path.join(rootfs, name), { recursive: true });
+  await unpack(making, rootfs);
+  await Promise.all([makeInitrd(making), makeRoot(making, rootfs)]);
   for (const name of readdirSync(making)) {
     if (!["vmlinuz", "initrd.gz", "system.img"].includes(name))
       rmSync(path.join(making, name), { recursive: true });
@@ -101,28 +77,64 @@ function buildSystem(system) {
   renameSync(making, system);
 }
 
-function kernelPackage() {
-  const found = run("apt-cache", ["depends", "linux-image-cloud-amd64"]);
-  const name = /Depends: (linux-image-\S+-cloud-amd64)/.exec(found)?.[1];
-  if (name === undefined)
-    throw new SetupError("Debian's cloud kernel (linux-image-cloud-amd64) was not found.");
-  return name;
+async function download(folder) {
+  const get = async () => {
+    const depends = await run("apt-cache", ["depends", KERNEL]);
+    const kernel = /Depends: (linux-image-\S+-cloud-amd64)/.exec(depends)?.[1];
+    if (kernel === undefined) throw new SetupError(`Debian's package ${KERNEL} was not found.`);
+    await run("apt-get", [...APT, "download", kernel, "busybox-static", ...LIBRARIES], { cwd: folder });
+  };
+  // The lists of packages may be missing, or too old.
+  await get().catch(async () => {
+    await run("apt-get", ["update", "-qq"]);
+    await get();
+  });
 }
 
-function writeInitrd(making) {
+async function unpack(making, rootfs) {
+  const debs = path.join(making, "debs");
+  const folderOf = (file) =>
+    file.startsWith("linux-image") ? "kernel" : file.startsWith("busybox") ? "busybox" : "rootfs";
+  await Promise.all(
+    readdirSync(debs).map((file) =>
+      run("dpkg", ["-x", path.join(debs, file), path.join(making, folderOf(file))]),
+    ),
+  );
+  for (const name of ["lib", "lib64"]) {
+    // Newer packages have them below /usr only.
+    if (!existsSync(path.join(rootfs, name))) symlinkSync(`usr/${name}`, path.join(rootfs, name));
+  }
+}
+
+async function makeRoot(making, rootfs) {
+  cpSync(findNode(), path.join(rootfs, "opt/node/bin/node"), { dereference: true });
+  for (const name of ["usr/share/doc", "usr/share/locale", "usr/lib/x86_64-linux-gnu/gconv"])
+    rmSync(path.join(rootfs, name), { recursive: true, force: true });
+  cpSync(path.join(making, "busybox/bin/busybox"), path.join(rootfs, "bin/busybox"));
+  for (const name of ["sh", "mount", "mkdir", "ip", "cat", "sync", "sleep"])
+    symlinkSync("busybox", path.join(rootfs, "bin", name));
+  writeFileSync(path.join(rootfs, "etc/passwd"), "root:x:0:0::/root:/bin/sh\n");
+  // The SDK wants some, though nothing is reached from there.
+  if (existsSync(CERTIFICATES)) cpSync(CERTIFICATES, path.join(rootfs, CERTIFICATES), { dereference: true });
+  writeFileSync(path.join(rootfs, "sbin/cem-init"), SYSTEM_INIT, { mode: 0o755 });
+  await makeImage(rootfs, path.join(making, "system.img"), "400M");
+}
+
+async function makeInitrd(making) {
   const initrd = path.join(making, "initrd");
   for (const name of ["bin", "dev", "proc", "sys", "root", "modules"])
     mkdirSync(path.join(initrd, name), { recursive: true });
   cpSync(path.join(making, "busybox/bin/busybox"), path.join(initrd, "bin/busybox"));
   const kernel = path.join(making, "kernel");
   for (const file of readdirSync(kernel, { recursive: true, encoding: "utf8" })) {
-    const name = path.basename(file, ".ko");
-    if (file.endsWith(".ko") && MODULES.includes(name)) {
-      cpSync(path.join(kernel, file), path.join(initrd, "modules", `${name}.ko`));
-    }
+    const name = path.basename(file).replace(/\.ko.*$/, "");
+    if (/\.ko(?:\.xz)?$/.test(file) && MODULES.includes(name))
+      cpSync(path.join(kernel, file), path.join(initrd, "modules", path.basename(file)));
   }
   writeFileSync(path.join(initrd, "init"), INITRD_INIT, { mode: 0o755 });
-  run("sh", ["-c", "find . | cpio -o -H newc --quiet | gzip -1 > ../initrd.gz"], initrd);
+  const pack =
+    "for m in modules/*.xz; do [ -f $m ] && xz -d $m; done; find . | cpio -o -H newc --quiet | gzip -1";
+  await run("sh", ["-c", `${pack} > ../initrd.gz`], { cwd: initrd });
   const image = readdirSync(path.join(kernel, "boot")).find((name) => name.startsWith("vmlinuz"));
   cpSync(path.join(kernel, "boot", image ?? ""), path.join(making, "vmlinuz"));
 }

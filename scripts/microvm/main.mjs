@@ -1,14 +1,19 @@
 // pnpm test:microvm: the sandbox of microVMs, proved on real ones. Where the processor's virtualization is there they
 // run on this host; else in a machine that QEMU emulates together with AMD's virtualization. Ends with a line that
-// counts what passed and failed. CEM_MICROVM=emulated takes QEMU in any case.
+// counts what passed and failed. CEM_MICROVM=emulated takes QEMU in any case;
+// CEM_MICROVM_TESTS=^measures runs only tests whose names match.
 import { spawnSync } from "node:child_process";
 import path from "node:path";
 import { findNode } from "../node24.mjs";
 import { setUp, SetupError, say } from "../setup.mjs";
-import { bootOuterMachine } from "./boot.mjs";
-import { buildJob } from "./build-job.mjs";
-import { buildOuterMachine } from "./build-outer-machine.mjs";
+import { bootOuterMachines } from "./boot.mjs";
+import { buildJob, JOB_ARGUMENTS } from "./build-job.mjs";
+import { buildOuterMachine, installPrograms } from "./build-outer-machine.mjs";
 import { hasVirtualization, missingForEmulation } from "./host.mjs";
+import { writeJobDisk } from "./job-disk.mjs";
+
+/** Machines that share the tests between them: each takes one processor of this host. */
+const PARTS = 2;
 
 const summary = ({ passed, failed, skipped }) => {
   const rest = skipped > 0 ? `, ${skipped} skipped` : "";
@@ -32,13 +37,13 @@ try {
 }
 
 async function runEmulated() {
-  const job = await buildJob();
-  return bootOuterMachine(await buildOuterMachine(job));
+  const [machine, job] = await Promise.all([installPrograms().then(buildOuterMachine), buildJob()]);
+  return bootOuterMachines({ ...machine, jobImage: await writeJobDisk(job) }, PARTS);
 }
 
 async function runHere() {
   const job = await buildJob();
-  const run = spawnSync(findNode(), ["run.mjs"], {
+  const run = spawnSync(findNode(), JOB_ARGUMENTS, {
     cwd: job.folder,
     env: {
       ...process.env,

@@ -73,6 +73,25 @@ export default [await count({}), await other({}), await third({}), await fourth(
     expect(sandbox?.stats()).toMatchObject({ reused: 3, discarded: 0 });
   });
 
+  it("finds tools on the host and the client module in each run, with the server's own file new", async () => {
+    sandbox = await createDenoSandboxProvider({ isolation, reuse: "session", standby: 1 }).create({
+      workspaceDir: folder,
+      hostTools: { crm: ["find"], counter: ["ask"] },
+    });
+    const code = `import { find } from "./servers/crm/index.ts";
+import { ask, count } from "./servers/counter/index.ts";
+import { callTool } from "./client/index.ts";
+export default [await find({ a: 1 }), await ask({ a: 2 }), await count({}), await callTool("h", "t", { a: 3 })];`;
+    const value = [{ a: 1 }, { a: 2 }, 1, { a: 3 }];
+    for (let index = 0; index < 3; index += 1)
+      expect(await run(code)).toMatchObject({ status: "completed", value });
+    expect(sandbox.stats()).toMatchObject({ reused: 2, discarded: 0 });
+    const missing = `import { x } from "./servers/countre/index.ts";\nexport default x;`;
+    expect(await run(missing)).toMatchObject({
+      error: { message: expect.stringContaining("Did you mean ./servers/counter/index.ts?"), line: 1 },
+    });
+  });
+
   it("never gives a guest to another session, or to a run without one", async () => {
     await open();
     await run(COUNT, "one");

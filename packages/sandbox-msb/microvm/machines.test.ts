@@ -1,25 +1,21 @@
-import { spawn } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { spawn, type ChildProcess } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { RunOutcome, ToolInvoker } from "@cem/core";
+import type { RunOutcome, RunRequest, ToolInvoker } from "@cem/core";
 import type { GuestSandbox } from "@cem/sandbox";
+import { listMachines } from "@cem/sandbox-msb";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { makeProvider } from "./provider.ts";
+import { machineProcesses, until } from "./machine-processes.ts";
+import { machinesHome, makeProvider } from "./provider.ts";
 
 const invoker: ToolInvoker = {
   specificationVersion: "v1",
   invoke: async ({ args }) => ({ ok: true, value: { echo: args } }),
 };
-const LIMITS = { memoryMb: 256, timeoutMs: 120_000 };
+/** Little memory, since each page takes its time where the processor is emulated. */
+const LIMITS = { memoryMb: 32, timeoutMs: 120_000 };
+const UP = "console.log('up'); await new Promise(() => {});";
 
 describe("microVMs of microsandbox", () => {
   let folder = "";
@@ -43,11 +39,6 @@ describe("microVMs of microsandbox", () => {
     sandboxes.push(sandbox);
     return sandbox;
   };
-  /** Whichever thread started them. */
-  const machineProcesses = (): number[] =>
-    readdirSync("/proc/self/task").flatMap((task) =>
-      readFileSync(`/proc/self/task/${task}/children`, "utf8").split(" ").filter(Boolean).map(Number),
-    );
 
   it("are found to work by booting one, and that is remembered", async () => {
     const started = performance.now();
@@ -57,9 +48,18 @@ describe("microVMs of microsandbox", () => {
     expect(performance.now() - started - first).toBeLessThan(first);
   });
 
-  it("run a session's programs with tools of files and of the host, and hold them", async () => {
-    const sandbox = await open({ reuse: "session" });
-    const code = `import { count } from "./servers/counter/index.ts";
+  describe("one after another", () => {
+    const session = "one";
+    const run = (code: string, more: Partial<RunRequest> = {}): Promise<RunOutcome> =>
+      sandbox.run({ code, session, ...more });
+    let sandbox: GuestSandbox;
+    beforeAll(async () => {
+      sandbox = await makeProvider({ reuse: "session" }).create({ workspaceDir, limits: LIMITS });
+    });
+    afterAll(() => sandbox?.dispose());
+
+    it("run a session's programs with tools of files and of the host, and hold them", async () => {
+      const code = `import { count } from "./servers/counter/index.ts";
 import { callTool } from "cem:client";
 console.log("printed");
 Deno.writeTextFileSync("/workspace/made.txt", "made");
@@ -68,69 +68,94 @@ const refused = [() => Deno.readTextFileSync(${JSON.stringify(join(folder, "secr
 let network = "reached";
 try { await fetch("http://1.1.1.1/"); } catch { network = "refused"; }
 return { count: await count({}), host: await callTool("h", "t", { a: 1 }), user: Deno.uid(), refused, network };`;
-    const run = (): Promise<RunOutcome> => sandbox.run({ code, invoker, session: "one" });
-    const expected = {
-      status: "completed",
-      output: "printed\n",
-      value: {
-        count: 1,
-        host: { echo: { a: 1 } },
-        user: 1000,
-        refused: ["refused", "refused", "refused", "refused"],
-        network: "refused",
-      },
+      const expected = {
+        status: "completed",
+        output: "printed\n",
+        value: {
+          count: 1,
+          host: { echo: { a: 1 } },
+          user: 1000,
+          refused: ["refused", "refused", "refused", "refused"],
+          network: "refused",
+        },
+      };
+      expect(await run(code, { invoker })).toMatchObject(expected);
+      expect(readFileSync(join(workspaceDir, "made.txt"), "utf8")).toBe("made");
+      expect(existsSync("/etc/made")).toBe(false);
+      expect(await run(code, { invoker })).toMatchObject(expected);
+      expect(sandbox.stats()).toMatchObject({ started: 1, reused: 1 });
+    });
+
+    // Each of these costs the session its machine, and the next run finds another that is as new.
+    const isNew = async () => {
+      const before = sandbox.stats().started;
+      const code = `const was = globalThis.mark ?? "new"; globalThis.mark = "left"; return was;`;
+      expect(await run(code)).toMatchObject({ value: "new" });
+      expect(sandbox.stats().started).toBe(before + 1);
     };
-    expect(await run()).toMatchObject(expected);
-    expect(readFileSync(join(workspaceDir, "made.txt"), "utf8")).toBe("made");
-    expect(existsSync("/etc/made")).toBe(false);
-    expect(await run()).toMatchObject(expected);
-    expect(sandbox.stats()).toMatchObject({ started: 1, reused: 1 });
-  });
 
-  it("end for what fills their memory, and the next one works", async () => {
-    // Little of it, since each page takes its time where the processor is emulated.
-    const limits = { ...LIMITS, memoryMb: 32 };
-    const sandbox = await makeProvider().create({ workspaceDir, limits });
-    sandboxes.push(sandbox);
-    const bomb = "const all = []; for (;;) all.push(new Uint8Array(1e7).fill(1));";
-    expect(await sandbox.run({ code: bomb })).toMatchObject({ status: "out-of-memory", limitMb: 32 });
-    expect(await sandbox.run({ code: "export default 42" })).toMatchObject({ value: 42 });
-  });
-
-  it("end at the time limit, and leave no process", async () => {
-    const sandbox = await open();
-    const outcome = await sandbox.run({ code: "while (true) {}", limits: { timeoutMs: 1_000 } });
-    expect(outcome).toMatchObject({ status: "timed-out" });
-    await sandbox.dispose();
-    await expect.poll(machineProcesses, { timeout: 20_000 }).toEqual([]);
-  });
-
-  it("crash alone when they are killed from outside", async () => {
-    const sandbox = await open();
-    const outcome = await sandbox.run({
-      code: "console.log('up'); await new Promise(() => {});",
-      onOutput: () => machineProcesses().forEach((pid) => process.kill(pid, "SIGKILL")),
+    it("end for what fills their memory", async () => {
+      const bomb = "const all = []; for (;;) all.push(new Uint8Array(1e7).fill(1));";
+      expect(await run(bomb)).toMatchObject({ status: "out-of-memory", limitMb: LIMITS.memoryMb });
+      await isNew();
     });
-    expect(outcome).toMatchObject({ status: "killed", reason: "crashed" });
+
+    it("end for what fills the disk", async () => {
+      const flood = `const piece = new Uint8Array(1 << 20);
+for (let i = 0; ; i++) Deno.writeFileSync("fill-" + (i % 2), piece, { append: i % 8 > 1 });`;
+      const outcome = await run(flood, { limits: { writeMb: 16 } });
+      expect(outcome).toMatchObject({ status: "killed", reason: "write-limit" });
+      await isNew();
+    });
+
+    it("crash alone when they are killed from outside, and leave no process behind", async () => {
+      const onOutput = () => machineProcesses().forEach((pid) => process.kill(pid, "SIGKILL"));
+      expect(await run(UP, { onOutput })).toMatchObject({ status: "killed", reason: "crashed" });
+      await sandbox.dispose();
+      await until(() => machineProcesses().length === 0);
+    });
   });
 
-  it("that a killed host left behind are removed, and no others", async () => {
-    const script = `import { makeProvider } from ${JSON.stringify(new URL("./provider.mjs", import.meta.url).href)};
-const sandbox = await makeProvider().create({ workspaceDir: ${JSON.stringify(workspaceDir)} });
-await sandbox.run({ code: "console.log('up'); await new Promise(() => {});", onOutput: () => console.log("up") });`;
-    const host = spawn(process.execPath, ["--input-type=module", "-e", script], {
-      stdio: ["ignore", "pipe", "inherit"],
+  describe("of several hosts on one machine", () => {
+    const others: ChildProcess[] = [];
+    afterEach(() => others.splice(0).forEach((other) => other.kill("SIGKILL")));
+
+    /** Another process with a run of its own under way. */
+    const startOther = async (): Promise<ChildProcess> => {
+      const script = `import { makeProvider } from ${JSON.stringify(new URL("./provider.mjs", import.meta.url).href)};
+const sandbox = await makeProvider().create({ workspaceDir: ${JSON.stringify(workspaceDir)}, limits: ${JSON.stringify(LIMITS)} });
+await sandbox.run({ code: ${JSON.stringify(UP)}, onOutput: () => console.log("up") });`;
+      const host = spawn(process.execPath, ["--input-type=module", "-e", script], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      others.push(host);
+      await Promise.race([
+        new Promise((resolve) => host.stdout?.once("data", resolve)),
+        new Promise((_, reject) => host.once("exit", (code) => reject(new Error(`It ended: ${code}`)))),
+      ]);
+      return host;
+    };
+    const owners = async (): Promise<string[]> => {
+      const found = await listMachines(machinesHome);
+      return found.map(({ host }) => host?.split("-")[0] ?? "").toSorted();
+    };
+
+    it("live beside each other, and what a killed host leaves behind is removed by the next", async () => {
+      const other = await startOther();
+      const sandbox = await open({ reuse: "session" });
+      const run = () => sandbox.run({ code: "export default 42", session: "one" });
+      expect(await run()).toMatchObject({ value: 42 });
+      expect(await owners()).toEqual([String(process.pid), String(other.pid)].toSorted());
+      const exited = new Promise((resolve) => other.once("exit", resolve));
+      other.kill("SIGKILL");
+      await exited;
+      await open({ reuse: "session" });
+      expect(await owners()).toEqual([String(process.pid)]);
+      expect(await run()).toMatchObject({ value: 42 });
+      const abort = new AbortController();
+      const endless = { code: "console.log('up'); while (true) {}", onOutput: () => abort.abort() };
+      const aborted = await sandbox.run({ ...endless, session: "one", signal: abort.signal });
+      expect(aborted).toMatchObject({ status: "killed", reason: "aborted" });
     });
-    const exited = new Promise((resolve) => host.once("exit", resolve));
-    await Promise.race([new Promise((resolve) => host.stdout.once("data", resolve)), exited]);
-    expect(host.exitCode).toBeNull();
-    host.kill("SIGKILL");
-    await exited;
-    const sandbox = await open({ reuse: "session" });
-    expect(await sandbox.run({ code: "export default 1", session: "own" })).toMatchObject({ value: 1 });
-    const { listMachines } = await import("@cem/sandbox-msb");
-    const { machinesHome } = await import("./provider.ts");
-    const owners = (await listMachines(machinesHome)).map(({ host: owner }) => owner?.split("-")[0]);
-    expect(owners).toEqual([String(process.pid)]);
   });
 });

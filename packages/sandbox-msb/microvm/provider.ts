@@ -16,6 +16,9 @@ const BOOT_TIMEOUT_MS = 240_000;
 /** Whether all is tried, or what an emulated processor has time for. */
 export const isWhole: boolean = process.env["CEM_MICROVM_SCOPE"] === "whole";
 
+/** The Deno that the machines run. */
+export const denoFile: string = denoPath;
+
 /** Where the machines keep their files. */
 export const machinesHome: string = home;
 

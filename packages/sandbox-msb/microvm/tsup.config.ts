@@ -2,19 +2,21 @@ import path from "node:path";
 import { defineConfig } from "tsup";
 
 const root = path.resolve(import.meta.dirname, "../../..");
+const tests = import.meta.dirname;
 const out = path.join(root, ".cem/microvm/job");
+const testApi = path.join(tests, "test-api.ts");
 
 /** The tests with all of ours inside, and the guest's runner beside them. */
 export default defineConfig([
   {
     entry: {
-      "machines.test": path.join(root, "packages/sandbox-msb/microvm/machines.test.ts"),
-      "contract.test": path.join(root, "packages/sandbox-msb/microvm/contract.test.ts"),
-      provider: path.join(root, "packages/sandbox-msb/microvm/provider.ts"),
-      "prepare-home": path.join(root, "packages/sandbox-msb/microvm/prepare-home.ts"),
+      tests: path.join(tests, "tests.ts"),
+      provider: path.join(tests, "provider.ts"),
+      "prepare-home": path.join(tests, "prepare-home.ts"),
+      reporter: path.join(tests, "reporter.mjs"),
     },
-    external: ["microsandbox", "vitest"],
-    noExternal: [/^(?!microsandbox$|vitest$)/],
+    external: ["microsandbox"],
+    noExternal: [/^(?!microsandbox$)/],
     format: "esm",
     target: "node22",
     platform: "node",
@@ -22,8 +24,20 @@ export default defineConfig([
     outExtension: () => ({ js: ".mjs" }),
     splitting: true,
     removeNodeProtocol: false,
+    esbuildPlugins: [
+      {
+        name: "test-api",
+        setup(build) {
+          build.onResolve({ filter: /^vitest$/ }, ({ importer }) =>
+            importer === testApi ? undefined : { path: testApi },
+          );
+        },
+      },
+    ],
     esbuildOptions(options) {
       options.conditions = ["@cem/source"];
+      // The tests are imported for their effects.
+      options.ignoreAnnotations = true;
       // What is CommonJS inside asks for Node's modules by `require`.
       options.banner = {
         js: `import { createRequire as cemCreateRequire } from "node:module"; const require = cemCreateRequire(import.meta.url);`,

@@ -1,3 +1,4 @@
+import { isAbsolute } from "node:path";
 import { CemError } from "@cem/core";
 import type { ExecHandle, ExecSink, Sandbox } from "microsandbox";
 import { findMachineProcess } from "./machine-process.ts";
@@ -18,6 +19,8 @@ import type {
 /** The guest is nobody special; files of its mounts are its own. */
 const GUEST_UID = 1_000;
 const OPEN_FILES = 256;
+/** What the machine writes beside its mounts: in its own memory, so that nothing is formatted or left on the host. */
+const ROOT_DISK_MB = 16;
 const LIST_PAGE = 100;
 
 /**
@@ -58,6 +61,7 @@ class EmbeddedDriver implements MicrovmDriver {
       .maxDuration(spec.maxSeconds)
       .disableMetricsSample()
       .quietLogs();
+    if (!isAbsolute(spec.image)) builder.rootDisk((disk) => disk.tmpfs().size(ROOT_DISK_MB));
     for (const { hostPath, guestPath, readOnly } of spec.mounts) {
       builder.volume(guestPath, (mount) => {
         mount.bind(hostPath).owner(GUEST_UID, GUEST_UID);

@@ -14,7 +14,8 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { basename } from "node:path/posix";
 import { CemError } from "@cem/core";
-import { GUEST_CLIENT_FILE, GUEST_CLIENT_SPECIFIER, GUEST_RUNNER, guestBootFile } from "@cem/sandbox";
+import { GUEST_RUNNER, guestBootFile } from "@cem/sandbox";
+import { runtimeImports } from "./guest-imports.ts";
 
 const KEY_CHARACTERS = 16;
 const MS_PER_SECOND = 1_000;
@@ -51,9 +52,7 @@ export function findGuestRuntime(denoPath?: string): GuestRuntime {
   const runnerDir = dirname(guestBootFile);
   const bootName = basename(guestBootFile);
   const bootUrl = `file://${GUEST_RUNNER}/guest/${bootName}`;
-  const importMap = JSON.stringify({
-    imports: { [GUEST_CLIENT_SPECIFIER]: bootUrl, [`file://${GUEST_CLIENT_FILE}`]: bootUrl },
-  });
+  const importMap = JSON.stringify({ imports: runtimeImports(bootUrl) });
   const hash = createHash("sha256").update(
     `${found.size} ${Math.floor(found.mtimeMs / MS_PER_SECOND)} ${importMap}`,
   );

@@ -23,6 +23,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { createEmbeddedDriver } from "./embedded-driver.ts";
+import { writeGuestImports, type GuestImports } from "./guest-imports.ts";
 import {
   findGuestRuntime,
   guestBootPath,
@@ -90,17 +91,6 @@ export function createMicrosandboxProvider(settings: MicrosandboxSettings = {}):
   return new EmbeddedProvider(settings);
 }
 
-/** Modules of host tools, and files hidden from the guest, take an import map of its own, which a machine has not. */
-function refuseHostTools({ hidden = [], hostTools = {} }: SandboxSpec): void {
-  const servers = Object.keys(hostTools);
-  if (hidden.length + servers.length === 0) return;
-  throw new CemError(
-    "SANDBOX_POLICY_UNSUPPORTED",
-    `Tools that run on the host (${[...servers, ...hidden].join(", ")}) can't be had in a microVM yet. Set execution.sandbox_type to deno.`,
-    { details: { servers, hidden } },
-  );
-}
-
 /** What every sandbox of a provider shares. */
 interface Prepared {
   driver: MicrovmDriver;
@@ -134,7 +124,6 @@ class EmbeddedProvider implements MicrosandboxProvider {
   async create(spec: SandboxSpec, { signal }: { signal?: AbortSignal } = {}): Promise<GuestSandbox> {
     signal?.throwIfAborted();
     checkSpec(spec);
-    refuseHostTools(spec);
     const limits = resolveLimits(spec.limits);
     const probe = await this.probe();
     if (!probe.available) {
@@ -146,6 +135,7 @@ class EmbeddedProvider implements MicrosandboxProvider {
     }
     const prepared = await this.#prepare();
     signal?.throwIfAborted();
+    const imports = writeGuestImports(this.#home, `file://${guestBootPath(prepared.runtime)}`, spec);
     return createGuestSandbox({
       isolation: this.#isolation,
       limits,
@@ -157,7 +147,8 @@ class EmbeddedProvider implements MicrosandboxProvider {
       queueTimeoutMs: this.#settings.queueTimeoutMs,
       startTimeoutMs: this.#bootTimeoutMs,
       answerTimeoutMs: this.#bootTimeoutMs / BOOT_TO_ANSWER,
-      startGuest: () => this.#startGuest(prepared, { ...spec, limits }),
+      startGuest: () => this.#startGuest(prepared, { ...spec, limits }, imports),
+      cleanUp: async () => imports.remove(),
     });
   }
 
@@ -180,12 +171,17 @@ class EmbeddedProvider implements MicrosandboxProvider {
     return { driver, runtime, image: await driver.prepareImage(this.#settings.image, runtime) };
   }
 
-  async #startGuest({ driver, runtime, image }: Prepared, spec: SandboxSpec): Promise<Guest> {
-    const { workspaceDir, mounts = [], network = "none" } = spec;
+  async #startGuest(
+    { driver, runtime, image }: Prepared,
+    spec: SandboxSpec,
+    imports?: GuestImports,
+  ): Promise<Guest> {
+    const { workspaceDir, mounts = [], hidden = [], network = "none" } = spec;
     const { memoryMb, writeMb } = resolveLimits(spec.limits);
     const own = image.hasRuntime
       ? []
       : [{ hostPath: stageRuntime(this.#home, runtime), guestPath: GUEST_RUNNER, readOnly: true }];
+    if (imports?.mount !== undefined) own.push(imports.mount);
     const creating = driver.create({
       name: newMachineName(),
       image: image.name,
@@ -201,11 +197,11 @@ class EmbeddedProvider implements MicrosandboxProvider {
       what: "Booting the machine",
       late: (microvm) => void microvm.kill().catch(() => {}),
     });
-    const plan = { mounts, network, memoryMb };
+    const plan = { mounts, network, memoryMb, denyRead: hidden };
     const reuse = this.#settings.reuse === "session";
     return startMicrovmGuest(machine, reuse, {
       file: GUEST_DENO,
-      args: namespacedDenoArguments(plan, guestBootPath(runtime), GUEST_IMPORT_MAP),
+      args: namespacedDenoArguments(plan, guestBootPath(runtime), imports?.file ?? GUEST_IMPORT_MAP),
       cwd: GUEST_WORKSPACE,
       env: guestEnvironment("/tmp/deno"),
       fileBytes: Math.ceil(writeMb) * BYTES_PER_MIB,

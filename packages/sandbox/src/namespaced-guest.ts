@@ -7,6 +7,8 @@ export interface NamespacedGuest {
   mounts: readonly Mount[];
   network: NetworkPolicy;
   memoryMb: number;
+  /** Guest paths that Deno keeps from being read, where nothing else does. Default none. */
+  denyRead?: readonly string[];
 }
 
 /** Deno's arguments where the guest has a file system view of its own. */
@@ -15,7 +17,7 @@ export function namespacedDenoArguments(
   bootFile: string,
   importMapFile: string,
 ): string[] {
-  const { mounts, network, memoryMb } = plan;
+  const { mounts, network, memoryMb, denyRead = [] } = plan;
   const paths = mounts.map(({ guestPath }) => guestPath);
   const readOnly = mounts.filter((mount) => mount.readOnly).map(({ guestPath }) => guestPath);
   return denoArguments({
@@ -23,7 +25,7 @@ export function namespacedDenoArguments(
     importMapFile,
     read: [GUEST_WORKSPACE, ...paths],
     write: [GUEST_WORKSPACE, ...paths.filter((path) => !readOnly.includes(path))],
-    denyRead: [],
+    denyRead,
     denyWrite: readOnly,
     network,
     memoryMb,

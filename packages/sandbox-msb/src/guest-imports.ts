@@ -1,0 +1,78 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { CemError, type SandboxSpec } from "@cem/core";
+import {
+  GUEST_CLIENT_FILE,
+  GUEST_CLIENT_SPECIFIER,
+  GUEST_WORKSPACE,
+  hostToolModule,
+  hostToolModuleUrl,
+} from "@cem/sandbox";
+
+const FILE = "import-map.json";
+/** Where a machine sees what belongs to its sandbox alone. */
+const GUEST_FOLDER = "/etc/cem";
+const HIDDEN = `throw new Error("This file runs on the host, where code in the sandbox can't see it. Import its tools from ./servers/<server>/index.ts.");`;
+
+/** Where the guest's imports lead. */
+export interface GuestImports {
+  /** The import map, as the guest sees it; absent where that of the runtime will do. */
+  file?: string;
+  /** A folder of the host to show to the guest, read-only. */
+  mount?: { hostPath: string; guestPath: string; readOnly: true };
+  remove(): void;
+}
+
+/** The import map of the runtime: the client module. */
+export function runtimeImports(bootUrl: string): Record<string, string> {
+  return { [GUEST_CLIENT_SPECIFIER]: bootUrl, [`file://${GUEST_CLIENT_FILE}`]: bootUrl };
+}
+
+/** Deno's permissions go by path: where a program may rename folders, they hide nothing. */
+function checkHidden({ hidden = [], mounts = [] }: SandboxSpec): void {
+  for (const path of hidden) {
+    const mount = mounts.find(({ guestPath, readOnly }) => !readOnly && path.startsWith(`${guestPath}/`));
+    if (mount === undefined) continue;
+    const message = `${path} can't be hidden in a microVM: its mount ${mount.guestPath} can be written. Make that mount read-only.`;
+    throw new CemError("SANDBOX_SPEC_INVALID", message, { details: { hidden: path } });
+  }
+}
+
+/**
+ * Writes an import map of a sandbox's own, where it has tools on the host or hidden files.
+ *
+ * @throws CemError `SANDBOX_SPEC_INVALID`.
+ */
+export function writeGuestImports(home: string, bootUrl: string, spec: SandboxSpec): GuestImports {
+  const { hostTools = {}, hidden = [] } = spec;
+  if (hidden.length === 0 && Object.keys(hostTools).length === 0) return { remove: () => {} };
+  checkHidden(spec);
+  const modules = Object.entries(hostTools).map(([server, tools]): [string, string] => {
+    const url = `file://${hostToolModule(server)}`;
+    const hasFile = existsSync(toHostPath(spec, hostToolModule(server)));
+    return [url, hostToolModuleUrl(server, tools, hasFile ? url : undefined)];
+  });
+  const standIn = `data:text/javascript,${encodeURIComponent(HIDDEN)}`;
+  const imports = {
+    ...runtimeImports(bootUrl),
+    ...Object.fromEntries(modules),
+    ...Object.fromEntries(hidden.map((path) => [`file://${path}`, standIn])),
+  };
+  mkdirSync(home, { recursive: true });
+  const hostPath = mkdtempSync(join(home, `sandbox-${process.pid}-`));
+  writeFileSync(join(hostPath, FILE), JSON.stringify({ imports }));
+  return {
+    file: `${GUEST_FOLDER}/${FILE}`,
+    mount: { hostPath, guestPath: GUEST_FOLDER, readOnly: true },
+    remove: () => rmSync(hostPath, { recursive: true, force: true }),
+  };
+}
+
+/** Where a path under the workspace or a mount of it really is. */
+function toHostPath({ workspaceDir, mounts = [] }: SandboxSpec, path: string): string {
+  const places = [{ guestPath: GUEST_WORKSPACE, hostPath: workspaceDir }, ...mounts].toSorted(
+    (one, other) => other.guestPath.length - one.guestPath.length,
+  );
+  const place = places.find(({ guestPath }) => path.startsWith(`${guestPath}/`));
+  return place === undefined ? path : join(place.hostPath, path.slice(place.guestPath.length));
+}
