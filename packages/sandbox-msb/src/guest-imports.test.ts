@@ -51,6 +51,7 @@ describe("writeGuestImports", () => {
   it("refuses to hide what the program could move", () => {
     const writable = mounts.map((mount) => ({ ...mount, readOnly: false }));
     const hidden = ["/workspace/servers/crm/find.host.ts"];
-    expect(() => write({ mounts: writable, hidden })).toThrow(/Make that mount read-only/);
+    for (const mounts of [writable, []])
+      expect(() => write({ mounts, hidden })).toThrow(/Mount its folder read-only/);
   });
 });

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { CemError, type SandboxSpec } from "@cem/core";
+import { CemError, type Mount, type SandboxSpec } from "@cem/core";
 import {
   GUEST_CLIENT_FILE,
   GUEST_CLIENT_SPECIFIER,
@@ -29,23 +29,22 @@ export function runtimeImports(bootUrl: string): Record<string, string> {
 }
 
 /** Deno's permissions go by path: where a program may rename folders, they hide nothing. */
-function checkHidden({ hidden = [], mounts = [] }: SandboxSpec): void {
-  for (const path of hidden) {
-    const mount = mounts.find(({ guestPath, readOnly }) => !readOnly && path.startsWith(`${guestPath}/`));
-    if (mount === undefined) continue;
-    const message = `${path} can't be hidden in a microVM: its mount ${mount.guestPath} can be written. Make that mount read-only.`;
+function checkHidden(spec: SandboxSpec): void {
+  for (const path of spec.hidden ?? []) {
+    const place = placeOf(spec, path);
+    if (place === undefined || place.readOnly) continue;
+    const message = `${path} can't be hidden in a microVM: ${place.guestPath} can be written there. Mount its folder read-only.`;
     throw new CemError("SANDBOX_SPEC_INVALID", message, { details: { hidden: path } });
   }
 }
 
 /**
- * Writes an import map of a sandbox's own, where it has tools on the host or hidden files.
+ * The import map of a sandbox: the client module, its tools on the host, and what stands for hidden files.
  *
- * @throws CemError `SANDBOX_SPEC_INVALID`.
+ * @throws CemError `SANDBOX_SPEC_INVALID` for a file that can't be hidden.
  */
-export function writeGuestImports(home: string, bootUrl: string, spec: SandboxSpec): GuestImports {
+export function guestImports(bootUrl: string, spec: SandboxSpec): Record<string, string> {
   const { hostTools = {}, hidden = [] } = spec;
-  if (hidden.length === 0 && Object.keys(hostTools).length === 0) return { remove: () => {} };
   checkHidden(spec);
   const modules = Object.entries(hostTools).map(([server, tools]): [string, string] => {
     const url = `file://${hostToolModule(server)}`;
@@ -53,11 +52,22 @@ export function writeGuestImports(home: string, bootUrl: string, spec: SandboxSp
     return [url, hostToolModuleUrl(server, tools, hasFile ? url : undefined)];
   });
   const standIn = `data:text/javascript,${encodeURIComponent(HIDDEN)}`;
-  const imports = {
+  return {
     ...runtimeImports(bootUrl),
     ...Object.fromEntries(modules),
     ...Object.fromEntries(hidden.map((path) => [`file://${path}`, standIn])),
   };
+}
+
+/**
+ * Writes an import map of a sandbox's own, where it has tools on the host or hidden files.
+ *
+ * @throws CemError `SANDBOX_SPEC_INVALID` for a file that can't be hidden.
+ */
+export function writeGuestImports(home: string, bootUrl: string, spec: SandboxSpec): GuestImports {
+  const { hostTools = {}, hidden = [] } = spec;
+  if (hidden.length === 0 && Object.keys(hostTools).length === 0) return { remove: () => {} };
+  const imports = guestImports(bootUrl, spec);
   mkdirSync(home, { recursive: true });
   const hostPath = mkdtempSync(join(home, `sandbox-${process.pid}-`));
   writeFileSync(join(hostPath, FILE), JSON.stringify({ imports }));
@@ -69,10 +79,15 @@ export function writeGuestImports(home: string, bootUrl: string, spec: SandboxSp
 }
 
 /** Where a path under the workspace or a mount of it really is. */
-function toHostPath({ workspaceDir, mounts = [] }: SandboxSpec, path: string): string {
-  const places = [{ guestPath: GUEST_WORKSPACE, hostPath: workspaceDir }, ...mounts].toSorted(
-    (one, other) => other.guestPath.length - one.guestPath.length,
-  );
-  const place = places.find(({ guestPath }) => path.startsWith(`${guestPath}/`));
+function toHostPath(spec: SandboxSpec, path: string): string {
+  const place = placeOf(spec, path);
   return place === undefined ? path : join(place.hostPath, path.slice(place.guestPath.length));
+}
+
+/** The workspace or the mount that holds a path: the innermost one. */
+function placeOf({ workspaceDir, mounts = [] }: SandboxSpec, path: string): Mount | undefined {
+  const workspace = { guestPath: GUEST_WORKSPACE, hostPath: workspaceDir, readOnly: false };
+  return [workspace, ...mounts]
+    .toSorted((one, other) => other.guestPath.length - one.guestPath.length)
+    .find(({ guestPath }) => path.startsWith(`${guestPath}/`));
 }
