@@ -4,6 +4,9 @@ import path from "node:path";
 import { JOB_ARGUMENTS, JOB_ENVIRONMENT } from "./build-job.mjs";
 import { makeImage } from "./build-outer-machine.mjs";
 
+/** What the outer machine says every second of its own clock, which is many of this host's. */
+export const ALIVE = "CEM-ALIVE";
+
 /** Writes it; the tests lie where they are on this host, since the machines' images name the place. */
 export async function writeJobDisk({ folder, home, command = `node ${JOB_ARGUMENTS.join(" ")}` }) {
   const environment = Object.entries(JOB_ENVIRONMENT)
@@ -20,6 +23,7 @@ export async function writeJobDisk({ folder, home, command = `node ${JOB_ARGUMEN
     `echo "The outer machine is up."
 mkdir -p "${cache}" && mount --bind /disk "${cache}"
 mkdir -p /disk/tmp; export TMPDIR=/disk/tmp
+while sleep 1; do echo "${ALIVE}"; done &
 cd "${folder}" && XDG_CACHE_HOME="${cache}" ${environment} ${command}
 `,
   );

@@ -94,6 +94,9 @@ class EmbeddedDriver implements MicrovmDriver {
   }
 
   async remove(name: string): Promise<void> {
+    // One that hangs while it boots does not hear the SDK.
+    const pid = findMachineProcess(name);
+    if (pid !== undefined) process.kill(pid, "SIGKILL");
     const handle = await this.#sdk.Sandbox.get(name);
     await handle.destroy({ force: true });
   }

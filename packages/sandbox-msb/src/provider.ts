@@ -182,8 +182,9 @@ class EmbeddedProvider implements MicrosandboxProvider {
       ? []
       : [{ hostPath: stageRuntime(this.#home, runtime), guestPath: GUEST_RUNNER, readOnly: true }];
     if (imports?.mount !== undefined) own.push(imports.mount);
+    const name = newMachineName();
     const creating = driver.create({
-      name: newMachineName(),
+      name,
       image: image.name,
       cpus: this.#settings.cpus ?? 1,
       memoryMb: Math.ceil(memoryMb) + MACHINE_OVERHEAD_MB,
@@ -195,6 +196,7 @@ class EmbeddedProvider implements MicrosandboxProvider {
     const machine = await withDeadline(creating, {
       ms: this.#bootTimeoutMs,
       what: "Booting the machine",
+      overdue: () => void driver.remove(name).catch(() => {}),
       late: (microvm) => void microvm.kill().catch(() => {}),
     });
     const plan = { mounts, network, memoryMb, denyRead: hidden };

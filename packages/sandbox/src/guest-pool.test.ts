@@ -1,4 +1,4 @@
-import type { RunOutcome } from "@cem/core";
+import { CemError, type RunOutcome } from "@cem/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { FairGate } from "./fair-gate.ts";
 import { createGuestSandbox, type GuestSandbox, type GuestSandboxSettings } from "./guest-sandbox.ts";
@@ -50,6 +50,22 @@ describe("a sandbox's pool", () => {
     passTime();
     expect(valueOf(await sandbox.run({ code: "" }))).toEqual(expect.any(Number));
     expect(sandbox.stats()).toMatchObject({ hits: 0, misses: 1, lost: 1 });
+  });
+
+  it("starts another guest where one failed to start, and tells when that fails too", async () => {
+    const failing = (times: number) => {
+      let left = times;
+      const startGuest = async () => {
+        left -= 1;
+        if (left >= 0) throw new CemError("GUEST_START_FAILED", "It did not boot.");
+        return startScriptedGuest(DONE);
+      };
+      return open(DONE, { standby: 0, startGuest });
+    };
+    const once = failing(1);
+    expect(valueOf(await once.run({ code: "" }))).toEqual(expect.any(Number));
+    expect(once.stats()).toMatchObject({ started: 1, lost: 1 });
+    expect(JSON.stringify(await failing(2).run({ code: "" }))).toContain("It did not boot.");
   });
 
   it("refuses a run that waited too long for its turn, and says how many wait", async () => {

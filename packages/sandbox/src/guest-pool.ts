@@ -153,11 +153,18 @@ export class GuestPool {
     return (await checkHealth(connected, this.#answerTimeoutMs, "while it waited")) === undefined;
   }
 
-  #startNow(): Promise<ConnectedGuest> {
+  async #startNow(): Promise<ConnectedGuest> {
     this.#counts.misses += 1;
     const { standby, maxStandby = standby * GROWTH_FACTOR } = this.#settings;
     this.#wanted = Math.min(this.#wanted + 1, Math.max(standby, maxStandby));
-    return this.#start();
+    try {
+      return await this.#start();
+    } catch (error) {
+      if (this.#disposed || !CemError.isInstance(error) || error.code !== "GUEST_START_FAILED") throw error;
+      // A machine may fail to boot for once; that twice in a row is no accident.
+      this.#counts.lost += 1;
+      return this.#start();
+    }
   }
 
   #lease(lease: SessionLease): Lease {
