@@ -1,6 +1,7 @@
 // Packs every package and looks at it as a stranger would. The tarball's shape is checked (publint,
-// are-the-types-wrong); then it is installed alone (with those of ours that it depends on), with npm, in an empty
-// folder where nothing of this repository can be found, and its `packed.mjs` is run there, if it has one.
+// are-the-types-wrong); then it is installed alone (with those of ours that it depends on), in an empty folder where
+// nothing of this repository can be found, and its `packed.mjs` is run there, if it has one. pnpm installs it, which
+// is quick and hides no dependency that is not declared; npm those that people install by themselves.
 // With names as arguments only those packages are looked at: node scripts/check-packed.mjs @cem/core
 import { execFile } from "node:child_process";
 import {
@@ -25,6 +26,8 @@ import { bin } from "./setup.mjs";
 const run = promisify(execFile);
 const STEP_TIMEOUT_MS = 240_000;
 const AT_ONCE = os.availableParallelism();
+/** Installed by npm, as most people do. */
+const BY_NPM = new Set(["@cem/cli", "code-execution-mcp"]);
 const folder = mkdtempSync(path.join(os.tmpdir(), "cem-packed-"));
 const environment = {
   ...process.env,
@@ -122,6 +125,18 @@ async function proveAlone(one, packages) {
     JSON.stringify({ private: true, type: "module", dependencies }),
   );
   cpSync(path.join(one.folder, "packed.mjs"), path.join(project, "packed.mjs"));
-  await run("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline"], { ...options, cwd: project });
+  if (BY_NPM.has(one.name)) {
+    await run("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline"], {
+      ...options,
+      cwd: project,
+    });
+  } else {
+    // What depends on another of ours gets its tarball too.
+    writeFileSync(
+      path.join(project, "pnpm-workspace.yaml"),
+      JSON.stringify({ overrides: dependencies, allowBuilds: { esbuild: true } }),
+    );
+    await run(bin("pnpm"), ["install", "--prefer-offline", "--no-lockfile"], { ...options, cwd: project });
+  }
   await run(findNode(), ["packed.mjs"], { ...options, cwd: project });
 }

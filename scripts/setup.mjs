@@ -40,12 +40,16 @@ export async function setUp() {
   }
 }
 
+/** Where Node keeps the code it has compiled: a command of ours then starts in less time. */
+export const compileCache = path.join(root, ".cem", "compile-cache");
+
 /** The environment for tools of the project: its own Node and binaries first on PATH. */
 export function toolEnvironment() {
   const binaries = path.join(root, "node_modules", ".bin");
   return {
     ...process.env,
     PATH: `${binaries}${path.delimiter}${process.env.PATH ?? ""}`,
+    NODE_COMPILE_CACHE: compileCache,
     TURBO_TELEMETRY_DISABLED: "1",
   };
 }

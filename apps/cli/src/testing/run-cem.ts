@@ -31,6 +31,9 @@ export interface RunOptions {
   env?: Record<string, string>;
 }
 
+/** The command compiles once for all tests. */
+const COMPILE_CACHE = process.env["NODE_COMPILE_CACHE"] ?? path.join(os.tmpdir(), "cem-compile-cache");
+
 export function temporaryFolder(): string {
   return mkdtempSync(path.join(os.tmpdir(), "cem-cli-"));
 }
@@ -43,7 +46,7 @@ export function startCem(
   const [node = "", ...before] = CEM_COMMAND;
   return spawn(node, [...before, ...args], {
     cwd,
-    env: { PATH: process.env["PATH"], HOME: cwd, ...env },
+    env: { PATH: process.env["PATH"], HOME: cwd, NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
     stdio: "pipe",
   });
 }

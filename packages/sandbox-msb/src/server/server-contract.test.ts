@@ -4,9 +4,7 @@ import { createMicrosandboxServerProvider } from "./server-provider.ts";
 import { canHoldSandboxes, OldServer } from "./testing.ts";
 
 // Each of its runs starts a sandbox on the server, so it takes minutes: CEM_OLD_SERVER_CONTRACT=1 asks for it.
-const isWanted = canHoldSandboxes && process.env["CEM_OLD_SERVER_CONTRACT"] === "1";
-
-describe.skipIf(!isWanted)("on a server of ours in place of an old one", () => {
+describe.skipIf(!canHoldSandboxes)("on a server of ours in place of an old one", () => {
   const server = new OldServer();
   beforeAll(async () => {
     await server.listen();
