@@ -92,6 +92,20 @@ export default [await find({ a: 1 }), await ask({ a: 2 }), await count({}), awai
     });
   });
 
+  it.each([
+    "localStorage.setItem('k', 'left')",
+    "await (await caches.open('k')).put('http://x/y', new Response('left'))",
+  ])("lets no run find what another kept: %s", async (keep) => {
+    await open();
+    const find = `const found = [];
+try { found.push(localStorage.getItem("k")); } catch {}
+try { found.push(await (await (await caches.open("k")).match("http://x/y"))?.text()); } catch {}
+export default JSON.stringify(found);`;
+    await run(`try { ${keep}; } catch {}\nexport default 1;`);
+    expect(await run(find)).toMatchObject({ value: expect.not.stringContaining("left") });
+    expect(sandbox?.stats()).toMatchObject({ reused: 0 });
+  });
+
   it("never gives a guest to another session, or to a run without one", async () => {
     await open();
     await run(COUNT, "one");

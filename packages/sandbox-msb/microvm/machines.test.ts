@@ -140,18 +140,32 @@ await sandbox.run({ code: ${JSON.stringify(UP)}, onOutput: () => console.log("up
       return found.map(({ host }) => host?.split("-")[0] ?? "").toSorted();
     };
 
-    it("live beside each other, and what a killed host leaves behind is removed by the next", async () => {
-      const other = await startOther();
-      const sandbox = await open({ reuse: "session" });
-      const run = () => sandbox.run({ code: "export default 42", session: "one" });
-      expect(await run()).toMatchObject({ value: 42 });
-      expect(await owners()).toEqual([String(process.pid), String(other.pid)].toSorted());
+    const killed = async (other: ChildProcess): Promise<void> => {
       const exited = new Promise((resolve) => other.once("exit", resolve));
       other.kill("SIGKILL");
       await exited;
+    };
+    const openAndRun = async () => {
+      const sandbox = await open({ reuse: "session" });
+      const run = () => sandbox.run({ code: "export default 42", session: "one" });
+      expect(await run()).toMatchObject({ value: 42 });
+      return { sandbox, run };
+    };
+
+    it("live beside each other", async () => {
+      const other = await startOther();
+      const { run } = await openAndRun();
+      expect(await owners()).toEqual([String(process.pid), String(other.pid)].toSorted());
+      await killed(other);
       await open({ reuse: "session" });
       expect(await owners()).toEqual([String(process.pid)]);
       expect(await run()).toMatchObject({ value: 42 });
+    });
+
+    it("are removed by the next host when theirs was killed; and a run that is aborted ends", async () => {
+      await killed(await startOther());
+      const { sandbox } = await openAndRun();
+      expect(await owners()).toEqual([String(process.pid)]);
       const abort = new AbortController();
       const endless = { code: "console.log('up'); while (true) {}", onOutput: () => abort.abort() };
       const aborted = await sandbox.run({ ...endless, session: "one", signal: abort.signal });

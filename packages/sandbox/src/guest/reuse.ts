@@ -122,6 +122,28 @@ function noteWorkers(): void {
   });
 }
 
+/** What outlives a run on purpose. */
+const STORES = freeze(["localStorage", "sessionStorage", "caches", "indexedDB"]);
+
+/** A program that keeps something in a store has this guest to itself. */
+function noteStores(): void {
+  for (let index = 0; index < STORES.length; index += 1) {
+    const name = STORES[index] as string;
+    const known = getOwnPropertyDescriptor(globalThis, name);
+    if (known === undefined) continue;
+    const { get, set, value, enumerable = false } = known;
+    defineProperty(globalThis, name, {
+      get(): unknown {
+        doubt = true;
+        return get === undefined ? (value as unknown) : apply(get, globalThis, []);
+      },
+      ...(set === undefined ? {} : { set }),
+      enumerable,
+      configurable: true,
+    });
+  }
+}
+
 type Require = (name: string) => unknown;
 
 /** By these a program reaches Node's modules, or threads, past the hook that sees its imports. */
@@ -203,6 +225,7 @@ export async function prepareForReuse(bootUrl: string): Promise<void> {
   // What the runtime loads for it is loaded before the globals are looked at.
   await evaluateProgram(WARM_UP)?.({});
   noteWorkers();
+  noteStores();
   const node = (await import("node:process")) as unknown as { default: { getBuiltinModule: Require } };
   noteBuiltinsOf(node.default);
   pendingWork.observe();
