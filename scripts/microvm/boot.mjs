@@ -8,7 +8,7 @@ import { say } from "../setup.mjs";
 import { ALIVE } from "./job-disk.mjs";
 
 /** Of one machine. */
-const DEADLINE_MS = 600_000;
+const DEADLINE_MS = 780_000;
 /** Of this host's clock: a machine says something every second of its own, which takes about fifteen. */
 const MAX_SILENCE_MS = 90_000;
 /** That take each other's place. */
