@@ -5,7 +5,7 @@ import { createArgumentValidator } from "./argument-validation.ts";
 import type { ArgumentValidator } from "./argument-validation.ts";
 import type { Middleware } from "./middleware.ts";
 import { unknownCall } from "./tool-side.ts";
-import type { ToolSide } from "./tool-side.ts";
+import type { CheckedCall, ToolSide } from "./tool-side.ts";
 
 export interface CallCheckSettings {
   /** Whether this run may call a tool; a string says why not. Default: every known tool. */
@@ -59,7 +59,8 @@ export function checkCalls(side: Pick<ToolSide, "find">, settings: CallCheckSett
       const args = toObject(call);
       if (known.unvalidated !== undefined) reportUnvalidated(server, tool, known.unvalidated);
       else if (known.inputSchema !== undefined) await assertValid(call, known.inputSchema, args);
-      return next.invoke({ server, tool, args }, context);
+      const checked: CheckedCall = { server, tool, args, found: known };
+      return next.invoke(checked, context);
     },
   });
 }

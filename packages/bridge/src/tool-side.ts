@@ -1,5 +1,5 @@
 import { CemError } from "@cem/core";
-import type { JsonSchema, ToolCall, ToolInvoker } from "@cem/core";
+import type { InvokeContext, JsonSchema, ToolCall, ToolInvoker, ToolResult } from "@cem/core";
 
 /** What the bridge has to know of a tool. */
 export interface KnownTool {
@@ -11,6 +11,11 @@ export interface KnownTool {
   unvalidated?: string;
 }
 
+/** A call that was checked, with the tool as it was found then: it need not be looked for again. */
+export interface CheckedCall extends ToolCall {
+  found?: KnownTool;
+}
+
 /** The tools of one kind, such as those of MCP servers. Its `invoke` takes calls that were checked. */
 export interface ToolSide extends ToolInvoker {
   /**
@@ -20,6 +25,7 @@ export interface ToolSide extends ToolInvoker {
    * @throws CemError `TOOL_UNKNOWN` or `SERVER_UNKNOWN`, saying what there is.
    */
   find(call: ToolCall, signal: AbortSignal): KnownTool | undefined | Promise<KnownTool | undefined>;
+  invoke(call: CheckedCall, context: InvokeContext): Promise<ToolResult>;
 }
 
 /**
@@ -27,6 +33,7 @@ export interface ToolSide extends ToolInvoker {
  * and gets those of servers that nobody before it knows.
  */
 export function joinSides(sides: readonly (ToolSide | ToolInvoker)[]): ToolSide {
+  const owners = new WeakMap<KnownTool, ToolInvoker>();
   const locate = async (
     call: ToolCall,
     signal: AbortSignal,
@@ -50,11 +57,17 @@ export function joinSides(sides: readonly (ToolSide | ToolInvoker)[]): ToolSide 
   };
   return {
     specificationVersion: "v1",
-    find: async (call, signal) => (await locate(call, signal))?.known,
+    async find(call, signal) {
+      const located = await locate(call, signal);
+      if (located !== undefined) owners.set(located.known, located.side);
+      return located?.known;
+    },
     async invoke(call, context) {
-      const found = await locate(call, context.signal);
-      if (found !== undefined) return found.side.invoke(call, context);
-      throw unknownCall(call);
+      const owner = call.found === undefined ? undefined : owners.get(call.found);
+      const side = owner ?? (await locate(call, context.signal))?.side;
+      if (side === undefined) throw unknownCall(call);
+      const { server, tool, args } = call;
+      return side.invoke("find" in side ? call : { server, tool, args }, context);
     },
   };
 }

@@ -3,6 +3,7 @@ import { getPath, type Origin, problemAt } from "./layer.ts";
 import type { ConfigProblem } from "./problem.ts";
 import type { Config } from "./schema.ts";
 import type { Secret } from "./secret.ts";
+import { SETTINGS } from "./settings.ts";
 import { TRUST_VARIABLE, variablesOf, type Variables, variableValue } from "./variables.ts";
 
 const YES = new Set(["1", "true", "yes", "on"]);
@@ -28,13 +29,6 @@ const SENDINGS: readonly Sending[] = [
   },
   { secret: "execution.msb_api_key", url: "execution.msb_server_url", isUsed: () => true },
 ];
-const KEYS: Readonly<Record<string, readonly [section: "llm" | "execution", key: string]>> = {
-  "llm.api_key": ["llm", "apiKey"],
-  "llm.base_url": ["llm", "baseUrl"],
-  "llm.azure_endpoint": ["llm", "azureEndpoint"],
-  "execution.msb_api_key": ["execution", "msbApiKey"],
-  "execution.msb_server_url": ["execution", "msbServerUrl"],
-};
 
 /** Whether the user's own environment says that this folder may do what the user may. */
 export function trustsFolder(folder: string, env: Variables): boolean {
@@ -75,7 +69,8 @@ export function straySecrets(
 }
 
 function valueOf(config: Config, path: string): string | Secret | undefined {
-  return getPath(config, KEYS[path] ?? []) as string | Secret | undefined;
+  const setting = SETTINGS.find((one) => one.path === path);
+  return getPath(config, setting?.keys ?? []) as string | Secret | undefined;
 }
 
 function hostOf(address: string): string | undefined {

@@ -57,7 +57,7 @@ export function createMcpTools(connections: McpConnections, settings: McpToolsSe
         const name = tool.split("/").at(-1) ?? tool;
         return { ok: true, value: await fitValue({ server, name }, value, settings) };
       }
-      const { name } = await find(call, signal);
+      const { name } = call.found ?? (await find(call, signal));
       const raw = await connections.callTool(server, name, args, options);
       return mapToolResult({ server, name: tool }, raw, settings);
     },

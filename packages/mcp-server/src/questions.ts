@@ -33,7 +33,10 @@ export class OpenQuestions {
     request.signal.throwIfAborted();
     const key = randomUUID();
     const { promise, resolve, reject } = Promise.withResolvers<ElicitAnswer>();
-    const giveUp = (): void => reject(request.signal.reason);
+    const giveUp = (): void => {
+      this.#close(key);
+      reject(request.signal.reason);
+    };
     request.signal.addEventListener("abort", giveUp, { once: true });
     this.#open.set(key, { request, resolve });
     this.#arrived.resolve();
@@ -41,8 +44,6 @@ export class OpenQuestions {
       return await promise;
     } finally {
       request.signal.removeEventListener("abort", giveUp);
-      this.#open.delete(key);
-      if (this.#open.size === 0) this.#arrived = Promise.withResolvers();
     }
   };
 
@@ -56,16 +57,22 @@ export class OpenQuestions {
   }
 
   /** Answers to questions that are no longer open are dropped. */
-  async answer(answers: Answers): Promise<void> {
-    for (const [key, answer] of answers) this.#open.get(key)?.resolve(answer);
-    // They leave the open ones when who asked goes on.
-    await new Promise(setImmediate);
+  answer(answers: Answers): void {
+    for (const [key, answer] of answers) this.#close(key)?.(answer);
   }
 
   /** Nobody can be asked any more. */
   declineAll(): void {
     this.#isDeclining = true;
-    for (const { resolve } of this.#open.values()) resolve({ action: "decline" });
+    for (const key of this.#open.keys()) this.#close(key)?.({ action: "decline" });
+  }
+
+  /** Takes a question out of the open ones, and gives what answers it. */
+  #close(key: string): ((answer: ElicitAnswer) => void) | undefined {
+    const question = this.#open.get(key);
+    if (!this.#open.delete(key)) return undefined;
+    if (this.#open.size === 0) this.#arrived = Promise.withResolvers();
+    return question?.resolve;
   }
 }
 

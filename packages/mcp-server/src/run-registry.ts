@@ -104,7 +104,7 @@ export class RunRegistry {
   async answer(id: string, answers: Answers, waiter: Waiter): Promise<RunView> {
     const run = this.#find(id, waiter.owner);
     this.#touch(run);
-    await run.questions.answer(answers);
+    run.questions.answer(answers);
     return this.#waitAsOwn(run, waiter);
   }
 

@@ -13,8 +13,8 @@ export function measureSandbox(agent: Agent, registry: Registry): void {
     help: string,
     label: string,
     figures: Figures,
-  ): void => {
-    const metric = new Kind({
+  ): Gauge | Counter =>
+    new Kind({
       name,
       help,
       labelNames: [label],
@@ -26,8 +26,6 @@ export function measureSandbox(agent: Agent, registry: Registry): void {
         for (const [state, figure] of Object.entries(figures)) this.inc({ [label]: state }, stats[figure]);
       },
     });
-    metric.reset();
-  };
   add(Gauge, "cem_sandbox_runs", "Runs that have a guest, and runs that wait for one.", "state", {
     running: "running",
     queued: "queued",

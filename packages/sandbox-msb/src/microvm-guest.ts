@@ -3,6 +3,9 @@ import { Duplex, PassThrough, type Writable } from "node:stream";
 import { encodeHostMessage, readUsage, type Guest, type GuestExit, type GuestUsage } from "@cem/sandbox";
 import type { Microvm, MicrovmCommand, MicrovmProcess } from "./microvm-driver.ts";
 
+/** What the kernel and the runtime take of a machine before the program has anything. */
+export const MACHINE_OVERHEAD_MB = 192;
+
 const TOKEN_BYTES = 16;
 /** Input is handed to the machine in pieces: it copies each whole. */
 const PIECE_BYTES = 64 * 1024;

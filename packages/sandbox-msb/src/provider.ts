@@ -36,7 +36,7 @@ import { findObstacle, readSigns } from "./host-virtualization.ts";
 import type { PreparedImage } from "./image.ts";
 import { newMachineName, ownLabels, sweepLeftovers } from "./leftovers.ts";
 import { defaultHome, installedVersion } from "./load-sdk.ts";
-import { startMicrovmGuest } from "./microvm-guest.ts";
+import { MACHINE_OVERHEAD_MB, startMicrovmGuest } from "./microvm-guest.ts";
 import type { MicrovmDriver } from "./microvm-driver.ts";
 import { probeKey, recallProbe, rememberProbe } from "./probe-memory.ts";
 import { withDeadline } from "./with-deadline.ts";
@@ -79,8 +79,6 @@ const DEFAULT_BOOT_TIMEOUT_MS = 30_000;
 /** A machine that is up answers in a part of the time that it may take to boot. */
 const BOOT_TO_ANSWER = 10;
 const MIN_CONCURRENT_RUNS = 2;
-/** What the kernel and the runtime take of a machine before the program has anything. */
-const MACHINE_OVERHEAD_MB = 192;
 const BYTES_PER_MIB = 1024 * 1024;
 const MACHINE_MAX_SECONDS = 24 * 60 * 60;
 const INSTALL = "Install it beside this package: npm install microsandbox.";

@@ -19,7 +19,7 @@ import {
   type GuestSandbox,
   type SandboxReuse,
 } from "@cem/sandbox";
-import { startMicrovmGuest } from "../microvm-guest.ts";
+import { MACHINE_OVERHEAD_MB, startMicrovmGuest } from "../microvm-guest.ts";
 import { ServerMachine } from "./server-machine.ts";
 import { checkServer, newServerSandbox, sweepServer } from "./server-names.ts";
 import { ServerRpc, type ServerAddress } from "./server-rpc.ts";
@@ -56,8 +56,6 @@ const DEFAULT_CONCURRENT_RUNS = 4;
 /** A command in a machine that is up. */
 const SETUP_TIMEOUT_MS = 60_000;
 const ANSWER_TIMEOUT_MS = 10_000;
-/** What the kernel and the runtime take of a machine before the program has anything. */
-const MACHINE_OVERHEAD_MB = 192;
 const MARK_BYTES = 8;
 const NEEDED_DENO = "2.9.";
 const ISOLATION: Isolation = {
