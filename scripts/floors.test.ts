@@ -11,8 +11,8 @@ const FLOORS: readonly (readonly string[])[] = [
   [
     "@cem/discovery",
     "@cem/selector",
-    "@cem/codegen",
-    "@cem/codegen-llm",
+    "@cem/codegen/rules",
+    "@cem/codegen/llm",
     "@cem/guardrails",
     "@cem/sandbox-deno",
     "@cem/tool-files",

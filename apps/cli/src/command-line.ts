@@ -68,10 +68,10 @@ function usageError(error: CommanderError, argv: readonly string[]): CemError {
   const message = error.message.replace(/^error: /u, "").replace(/\n?\((Did you mean .+\?)\)$/u, ". $1");
   const sentence = message.charAt(0).toUpperCase() + message.slice(1);
   const ended = /[.?]$/u.test(sentence) ? sentence : `${sentence}.`;
-  return new CemError(MISUSE.usage, `${ended} ${wayOut(error, argv)}`, { details: { arguments: [...argv] } });
+  return new CemError(MISUSE.usage, `${ended} ${hint(error, argv)}`, { details: { arguments: [...argv] } });
 }
 
-function wayOut(error: CommanderError, argv: readonly string[]): string {
+function hint(error: CommanderError, argv: readonly string[]): string {
   const named = argv.find((argument) => !argument.startsWith("-")) ?? "";
   const takesWords = named === "run" || named === "search";
   if (error.code === "commander.unknownOption" && takesWords) {

@@ -89,7 +89,7 @@ function upstreamSummary(upstream: readonly ExaminedServer[]): string {
 
 function checkSandbox(name: string, probe: SandboxProbe): Check {
   if (!probe.available) {
-    const notes = [probe.reason, probe.wayOut].filter((note) => note !== "");
+    const notes = [probe.reason, probe.hint].filter((note) => note !== "");
     return { name, state: "off", summary: "not available", notes };
   }
   const { isolation, version, notes } = probe;

@@ -89,7 +89,7 @@ function renderTool(tool: ToolDefinition, style: Style): string[] {
 
 function unavailableLines({ unavailable }: ToolDefinition, style: Style): string[] {
   if (unavailable === undefined) return [];
-  const text = `unavailable: ${oneLine(unavailable.reason)}. ${unavailable.wayOut}`;
+  const text = `unavailable: ${oneLine(unavailable.reason)}. ${unavailable.hint}`;
   return indented(text, TOOL_INDENT, style).map((line) => style.colors.yellow(line));
 }
 

@@ -29,7 +29,7 @@ export function withUnavailable(
   const steps = fitting.flatMap(({ tool }): UnfilledStep[] => {
     const { unavailable } = tool;
     if (unavailable === undefined) return [];
-    const hint = `${toolId(tool)} fits, but can't be called: ${unavailable.reason}. ${unavailable.wayOut}.`;
+    const hint = `${toolId(tool)} fits, but can't be called: ${unavailable.reason}. ${unavailable.hint}.`;
     return [{ step: task, reason: "no-tool", tool: toolId(tool), hint }];
   });
   return steps.length === 0 ? refusal : { ...refusal, steps: [...refusal.steps, ...steps] };

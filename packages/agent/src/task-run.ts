@@ -29,7 +29,7 @@ import type { Ending } from "./outcome.ts";
 import { forRun } from "./run-invoker.ts";
 import { refusedGeneration, refusedReview, refusedTypes, withUnavailable } from "./refusals.ts";
 import { StageTimes } from "./stage-times.ts";
-import { Tries } from "./tries.ts";
+import { RepairHistory } from "./repair-history.ts";
 
 /** How often a model may mend its code. */
 const DEFAULT_MAX_REPAIRS = 2;
@@ -58,12 +58,12 @@ export class TaskRun {
   /** Of the last review. */
   #findings: readonly Finding[] = [];
   readonly #notes: string[] = [];
-  readonly #tries: Tries;
+  readonly #history: RepairHistory;
   #answered: AnsweredCalls | undefined;
 
   constructor(context: TaskRunContext) {
     this.#context = context;
-    this.#tries = new Tries(context.stages.maxRepairs ?? DEFAULT_MAX_REPAIRS);
+    this.#history = new RepairHistory(context.stages.maxRepairs ?? DEFAULT_MAX_REPAIRS);
   }
 
   async task(task: string): Promise<TaskResult> {
@@ -82,12 +82,12 @@ export class TaskRun {
   async #repair(task: string, selection: Selection, tools: ToolDefinition[], first: Ending): Promise<Ending> {
     for (let ending = first; ;) {
       if (this.#origin !== "llm") return ending;
-      const reason = this.#tries.next(this.#code, ending, this.#findings, this.#outcome);
+      const reason = this.#history.next(this.#code, ending, this.#findings, this.#outcome);
       if (reason === undefined) return ending;
-      this.#emit({ type: "repairing", attempt: this.#tries.count + 1, reason });
+      this.#emit({ type: "repairing", attempt: this.#history.count + 1, reason });
       try {
         const refusal = await this.#generate(task, selection);
-        if (refusal !== undefined) return this.#tries.ran ? ending : refusal;
+        if (refusal !== undefined) return this.#history.ran ? ending : refusal;
       } catch (error) {
         this.#context.signal.throwIfAborted();
         if (!CemError.isInstance(error)) throw error;
@@ -165,7 +165,7 @@ export class TaskRun {
   async #generate(task: string, selection: Selection): Promise<Ending | undefined> {
     const tools = selection.selected.map(({ tool }) => tool);
     const generated = await this.#stage("generate", () => this.#ask(task, tools));
-    this.#tries.spend(generated.usage);
+    this.#history.spend(generated.usage);
     this.#notes.push(...(generated.notes ?? []));
     if (generated.status === "refused") {
       const refusal = withUnavailable(generated, task, await this.#selectUnavailable(task));
@@ -178,7 +178,7 @@ export class TaskRun {
       });
       return refusedGeneration(refusal, nearest);
     }
-    this.#tries.count += 1;
+    this.#history.count += 1;
     const { code, notes, origin } = generated;
     this.#code = code;
     this.#origin = origin;
@@ -203,7 +203,7 @@ export class TaskRun {
 
   #ask(task: string, tools: readonly ToolDefinition[]): Promise<GeneratedCode | GenerationRefused> {
     const { options, signal, stages } = this.#context;
-    const { feedback, usage } = this.#tries;
+    const { feedback, usage } = this.#history;
     const request: GenerateRequest = {
       task,
       tools,
@@ -229,7 +229,7 @@ export class TaskRun {
     if (refusal !== undefined) return refusal;
     const outcome = await this.#stage("run", () => this.#run());
     this.#outcome = outcome;
-    this.#tries.calls.push(...outcome.toolCalls);
+    this.#history.calls.push(...outcome.toolCalls);
     this.#emit({
       type: "ran",
       toolCalls: outcome.toolCalls.length,
@@ -243,7 +243,7 @@ export class TaskRun {
   async #review(tools: ToolDefinition[]): Promise<Verdict & { refusal?: Ending }> {
     const { signal, stages, typeChecker } = this.#context;
     const request = { code: this.#code, tools, signal };
-    const ranBefore = this.#tries.ran;
+    const ranBefore = this.#history.ran;
     const verdict = await stages.guard.review(request);
     if (!verdict.allowed) return { ...verdict, refusal: refusedReview(verdict, { ranBefore }) };
     if (typeChecker === undefined || !this.#checksTypes()) return verdict;
@@ -276,7 +276,7 @@ export class TaskRun {
     };
     if (stages.invoker !== undefined) {
       const invoker = forRun(stages.invoker, options);
-      const again = this.#tries.ran;
+      const again = this.#history.ran;
       request.invoker =
         this.#origin === "llm" ? (this.#answered?.wrap(invoker, { answer: again }) ?? invoker) : invoker;
     }
@@ -315,7 +315,7 @@ export class TaskRun {
       selectedTools: this.#selected,
       ...(this.#selectionNotes.length > 0 && { selectionNotes: this.#selectionNotes }),
       availableTools: tools.length,
-      toolCalls: this.#tries.calls.map((call) => this.#named(withoutContent(call))),
+      toolCalls: this.#history.calls.map((call) => this.#named(withoutContent(call))),
       isolation: outcome?.isolation ?? null,
       timings: this.#times.all(),
       contextTokens: {
@@ -327,8 +327,8 @@ export class TaskRun {
         ),
         ...this.#spent(count),
       },
-      ...(this.#tries.usage && { usage: this.#tries.usage }),
-      ...(this.#origin !== "given" && { attempts: this.#tries.count }),
+      ...(this.#history.usage && { usage: this.#history.usage }),
+      ...(this.#origin !== "given" && { attempts: this.#history.count }),
       ...(this.#notes.length > 0 && { notes: this.#notes }),
     };
   }
@@ -342,7 +342,7 @@ export class TaskRun {
 
   /** What a model read and wrote to get the code. */
   #spent(count: TokenCounter): { spent?: number } {
-    const { usage } = this.#tries;
+    const { usage } = this.#history;
     if (usage !== undefined) return { spent: usage.inputTokens + usage.outputTokens };
     return this.#origin === "given" ? { spent: countText(this.#code, count) } : {};
   }

@@ -4,8 +4,8 @@ import { abandonOnAbort } from "./abort.ts";
 import { createArgumentValidator } from "./argument-validation.ts";
 import type { ArgumentValidator } from "./argument-validation.ts";
 import type { Middleware } from "./middleware.ts";
-import { unknownCall } from "./tool-side.ts";
-import type { CheckedCall, ToolSide } from "./tool-side.ts";
+import { unknownCall } from "./tool-source.ts";
+import type { CheckedCall, ToolSource } from "./tool-source.ts";
 
 export interface CallCheckSettings {
   /** Whether this run may call a tool; a string says why not. Default: every known tool. */
@@ -17,7 +17,7 @@ export interface CallCheckSettings {
 }
 
 /** Lets through calls of tools that are known and allowed, with arguments that their schemas allow. */
-export function checkCalls(side: Pick<ToolSide, "find">, settings: CallCheckSettings = {}): Middleware {
+export function checkCalls(side: Pick<ToolSource, "find">, settings: CallCheckSettings = {}): Middleware {
   const validator = settings.validator ?? createArgumentValidator();
   const reported = new Set<string>();
 

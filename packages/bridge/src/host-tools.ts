@@ -22,7 +22,7 @@ import type { ResultKeeping } from "./result-handles.ts";
 import { hideInside } from "./secrets.ts";
 import type { HideSecrets } from "./secrets.ts";
 import { assertObjectInput, checkValue, isStandardSchema, toJsonSchema } from "./tool-schema.ts";
-import type { KnownTool, ToolSide } from "./tool-side.ts";
+import type { KnownTool, ToolSource } from "./tool-source.ts";
 
 const DEFAULT_TOOL_TIMEOUT_MS = 60_000;
 const NO_INPUT: JsonSchema = { type: "object", properties: {}, additionalProperties: false };
@@ -46,7 +46,7 @@ export interface HostToolDescription {
   annotations?: ToolAnnotations;
 }
 
-export interface HostTools extends ToolSide {
+export interface HostTools extends ToolSource {
   readonly descriptions: readonly HostToolDescription[];
 }
 

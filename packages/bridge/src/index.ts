@@ -25,5 +25,5 @@ export {
   withoutSecrets,
 } from "./secrets.ts";
 export type { HideSecrets } from "./secrets.ts";
-export { joinSides } from "./tool-side.ts";
-export type { KnownTool, ToolSide } from "./tool-side.ts";
+export { combineSources } from "./tool-source.ts";
+export type { KnownTool, ToolSource } from "./tool-source.ts";

@@ -9,7 +9,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
-import { createRulesGenerator } from "@cem/codegen";
+import { createRulesGenerator } from "@cem/codegen/rules";
 import type { Finding, GenerateFeedback, ToolDefinition } from "@cem/core";
 import { createSelector } from "@cem/selector";
 import type { RawToolDefinition } from "@cem/tool-files";

@@ -5,7 +5,7 @@ import {
   createHostTools,
   createRecorder,
   createReplayer,
-  joinSides,
+  combineSources,
 } from "@cem/bridge";
 import type {
   CallCheckSettings,
@@ -14,7 +14,7 @@ import type {
   HostTools,
   Middleware,
   Recorder,
-  ToolSide,
+  ToolSource,
 } from "@cem/bridge";
 import type { Elicit, ResultStore, ToolInvoker } from "@cem/core";
 import type { Log } from "./log.ts";
@@ -24,7 +24,7 @@ export interface BridgeSettings {
   /** Host tools by server and name. */
   tools: Readonly<Record<string, Readonly<Record<string, HostTool>>>>;
   /** What answers all other calls, such as the tools of MCP servers. An invoker without a `find` checks its own calls. */
-  others?: ToolSide | ToolInvoker | undefined;
+  others?: ToolSource | ToolInvoker | undefined;
   store: ResultStore;
   log?: Log | undefined;
   elicit?: Elicit | undefined;
@@ -52,7 +52,7 @@ export function createBridge(settings: BridgeSettings): Bridge {
   const hostTools = createHostTools({ tools, store, elicit, hideSecrets });
   if (replay !== undefined) return { invoker: createReplayer(replay, { store }), hostTools };
 
-  const routes = joinSides(others === undefined ? [hostTools] : [hostTools, others]);
+  const routes = combineSources(others === undefined ? [hostTools] : [hostTools, others]);
   let recorder: Recorder | undefined;
   const recorded: Middleware = (next) => (recorder = createRecorder(next, { store, hideSecrets }));
   const onUnvalidated: CallCheckSettings["onUnvalidated"] = ({ server, tool, reason }) =>

@@ -1,6 +1,6 @@
-import { createRulesGenerator } from "@cem/codegen";
-import { createFallbackGenerator, createLlmGenerator } from "@cem/codegen-llm";
-import type { LlmSettings } from "@cem/codegen-llm";
+import { createRulesGenerator } from "@cem/codegen/rules";
+import { createFallbackGenerator, createLlmGenerator } from "@cem/codegen/llm";
+import type { LlmSettings } from "@cem/codegen/llm";
 import type { Config } from "@cem/config";
 import type { CodeGenerator } from "@cem/core";
 

@@ -13,13 +13,13 @@ import type {
 } from "@cem/core";
 import { createTypeChecker } from "@cem/type-check";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { startChatServer } from "../../codegen-llm/fixtures/chat-server.ts";
+import { startChatServer } from "../../codegen/fixtures/chat-server.ts";
 import type {
   ChatRequest,
   ChatServer,
   ChatServerSettings,
   Reply,
-} from "../../codegen-llm/fixtures/chat-server.ts";
+} from "../../codegen/fixtures/chat-server.ts";
 import type { AgentOptions } from "./agent-options.ts";
 import { createAgent } from "./create-agent.ts";
 

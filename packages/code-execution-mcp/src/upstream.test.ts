@@ -144,7 +144,7 @@ describe("a tool whose server changes its definition", () => {
     const [echo] = servers[0]?.tools.filter(({ name }) => name === "echo") ?? [];
     expect(echo?.unavailable).toEqual({
       reason: expect.stringContaining("changed its definition (description)"),
-      wayOut: expect.stringContaining("cem generate odd --accept"),
+      hint: expect.stringContaining("cem generate odd --accept"),
     });
     expect(echo?.description).toBe("Says it back.");
     expect(version).not.toBe(unmarked);

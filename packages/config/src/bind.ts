@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Located, LocatedEntry } from "./located.ts";
 import { plainValue } from "./located.ts";
-import { emptyLayer, type Layer, type Origin, type Place, placeKey, problemAt } from "./layer.ts";
+import { emptyLayer, type Layer, type Origin, type SettingOrigin, placeKey, problemAt } from "./layer.ts";
 import { dottedPath } from "./names.ts";
 import { nearest } from "@cem/text";
 import { properties, schemaFor, unwrap } from "./schema-shape.ts";
@@ -123,18 +123,18 @@ class Binder {
     this.#layer.problems.push(problemAt(place, message, suggestion === undefined ? {} : { suggestion }));
   }
 
-  #place(spot: Spot, position: Place["position"]): void {
+  #place(spot: Spot, position: SettingOrigin["position"]): void {
     this.#layer.places.set(placeKey(spot.keys), this.#placeAt(spot, position));
   }
 
-  #placeAt(spot: Spot, position: Place["position"]): Place {
+  #placeAt(spot: Spot, position: SettingOrigin["position"]): SettingOrigin {
     const origin = this.#options.origin(position?.line);
     return { path: dottedPath(spot.written), origin, ...(position === undefined ? {} : { position }) };
   }
 }
 
 /** The value's own place when it stands on one line with its key, else the key's. */
-function positionOf({ keyPosition, value }: LocatedEntry): Place["position"] {
+function positionOf({ keyPosition, value }: LocatedEntry): SettingOrigin["position"] {
   return keyPosition ?? value.position;
 }
 

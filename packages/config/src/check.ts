@@ -1,4 +1,4 @@
-import { getPath, type Layer, type Place, placeKey, problemAt } from "./layer.ts";
+import { getPath, type Layer, type SettingOrigin, placeKey, problemAt } from "./layer.ts";
 import { nearest } from "@cem/text";
 import { type ConfigProblem, shown } from "./problem.ts";
 import { configSchema } from "./schema.ts";
@@ -7,7 +7,7 @@ import { z } from "zod";
 
 type Issue = z.core.$ZodIssue;
 
-const UNKNOWN_PLACE: Place = { path: "", origin: { from: "argument", label: "argument" } };
+const UNKNOWN_PLACE: SettingOrigin = { path: "", origin: { from: "argument", label: "argument" } };
 
 /** All that is wrong with the values of one layer. */
 export function check(layer: Layer): ConfigProblem[] {
@@ -49,7 +49,7 @@ function toProblem(issue: Issue, layer: Layer): ConfigProblem {
 }
 
 /** The place of the value, or of the nearest thing around it that has one. */
-function placeOf(path: readonly PropertyKey[], layer: Layer): Place {
+function placeOf(path: readonly PropertyKey[], layer: Layer): SettingOrigin {
   for (let length = path.length; length > 0; length -= 1) {
     const place = layer.places.get(placeKey(path.slice(0, length)));
     if (place === undefined) continue;

@@ -15,7 +15,7 @@ export interface Origin {
 }
 
 /** Where in its source a value stands, and what it is called there. */
-export interface Place {
+export interface SettingOrigin {
   path: string;
   origin: Origin;
   position?: Position;
@@ -25,7 +25,7 @@ export interface Place {
 export interface Layer {
   values: Record<string, unknown>;
   /** By {@link placeKey}. */
-  places: Map<string, Place>;
+  places: Map<string, SettingOrigin>;
   problems: ConfigProblem[];
 }
 
@@ -52,7 +52,7 @@ export function setPath(values: Record<string, unknown>, keys: readonly string[]
   setPath(values[key] as Record<string, unknown>, rest, value);
 }
 
-export function problemAt(place: Place, message: string, more: Partial<ConfigProblem> = {}): ConfigProblem {
+export function problemAt(place: SettingOrigin, message: string, more: Partial<ConfigProblem> = {}): ConfigProblem {
   const { origin, path, position } = place;
   return {
     origin: origin.label,

@@ -179,7 +179,7 @@ export interface SandboxStats {
 
 export type SandboxProbe =
   | { available: true; isolation: Isolation; version: string; notes: readonly string[] }
-  | { available: false; reason: string; wayOut: string };
+  | { available: false; reason: string; hint: string };
 
 /** Makes sandboxes of one kind. */
 export interface SandboxProvider {

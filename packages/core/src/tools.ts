@@ -49,7 +49,7 @@ export interface ToolDefinition {
   /** Why a person should look at its definition before a model does. The description begins with a mark then. */
   flags?: readonly ToolFlag[];
   /** Set while the tool can't be called: its server is down, or its definition changed and waits for a yes. */
-  unavailable?: { reason: string; wayOut: string };
+  unavailable?: { reason: string; hint: string };
   /** The file it was read from, on the host. Absent for tools that have none. */
   file?: string;
 }

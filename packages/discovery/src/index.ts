@@ -1,5 +1,5 @@
 export { createDiscovery } from "./create-discovery.ts";
 export type { DiscoverySettings } from "./create-discovery.ts";
 export { readToolSource } from "./read-tool-source.ts";
-export type { ToolSource } from "./read-tool-source.ts";
+export type { ParsedToolSource } from "./read-tool-source.ts";
 export type { FunctionFacts } from "./module-facts.ts";

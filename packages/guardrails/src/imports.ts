@@ -1,5 +1,5 @@
 import type { Finding, ToolDefinition } from "@cem/core";
-import type { Place, Program } from "@cem/program";
+import type { SourceLocation, Program } from "@cem/program";
 import { nearest } from "@cem/text";
 
 /** Built-in modules that start processes or debuggers. No sandbox lets them work; the finding says so early. */
@@ -8,7 +8,7 @@ const PROCESS_MODULES = new Set(["child_process", "cluster", "inspector", "inspe
 /** `./servers/weather/index.ts`, `/workspace/skills/double/index.ts`: the folder and the name in it. */
 const TOOL_MODULE = /^(?:\.\/|\/workspace\/|file:\/\/\/workspace\/)(?<folder>servers|skills)\/(?<name>[^/]+)/;
 
-interface Import extends Place {
+interface Import extends SourceLocation {
   specifier: string;
 }
 

@@ -3,7 +3,7 @@ import { posix, win32 } from "node:path";
 export type McpClientName = "claude-desktop" | "claude-code" | "cursor" | "vscode";
 
 /** Where to look. */
-export interface Places {
+export interface ClientConfigLocations {
   home: string;
   /** The folder whose project files count. */
   cwd: string;
@@ -20,7 +20,7 @@ export interface ConfigFile {
 }
 
 /** The files in which other programs keep their MCP servers, by platform. */
-export function clientConfigFiles({ home, cwd, platform, environment }: Places): ConfigFile[] {
+export function clientConfigFiles({ home, cwd, platform, environment }: ClientConfigLocations): ConfigFile[] {
   const paths = platform === "win32" ? win32 : posix;
   const join = (...parts: string[]): string => paths.join(...parts);
   const applications =

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { parse, printParseErrorCode } from "jsonc-parser";
 import type { ParseError } from "jsonc-parser";
 import { clientConfigFiles } from "./client-config-files.ts";
-import type { ConfigFile, McpClientName, Places } from "./client-config-files.ts";
+import type { ConfigFile, McpClientName, ClientConfigLocations } from "./client-config-files.ts";
 
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
@@ -33,8 +33,8 @@ export interface ClientConfigs {
 }
 
 /** Reads what Claude Desktop, Claude Code, Cursor and VS Code are set up with. Starts and changes nothing. */
-export async function readClientConfigs(places: Partial<Places> = {}): Promise<ClientConfigs> {
-  const full: Places = {
+export async function readClientConfigs(places: Partial<ClientConfigLocations> = {}): Promise<ClientConfigs> {
+  const full: ClientConfigLocations = {
     home: homedir(),
     cwd: process.cwd(),
     platform: process.platform,
@@ -48,7 +48,7 @@ export async function readClientConfigs(places: Partial<Places> = {}): Promise<C
   };
 }
 
-async function readConfig(config: ConfigFile, places: Places): Promise<ClientConfigs> {
+async function readConfig(config: ConfigFile, places: ClientConfigLocations): Promise<ClientConfigs> {
   const { file } = config;
   const problem = (message: string): ClientConfigs => ({ servers: [], problems: [{ file, message }] });
   let text: string;
@@ -71,7 +71,7 @@ async function readConfig(config: ConfigFile, places: Places): Promise<ClientCon
   return { servers: serversIn(data, config, places), problems: [] };
 }
 
-function serversIn(data: unknown, config: ConfigFile, places: Places): FoundServer[] {
+function serversIn(data: unknown, config: ConfigFile, places: ClientConfigLocations): FoundServer[] {
   const { client, file, scope, key } = config;
   const own = toFound(
     member(data, key),
@@ -88,7 +88,7 @@ function serversIn(data: unknown, config: ConfigFile, places: Places): FoundServ
   return [...own, ...inProjects];
 }
 
-function toFound(servers: unknown, origin: FoundServer["origin"], places: Places): FoundServer[] {
+function toFound(servers: unknown, origin: FoundServer["origin"], places: ClientConfigLocations): FoundServer[] {
   if (!isObject(servers)) return [];
   return Object.entries(servers).flatMap(([name, value]) => {
     if (!isObject(value)) return [];

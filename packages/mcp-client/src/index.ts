@@ -29,7 +29,7 @@ export type {
 export { fillVariables } from "./fill-variables.ts";
 export { readClientConfigs } from "./client-configs.ts";
 export type { ClientConfigs, FoundServer } from "./client-configs.ts";
-export type { McpClientName, Places } from "./client-config-files.ts";
+export type { McpClientName, ClientConfigLocations } from "./client-config-files.ts";
 export { createMcpInvoker, createMcpTools } from "./invoker.ts";
 export type { McpInvokerSettings, McpToolsSettings } from "./invoker.ts";
 export { SERVER_REQUESTS } from "./server-request-names.ts";

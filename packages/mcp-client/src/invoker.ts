@@ -1,5 +1,5 @@
 import { answerErrors, checkCalls, compose, fitValue } from "@cem/bridge";
-import type { CallCheckSettings, KnownTool, ResultKeeping, ToolSide } from "@cem/bridge";
+import type { CallCheckSettings, KnownTool, ResultKeeping, ToolSource } from "@cem/bridge";
 import { CemError } from "@cem/core";
 import type { JsonObject, ToolCall, ToolInvoker } from "@cem/core";
 import { nearest } from "@cem/text";
@@ -30,7 +30,7 @@ export function createMcpInvoker(
 }
 
 /** The tools of MCP servers for a bridge that checks calls itself. */
-export function createMcpTools(connections: McpConnections, settings: McpToolsSettings = {}): ToolSide {
+export function createMcpTools(connections: McpConnections, settings: McpToolsSettings = {}): ToolSource {
   const findTool = settings.findTool ?? findListed(connections);
 
   const find = async (call: ToolCall, signal: AbortSignal): Promise<KnownTool> => {

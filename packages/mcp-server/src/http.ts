@@ -104,10 +104,10 @@ async function listen(server: Server, host: string, port: number): Promise<void>
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const taken = error.code === "EADDRINUSE";
-      const wayOut = taken
+      const hint = taken
         ? "Give another with --port, or 0 for any that is free."
         : "Give another with --host.";
-      const message = `Can't listen on ${host}:${port}${taken ? ", which is taken" : `: ${error.message}`}. ${wayOut}`;
+      const message = `Can't listen on ${host}:${port}${taken ? ", which is taken" : `: ${error.message}`}. ${hint}`;
       reject(
         new CemError("ADDRESS_UNUSABLE", message, {
           details: { host, port, reason: error.code },

@@ -1,7 +1,7 @@
 import type { ExportDefaultDeclaration, ExportNamedDeclaration, Node, Statement } from "@babel/types";
 import type { GuestError } from "@cem/core";
 import { emitImports, ImportPlan } from "./emit-imports.ts";
-import { nameOf, placeOf } from "./imports.ts";
+import { nameOf, locationOf } from "./imports.ts";
 import type { Program } from "./parse-program.ts";
 import { SourceEdits } from "./source-edits.ts";
 import { isTypeOnly, namesUsedAtRunTime, runtimeNodes } from "./syntax-tree.ts";
@@ -42,7 +42,7 @@ export function emitModule(program: Program): EmitResult {
     for (const statement of ast.program.body) emitStatement(statement, emitter);
   } catch (error) {
     if (!(error instanceof Unsupported)) throw error;
-    return { ok: false, error: { name: "SyntaxError", message: error.message, ...placeOf(error.node) } };
+    return { ok: false, error: { name: "SyntaxError", message: error.message, ...locationOf(error.node) } };
   }
   emitExpressions(program, emitter);
   // A hashbang is only one at the start of a file.

@@ -10,13 +10,13 @@ import type {
 import { runtimeNodes } from "./syntax-tree.ts";
 
 /** 1-based place in the code. */
-export interface Place {
+export interface SourceLocation {
   line: number;
   column: number;
 }
 
 /** One name that is taken from a module. */
-export interface ImportedName extends Place {
+export interface ImportedName extends SourceLocation {
   /** The export's name; `default` for a default import, `*` for the whole module. */
   imported: string;
   /** What the program calls it. Absent for a re-export. */
@@ -26,7 +26,7 @@ export interface ImportedName extends Place {
 }
 
 /** One `import` or `export … from` declaration. */
-export interface StaticImport extends Place {
+export interface StaticImport extends SourceLocation {
   specifier: string;
   /** Empty for `import "module"`. */
   names: ImportedName[];
@@ -36,14 +36,14 @@ export interface StaticImport extends Place {
 }
 
 /** `import("module")` somewhere in the code. */
-export interface DynamicImport extends Place {
+export interface DynamicImport extends SourceLocation {
   specifier: string;
 }
 
 type WithSource = ImportDeclaration | ExportNamedDeclaration | ExportAllDeclaration;
 
 /** Where a node starts, 1-based. */
-export function placeOf(node: Node): Place {
+export function locationOf(node: Node): SourceLocation {
   return { line: node.loc?.start.line ?? 1, column: (node.loc?.start.column ?? 0) + 1 };
 }
 
@@ -55,7 +55,7 @@ export function nameOf(node: Identifier | StringLiteral): string {
 /** The names that one declaration takes from its module. */
 export function namesOf(declaration: WithSource): ImportedName[] {
   if (declaration.type === "ExportAllDeclaration") {
-    return [{ imported: "*", typeOnly: declaration.exportKind === "type", ...placeOf(declaration) }];
+    return [{ imported: "*", typeOnly: declaration.exportKind === "type", ...locationOf(declaration) }];
   }
   if (declaration.type === "ExportNamedDeclaration") {
     return declaration.specifiers.map((specifier) => ({
@@ -63,7 +63,7 @@ export function namesOf(declaration: WithSource): ImportedName[] {
       typeOnly:
         declaration.exportKind === "type" ||
         (specifier.type === "ExportSpecifier" && specifier.exportKind === "type"),
-      ...placeOf(specifier),
+      ...locationOf(specifier),
     }));
   }
   return declaration.specifiers.map((specifier) => ({
@@ -77,7 +77,7 @@ export function namesOf(declaration: WithSource): ImportedName[] {
     typeOnly:
       declaration.importKind === "type" ||
       (specifier.type === "ImportSpecifier" && specifier.importKind === "type"),
-    ...placeOf(specifier),
+    ...locationOf(specifier),
   }));
 }
 
@@ -97,7 +97,7 @@ export function listImports(program: Program): StaticImport[] {
       names: namesOf(node),
       typeOnly: (node.type === "ImportDeclaration" ? node.importKind : node.exportKind) === "type",
       kind: node.type === "ImportDeclaration" ? "import" : "export",
-      ...placeOf(node),
+      ...locationOf(node),
     });
   }
   return found;
@@ -107,7 +107,7 @@ export function listDynamicImports(program: Program): DynamicImport[] {
   const found: DynamicImport[] = [];
   for (const { node } of runtimeNodes(program)) {
     if (node.type !== "ImportExpression" || node.source.type !== "StringLiteral") continue;
-    found.push({ specifier: node.source.value, ...placeOf(node) });
+    found.push({ specifier: node.source.value, ...locationOf(node) });
   }
   return found;
 }

@@ -11,13 +11,13 @@ import {
 import type { GuestPlan } from "./guest-plan.ts";
 import { hiddenBinds } from "./hidden-files.ts";
 import { findProgram } from "./host-tools.ts";
-import type { Realisation, RealisationFound, SpawnPlan } from "./realisation.ts";
+import type { IsolationBackend, BackendProbe, SpawnPlan } from "./isolation-backend.ts";
 import { resourceLimitPrefix } from "./resource-limits.ts";
 import { seccompFilterFile } from "./seccomp-file.ts";
 
 const TEMPORARY_BYTES = 64 * 1024 * 1024;
 /** bubblewrap with namespaces of its own, a seccomp filter, rlimits and Deno's permissions. */
-export function findBubblewrap(): RealisationFound {
+export function findBubblewrap(): BackendProbe {
   const bwrap = findProgram("bwrap");
   if (process.platform !== "linux") return { ok: false, reason: "bubblewrap is for Linux only" };
   if (bwrap === undefined) return { ok: false, reason: "bubblewrap is not installed" };
@@ -25,13 +25,13 @@ export function findBubblewrap(): RealisationFound {
     return { ok: false, reason: `there is no seccomp filter for ${process.arch}` };
   }
   const rlimits = findProgram("prlimit") === undefined ? [] : ["rlimits"];
-  const realisation: Realisation = {
+  const backend: IsolationBackend = {
     name: "bubblewrap",
     level: "namespaces",
     mechanisms: ["bubblewrap", "seccomp", ...rlimits, "deno permissions"],
     plan: (plan) => planBubblewrap(bwrap, plan),
   };
-  return { ok: true, realisation };
+  return { ok: true, backend };
 }
 
 function planBubblewrap(bwrap: string, plan: GuestPlan): SpawnPlan {

@@ -3,23 +3,23 @@ import { connectGuest, type ConnectedGuest } from "@cem/sandbox";
 import { findBubblewrap } from "./bubblewrap.ts";
 import type { GuestPlan } from "./guest-plan.ts";
 import { permissionsOnly } from "./permissions.ts";
-import type { Realisation, RealisationFound } from "./realisation.ts";
+import type { IsolationBackend, BackendProbe } from "./isolation-backend.ts";
 import { startGuest } from "./start-guest.ts";
 import { findUnshare } from "./unshare.ts";
 
 /** What holds the guest: `auto` for the strongest that works here, or one by name. */
 export type IsolationChoice = "auto" | "bubblewrap" | "unshare" | "permissions";
 
-const FINDERS: Record<Exclude<IsolationChoice, "auto">, () => RealisationFound> = {
+const FINDERS: Record<Exclude<IsolationChoice, "auto">, () => BackendProbe> = {
   bubblewrap: findBubblewrap,
   unshare: findUnshare,
-  permissions: () => ({ ok: true, realisation: permissionsOnly() }),
+  permissions: () => ({ ok: true, backend: permissionsOnly() }),
 };
 const STRONGEST_FIRST = ["bubblewrap", "unshare", "permissions"] as const;
 
 /** What works on this host, and why what is stronger does not. */
 export interface DetectedIsolation {
-  realisation: Realisation;
+  backend: IsolationBackend;
   notes: readonly string[];
   /** The version of Deno. */
   version: string;
@@ -27,25 +27,25 @@ export interface DetectedIsolation {
 
 export interface Candidates {
   /** What may work, strongest first. */
-  realisations: Realisation[];
+  backends: IsolationBackend[];
   /** Why others can't. */
   notes: string[];
 }
 
 /** What this host has the programs for. Whether it works is for a guest to show. */
 export function findCandidates(choice: IsolationChoice): Candidates {
-  const candidates: Candidates = { realisations: [], notes: [] };
+  const candidates: Candidates = { backends: [], notes: [] };
   for (const name of choice === "auto" ? STRONGEST_FIRST : [choice]) {
     const found = FINDERS[name]();
-    if (found.ok) candidates.realisations.push(found.realisation);
+    if (found.ok) candidates.backends.push(found.backend);
     else candidates.notes.push(`${name}: ${found.reason}`);
   }
   return candidates;
 }
 
 /** Boots one guest. */
-export function bootGuest(realisation: Realisation, plan: GuestPlan, reuse = false): Promise<ConnectedGuest> {
-  return connectGuest(startGuest(realisation.plan(plan), reuse));
+export function bootGuest(backend: IsolationBackend, plan: GuestPlan, reuse = false): Promise<ConnectedGuest> {
+  return connectGuest(startGuest(backend.plan(plan), reuse));
 }
 
 /**
@@ -54,18 +54,18 @@ export function bootGuest(realisation: Realisation, plan: GuestPlan, reuse = fal
  * @throws CemError `SANDBOX_UNAVAILABLE` when none does, with what each said.
  */
 export async function detectIsolation(
-  { realisations, notes }: Candidates,
-  planFor: (realisation: Realisation) => GuestPlan,
+  { backends, notes }: Candidates,
+  planFor: (backend: IsolationBackend) => GuestPlan,
 ): Promise<DetectedIsolation> {
   const problems = [...notes];
-  for (const realisation of realisations) {
+  for (const backend of backends) {
     try {
-      const { guest, version } = await bootGuest(realisation, planFor(realisation));
+      const { guest, version } = await bootGuest(backend, planFor(backend));
       guest.kill();
-      return { realisation, notes: problems, version };
+      return { backend, notes: problems, version };
     } catch (error) {
       if (!CemError.isInstance(error)) throw error;
-      problems.push(`${realisation.name}: ${error.message}`);
+      problems.push(`${backend.name}: ${error.message}`);
     }
   }
   throw new CemError("SANDBOX_UNAVAILABLE", `No Deno sandbox starts on this host (${problems.join("; ")}).`, {

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { availableRealisations } from "./testing.ts";
+import { availableBackends } from "./testing.ts";
 
-const realisations = await availableRealisations();
+const backends = await availableBackends();
 
 const GONE_WITHIN_MS = 5_000;
 const index = fileURLToPath(new URL("./index.ts", import.meta.url));
@@ -43,7 +43,7 @@ describe.skipIf(process.platform !== "linux")("a host that is killed", () => {
   const folder = mkdtempSync(join(tmpdir(), "cem-death-"));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it.each(realisations)("leaves no guest behind: $isolation", async ({ isolation }) => {
+  it.each(backends)("leaves no guest behind: $isolation", async ({ isolation }) => {
     const args = ["--conditions=@cem/source", "--input-type=module", "-e", HOST, index, isolation, folder];
     const host = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
     let said = "";

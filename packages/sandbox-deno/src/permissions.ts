@@ -4,11 +4,11 @@ import { denoArguments, guestEnvironment } from "@cem/sandbox";
 import { guestPaths, standInFolder, type GuestPlan } from "./guest-plan.ts";
 import { hostPathsOf } from "./hidden-files.ts";
 import { findProgram } from "./host-tools.ts";
-import type { Realisation, SpawnPlan } from "./realisation.ts";
+import type { IsolationBackend, SpawnPlan } from "./isolation-backend.ts";
 import { resourceLimitPrefix } from "./resource-limits.ts";
 
 /** Deno's permissions and rlimits, where the host gives nothing stronger. */
-export function permissionsOnly(): Realisation {
+export function permissionsOnly(): IsolationBackend {
   const onLinux = process.platform === "linux";
   const rlimits = onLinux && findProgram("prlimit") !== undefined ? ["rlimits"] : [];
   return {

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createDenoSandboxProvider } from "./index.ts";
-import { availableRealisations } from "./testing.ts";
+import { availableBackends } from "./testing.ts";
 
-const realisations = await availableRealisations();
+const backends = await availableBackends();
 
 const MIB = 1024 * 1024;
 
@@ -40,7 +40,7 @@ describe("createDenoSandboxProvider", () => {
     });
 
     it("chooses the strongest that works", async () => {
-      const [strongest] = await availableRealisations();
+      const [strongest] = await availableBackends();
       const probe = await createDenoSandboxProvider().probe();
       expect(probe).toMatchObject({
         available: true,
@@ -118,7 +118,7 @@ describe("createDenoSandboxProvider", () => {
   });
 
   describe("runs", () => {
-    it.each(realisations)("keep the host's memory flat: $isolation", async ({ isolation }) => {
+    it.each(backends)("keep the host's memory flat: $isolation", async ({ isolation }) => {
       const sandbox = await createDenoSandboxProvider({ isolation }).create({ workspaceDir: workspace("g") });
       const round = async (count: number) => {
         for (let index = 0; index < count; index += 1) {

@@ -32,7 +32,7 @@ import type { GuestPlan } from "./guest-plan.ts";
 import { writeHiddenStandIn } from "./hidden-files.ts";
 import { writeImportMap } from "./import-map.ts";
 import { createPrivateDir, removePrivateDir } from "./private-dir.ts";
-import type { Realisation } from "./realisation.ts";
+import type { IsolationBackend } from "./isolation-backend.ts";
 import { requireIsolation, wayToMore } from "./require-isolation.ts";
 import { startGuest } from "./start-guest.ts";
 import { workspaceCheck } from "./workspace-check.ts";
@@ -92,11 +92,11 @@ class DenoProvider implements DenoSandboxProvider {
   async probe({ signal }: { signal?: AbortSignal } = {}): Promise<SandboxProbe> {
     signal?.throwIfAborted();
     try {
-      const { realisation, version, notes } = await this.#detect();
-      return { available: true, isolation: this.#isolation(realisation), version, notes };
+      const { backend, version, notes } = await this.#detect();
+      return { available: true, isolation: this.#isolation(backend), version, notes };
     } catch (error) {
       if (!CemError.isInstance(error)) throw error;
-      return { available: false, reason: error.message, wayOut: wayToMore() };
+      return { available: false, reason: error.message, hint: wayToMore() };
     }
   }
 
@@ -104,19 +104,19 @@ class DenoProvider implements DenoSandboxProvider {
     signal?.throwIfAborted();
     checkSpec(spec);
     const limits = resolveLimits(spec.limits);
-    const { realisation, plan, firstGuest } = await this.#prepare(spec, limits);
+    const { backend, plan, firstGuest } = await this.#prepare(spec, limits);
     return createGuestSandbox({
-      isolation: this.#isolation(realisation),
+      isolation: this.#isolation(backend),
       limits,
       gate: this.#gate,
       standby: this.#settings.standby,
       maxStandby: this.#settings.maxStandby,
       idleMs: this.#settings.idleMs,
-      reuse: this.#isReused(realisation) ? "session" : "none",
+      reuse: this.#isReused(backend) ? "session" : "none",
       queueTimeoutMs: this.#settings.queueTimeoutMs,
       firstGuest,
-      startGuest: () => startGuest(realisation.plan(plan), this.#isReused(realisation)),
-      checkWorkspace: await workspaceCheck(realisation, plan),
+      startGuest: () => startGuest(backend.plan(plan), this.#isReused(backend)),
+      checkWorkspace: await workspaceCheck(backend, plan),
       cleanUp: async () => removePrivateDir(plan.privateDir),
     });
   }
@@ -125,11 +125,11 @@ class DenoProvider implements DenoSandboxProvider {
   async #prepare(
     spec: SandboxSpec,
     limits: RunLimits,
-  ): Promise<{ realisation: Realisation; plan: GuestPlan; firstGuest?: ConnectedGuest }> {
+  ): Promise<{ backend: IsolationBackend; plan: GuestPlan; firstGuest?: ConnectedGuest }> {
     const denoFile = findDeno(this.#settings.denoPath);
     const key = this.#key(denoFile);
-    const { realisations, notes } = findCandidates(this.#choice);
-    const [strongest] = realisations;
+    const { backends, notes } = findCandidates(this.#choice);
+    const [strongest] = backends;
     if (strongest !== undefined && !detected.has(key)) {
       requireIsolation(strongest, spec.minIsolation, notes);
       const plan = makePlan(strongest, denoFile, spec, limits);
@@ -138,18 +138,18 @@ class DenoProvider implements DenoSandboxProvider {
         const [firstGuest] = await Promise.all([booting, preloadCompiler()]);
         const { version } = firstGuest;
         if (!detected.has(key))
-          detected.set(key, Promise.resolve({ realisation: strongest, notes, version }));
-        return { realisation: strongest, plan, firstGuest };
+          detected.set(key, Promise.resolve({ backend: strongest, notes, version }));
+        return { backend: strongest, plan, firstGuest };
       } catch (error) {
         removePrivateDir(plan.privateDir);
         const found = await this.#detect();
-        // The realisation works here, so it is this sandbox's workspace, mounts or limits that don't.
-        if (found.realisation.name === strongest.name) throw error;
+        // The backend works here, so it is this sandbox's workspace, mounts or limits that don't.
+        if (found.backend.name === strongest.name) throw error;
       }
     }
     const found = await this.#detect();
-    requireIsolation(found.realisation, spec.minIsolation, found.notes);
-    return { realisation: found.realisation, plan: makePlan(found.realisation, denoFile, spec, limits) };
+    requireIsolation(found.backend, spec.minIsolation, found.notes);
+    return { backend: found.backend, plan: makePlan(found.backend, denoFile, spec, limits) };
   }
 
   #detect(): Promise<DetectedIsolation> {
@@ -166,8 +166,8 @@ class DenoProvider implements DenoSandboxProvider {
   async #tryAll(denoFile: string): Promise<DetectedIsolation> {
     const used: string[] = [];
     try {
-      return await detectIsolation(findCandidates(this.#choice), (realisation) => {
-        const plan = makePlan(realisation, denoFile, undefined, resolveLimits());
+      return await detectIsolation(findCandidates(this.#choice), (backend) => {
+        const plan = makePlan(backend, denoFile, undefined, resolveLimits());
         used.push(plan.privateDir);
         return plan;
       });
@@ -177,7 +177,7 @@ class DenoProvider implements DenoSandboxProvider {
   }
 
   /** Modules can't be loaded anew where stand-ins for Node's take the place of a view of the guest's own. */
-  #isReused({ level }: Realisation): boolean {
+  #isReused({ level }: IsolationBackend): boolean {
     return this.#settings.reuse === "session" && level !== "permissions";
   }
 
@@ -185,14 +185,14 @@ class DenoProvider implements DenoSandboxProvider {
     return `${this.#choice}:${denoFile}`;
   }
 
-  #isolation({ level, mechanisms }: Realisation): Isolation {
+  #isolation({ level, mechanisms }: IsolationBackend): Isolation {
     return { level, sandbox: this.name, mechanisms };
   }
 }
 
 /** The plan for a sandbox; without a spec, for a guest in an empty workspace. */
 function makePlan(
-  realisation: Realisation,
+  backend: IsolationBackend,
   denoFile: string,
   spec: SandboxSpec | undefined,
   { memoryMb, writeMb }: RunLimits,
@@ -213,6 +213,6 @@ function makePlan(
     writeMb,
   };
   writeHiddenStandIn(plan);
-  writeImportMap(realisation.level, plan);
+  writeImportMap(backend.level, plan);
   return plan;
 }

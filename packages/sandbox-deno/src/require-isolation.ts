@@ -1,5 +1,5 @@
 import { CemError, ISOLATION_LEVELS, type IsolationLevel } from "@cem/core";
-import type { Realisation } from "./realisation.ts";
+import type { IsolationBackend } from "./isolation-backend.ts";
 
 /** What a person can do for a stronger isolation on this platform. */
 export function wayToMore(): string {
@@ -13,7 +13,7 @@ export function wayToMore(): string {
  * @throws CemError `ISOLATION_TOO_WEAK` with what there is and how to get more.
  */
 export function requireIsolation(
-  { level, mechanisms }: Realisation,
+  { level, mechanisms }: IsolationBackend,
   wanted: IsolationLevel | undefined,
   notes: readonly string[],
 ): void {

@@ -5,17 +5,17 @@ import type { RunOutcome, ToolInvoker } from "@cem/core";
 import type { GuestSandbox } from "@cem/sandbox";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { createDenoSandboxProvider } from "./index.ts";
-import { availableRealisations } from "./testing.ts";
+import { availableBackends } from "./testing.ts";
 
-const all = await availableRealisations();
-const realisations = all.filter(({ level }) => level !== "permissions");
+const all = await availableBackends();
+const backends = all.filter(({ level }) => level !== "permissions");
 
 const invoker: ToolInvoker = {
   specificationVersion: "v1",
   invoke: async ({ args }) => ({ ok: true, value: args }),
 };
 
-describe.each(realisations)("reuse of a guest in a session: $isolation", ({ isolation }) => {
+describe.each(backends)("reuse of a guest in a session: $isolation", ({ isolation }) => {
   const folder = mkdtempSync(join(tmpdir(), "cem-reuse-"));
   mkdirSync(join(folder, "servers/counter"), { recursive: true });
   writeFileSync(join(folder, "servers/counter/index.ts"), `export { count } from "./count.ts";\n`);

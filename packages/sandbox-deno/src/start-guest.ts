@@ -6,7 +6,7 @@ import { rm } from "node:fs/promises";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { encodeHostMessage, type Guest, type GuestExit, readUsage } from "@cem/sandbox";
-import type { SpawnPlan } from "./realisation.ts";
+import type { SpawnPlan } from "./isolation-backend.ts";
 
 const TOKEN_BYTES = 16;
 

@@ -11,7 +11,7 @@ import {
 import type { GuestPlan } from "./guest-plan.ts";
 import { hiddenBinds } from "./hidden-files.ts";
 import { findProgram } from "./host-tools.ts";
-import type { Realisation, RealisationFound, SpawnPlan } from "./realisation.ts";
+import type { IsolationBackend, BackendProbe, SpawnPlan } from "./isolation-backend.ts";
 import { resourceLimitPrefix } from "./resource-limits.ts";
 
 const PROGRAMS = ["sh", "unshare", "setpriv", "mount", "umount", "mkdir", "pivot_root"] as const;
@@ -20,19 +20,19 @@ const READ_ONLY = "bind,ro,nosuid,nodev";
 const SYSTEM_FOLDERS = ["/usr", "/lib", "/lib64", "/bin", "/sbin"];
 
 /** util-linux's `unshare` with a root of its own, rlimits and Deno's permissions. There is no seccomp here. */
-export function findUnshare(): RealisationFound {
+export function findUnshare(): BackendProbe {
   if (process.platform !== "linux") return { ok: false, reason: "unshare is for Linux only" };
   const missing = PROGRAMS.filter((name) => findProgram(name) === undefined);
   if (missing.length > 0)
     return { ok: false, reason: `${missing.join(", ")} of util-linux are not installed` };
   const rlimits = findProgram("prlimit") === undefined ? [] : ["rlimits"];
-  const realisation: Realisation = {
+  const backend: IsolationBackend = {
     name: "unshare",
     level: "namespaces",
     mechanisms: ["unshare", ...rlimits, "deno permissions"],
     plan: planUnshare,
   };
-  return { ok: true, realisation };
+  return { ok: true, backend };
 }
 
 /** Text as one word of a shell. */

@@ -1,7 +1,7 @@
 import { CemError } from "@cem/core";
 import { GUEST_WORKSPACE, type RunRefusal } from "@cem/sandbox";
 import type { GuestPlan } from "./guest-plan.ts";
-import type { Realisation } from "./realisation.ts";
+import type { IsolationBackend } from "./isolation-backend.ts";
 import { findLeavingLink, hasLinkBetween } from "./workspace-links.ts";
 
 /**
@@ -11,7 +11,7 @@ import { findLeavingLink, hasLinkBetween } from "./workspace-links.ts";
  * @throws CemError `SANDBOX_SPEC_INVALID` when a mount's place in the workspace is a link.
  */
 export async function workspaceCheck(
-  { level }: Realisation,
+  { level }: IsolationBackend,
   { workspaceDir, mounts }: GuestPlan,
 ): Promise<(() => Promise<RunRefusal | undefined>) | undefined> {
   for (const { guestPath } of mounts) {

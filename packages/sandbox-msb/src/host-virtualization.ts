@@ -4,7 +4,7 @@ import { arch, platform } from "node:os";
 /** Why this host can't have microVMs, and what to do about it. */
 export interface Obstacle {
   reason: string;
-  wayOut: string;
+  hint: string;
 }
 
 const OTHER_SANDBOX = "or leave execution.sandbox_type at auto, which takes the Deno sandbox.";
@@ -39,7 +39,7 @@ export function findObstacle(signs: VirtualizationSigns): Obstacle | undefined {
     if (signs.platform === "darwin" && signs.arch !== "arm64") {
       return {
         reason: "microsandbox runs on Macs with Apple silicon only.",
-        wayOut: `Use such a Mac or Linux with KVM, ${OTHER_SANDBOX}`,
+        hint: `Use such a Mac or Linux with KVM, ${OTHER_SANDBOX}`,
       };
     }
     return undefined;
@@ -48,14 +48,14 @@ export function findObstacle(signs: VirtualizationSigns): Obstacle | undefined {
   if (signs.kvmError === "EACCES" || signs.kvmError === "EPERM") {
     return {
       reason: "/dev/kvm is there, but this user may not open it.",
-      wayOut: `Add the user to the group kvm (sudo usermod -aG kvm "$USER", then log in again), ${OTHER_SANDBOX}`,
+      hint: `Add the user to the group kvm (sudo usermod -aG kvm "$USER", then log in again), ${OTHER_SANDBOX}`,
     };
   }
-  const wayOut = `Run on a machine whose processor's virtualization is switched on (for a virtual machine or a cloud instance: nested virtualization, or a metal instance), ${OTHER_SANDBOX}`;
+  const hint = `Run on a machine whose processor's virtualization is switched on (for a virtual machine or a cloud instance: nested virtualization, or a metal instance), ${OTHER_SANDBOX}`;
   if (signs.kvmError !== undefined) {
     const why = exposed ? "KVM is not loaded" : "the processor's virtualization is not exposed";
-    return { reason: `There is no /dev/kvm that opens (${signs.kvmError}): ${why}.`, wayOut };
+    return { reason: `There is no /dev/kvm that opens (${signs.kvmError}): ${why}.`, hint };
   }
   if (exposed) return undefined;
-  return { reason: "/dev/kvm opens, but the processor's virtualization is not exposed.", wayOut };
+  return { reason: "/dev/kvm opens, but the processor's virtualization is not exposed.", hint };
 }

@@ -127,7 +127,7 @@ class EmbeddedProvider implements MicrosandboxProvider {
     if (!probe.available) {
       throw new CemError(
         "SANDBOX_UNAVAILABLE",
-        `No microVM starts on this host: ${probe.reason} ${probe.wayOut}`,
+        `No microVM starts on this host: ${probe.reason} ${probe.hint}`,
         { details: { reason: probe.reason } },
       );
     }
@@ -216,7 +216,7 @@ class EmbeddedProvider implements MicrosandboxProvider {
       return {
         available: false,
         reason: "The optional package microsandbox is not installed.",
-        wayOut: INSTALL,
+        hint: INSTALL,
       };
     }
     const file = join(this.#home, "probe.json");
@@ -231,11 +231,11 @@ class EmbeddedProvider implements MicrosandboxProvider {
       return {
         available: false,
         reason: `The processor and /dev/kvm look right, but a machine did not boot: ${outcome.reason}.`,
-        wayOut: `Remove ${file} to try again.`,
+        hint: `Remove ${file} to try again.`,
       };
     } catch (error) {
       if (!CemError.isInstance(error)) throw error;
-      return { available: false, reason: error.message, wayOut: "" };
+      return { available: false, reason: error.message, hint: "" };
     }
   }
 

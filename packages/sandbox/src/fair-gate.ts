@@ -29,7 +29,7 @@ export class FairGate {
     if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
     if (this.#inside < this.#capacity) {
       this.#inside += 1;
-      return Promise.resolve(this.#wayOut());
+      return Promise.resolve(this.#release());
     }
     return new Promise((resolve, reject) => {
       const abort = () => {
@@ -39,7 +39,7 @@ export class FairGate {
       const waiting: Waiting = {
         enter: () => {
           signal?.removeEventListener("abort", abort);
-          resolve(this.#wayOut());
+          resolve(this.#release());
         },
       };
       signal?.addEventListener("abort", abort, { once: true });
@@ -50,7 +50,7 @@ export class FairGate {
     });
   }
 
-  #wayOut(): () => void {
+  #release(): () => void {
     let left = false;
     return () => {
       if (left) return;

@@ -145,14 +145,14 @@ function isKnown(word: string, index: LexicalIndex): boolean {
   );
 }
 
-interface Place {
+interface MatchPosition {
   /** It stands where values stand: a name, or after a preposition. */
   isValue: boolean;
   isDegree: boolean;
   hasNumbers: boolean;
 }
 
-function weigh(key: string, word: string, place: Place, index: LexicalIndex): number {
+function weigh(key: string, word: string, place: MatchPosition, index: LexicalIndex): number {
   if (place.isValue && !isKnown(key, index)) {
     return VALUE_WEIGHT;
   }

@@ -1,12 +1,12 @@
 import { asList, type Keywords, own } from "./schema-reader.ts";
-import { inside, type Place, type TypeBuilder } from "./type-builder.ts";
+import { inside, type TypeContext, type TypeBuilder } from "./type-builder.ts";
 import { type TypeNode, UNKNOWN, unionOf } from "./type-node.ts";
 
 /** A longer tuple is written as an array. */
 const MAX_TUPLE_ITEMS = 32;
 
 /** The array or tuple a schema describes. Bounds on the length of a plain array are not written out. */
-export function readArray(schema: Keywords, place: Place, builder: TypeBuilder): TypeNode {
+export function readArray(schema: Keywords, place: TypeContext, builder: TypeBuilder): TypeNode {
   const items = own(schema, "items");
   const first = asList(own(schema, "prefixItems")) ?? asList(items) ?? [];
   const read = (part: unknown): TypeNode => builder.read(part, inside(place, "item"));

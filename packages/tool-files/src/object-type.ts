@@ -1,6 +1,6 @@
 import { memberComment } from "./member-comment.ts";
 import { asEntries, asList, isKeywords, type Keywords, own } from "./schema-reader.ts";
-import { inside, type Place, type TypeBuilder } from "./type-builder.ts";
+import { inside, type TypeContext, type TypeBuilder } from "./type-builder.ts";
 import {
   type Member,
   NEVER,
@@ -15,7 +15,7 @@ import {
 const MAX_INDEX_TYPES = 8;
 
 /** The object a schema describes. */
-export function readObject(schema: Keywords, place: Place, builder: TypeBuilder): ObjectNode {
+export function readObject(schema: Keywords, place: TypeContext, builder: TypeBuilder): ObjectNode {
   const properties = own(schema, "properties");
   if (properties !== undefined && !isKeywords(properties)) {
     builder.warn("`properties` is not an object; it is ignored.");
@@ -41,7 +41,7 @@ export function readObject(schema: Keywords, place: Place, builder: TypeBuilder)
 function readIndex(
   schema: Keywords,
   members: readonly Member[],
-  place: Place,
+  place: TypeContext,
   builder: TypeBuilder,
 ): TypeNode | undefined {
   const additional = own(schema, "additionalProperties");

@@ -2,7 +2,7 @@ import { enumType, literalType } from "./literal-type.ts";
 import { readArray } from "./array-type.ts";
 import { readObject } from "./object-type.ts";
 import { asList, isKeywords, type Keywords, own, REFERENCE_KEYWORDS, referenceOf } from "./schema-reader.ts";
-import type { Place, TypeBuilder } from "./type-builder.ts";
+import type { TypeContext, TypeBuilder } from "./type-builder.ts";
 import { intersectionOf, NEVER, NULL, textNode, type TypeNode, UNKNOWN, unionOf } from "./type-node.ts";
 
 const SIMPLE_TYPES: ReadonlyMap<unknown, TypeNode> = new Map([
@@ -14,7 +14,7 @@ const SIMPLE_TYPES: ReadonlyMap<unknown, TypeNode> = new Map([
 ]);
 
 /** The type of whatever stands where a schema is expected. */
-export function readSchema(schema: unknown, place: Place, builder: TypeBuilder): TypeNode {
+export function readSchema(schema: unknown, place: TypeContext, builder: TypeBuilder): TypeNode {
   if (schema === true) return UNKNOWN;
   if (schema === false) return NEVER;
   if (!isKeywords(schema)) {
@@ -25,12 +25,12 @@ export function readSchema(schema: unknown, place: Place, builder: TypeBuilder):
 }
 
 /** The type of a schema by its own keywords. */
-export function readKeywords(schema: Keywords, place: Place, builder: TypeBuilder): TypeNode {
+export function readKeywords(schema: Keywords, place: TypeContext, builder: TypeBuilder): TypeNode {
   const type = readAlternatives(schema, place, builder);
   return own(schema, "nullable") === true ? unionOf([type, NULL]) : type;
 }
 
-function readAlternatives(schema: Keywords, place: Place, builder: TypeBuilder): TypeNode {
+function readAlternatives(schema: Keywords, place: TypeContext, builder: TypeBuilder): TypeNode {
   if (Object.hasOwn(schema, "const")) return literalType(schema["const"]);
   const values = asList(own(schema, "enum"));
   if (values !== undefined && values.length > 0) return enumType(values);
@@ -46,13 +46,13 @@ function readAlternatives(schema: Keywords, place: Place, builder: TypeBuilder):
 const COMBINING = [...REFERENCE_KEYWORDS, "allOf", "anyOf", "oneOf"];
 
 /** What `$ref`, `allOf`, `anyOf` and `oneOf` say; `not` and `if` can't be said in TypeScript. */
-function readCombined(schema: Keywords, place: Place, builder: TypeBuilder): TypeNode[] {
+function readCombined(schema: Keywords, place: TypeContext, builder: TypeBuilder): TypeNode[] {
   const parts: TypeNode[] = [];
   const reference = referenceOf(schema);
   if (reference !== undefined) parts.push(builder.reference(reference, place));
   const all = asList(own(schema, "allOf")) ?? [];
   const beside = place.beside === true || hasStructure(schema) || all.length > 1;
-  const inner: Place = { ...place, depth: place.depth + 1, isRoot: false, beside };
+  const inner: TypeContext = { ...place, depth: place.depth + 1, isRoot: false, beside };
   const read = (part: unknown): TypeNode => builder.read(part, inner);
   parts.push(...all.map(read));
   for (const keyword of ["anyOf", "oneOf"]) {
@@ -62,14 +62,14 @@ function readCombined(schema: Keywords, place: Place, builder: TypeBuilder): Typ
   return parts;
 }
 
-function readTypes(schema: Keywords, place: Place, builder: TypeBuilder): TypeNode {
+function readTypes(schema: Keywords, place: TypeContext, builder: TypeBuilder): TypeNode {
   const declared = own(schema, "type");
   if (typeof declared === "string") return readType(declared, schema, place, builder);
   const types = asList(declared) ?? (declared === undefined ? impliedTypes(schema) : [declared]);
   return unionOf(types.map((type) => readType(type, schema, place, builder)));
 }
 
-function readType(type: unknown, schema: Keywords, place: Place, builder: TypeBuilder): TypeNode {
+function readType(type: unknown, schema: Keywords, place: TypeContext, builder: TypeBuilder): TypeNode {
   const simple = SIMPLE_TYPES.get(type);
   if (simple !== undefined) return simple;
   if (type === "object") return readObject(schema, place, builder);

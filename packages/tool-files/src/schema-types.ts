@@ -1,7 +1,7 @@
 import { commentLine } from "./safe-text.ts";
 import { isKeywords, type Keywords, own, readReferences, referenceOf } from "./schema-reader.ts";
 import { readKeywords, readSchema } from "./schema-type.ts";
-import type { Place, TypeBuilder } from "./type-builder.ts";
+import type { TypeContext, TypeBuilder } from "./type-builder.ts";
 import type { TypeNames } from "./type-names.ts";
 import { type NamedType, NEVER, referencesOf, type TypeNode, UNKNOWN } from "./type-node.ts";
 
@@ -53,14 +53,14 @@ export function readSchemaTypes(root: unknown, name: string, names: TypeNames): 
   }
 
   /** A reference, unless it would make a type consist of itself. */
-  function refer(to: NamedType, { owner, direct }: Place): TypeNode {
+  function refer(to: NamedType, { owner, direct }: TypeContext): TypeNode {
     if (!direct) return { kind: "reference", to };
     if (!owner.consistsOf.has(to) && reaches(to, owner)) return UNKNOWN;
     owner.consistsOf.add(to);
     return { kind: "reference", to };
   }
 
-  function nameAndRefer(schema: Keywords, words: string, place: Place): TypeNode {
+  function nameAndRefer(schema: Keywords, words: string, place: TypeContext): TypeNode {
     let named = bySchema.get(schema);
     if (named === undefined) {
       if (types.length >= MAX_NAMED_TYPES) return UNKNOWN;

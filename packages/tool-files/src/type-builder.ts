@@ -2,7 +2,7 @@ import type { Keywords } from "./schema-reader.ts";
 import type { NamedType, TypeNode } from "./type-node.ts";
 
 /** Where in a document a schema is read. */
-export interface Place {
+export interface TypeContext {
   /** The named type it becomes part of. */
   owner: NamedType;
   /** Whether nothing (object, array, tuple) stands between it and its owner. */
@@ -20,7 +20,7 @@ export interface Place {
 }
 
 /** The place of a property or an item of what is at `place`. */
-export function inside(place: Place, property: string): Place {
+export function inside(place: TypeContext, property: string): TypeContext {
   const { owner, nesting, depth } = place;
   return { owner, direct: false, isRoot: false, nesting: nesting + 1, depth: depth + 1, property };
 }
@@ -28,9 +28,9 @@ export function inside(place: Place, property: string): Place {
 /** What reading one schema document needs and gathers. */
 export interface TypeBuilder {
   /** The type of whatever stands where a schema is expected. */
-  read(schema: unknown, place: Place): TypeNode;
+  read(schema: unknown, place: TypeContext): TypeNode;
   /** A reference to a type of its own, for a schema that needs or has one. */
-  named(schema: Keywords, place: Place): TypeNode | undefined;
-  reference(reference: string, place: Place): TypeNode;
+  named(schema: Keywords, place: TypeContext): TypeNode | undefined;
+  reference(reference: string, place: TypeContext): TypeNode;
   warn(message: string): void;
 }

@@ -27,7 +27,7 @@ export async function addMcpServer(
   const [generated] = await generateTools({ ...source, servers: [name], isFirstStart: true });
   const isDone = generated?.state === "generated";
   const safe = safeData(generated === undefined ? [] : [generated]);
-  const next = isDone ? [`cem tools ${name}`] : wayOut(name, generated?.error?.code);
+  const next = isDone ? [`cem tools ${name}`] : hint(name, generated?.error?.code);
   return {
     exitCode: isDone ? EXIT_OK : EXIT_FAILED,
     data: { status: isDone ? "success" : "error", file, server: generated, next },
@@ -42,7 +42,7 @@ export async function addMcpServer(
   };
 }
 
-function wayOut(name: string, code: string | undefined): string[] {
+function hint(name: string, code: string | undefined): string[] {
   const out = `cem remove ${name}   to take it out`;
   if (code === "SERVER_FOLDER_TAKEN") return [out];
   return [code === "AUTH_REQUIRED" ? `cem auth ${name}` : `cem generate ${name}   to try again`, out];

@@ -1,5 +1,5 @@
 import path from "node:path";
-import type { ToolSide } from "@cem/bridge";
+import type { ToolSource } from "@cem/bridge";
 import type { Config } from "@cem/config";
 import { CemError } from "@cem/core";
 import type { Elicit, ResultStore, ToolCatalog } from "@cem/core";
@@ -42,7 +42,7 @@ export interface Upstream {
   readonly folders: GeneratedFolders;
   readonly changes: ToolChanges;
   /** The generated tools, each as it was accepted, for a bridge that checks their calls. */
-  readonly tools: ToolSide;
+  readonly tools: ToolSource;
   /** The folder of a server's generated tools, absolute. */
   folderOf(server: string): Promise<string>;
   /** The connections, made when first asked for. Nothing is started by that. */

@@ -1,4 +1,4 @@
-import type { KnownTool, ToolSide } from "@cem/bridge";
+import type { KnownTool, ToolSource } from "@cem/bridge";
 import { CemError } from "@cem/core";
 import type { ResultStore } from "@cem/core";
 import type { Upstream } from "./create-upstream.ts";
@@ -6,7 +6,7 @@ import { createResultObserver } from "./result-observer.ts";
 import { heldBack, refusal } from "./tool-changes.ts";
 
 /** Generated tools as the bridge calls them. */
-export interface GeneratedTools extends ToolSide {
+export interface GeneratedTools extends ToolSource {
   /** Keeps what was learned of their results. */
   save(): Promise<void>;
 }
@@ -18,7 +18,7 @@ export function createGeneratedTools(
 ): GeneratedTools {
   const { servers, holdsChanges, folders, changes, folderOf, connections } = upstream;
   const observer = createResultObserver();
-  let loading: Promise<ToolSide> | undefined;
+  let loading: Promise<ToolSource> | undefined;
 
   const findTool = async (server: string, tool: string): Promise<KnownTool | undefined> => {
     const live = await connections();
@@ -41,7 +41,7 @@ export function createGeneratedTools(
     throw refusal("TOOL_CHANGED", server, tool, heldBack(server, locked, places));
   };
 
-  const load = async (): Promise<ToolSide> => {
+  const load = async (): Promise<ToolSource> => {
     const { createMcpTools } = await import("@cem/mcp-client");
     return createMcpTools(await connections(), { findTool, ...(store === undefined ? {} : { store }) });
   };

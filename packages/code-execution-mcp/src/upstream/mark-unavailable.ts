@@ -49,12 +49,12 @@ function wholeServer({ lock }: GeneratedFolder, upstream: Upstream): Unavailable
   if (known === undefined) {
     return {
       reason: `no MCP server "${name}" is configured`,
-      wayOut: `Add it with  cem add ${name} …  or remove its files with  cem remove ${name}`,
+      hint: `Add it with  cem add ${name} …  or remove its files with  cem remove ${name}`,
     };
   }
-  if (known.error !== undefined) return { reason: known.error.message, wayOut: "See  cem servers" };
+  if (known.error !== undefined) return { reason: known.error.message, hint: "See  cem servers" };
   if (!known.enabled) {
-    return { reason: `server "${name}" is switched off`, wayOut: "Set its enabled: true" };
+    return { reason: `server "${name}" is switched off`, hint: "Set its enabled: true" };
   }
   const status = upstream
     .connectionsSoFar()
@@ -62,11 +62,11 @@ function wholeServer({ lock }: GeneratedFolder, upstream: Upstream): Unavailable
     .find((one) => one.name === name);
   switch (status?.state) {
     case "auth-required":
-      return { reason: `server "${name}" wants a sign-in`, wayOut: `Sign in with  cem auth ${name}` };
+      return { reason: `server "${name}" wants a sign-in`, hint: `Sign in with  cem auth ${name}` };
     case "down":
       return {
         reason: status.lastError?.message ?? `server "${name}" is down`,
-        wayOut: "cem servers  tries it again",
+        hint: "cem servers  tries it again",
       };
     default:
       return undefined;
@@ -85,7 +85,7 @@ async function singleTools(
   for (const { definition } of removed) {
     reasons.set(definition.name, {
       reason: `server "${name}" no longer has it`,
-      wayOut: `Bring the files up to date with  cem generate ${name}`,
+      hint: `Bring the files up to date with  cem generate ${name}`,
     });
   }
   for (const change of upstream.holdsChanges ? changed : []) {

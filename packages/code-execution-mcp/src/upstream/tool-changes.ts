@@ -31,10 +31,10 @@ export function heldBack(
   server: string,
   tool: LockedTool,
   places: readonly string[],
-): { reason: string; wayOut: string } {
+): { reason: string; hint: string } {
   return {
     reason: `server "${server}" changed its definition (${places.slice(0, MAX_PLACES).join(", ")}), so ${tool.definition.name} is held back`,
-    wayOut: `See the difference with  cem generate ${server} , accept it with  cem generate ${server} --accept`,
+    hint: `See the difference with  cem generate ${server} , accept it with  cem generate ${server} --accept`,
   };
 }
 
@@ -45,8 +45,8 @@ export function refusal(
   code: string,
   server: string,
   tool: string,
-  why: { reason: string; wayOut: string },
+  why: { reason: string; hint: string },
 ): CemError {
   const sentence = why.reason.charAt(0).toUpperCase() + why.reason.slice(1);
-  return new CemError(code, `${sentence}. ${why.wayOut}`, { details: { server, tool } });
+  return new CemError(code, `${sentence}. ${why.hint}`, { details: { server, tool } });
 }

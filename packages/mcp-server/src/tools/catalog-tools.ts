@@ -90,8 +90,8 @@ function findServer(servers: readonly ToolServer[], wanted: string): ToolServer 
   if (found !== undefined) return found;
   const names = servers.map(({ name }) => name);
   const near = nearest(wanted, names);
-  const wayOut = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : "list_servers names them all.";
-  throw new CemError("UNKNOWN_SERVER", `There is no server ${JSON.stringify(wanted)}. ${wayOut}`, {
+  const hint = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : "list_servers names them all.";
+  throw new CemError("UNKNOWN_SERVER", `There is no server ${JSON.stringify(wanted)}. ${hint}`, {
     details: { server: wanted },
   });
 }
@@ -121,6 +121,6 @@ function fullOf({ name, module, signature, description, inputSchema, unavailable
     code: `import { ${name} } from "${module}";\n${signature}`,
     description,
     inputSchema,
-    ...(unavailable && { unavailable: `${unavailable.reason} ${unavailable.wayOut}` }),
+    ...(unavailable && { unavailable: `${unavailable.reason} ${unavailable.hint}` }),
   };
 }

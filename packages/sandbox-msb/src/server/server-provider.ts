@@ -97,7 +97,7 @@ class ServerProvider implements MicrosandboxServerProvider {
       return { available: true, isolation: ISOLATION, version, notes: NOTES };
     } catch (error) {
       if (!CemError.isInstance(error)) throw error;
-      return { available: false, reason: error.message, wayOut: "" };
+      return { available: false, reason: error.message, hint: "" };
     }
   }
 

@@ -46,10 +46,10 @@ export function encodeJson(value: unknown, what: string, limit: number): string 
   return encoder.text;
 }
 
-type Refuse = (encoder: Encoder, path: string, is: string, wayOut: string) => never;
+type Refuse = (encoder: Encoder, path: string, is: string, hint: string) => never;
 
-const refuse: Refuse = (encoder, path, is, wayOut) => {
-  throw new NotJsonError(`${encoder.what}${path} ${is}, which JSON can't carry. ${wayOut}`);
+const refuse: Refuse = (encoder, path, is, hint) => {
+  throw new NotJsonError(`${encoder.what}${path} ${is}, which JSON can't carry. ${hint}`);
 };
 
 function write(encoder: Encoder, value: unknown, path: string, depth: number): void {

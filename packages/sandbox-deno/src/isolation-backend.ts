@@ -17,7 +17,7 @@ export interface SpawnPlan {
 }
 
 /** One way of holding a guest. */
-export interface Realisation {
+export interface IsolationBackend {
   readonly name: "bubblewrap" | "unshare" | "permissions";
   readonly level: IsolationLevel;
   /** What holds the guest, for people. */
@@ -25,5 +25,5 @@ export interface Realisation {
   plan(plan: GuestPlan): SpawnPlan;
 }
 
-/** A realisation, or why this host can't have it. */
-export type RealisationFound = { ok: true; realisation: Realisation } | { ok: false; reason: string };
+/** A backend, or why this host can't have it. */
+export type BackendProbe = { ok: true; backend: IsolationBackend } | { ok: false; reason: string };

@@ -1,8 +1,8 @@
 import { toErrorInfo } from "@cem/core";
 import type { ErrorInfo, GeneratedCode, GenerateRequest, ToolDefinition } from "@cem/core";
 import { afterEach, describe, expect, it } from "vitest";
-import { startChatServer } from "../fixtures/chat-server.ts";
-import type { ChatServer, ChatServerSettings, Reply } from "../fixtures/chat-server.ts";
+import { startChatServer } from "../../fixtures/chat-server.ts";
+import type { ChatServer, ChatServerSettings, Reply } from "../../fixtures/chat-server.ts";
 import { createLlmGenerator } from "./llm-generator.ts";
 import { endpointOf } from "./settings.ts";
 import type { LlmSettings } from "./settings.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-const REPOSITORY = fileURLToPath(new URL("../../../../", import.meta.url));
+const REPOSITORY = fileURLToPath(new URL("../../../../../", import.meta.url));
 const MARK = "VALUE ";
 
 /** A folder with the sample servers in which code really runs; `/workspace` stands for the folder. */

@@ -17,7 +17,7 @@ export interface CheckedCall extends ToolCall {
 }
 
 /** The tools of one kind, such as those of MCP servers. Its `invoke` takes calls that were checked. */
-export interface ToolSide extends ToolInvoker {
+export interface ToolSource extends ToolInvoker {
   /**
    * Finds a tool by the name code uses; `undefined` when its server belongs to another side. Give the same schema
    * object for the same definition, so that it is compiled once.
@@ -32,7 +32,7 @@ export interface ToolSide extends ToolInvoker {
  * Several sides as one: a call goes to the first that knows its tool. An invoker that is no side checks its own calls,
  * and gets those of servers that nobody before it knows.
  */
-export function joinSides(sides: readonly (ToolSide | ToolInvoker)[]): ToolSide {
+export function combineSources(sides: readonly (ToolSource | ToolInvoker)[]): ToolSource {
   const owners = new WeakMap<KnownTool, ToolInvoker>();
   const locate = async (
     call: ToolCall,

@@ -12,7 +12,7 @@ import type { Ending } from "./outcome.ts";
 const REPAIRABLE_KILLS = new Set(["output-flood", "call-limit", "payload-limit", "write-limit"]);
 
 /** The tries at one task: what each came to, what they cost together, and whether another is worth it. */
-export class Tries {
+export class RepairHistory {
   readonly feedback: GenerateFeedback[] = [];
   /** All calls of all tries, in order. */
   readonly calls: ToolCallRecord[] = [];

@@ -4,7 +4,7 @@ import { defineTool } from "./define-tool.ts";
 import { createHostTools } from "./host-tools.ts";
 import { answerErrors, compose } from "./middleware.ts";
 import { createMockInvoker } from "./mock-invoker.ts";
-import { joinSides } from "./tool-side.ts";
+import { combineSources } from "./tool-source.ts";
 
 const signal = new AbortController().signal;
 const tool = (answer: string) => defineTool({ description: "", execute: () => answer });
@@ -12,13 +12,13 @@ const first = createHostTools({ tools: { crm: { find: tool("first") }, shared: {
 const second = createHostTools({ tools: { shared: { two: tool("two") } } });
 const mock = createMockInvoker({ other: { any: 1 } });
 
-function invokerOf(...sides: Parameters<typeof joinSides>[0]) {
-  const joined = joinSides(sides);
+function invokerOf(...sides: Parameters<typeof combineSources>[0]) {
+  const joined = combineSources(sides);
   return (server: string, name: string) =>
     compose([answerErrors, checkCalls(joined)], joined).invoke({ server, tool: name, args: {} }, { signal });
 }
 
-describe("joinSides", () => {
+describe("combineSources", () => {
   it("sends a call to the side that knows its tool, also where servers share a name", async () => {
     const call = invokerOf(first, second, mock);
     expect(await call("crm", "find")).toEqual({ ok: true, value: "first" });
