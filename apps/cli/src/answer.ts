@@ -10,5 +10,5 @@ export interface Answer {
   /** `--quiet`: the result alone, on stdout. On a terminal it has to be harmless. */
   brief: (forTerminal: boolean) => string;
   /** What went wrong, on stderr, with and without `--quiet`. */
-  complaint?: (style: Style) => string[];
+  complaint?: ((style: Style) => string[]) | undefined;
 }

@@ -12,7 +12,7 @@ import type { ServerInvocation } from "./server-commands.ts";
 export type Invocation =
   | { command: "run"; task: string; options: SharedOptions }
   | { command: "exec"; file: string; options: SharedOptions }
-  | { command: "tools"; server?: string; options: SharedOptions }
+  | { command: "tools"; server?: string | undefined; options: SharedOptions }
   | { command: "search"; query: string; detail: Detail; max: number; options: SharedOptions }
   | { command: "doctor"; listValues: boolean; options: SharedOptions }
   | { command: "init"; dir: string; options: SharedOptions }
@@ -26,9 +26,9 @@ export interface ServeInvocation {
   command: "serve";
   transport: TransportName;
   /** Absent: as the configuration says, as for the next two. */
-  profile?: Profile;
-  host?: string;
-  port?: number;
+  profile?: Profile | undefined;
+  host?: string | undefined;
+  port?: number | undefined;
   /** Print what the tools cost in tokens, and serve nothing. */
   cost: boolean;
   options: SharedOptions;

@@ -18,20 +18,20 @@ export interface SharedOptions {
   quiet: boolean;
   verbose: boolean;
   color: boolean;
-  config?: string;
-  workspace?: string;
-  servers?: string;
-  skills?: string;
-  sandbox?: (typeof SANDBOX_TYPES)[number];
-  minIsolation?: IsolationLevel;
-  typeCheck?: TypeCheckMode;
-  mode?: GenerationMode;
+  config?: string | undefined;
+  workspace?: string | undefined;
+  servers?: string | undefined;
+  skills?: string | undefined;
+  sandbox?: (typeof SANDBOX_TYPES)[number] | undefined;
+  minIsolation?: IsolationLevel | undefined;
+  typeCheck?: TypeCheckMode | undefined;
+  mode?: GenerationMode | undefined;
   /** Seconds. */
-  timeout?: number;
+  timeout?: number | undefined;
   /** A file to record the run's calls to the host in. */
-  record?: string;
+  record?: string | undefined;
   /** A recording that answers those calls. */
-  replay?: string;
+  replay?: string | undefined;
 }
 
 const OUTPUT_GROUP = "Output:";

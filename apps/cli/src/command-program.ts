@@ -74,10 +74,11 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
   addSettingOptions(
     add("doctor", "Check Node, configuration, tools, sandboxes", examples.DOCTOR),
     "--config [file]",
-  ).action((own: { config?: string | true }, command: Command) => {
+  ).action((own: { config?: string | true | undefined }, command: Command) => {
     const options = sharedOptions(program, command);
     delete options.config;
-    const file = typeof own.config === "string" ? own.config : program.opts<{ config?: string }>().config;
+    const file =
+      typeof own.config === "string" ? own.config : program.opts<{ config?: string | undefined }>().config;
     found({
       command: "doctor",
       listValues: own.config !== undefined,

@@ -15,11 +15,11 @@ export const MISUSE = {
   inputEmpty: "INPUT_EMPTY",
   inputNotUtf8: "INPUT_NOT_UTF8",
   inputTooLarge: "INPUT_TOO_LARGE",
-  unknownServer: "UNKNOWN_SERVER",
+  unknownServer: "SERVER_NOT_FOUND",
 } as const;
 
 /** Codes of other packages that also say how the command was called. */
-const OTHER_MISUSE = ["SERVER_EXISTS", "SERVER_UNKNOWN"];
+const OTHER_MISUSE = ["SERVER_EXISTS", "SERVER_NOT_FOUND"];
 
 const misuseCodes: ReadonlySet<string> = new Set([...Object.values(MISUSE), ...OTHER_MISUSE]);
 

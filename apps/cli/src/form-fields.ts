@@ -7,7 +7,7 @@ export interface FormField {
   description: string;
   required: boolean;
   /** What is taken when nothing is typed. */
-  preset?: FieldValue;
+  preset?: FieldValue | undefined;
   /** What may be typed, for people: `yes or no`. Empty: anything. */
   hint: string;
   /** Reads what was typed. */

@@ -52,7 +52,7 @@ export function renderServers(servers: readonly ToolServer[], style: Style): str
           tool.name,
           tool.unavailable === undefined
             ? summary(tool.description, Math.max(room, MIN_SUMMARY_COLUMNS))
-            : cut(`unavailable: ${oneLine(tool.unavailable.reason)}`, Math.max(room, MIN_SUMMARY_COLUMNS)),
+            : cut(`unavailable: ${oneLine(tool.unavailable.message)}`, Math.max(room, MIN_SUMMARY_COLUMNS)),
         ]),
         TOOL_INDENT,
         style,
@@ -89,7 +89,7 @@ function renderTool(tool: ToolDefinition, style: Style): string[] {
 
 function unavailableLines({ unavailable }: ToolDefinition, style: Style): string[] {
   if (unavailable === undefined) return [];
-  const text = `unavailable: ${oneLine(unavailable.reason)}. ${unavailable.hint}`;
+  const text = `unavailable: ${oneLine(unavailable.message)}`;
   return indented(text, TOOL_INDENT, style).map((line) => style.colors.yellow(line));
 }
 

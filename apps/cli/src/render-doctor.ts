@@ -11,7 +11,7 @@ export interface ListedSetting {
   value: unknown;
   origin: string;
   /** Why it has no effect yet. */
-  pending?: string;
+  pending?: string | undefined;
 }
 
 export function renderChecks(checks: readonly Check[], style: Style): string[] {

@@ -10,11 +10,11 @@ export const ROW_INDENT = " ".repeat(INDENT.length + LABEL_COLUMNS + 2);
 
 export interface RowOptions {
   /** What stands at the right edge, as it is shown. */
-  right?: string;
+  right?: string | undefined;
   /** Colours the label, which is plain otherwise. */
-  paint?: (label: string) => string;
+  paint?: ((label: string) => string) | undefined;
   /** Columns of the longest label of the block, where that is more than usual. */
-  labelColumns?: number;
+  labelColumns?: number | undefined;
 }
 
 /** A labelled row, `  select     2 of 14 tools        2 ms`, whose text wraps beside its label. */

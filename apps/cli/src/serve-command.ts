@@ -10,10 +10,10 @@ const PROFILES: readonly Profile[] = ["full", "code", "original"];
 const MAX_PORT = 65_535;
 
 interface ServeOptions {
-  profile?: Profile;
-  host?: string;
-  port?: number;
-  cost?: boolean;
+  profile?: Profile | undefined;
+  host?: string | undefined;
+  port?: number | undefined;
+  cost?: boolean | undefined;
 }
 
 /** Adds `cem serve` to the program. */

@@ -53,21 +53,26 @@ export function addServerCommands(
   addSettingOptions(add("import", "Add MCP servers that other programs are set up with", examples.IMPORT))
     .argument("[names...]", "only these")
     .option("-y, --yes", "add them without asking")
-    .action((names: string[], own: { yes?: boolean }, command: Command) =>
+    .action((names: string[], own: { yes?: boolean | undefined }, command: Command) =>
       found({ command: "import", names, yes: own.yes ?? false, options: shared(command) }),
     );
   addSettingOptions(add("generate", "Write the tools of MCP servers as files", examples.GENERATE))
     .argument("[servers...]", "only these")
     .option("--accept", "take over definitions that changed")
     .option("--learn", "let results be looked at, and write their types where a server states none")
-    .action((servers: string[], own: { accept?: boolean; learn?: boolean }, command: Command) =>
-      found({
-        command: "generate",
-        servers,
-        accept: own.accept ?? false,
-        learn: own.learn ?? false,
-        options: shared(command),
-      }),
+    .action(
+      (
+        servers: string[],
+        own: { accept?: boolean | undefined; learn?: boolean | undefined },
+        command: Command,
+      ) =>
+        found({
+          command: "generate",
+          servers,
+          accept: own.accept ?? false,
+          learn: own.learn ?? false,
+          options: shared(command),
+        }),
     );
   addSettingOptions(add("auth", "Sign in to an MCP server through the browser", examples.AUTH))
     .argument("<server>", "the server")
@@ -78,9 +83,9 @@ export function addServerCommands(
 }
 
 interface AddOptions {
-  header?: Record<string, string>;
-  env?: Record<string, string>;
-  transport?: (typeof TRANSPORTS)[number];
+  header?: Record<string, string> | undefined;
+  env?: Record<string, string> | undefined;
+  transport?: (typeof TRANSPORTS)[number] | undefined;
 }
 
 function toEntry(

@@ -29,15 +29,15 @@ export interface AgentSettings {
   /** A sandbox of your own, which you dispose; or how to make one, and the agent disposes it. */
   sandbox: Sandbox | (() => Promise<Sandbox>);
   /** Answers calls to tools that run on the host. Absent: there are none. */
-  invoker?: ToolInvoker;
+  invoker?: ToolInvoker | undefined;
   /** Checks given code, and a model's, before it runs. One of your own, which you dispose; or how to make one. */
-  typeChecker?: TypeChecker | (() => Promise<TypeChecker>);
+  typeChecker?: TypeChecker | (() => Promise<TypeChecker>) | undefined;
   /** Default: `before`, where there is a type checker. */
-  typeCheck?: TypeCheckMode;
+  typeCheck?: TypeCheckMode | undefined;
   /** How often a model may mend code that was refused or failed. Default: 2. */
-  maxRepairs?: number;
+  maxRepairs?: number | undefined;
   /** How tokens are counted. Default: o200k_base. */
-  countTokens?: TokenCounter;
+  countTokens?: TokenCounter | undefined;
 }
 
 /** Wires the stages into the one way from a task to its result. */
@@ -71,7 +71,7 @@ class PipelineAgent implements Agent {
     return this.#track((run) => run.code(code), options);
   }
 
-  discoverTools(options: { signal?: AbortSignal } = {}): Promise<CatalogSnapshot> {
+  discoverTools(options: { signal?: AbortSignal | undefined } = {}): Promise<CatalogSnapshot> {
     return this.#settings.catalog.list(options);
   }
 

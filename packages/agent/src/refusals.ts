@@ -10,7 +10,7 @@ export function refusedGeneration(refusal: GenerationRefused, nearest: readonly 
     status: "refused",
     value: null,
     error: {
-      code: missingTool ? "NO_TOOL" : "MISSING_ARGUMENT",
+      code: missingTool ? "NO_TOOL" : "ARGUMENT_MISSING",
       message: `${refusal.steps.map((step) => step.hint).join(" ")} Nothing was run.`,
       details: {
         steps: refusal.steps,
@@ -29,8 +29,8 @@ export function withUnavailable(
   const steps = fitting.flatMap(({ tool }): UnfilledStep[] => {
     const { unavailable } = tool;
     if (unavailable === undefined) return [];
-    const hint = `${toolId(tool)} fits, but can't be called: ${unavailable.reason}. ${unavailable.hint}.`;
-    return [{ step: task, reason: "no-tool", tool: toolId(tool), hint }];
+    const hint = `${toolId(tool)} fits, but can't be called: ${unavailable.message}`;
+    return [{ step: task, reason: "no-tool", tool: toolId(tool), hint, unavailable }];
   });
   return steps.length === 0 ? refusal : { ...refusal, steps: [...refusal.steps, ...steps] };
 }

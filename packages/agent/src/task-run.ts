@@ -38,7 +38,7 @@ interface TaskRunContext {
   stages: AgentSettings;
   sandbox: () => Promise<Sandbox>;
   /** Absent: there is none. */
-  typeChecker?: () => Promise<TypeChecker>;
+  typeChecker?: (() => Promise<TypeChecker>) | undefined;
   countTokens: () => Promise<TokenCounter>;
   definitionTokens: DefinitionTokens;
   options: ExecuteOptions;
@@ -240,7 +240,7 @@ export class TaskRun {
   }
 
   /** The guard reads first: what it refuses need not be understood. */
-  async #review(tools: ToolDefinition[]): Promise<Verdict & { refusal?: Ending }> {
+  async #review(tools: ToolDefinition[]): Promise<Verdict & { refusal?: Ending | undefined }> {
     const { signal, stages, typeChecker } = this.#context;
     const request = { code: this.#code, tools, signal };
     const ranBefore = this.#history.ran;
@@ -341,7 +341,7 @@ export class TaskRun {
   }
 
   /** What a model read and wrote to get the code. */
-  #spent(count: TokenCounter): { spent?: number } {
+  #spent(count: TokenCounter): { spent?: number | undefined } {
     const { usage } = this.#history;
     if (usage !== undefined) return { spent: usage.inputTokens + usage.outputTokens };
     return this.#origin === "given" ? { spent: countText(this.#code, count) } : {};

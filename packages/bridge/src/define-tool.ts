@@ -26,7 +26,7 @@ export interface HostToolContext {
    */
   elicit: (
     question: { message: string } & (
-      | { mode?: "form"; requestedSchema: JsonObject }
+      | { mode?: "form" | undefined; requestedSchema: JsonObject }
       | { mode: "url"; url: string }
     ),
   ) => Promise<ElicitAnswer>;
@@ -40,9 +40,9 @@ export interface HostTool<
   /** What it does; the selector and models choose by this. */
   description: string;
   /** One object with the arguments. Absent: it takes none. Checked before `execute` is called. */
-  input?: Input;
+  input?: Input | undefined;
   /** What it resolves to. Absent: anything that JSON can carry. Checked before the guest gets it. */
-  output?: Output;
+  output?: Output | undefined;
   /**
    * Does the work, on the host: it may use the network and secrets. What it throws becomes an exception in the guest
    * with the same message. A `Blob` or `Uint8Array` in the result reaches the guest as a handle.
@@ -51,13 +51,13 @@ export interface HostTool<
     input: HostToolInput<Input>,
     context: HostToolContext,
   ): HostToolResult<Output> | Promise<HostToolResult<Output>>;
-  annotations?: ToolAnnotations;
+  annotations?: ToolAnnotations | undefined;
   /** The most time for one call, in milliseconds. Default 60,000. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** For libraries whose schemas can't be had as JSON Schema: what code and models are shown of the input. */
-  inputJsonSchema?: JsonSchema;
+  inputJsonSchema?: JsonSchema | undefined;
   /** The same of the output. */
-  outputJsonSchema?: JsonSchema;
+  outputJsonSchema?: JsonSchema | undefined;
 }
 
 /** Makes a host tool; the types of its schemas become those of `execute`. */

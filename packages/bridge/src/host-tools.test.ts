@@ -192,7 +192,7 @@ describe("createHostTools", () => {
       description: "",
       execute: (input, context) => slow.execute(input as never, context),
     });
-    expect(await call(patient, {}, {}, { signal })).toMatchObject({ error: { code: "CALL_CANCELLED" } });
+    expect(await call(patient, {}, {}, { signal })).toMatchObject({ error: { code: "ABORTED" } });
     expect(aborted).toBe(2);
   });
 

@@ -42,8 +42,8 @@ export interface HostToolDescription {
   name: string;
   description: string;
   inputSchema: JsonSchema;
-  outputSchema?: JsonSchema;
-  annotations?: ToolAnnotations;
+  outputSchema?: JsonSchema | undefined;
+  annotations?: ToolAnnotations | undefined;
 }
 
 export interface HostTools extends ToolSource {
@@ -180,7 +180,7 @@ function describe(server: string, name: string, tool: HostTool): HostToolDescrip
 function unknownTool(server: string, tool: string, known: readonly string[]): CemError {
   const [near] = nearest(tool, known);
   const hint = near === undefined ? `There are: ${known.join(", ") || "none"}.` : `Did you mean "${near}"?`;
-  return new CemError("TOOL_UNKNOWN", `Server "${server}" has no tool "${tool}". ${hint}`, {
+  return new CemError("TOOL_NOT_FOUND", `Server "${server}" has no tool "${tool}". ${hint}`, {
     details: { server, tool },
   });
 }

@@ -21,7 +21,7 @@ export const answerErrors: Middleware = (next) => ({
       const message = `The call of ${server}.${tool} was cancelled.`;
       return {
         ok: false,
-        error: toErrorInfo(new CemError("CALL_CANCELLED", message, { details: { server, tool } })),
+        error: toErrorInfo(new CemError("ABORTED", message, { details: { server, tool } })),
       };
     }
   },

@@ -27,10 +27,10 @@ describe("createMockInvoker", () => {
 
   it("fails for what is not mocked", async () => {
     expect(await call("dubble")).toMatchObject({
-      error: { code: "TOOL_UNKNOWN", message: 'There is no mock of crm.dubble. Did you mean "double"?' },
+      error: { code: "TOOL_NOT_FOUND", message: 'There is no mock of crm.dubble. Did you mean "double"?' },
     });
-    expect(await call("find", {}, "__proto__")).toMatchObject({ error: { code: "TOOL_UNKNOWN" } });
-    expect(await call("constructor")).toMatchObject({ error: { code: "TOOL_UNKNOWN" } });
+    expect(await call("find", {}, "__proto__")).toMatchObject({ error: { code: "TOOL_NOT_FOUND" } });
+    expect(await call("constructor")).toMatchObject({ error: { code: "TOOL_NOT_FOUND" } });
   });
 
   it("remembers the calls", async () => {
@@ -40,7 +40,7 @@ describe("createMockInvoker", () => {
     expect(
       await fresh.invoke({ server: "a", tool: "b", args: {} }, { signal: AbortSignal.abort() }),
     ).toMatchObject({
-      error: { code: "CALL_CANCELLED" },
+      error: { code: "ABORTED" },
     });
   });
 });

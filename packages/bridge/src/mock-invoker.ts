@@ -23,7 +23,7 @@ export function createMockInvoker(
       const { server, tool, args } = call;
       const details = { server, tool };
       if (signal.aborted) {
-        return { ok: false, error: { code: "CALL_CANCELLED", message: "The call was cancelled.", details } };
+        return { ok: false, error: { code: "ABORTED", message: "The call was cancelled.", details } };
       }
       const tools = Object.hasOwn(servers, server) ? servers[server] : undefined;
       const answer = tools !== undefined && Object.hasOwn(tools, tool) ? tools[tool] : undefined;
@@ -31,7 +31,7 @@ export function createMockInvoker(
         const [near] = nearest(tool, Object.keys(tools ?? {}));
         const hint = near === undefined ? "Add it to createMockInvoker." : `Did you mean "${near}"?`;
         const message = `There is no mock of ${server}.${tool}. ${hint}`;
-        return { ok: false, error: { code: "TOOL_UNKNOWN", message, details } };
+        return { ok: false, error: { code: "TOOL_NOT_FOUND", message, details } };
       }
       try {
         return { ok: true, value: typeof answer === "function" ? await answer(args, call) : answer };

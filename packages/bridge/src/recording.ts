@@ -55,7 +55,7 @@ export function createRecorder(
   invoker: ToolInvoker,
   { store, hideSecrets = (text) => text }: RecorderSettings = {},
 ): Recorder {
-  const calls: { call: ToolCall; result?: ToolResult; ms: number; files: RecordedFile[] }[] = [];
+  const calls: { call: ToolCall; result?: ToolResult | undefined; ms: number; files: RecordedFile[] }[] = [];
   return {
     specificationVersion: "v1",
     async invoke(call, context) {
@@ -87,7 +87,10 @@ export function createRecorder(
  *
  * @throws CemError `RECORDING_INVALID` when the data is no recording.
  */
-export function createReplayer(recording: unknown, { store }: { store?: ResultStore } = {}): ToolInvoker {
+export function createReplayer(
+  recording: unknown,
+  { store }: { store?: ResultStore | undefined } = {},
+): ToolInvoker {
   const parsed = recordingSchema.safeParse(recording);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];

@@ -31,8 +31,8 @@ describe("combineSources", () => {
     const message = 'Server "crm" has no tool "fnd". Did you mean "find"?';
     expect(await invokerOf(first, second, mock)("crm", "fnd")).toMatchObject({ error: { message } });
     expect(await invokerOf(first)("none", "x")).toMatchObject({
-      error: { code: "TOOL_UNKNOWN", message: "There is no tool none.x on the host." },
+      error: { code: "TOOL_NOT_FOUND", message: "There is no tool none.x on the host." },
     });
-    expect(await invokerOf()("none", "x")).toMatchObject({ error: { code: "TOOL_UNKNOWN" } });
+    expect(await invokerOf()("none", "x")).toMatchObject({ error: { code: "TOOL_NOT_FOUND" } });
   });
 });

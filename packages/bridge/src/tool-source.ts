@@ -6,14 +6,14 @@ export interface KnownTool {
   /** The name its server calls it by. */
   name: string;
   /** What its arguments are checked against. Absent: the tool checks them itself. */
-  inputSchema?: JsonSchema;
+  inputSchema?: JsonSchema | undefined;
   /** Set: the arguments are not checked, for this reason. */
-  unvalidated?: string;
+  unvalidated?: string | undefined;
 }
 
 /** A call that was checked, with the tool as it was found then: it need not be looked for again. */
 export interface CheckedCall extends ToolCall {
-  found?: KnownTool;
+  found?: KnownTool | undefined;
 }
 
 /** The tools of one kind, such as those of MCP servers. Its `invoke` takes calls that were checked. */
@@ -22,7 +22,7 @@ export interface ToolSource extends ToolInvoker {
    * Finds a tool by the name code uses; `undefined` when its server belongs to another side. Give the same schema
    * object for the same definition, so that it is compiled once.
    *
-   * @throws CemError `TOOL_UNKNOWN` or `SERVER_UNKNOWN`, saying what there is.
+   * @throws CemError `TOOL_NOT_FOUND` or `SERVER_NOT_FOUND`, saying what there is.
    */
   find(call: ToolCall, signal: AbortSignal): KnownTool | undefined | Promise<KnownTool | undefined>;
   invoke(call: CheckedCall, context: InvokeContext): Promise<ToolResult>;
@@ -74,7 +74,7 @@ export function combineSources(sides: readonly (ToolSource | ToolInvoker)[]): To
 
 /** No side has anything under the server's name. */
 export function unknownCall({ server, tool }: ToolCall): CemError {
-  return new CemError("TOOL_UNKNOWN", `There is no tool ${server}.${tool} on the host.`, {
+  return new CemError("TOOL_NOT_FOUND", `There is no tool ${server}.${tool} on the host.`, {
     details: { server, tool },
   });
 }

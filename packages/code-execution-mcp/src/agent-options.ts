@@ -15,36 +15,36 @@ import type { Log } from "./log.ts";
 /** Where the configuration comes from. */
 export interface ConfigSource {
   /** Where config.yaml and .env are looked for. Default: the process's own. */
-  cwd?: string;
+  cwd?: string | undefined;
   /** The configuration file, which then has to exist. `false`: read none. */
-  configFile?: string | false;
+  configFile?: string | false | undefined;
   /** Settings that win over file and environment, in camelCase: `{ execution: { workspaceDir: "./data" } }`. */
-  config?: ConfigInput;
+  config?: ConfigInput | undefined;
 }
 
 /** The default stages, each of which can be replaced by your own. */
 export interface AgentOptions extends ConfigSource {
-  catalog?: ToolCatalog;
-  selector?: ToolSelector;
-  generator?: CodeGenerator;
-  guard?: Guard;
+  catalog?: ToolCatalog | undefined;
+  selector?: ToolSelector | undefined;
+  generator?: CodeGenerator | undefined;
+  guard?: Guard | undefined;
   /** Stays yours: the agent does not dispose it. */
-  typeChecker?: TypeChecker;
-  sandboxProvider?: SandboxProvider;
+  typeChecker?: TypeChecker | undefined;
+  sandboxProvider?: SandboxProvider | undefined;
   /** The agent is for one run: no guest is made ready for a next one. Default: false. */
-  oneRun?: boolean;
+  oneRun?: boolean | undefined;
   /** Functions of the host as tools, by server and name: `{ crm: { find_customer: defineTool({ … }) } }`. */
-  tools?: HostToolsByServer;
+  tools?: HostToolsByServer | undefined;
   /** Answers calls to tools on the host that are not in `tools`. Default: the configured MCP servers do. */
-  invoker?: ToolInvoker;
+  invoker?: ToolInvoker | undefined;
   /** Asks the user what a tool wants to know while it runs. Default: such questions are declined. */
-  onElicit?: Elicit;
+  onElicit?: Elicit | undefined;
   /** A file that gets every call to the host and its result, once the agent is disposed. */
-  recordFile?: string;
+  recordFile?: string | undefined;
   /** A recording that answers in place of the tools on the host. */
-  replayFile?: string;
+  replayFile?: string | undefined;
   /** Takes the lines of the log where `logging.file` names no file. Default: standard error. */
-  onLog?: (line: string) => void;
+  onLog?: ((line: string) => void) | undefined;
   /** Takes every entry of the log, whatever `logging` says. */
-  log?: Log;
+  log?: Log | undefined;
 }

@@ -30,7 +30,7 @@ export interface BridgeSettings {
   elicit?: Elicit | undefined;
   hideSecrets: HideSecrets;
   /** Remembers every call. */
-  record?: boolean;
+  record?: boolean | undefined;
   /** A recording that answers in place of all tools. */
   replay?: unknown;
 }
@@ -39,7 +39,7 @@ export interface Bridge {
   invoker: ToolInvoker;
   hostTools: HostTools;
   /** Set when calls are recorded. */
-  recorder?: Recorder;
+  recorder?: Recorder | undefined;
 }
 
 /**

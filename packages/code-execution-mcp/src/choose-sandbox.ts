@@ -37,7 +37,7 @@ export async function chooseProvider(config: Config, oneRun: boolean): Promise<S
 /** What each sandbox that the configuration may mean gives on this host. */
 export async function probeSandboxes(
   config: Config,
-  options: { signal?: AbortSignal },
+  options: { signal?: AbortSignal | undefined },
 ): Promise<{ name: string; probe: SandboxProbe }[]> {
   const { sandboxType } = config.execution;
   const deno = createDenoSandboxProvider();

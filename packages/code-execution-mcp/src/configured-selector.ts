@@ -12,9 +12,9 @@ import {
 /** How tools are searched for with a configuration. */
 export interface SearchReport {
   /** What compares by meaning, in words; absent when only words are compared. */
-  embedder?: string;
+  embedder?: string | undefined;
   /** Why it can't, and the way out. */
-  problem?: string;
+  problem?: string | undefined;
 }
 
 /** The selector that the configuration asks for. */

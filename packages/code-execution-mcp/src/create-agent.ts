@@ -132,7 +132,7 @@ class ConfiguredAgent implements Agent {
     return pipeline.executeCode(code, options);
   }
 
-  async discoverTools(options?: { signal?: AbortSignal }): Promise<CatalogSnapshot> {
+  async discoverTools(options?: { signal?: AbortSignal | undefined }): Promise<CatalogSnapshot> {
     const pipeline = await this.#obtainPipeline();
     return pipeline.discoverTools(options);
   }

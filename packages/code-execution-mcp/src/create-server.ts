@@ -22,14 +22,14 @@ const MS_PER_SECOND = 1_000;
 
 export interface ServerOptions extends AgentOptions {
   /** An agent of your own, which you dispose. Default: one as the configuration wants it, which the server disposes. */
-  agent?: Agent;
+  agent?: Agent | undefined;
   /** Tools of your own beside the server's; their handlers are given the agent and the configuration. */
-  customTools?: readonly AnyCustomTool<Config>[];
+  customTools?: readonly AnyCustomTool<Config>[] | undefined;
   /** Which tools clients see. Default: `server.profile`. */
-  profile?: Profile;
-  state?: StateStore;
+  profile?: Profile | undefined;
+  state?: StateStore | undefined;
   /** Where what is too large for an answer is kept. Default: `results` in the workspace. */
-  results?: ResultStore;
+  results?: ResultStore | undefined;
 }
 
 /** The MCP server of an agent, not listening yet: `runServer` serves it. */
@@ -69,20 +69,20 @@ export type TransportName = "stdio" | "http" | "sse";
 
 export interface RunServerOptions extends ServerOptions {
   /** Default: `stdio`. */
-  transport?: TransportName;
+  transport?: TransportName | undefined;
   /** For `http` and `sse`. Default: `server.host`. */
-  host?: string;
+  host?: string | undefined;
   /** Default: `server.port`. */
-  port?: number;
+  port?: number | undefined;
   /** A server of your own, made by `createServer`. */
-  server?: CemServer;
+  server?: CemServer | undefined;
 }
 
 /** A server that serves. Over HTTP `close` gives calls under way `server.shutdown_grace` to finish. */
 export interface RunningServer {
   readonly server: CemServer;
   /** Where clients connect; absent over stdio. */
-  readonly url?: string;
+  readonly url?: string | undefined;
   /** Resolves once nothing is served any more: it was closed, or over stdio the client went away. */
   readonly closed: Promise<void>;
   close(graceMs?: number): Promise<void>;
@@ -113,7 +113,7 @@ async function serve(
   transport: TransportName,
   server: CemServer,
   options: RunServerOptions,
-): Promise<Serving & { url?: string }> {
+): Promise<Serving & { url?: string | undefined }> {
   const { config } = server;
   const { serveHttp, serveStdio } = await loadServer();
   const logger = await loggerOf(config);

@@ -12,7 +12,7 @@ export interface ImportableServer {
   /** As it would stand in config.yaml. May hold secrets. */
   entry: ServerEntry;
   /** Why it can't be used as it is, or is not taken over. */
-  obstacle?: "exists" | "same-name" | "incomplete";
+  obstacle?: "exists" | "same-name" | "incomplete" | undefined;
   /** What the other program fills in and we can't, such as `${input:token}`. It comes in switched off. */
   unresolved: string[];
 }

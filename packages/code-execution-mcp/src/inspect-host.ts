@@ -41,7 +41,7 @@ export interface HostReport {
  * @throws CemError `CONFIG_INVALID` or `CONFIG_NOT_FOUND`.
  */
 export async function inspectHost(
-  source: ConfigSource & Pick<AgentOptions, "onLog"> & { signal?: AbortSignal } = {},
+  source: ConfigSource & Pick<AgentOptions, "onLog"> & { signal?: AbortSignal | undefined } = {},
 ): Promise<HostReport> {
   const options = source.signal === undefined ? {} : { signal: source.signal };
   const configuration = await loadFrom(source);

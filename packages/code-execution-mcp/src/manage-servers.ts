@@ -16,7 +16,7 @@ import type { GeneratedServer, GenerateOptions } from "./upstream/generate.ts";
 import { openUpstream } from "./upstream/open-upstream.ts";
 
 /** Where the configuration comes from, and where its log goes. */
-export type ServerSource = ConfigSource & Pick<AgentOptions, "onLog"> & { signal?: AbortSignal };
+export type ServerSource = ConfigSource & Pick<AgentOptions, "onLog"> & { signal?: AbortSignal | undefined };
 
 /** Starting a server for the first time may mean downloading it. */
 const FIRST_START_MS = 180_000;
@@ -24,7 +24,7 @@ const FIRST_START_MS = 180_000;
 async function withUpstream<T>(
   source: ServerSource,
   work: (upstream: Upstream, config: Config) => Promise<T>,
-  options: { minConnectTimeoutMs?: number } = {},
+  options: { minConnectTimeoutMs?: number | undefined } = {},
 ): Promise<T> {
   const loaded = await loadFrom(source);
   const upstream = openUpstream(loaded, { onLog: source.onLog, ...options });
@@ -38,10 +38,10 @@ async function withUpstream<T>(
 /**
  * Writes the files of MCP servers' tools. With `isFirstStart` servers have time to be downloaded.
  *
- * @throws CemError `SERVER_UNKNOWN` for a name that is not configured, `CONFIG_INVALID`.
+ * @throws CemError `SERVER_NOT_FOUND` for a name that is not configured, `CONFIG_INVALID`.
  */
 export function generateTools(
-  source: ServerSource & GenerateOptions & { isFirstStart?: boolean } = {},
+  source: ServerSource & GenerateOptions & { isFirstStart?: boolean | undefined } = {},
 ): Promise<GeneratedServer[]> {
   const options = source.isFirstStart === true ? { minConnectTimeoutMs: FIRST_START_MS } : {};
   return withUpstream(source, (upstream) => generateServers(upstream, source), options);
@@ -61,7 +61,9 @@ const LIST_TIMEOUT_MS = 4_000;
  *
  * @param source with `only`, no other server is tried.
  */
-export function listCatalog(source: ServerSource & { only?: string } = {}): Promise<CatalogSnapshot> {
+export function listCatalog(
+  source: ServerSource & { only?: string | undefined } = {},
+): Promise<CatalogSnapshot> {
   const { only } = source;
   return withUpstream(source, async (upstream, config) => {
     if (only === undefined || upstream.servers.has(only)) {
@@ -76,7 +78,7 @@ export function listCatalog(source: ServerSource & { only?: string } = {}): Prom
 /**
  * Signs in to an MCP server through the browser and keeps the sign-in for later.
  *
- * @throws CemError `AUTH_FAILED`, `SERVER_UNKNOWN`.
+ * @throws CemError `AUTH_FAILED`, `SERVER_NOT_FOUND`.
  */
 export function signIn(
   server: string,
@@ -116,7 +118,7 @@ export async function addServers(
 /** What became of a server that was removed. */
 export interface RemovedServer {
   /** The configuration file, where the server was in it. */
-  file?: string;
+  file?: string | undefined;
   /** Generated files that went with it, absolute. */
   removed: string[];
 }
@@ -124,7 +126,7 @@ export interface RemovedServer {
 /**
  * Removes an MCP server from the configuration file, and the files that were generated for it.
  *
- * @throws CemError `SERVER_UNKNOWN` where there is neither.
+ * @throws CemError `SERVER_NOT_FOUND` where there is neither.
  */
 export async function removeServerAndFiles(name: string, source: ServerSource = {}): Promise<RemovedServer> {
   const { directory, isGenerated, known } = await withUpstream(source, async (upstream) => {
@@ -140,7 +142,7 @@ export async function removeServerAndFiles(name: string, source: ServerSource = 
   const edited = removeServer(text ?? "", name);
   if (edited === undefined && !isGenerated) {
     const there = known.length === 0 ? "None is configured." : `There are: ${known.join(", ")}.`;
-    throw new CemError("SERVER_UNKNOWN", `There is no MCP server "${name}". ${there}`, {
+    throw new CemError("SERVER_NOT_FOUND", `There is no MCP server "${name}". ${there}`, {
       details: { server: name, known },
     });
   }
@@ -159,7 +161,7 @@ async function removeFiles(directory: string): Promise<string[]> {
 }
 
 /** The configuration file that holds, or where it would be. */
-async function readConfigText(source: ServerSource): Promise<{ file: string; text?: string }> {
+async function readConfigText(source: ServerSource): Promise<{ file: string; text?: string | undefined }> {
   const named = typeof source.configFile === "string" ? source.configFile : undefined;
   const cwd = path.resolve(source.cwd ?? ".");
   if (named !== undefined && (await stat(path.resolve(cwd, named)).catch(() => undefined)) === undefined) {
@@ -184,6 +186,6 @@ async function replaceFile(file: string, text: string): Promise<void> {
   }
 }
 
-function signalOf({ signal }: ServerSource): { signal?: AbortSignal } {
+function signalOf({ signal }: ServerSource): { signal?: AbortSignal | undefined } {
   return signal === undefined ? {} : { signal };
 }

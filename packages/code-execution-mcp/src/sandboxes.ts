@@ -12,15 +12,15 @@ const MS_PER_SECOND = 1000;
 /** How a sandbox is made, beyond what the configuration says. */
 export interface SandboxOptions extends Pick<SandboxSpec, "hidden" | "hostTools"> {
   /** Makes the sandbox in place of the one that the configuration asks for. */
-  sandboxProvider?: SandboxProvider;
+  sandboxProvider?: SandboxProvider | undefined;
   /** No guest is made ready for a next run. Default: false. */
-  oneRun?: boolean;
+  oneRun?: boolean | undefined;
 }
 
 /**
  * Makes the sandbox that the configuration asks for.
  *
- * @throws CemError `SANDBOX_UNAVAILABLE`, `ISOLATION_TOO_WEAK`, `SANDBOX_POLICY_UNSUPPORTED` or `WORKSPACE_UNUSABLE`.
+ * @throws CemError `SANDBOX_UNAVAILABLE`, `ISOLATION_TOO_WEAK` or `WORKSPACE_UNUSABLE`.
  */
 export async function createSandbox(config: Config, options: SandboxOptions = {}): Promise<Sandbox> {
   const { hidden = [], hostTools = {}, oneRun = false } = options;

@@ -122,7 +122,7 @@ return [await fail({}).catch(say), await echo({ text: 7 } as any).catch(say)];`;
 const say = (error: any) => error.code;
 return [await callTool("odd", "echo", { text: "x" }).catch(say), await callTool("nowhere", "x", {}).catch(say)];`;
     const { value } = await project.agent(servers).executeCode(code);
-    expect(value).toEqual(["TOOL_UNKNOWN", "SERVER_UNKNOWN"]);
+    expect(value).toEqual(["TOOL_NOT_FOUND", "SERVER_NOT_FOUND"]);
   });
 });
 
@@ -206,7 +206,7 @@ describe("tools of a server that can't be used", () => {
       error: { message: expect.stringContaining("is down") },
     });
     const reasonOf = (catalog: Awaited<ReturnType<typeof listCatalog>>) =>
-      catalog.servers[0]?.tools.map(({ unavailable }) => unavailable?.reason)[0];
+      catalog.servers[0]?.tools.map(({ unavailable }) => unavailable?.message)[0];
     expect(reasonOf(await agent.discoverTools())).toContain("is down");
     expect(reasonOf(await listCatalog(project.source({})))).toContain('no MCP server "odd" is configured');
     const off = { odd: { ...odd("plain"), enabled: false } };
@@ -279,7 +279,7 @@ describe("generateTools", () => {
     const project = await makeProject();
     const generating = generateTools({ ...project.source({ weather: odd("plain") }), servers: ["wether"] });
     await expect(generating).rejects.toMatchObject({
-      code: "SERVER_UNKNOWN",
+      code: "SERVER_NOT_FOUND",
       message: expect.stringContaining('Did you mean "weather"?'),
     });
   });

@@ -13,7 +13,9 @@ const MAX_FILE_KB = 1024;
 const FILE_NAMES = ["config.yaml", "config.yml"] as const;
 
 /** Finds `config.yaml` or `config.yml` in a folder. */
-export async function findConfigFile(folder: string): Promise<{ file?: string; warnings: string[] }> {
+export async function findConfigFile(
+  folder: string,
+): Promise<{ file?: string | undefined; warnings: string[] }> {
   const found: string[] = [];
   for (const name of FILE_NAMES) {
     const file = resolve(folder, name);
@@ -27,7 +29,11 @@ export async function findConfigFile(folder: string): Promise<{ file?: string; w
 
 /** @throws CemError `CONFIG_NOT_FOUND`, or `CONFIG_INVALID` when it can't be read as a file. */
 export async function readConfigFile(
-  { file, namedBy, ofFolder = false }: { file: string; namedBy?: string; ofFolder?: boolean },
+  {
+    file,
+    namedBy,
+    ofFolder = false,
+  }: { file: string; namedBy?: string | undefined; ofFolder?: boolean | undefined },
   signal?: AbortSignal,
 ): Promise<Layer> {
   const name = basename(file);

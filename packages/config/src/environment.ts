@@ -14,7 +14,7 @@ export interface EnvironmentSource {
   from: "environment" | ".env";
   variables: Variables;
   /** See {@link Origin.ofFolder}. */
-  ofFolder?: boolean;
+  ofFolder?: boolean | undefined;
 }
 
 /** Reads the variables that are settings. Of the keys of providers, the one of the provider in use. */

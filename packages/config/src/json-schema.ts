@@ -6,8 +6,8 @@ const SCHEMA_URI = "http://json-schema.org/draft-07/schema#";
 
 type Node = {
   [keyword: string]: unknown;
-  properties?: Record<string, Node>;
-  required?: string[];
+  properties?: Record<string, Node> | undefined;
+  required?: string[] | undefined;
   type?: unknown;
 };
 

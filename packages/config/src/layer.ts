@@ -7,18 +7,18 @@ export interface Origin {
   /** For people: `default`, `config.yaml:12`, `environment LLM_MODEL`, `.env LLM_MODEL`, `argument`. */
   label: string;
   /** Absolute path of config.yaml. */
-  file?: string;
-  line?: number;
-  variable?: string;
+  file?: string | undefined;
+  line?: number | undefined;
+  variable?: string | undefined;
   /** It stands in a file of the working folder that nobody named, and so may be a stranger's. */
-  ofFolder?: true;
+  ofFolder?: true | undefined;
 }
 
 /** Where in its source a value stands, and what it is called there. */
 export interface SettingOrigin {
   path: string;
   origin: Origin;
-  position?: Position;
+  position?: Position | undefined;
 }
 
 /** Values from one source, under their TypeScript names, not checked yet. */
@@ -52,7 +52,11 @@ export function setPath(values: Record<string, unknown>, keys: readonly string[]
   setPath(values[key] as Record<string, unknown>, rest, value);
 }
 
-export function problemAt(place: SettingOrigin, message: string, more: Partial<ConfigProblem> = {}): ConfigProblem {
+export function problemAt(
+  place: SettingOrigin,
+  message: string,
+  more: Partial<ConfigProblem> = {},
+): ConfigProblem {
   const { origin, path, position } = place;
   return {
     origin: origin.label,

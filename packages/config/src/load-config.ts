@@ -88,11 +88,11 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
 }
 
 interface ChosenFile {
-  file?: string;
+  file?: string | undefined;
   /** Who named it, for the error when it is missing. */
-  namedBy?: string;
+  namedBy?: string | undefined;
   /** It was found, not named by the user. */
-  ofFolder?: boolean;
+  ofFolder?: boolean | undefined;
   warnings: string[];
 }
 

@@ -9,19 +9,19 @@ export interface Position {
 
 /** A value as it was written, with the places of everything in it. */
 export type Located =
-  | { kind: "mapping"; entries: LocatedEntry[]; position?: Position }
-  | { kind: "list"; items: Located[]; position?: Position }
+  | { kind: "mapping"; entries: LocatedEntry[]; position?: Position | undefined }
+  | { kind: "list"; items: Located[]; position?: Position | undefined }
   | {
       kind: "scalar";
       value: unknown;
       /** The text it was written as, where that was without quotes. */
-      source?: string;
-      position?: Position;
+      source?: string | undefined;
+      position?: Position | undefined;
     };
 
 export interface LocatedEntry {
   key: string;
-  keyPosition?: Position;
+  keyPosition?: Position | undefined;
   value: Located;
 }
 

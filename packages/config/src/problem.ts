@@ -13,15 +13,15 @@ export interface ConfigProblem {
   path: string;
   message: string;
   /** Absolute path. */
-  file?: string;
+  file?: string | undefined;
   /** 1-based. */
-  line?: number;
-  column?: number;
-  variable?: string;
+  line?: number | undefined;
+  column?: number | undefined;
+  variable?: string | undefined;
   /** The bad value as JSON, cut. Absent for secrets and whole sections. */
-  value?: string;
-  allowed?: string;
-  suggestion?: string;
+  value?: string | undefined;
+  allowed?: string | undefined;
+  suggestion?: string | undefined;
 }
 
 /** A value for a message: as JSON, one line, not long. */

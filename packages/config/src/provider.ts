@@ -9,7 +9,7 @@ export interface Provider {
   name: string;
   variable: string;
   /** Set when nobody named it and a variable gave it away. */
-  deducedFrom?: string;
+  deducedFrom?: string | undefined;
 }
 
 /** The provider that will hold, before the environment is read: which of the keys is meant depends on it. */

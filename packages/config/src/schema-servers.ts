@@ -8,9 +8,9 @@ interface ServerBase {
   /** Seconds. */
   timeout: number;
   /** Calls under way at once. */
-  concurrency?: number;
+  concurrency?: number | undefined;
   /** Which generation of the protocol to speak. */
-  protocol?: "auto" | "legacy" | "2026-07-28";
+  protocol?: "auto" | "legacy" | "2026-07-28" | undefined;
   metadata: Record<string, unknown>;
 }
 
@@ -20,7 +20,7 @@ export interface StdioServerSetting extends ServerBase {
   command: string;
   args: string[];
   env: Record<string, Secret>;
-  cwd?: string;
+  cwd?: string | undefined;
 }
 
 /** A server that is reached by URL. `auto`: Streamable HTTP, and SSE where that is refused. */
@@ -28,25 +28,25 @@ export interface RemoteServerSetting extends ServerBase {
   connectionType: "auto" | "http" | "sse";
   url: string;
   headers: Record<string, Secret>;
-  auth?: ServerAuthSetting;
+  auth?: ServerAuthSetting | undefined;
 }
 
 /** How to sign in to a server: a person through the browser, or this machine with its own secret. */
 export type ServerAuthSetting =
   | {
       kind: "authorization-code";
-      clientId?: string;
-      clientSecret?: Secret;
-      scopes?: string[];
-      clientMetadataUrl?: string;
-      callbackPort?: number;
+      clientId?: string | undefined;
+      clientSecret?: Secret | undefined;
+      scopes?: string[] | undefined;
+      clientMetadataUrl?: string | undefined;
+      callbackPort?: number | undefined;
     }
   | {
       kind: "client-credentials";
       clientId: string;
       clientSecret: Secret;
       issuer: string;
-      scopes?: string[];
+      scopes?: string[] | undefined;
     };
 
 export type McpServerSetting = StdioServerSetting | RemoteServerSetting;

@@ -4,12 +4,12 @@ import { Secret } from "./secret.ts";
 /** What the schema knows of a setting beyond its type. */
 export interface SettingTraits {
   /** A path on the host, made absolute when the configuration is loaded. */
-  path?: boolean;
-  secret?: boolean;
+  path?: boolean | undefined;
+  secret?: boolean | undefined;
   /** Why it has no effect yet. */
-  pending?: string;
+  pending?: string | undefined;
   /** What it takes, in words, where the type does not say it. */
-  allowed?: string;
+  allowed?: string | undefined;
 }
 
 export const settingTraits = z.registry<SettingTraits>();

@@ -20,7 +20,7 @@ export interface Setting {
   secret: boolean;
   isPath: boolean;
   /** Why it has no effect yet. */
-  pending?: string;
+  pending?: string | undefined;
 }
 
 /** A group of settings. */

@@ -9,7 +9,7 @@ const TITLE = [
 
 export interface TemplateOptions {
   /** Path or URL of the JSON Schema, for editors with a YAML language server. Default: no such line. */
-  schema?: string;
+  schema?: string | undefined;
 }
 
 /** A config.yaml with every setting, its default and what it does. Loading it gives the defaults. */

@@ -3,7 +3,7 @@ export interface Variable {
   /** The setting it sets. */
   path: string;
   /** Only for this `llm.provider`. */
-  provider?: "openai" | "azure_openai" | "anthropic";
+  provider?: "openai" | "azure_openai" | "anthropic" | undefined;
 }
 
 /** Names the configuration file. No setting. */

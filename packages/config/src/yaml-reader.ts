@@ -150,8 +150,8 @@ class Converter {
     if (anchor !== undefined) this.#anchors.set(anchor, node);
   }
 
-  #position(node: unknown): { position?: Position } {
-    const range = (node as { range?: [number, number, number] | null } | null)?.range;
+  #position(node: unknown): { position?: Position | undefined } {
+    const range = (node as { range?: [number, number, number] | null | undefined } | null)?.range;
     const { line, column } = this.#at(range?.[0]);
     return line === undefined || column === undefined ? {} : { position: { line, column } };
   }

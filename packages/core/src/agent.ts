@@ -33,7 +33,7 @@ export interface ContextTokens {
    * What a model read and wrote for the code itself: the prompts and answers of the one that wrote it, or the given
    * code. Absent for code by rules, which costs none.
    */
-  spent?: number;
+  spent?: number | undefined;
 }
 
 /** `before`: types are checked before the code runs, and errors stop it. `off`: they are not checked. */
@@ -54,7 +54,7 @@ export interface TaskResult {
   origin: "rules" | "llm" | "given";
   selectedTools: SelectedTool[];
   /** How they were found: `by words only: no embedding model is set`. */
-  selectionNotes?: readonly string[];
+  selectionNotes?: readonly string[] | undefined;
   /** How many tools there were to choose from. */
   availableTools: number;
   toolCalls: ToolCallRecord[];
@@ -64,11 +64,11 @@ export interface TaskResult {
   timings: Partial<Record<Stage | "total", number>>;
   contextTokens: ContextTokens;
   /** What writing the code cost, over all tries. Absent where no model was asked. */
-  usage?: GenerationUsage;
+  usage?: GenerationUsage | undefined;
   /** How often code was written for the task. Absent for given code. */
-  attempts?: number;
+  attempts?: number | undefined;
   /** What a person should know of how the code came about. */
-  notes?: readonly string[];
+  notes?: readonly string[] | undefined;
 }
 
 /** What happens while a task runs, in order. */
@@ -89,10 +89,16 @@ export type AgentEvent =
       available: number;
       ms: number;
       /** How they were found. */
-      notes?: readonly string[];
+      notes?: readonly string[] | undefined;
     }
   | ({ type: "generating" } & GenerationProgress)
-  | { type: "generated"; code: string; origin: "rules" | "llm"; ms: number; notes?: readonly string[] }
+  | {
+      type: "generated";
+      code: string;
+      origin: "rules" | "llm";
+      ms: number;
+      notes?: readonly string[] | undefined;
+    }
   /** A try failed and the code is written anew. `attempt` counts from 2. */
   | { type: "repairing"; attempt: number; reason: string }
   | { type: "generation-refused"; steps: readonly UnfilledStep[]; nearest: SelectedTool[]; ms: number }
@@ -103,27 +109,27 @@ export type AgentEvent =
   | { type: "finished"; result: TaskResult };
 
 export interface ExecuteOptions {
-  signal?: AbortSignal;
-  onEvent?: (event: AgentEvent) => void;
-  limits?: Partial<RunLimits>;
+  signal?: AbortSignal | undefined;
+  onEvent?: ((event: AgentEvent) => void) | undefined;
+  limits?: Partial<RunLimits> | undefined;
   /** Default: the agent's own, for given code and for a model's. Code by rules is checked only when this asks for it. */
-  typeCheck?: TypeCheckMode;
+  typeCheck?: TypeCheckMode | undefined;
   /** What a model may answer a task with. Default: `auto`. */
-  mode?: GenerationMode;
+  mode?: GenerationMode | undefined;
   /** What a model that writes the code should know beyond the task: earlier results, names of files. */
-  context?: string;
+  context?: string | undefined;
   /** Asks the user of this run what a tool wants to know. Default: the agent's own way to ask. */
-  onElicit?: Elicit;
+  onElicit?: Elicit | undefined;
   /** Whose run this is: runs of two sessions never share a guest. Default: the agent's own session. */
-  session?: string;
+  session?: string | undefined;
 }
 
 export interface SearchOptions {
   /** The most tools to return. */
-  limit?: number;
-  signal?: AbortSignal;
+  limit?: number | undefined;
+  signal?: AbortSignal | undefined;
   /** Hears how the tools were found: `by words only: no embedding model is set`. */
-  onNote?: (note: string) => void;
+  onNote?: ((note: string) => void) | undefined;
 }
 
 /** The whole way from a task to its result. */
@@ -131,7 +137,7 @@ export interface Agent {
   readonly specificationVersion: "v1";
   executeTask(task: string, options?: ExecuteOptions): Promise<TaskResult>;
   executeCode(code: string, options?: ExecuteOptions): Promise<TaskResult>;
-  discoverTools(options?: { signal?: AbortSignal }): Promise<CatalogSnapshot>;
+  discoverTools(options?: { signal?: AbortSignal | undefined }): Promise<CatalogSnapshot>;
   /** Ranks all tools for a query, best first. */
   searchTools(query: string, options?: SearchOptions): Promise<RankedTool[]>;
   /** What its sandbox holds and did. Absent or `undefined`: nothing has run yet, or nobody counts. */

@@ -12,7 +12,7 @@ export type ElicitRequest = { server: string; message: string; signal: AbortSign
 );
 
 export type ElicitAnswer =
-  | { action: "accept"; content?: Record<string, string | number | boolean | string[]> }
+  | { action: "accept"; content?: Record<string, string | number | boolean | string[]> | undefined }
   | { action: "decline" }
   | { action: "cancel" };
 

@@ -1,3 +1,5 @@
+import type { ErrorCode } from "./error-codes.ts";
+
 const BRAND = Symbol.for("@cem/core.error");
 
 /** Facts about an error that a program can read. Never holds a secret. */
@@ -5,24 +7,24 @@ export type ErrorDetails = Readonly<Record<string, unknown>>;
 
 export interface CemErrorOptions {
   /** Numbers, names and places, for programs. */
-  details?: ErrorDetails;
-  /** What led to this error; kept as it is. */
+  details?: ErrorDetails | undefined;
+  /** The error that led to this one. */
   cause?: unknown;
 }
 
 /**
- * The base of every error this project throws. `code` is stable and may be matched on; the message is for
- * people and says what happened and what to do next.
+ * The base of every error this project throws. Its message is for people and says what happened with its numbers.
  *
  * Recognise one with {@link CemError.isInstance}, which also holds across copies of this package.
  */
 export class CemError extends Error {
   override readonly name: string = "CemError";
-  /** Stable, upper case, words joined by underscores: `CONFIG_INVALID`. */
-  readonly code: string;
+  /** The stable code that programs may match on. */
+  readonly code: ErrorCode;
   readonly details: ErrorDetails;
 
-  constructor(code: string, message: string, options: CemErrorOptions = {}) {
+  /** @param code - One of {@link ERROR_CODES}, or a code of your own in the same form: upper case, underscores. */
+  constructor(code: ErrorCode, message: string, options: CemErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.details = options.details ?? {};
@@ -34,14 +36,16 @@ export class CemError extends Error {
   }
 }
 
-/** An error as a result carries it: plain data, ready for JSON. */
+/** An error as plain data, ready for JSON. */
 export interface ErrorInfo {
-  code: string;
+  code: ErrorCode;
   message: string;
   details: ErrorDetails;
+  /** What helps: a setting, an option or a command. Only a face adds it, since only a face knows its reader. */
+  hint?: string | undefined;
 }
 
-/** Turns whatever was thrown into plain data. An error that is not ours gets the code `UNEXPECTED`. */
+/** Turns whatever was thrown into plain data. An exception that is no {@link CemError} gets the code `UNEXPECTED`. */
 export function toErrorInfo(thrown: unknown): ErrorInfo {
   if (CemError.isInstance(thrown)) {
     return { code: thrown.code, message: thrown.message, details: thrown.details };

@@ -7,8 +7,8 @@ export interface EarlierCall {
   server: string;
   tool: string;
   /** As JSON text, perhaps only its beginning. */
-  args?: string;
-  result?: string;
+  args?: string | undefined;
+  result?: string | undefined;
   ok: boolean;
 }
 
@@ -16,12 +16,12 @@ export interface EarlierCall {
 export interface GenerateFeedback {
   code: string;
   /** Why the code was not run. */
-  findings?: readonly Finding[];
+  findings?: readonly Finding[] | undefined;
   /** Why the run failed. */
-  error?: ErrorInfo;
-  output?: string;
+  error?: ErrorInfo | undefined;
+  output?: string | undefined;
   /** The calls that already happened, so that writes are not repeated blindly. */
-  calls?: readonly EarlierCall[];
+  calls?: readonly EarlierCall[] | undefined;
 }
 
 /** What writing the code cost. */
@@ -31,7 +31,7 @@ export interface GenerationUsage {
   inputTokens: number;
   outputTokens: number;
   /** In US dollars. Absent where the price is not known. */
-  cost?: number;
+  cost?: number | undefined;
 }
 
 /**
@@ -52,15 +52,15 @@ export interface GenerateRequest {
   /** The tools and skills the code may use. */
   tools: readonly ToolDefinition[];
   /** Default: `auto`. Rules, which cost no tokens, always write code. */
-  mode?: GenerationMode;
+  mode?: GenerationMode | undefined;
   /** What the caller knows beyond the task: earlier results, names of files. */
-  context?: string;
+  context?: string | undefined;
   /** Earlier tries, oldest first. */
-  feedback?: readonly GenerateFeedback[];
+  feedback?: readonly GenerateFeedback[] | undefined;
   /** What earlier tries at this task cost, which counts against a budget. */
-  spent?: GenerationUsage;
-  onProgress?: (progress: GenerationProgress) => void;
-  signal?: AbortSignal;
+  spent?: GenerationUsage | undefined;
+  onProgress?: ((progress: GenerationProgress) => void) | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 /** Code that is ready for review. */
@@ -70,9 +70,9 @@ export interface GeneratedCode {
   origin: "rules" | "llm";
   /** The tools the code calls, a subset of the request's. */
   uses: readonly ToolDefinition[];
-  usage?: GenerationUsage;
+  usage?: GenerationUsage | undefined;
   /** What a person should know of how the code came about: that a model failed and the rules took over. */
-  notes?: readonly string[];
+  notes?: readonly string[] | undefined;
 }
 
 /** One part of a task that can't be done, and why. */
@@ -81,19 +81,21 @@ export interface UnfilledStep {
   step: string;
   /** `no-tool`: nothing here can do it. `missing-argument`: a tool fits, the text lacks a value it needs. */
   reason: "no-tool" | "missing-argument";
-  tool?: string;
-  argument?: string;
+  tool?: string | undefined;
+  argument?: string | undefined;
   /** What to say or add, in one sentence. */
   hint: string;
+  /** Why the tool that fits can't be called now. */
+  unavailable?: ErrorInfo | undefined;
 }
 
 /** No code: something would have had to be invented. Nothing ran. */
 export interface GenerationRefused {
   status: "refused";
   steps: readonly UnfilledStep[];
-  usage?: GenerationUsage;
+  usage?: GenerationUsage | undefined;
   /** As of generated code. */
-  notes?: readonly string[];
+  notes?: readonly string[] | undefined;
 }
 
 /** Writes the code for a task. */

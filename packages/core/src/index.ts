@@ -1,6 +1,10 @@
 export type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
+export { ERROR_CODES } from "./error-codes.ts";
+export type { ErrorCode, KnownErrorCode } from "./error-codes.ts";
 export { CemError, toErrorInfo } from "./errors.ts";
 export type { CemErrorOptions, ErrorDetails, ErrorInfo } from "./errors.ts";
+export { callAborted, resultNotJson, resultTooLarge, serverNotFound, toolNotFound } from "./failures.ts";
+export type { FailedTool, KnownNames } from "./failures.ts";
 export { toolId } from "./tools.ts";
 export type {
   CatalogSnapshot,

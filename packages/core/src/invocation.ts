@@ -14,11 +14,11 @@ export type ToolResult = { ok: true; value: JsonValue } | { ok: false; error: Er
 export interface InvokeContext {
   signal: AbortSignal;
   /** Told `true` when a person has been asked something and `false` once they have answered; the run's clock stands still between. */
-  onWaiting?: (waiting: boolean) => void;
+  onWaiting?: ((waiting: boolean) => void) | undefined;
   /** Asks the user whose run it is. Absent: the run has none of its own. */
-  elicit?: Elicit;
+  elicit?: Elicit | undefined;
   /** Whose run it is: two sessions may be two users. */
-  session?: string;
+  session?: string | undefined;
 }
 
 /** The host side of the bridge. Must not throw for a call that merely fails: that is a result. */
@@ -34,7 +34,7 @@ export interface ToolCallRecord {
   ms: number;
   ok: boolean;
   /** The beginning of the arguments as JSON. Left out of results: only a model that mends its code is told. */
-  args?: string;
+  args?: string | undefined;
   /** The beginning of what it resolved to, as JSON. Left out of results likewise. */
-  result?: string;
+  result?: string | undefined;
 }

@@ -31,9 +31,12 @@ export interface ResultStore {
   /**
    * Reads a piece of what was kept, by the `path` of its handle.
    *
-   * @throws CemError `RESULT_UNKNOWN` where nothing is kept under that path.
+   * @throws CemError `RESULT_NOT_FOUND` where nothing is kept under that path.
    */
-  read(path: string, range?: { offset?: number; limit?: number }): Promise<ResultPage>;
+  read(
+    path: string,
+    range?: { offset?: number | undefined; limit?: number | undefined },
+  ): Promise<ResultPage>;
 }
 
 const KINDS: ReadonlySet<unknown> = new Set(["image", "audio", "resource", "text", "json"]);

@@ -6,15 +6,15 @@ export interface Finding {
   severity: "error" | "warning";
   message: string;
   /** 1-based place in the code. */
-  line?: number;
-  column?: number;
+  line?: number | undefined;
+  column?: number | undefined;
 }
 
 export interface ReviewRequest {
   code: string;
   /** Every tool the code may import. */
   tools: readonly ToolDefinition[];
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 export interface Verdict {

@@ -47,18 +47,18 @@ export type NetworkPolicy = "none" | "all" | { hosts: readonly string[] };
 export interface SandboxSpec {
   /** Absolute path on the host of what the guest sees as `/workspace`, read-write. */
   workspaceDir: string;
-  mounts?: readonly Mount[];
+  mounts?: readonly Mount[] | undefined;
   /** Absolute guest paths of files in mounts that the guest must neither read nor import. */
-  hidden?: readonly string[];
+  hidden?: readonly string[] | undefined;
   /**
    * Tools behind the invoker that no file stands for: code imports them all the same, from
    * `./servers/<server>/index.ts`. By server, the names of its tools, which are valid identifiers.
    */
-  hostTools?: Readonly<Record<string, readonly string[]>>;
-  network?: NetworkPolicy;
-  limits?: Partial<RunLimits>;
+  hostTools?: Readonly<Record<string, readonly string[]>> | undefined;
+  network?: NetworkPolicy | undefined;
+  limits?: Partial<RunLimits> | undefined;
   /** Refuse to start below this level. */
-  minIsolation?: IsolationLevel;
+  minIsolation?: IsolationLevel | undefined;
 }
 
 export interface OutputChunk {
@@ -70,17 +70,17 @@ export interface RunRequest {
   /** TypeScript. Ends in `export default`, or returns at the top level, what the run resolves to. */
   code: string;
   /** Where calls to host tools go. Absent: there are none, and each such call fails in the guest. */
-  invoker?: ToolInvoker;
+  invoker?: ToolInvoker | undefined;
   /** Overrides the sandbox's own limits for this run. */
-  limits?: Partial<RunLimits>;
+  limits?: Partial<RunLimits> | undefined;
   /**
    * Whose run this is. Runs of one session may share a guest, one after another, where the sandbox is set to; runs of
    * two sessions never do. Absent: the run has a guest to itself. Runs that wait take turns by it.
    */
-  session?: string;
-  onOutput?: (chunk: OutputChunk) => void;
-  onToolCall?: (record: ToolCallRecord) => void;
-  signal?: AbortSignal;
+  session?: string | undefined;
+  onOutput?: ((chunk: OutputChunk) => void) | undefined;
+  onToolCall?: ((record: ToolCallRecord) => void) | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 /** An error inside the guest, with places in the user's own code. */
@@ -89,10 +89,10 @@ export interface GuestError {
   name: string;
   message: string;
   /** 1-based line and column in the code as given. Absent when the error arose elsewhere. */
-  line?: number;
-  column?: number;
+  line?: number | undefined;
+  column?: number | undefined;
   /** The user's frames only, one per line. */
-  stack?: string;
+  stack?: string | undefined;
 }
 
 /** What every outcome tells. */
@@ -186,7 +186,7 @@ export interface SandboxProvider {
   readonly specificationVersion: "v1";
   readonly name: string;
   /** Tries what isolation this host really gives. Remembered within the process. */
-  probe(options?: { signal?: AbortSignal }): Promise<SandboxProbe>;
-  /** @throws CemError `SANDBOX_UNAVAILABLE`, `ISOLATION_TOO_WEAK` or `SANDBOX_POLICY_UNSUPPORTED`. */
-  create(spec: SandboxSpec, options?: { signal?: AbortSignal }): Promise<Sandbox>;
+  probe(options?: { signal?: AbortSignal | undefined }): Promise<SandboxProbe>;
+  /** @throws CemError `SANDBOX_UNAVAILABLE` or `ISOLATION_TOO_WEAK`. */
+  create(spec: SandboxSpec, options?: { signal?: AbortSignal | undefined }): Promise<Sandbox>;
 }

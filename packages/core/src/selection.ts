@@ -12,10 +12,10 @@ export interface SelectRequest {
   task: string;
   tools: readonly ToolDefinition[];
   /** The most tools to return. */
-  limit?: number;
-  signal?: AbortSignal;
+  limit?: number | undefined;
+  signal?: AbortSignal | undefined;
   /** Hears from `search` what `select` says in its `notes`. */
-  onNote?: (note: string) => void;
+  onNote?: ((note: string) => void) | undefined;
 }
 
 export interface Selection {
@@ -24,7 +24,7 @@ export interface Selection {
   /** The best of those left out, for "did you mean". */
   nearest: RankedTool[];
   /** How it was chosen, for people: `by words only: no embedding model is set`. */
-  notes?: string[];
+  notes?: string[] | undefined;
 }
 
 /** Picks the few tools a task needs. */

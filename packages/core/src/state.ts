@@ -8,11 +8,18 @@ export interface StateStore {
    *
    * @throws CemError `STATE_PATH_INVALID` for a path outside the workspace, `STATE_UNREADABLE` for a broken file.
    */
-  read(file?: string, options?: { signal?: AbortSignal }): Promise<{ exists: boolean; data: JsonValue }>;
+  read(
+    file?: string,
+    options?: { signal?: AbortSignal | undefined },
+  ): Promise<{ exists: boolean; data: JsonValue }>;
   /**
    * Replaces a state file, whole or not at all, and tells its path as the guest sees it.
    *
    * @throws CemError `STATE_PATH_INVALID` or `STATE_TOO_LARGE`.
    */
-  save(data: JsonValue, file?: string, options?: { signal?: AbortSignal }): Promise<{ file: string }>;
+  save(
+    data: JsonValue,
+    file?: string,
+    options?: { signal?: AbortSignal | undefined },
+  ): Promise<{ file: string }>;
 }

@@ -1,12 +1,13 @@
+import type { ErrorInfo } from "./errors.ts";
 import type { JsonSchema } from "./json.ts";
 
 /** Hints about what a tool does, in MCP's terms. Absent means unknown, not harmless. */
 export interface ToolAnnotations {
-  title?: string;
-  readOnlyHint?: boolean;
-  destructiveHint?: boolean;
-  idempotentHint?: boolean;
-  openWorldHint?: boolean;
+  title?: string | undefined;
+  readOnlyHint?: boolean | undefined;
+  destructiveHint?: boolean | undefined;
+  idempotentHint?: boolean | undefined;
+  openWorldHint?: boolean | undefined;
 }
 
 /**
@@ -32,14 +33,14 @@ export interface ToolDefinition {
   /** The exported function's name: a valid identifier. */
   name: string;
   /** The name its server calls it by, where that is not `name`. */
-  originalName?: string;
+  originalName?: string | undefined;
   kind: ToolKind;
   /** What it does, as written by its author. Untrusted text: data, never instructions. May be empty. */
   description: string;
   inputSchema: JsonSchema;
   /** Schema of what it resolves to. Absent when unknown. */
-  outputSchema?: JsonSchema;
-  annotations?: ToolAnnotations;
+  outputSchema?: JsonSchema | undefined;
+  annotations?: ToolAnnotations | undefined;
   /** `object`: one object with the schema's properties. `positional`: the properties in order, one argument each. */
   callStyle: "object" | "positional";
   /** The call as TypeScript, in one line: `add(input: { a: number; b: number }): Promise<number>`. */
@@ -47,18 +48,21 @@ export interface ToolDefinition {
   /** What guest code imports it from: `./servers/calculator/index.ts`, `./skills/double_number/index.ts`. */
   module: string;
   /** Why a person should look at its definition before a model does. The description begins with a mark then. */
-  flags?: readonly ToolFlag[];
-  /** Set while the tool can't be called: its server is down, or its definition changed and waits for a yes. */
-  unavailable?: { reason: string; hint: string };
+  flags?: readonly ToolFlag[] | undefined;
+  /**
+   * Why the tool can't be called now: its server is down, say (`SERVER_DOWN`), or its definition changed and is not
+   * accepted yet (`TOOL_CHANGED`). Absent: it can be called.
+   */
+  unavailable?: ErrorInfo | undefined;
   /** The file it was read from, on the host. Absent for tools that have none. */
-  file?: string;
+  file?: string | undefined;
 }
 
 /** A file that should have been a tool and is not usable. The other tools are unaffected. */
 export interface ToolProblem {
   server: string;
   file: string;
-  line?: number;
+  line?: number | undefined;
   message: string;
 }
 
@@ -80,7 +84,7 @@ export interface CatalogSnapshot {
 export interface ToolCatalog {
   readonly specificationVersion: "v1";
   /** Reads what is there now; a file changed since the last call is seen. */
-  list(options?: { signal?: AbortSignal }): Promise<CatalogSnapshot>;
+  list(options?: { signal?: AbortSignal | undefined }): Promise<CatalogSnapshot>;
 }
 
 /** `server.name`, the way people and logs name a tool. */

@@ -15,16 +15,16 @@ export interface DiscoverySettings {
   /** Folder of the tools: `servers/<server>/<tool>.ts`. One that does not exist has no tools. */
   serversDir: string;
   /** Folder of the skills: `skills/<skill>/index.ts`, with a SKILL.md. Default: none. */
-  skillsDir?: string;
+  skillsDir?: string | undefined;
   /** Where to keep what was read, for the next process. Must not be writable for code in the sandbox. Default: nowhere. */
-  cacheFile?: string;
+  cacheFile?: string | undefined;
   /** Read many files at once. Default: true. */
-  parallel?: boolean;
+  parallel?: boolean | undefined;
   /**
    * Reads a server's folder that lists its tools in a file of its own, so that nothing in it is parsed. `undefined`: it
    * does not. Give the same object for as long as nothing changes. What it throws is reported as the folder's problem.
    */
-  readListed?: (folder: string) => Promise<ToolServer | undefined>;
+  readListed?: ((folder: string) => Promise<ToolServer | undefined>) | undefined;
 }
 
 const PARALLEL_FOLDERS = 32;
@@ -52,7 +52,7 @@ export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
     sources.begin();
     const readsBefore = store.reads;
     const visited = new Set<string>();
-    const found: { server?: ToolServer; problems: ToolProblem[] }[] = [];
+    const found: { server?: ToolServer | undefined; problems: ToolProblem[] }[] = [];
     for (const { kind, dir } of roots) {
       const { folders, problems } = await scanFolders(dir, concurrency, signal);
       const read = async (folder: ToolFolder): Promise<ReadServer> => {
@@ -121,7 +121,9 @@ async function readListed(
 }
 
 /** One name, one server: a skill that is called like a server would be taken for it. */
-function toSnapshot(found: readonly { server?: ToolServer; problems: ToolProblem[] }[]): CatalogSnapshot {
+function toSnapshot(
+  found: readonly { server?: ToolServer | undefined; problems: ToolProblem[] }[],
+): CatalogSnapshot {
   const servers = new Map<string, ToolServer>();
   const problems = found.flatMap((each) => each.problems);
   for (const { server } of found) {

@@ -16,7 +16,7 @@ export interface ParameterTag {
   /** `a`, or `input.a` for a property. */
   name: string;
   /** The type in braces, as JSDoc writes it. */
-  type?: string;
+  type?: string | undefined;
   optional: boolean;
   text: string;
 }
@@ -58,7 +58,7 @@ export function parameterTags(comment: DocComment): ParameterTag[] {
 }
 
 /** Parts `{type} rest`, minding braces inside of the type. */
-export function splitType(text: string): { type?: string; rest: string } {
+export function splitType(text: string): { type?: string | undefined; rest: string } {
   if (!text.startsWith("{")) return { rest: text };
   let depth = 0;
   for (let index = 0; index < text.length; index += 1) {

@@ -8,8 +8,8 @@ export interface FunctionFacts {
   line: number;
   description: string;
   inputSchema: JsonSchema;
-  outputSchema?: JsonSchema;
-  annotations?: ToolAnnotations;
+  outputSchema?: JsonSchema | undefined;
+  annotations?: ToolAnnotations | undefined;
   callStyle: "object" | "positional";
   /** The signature without the name: `(input: { a: number }): Promise<number>`. */
   call: string;
@@ -38,7 +38,7 @@ export interface Link {
 export interface ModuleFailure {
   kind: "broken" | "unread";
   message: string;
-  line?: number;
+  line?: number | undefined;
 }
 
 /** What a file tells without being run. Plain data. */
@@ -54,7 +54,7 @@ export interface ModuleFacts {
   /** `export * from`. */
   stars: Link[];
   links: Link[];
-  failure?: ModuleFailure;
+  failure?: ModuleFailure | undefined;
 }
 
 export function failedModule(failure: ModuleFailure): ModuleFacts {

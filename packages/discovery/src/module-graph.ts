@@ -16,14 +16,14 @@ export interface BrokenLink {
   file: string;
   /** The file that can't be imported. */
   target: string;
-  line?: number;
+  line?: number | undefined;
   message: string;
 }
 
 /** A file on the way, and the import that led to it. */
 interface Visit {
   file: string;
-  from?: { file: string; line: number; specifier: string };
+  from?: { file: string; line: number; specifier: string } | undefined;
 }
 
 /** How files of a server hang together when they run. */

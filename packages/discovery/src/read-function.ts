@@ -107,7 +107,7 @@ function readResult(
   { node, load }: FunctionSource,
   scope: Scope,
   comment: DocComment,
-): { schema?: JsonSchema; text: string } {
+): { schema?: JsonSchema | undefined; text: string } {
   const documented = splitType(tagText(comment, "returns", "return") ?? "");
   const annotated = annotatedType(node.returnType);
   const type = annotated ?? (documented.type === undefined ? undefined : parseJsDocType(documented.type));

@@ -42,7 +42,9 @@ export function allowsUndefined(type: TSType): boolean {
   );
 }
 
-function readMember(member: Node): { name: string; type?: TSType; isOptional: boolean } | undefined {
+function readMember(
+  member: Node,
+): { name: string; type?: TSType | undefined; isOptional: boolean } | undefined {
   if (
     member.type !== "TSPropertySignature" &&
     member.type !== "TSMethodSignature" &&

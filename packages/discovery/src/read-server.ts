@@ -6,7 +6,7 @@ import type { ToolFolder } from "./scan-folders.ts";
 
 export interface ReadServer {
   /** Absent when the folder holds nothing that is meant to be a tool. */
-  server?: ToolServer;
+  server?: ToolServer | undefined;
   problems: ToolProblem[];
 }
 

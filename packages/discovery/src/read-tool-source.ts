@@ -5,7 +5,7 @@ import { parseSourceModule } from "./source-module.ts";
 /** The exported functions of some source, or why it can't be read. */
 export type ParsedToolSource =
   | { ok: true; functions: FunctionFacts[] }
-  | { ok: false; message: string; line?: number };
+  | { ok: false; message: string; line?: number | undefined };
 
 /** Reads the exported functions of one piece of TypeScript or JavaScript. Types from other files are taken as unknown. */
 export function readToolSource(code: string): ParsedToolSource {

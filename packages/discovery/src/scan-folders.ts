@@ -12,9 +12,9 @@ export interface ToolFolder {
   /** Names of the source files in it that count, sorted. */
   files: string[];
   /** index.ts or its like, where there is one. */
-  index?: string;
+  index?: string | undefined;
   /** SKILL.md or README.md, where there is one. */
-  readme?: string;
+  readme?: string | undefined;
 }
 
 export interface ScannedFolders {
@@ -107,7 +107,7 @@ function list(folder: string): Dirent[] {
 }
 
 function messageOf(error: unknown): string {
-  const { code, message } = error as { code?: unknown; message?: string };
+  const { code, message } = error as { code?: unknown; message?: string | undefined };
   if (code === "ELOOP") return "is a link that leads back to itself";
   if (code === "ENOENT") return "is a link to something that does not exist";
   if (code === "EACCES" || code === "EPERM") return "can't be read: permission was denied";

@@ -19,7 +19,7 @@ export interface SourceState {
   stamp: string;
   /** Identifies the content, or why there is none. */
   hash: string;
-  failure?: ModuleFailure;
+  failure?: ModuleFailure | undefined;
 }
 
 /** Files under some roots, each read again only when it changed. */

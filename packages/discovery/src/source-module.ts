@@ -48,7 +48,7 @@ export interface SourceModule {
 
 export type SourceModuleResult =
   | { ok: true; module: SourceModule }
-  | { ok: false; message: string; line?: number };
+  | { ok: false; message: string; line?: number | undefined };
 
 /** Parses a file and lists what it declares. */
 export function parseSourceModule(file: string, code: string): SourceModuleResult {

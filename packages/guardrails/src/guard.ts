@@ -6,11 +6,11 @@ import { findSecurityFaults } from "./security.ts";
 
 export interface GuardSettings {
   /** Look for code made from text and for members of the runtime. Default: true. */
-  securityChecks?: boolean;
+  securityChecks?: boolean | undefined;
   /** Refuse on warnings too. Default: false. */
-  strict?: boolean;
+  strict?: boolean | undefined;
   /** Code that holds one of these is refused. A regular expression, or plain text where it isn't a valid one. */
-  blockedPatterns?: readonly string[];
+  blockedPatterns?: readonly string[] | undefined;
 }
 
 /**

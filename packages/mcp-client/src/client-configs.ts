@@ -15,7 +15,7 @@ export interface FoundServer {
     /** `project`: for the folder `project` only. */
     scope: "user" | "project";
     file: string;
-    project?: string;
+    project?: string | undefined;
   };
   /**
    * The entry as it stands there, with `${VAR}` left in place. It may hold secrets that the user wrote there:
@@ -88,7 +88,11 @@ function serversIn(data: unknown, config: ConfigFile, places: ClientConfigLocati
   return [...own, ...inProjects];
 }
 
-function toFound(servers: unknown, origin: FoundServer["origin"], places: ClientConfigLocations): FoundServer[] {
+function toFound(
+  servers: unknown,
+  origin: FoundServer["origin"],
+  places: ClientConfigLocations,
+): FoundServer[] {
   if (!isObject(servers)) return [];
   return Object.entries(servers).flatMap(([name, value]) => {
     if (!isObject(value)) return [];

@@ -9,20 +9,20 @@ export interface ServerStatus {
   state: ServerState;
   transport: "stdio" | "http" | "sse";
   /** The negotiated revision, such as `2026-07-28`. Absent before the first connection. */
-  protocol?: string;
+  protocol?: string | undefined;
   /** What the server calls itself. */
-  server?: { name: string; version: string };
+  server?: { name: string; version: string } | undefined;
   /** Tools that can be called, as of the last list. */
-  toolCount?: number;
+  toolCount?: number | undefined;
   /** Tools that are left out, as of the last list. */
-  leftOutCount?: number;
+  leftOutCount?: number | undefined;
   /** Round trip of the last list request, in milliseconds. */
-  latencyMs?: number;
-  lastError?: ErrorInfo;
+  latencyMs?: number | undefined;
+  lastError?: ErrorInfo | undefined;
   /** Until the next try to connect is made, in milliseconds. Only after failures. */
-  retryInMs?: number;
+  retryInMs?: number | undefined;
   /** Of the server's process. Only for stdio. */
-  pid?: number;
+  pid?: number | undefined;
 }
 
 /** The tools of one server. */
@@ -31,12 +31,12 @@ export interface ToolList {
   /** What the server lists and can't be offered. */
   leftOut: LeftOutTool[];
   /** Why the list ends before the server's own end. */
-  cut?: string;
+  cut?: string | undefined;
   /** What the server calls itself. */
   server: { name: string; version: string };
   protocol: string;
   /** Advice of the server on its use. Untrusted text. */
-  instructions?: string;
+  instructions?: string | undefined;
 }
 
 export interface Progress {
@@ -59,10 +59,10 @@ export interface CallOptions {
 /** A tool's answer as the server gave it. */
 export interface RawToolResult {
   content: JsonValue[];
-  structuredContent?: JsonValue;
+  structuredContent?: JsonValue | undefined;
   isError: boolean;
   /** A question of the server that nobody was there to answer. */
-  declinedQuestion?: string;
+  declinedQuestion?: string | undefined;
 }
 
 /** What goes to the log, with secrets taken out. */
@@ -78,5 +78,5 @@ export interface LogEntry {
 export interface Root {
   /** A `file:` URL. */
   uri: string;
-  name?: string;
+  name?: string | undefined;
 }

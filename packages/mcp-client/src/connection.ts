@@ -165,7 +165,7 @@ export function createConnection(settings: McpServerSettings, context: Connectio
     } catch (thrown) {
       work.catch(() => {});
       if (options.signal.aborted) {
-        throw new CemError("CALL_CANCELLED", `The call to server "${name}" was cancelled.`, {
+        throw new CemError("ABORTED", `The call to server "${name}" was cancelled.`, {
           details: { server: name },
         });
       }

@@ -45,7 +45,7 @@ describe("createMcpConnections", () => {
   it("names the server that was probably meant", async () => {
     await using connections = connect([odd("plain", { name: "weather" })]);
     await expect(connections.listTools("wether")).rejects.toMatchObject({
-      code: "SERVER_UNKNOWN",
+      code: "SERVER_NOT_FOUND",
       message: 'There is no server "wether". Did you mean "weather"?',
     });
   });
@@ -161,7 +161,7 @@ describe("limits of a server", () => {
     await connections.listTools("odd");
     const call = connections.callTool("odd", "wait", { ms: 60_000 }, { signal: controller.signal });
     setTimeout(() => controller.abort(), 50);
-    await expect(call).rejects.toMatchObject({ code: "CALL_CANCELLED" });
+    await expect(call).rejects.toMatchObject({ code: "ABORTED" });
     await until(() => connections.logged.some(({ message }) => message.startsWith("cancelled")));
   });
 
@@ -171,7 +171,7 @@ describe("limits of a server", () => {
     const controller = new AbortController();
     const second = connections.callTool("odd", "echo", { text: "b" }, { signal: controller.signal });
     controller.abort();
-    await expect(second).rejects.toMatchObject({ code: "CALL_CANCELLED" });
+    await expect(second).rejects.toMatchObject({ code: "ABORTED" });
     expect((await first).content).toEqual([{ type: "text", text: "waited" }]);
   });
 

@@ -21,19 +21,19 @@ import type { McpServerSettings } from "./server-settings.ts";
 export interface McpConnectionsSettings {
   servers: readonly McpServerSettings[];
   /** Takes what servers write to stderr, and what goes wrong. Secrets are taken out. */
-  log?: (entry: LogEntry) => void;
+  log?: ((entry: LogEntry) => void) | undefined;
   /** Answers servers that ask the user something. Absent: such questions are declined. */
-  elicit?: Elicit;
+  elicit?: Elicit | undefined;
   /** Folders that servers are told about. Absent: servers are not told that we have any. */
-  roots?: readonly Root[];
+  roots?: readonly Root[] | undefined;
   /** Folder of the stored sign-ins. Absent: they last as long as this object. */
-  authFolder?: string;
+  authFolder?: string | undefined;
   /** What servers are told about us. Default: `{ name: "code-execution-mcp", version: "0" }`. */
-  identity?: { name: string; version: string };
+  identity?: { name: string; version: string } | undefined;
 }
 
 interface WithSignal {
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** Connections to MCP servers: each opened on first use, none in the way of another. */
@@ -43,8 +43,8 @@ export interface McpConnections {
   status(): ServerStatus[];
   /** Tries every server that is not switched off, all at once, and lists its tools. */
   check(options?: WithSignal): Promise<ServerStatus[]>;
-  /** @throws CemError `SERVER_DOWN`, `AUTH_REQUIRED`, `SERVER_DISABLED`, `SERVER_UNKNOWN` or `PROTOCOL_ERROR`. */
-  listTools(server: string, options?: WithSignal & { refresh?: boolean }): Promise<ToolList>;
+  /** @throws CemError `SERVER_DOWN`, `AUTH_REQUIRED`, `SERVER_DISABLED`, `SERVER_NOT_FOUND` or `PROTOCOL_ERROR`. */
+  listTools(server: string, options?: WithSignal & { refresh?: boolean | undefined }): Promise<ToolList>;
   /** The last list of a server, also when it is down now. */
   knownTools(server: string): ToolList | undefined;
   /** Calls a tool without checking its arguments; see `createMcpInvoker` for the checked way. */
@@ -140,7 +140,7 @@ function unknownServer(name: string, known: string[]): CemError {
       : near === undefined
         ? `There are: ${known.join(", ")}.`
         : `Did you mean "${near}"?`;
-  return new CemError("SERVER_UNKNOWN", `There is no server "${name}". ${hint}`, {
+  return new CemError("SERVER_NOT_FOUND", `There is no server "${name}". ${hint}`, {
     details: { server: name, known },
   });
 }

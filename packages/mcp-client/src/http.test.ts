@@ -113,7 +113,7 @@ describe("a server of the current generation over HTTP", () => {
     const controller = new AbortController();
     const call = connections.callTool("remote", "sleep", { ms: 60_000 }, { signal: controller.signal });
     setTimeout(() => controller.abort(), 200);
-    await expect(call).rejects.toMatchObject({ code: "CALL_CANCELLED" });
+    await expect(call).rejects.toMatchObject({ code: "ABORTED" });
     await until(() => cancellations === 1);
   });
 

@@ -41,11 +41,11 @@ describe("createMcpInvoker", () => {
     await using connections = connect([odd("plain")]);
     expect(await caller(connections, "odd")("ecko")).toMatchObject({
       ok: false,
-      error: { code: "TOOL_UNKNOWN", message: 'Server "odd" has no tool "ecko". Did you mean "echo"?' },
+      error: { code: "TOOL_NOT_FOUND", message: 'Server "odd" has no tool "ecko". Did you mean "echo"?' },
     });
     expect(await caller(connections, "even")("echo")).toMatchObject({
       ok: false,
-      error: { code: "SERVER_UNKNOWN", message: 'There is no server "even". There are: odd.' },
+      error: { code: "SERVER_NOT_FOUND", message: 'There is no server "even". There are: odd.' },
     });
   });
 
@@ -81,7 +81,7 @@ describe("createMcpInvoker", () => {
       tool === "sayBack" ? { name: "echo", inputSchema: { type: "object" } } : undefined;
     const call = caller(connections, "odd", { findTool });
     expect(await call("sayBack", { text: "a" })).toEqual({ ok: true, value: "a" });
-    expect(await call("echo", { text: "a" })).toMatchObject({ error: { code: "TOOL_UNKNOWN" } });
+    expect(await call("echo", { text: "a" })).toMatchObject({ error: { code: "TOOL_NOT_FOUND" } });
   });
 
   it("refuses arguments that the schema does not allow, before the server sees them", async () => {
@@ -157,7 +157,7 @@ describe("createMcpInvoker", () => {
       { signal: controller.signal },
     );
     setTimeout(() => controller.abort(), 300);
-    expect(await call).toMatchObject({ ok: false, error: { code: "CALL_CANCELLED" } });
+    expect(await call).toMatchObject({ ok: false, error: { code: "ABORTED" } });
   });
 });
 
@@ -167,7 +167,7 @@ describe("a server that hangs", () => {
     const call = { server: "odd", tool: "echo", args: {} };
     const result = await createMcpInvoker(connections).invoke(call, { signal: AbortSignal.timeout(200) });
     expect(result).toMatchObject({
-      error: { code: "CALL_CANCELLED", message: "The call of odd.echo was cancelled." },
+      error: { code: "ABORTED", message: "The call of odd.echo was cancelled." },
     });
   });
 });
@@ -288,7 +288,7 @@ describe("resources and prompts", () => {
     expect(await call(SERVER_REQUESTS.readResource, { uri: "doc://none" })).toMatchObject({
       error: { code: "PROTOCOL_ERROR" },
     });
-    expect(await call("mcp:roots/list")).toMatchObject({ error: { code: "TOOL_UNKNOWN" } });
+    expect(await call("mcp:roots/list")).toMatchObject({ error: { code: "TOOL_NOT_FOUND" } });
   });
 
   it("are empty for a server that has none", async () => {
@@ -380,7 +380,7 @@ describe("questions of a server", () => {
     const invoker = createMcpInvoker(connections);
     const call = { server: "two-era", tool: "greet", args: {} };
     expect(await invoker.invoke(call, { signal: controller.signal })).toMatchObject({
-      error: { code: "CALL_CANCELLED" },
+      error: { code: "ABORTED" },
     });
     expect(await abandoned.promise).toBe("abandoned");
   });

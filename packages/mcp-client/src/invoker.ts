@@ -14,8 +14,10 @@ export interface McpToolsSettings extends ResultKeeping {
    * Finds a tool by the name code uses. Give the same object for the same definition, so that its schema is
    * compiled once. Default: the list of the server itself.
    */
-  findTool?: (server: string, tool: string) => KnownTool | undefined | Promise<KnownTool | undefined>;
-  onProgress?: (call: ToolCall, progress: Progress) => void;
+  findTool?:
+    | ((server: string, tool: string) => KnownTool | undefined | Promise<KnownTool | undefined>)
+    | undefined;
+  onProgress?: ((call: ToolCall, progress: Progress) => void) | undefined;
 }
 
 export interface McpInvokerSettings extends McpToolsSettings, CallCheckSettings {}
@@ -90,7 +92,7 @@ async function unknownTool(
       : near === undefined || near === tool
         ? `\`cem tools ${server}\` lists what there is.`
         : `Did you mean "${near}"?`;
-  return new CemError("TOOL_UNKNOWN", `Server "${server}" has no tool "${tool}". ${hint}`, {
+  return new CemError("TOOL_NOT_FOUND", `Server "${server}" has no tool "${tool}". ${hint}`, {
     details: { server, tool },
   });
 }

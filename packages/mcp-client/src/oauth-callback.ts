@@ -10,7 +10,7 @@ const PATH = "/callback";
 /** What the authorization server sent the browser back with. */
 export interface CallbackParameters {
   code: string;
-  iss?: string;
+  iss?: string | undefined;
 }
 
 /** The address the browser comes back to. */

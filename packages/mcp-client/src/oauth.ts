@@ -19,7 +19,7 @@ const DEFAULT_SIGN_IN_TIMEOUT_MS = 5 * 60_000;
 export interface AuthorizeOptions {
   /** Takes the user to the address, such as by opening a browser, and may print it too. */
   openBrowser: (url: string) => void | Promise<void>;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 export interface OAuth {

@@ -19,7 +19,7 @@ export interface OpenClient {
   /** What the server was reached by in the end. */
   transportKind: "stdio" | "http" | "sse";
   /** Present for stdio. */
-  process?: StdioTransport;
+  process?: StdioTransport | undefined;
 }
 
 export interface OpenClientOptions {
@@ -112,7 +112,7 @@ async function open(attempt: Attempt, options: OpenClientOptions): Promise<OpenC
 function createTransport(
   kind: OpenClient["transportKind"],
   options: OpenClientOptions,
-): { transport: Transport; process?: StdioTransport } {
+): { transport: Transport; process?: StdioTransport | undefined } {
   const { transport } = options.settings;
   if (transport.kind === "stdio") {
     const process = createStdioTransport(transport, options.onStderr);

@@ -12,7 +12,7 @@ export interface CallInFlight {
   onWaiting?: ((isWaiting: boolean) => void) | undefined;
   elicit?: Elicit | undefined;
   session?: string | undefined;
-  declinedQuestion?: string;
+  declinedQuestion?: string | undefined;
 }
 
 /** Takes the questions of one server to the user. */

@@ -69,7 +69,7 @@ const DEFAULT_LIST_BOUNDS: Readonly<ListBounds> = Object.freeze({
 export interface RawList {
   items: JsonValue[];
   /** Why the list ends before the server's own end. */
-  cut?: string;
+  cut?: string | undefined;
   /** Round trip of the first page, in milliseconds. */
   firstPageMs: number;
 }
@@ -78,7 +78,7 @@ export interface RawList {
 export async function fetchRawList(
   client: Client,
   method: ListMethod,
-  options: { signal: AbortSignal; bounds?: ListBounds },
+  options: { signal: AbortSignal; bounds?: ListBounds | undefined },
 ): Promise<RawList> {
   const bounds = options.bounds ?? DEFAULT_LIST_BOUNDS;
   const items: JsonValue[] = [];

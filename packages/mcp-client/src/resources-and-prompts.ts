@@ -18,12 +18,12 @@ export interface ListedItems {
   /** As the server describes them. */
   items: JsonValue[];
   /** Why the list ends before the server's own end. */
-  cut?: string;
+  cut?: string | undefined;
 }
 
 export type ServerRequest =
   | { method: "resources/read"; params: { uri: string } }
-  | { method: "prompts/get"; params: { name: string; arguments?: Record<string, string> } };
+  | { method: "prompts/get"; params: { name: string; arguments?: Record<string, string> | undefined } };
 
 /** Lists all of one kind. A server that has none gives an empty list. */
 export async function listItems(

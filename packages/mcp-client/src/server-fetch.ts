@@ -10,7 +10,7 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 export interface ServerFetchSettings {
   url: string;
   /** Sent to the server's own origin only. */
-  headers?: Readonly<Record<string, string>>;
+  headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /**

@@ -19,7 +19,7 @@ const promptSchema = z.looseObject({
   messages: z.array(z.looseObject({ role: z.string(), content: z.unknown() })),
 });
 
-/** @throws CemError `TOOL_UNKNOWN`, `ARGUMENTS_INVALID` or what the connection throws. */
+/** @throws CemError `TOOL_NOT_FOUND`, `ARGUMENTS_INVALID` or what the connection throws. */
 export async function answerServerRequest(
   connections: McpConnections,
   call: { server: string; tool: string; args: JsonObject },
@@ -59,7 +59,7 @@ export async function answerServerRequest(
     }
     default:
       throw new CemError(
-        "TOOL_UNKNOWN",
+        "TOOL_NOT_FOUND",
         `There is no request "${tool}". There are: ${Object.values(SERVER_REQUESTS).join(", ")}.`,
         { details: { server, tool } },
       );

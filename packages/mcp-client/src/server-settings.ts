@@ -4,24 +4,24 @@ export type ProtocolChoice = "auto" | "legacy" | "2026-07-28";
 export interface StdioSettings {
   kind: "stdio";
   command: string;
-  args?: readonly string[];
+  args?: readonly string[] | undefined;
   /** Added to a small, safe part of this process's environment: PATH, HOME, proxies, registries and the like. */
-  env?: Readonly<Record<string, string>>;
-  cwd?: string;
+  env?: Readonly<Record<string, string>> | undefined;
+  cwd?: string | undefined;
 }
 
 /** Streamable HTTP. A server that only knows the older SSE transport is found out and spoken to that way. */
 export interface HttpSettings {
   kind: "http";
   url: string;
-  headers?: Readonly<Record<string, string>>;
+  headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** The HTTP+SSE transport of 2024. */
 export interface SseSettings {
   kind: "sse";
   url: string;
-  headers?: Readonly<Record<string, string>>;
+  headers?: Readonly<Record<string, string>> | undefined;
 }
 
 export type TransportSettings = StdioSettings | HttpSettings | SseSettings;
@@ -29,13 +29,13 @@ export type TransportSettings = StdioSettings | HttpSettings | SseSettings;
 /** A person signs in through the browser; without `clientId` the client registers itself. */
 export interface AuthorizationCodeSettings {
   kind: "authorization-code";
-  clientId?: string;
-  clientSecret?: string;
-  scopes?: readonly string[];
+  clientId?: string | undefined;
+  clientSecret?: string | undefined;
+  scopes?: readonly string[] | undefined;
   /** Where an HTTPS document describes this client, for servers that take such a URL as the client's name. */
-  clientMetadataUrl?: string;
+  clientMetadataUrl?: string | undefined;
   /** Port of the callback on 127.0.0.1. Default: any free one, kept for the next time. */
-  callbackPort?: number;
+  callbackPort?: number | undefined;
 }
 
 /** A machine signs in with its own secret. */
@@ -45,7 +45,7 @@ export interface ClientCredentialsSettings {
   clientSecret: string;
   /** The authorization server the secret belongs to; it is sent to no other. */
   issuer: string;
-  scopes?: readonly string[];
+  scopes?: readonly string[] | undefined;
 }
 
 export type AuthSettings = AuthorizationCodeSettings | ClientCredentialsSettings;
@@ -56,21 +56,21 @@ export interface McpServerSettings {
   name: string;
   transport: TransportSettings;
   /** Default: true. */
-  enabled?: boolean;
+  enabled?: boolean | undefined;
   /** One call, in milliseconds, without the time a person was asked something. Default: {@link DEFAULT_TIMEOUT_MS}. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** Connecting, in milliseconds. Default: {@link DEFAULT_CONNECT_TIMEOUT_MS}. */
-  connectTimeoutMs?: number;
+  connectTimeoutMs?: number | undefined;
   /** Calls under way at once; more wait. Default: {@link DEFAULT_CONCURRENCY}. */
-  concurrency?: number;
+  concurrency?: number | undefined;
   /** Default: `auto`. */
-  protocol?: ProtocolChoice;
+  protocol?: ProtocolChoice | undefined;
   /** Default for HTTP without an `Authorization` header: `{ kind: "authorization-code" }`. */
-  auth?: AuthSettings;
+  auth?: AuthSettings | undefined;
   /** Further values that must not appear in errors and logs, such as those taken from the environment. */
-  secrets?: readonly string[];
+  secrets?: readonly string[] | undefined;
   /** The user's own notes. Kept, not read. */
-  metadata?: Readonly<Record<string, unknown>>;
+  metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export const DEFAULT_TIMEOUT_MS = 60_000;

@@ -9,13 +9,13 @@ const ANY_ARGUMENTS: JsonSchema = { type: "object" };
 /** A tool as its server defines it. */
 export interface RemoteTool {
   name: string;
-  title?: string;
+  title?: string | undefined;
   description: string;
   inputSchema: JsonSchema;
-  outputSchema?: JsonSchema;
-  annotations?: ToolAnnotations;
+  outputSchema?: JsonSchema | undefined;
+  annotations?: ToolAnnotations | undefined;
   /** Why arguments can't be checked against what the server sent. Absent: they can, as far as is known. */
-  unvalidated?: string;
+  unvalidated?: string | undefined;
   /** The definition exactly as it came. */
   definition: JsonObject;
 }
@@ -33,7 +33,7 @@ export interface ReadToolsResult {
 
 export interface ReadToolsOptions {
   /** The transport carries arguments in HTTP headers too, so their declarations have to be right. */
-  checkHeaders?: boolean;
+  checkHeaders?: boolean | undefined;
 }
 
 /** Reads definitions one by one: a bad one costs no other. */
@@ -108,7 +108,10 @@ function findOversize(item: JsonObject): string | undefined {
   }
 }
 
-function readInputSchema(value: JsonValue | undefined): { schema: JsonSchema; unvalidated?: string } {
+function readInputSchema(value: JsonValue | undefined): {
+  schema: JsonSchema;
+  unvalidated?: string | undefined;
+} {
   if (value === undefined || value === null) {
     return { schema: ANY_ARGUMENTS, unvalidated: "the server gave no inputSchema" };
   }

@@ -15,18 +15,18 @@ import type { ServerTool, ToolHost } from "./server-tool.ts";
 export interface AgentServerSettings<Config = unknown> {
   agent: Agent;
   /** Behind `get_state` and `save_state`. Absent: they answer that state is off. */
-  state?: StateStore;
+  state?: StateStore | undefined;
   /** Where values too large for an answer go, and what `read_result` reads. Absent: they are cut. */
-  results?: ResultStore;
+  results?: ResultStore | undefined;
   /** Which tools clients see. Default: `full`. */
-  profile?: Profile;
-  customTools?: readonly AnyCustomTool<Config>[];
+  profile?: Profile | undefined;
+  customTools?: readonly AnyCustomTool<Config>[] | undefined;
   /** Handed to custom tools as it is. */
-  config?: Config;
+  config?: Config | undefined;
   /** How long a call waits for its run before it answers with the run's id, in milliseconds. Default: 45,000. */
-  yieldAfterMs?: number;
+  yieldAfterMs?: number | undefined;
   /** What clients are told it is called. Default: `code-execution-mcp`. */
-  name?: string;
+  name?: string | undefined;
 }
 
 /** What a transport needs of a server. */

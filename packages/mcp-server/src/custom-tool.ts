@@ -18,13 +18,13 @@ export interface CustomToolContext<Config = unknown> {
 /** A tool of your own beside ours. */
 export interface CustomTool<Input extends StandardSchemaV1 = StandardSchemaV1, Config = unknown> {
   name: string;
-  title?: string;
+  title?: string | undefined;
   description: string;
   /** Zod or any other Standard Schema of an object. One that can't tell its JSON Schema is shown as open. Default: no input. */
-  inputSchema?: Input;
+  inputSchema?: Input | undefined;
   /** When given, the answer is checked against it and sent as structured content. */
-  outputSchema?: StandardSchemaWithJSON;
-  annotations?: ToolAnnotations;
+  outputSchema?: StandardSchemaWithJSON | undefined;
+  annotations?: ToolAnnotations | undefined;
   /** Answers with a JSON value, or with a whole MCP result (`{ content: […] }`). What it throws becomes the answer's error. */
   handler(
     input: StandardSchemaV1.InferOutput<Input>,

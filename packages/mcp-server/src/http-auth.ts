@@ -16,17 +16,17 @@ export type AuthSettings =
   | {
       issuer: string;
       /** Whom a token has to be for. Default: the server's URL. */
-      audience?: string;
+      audience?: string | undefined;
       /** Default: as the issuer's metadata says. */
-      jwksUrl?: string;
-      scopes?: readonly string[];
+      jwksUrl?: string | undefined;
+      scopes?: readonly string[] | undefined;
     };
 
 /** Lets a request pass, or answers it. */
 export interface Authenticator {
   check(authorization: string | undefined): Promise<{ authInfo: AuthInfo } | { refusal: Response }>;
   /** RFC 9728, for clients that look for the issuer. Absent where there is none. */
-  readonly resourceMetadata?: object;
+  readonly resourceMetadata?: object | undefined;
 }
 
 const MIN_TOKEN_CHARACTERS = 16;

@@ -22,24 +22,24 @@ const ANY_ADDRESS = new Set(["0.0.0.0", "::", ""]);
 
 export interface HttpOptions {
   /** `http`: Streamable HTTP at `/mcp`. `sse`: the older transport at `/sse`. Default: `http`. */
-  transport?: "http" | "sse";
+  transport?: "http" | "sse" | undefined;
   /** Default: 127.0.0.1. Anything but this machine's own addresses needs `auth`. */
-  host?: string;
+  host?: string | undefined;
   /** 0: any that is free. Default: 3000. */
-  port?: number;
-  auth?: AuthSettings;
+  port?: number | undefined;
+  auth?: AuthSettings | undefined;
   /** URL that clients reach it by, where that is not its own address. */
-  publicUrl?: string;
+  publicUrl?: string | undefined;
   /** Host names that requests may be addressed to, beside this machine's own and those of `host` and `publicUrl`. */
-  allowedHosts?: readonly string[];
+  allowedHosts?: readonly string[] | undefined;
   /** Host names of web pages that may send requests, beside this machine's own. */
-  allowedOrigins?: readonly string[];
+  allowedOrigins?: readonly string[] | undefined;
   /** Default: the log goes to standard error. */
-  logger?: Logger;
+  logger?: Logger | undefined;
   /** Default: 1,000. */
-  maxSessions?: number;
+  maxSessions?: number | undefined;
   /** Sessions of the older protocol are closed when nobody used them for so long, in milliseconds. Default: 30 minutes. */
-  sessionIdleMs?: number;
+  sessionIdleMs?: number | undefined;
 }
 
 /** A server that listens. */

@@ -18,9 +18,9 @@ const STDERR = 2;
 
 export interface LoggerSettings {
   /** Default: `INFO`. */
-  level?: LogLevel;
+  level?: LogLevel | undefined;
   /** Appended to, its folder is made. Default: standard error; standard output belongs to the protocol. */
-  file?: string;
+  file?: string | undefined;
 }
 
 /**

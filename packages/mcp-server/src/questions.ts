@@ -138,7 +138,7 @@ export function asksLater({ mcpReq }: ServerContext): boolean {
 /** Declines what the client's user can't be asked. */
 export function declineUnaskable(questions: Questions, { mcpReq }: ServerContext): Answers {
   // The SDK says what is in there, but not in its types.
-  const envelope: { [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities } = mcpReq.envelope ?? {};
+  const envelope: { [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities | undefined } = mcpReq.envelope ?? {};
   const can = envelope[CLIENT_CAPABILITIES_META_KEY]?.elicitation;
   // A bare declaration means forms.
   const modes: ClientCapabilities["elicitation"] =

@@ -16,7 +16,7 @@ export interface RunRequest {
   begin: BeginRun;
   /** Ends the run, until the run has outlasted its call. */
   signal: AbortSignal;
-  onEvent?: (event: AgentEvent) => void;
+  onEvent?: ((event: AgentEvent) => void) | undefined;
 }
 
 /** A call that waits for a run which another call started. */
@@ -30,12 +30,16 @@ export type RunView =
   | { state: "asking"; id: string; questions: Questions };
 
 /** Hears of every run's end. `result` is absent when the agent itself failed. */
-export type RunListener = (run: { kind: RunRequest["kind"]; ms: number; result?: TaskResult }) => void;
+export type RunListener = (run: {
+  kind: RunRequest["kind"];
+  ms: number;
+  result?: TaskResult | undefined;
+}) => void;
 
 export interface RunRegistrySettings {
   yieldAfterMs: number;
   /** Default: 10 minutes. */
-  idleMs?: number;
+  idleMs?: number | undefined;
 }
 
 /**
@@ -187,7 +191,7 @@ export class RunRegistry {
     const run = this.#yielded.get(id);
     if (run !== undefined && run.owner === owner) return run;
     throw new CemError(
-      "RUN_UNKNOWN",
+      "RUN_NOT_FOUND",
       `There is no run ${JSON.stringify(id)}. Its result was read already, it was ended, or nobody asked for it for ${this.#idleMs / 60_000} minutes.`,
       { details: { run: id } },
     );

@@ -166,7 +166,7 @@ describe("RunRegistry", () => {
     kind: "code" as const,
     owner,
     signal: new AbortController().signal,
-    begin: ({ signal }: { signal?: AbortSignal }) => begin(signal as AbortSignal),
+    begin: ({ signal }: { signal?: AbortSignal | undefined }) => begin(signal as AbortSignal),
   });
   const forever = (signal: AbortSignal) =>
     new Promise<never>((resolve) => signal.addEventListener("abort", () => resolve(finished)));
@@ -176,9 +176,9 @@ describe("RunRegistry", () => {
     const view = await runs.start(request(forever, "ada"));
     const { id } = view as { id: string };
     await expect(runs.wait(id, { owner: "bob", signal: AbortSignal.timeout(10_000) })).rejects.toMatchObject({
-      code: "RUN_UNKNOWN",
+      code: "RUN_NOT_FOUND",
     });
-    await expect(runs.end(id, "")).rejects.toMatchObject({ code: "RUN_UNKNOWN" });
+    await expect(runs.end(id, "")).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
     expect(await runs.end(id, "ada")).toBe(finished);
   });
 

@@ -15,9 +15,9 @@ export interface ToolHost {
   agent: Agent;
   runs: RunRegistry;
   /** Absent: there is no state here, and its tools are not offered. */
-  state?: StateStore;
+  state?: StateStore | undefined;
   /** Absent: what is too large is cut. */
-  results?: ResultStore;
+  results?: ResultStore | undefined;
 }
 
 /** A tool as the protocol shows and calls it. */

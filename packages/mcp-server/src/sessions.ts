@@ -11,9 +11,9 @@ export interface SessionsSettings<T> {
   capacity: number;
   close: (value: T) => Promise<void>;
   /** Default: 30 minutes. */
-  idleMs?: number;
+  idleMs?: number | undefined;
   /** Sessions that may not be closed for being idle. */
-  isBusy?: (value: T) => boolean;
+  isBusy?: ((value: T) => boolean) | undefined;
 }
 
 /** Sessions that clients left open: bounded in number, and closed when nobody used them for a while. */

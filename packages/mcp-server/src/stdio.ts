@@ -5,10 +5,10 @@ import { MAX_STDIO_MESSAGE_BYTES } from "./limits.ts";
 
 export interface StdioOptions {
   /** Default: the process's own. */
-  input?: Readable;
-  output?: Writable;
+  input?: Readable | undefined;
+  output?: Writable | undefined;
   /** Hears of what went wrong on the way: never of what a tool answered. */
-  onError?: (error: Error) => void;
+  onError?: ((error: Error) => void) | undefined;
 }
 
 /** A transport that serves, until it is closed or its client goes away. */

@@ -23,8 +23,8 @@ export interface StreamableHttp {
 
 export interface StreamableHttpOptions {
   onError: (error: Error) => void;
-  maxSessions?: number;
-  sessionIdleMs?: number;
+  maxSessions?: number | undefined;
+  sessionIdleMs?: number | undefined;
 }
 
 export function createStreamableHttp(server: Servable, options: StreamableHttpOptions): StreamableHttp {

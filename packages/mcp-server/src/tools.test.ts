@@ -180,7 +180,7 @@ describe("the tools", () => {
       const image = await call("read_result", { handle: "/workspace/results/large.png", limit: 1000 });
       expect(image.content[1]).toMatchObject({ type: "resource" });
       expect(image.structuredContent).toEqual({ offset: 0, size: 2 * 1024 * 1024, next_offset: 1000 });
-      await expect(results.read("/etc/passwd")).rejects.toMatchObject({ code: "RESULT_UNKNOWN" });
+      await expect(results.read("/etc/passwd")).rejects.toMatchObject({ code: "RESULT_NOT_FOUND" });
     });
   });
 

@@ -20,7 +20,7 @@ export interface ImportedName extends SourceLocation {
   /** The export's name; `default` for a default import, `*` for the whole module. */
   imported: string;
   /** What the program calls it. Absent for a re-export. */
-  local?: string;
+  local?: string | undefined;
   /** Written with `type`: there is nothing of it at run time. */
   typeOnly: boolean;
 }

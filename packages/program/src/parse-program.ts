@@ -66,7 +66,7 @@ function describe(error: unknown): GuestError {
   }
   if (error instanceof RangeError)
     return { name: "SyntaxError", message: "The program is nested too deeply." };
-  const { message, loc } = error as { message: string; loc?: { line: number; column: number } };
+  const { message, loc } = error as { message: string; loc?: { line: number; column: number } | undefined };
   const text = message.replace(/ \(\d+:\d+\)$/, "");
   if (loc === undefined) return { name: "SyntaxError", message: text };
   return { name: "SyntaxError", message: text, line: loc.line, column: loc.column + 1 };

@@ -44,7 +44,11 @@ export function findCandidates(choice: IsolationChoice): Candidates {
 }
 
 /** Boots one guest. */
-export function bootGuest(backend: IsolationBackend, plan: GuestPlan, reuse = false): Promise<ConnectedGuest> {
+export function bootGuest(
+  backend: IsolationBackend,
+  plan: GuestPlan,
+  reuse = false,
+): Promise<ConnectedGuest> {
   return connectGuest(startGuest(backend.plan(plan), reuse));
 }
 

@@ -17,7 +17,7 @@ import { hostPathsOf } from "./hidden-files.ts";
 
 interface ImportMap {
   imports: Record<string, string>;
-  scopes?: Record<string, Record<string, string>>;
+  scopes?: Record<string, Record<string, string>> | undefined;
 }
 
 const folderUrl = (path: string) => `${pathToFileURL(path).href.replace(/\/$/, "")}/`;

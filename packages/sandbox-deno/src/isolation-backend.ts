@@ -9,11 +9,11 @@ export interface SpawnPlan {
   env: Record<string, string>;
   cwd: string;
   /** A file to open for reading as file descriptor 3. */
-  descriptorFile?: string;
+  descriptorFile?: string | undefined;
   /** A folder of this guest's own, to remove when it has ended. */
-  ownFolder?: string;
+  ownFolder?: string | undefined;
   /** Guest folders and where they really are, where the guest has no view of its own. */
-  paths?: Record<string, string>;
+  paths?: Record<string, string> | undefined;
 }
 
 /** One way of holding a guest. */

@@ -40,29 +40,29 @@ import { workspaceCheck } from "./workspace-check.ts";
 /** How the Deno sandbox works. All of it may be left out. */
 export interface DenoSandboxSettings {
   /** Absolute path of a Deno 2.9 binary. Default: the one that npm installed for this platform. */
-  denoPath?: string;
+  denoPath?: string | undefined;
   /** What holds the guest. Default `auto`: the strongest that works on this host. */
-  isolation?: IsolationChoice;
+  isolation?: IsolationChoice | undefined;
   /** Runs at once over all sandboxes of this provider; more wait in turn. Default: twice the processors, at least 8. */
-  maxConcurrentRuns?: number;
+  maxConcurrentRuns?: number | undefined;
   /** Booted guests that wait in each sandbox. Default 2. */
-  standby?: number;
+  standby?: number | undefined;
   /** How many may wait after a time of many runs. Default: four times `standby`. */
-  maxStandby?: number;
+  maxStandby?: number | undefined;
   /** Without a run for so long a sandbox lets its waiting guests go, in milliseconds. Default 300,000. */
-  idleMs?: number;
+  idleMs?: number | undefined;
   /**
    * `session`: runs that name the same session may share a guest, one after another. Default `none`, and so where
    * only Deno's permissions hold the guest.
    */
-  reuse?: SandboxReuse;
+  reuse?: SandboxReuse | undefined;
   /** How long a run may wait for its turn, in milliseconds. Default: as long as it takes. */
-  queueTimeoutMs?: number;
+  queueTimeoutMs?: number | undefined;
 }
 
 /** Makes sandboxes whose state can be looked at. */
 export interface DenoSandboxProvider extends SandboxProvider {
-  create(spec: SandboxSpec, options?: { signal?: AbortSignal }): Promise<GuestSandbox>;
+  create(spec: SandboxSpec, options?: { signal?: AbortSignal | undefined }): Promise<GuestSandbox>;
 }
 
 const MIN_CONCURRENT_RUNS = 8;
@@ -89,7 +89,7 @@ class DenoProvider implements DenoSandboxProvider {
     this.#gate = new FairGate(settings.maxConcurrentRuns ?? concurrent);
   }
 
-  async probe({ signal }: { signal?: AbortSignal } = {}): Promise<SandboxProbe> {
+  async probe({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<SandboxProbe> {
     signal?.throwIfAborted();
     try {
       const { backend, version, notes } = await this.#detect();
@@ -100,7 +100,10 @@ class DenoProvider implements DenoSandboxProvider {
     }
   }
 
-  async create(spec: SandboxSpec, { signal }: { signal?: AbortSignal } = {}): Promise<GuestSandbox> {
+  async create(
+    spec: SandboxSpec,
+    { signal }: { signal?: AbortSignal | undefined } = {},
+  ): Promise<GuestSandbox> {
     signal?.throwIfAborted();
     checkSpec(spec);
     const limits = resolveLimits(spec.limits);
@@ -125,7 +128,7 @@ class DenoProvider implements DenoSandboxProvider {
   async #prepare(
     spec: SandboxSpec,
     limits: RunLimits,
-  ): Promise<{ backend: IsolationBackend; plan: GuestPlan; firstGuest?: ConnectedGuest }> {
+  ): Promise<{ backend: IsolationBackend; plan: GuestPlan; firstGuest?: ConnectedGuest | undefined }> {
     const denoFile = findDeno(this.#settings.denoPath);
     const key = this.#key(denoFile);
     const { backends, notes } = findCandidates(this.#choice);
@@ -137,8 +140,7 @@ class DenoProvider implements DenoSandboxProvider {
         const booting = bootGuest(strongest, plan, this.#isReused(strongest));
         const [firstGuest] = await Promise.all([booting, preloadCompiler()]);
         const { version } = firstGuest;
-        if (!detected.has(key))
-          detected.set(key, Promise.resolve({ backend: strongest, notes, version }));
+        if (!detected.has(key)) detected.set(key, Promise.resolve({ backend: strongest, notes, version }));
         return { backend: strongest, plan, firstGuest };
       } catch (error) {
         removePrivateDir(plan.privateDir);

@@ -103,7 +103,7 @@ class EmbeddedDriver implements MicrovmDriver {
 }
 
 function labelsOf(configJson: string): Record<string, string> {
-  const { labels } = JSON.parse(configJson) as { labels?: Record<string, string> };
+  const { labels } = JSON.parse(configJson) as { labels?: Record<string, string> | undefined };
   return labels ?? {};
 }
 

@@ -17,9 +17,9 @@ const HIDDEN = `throw new Error("This file runs on the host, where code in the s
 /** Where the guest's imports lead. */
 export interface GuestImports {
   /** The import map, as the guest sees it; absent where that of the runtime will do. */
-  file?: string;
+  file?: string | undefined;
   /** A folder of the host to show to the guest, read-only. */
-  mount?: { hostPath: string; guestPath: string; readOnly: true };
+  mount?: { hostPath: string; guestPath: string; readOnly: true } | undefined;
   remove(): void;
 }
 

@@ -47,7 +47,7 @@ export interface Microvm {
   /** The process on this host that is the machine, where there is one. */
   readonly pid: number | undefined;
   /** What its program has written, in bytes, where there is no process that tells. */
-  readonly writtenBytes?: number;
+  readonly writtenBytes?: number | undefined;
   exec(command: MicrovmCommand): Promise<MicrovmProcess>;
   /** Ends the machine at once and removes what is kept of it. Safe to call twice. */
   kill(): Promise<void>;

@@ -26,8 +26,8 @@ const FIXED = { mtime: 0, uid: 0, gid: 0 };
 
 interface Entry {
   name: string;
-  data?: Uint8Array;
-  mode?: string;
+  data?: Uint8Array | undefined;
+  mode?: string | undefined;
 }
 
 function tar(entries: readonly Entry[]): Buffer {

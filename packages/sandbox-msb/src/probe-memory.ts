@@ -8,7 +8,7 @@ export interface RememberedProbe {
   key: string;
   booted: boolean;
   /** Why it did not boot. */
-  reason?: string;
+  reason?: string | undefined;
 }
 
 function read(path: string): string {

@@ -47,32 +47,32 @@ export interface MicrosandboxSettings {
    * OCI reference, or absolute path of an archive (docker save, OCI layout), a folder or a disk image. It needs a C
    * library (glibc), nothing else. Default: an image of this host's C library, made here.
    */
-  image?: string;
+  image?: string | undefined;
   /** Processors of each machine. Default 1. */
-  cpus?: number;
+  cpus?: number | undefined;
   /** Where machines, images and logs are kept; only this user can read it. Default: `~/.cache/cem/microsandbox`. */
-  home?: string;
+  home?: string | undefined;
   /** Absolute path of a Deno 2.9 binary for Linux. Default: the one that npm installed. */
-  denoPath?: string;
+  denoPath?: string | undefined;
   /** A machine that has not booted and answered by then is thrown away, in milliseconds. Default 30,000. */
-  bootTimeoutMs?: number;
+  bootTimeoutMs?: number | undefined;
   /** Machines that run at once over all sandboxes of this provider; more runs wait in turn. Default: the processors, at least 2. */
-  maxConcurrentRuns?: number;
+  maxConcurrentRuns?: number | undefined;
   /** Booted machines that wait in each sandbox. Default 2. */
-  standby?: number;
+  standby?: number | undefined;
   /** How many may wait after a time of many runs. Default: four times `standby`. */
-  maxStandby?: number;
+  maxStandby?: number | undefined;
   /** Without a run for so long a sandbox lets its waiting machines go, in milliseconds. Default 300,000. */
-  idleMs?: number;
+  idleMs?: number | undefined;
   /** `session`: runs that name the same session may share a machine, one after another. Default `none`. */
-  reuse?: SandboxReuse;
+  reuse?: SandboxReuse | undefined;
   /** How long a run may wait for its turn, in milliseconds. Default: as long as it takes. */
-  queueTimeoutMs?: number;
+  queueTimeoutMs?: number | undefined;
 }
 
 /** Makes sandboxes whose state can be looked at. */
 export interface MicrosandboxProvider extends SandboxProvider {
-  create(spec: SandboxSpec, options?: { signal?: AbortSignal }): Promise<GuestSandbox>;
+  create(spec: SandboxSpec, options?: { signal?: AbortSignal | undefined }): Promise<GuestSandbox>;
 }
 
 const DEFAULT_BOOT_TIMEOUT_MS = 30_000;
@@ -113,13 +113,16 @@ class EmbeddedProvider implements MicrosandboxProvider {
     this.#gate = new FairGate(settings.maxConcurrentRuns ?? concurrent);
   }
 
-  probe({ signal }: { signal?: AbortSignal } = {}): Promise<SandboxProbe> {
+  probe({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<SandboxProbe> {
     signal?.throwIfAborted();
     this.#probe ??= this.#tryHost();
     return this.#probe;
   }
 
-  async create(spec: SandboxSpec, { signal }: { signal?: AbortSignal } = {}): Promise<GuestSandbox> {
+  async create(
+    spec: SandboxSpec,
+    { signal }: { signal?: AbortSignal | undefined } = {},
+  ): Promise<GuestSandbox> {
     signal?.throwIfAborted();
     checkSpec(spec);
     const limits = resolveLimits(spec.limits);
@@ -240,7 +243,7 @@ class EmbeddedProvider implements MicrosandboxProvider {
   }
 
   /** Boots a machine with an empty workspace, and has the runner answer. */
-  async #tryBoot(): Promise<{ booted: boolean; reason?: string }> {
+  async #tryBoot(): Promise<{ booted: boolean; reason?: string | undefined }> {
     const prepared = await this.#prepare();
     mkdirSync(this.#home, { recursive: true });
     const workspaceDir = mkdtempSync(join(this.#home, "probe-"));

@@ -7,7 +7,7 @@ export interface GuestExit {
   /** The signal that ended it, where one did. */
   signal: string | null;
   /** True where it is known that memory ran out. */
-  outOfMemory?: boolean;
+  outOfMemory?: boolean | undefined;
 }
 
 /** What a guest uses right now. */

@@ -6,9 +6,9 @@ export interface InitMessage {
   /** The secret that the guest's frames have to carry. */
   token: string;
   /** Guest folders and where they really are, for guests that have no view of their own. */
-  paths?: Record<string, string>;
+  paths?: Record<string, string> | undefined;
   /** The guest may have more than one run. Default false. */
-  reuse?: boolean;
+  reuse?: boolean | undefined;
 }
 
 /** Asks a guest that has no run whether it is ready for one. It says so, or ends itself. */
@@ -39,8 +39,8 @@ export interface EncodedResult {
 
 /** How the path of every handle begins, in JSON. A result without it holds none, and the guest need not look. */
 const HANDLE_MARK = '"/workspace/results/';
-const TOO_LARGE = "TOOL_RESULT_TOO_LARGE";
-const NOT_JSON = "TOOL_RESULT_NOT_JSON";
+const TOO_LARGE = "RESULT_TOO_LARGE";
+const NOT_JSON = "RESULT_NOT_JSON";
 
 /** A tool's result as the line that goes to the guest. A result that can't go becomes an error that says why. */
 export function encodeResult(id: number, result: ToolResult, payloadBytes: number): EncodedResult {

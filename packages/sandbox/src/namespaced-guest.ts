@@ -8,7 +8,7 @@ export interface NamespacedGuest {
   network: NetworkPolicy;
   memoryMb: number;
   /** Guest paths that Deno keeps from being read, where nothing else does. Default none. */
-  denyRead?: readonly string[];
+  denyRead?: readonly string[] | undefined;
 }
 
 /** Deno's arguments where the guest has a file system view of its own. */

@@ -32,7 +32,7 @@ export interface AllowedHost {
   name: string;
   family: "ipv4" | "ipv6" | "name";
   /** Absent: any. */
-  port?: number;
+  port?: number | undefined;
 }
 
 /**

@@ -100,9 +100,9 @@ describe("encodeResult", () => {
   it("turns what can't be sent into an error that says so", () => {
     const cyclic: Record<string, never> = {};
     Object.assign(cyclic, { self: cyclic });
-    expect(encodeResult(1, { ok: true, value: cyclic }, 1_000).line).toContain("TOOL_RESULT_NOT_JSON");
+    expect(encodeResult(1, { ok: true, value: cyclic }, 1_000).line).toContain("RESULT_NOT_JSON");
     expect(encodeResult(1, { ok: true, value: "x".repeat(2_000) }, 1_000).line).toContain(
-      "TOOL_RESULT_TOO_LARGE",
+      "RESULT_TOO_LARGE",
     );
     const error = { code: "E", message: "y".repeat(100_000), details: {} };
     expect(encodeResult(1, { ok: false, error }, 1_000).line.length).toBeLessThan(3_000);

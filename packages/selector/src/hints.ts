@@ -20,7 +20,7 @@ interface Pattern {
   pattern: RegExp;
   label: string;
   words: string;
-  supports?: boolean;
+  supports?: boolean | undefined;
 }
 
 const MAX_LABEL_CHARACTERS = 40;

@@ -18,11 +18,11 @@ export const MAX_TASK_CHARACTERS = 200_000;
 
 export interface SelectorSettings {
   /** 0 to 1: how well a tool must fit a part of a task to be selected. Default {@link DEFAULT_THRESHOLD}. */
-  threshold?: number;
+  threshold?: number | undefined;
   /** Compares by meaning too. It is disposed with the selector. Default: words only. */
-  embedder?: Embedder;
+  embedder?: Embedder | undefined;
   /** Folder in which indexes of large catalogs and vectors are kept for the next process. Default: nowhere. */
-  cacheDir?: string;
+  cacheDir?: string | undefined;
 }
 
 /** A selector that may compare by meaning. */

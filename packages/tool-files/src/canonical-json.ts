@@ -17,7 +17,7 @@ export function compactJson(value: unknown, maxCharacters = Infinity): string | 
 
 interface WriteOptions {
   sorted: boolean;
-  maxCharacters?: number;
+  maxCharacters?: number | undefined;
 }
 
 /** A part of the text still to be written. */

@@ -17,7 +17,7 @@ export interface InspectSettings {
    * Names of tools of other servers. A description that says to use one of them is flagged. Names that are plain
    * words (`search`) are not looked for.
    */
-  otherTools?: readonly string[];
+  otherTools?: readonly string[] | undefined;
 }
 
 /**

@@ -27,17 +27,17 @@ export interface ServerFilesRequest {
   /** The server's name in the configuration; it is sent with each call. */
   server: string;
   /** What the server says of itself. */
-  serverInfo?: { name?: string; version?: string };
+  serverInfo?: { name?: string | undefined; version?: string | undefined } | undefined;
   /** The entries of its `tools/list`, as they came. */
   definitions: readonly unknown[];
   /** What results were seen to be, by the tool's original name. Only used where a definition has no output schema. */
-  learned?: ReadonlyMap<string, LearnedOutput>;
+  learned?: ReadonlyMap<string, LearnedOutput> | undefined;
   /** The lock of the files that are there now: names and what was learned are carried over. */
   previous?: ServerLock | undefined;
   /** Files in the server's folder that people wrote. Their tools are skipped. */
-  occupied?: readonly string[];
+  occupied?: readonly string[] | undefined;
   /** The module that exports `callTool`, as seen from a tool's file. */
-  clientModule?: string;
+  clientModule?: string | undefined;
 }
 
 /** Something in a definition that is wrong but does no harm. */

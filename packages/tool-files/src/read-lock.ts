@@ -68,7 +68,10 @@ const annotationsShape = z
   })
   .catch({});
 
-function toAnnotations(raw: unknown, title: string | undefined): { annotations?: ToolAnnotations } {
+function toAnnotations(
+  raw: unknown,
+  title: string | undefined,
+): { annotations?: ToolAnnotations | undefined } {
   const hints = annotationsShape.parse(raw);
   const given = Object.entries({ ...hints, title: title ?? hints.title }).filter(
     ([, value]) => value !== undefined,

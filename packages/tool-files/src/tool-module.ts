@@ -27,11 +27,11 @@ export interface ToolModuleNaming {
   /** The exported function: a valid identifier, see `nameTools`. */
   identifier: string;
   /** The module that exports `callTool`. Default: {@link DEFAULT_CLIENT_MODULE}. */
-  clientModule?: string;
+  clientModule?: string | undefined;
   /** What results were seen to be, for a tool whose definition does not say. */
   learned?: LearnedOutput | undefined;
   /** What in its definition seems meant as an order to a model; its comment begins with a mark then. */
-  flags?: readonly ToolFlag[];
+  flags?: readonly ToolFlag[] | undefined;
 }
 
 /** One tool as a TypeScript module. */

@@ -10,7 +10,7 @@ export interface TypeContext {
   /** Whether it is its owner's whole schema. */
   isRoot: boolean;
   /** Whether it only adds to a type that stands beside it, as a member of `allOf` or `anyOf` does. */
-  beside?: boolean;
+  beside?: boolean | undefined;
   /** Objects and arrays around it in its owner. */
   nesting: number;
   /** Everything around it, in calls. */

@@ -27,7 +27,7 @@ export interface NamedType {
   name: string;
   comment: string;
   /** Absent while its schema is being read. */
-  node?: TypeNode;
+  node?: TypeNode | undefined;
   /** Named types it consists of without an object, array or tuple between: TypeScript allows no cycle of these. */
   readonly consistsOf: Set<NamedType>;
 }

@@ -37,7 +37,7 @@ export class CheckWorker {
       if ("ready" in message) this.#ready.resolve();
       else this.#settle?.(message);
     });
-    this.#worker.on("error", (error: Error & { code?: string }) => {
+    this.#worker.on("error", (error: Error & { code?: string | undefined }) => {
       const memory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
       this.#end(memory ? `it needed more than ${memoryMb} MiB` : error.message);
     });

@@ -16,7 +16,7 @@ interface KnownFile {
   stamp: string;
   text: string;
   /** Of what the host has. */
-  hash?: string;
+  hash?: string | undefined;
 }
 
 /** The files a check sees: the program, the tools and the library. Nothing else on the host can be named. */

@@ -9,8 +9,8 @@ const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
 /** The folders on the host that the checker may read, beside TypeScript's own library. */
 export interface ToolFolders {
-  serversDir?: string;
-  skillsDir?: string;
+  serversDir?: string | undefined;
+  skillsDir?: string | undefined;
 }
 
 /** A file as it is on the host now. */

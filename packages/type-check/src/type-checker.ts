@@ -14,23 +14,23 @@ const DEFAULT_MEMORY_MB = 512;
 const MAX_CODE_CHARACTERS = 256 * 1024;
 const MAX_REMEMBERED = 500;
 
-export interface TypeCheckerSettings extends ToolFolders, Partial<WorkerBounds> {
+export interface TypeCheckerSettings extends ToolFolders {
   /**
    * Where the tools' files stand on the host, as the guest sees them under `/workspace/servers`. Absent: tools are
    * known by their signatures alone.
    */
-  serversDir?: string;
+  serversDir?: string | undefined;
   /** The same for skills. */
-  skillsDir?: string;
+  skillsDir?: string | undefined;
   /** A check that takes longer is ended, and its code passes with a warning. Default: 10,000 ms. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** A check that needs more is ended, and its code passes with a warning. Default: 512 MiB. */
-  memoryMb?: number;
+  memoryMb?: number | undefined;
   /**
    * Folder in which it is kept, for the next process, that nothing was found in some code. With it, TypeScript is
    * loaded only when code has to be checked, or with `prepare`. Default: nowhere.
    */
-  cacheDir?: string;
+  cacheDir?: string | undefined;
 }
 
 /**

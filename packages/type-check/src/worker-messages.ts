@@ -6,5 +6,5 @@ export type WorkerMessage = { ready: true } | WorkerAnswer;
 
 /** `files` only where nothing was found and the verdict may be kept. */
 export type WorkerAnswer =
-  | { ok: true; findings: Finding[]; files?: FileHashes }
+  | { ok: true; findings: Finding[]; files?: FileHashes | undefined }
   | { ok: false; reason: string };

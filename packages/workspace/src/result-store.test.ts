@@ -56,7 +56,7 @@ describe("createResultStore", () => {
       await store.write(text("12345"), "text/plain", "b.txt");
       await expect(store.read(first.path)).resolves.toMatchObject({ size: 5 });
       const large = await store.write(text("123456789"), "text/plain", "c.txt");
-      await expect(store.read(first.path)).rejects.toMatchObject({ code: "RESULT_UNKNOWN" });
+      await expect(store.read(first.path)).rejects.toMatchObject({ code: "RESULT_NOT_FOUND" });
       await expect(store.read(large.path)).resolves.toMatchObject({ size: 9 });
     });
   });
@@ -83,7 +83,7 @@ describe("createResultStore", () => {
       await writeFile(path.join(root, "secret"), "secret");
       await rm(path.join(root, kept));
       await symlink("../../secret", path.join(root, kept));
-      await expect(store.read(kept)).rejects.toMatchObject({ code: "RESULT_UNKNOWN" });
+      await expect(store.read(kept)).rejects.toMatchObject({ code: "RESULT_NOT_FOUND" });
     });
 
     it.each(["/etc/passwd", "/workspace/results/../state.json", "/workspace/state.json", "results/a", ""])(
@@ -91,7 +91,7 @@ describe("createResultStore", () => {
       async (unknown) => {
         await writeFile(path.join(workspaceDir, "state.json"), "{}");
         const store = createResultStore({ workspaceDir });
-        await expect(store.read(unknown)).rejects.toMatchObject({ code: "RESULT_UNKNOWN" });
+        await expect(store.read(unknown)).rejects.toMatchObject({ code: "RESULT_NOT_FOUND" });
       },
     );
   });

@@ -38,7 +38,7 @@ export interface ResultStoreSettings {
   /** Absolute path on the host of what the guest sees as `/workspace`. */
   workspaceDir: string;
   /** When more than this was kept, the oldest results of this store are removed, in bytes. Default: 2 GiB. */
-  maxKeptBytes?: number;
+  maxKeptBytes?: number | undefined;
 }
 
 /**
@@ -130,7 +130,7 @@ async function readPiece(
 
 function unknownResult(path: string): CemError {
   return new CemError(
-    "RESULT_UNKNOWN",
+    "RESULT_NOT_FOUND",
     `There is no result ${JSON.stringify(path.slice(0, 200))}. Results are called /workspace/${RESULTS_FOLDER}/…, as their handles say.`,
     { details: { path: path.slice(0, 200) } },
   );

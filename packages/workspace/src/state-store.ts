@@ -16,9 +16,9 @@ export interface StateStoreSettings {
   /** Absolute path on the host of what the guest sees as `/workspace`. Has to exist once something is saved. */
   workspaceDir: string;
   /** The file meant when none is named. Default: `state.json`. */
-  stateFile?: string;
+  stateFile?: string | undefined;
   /** The largest state file that is read or written, in bytes. Default: 64 MiB. */
-  maxBytes?: number;
+  maxBytes?: number | undefined;
 }
 
 /**
@@ -48,7 +48,7 @@ class FileStateStore implements StateStore {
 
   async read(
     file: string = this.#stateFile,
-    { signal }: { signal?: AbortSignal } = {},
+    { signal }: { signal?: AbortSignal | undefined } = {},
   ): Promise<{ exists: boolean; data: JsonValue }> {
     signal?.throwIfAborted();
     const place = parseStatePath(file);
@@ -67,7 +67,7 @@ class FileStateStore implements StateStore {
   async save(
     data: JsonValue,
     file: string = this.#stateFile,
-    { signal }: { signal?: AbortSignal } = {},
+    { signal }: { signal?: AbortSignal | undefined } = {},
   ): Promise<{ file: string }> {
     signal?.throwIfAborted();
     const place = parseStatePath(file);

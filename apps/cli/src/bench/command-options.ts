@@ -8,14 +8,14 @@ const MAX_ROUNDS = 1_000;
 export interface BenchOptions {
   what: "pooling";
   /** Programs in the order they run. */
-  sequence?: string[];
+  sequence?: string[] | undefined;
   /** One program. */
-  example?: string;
+  example?: string | undefined;
   all: boolean;
   /** How many times the programs run. */
   count: number;
   /** File for a plot. */
-  svg?: string;
+  svg?: string | undefined;
 }
 
 /** Adds what `cem bench` takes to its command. */

@@ -21,7 +21,7 @@ export interface PoolingResult {
   runs: { id: string; ms: number }[];
   firstMs: number;
   /** The median of the runs after the first; absent where there was one run. */
-  laterMs?: number;
+  laterMs?: number | undefined;
 }
 
 export interface PoolingReport {
@@ -95,7 +95,7 @@ async function measureMode(
 }
 
 /** First and later runs apart: a pool is there for the later ones. */
-export function summaryOf(runs: PoolingResult["runs"]): { firstMs: number; laterMs?: number } {
+export function summaryOf(runs: PoolingResult["runs"]): { firstMs: number; laterMs?: number | undefined } {
   const [first, ...later] = runs.map(({ ms }) => ms);
   const sorted = later.toSorted((one, other) => one - other);
   const median = sorted[Math.floor(sorted.length / 2)];

@@ -55,7 +55,7 @@ export async function importServers(
   };
 }
 
-/** @throws CemError `UNKNOWN_SERVER` for a name that no program has. */
+/** @throws CemError `SERVER_NOT_FOUND` for a name that no program has. */
 function choose(found: Importable, names: readonly string[]): Importable {
   if (names.length === 0) return found;
   const there = new Set(found.servers.map(({ name }) => name));

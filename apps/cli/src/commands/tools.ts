@@ -46,7 +46,7 @@ export async function listTools(
   };
 }
 
-/** @throws CemError `UNKNOWN_SERVER`. A server all of whose files are broken is known, and has problems only. */
+/** @throws CemError `SERVER_NOT_FOUND`. A server all of whose files are broken is known, and has problems only. */
 function findServer(
   servers: readonly ToolServer[],
   problems: readonly ToolProblem[],

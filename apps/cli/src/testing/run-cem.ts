@@ -27,8 +27,8 @@ export interface Ended {
 
 export interface RunOptions {
   cwd: string;
-  input?: string | Uint8Array;
-  env?: Record<string, string>;
+  input?: string | Uint8Array | undefined;
+  env?: Record<string, string> | undefined;
 }
 
 /** The command compiles once for all tests. */

@@ -16,21 +16,21 @@ import type { ToolChanges } from "./tool-changes.ts";
 
 export interface UpstreamOptions {
   /** Looks up a variable for `${NAME}`. Default: `process.env`. */
-  variable?: (name: string) => string | undefined;
+  variable?: ((name: string) => string | undefined) | undefined;
   /** Takes what servers write to stderr, and what goes wrong with them. */
-  log?: Log;
+  log?: Log | undefined;
   /** Answers servers that ask the user something. Absent: such questions are declined. */
   elicit?: Elicit | undefined;
   /** Keeps images, other bytes and large results. */
-  store?: ResultStore;
+  store?: ResultStore | undefined;
   /** The least time a server has to start, in milliseconds: a first start may download it. Default: 0. */
-  minConnectTimeoutMs?: number;
+  minConnectTimeoutMs?: number | undefined;
 }
 
 export interface ConfiguredServer {
   enabled: boolean;
   /** What is wrong with its settings, known once the connections were asked for. */
-  error?: CemError;
+  error?: CemError | undefined;
 }
 
 /** The MCP servers of a configuration: their connections, their generated tools, and the way from one to the other. */

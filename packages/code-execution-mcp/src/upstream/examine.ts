@@ -9,7 +9,7 @@ const EXAMINE_TIMEOUT_MS = 10_000;
 /** How one MCP server stands, as tried. */
 export interface ExaminedServer extends ServerStatus {
   /** Tools that have a generated file. Absent: none was generated. */
-  generated?: number;
+  generated?: number | undefined;
   /** Tools whose definition is not the one that was accepted. */
   changed: string[];
   /** Tools that the server has and that have no file. */
@@ -18,11 +18,11 @@ export interface ExaminedServer extends ServerStatus {
 }
 
 export interface ExamineOptions {
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** One server. Default: all. */
-  only?: string;
+  only?: string | undefined;
   /** How long servers have to answer. Default: 10 s. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
 }
 
 /** Tries every server that is not switched off, all at once. One that does not answer in time is `connecting`. */

@@ -8,12 +8,12 @@ import { definitionsOf } from "./tool-changes.ts";
 
 export interface GenerateOptions {
   /** Which servers. Default: every one that is not switched off. */
-  servers?: readonly string[];
+  servers?: readonly string[] | undefined;
   /** Take changed definitions over too. Default: they are shown, and their tools stay as they were accepted. */
-  accept?: boolean;
+  accept?: boolean | undefined;
   /** Allow looking at results, and write what they were seen to be into the types. */
-  learn?: boolean;
-  signal?: AbortSignal;
+  learn?: boolean | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 /** What became of one server's files. */
@@ -21,7 +21,7 @@ export interface GeneratedServer {
   server: string;
   /** `held`: tools that changed wait for a yes. `failed`: nothing was written. */
   state: "generated" | "held" | "failed";
-  error?: ErrorInfo;
+  error?: ErrorInfo | undefined;
   /** The server's folder, absolute. */
   directory: string;
   /** Tools that have a file now. */
@@ -39,13 +39,13 @@ export interface GeneratedServer {
   /** Tools whose definitions seem to give orders to a model. */
   flagged: { tool: string; flags: readonly ToolFlag[] }[];
   /** Tools whose return type was learned from results. Absent where results are not looked at. */
-  learned?: string[];
+  learned?: string[] | undefined;
 }
 
 /**
  * Writes the files of servers' tools, all servers at once. A server that fails costs no other.
  *
- * @throws CemError `SERVER_UNKNOWN` for a name that is not configured.
+ * @throws CemError `SERVER_NOT_FOUND` for a name that is not configured.
  */
 export async function generateServers(
   upstream: Upstream,

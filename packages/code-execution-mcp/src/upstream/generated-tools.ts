@@ -3,7 +3,7 @@ import { CemError } from "@cem/core";
 import type { ResultStore } from "@cem/core";
 import type { Upstream } from "./create-upstream.ts";
 import { createResultObserver } from "./result-observer.ts";
-import { heldBack, refusal } from "./tool-changes.ts";
+import { toolChanged } from "./tool-changes.ts";
 
 /** Generated tools as the bridge calls them. */
 export interface GeneratedTools extends ToolSource {
@@ -38,7 +38,7 @@ export function createGeneratedTools(
     const change = changed.find(({ name }) => name === tool);
     if (change === undefined || !holdsChanges) return listed;
     const places = change.differences.map(({ place }) => place);
-    throw refusal("TOOL_CHANGED", server, tool, heldBack(server, locked, places));
+    throw toolChanged(server, locked, places);
   };
 
   const load = async (): Promise<ToolSource> => {
@@ -66,7 +66,7 @@ export function createGeneratedTools(
 
 function notGenerated(server: string, tool: string): CemError {
   return new CemError(
-    "TOOL_UNKNOWN",
+    "TOOL_NOT_FOUND",
     `No file was generated for the tool "${tool}" of server "${server}". Make it with  cem generate ${server}`,
     { details: { server, tool } },
   );

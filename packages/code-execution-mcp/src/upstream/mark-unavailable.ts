@@ -1,9 +1,10 @@
 import { hash } from "node:crypto";
 import path from "node:path";
+import { toErrorInfo } from "@cem/core";
 import type { CatalogSnapshot, ToolDefinition, ToolServer } from "@cem/core";
 import type { Upstream } from "./create-upstream.ts";
 import type { GeneratedFolder } from "./generated-folders.ts";
-import { heldBack } from "./tool-changes.ts";
+import { toolChanged } from "./tool-changes.ts";
 
 type Unavailable = NonNullable<ToolDefinition["unavailable"]>;
 
@@ -48,13 +49,18 @@ function wholeServer({ lock }: GeneratedFolder, upstream: Upstream): Unavailable
   const known = upstream.servers.get(name);
   if (known === undefined) {
     return {
-      reason: `no MCP server "${name}" is configured`,
-      hint: `Add it with  cem add ${name} …  or remove its files with  cem remove ${name}`,
+      code: "SERVER_NOT_FOUND",
+      message: `The MCP server "${name}" is not configured.`,
+      details: { server: name },
     };
   }
-  if (known.error !== undefined) return { reason: known.error.message, hint: "See  cem servers" };
+  if (known.error !== undefined) return toErrorInfo(known.error);
   if (!known.enabled) {
-    return { reason: `server "${name}" is switched off`, hint: "Set its enabled: true" };
+    return {
+      code: "SERVER_DISABLED",
+      message: `Server "${name}" is switched off.`,
+      details: { server: name },
+    };
   }
   const status = upstream
     .connectionsSoFar()
@@ -62,12 +68,19 @@ function wholeServer({ lock }: GeneratedFolder, upstream: Upstream): Unavailable
     .find((one) => one.name === name);
   switch (status?.state) {
     case "auth-required":
-      return { reason: `server "${name}" wants a sign-in`, hint: `Sign in with  cem auth ${name}` };
-    case "down":
       return {
-        reason: status.lastError?.message ?? `server "${name}" is down`,
-        hint: "cem servers  tries it again",
+        code: "AUTH_REQUIRED",
+        message: `Server "${name}" requires authorization.`,
+        details: { server: name },
       };
+    case "down":
+      return (
+        status.lastError ?? {
+          code: "SERVER_DOWN",
+          message: `Server "${name}" is down.`,
+          details: { server: name },
+        }
+      );
     default:
       return undefined;
   }
@@ -84,14 +97,15 @@ async function singleTools(
   const reasons = new Map<string, Unavailable>();
   for (const { definition } of removed) {
     reasons.set(definition.name, {
-      reason: `server "${name}" no longer has it`,
-      hint: `Bring the files up to date with  cem generate ${name}`,
+      code: "TOOL_REMOVED",
+      message: `Server "${name}" no longer has the tool "${definition.name}".`,
+      details: { server: name, tool: definition.name },
     });
   }
   for (const change of upstream.holdsChanges ? changed : []) {
     const tool = locked.get(change.name);
     const places = change.differences.map(({ place }) => place);
-    if (tool !== undefined) reasons.set(change.name, heldBack(name, tool, places));
+    if (tool !== undefined) reasons.set(change.name, toErrorInfo(toolChanged(name, tool, places)));
   }
   return reasons.size === 0 ? undefined : (tool) => reasons.get(tool);
 }

@@ -26,27 +26,18 @@ export function definitionsOf(list: ToolList): unknown[] {
   return list.tools.map(({ definition }) => definition);
 }
 
-/** What stands in for a tool whose definition changed. */
-export function heldBack(
+const MAX_LISTED_PLACES = 3;
+
+/** `TOOL_CHANGED`: the definition that the server sends is not the one that was accepted. */
+export function toolChanged(
   server: string,
-  tool: LockedTool,
+  { definition: { name: tool } }: LockedTool,
   places: readonly string[],
-): { reason: string; hint: string } {
-  return {
-    reason: `server "${server}" changed its definition (${places.slice(0, MAX_PLACES).join(", ")}), so ${tool.definition.name} is held back`,
-    hint: `See the difference with  cem generate ${server} , accept it with  cem generate ${server} --accept`,
-  };
-}
-
-const MAX_PLACES = 3;
-
-/** Refuses a tool, with the way out. */
-export function refusal(
-  code: string,
-  server: string,
-  tool: string,
-  why: { reason: string; hint: string },
 ): CemError {
-  const sentence = why.reason.charAt(0).toUpperCase() + why.reason.slice(1);
-  return new CemError(code, `${sentence}. ${why.hint}`, { details: { server, tool } });
+  const changed = places.slice(0, MAX_LISTED_PLACES).join(", ");
+  return new CemError(
+    "TOOL_CHANGED",
+    `Server "${server}" changed the definition of ${tool} (${changed}), which is held back until the change is accepted.`,
+    { details: { server, tool, places } },
+  );
 }

@@ -60,7 +60,7 @@ function parseObject(text: string): Record<string, unknown> | undefined {
 
 /** In the order of the schema's properties. */
 function positional({ inputSchema }: ToolDefinition, args: Record<string, unknown>): string {
-  const names = Object.keys((inputSchema as { properties?: object }).properties ?? {});
+  const names = Object.keys((inputSchema as { properties?: object | undefined }).properties ?? {});
   const last = names.findLastIndex((name) => name in args);
   return names
     .slice(0, last + 1)

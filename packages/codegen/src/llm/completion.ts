@@ -28,7 +28,7 @@ export interface CompletionRequest {
 export interface Completion {
   text: string;
   /** Absent where the API does not tell. */
-  usage?: { inputTokens: number; outputTokens: number };
+  usage?: { inputTokens: number; outputTokens: number } | undefined;
 }
 
 /** Streams answers of one model, and remembers which parameters it takes. */

@@ -10,9 +10,9 @@ const KEY_SHAPE = /\b(?:sk|xai|gsk|key)-[\w*.-]{6,}/giu;
 export interface ApiFailure {
   name: string;
   message: string;
-  status?: number;
-  code?: string;
-  parameter?: string;
+  status?: number | undefined;
+  code?: string | undefined;
+  parameter?: string | undefined;
 }
 
 export function readFailure(error: unknown): ApiFailure {

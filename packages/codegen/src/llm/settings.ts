@@ -11,35 +11,35 @@ export interface LlmPrices {
 /** What one task may cost, over all its tries. */
 export interface LlmBudget {
   /** Tokens read and written. */
-  tokens?: number;
+  tokens?: number | undefined;
   /** US dollars. Needs `prices`. */
-  cost?: number;
+  cost?: number | undefined;
 }
 
 export interface LlmSettings {
   /** Default: `openai`, which is also any service that speaks its Chat Completions API at `baseUrl`. */
-  provider?: LlmProvider;
+  provider?: LlmProvider | undefined;
   model: string;
   /** Not needed for a service of your own at `baseUrl`. */
-  apiKey?: string;
+  apiKey?: string | undefined;
   /** URL of the API, ending where `/chat/completions` follows: `http://localhost:11434/v1`. Default: the provider's. */
-  baseUrl?: string;
+  baseUrl?: string | undefined;
   /** `https://<resource>.openai.azure.com`. Needed for `azure_openai`. */
-  azureEndpoint?: string;
+  azureEndpoint?: string | undefined;
   /** Default: `model`. */
-  azureDeployment?: string;
-  azureApiVersion?: string;
+  azureDeployment?: string | undefined;
+  azureApiVersion?: string | undefined;
   /** Left out for models that take none, and for good once the API refuses it. Default: 0.3. */
-  temperature?: number;
+  temperature?: number | undefined;
   /** Most tokens of one answer. Default: 2,000. */
-  maxTokens?: number;
+  maxTokens?: number | undefined;
   /** How long the API may be silent, in milliseconds. Default: 60,000. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** How often a request is made again after the API was busy, failed or broke off. Default: 2. */
-  maxRetries?: number;
-  prices?: LlmPrices;
+  maxRetries?: number | undefined;
+  prices?: LlmPrices | undefined;
   /** Default: no bound. */
-  budget?: LlmBudget;
+  budget?: LlmBudget | undefined;
 }
 
 /** Where requests go, and with what key. */
@@ -47,8 +47,8 @@ export interface Endpoint {
   provider: LlmProvider;
   baseUrl: string;
   apiKey: string;
-  deployment?: string;
-  apiVersion?: string;
+  deployment?: string | undefined;
+  apiVersion?: string | undefined;
 }
 
 export const DEFAULT_TIMEOUT_MS = 60_000;

@@ -5,7 +5,7 @@ import { printProgram } from "./program/print-program.ts";
 
 export interface RulesGeneratorSettings {
   /** What "today" and "tomorrow" are counted from. The clock of this machine unless set. */
-  now?: () => Date;
+  now?: (() => Date) | undefined;
 }
 
 /**

@@ -49,7 +49,11 @@ export const getServerTools = declareTool<{ server_name: string }>({
 
 type Detail = "name" | "description" | "full";
 
-export const searchTools = declareTool<{ query: string; detail_level?: Detail; max_results?: number }>({
+export const searchTools = declareTool<{
+  query: string;
+  detail_level?: Detail | undefined;
+  max_results?: number | undefined;
+}>({
   name: "search_tools",
   title: "Search tools",
   description: 'Find tools by what they do. "full" shows how each is called.',
@@ -84,14 +88,14 @@ function nameOf({ name }: ToolDefinition): string {
   return name;
 }
 
-/** @throws CemError `UNKNOWN_SERVER` */
+/** @throws CemError `SERVER_NOT_FOUND` */
 function findServer(servers: readonly ToolServer[], wanted: string): ToolServer {
   const found = servers.find(({ name }) => name === wanted);
   if (found !== undefined) return found;
   const names = servers.map(({ name }) => name);
   const near = nearest(wanted, names);
   const hint = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : "list_servers names them all.";
-  throw new CemError("UNKNOWN_SERVER", `There is no server ${JSON.stringify(wanted)}. ${hint}`, {
+  throw new CemError("SERVER_NOT_FOUND", `There is no server ${JSON.stringify(wanted)}. ${hint}`, {
     details: { server: wanted },
   });
 }
@@ -121,6 +125,6 @@ function fullOf({ name, module, signature, description, inputSchema, unavailable
     code: `import { ${name} } from "${module}";\n${signature}`,
     description,
     inputSchema,
-    ...(unavailable && { unavailable: `${unavailable.reason} ${unavailable.hint}` }),
+    ...(unavailable && { unavailable: unavailable.message }),
   };
 }

@@ -9,9 +9,9 @@ import type { ToolHost } from "../server-tool.ts";
 
 interface ReadResultInput {
   handle: string;
-  offset?: number;
-  limit?: number;
-  end?: boolean;
+  offset?: number | undefined;
+  limit?: number | undefined;
+  end?: boolean | undefined;
 }
 
 const BYTES = { type: "integer", minimum: 0 } as const;
@@ -100,5 +100,5 @@ function kindOf(mimeType: string): "image" | "audio" | "resource" {
 
 function requireResults({ results }: ToolHost): ResultStore {
   if (results !== undefined) return results;
-  throw new CemError("RESULT_UNKNOWN", "No results are kept here. The handle of a run begins with run-.");
+  throw new CemError("RESULT_NOT_FOUND", "No results are kept here. The handle of a run begins with run-.");
 }

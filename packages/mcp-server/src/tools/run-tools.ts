@@ -31,7 +31,7 @@ export const executeCode = declareTool<{ code: string }>({
   },
 });
 
-export const executeTask = declareTool<{ task_description: string; verbose?: boolean }>({
+export const executeTask = declareTool<{ task_description: string; verbose?: boolean | undefined }>({
   name: "execute_task",
   title: "Execute a task",
   description: "Do a task given in plain words: choose tools, write the code, run it in a sandbox.",

@@ -5,7 +5,7 @@ import type { ToolHost } from "../server-tool.ts";
 
 const OBJECT = { type: "object" } as const;
 
-export const getState = declareTool<{ state_file?: string }>({
+export const getState = declareTool<{ state_file?: string | undefined }>({
   name: "get_state",
   title: "Get state",
   description: "Read state that outlives a run: /workspace/state.json, or another .json file there.",
@@ -21,7 +21,7 @@ export const getState = declareTool<{ state_file?: string }>({
   },
 });
 
-export const saveState = declareTool<{ state_data: JsonValue; state_file?: string }>({
+export const saveState = declareTool<{ state_data: JsonValue; state_file?: string | undefined }>({
   name: "save_state",
   title: "Save state",
   description: "Replace that state.",
@@ -41,7 +41,7 @@ export const saveState = declareTool<{ state_data: JsonValue; state_file?: strin
 function storeOf({ state }: ToolHost): StateStore {
   if (state !== undefined) return state;
   throw new CemError(
-    "STATE_OFF",
+    "STATE_DISABLED",
     "State is switched off here. Set execution.state.enabled to true, or keep data in files of /workspace.",
   );
 }

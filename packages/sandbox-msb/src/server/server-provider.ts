@@ -28,26 +28,26 @@ import { guestCommand, guestFiles, guestMounts } from "./server-runtime.ts";
 /** How the sandbox on an older server works. Only its address has to be told. */
 export interface MicrosandboxServerSettings extends ServerAddress {
   /** OCI reference of an image with Deno 2.9 and a shell. Default: `denoland/deno:2.9.5`. */
-  image?: string;
+  image?: string | undefined;
   /** Processors of each machine. Default 1. */
-  cpus?: number;
+  cpus?: number | undefined;
   /** How long a machine may take to start, with its image pulled, in milliseconds. Default 200,000. */
-  bootTimeoutMs?: number;
+  bootTimeoutMs?: number | undefined;
   /** Machines that run at once over all sandboxes of this provider. Default 4. */
-  maxConcurrentRuns?: number;
+  maxConcurrentRuns?: number | undefined;
   /** Booted machines that wait in each sandbox. Default 2. */
-  standby?: number;
+  standby?: number | undefined;
   /** Without a run for so long a sandbox lets its waiting machines go, in milliseconds. Default 300,000. */
-  idleMs?: number;
+  idleMs?: number | undefined;
   /** `session`: runs that name the same session may share a machine, one after another. Default `none`. */
-  reuse?: SandboxReuse;
+  reuse?: SandboxReuse | undefined;
   /** How long a run may wait for its turn, in milliseconds. Default: as long as it takes. */
-  queueTimeoutMs?: number;
+  queueTimeoutMs?: number | undefined;
 }
 
 /** Makes sandboxes whose state can be looked at. */
 export interface MicrosandboxServerProvider extends SandboxProvider {
-  create(spec: SandboxSpec, options?: { signal?: AbortSignal }): Promise<GuestSandbox>;
+  create(spec: SandboxSpec, options?: { signal?: AbortSignal | undefined }): Promise<GuestSandbox>;
 }
 
 const DEFAULT_IMAGE = "denoland/deno:2.9.5";
@@ -89,7 +89,7 @@ class ServerProvider implements MicrosandboxServerProvider {
     this.#gate = new FairGate(settings.maxConcurrentRuns ?? DEFAULT_CONCURRENT_RUNS);
   }
 
-  async probe({ signal }: { signal?: AbortSignal } = {}): Promise<SandboxProbe> {
+  async probe({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<SandboxProbe> {
     signal?.throwIfAborted();
     try {
       await checkServer(this.#rpc, signal);
@@ -101,7 +101,10 @@ class ServerProvider implements MicrosandboxServerProvider {
     }
   }
 
-  async create(spec: SandboxSpec, { signal }: { signal?: AbortSignal } = {}): Promise<GuestSandbox> {
+  async create(
+    spec: SandboxSpec,
+    { signal }: { signal?: AbortSignal | undefined } = {},
+  ): Promise<GuestSandbox> {
     signal?.throwIfAborted();
     checkSpec(spec);
     refuseColons(spec);

@@ -52,7 +52,7 @@ export interface SandboxName {
 }
 
 interface CallOptions {
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 

@@ -10,13 +10,13 @@ import { findGuestRuntime } from "../guest-runtime.ts";
 /** How the stand-in for `msb server start` differs from one that is well. */
 export interface OldServerOptions {
   /** What it asks for; absent: it was started with --dev. */
-  apiKey?: string;
+  apiKey?: string | undefined;
   /** Whether its images have Deno. Default true. */
-  hasDeno?: boolean;
+  hasDeno?: boolean | undefined;
   /** Loses the last lines of every other command, as the real one may. */
-  losesOutput?: boolean;
+  losesOutput?: boolean | undefined;
   /** Mounts nothing of this host. */
-  elsewhere?: boolean;
+  elsewhere?: boolean | undefined;
 }
 
 interface StartedSandbox {
@@ -135,7 +135,7 @@ export class OldServer {
     const key = `${String(params["namespace"])}/${String(params["sandbox"])}`;
     switch (method) {
       case "sandbox.start":
-        return this.#start(key, params["config"] as { volumes?: string[] });
+        return this.#start(key, params["config"] as { volumes?: string[] | undefined });
       case "sandbox.stop":
         if (!this.sandboxes.has(key)) throw new Error("Internal server error");
         this.crash(key);
@@ -149,7 +149,7 @@ export class OldServer {
     }
   }
 
-  #start(key: string, { volumes = [] }: { volumes?: string[] }): string {
+  #start(key: string, { volumes = [] }: { volumes?: string[] | undefined }): string {
     const root = join(this.#folder, key.replace("/", "-"));
     for (const name of WRITABLE) mkdirSync(join(root, name), { recursive: true });
     mkdirSync(join(root, "var/tmp"));

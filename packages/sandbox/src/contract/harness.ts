@@ -20,9 +20,9 @@ export interface ContractOptions {
   /** The level the provider has to report. */
   level: string;
   /** True when the sandbox lets mounts appear in the guest. Default true. */
-  mounts?: boolean;
+  mounts?: boolean | undefined;
   /** True when the sandbox can allow single hosts. Default true. */
-  network?: boolean;
+  network?: boolean | undefined;
 }
 
 type RunOptions = Omit<RunRequest, "code">;

@@ -157,7 +157,7 @@ Deno.stderr.writeSync(new TextEncoder().encode("d"));`;
       const invoker = recordingInvoker(() => "x".repeat(2_000));
       const code = `${echo}try { await callTool("host", "echo"); } catch (error) { return error.code; }`;
       expect(await harness().value(code, { invoker, limits: { payloadBytes: 1_000 } })).toBe(
-        "TOOL_RESULT_TOO_LARGE",
+        "RESULT_TOO_LARGE",
       );
     });
 

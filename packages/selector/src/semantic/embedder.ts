@@ -12,5 +12,5 @@ export interface Embedder {
 export interface EmbedOptions {
   /** Some models treat what is searched for and what is found differently. */
   kind: "query" | "document";
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }

@@ -5,15 +5,15 @@ export interface OpenAiEmbedderSettings {
   /** The model, or on Azure the deployment: `text-embedding-3-small`. */
   model: string;
   /** Default: `OPENAI_API_KEY`, or on Azure `AZURE_OPENAI_API_KEY`. */
-  apiKey?: string;
+  apiKey?: string | undefined;
   /** URL of an OpenAI-compatible service. Default: OpenAI's own. */
-  baseUrl?: string;
+  baseUrl?: string | undefined;
   /** Set for Azure OpenAI. */
-  azure?: { endpoint: string; apiVersion?: string };
+  azure?: { endpoint: string; apiVersion?: string | undefined } | undefined;
   /** Shorter vectors, where the model can give them. */
-  dimensions?: number;
+  dimensions?: number | undefined;
   /** Time for one request, in milliseconds. Default: {@link DEFAULT_EMBEDDING_TIMEOUT_MS}. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
 }
 
 export const DEFAULT_EMBEDDING_TIMEOUT_MS = 30_000;

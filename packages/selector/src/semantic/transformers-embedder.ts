@@ -9,15 +9,15 @@ export interface TransformersEmbedderSettings {
   /** Folder of the model: `config.json`, `tokenizer.json` and `onnx/model.onnx`. Nothing is ever downloaded. */
   modelDir: string;
   /** How the vectors of a text's tokens become one. Default: `mean`. */
-  pooling?: "mean" | "cls";
+  pooling?: "mean" | "cls" | undefined;
   /** Which weights: `fp32` is `onnx/model.onnx`, `q8` is `onnx/model_quantized.onnx`. Default: `fp32`. */
-  dtype?: "fp32" | "fp16" | "q8" | "int8" | "q4";
+  dtype?: "fp32" | "fp16" | "q8" | "int8" | "q4" | undefined;
   /** Put before what is searched for, where the model wants it: `query: `. Default: nothing. */
-  queryPrefix?: string;
+  queryPrefix?: string | undefined;
   /** Put before what can be found: `passage: `. Default: nothing. */
-  documentPrefix?: string;
+  documentPrefix?: string | undefined;
   /** What is imported. Default: `@huggingface/transformers`, which has to be installed. */
-  library?: string;
+  library?: string | undefined;
 }
 
 const DEFAULT_LIBRARY = "@huggingface/transformers";

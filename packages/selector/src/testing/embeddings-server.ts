@@ -63,7 +63,7 @@ export async function startEmbeddingsServer(): Promise<EmbeddingsServer> {
 interface Body {
   model: string;
   input: string[];
-  encoding_format?: string;
+  encoding_format?: string | undefined;
 }
 
 async function readJson(request: IncomingMessage): Promise<Body> {

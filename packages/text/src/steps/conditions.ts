@@ -15,7 +15,11 @@ const LEADING = /^(?:and\s+|but\s+)?(?:only\s+)?(if|when|in case|provided(?: tha
 const OTHERWISE = /^(?:and\s+|but\s+)?(?:otherwise|else|if not)\b[,:]?\s*/iu;
 
 /** Splits `if X then Y`, `if X, Y` and `Y if X` into condition and step. */
-export function readCondition(clause: string): { condition?: string; negated: boolean; rest: string } {
+export function readCondition(clause: string): {
+  condition?: string | undefined;
+  negated: boolean;
+  rest: string;
+} {
   const leading = LEADING.exec(clause);
   if (leading !== null) {
     const body = clause.slice(leading[0].length);

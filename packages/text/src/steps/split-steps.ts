@@ -13,14 +13,14 @@ export interface TaskStep {
   /** Other things that are listed below the step. */
   items: string[];
   /** Absent when the step is always done. */
-  condition?: StepCondition;
+  condition?: StepCondition | undefined;
 }
 
 export interface SplitOptions {
   /** Words that begin a step beside the common verbs of English, such as those that tools are named for. */
-  verbs?: Iterable<string>;
+  verbs?: Iterable<string> | undefined;
   /** Nouns that begin a step of their own, as in "the forecast for Oslo and the weather in Lima". */
-  nouns?: Iterable<string>;
+  nouns?: Iterable<string> | undefined;
 }
 
 /** The longest text that is split, in UTF-16 units; what comes after is left in the last step. */

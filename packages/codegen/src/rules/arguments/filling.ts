@@ -13,11 +13,11 @@ import type { takeByRole } from "./take-by-role.ts";
 export interface FilledArguments {
   args: Map<string, Expression>;
   /** The tool is called once for each of these. */
-  each?: { parameter: string; values: (string | number)[] };
+  each?: { parameter: string; values: (string | number)[] } | undefined;
   /** Required parameters that nothing fills. */
   missing: Parameter[];
   /** A value that the tool does not take. */
-  wrong?: { parameter: Parameter; value: string };
+  wrong?: { parameter: Parameter; value: string } | undefined;
   /** Earlier results that went in. */
   consumed: Value[];
   /** Words that went nowhere. */

@@ -9,8 +9,8 @@ import { useHelper } from "./helpers.ts";
 
 /** What a column is asked for beside its name. */
 export interface ColumnUse {
-  isDate?: boolean;
-  isMeasure?: boolean;
+  isDate?: boolean | undefined;
+  isMeasure?: boolean | undefined;
 }
 
 /** What people mean when they say `orders over 100`, best first. */

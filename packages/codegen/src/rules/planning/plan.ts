@@ -17,9 +17,9 @@ export class Unfilled extends Error {
 
 export interface Declaration {
   words: string;
-  schema?: JsonSchema;
-  isEffect?: boolean;
-  type?: string;
+  schema?: JsonSchema | undefined;
+  isEffect?: boolean | undefined;
+  type?: string | undefined;
 }
 
 /** The program while it is being planned: what it did so far and what later steps can refer to. */

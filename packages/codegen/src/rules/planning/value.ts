@@ -16,21 +16,21 @@ export interface Value {
   /** Made for what it does, not for what it returns: a file was written. */
   isEffect: boolean;
   /** Known before the program runs. */
-  constant?: JsonValue;
+  constant?: JsonValue | undefined;
   /** The field of a file that it was calculated from. */
-  source?: string;
+  source?: string | undefined;
   /** The text of the formula that made it. */
-  formula?: string;
+  formula?: string | undefined;
   /** The step that made it, in the user's words. */
   about: string;
   /** The property that the step asked for by name: `get the temperature …`. */
-  asked?: string;
+  asked?: string | undefined;
   /** It holds the rows of another value by a column. */
-  group?: { rows: Value; column: string };
+  group?: { rows: Value; column: string } | undefined;
   /** Columns of its rows that the program looks up, by the words for them. */
-  columns?: Map<string, Expression>;
+  columns?: Map<string, Expression> | undefined;
   /** A JSON file that the program holds in memory. */
-  document?: StateDocument;
+  document?: StateDocument | undefined;
 }
 
 /** A JSON file that steps read, change and save. */

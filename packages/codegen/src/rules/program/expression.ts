@@ -4,12 +4,12 @@ import type { JsonValue } from "@cem/core";
 export type Expression =
   | { kind: "literal"; value: JsonValue }
   | { kind: "name"; name: string }
-  | { kind: "member"; of: Expression; key: string; optional?: boolean }
+  | { kind: "member"; of: Expression; key: string; optional?: boolean | undefined }
   | { kind: "index"; of: Expression; at: Expression }
   | { kind: "call"; callee: Expression; args: readonly Expression[] }
   | { kind: "new"; callee: string; args: readonly Expression[] }
   | { kind: "await"; value: Expression }
-  | { kind: "arrow"; parameters: readonly string[]; body: Expression; isAsync?: boolean }
+  | { kind: "arrow"; parameters: readonly string[]; body: Expression; isAsync?: boolean | undefined }
   | { kind: "binary"; left: Expression; operator: string; right: Expression }
   | { kind: "unary"; operator: "-" | "!" | "typeof "; value: Expression }
   | { kind: "conditional"; test: Expression; yes: Expression; no: Expression }

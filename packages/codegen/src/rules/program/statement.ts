@@ -3,7 +3,7 @@ import type { Expression } from "./expression.ts";
 
 /** A TypeScript statement as data. */
 export type Statement =
-  | { kind: "const"; name: string; value: Expression; type?: string }
+  | { kind: "const"; name: string; value: Expression; type?: string | undefined }
   | { kind: "let"; name: string; type: string; value: Expression }
   | { kind: "assign"; target: Expression; value: Expression }
   | { kind: "do"; value: Expression }

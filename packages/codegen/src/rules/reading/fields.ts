@@ -7,7 +7,7 @@ export interface FieldAssignment {
   key: string;
   value: JsonValue;
   /** The value was a bare word or words, which may refer to something. */
-  words?: string;
+  words?: string | undefined;
 }
 
 const KEY =

@@ -1,0 +1,70 @@
+import { CemError } from "./errors.ts";
+
+/** What is known about the names that could have been meant. */
+export interface KnownNames {
+  /** All names there are. */
+  known?: readonly string[] | undefined;
+  /** The name that is closest to the wrong one. */
+  nearest?: string | undefined;
+}
+
+/** A tool as a failure names it. */
+export interface FailedTool {
+  server: string;
+  tool: string;
+}
+
+/** `SERVER_NOT_FOUND`: there is no server of this name. */
+export function serverNotFound(server: string, names: KnownNames = {}): CemError {
+  const message = `There is no server "${server}".${suggestion(names, "No server is configured.")}`;
+  return new CemError("SERVER_NOT_FOUND", message, { details: { server, ...detailsOf(names) } });
+}
+
+/** `TOOL_NOT_FOUND`: the server has no tool of this name. */
+export function toolNotFound({ server, tool }: FailedTool, names: KnownNames = {}): CemError {
+  const message = `Server "${server}" has no tool "${tool}".${suggestion(names, "It has no tools.")}`;
+  return new CemError("TOOL_NOT_FOUND", message, { details: { server, tool, ...detailsOf(names) } });
+}
+
+/** `RESULT_TOO_LARGE`: a tool's result is larger than what may be passed on at once. */
+export function resultTooLarge({ server, tool }: FailedTool, bytes: number, limitBytes: number): CemError {
+  return new CemError(
+    "RESULT_TOO_LARGE",
+    `${server}.${tool} answered with ${bytes} bytes; at most ${limitBytes} may come back at once. Ask the tool for less.`,
+    { details: { server, tool, bytes, limitBytes } },
+  );
+}
+
+/** `RESULT_NOT_JSON`: a tool's result can't be represented as JSON. */
+export function resultNotJson({ server, tool }: FailedTool, cause: unknown): CemError {
+  const reason = cause instanceof Error ? cause.message.split("\n")[0] : String(cause);
+  return new CemError("RESULT_NOT_JSON", `${server}.${tool} returned what JSON can't represent: ${reason}.`, {
+    details: { server, tool },
+    cause,
+  });
+}
+
+/** `ABORTED`: the caller cancelled the call. */
+export function callAborted({ server, tool }: FailedTool): CemError {
+  return new CemError("ABORTED", `The call of ${server}.${tool} was cancelled.`, {
+    details: { server, tool },
+  });
+}
+
+const MAX_LISTED_NAMES = 20;
+
+function suggestion({ known, nearest }: KnownNames, none: string): string {
+  if (nearest !== undefined) return ` Did you mean "${nearest}"?`;
+  if (known === undefined) return "";
+  if (known.length === 0) return ` ${none}`;
+  const listed = known.slice(0, MAX_LISTED_NAMES).join(", ");
+  const left = known.length - MAX_LISTED_NAMES;
+  return ` There are: ${listed}${left > 0 ? ` and ${left} more` : ""}.`;
+}
+
+function detailsOf({ known, nearest }: KnownNames): object {
+  return {
+    ...(known !== undefined && { known: known.slice(0, MAX_LISTED_NAMES) }),
+    ...(nearest !== undefined && { nearest }),
+  };
+}
