@@ -9,7 +9,7 @@ import {
   createGuard,
   createRulesGenerator,
   createSelector,
-} from "code-execution-mcp";
+} from "code-execution-mcp/stages";
 
 const task = "Calculate 12 * 12 and use the double_number skill on the result";
 const servers = path.resolve("servers");

@@ -1,8 +1,8 @@
 // Run by `npm test` in an empty folder where only the packed package is installed.
 import assert from "node:assert/strict";
-import { createAgent } from "@cem/agent";
+import { createPipeline } from "@cem/agent";
 
-const agent = createAgent({
+const agent = createPipeline({
   catalog: { specificationVersion: "v1", list: async () => ({ servers: [], problems: [], version: "1" }) },
   selector: {
     specificationVersion: "v1",

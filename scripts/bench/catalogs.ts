@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { createDiscovery, createSelector } from "code-execution-mcp";
+import { createDiscovery, createSelector } from "code-execution-mcp/stages";
 import type { ToolDefinition } from "code-execution-mcp";
 import { interleaved, rounded, timed } from "./measure.ts";
 import type { Table } from "./table.ts";

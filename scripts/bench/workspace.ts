@@ -1,7 +1,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
-import { createSandbox, loadConfig } from "code-execution-mcp";
+import { loadConfig } from "code-execution-mcp";
+import { createSandbox } from "code-execution-mcp/stages";
 import type { Sandbox, ToolInvoker } from "code-execution-mcp";
 
 /** A fresh folder that is removed at the end. */

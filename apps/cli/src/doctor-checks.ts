@@ -1,6 +1,7 @@
 import { PENDING_SETTINGS } from "@cem/config";
 import type { ErrorInfo, SandboxProbe } from "@cem/core";
-import type { ExaminedServer, FolderReport, HostReport, LoadedConfig } from "code-execution-mcp";
+import type { LoadedConfig } from "code-execution-mcp";
+import type { ExaminedServer, FolderReport, HostReport } from "code-execution-mcp/admin";
 import { catalogSize } from "./render-catalog.ts";
 import { notesOf } from "./render-servers.ts";
 import { shortPath } from "./short-path.ts";

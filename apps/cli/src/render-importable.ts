@@ -1,4 +1,4 @@
-import type { Importable, ImportableServer } from "code-execution-mcp";
+import type { Importable, ImportableServer } from "code-execution-mcp/admin";
 import { oneLine } from "./safe-text.ts";
 import { shortPath } from "./short-path.ts";
 import { cut, padEnd } from "./text-layout.ts";

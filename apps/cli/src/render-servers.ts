@@ -1,4 +1,4 @@
-import type { ExaminedServer, GeneratedServer } from "code-execution-mcp";
+import type { ExaminedServer, GeneratedServer } from "code-execution-mcp/admin";
 import { shortPath } from "./short-path.ts";
 import { oneLine } from "./safe-text.ts";
 import { counted, cut, duration, padEnd, wrap } from "./text-layout.ts";

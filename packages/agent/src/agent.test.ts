@@ -15,8 +15,8 @@ import type {
   Verdict,
 } from "@cem/core";
 import { describe, expect, it } from "vitest";
-import { createAgent } from "./agent.ts";
-import type { AgentSettings } from "./agent.ts";
+import { createPipeline } from "./agent.ts";
+import type { PipelineSettings } from "./agent.ts";
 
 const isolation: Isolation = { level: "permissions", sandbox: "test", mechanisms: [] };
 
@@ -71,9 +71,9 @@ const written: GeneratedCode = {
 };
 
 function settings(
-  sandbox: AgentSettings["sandbox"],
+  sandbox: PipelineSettings["sandbox"],
   answers: { generated?: GeneratedCode | GenerationRefused; verdict?: Verdict } = {},
-): AgentSettings {
+): PipelineSettings {
   const ranked = { tool: add, score: 0.9, reason: 'matches "add"' };
   return {
     catalog: {
@@ -98,7 +98,7 @@ function settings(
   };
 }
 
-describe("createAgent", () => {
+describe("createPipeline", () => {
   describe("executeTask", () => {
     it("goes through every stage in order and tells each", async () => {
       const sandbox = new MemorySandbox(() =>
@@ -111,7 +111,7 @@ describe("createAgent", () => {
         }),
       );
       const events: AgentEvent[] = [];
-      const result = await createAgent(settings(sandbox)).executeTask("Add 5 and 3", {
+      const result = await createPipeline(settings(sandbox)).executeTask("Add 5 and 3", {
         onEvent: (event) => events.push(event),
       });
 
@@ -153,7 +153,7 @@ describe("createAgent", () => {
         status: "refused",
         steps: [{ step: "send an email", reason: "no-tool", hint: 'No tool here can do "send an email".' }],
       };
-      const result = await createAgent(settings(sandbox, { generated: refusal })).executeTask(
+      const result = await createPipeline(settings(sandbox, { generated: refusal })).executeTask(
         "Send an email",
       );
       expect(result).toMatchObject({
@@ -172,7 +172,7 @@ describe("createAgent", () => {
         allowed: false,
         findings: [{ rule: "unknown-export", severity: "error", message: "get_wether is unknown.", line: 4 }],
       };
-      const result = await createAgent(settings(sandbox, { verdict })).executeTask("x");
+      const result = await createPipeline(settings(sandbox, { verdict })).executeTask("x");
       expect(result).toMatchObject({ status: "refused", error: { code: "CODE_REFUSED" } });
       expect(result.error?.message).toContain("Line 4: get_wether is unknown.");
       expect(sandbox.requests).toEqual([]);
@@ -214,7 +214,9 @@ describe("createAgent", () => {
         "Line 1",
       ],
     ])("turns %o into %s", async (ending, status, code, message) => {
-      const result = await createAgent(settings(new MemorySandbox(() => outcome(ending)))).executeTask("x");
+      const result = await createPipeline(settings(new MemorySandbox(() => outcome(ending)))).executeTask(
+        "x",
+      );
       expect(result).toMatchObject({ status, error: { code } });
       expect(result.error?.message).toContain(message);
     });
@@ -225,9 +227,9 @@ describe("createAgent", () => {
         cancel.abort();
         return outcome({ status: "killed", reason: signal?.aborted ? "aborted" : "crashed", message: "" });
       });
-      const running = createAgent(settings(sandbox)).executeTask("x", { signal: cancel.signal });
+      const running = createPipeline(settings(sandbox)).executeTask("x", { signal: cancel.signal });
       await expect(running).resolves.toMatchObject({ status: "error", error: { code: "ABORTED" } });
-      const late = createAgent(settings(sandbox)).executeTask("x", { signal: AbortSignal.abort() });
+      const late = createPipeline(settings(sandbox)).executeTask("x", { signal: AbortSignal.abort() });
       await expect(late).resolves.toMatchObject({
         status: "error",
         error: { code: "ABORTED" },
@@ -236,7 +238,7 @@ describe("createAgent", () => {
     });
 
     it("throws on an empty task and on a set-up that is broken", async () => {
-      const agent = createAgent(
+      const agent = createPipeline(
         settings(() => Promise.reject(new CemError("SANDBOX_UNAVAILABLE", "no sandbox"))),
       );
       await expect(agent.executeTask("  ")).rejects.toMatchObject({ code: "TASK_EMPTY" });
@@ -246,7 +248,7 @@ describe("createAgent", () => {
     it("goes on when a listener throws", async () => {
       const sandbox = new MemorySandbox(() => outcome({ status: "completed", value: 8 }));
       const warning = new Promise<Error>((resolve) => process.once("warning", resolve));
-      const result = await createAgent(settings(sandbox)).executeTask("x", {
+      const result = await createPipeline(settings(sandbox)).executeTask("x", {
         onEvent: (event) => {
           if (event.type === "discovered") throw new Error("listener broke");
         },
@@ -259,7 +261,9 @@ describe("createAgent", () => {
   describe("executeCode", () => {
     it("starts at the review and reports the code as given", async () => {
       const sandbox = new MemorySandbox(() => outcome({ status: "completed", value: undefined }));
-      const result = await createAgent(settings(sandbox)).executeCode("await 1;", { limits: { calls: 3 } });
+      const result = await createPipeline(settings(sandbox)).executeCode("await 1;", {
+        limits: { calls: 3 },
+      });
       expect(result).toMatchObject({ status: "success", value: null, origin: "given", selectedTools: [] });
       expect(sandbox.requests[0]).toMatchObject({ code: "await 1;", limits: { calls: 3 } });
     });
@@ -316,7 +320,7 @@ describe("createAgent", () => {
         ),
       );
       const typeChecker = checker((code) => (code === "program 1" ? [wrong] : []));
-      const result = await createAgent({ ...settings(sandbox), generator, typeChecker }).executeTask("x");
+      const result = await createPipeline({ ...settings(sandbox), generator, typeChecker }).executeTask("x");
       expect(result).toMatchObject({ status: "success", value: 8, attempts: 3, code: "program 3" });
       expect(result.usage).toEqual({
         model: "m",
@@ -344,7 +348,7 @@ describe("createAgent", () => {
       const sandbox = new MemorySandbox(() => outcome(threw));
       const typeChecker = checker((code) => (code === "program 1" ? [] : [wrong]));
       const settingsOfOne = { ...settings(sandbox), generator, typeChecker, maxRepairs: 1 };
-      const result = await createAgent(settingsOfOne).executeTask("x");
+      const result = await createPipeline(settingsOfOne).executeTask("x");
       expect(result.error?.message).toBe("Line 2: add needs b. This code was not run; an earlier try was.");
     });
 
@@ -354,7 +358,9 @@ describe("createAgent", () => {
       const sandbox = new MemorySandbox(() =>
         outcome({ ...threw, error: { ...threw.error, line: (line += 1) } }),
       );
-      const result = await createAgent({ ...settings(sandbox), generator, maxRepairs: 9 }).executeTask("x");
+      const result = await createPipeline({ ...settings(sandbox), generator, maxRepairs: 9 }).executeTask(
+        "x",
+      );
       expect([result.status, result.attempts, requests.length]).toEqual(["error", 2, 2]);
     });
 
@@ -364,7 +370,7 @@ describe("createAgent", () => {
       [{ status: "refused", code: "LINK_LEAVES_WORKSPACE", message: "" }],
     ])("is not written again after %o", async (ending) => {
       const { generator, requests } = model();
-      await createAgent({ ...settings(new MemorySandbox(() => outcome(ending))), generator }).executeTask(
+      await createPipeline({ ...settings(new MemorySandbox(() => outcome(ending))), generator }).executeTask(
         "x",
       );
       expect(requests).toHaveLength(1);
@@ -374,7 +380,7 @@ describe("createAgent", () => {
       const { generator, requests } = model("rules");
       const typeChecker = checker(() => [wrong]);
       const sandbox = new MemorySandbox(() => outcome(threw));
-      const agent = createAgent({ ...settings(sandbox), generator, typeChecker });
+      const agent = createPipeline({ ...settings(sandbox), generator, typeChecker });
       await expect(agent.executeTask("x")).resolves.toMatchObject({
         error: { code: "CODE_THREW" },
         attempts: 1,
@@ -400,7 +406,7 @@ describe("createAgent", () => {
       const sandbox = new MemorySandbox(() => outcome({ status: "completed", value: 1 }));
       const typeChecker = checker(() => [warning]);
       const events: AgentEvent[] = [];
-      const agent = createAgent({ ...settings(sandbox), typeChecker });
+      const agent = createPipeline({ ...settings(sandbox), typeChecker });
       const result = await agent.executeCode("1", { onEvent: (event) => events.push(event) });
       expect(result.status).toBe("success");
       expect(events.find(({ type }) => type === "reviewed")).toMatchObject({
@@ -413,7 +419,7 @@ describe("createAgent", () => {
       const sandbox = new MemorySandbox(() => outcome({ status: "completed", value: 1 }));
       const [made, given] = [checker(() => []), checker(() => [])];
       for (const typeChecker of [async () => made, given]) {
-        const agent = createAgent({ ...settings(sandbox), typeChecker });
+        const agent = createPipeline({ ...settings(sandbox), typeChecker });
         await agent.executeCode("1");
         await agent.dispose();
       }
@@ -426,8 +432,8 @@ describe("createAgent", () => {
       const answer = (): RunOutcome => outcome({ status: "completed", value: 1 });
       const made = new MemorySandbox(answer);
       const given = new MemorySandbox(answer);
-      const owner = createAgent(settings(async () => made));
-      const guest = createAgent(settings(given));
+      const owner = createPipeline(settings(async () => made));
+      const guest = createPipeline(settings(given));
       await Promise.all([owner.executeTask("x"), guest.executeTask("x")]);
       await Promise.all([owner.dispose(), guest.dispose(), owner.dispose()]);
       expect([made.disposed > 0, given.disposed]).toEqual([true, 0]);
@@ -443,7 +449,7 @@ describe("createAgent", () => {
             );
           }),
       );
-      const agent = createAgent(settings(sandbox));
+      const agent = createPipeline(settings(sandbox));
       const running = agent.executeTask("x");
       while (sandbox.requests.length === 0) await new Promise(setImmediate);
       await agent.dispose();

@@ -21,7 +21,7 @@ import { DefinitionTokens, loadTokenCounter } from "./context-tokens.ts";
 import type { TokenCounter } from "./context-tokens.ts";
 
 /** The stages of an agent. Each is a port, so each can be your own. */
-export interface AgentSettings {
+export interface PipelineSettings {
   catalog: ToolCatalog;
   selector: ToolSelector;
   generator: CodeGenerator;
@@ -41,13 +41,13 @@ export interface AgentSettings {
 }
 
 /** Wires the stages into the one way from a task to its result. */
-export function createAgent(settings: AgentSettings): Agent {
+export function createPipeline(settings: PipelineSettings): Agent {
   return new PipelineAgent(settings);
 }
 
 class PipelineAgent implements Agent {
   readonly specificationVersion = "v1";
-  readonly #settings: AgentSettings;
+  readonly #settings: PipelineSettings;
   readonly #definitionTokens = new DefinitionTokens();
   readonly #disposal = new AbortController();
   readonly #runs = new Set<Promise<TaskResult>>();
@@ -57,7 +57,7 @@ class PipelineAgent implements Agent {
   #typeChecker: Promise<TypeChecker> | undefined;
   #tokenCounter: Promise<TokenCounter> | undefined;
 
-  constructor(settings: AgentSettings) {
+  constructor(settings: PipelineSettings) {
     this.#settings = settings;
   }
 

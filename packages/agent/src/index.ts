@@ -1,3 +1,3 @@
-export { createAgent } from "./agent.ts";
-export type { AgentSettings } from "./agent.ts";
+export { createPipeline } from "./agent.ts";
+export type { PipelineSettings } from "./agent.ts";
 export type { TokenCounter } from "./context-tokens.ts";

@@ -20,7 +20,7 @@ import type {
   TypeChecker,
   Verdict,
 } from "@cem/core";
-import type { AgentSettings } from "./agent.ts";
+import type { PipelineSettings } from "./agent.ts";
 import { AnsweredCalls } from "./answered-calls.ts";
 import { contextTokens, countText } from "./context-tokens.ts";
 import type { DefinitionTokens, TokenCounter } from "./context-tokens.ts";
@@ -35,7 +35,7 @@ import { RepairHistory } from "./repair-history.ts";
 const DEFAULT_MAX_REPAIRS = 2;
 
 interface TaskRunContext {
-  stages: AgentSettings;
+  stages: PipelineSettings;
   sandbox: () => Promise<Sandbox>;
   /** Absent: there is none. */
   typeChecker?: (() => Promise<TypeChecker>) | undefined;

@@ -2,7 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { createAgent, generateTools } from "code-execution-mcp";
+import { createAgent } from "code-execution-mcp";
+import { generateTools } from "code-execution-mcp/admin";
 
 /**
  * Measures the time from a new agent to the result of a first call of an MCP server's tool, with 20 servers

@@ -1,5 +1,5 @@
-import { createAgent as createPipeline } from "@cem/agent";
-import type { AgentSettings } from "@cem/agent";
+import { createPipeline } from "@cem/agent";
+import type { PipelineSettings } from "@cem/agent";
 import type { Config } from "@cem/config";
 import { CemError } from "@cem/core";
 import type {
@@ -62,7 +62,7 @@ interface Parts {
 }
 
 /** The stages that the configuration asks for, where the options bring none of their own. */
-function stagesOf(options: AgentOptions, config: Config, parts: Parts): AgentSettings {
+function stagesOf(options: AgentOptions, config: Config, parts: Parts): PipelineSettings {
   const { upstream, hosted, selector } = parts;
   return {
     catalog: hosted.addTo(options.catalog ?? createCatalog(config, upstream)),

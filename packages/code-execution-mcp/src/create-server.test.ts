@@ -3,7 +3,8 @@ import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { createAgent, createServer, measureTokenCost, runServer } from "./index.ts";
+import { measureTokenCost } from "./admin.ts";
+import { createAgent, createServer, runServer } from "./index.ts";
 
 const serversDir = fileURLToPath(new URL("../../../servers", import.meta.url));
 

@@ -8,41 +8,12 @@ export type {
   ServerOptions,
   TransportName,
 } from "./create-server.ts";
-export { inspectHost } from "./inspect-host.ts";
-export type { FolderReport, HostReport } from "./inspect-host.ts";
-export { findImportable } from "./import-servers.ts";
-export type { Importable, ImportableServer } from "./import-servers.ts";
-export { createLog } from "./log.ts";
 export type { Log, LogLevel } from "./log.ts";
-export type { SearchReport } from "./configured-selector.ts";
-export { makeFolder } from "./make-folder.ts";
-export { measureDirectCost, measureTokenCost } from "./server-cost.ts";
-export {
-  addServers,
-  generateTools,
-  inspectServers,
-  listCatalog,
-  removeServerAndFiles,
-  signIn,
-} from "./manage-servers.ts";
-export type { RemovedServer, ServerSource } from "./manage-servers.ts";
-export { createUpstream } from "./upstream/create-upstream.ts";
-export type { ConfiguredServer, Upstream, UpstreamOptions } from "./upstream/create-upstream.ts";
-export type { ExaminedServer } from "./upstream/examine.ts";
-export type { GeneratedServer, GenerateOptions } from "./upstream/generate.ts";
-export { createSandbox, sandboxSpec } from "./sandboxes.ts";
-export type { SandboxOptions } from "./sandboxes.ts";
-
-export { createAgent as createPipeline } from "@cem/agent";
-export type { AgentSettings } from "@cem/agent";
-export { createMockInvoker, defineTool } from "@cem/bridge";
-export type { HostTool, HostToolContext, MockInvoker, MockTool, ToolSchema } from "@cem/bridge";
-export { createRulesGenerator } from "@cem/codegen/rules";
-export { createFallbackGenerator, createLlmGenerator } from "@cem/codegen/llm";
-export type { LlmSettings } from "@cem/codegen/llm";
+export { defineTool } from "@cem/bridge";
+export type { HostTool, HostToolContext, ToolSchema } from "@cem/bridge";
 export { loadConfig } from "@cem/config";
 export type { Config, ConfigInput, LoadConfigOptions, LoadedConfig } from "@cem/config";
-export { CemError, DEFAULT_RUN_LIMITS, toErrorInfo, toolId } from "@cem/core";
+export { CemError, ERROR_CODES, toErrorInfo, toolId } from "@cem/core";
 export type {
   Agent,
   AgentEvent,
@@ -51,6 +22,7 @@ export type {
   Elicit,
   ElicitAnswer,
   ElicitRequest,
+  ErrorCode,
   ErrorInfo,
   ExecuteOptions,
   Guard,
@@ -59,10 +31,13 @@ export type {
   JsonValue,
   RankedTool,
   ResultHandle,
+  ResultStore,
   RunLimits,
   Sandbox,
   SandboxProvider,
   SandboxSpec,
+  SearchOptions,
+  StateStore,
   TaskResult,
   TaskStatus,
   ToolCatalog,
@@ -71,11 +46,5 @@ export type {
   ToolSelector,
   TypeChecker,
 } from "@cem/core";
-export { createDiscovery } from "@cem/discovery";
-export { createGuard } from "@cem/guardrails";
 export { customTool } from "@cem/mcp-server/custom-tool";
-export type { CustomTool, CustomToolContext, Profile, TokenCost } from "@cem/mcp-server";
-export { createDenoSandboxProvider } from "@cem/sandbox-deno";
-export { createMicrosandboxProvider } from "@cem/sandbox-msb";
-export { createSelector } from "@cem/selector";
-export { createTypeChecker } from "@cem/type-check";
+export type { CustomTool, CustomToolContext, Profile } from "@cem/mcp-server";

@@ -3,7 +3,8 @@ import path from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { expect, it, vi } from "vitest";
 import { makeProject, reference } from "../test/upstream-project.ts";
-import { generateTools, runServer } from "./index.ts";
+import { generateTools } from "./admin.ts";
+import { runServer } from "./index.ts";
 
 /** Two MCP servers and a sandbox start, perhaps on a busy machine. */
 vi.setConfig({ testTimeout: 240_000 });

@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { startEverything } from "../../mcp-client/fixtures/start-http.ts";
 import { makeProject, odd, reference } from "../test/upstream-project.ts";
-import { generateTools, inspectServers, listCatalog } from "./index.ts";
+import { generateTools, inspectServers, listCatalog } from "./admin.ts";
 
 /** Each test starts servers and sandboxes, perhaps on a busy machine. */
 vi.setConfig({ testTimeout: 240_000 });

@@ -101,9 +101,7 @@ describe("encodeResult", () => {
     const cyclic: Record<string, never> = {};
     Object.assign(cyclic, { self: cyclic });
     expect(encodeResult(1, { ok: true, value: cyclic }, 1_000).line).toContain("RESULT_NOT_JSON");
-    expect(encodeResult(1, { ok: true, value: "x".repeat(2_000) }, 1_000).line).toContain(
-      "RESULT_TOO_LARGE",
-    );
+    expect(encodeResult(1, { ok: true, value: "x".repeat(2_000) }, 1_000).line).toContain("RESULT_TOO_LARGE");
     const error = { code: "E", message: "y".repeat(100_000), details: {} };
     expect(encodeResult(1, { ok: false, error }, 1_000).line.length).toBeLessThan(3_000);
   });

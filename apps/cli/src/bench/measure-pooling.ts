@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
-import { CemError, createDenoSandboxProvider, createMicrosandboxProvider } from "code-execution-mcp";
+import { CemError } from "code-execution-mcp";
+import { createDenoSandboxProvider, createMicrosandboxProvider } from "code-execution-mcp/stages";
 import type { SandboxProvider, ToolInvoker } from "code-execution-mcp";
 import { writeBenchTools } from "./programs.ts";
 import type { BenchProgram } from "./programs.ts";

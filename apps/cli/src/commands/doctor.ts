@@ -1,6 +1,7 @@
 import { PENDING_SETTINGS, redactConfig, SETTINGS } from "@cem/config";
 import { toErrorInfo } from "@cem/core";
-import { inspectHost, loadConfig } from "code-execution-mcp";
+import { loadConfig } from "code-execution-mcp";
+import { inspectHost } from "code-execution-mcp/admin";
 import type { LoadedConfig } from "code-execution-mcp";
 import type { Answer } from "../answer.ts";
 import type { Invocation } from "../command-line.ts";

@@ -1,5 +1,5 @@
-import { generateTools } from "code-execution-mcp";
-import type { GeneratedServer } from "code-execution-mcp";
+import { generateTools } from "code-execution-mcp/admin";
+import type { GeneratedServer } from "code-execution-mcp/admin";
 import type { Answer } from "../answer.ts";
 import type { Invocation } from "../command-line.ts";
 import { configSourceOf } from "../config-overrides.ts";

@@ -1,6 +1,6 @@
 import { CemError } from "@cem/core";
-import { addServers, findImportable, generateTools } from "code-execution-mcp";
-import type { GeneratedServer, Importable, ImportableServer } from "code-execution-mcp";
+import { addServers, findImportable, generateTools } from "code-execution-mcp/admin";
+import type { GeneratedServer, Importable, ImportableServer } from "code-execution-mcp/admin";
 import type { Answer } from "../answer.ts";
 import { askYesNo } from "../ask.ts";
 import type { Invocation } from "../command-line.ts";

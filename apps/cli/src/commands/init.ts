@@ -2,7 +2,7 @@ import { readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { renderConfigTemplate } from "@cem/config";
 import { CemError } from "@cem/core";
-import { makeFolder } from "code-execution-mcp";
+import { makeFolder } from "code-execution-mcp/admin";
 import type { Answer } from "../answer.ts";
 import type { Invocation } from "../command-line.ts";
 import { EXIT_OK, MISUSE } from "../exit-codes.ts";

@@ -1,5 +1,6 @@
 import { CemError } from "@cem/core";
-import type { ConfigSource, Profile, TokenCost } from "code-execution-mcp";
+import type { ConfigSource, Profile } from "code-execution-mcp";
+import type { TokenCost } from "code-execution-mcp/admin";
 import type { Answer } from "../answer.ts";
 import type { ServeInvocation } from "../command-line.ts";
 import { configSourceOf } from "../config-overrides.ts";
@@ -43,7 +44,8 @@ async function showCost(
   source: ConfigSource,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const { createServer, measureDirectCost, measureTokenCost } = await import("code-execution-mcp");
+  const { createServer } = await import("code-execution-mcp");
+  const { measureDirectCost, measureTokenCost } = await import("code-execution-mcp/admin");
   const costs: ProfileCost[] = [];
   let direct = { tools: 0, tokens: 0 };
   for (const profile of profiles) {

@@ -1,4 +1,4 @@
-import { inspectServers } from "code-execution-mcp";
+import { inspectServers } from "code-execution-mcp/admin";
 import type { Answer } from "../answer.ts";
 import type { Invocation } from "../command-line.ts";
 import { configSourceOf } from "../config-overrides.ts";

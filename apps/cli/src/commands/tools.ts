@@ -17,7 +17,7 @@ export async function listTools(
   { server, options }: ToolsInvocation,
   { signal }: CommandContext,
 ): Promise<Answer> {
-  const { listCatalog } = await import("code-execution-mcp");
+  const { listCatalog } = await import("code-execution-mcp/admin");
   const { servers, problems, version } = await listCatalog({
     ...configSourceOf(options),
     ...logOption(options),

@@ -1,0 +1,16 @@
+export { createPipeline } from "@cem/agent";
+export type { PipelineSettings } from "@cem/agent";
+export { createMockInvoker } from "@cem/bridge";
+export type { MockInvoker, MockTool } from "@cem/bridge";
+export { createFallbackGenerator, createLlmGenerator } from "@cem/codegen/llm";
+export type { LlmSettings } from "@cem/codegen/llm";
+export { createRulesGenerator } from "@cem/codegen/rules";
+export { DEFAULT_RUN_LIMITS } from "@cem/core";
+export { createDiscovery } from "@cem/discovery";
+export { createGuard } from "@cem/guardrails";
+export { createDenoSandboxProvider } from "@cem/sandbox-deno";
+export { createMicrosandboxProvider } from "@cem/sandbox-msb";
+export { createSelector } from "@cem/selector";
+export { createTypeChecker } from "@cem/type-check";
+export { createSandbox, sandboxSpec } from "./sandboxes.ts";
+export type { SandboxOptions } from "./sandboxes.ts";
