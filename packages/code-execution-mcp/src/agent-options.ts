@@ -1,7 +1,9 @@
 import type { ConfigInput } from "@cem/config";
+import { assertKnownOptions } from "@cem/core";
 import type {
   CodeGenerator,
   Elicit,
+  ExecuteOptions,
   Guard,
   SandboxProvider,
   ToolCatalog,
@@ -9,8 +11,8 @@ import type {
   ToolSelector,
   TypeChecker,
 } from "@cem/core";
-import type { HostToolsByServer } from "./host-tools.ts";
-import type { Log } from "./log.ts";
+import type { HostToolsByServer } from "@cem/mcp-tools";
+import type { Log } from "./wiring/log.ts";
 
 /** Where the configuration comes from. */
 export interface ConfigSource {
@@ -47,4 +49,46 @@ export interface AgentOptions extends ConfigSource {
   onLog?: ((line: string) => void) | undefined;
   /** Takes every entry of the log, whatever `logging` says. */
   log?: Log | undefined;
+}
+
+/** The names of all options of an agent. */
+export const AGENT_OPTIONS = {
+  cwd: true,
+  configFile: true,
+  config: true,
+  catalog: true,
+  selector: true,
+  generator: true,
+  guard: true,
+  typeChecker: true,
+  sandboxProvider: true,
+  oneRun: true,
+  tools: true,
+  invoker: true,
+  onElicit: true,
+  recordFile: true,
+  replayFile: true,
+  onLog: true,
+  log: true,
+} satisfies Record<keyof AgentOptions, true>;
+
+const EXECUTE_OPTIONS = {
+  signal: true,
+  onEvent: true,
+  limits: true,
+  typeCheck: true,
+  mode: true,
+  context: true,
+  onElicit: true,
+  session: true,
+} satisfies Record<keyof ExecuteOptions, true>;
+
+/** @throws CemError `OPTION_INVALID` for an option that does not exist. */
+export function assertAgentOptions(options: object): void {
+  assertKnownOptions(options, Object.keys(AGENT_OPTIONS), "createAgent");
+}
+
+/** @throws CemError `OPTION_INVALID` for an option that does not exist. */
+export function assertTaskOptions(options: object): void {
+  assertKnownOptions(options, Object.keys({ ...AGENT_OPTIONS, ...EXECUTE_OPTIONS }), "executeTask");
 }

@@ -122,7 +122,7 @@ return [await fail({}).catch(say), await echo({ text: 7 } as any).catch(say)];`;
 const say = (error: any) => error.code;
 return [await callTool("odd", "echo", { text: "x" }).catch(say), await callTool("nowhere", "x", {}).catch(say)];`;
     const { value } = await project.agent(servers).executeCode(code);
-    expect(value).toEqual(["TOOL_NOT_FOUND", "SERVER_NOT_FOUND"]);
+    expect(value).toEqual(["TOOL_NOT_GENERATED", "SERVER_NOT_FOUND"]);
   });
 });
 
@@ -142,9 +142,10 @@ describe("a tool whose server changes its definition", () => {
     });
     const { servers, version } = await agent.discoverTools();
     const [echo] = servers[0]?.tools.filter(({ name }) => name === "echo") ?? [];
-    expect(echo?.unavailable).toEqual({
-      reason: expect.stringContaining("changed its definition (description)"),
-      hint: expect.stringContaining("cem generate odd --accept"),
+    expect(echo?.unavailable).toMatchObject({
+      code: "TOOL_CHANGED",
+      message: expect.stringContaining("changed the definition of echo (description)"),
+      details: { server: "odd", tool: "echo" },
     });
     expect(echo?.description).toBe("Says it back.");
     expect(version).not.toBe(unmarked);
@@ -208,7 +209,7 @@ describe("tools of a server that can't be used", () => {
     const reasonOf = (catalog: Awaited<ReturnType<typeof listCatalog>>) =>
       catalog.servers[0]?.tools.map(({ unavailable }) => unavailable?.message)[0];
     expect(reasonOf(await agent.discoverTools())).toContain("is down");
-    expect(reasonOf(await listCatalog(project.source({})))).toContain('no MCP server "odd" is configured');
+    expect(reasonOf(await listCatalog(project.source({})))).toContain('MCP server "odd" is not configured');
     const off = { odd: { ...odd("plain"), enabled: false } };
     expect(reasonOf(await listCatalog(project.source(off)))).toContain("switched off");
     const unset = { odd: { ...odd("plain"), env: { KEY: "${CEM_TEST_UNSET}" } } };
