@@ -1,5 +1,6 @@
 import type { Config } from "@cem/config";
 import type { StateStore } from "@cem/core";
+import type * as McpServer from "@cem/mcp-server";
 import type { AuthSettings, Logger, Serving } from "@cem/mcp-server";
 import { createResultStore, createStateStore } from "@cem/workspace";
 import { createAgent } from "./create-agent.ts";
@@ -22,7 +23,8 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   const { config } = await loadFrom(options);
   const { createAgentServer } = await loadServer();
   const agent =
-    options.agent ?? createAgent({ ...agentOptionsOf(options), log: options.log ?? logTo(await loggerOf(config)) });
+    options.agent ??
+    createAgent({ ...agentOptionsOf(options), log: options.log ?? logTo(await loggerOf(config)) });
   const { workspaceDir } = config.execution;
   const server: CemServer = createAgentServer<Config>({
     agent,
@@ -103,7 +105,7 @@ async function serve(
 }
 
 /** Loaded when used: running tasks does not need it. */
-function loadServer(): Promise<typeof import("@cem/mcp-server")> {
+function loadServer(): Promise<typeof McpServer> {
   return import("@cem/mcp-server");
 }
 
