@@ -1,3 +1,3 @@
-export { createPipeline } from "./agent.ts";
-export type { PipelineSettings } from "./agent.ts";
+export { createPipeline } from "./pipeline.ts";
+export type { OwnedPipelineSettings, PipelineSettings } from "./pipeline-settings.ts";
 export type { TokenCounter } from "./context-tokens.ts";

@@ -10,7 +10,6 @@ import type {
   RankedTool,
   RunOutcome,
   RunRequest,
-  Sandbox,
   SelectedTool,
   Selection,
   Stage,
@@ -20,34 +19,25 @@ import type {
   TypeChecker,
   Verdict,
 } from "@cem/core";
-import type { PipelineSettings } from "./agent.ts";
 import { AnsweredCalls } from "./answered-calls.ts";
 import { contextTokens, countText } from "./context-tokens.ts";
-import type { DefinitionTokens, TokenCounter } from "./context-tokens.ts";
+import type { TokenCounter } from "./context-tokens.ts";
 import { endingOf } from "./outcome.ts";
 import type { Ending } from "./outcome.ts";
 import { forRun } from "./run-invoker.ts";
 import { refusedGeneration, refusedReview, refusedTypes, withUnavailable } from "./refusals.ts";
+import type { Stages } from "./stages.ts";
 import { StageTimes } from "./stage-times.ts";
 import { RepairHistory } from "./repair-history.ts";
 
 /** How often a model may mend its code. */
 const DEFAULT_MAX_REPAIRS = 2;
 
-interface TaskRunContext {
-  stages: PipelineSettings;
-  sandbox: () => Promise<Sandbox>;
-  /** Absent: there is none. */
-  typeChecker?: (() => Promise<TypeChecker>) | undefined;
-  countTokens: () => Promise<TokenCounter>;
-  definitionTokens: DefinitionTokens;
-  options: ExecuteOptions;
-  signal: AbortSignal;
-}
-
 /** One task or program on its way through the stages. Used once. */
 export class TaskRun {
-  readonly #context: TaskRunContext;
+  readonly #stages: Stages;
+  readonly #options: ExecuteOptions;
+  readonly #signal: AbortSignal;
   readonly #times = new StageTimes();
   #catalog: CatalogSnapshot = { servers: [], problems: [], version: "" };
   #selected: SelectedTool[] = [];
@@ -61,9 +51,11 @@ export class TaskRun {
   readonly #history: RepairHistory;
   #answered: AnsweredCalls | undefined;
 
-  constructor(context: TaskRunContext) {
-    this.#context = context;
-    this.#history = new RepairHistory(context.stages.maxRepairs ?? DEFAULT_MAX_REPAIRS);
+  constructor(stages: Stages, options: ExecuteOptions, signal: AbortSignal) {
+    this.#stages = stages;
+    this.#options = options;
+    this.#signal = signal;
+    this.#history = new RepairHistory(stages.settings.maxRepairs ?? DEFAULT_MAX_REPAIRS);
   }
 
   async task(task: string): Promise<TaskResult> {
@@ -89,7 +81,7 @@ export class TaskRun {
         const refusal = await this.#generate(task, selection);
         if (refusal !== undefined) return this.#history.ran ? ending : refusal;
       } catch (error) {
-        this.#context.signal.throwIfAborted();
+        this.#signal.throwIfAborted();
         if (!CemError.isInstance(error)) throw error;
         this.#notes.push(error.message);
         return ending;
@@ -111,8 +103,8 @@ export class TaskRun {
 
   /** The sandbox starts while the code is being written; if that fails, the stage that needs it says so. */
   #warmUp(): void {
-    this.#context.sandbox().catch(() => {});
-    this.#context.countTokens().catch(() => {});
+    this.#stages.sandbox.get().catch(() => {});
+    this.#stages.tokenCounter.get().catch(() => {});
   }
 
   #warmUpTypes(): void {
@@ -122,13 +114,14 @@ export class TaskRun {
   }
 
   #obtainTypes(): Promise<TypeChecker> | undefined {
-    const { options, stages, typeChecker } = this.#context;
-    return (options.typeCheck ?? stages.typeCheck) === "off" ? undefined : typeChecker?.();
+    const { settings, typeChecker } = this.#stages;
+    return (this.#options.typeCheck ?? settings.typeCheck) === "off" ? undefined : typeChecker?.get();
   }
 
   async #discover(): Promise<ToolDefinition[]> {
-    const { signal, stages } = this.#context;
-    this.#catalog = await this.#stage("discover", () => stages.catalog.list({ signal }));
+    const signal = this.#signal;
+    const { settings } = this.#stages;
+    this.#catalog = await this.#stage("discover", () => settings.catalog.list({ signal }));
     const { servers, problems } = this.#catalog;
     const tools = servers.flatMap((server) => server.tools);
     const skills = servers.filter(({ kind }) => kind === "skill").length;
@@ -144,10 +137,11 @@ export class TaskRun {
   }
 
   async #select(task: string, tools: ToolDefinition[]): Promise<Selection> {
-    const { signal, stages } = this.#context;
+    const signal = this.#signal;
+    const { settings } = this.#stages;
     const usable = tools.filter(({ unavailable }) => unavailable === undefined);
     const selection = await this.#stage("select", () =>
-      stages.selector.select({ task, tools: usable, signal }),
+      settings.selector.select({ task, tools: usable, signal }),
     );
     const { notes = [] } = selection;
     this.#selected = selection.selected.map(asSelectedTool);
@@ -194,15 +188,18 @@ export class TaskRun {
 
   /** The tools that the task would need if they could be called. */
   async #selectUnavailable(task: string): Promise<RankedTool[]> {
-    const { signal, stages } = this.#context;
+    const signal = this.#signal;
+    const { settings } = this.#stages;
     const all = this.#catalog.servers.flatMap((server) => server.tools);
     const tools = all.filter(({ unavailable }) => unavailable !== undefined);
     if (tools.length === 0) return [];
-    return (await stages.selector.select({ task, tools, signal })).selected;
+    return (await settings.selector.select({ task, tools, signal })).selected;
   }
 
   #ask(task: string, tools: readonly ToolDefinition[]): Promise<GeneratedCode | GenerationRefused> {
-    const { options, signal, stages } = this.#context;
+    const options = this.#options;
+    const signal = this.#signal;
+    const { settings } = this.#stages;
     const { feedback, usage } = this.#history;
     const request: GenerateRequest = {
       task,
@@ -218,7 +215,7 @@ export class TaskRun {
     if (usage !== undefined) request.spent = usage;
     if (options.mode !== undefined) request.mode = options.mode;
     if (options.context !== undefined) request.context = options.context;
-    return stages.generator.generate(request);
+    return settings.generator.generate(request);
   }
 
   async #reviewAndRun(tools: ToolDefinition[]): Promise<Ending> {
@@ -241,13 +238,14 @@ export class TaskRun {
 
   /** The guard reads first: what it refuses need not be understood. */
   async #review(tools: ToolDefinition[]): Promise<Verdict & { refusal?: Ending | undefined }> {
-    const { signal, stages, typeChecker } = this.#context;
+    const signal = this.#signal;
+    const { settings, typeChecker } = this.#stages;
     const request = { code: this.#code, tools, signal };
     const ranBefore = this.#history.ran;
-    const verdict = await stages.guard.review(request);
+    const verdict = await settings.guard.review(request);
     if (!verdict.allowed) return { ...verdict, refusal: refusedReview(verdict, { ranBefore }) };
     if (typeChecker === undefined || !this.#checksTypes()) return verdict;
-    const checker = await typeChecker();
+    const checker = await typeChecker.get();
     const mistakes = await checker.check(request);
     const findings = [...verdict.findings, ...mistakes];
     const wrong = mistakes.some(({ severity }) => severity === "error");
@@ -258,13 +256,16 @@ export class TaskRun {
 
   /** Code by rules takes its types from the definitions themselves. */
   #checksTypes(): boolean {
-    const { options, stages } = this.#context;
+    const options = this.#options;
+    const { settings } = this.#stages;
     if (options.typeCheck !== undefined) return options.typeCheck === "before";
-    return this.#origin !== "rules" && (stages.typeCheck ?? "before") === "before";
+    return this.#origin !== "rules" && (settings.typeCheck ?? "before") === "before";
   }
 
   async #run(): Promise<RunOutcome> {
-    const { options, signal, stages } = this.#context;
+    const options = this.#options;
+    const signal = this.#signal;
+    const { settings } = this.#stages;
     const request: RunRequest = {
       code: this.#code,
       signal,
@@ -274,15 +275,15 @@ export class TaskRun {
         this.#emit({ type: "tool-called", call: this.#named(withoutContent(call)) });
       },
     };
-    if (stages.invoker !== undefined) {
-      const invoker = forRun(stages.invoker, options);
+    if (settings.invoker !== undefined) {
+      const invoker = forRun(settings.invoker, options);
       const again = this.#history.ran;
       request.invoker =
         this.#origin === "llm" ? (this.#answered?.wrap(invoker, { answer: again }) ?? invoker) : invoker;
     }
     if (options.limits !== undefined) request.limits = options.limits;
     if (options.session !== undefined) request.session = options.session;
-    const sandbox = await this.#context.sandbox();
+    const sandbox = await this.#stages.sandbox.get();
     return sandbox.run(request);
   }
 
@@ -292,8 +293,8 @@ export class TaskRun {
     try {
       ending = await work();
     } catch (error) {
-      if (!this.#context.signal.aborted) throw error;
-      ending = { status: "error", value: null, error: abortError(this.#context.signal) };
+      if (!this.#signal.aborted) throw error;
+      ending = { status: "error", value: null, error: abortError(this.#signal) };
     }
     const result = await this.#result(ending);
     this.#emit({ type: "finished", result });
@@ -304,7 +305,7 @@ export class TaskRun {
     const outcome = this.#outcome;
     const tools = this.#catalog.servers.flatMap((server) => server.tools);
     const output = outcome?.output ?? "";
-    const count = await this.#context.countTokens();
+    const count = await this.#stages.tokenCounter.get();
     const cameBack = [JSON.stringify(ending.value), output, ending.error?.message ?? ""].join("");
     return {
       ...ending,
@@ -320,7 +321,7 @@ export class TaskRun {
       timings: this.#times.all(),
       contextTokens: {
         ...contextTokens(
-          this.#context.definitionTokens.total(tools, count),
+          this.#stages.definitionTokens.total(tools, count),
           outcome?.toolResults ?? [],
           cameBack,
           count,
@@ -348,14 +349,14 @@ export class TaskRun {
   }
 
   async #stage<T>(stage: Stage, work: () => Promise<T>): Promise<T> {
-    this.#context.signal.throwIfAborted();
+    this.#signal.throwIfAborted();
     this.#emit({ type: "stage-started", stage });
     return this.#times.during(stage, work);
   }
 
   #emit(event: AgentEvent): void {
     try {
-      this.#context.options.onEvent?.(event);
+      this.#options.onEvent?.(event);
     } catch (error) {
       // A listener's mistake must not end the run it listens to.
       process.emitWarning(`onEvent threw at ${event.type}: ${toErrorInfo(error).message}`, "CemWarning");
