@@ -21,6 +21,12 @@ export class Stages {
     this.tokenCounter = new Lazy(async () => countTokens ?? (await loadTokenCounter()));
   }
 
+  /** Starts to create the sandbox and the token counter. A failure shows when they are needed. */
+  warmUp(): void {
+    this.sandbox.get().catch(() => {});
+    this.tokenCounter.get().catch(() => {});
+  }
+
   /** Disposes what was created here, then what the settings hold. */
   async dispose(): Promise<void> {
     const { sandbox, typeChecker } = this.settings;
