@@ -16,9 +16,10 @@ import type {
   TypeChecker,
   TypeCheckMode,
 } from "@cem/core";
+import { loadTokenCounter } from "@cem/tokens";
+import type { TokenCounter } from "@cem/tokens";
 import { TaskRun } from "./task-run.ts";
-import { DefinitionTokens, loadTokenCounter } from "./context-tokens.ts";
-import type { TokenCounter } from "./context-tokens.ts";
+import { DefinitionTokens } from "./context-tokens.ts";
 
 /** The stages of an agent. Each is a port, so each can be your own. */
 export interface PipelineSettings {

@@ -1,3 +1,3 @@
 export { createPipeline } from "./agent.ts";
 export type { PipelineSettings } from "./agent.ts";
-export type { TokenCounter } from "./context-tokens.ts";
+export type { TokenCounter } from "@cem/tokens";

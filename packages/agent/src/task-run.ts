@@ -20,10 +20,11 @@ import type {
   TypeChecker,
   Verdict,
 } from "@cem/core";
+import type { TokenCounter } from "@cem/tokens";
 import type { PipelineSettings } from "./agent.ts";
 import { AnsweredCalls } from "./answered-calls.ts";
 import { contextTokens, countText } from "./context-tokens.ts";
-import type { DefinitionTokens, TokenCounter } from "./context-tokens.ts";
+import type { DefinitionTokens } from "./context-tokens.ts";
 import { endingOf } from "./outcome.ts";
 import type { Ending } from "./outcome.ts";
 import { forRun } from "./run-invoker.ts";
