@@ -1,6 +1,7 @@
 import type { Sandbox, TypeChecker } from "@cem/core";
-import { DefinitionTokens, loadTokenCounter } from "./context-tokens.ts";
-import type { TokenCounter } from "./context-tokens.ts";
+import { loadTokenCounter } from "@cem/tokens";
+import type { TokenCounter } from "@cem/tokens";
+import { DefinitionTokens } from "./context-tokens.ts";
 import { Lazy } from "./lazy.ts";
 import type { OwnedPipelineSettings } from "./pipeline-settings.ts";
 

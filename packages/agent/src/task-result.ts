@@ -1,6 +1,6 @@
 import type { CatalogSnapshot, ContextTokens, TaskResult, ToolCallRecord } from "@cem/core";
 import { contextTokens, countText } from "./context-tokens.ts";
-import type { TokenCounter } from "./context-tokens.ts";
+import type { TokenCounter } from "@cem/tokens";
 import { toolsOf } from "./discovery.ts";
 import type { Ending } from "./ending.ts";
 import type { RunContext } from "./run-context.ts";
