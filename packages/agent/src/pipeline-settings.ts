@@ -8,7 +8,7 @@ import type {
   TypeChecker,
   TypeCheckMode,
 } from "@cem/core";
-import type { TokenCounter } from "./context-tokens.ts";
+import type { TokenCounter } from "@cem/tokens";
 
 /** The stages of a pipeline. Each is a port of `@cem/core`, so each can be replaced by your own. */
 export interface PipelineSettings {

@@ -48,7 +48,9 @@ describe("createPipeline", () => {
       const typeChecker = checker((code) => (code === "program 1" ? [] : [wrong]));
       const settingsOfOne = { ...settings(sandbox), generator, typeChecker, maxRepairs: 1 };
       const result = await createPipeline(settingsOfOne).executeTask("x");
-      expect(result.error?.message).toBe("Line 2: add needs b. This code was not run; an earlier try was.");
+      expect(result.error?.message).toBe(
+        "Line 2: add needs b. This code was not run; an earlier attempt was.",
+      );
     });
 
     it("is not written again when the same comes of it, wherever in the code", async () => {

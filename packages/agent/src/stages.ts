@@ -1,6 +1,7 @@
 import type { Sandbox, TypeChecker } from "@cem/core";
-import { DefinitionTokens, loadTokenCounter } from "./context-tokens.ts";
-import type { TokenCounter } from "./context-tokens.ts";
+import { loadTokenCounter } from "@cem/tokens";
+import type { TokenCounter } from "@cem/tokens";
+import { DefinitionTokens } from "./context-tokens.ts";
 import { Lazy } from "./lazy.ts";
 import type { OwnedPipelineSettings } from "./pipeline-settings.ts";
 
@@ -19,6 +20,12 @@ export class Stages {
     this.sandbox = lazy(sandbox);
     this.typeChecker = typeChecker && lazy(typeChecker);
     this.tokenCounter = new Lazy(async () => countTokens ?? (await loadTokenCounter()));
+  }
+
+  /** Starts to create the sandbox and the token counter. A failure shows when they are needed. */
+  warmUp(): void {
+    this.sandbox.get().catch(() => {});
+    this.tokenCounter.get().catch(() => {});
   }
 
   /** Disposes what was created here, then what the settings hold. */

@@ -1,4 +1,4 @@
-/** The error codes of this project, each with what it stands for. A code is stable: programs may match on it. */
+/** The error codes of this project, each with its meaning. Codes are stable. */
 export const ERROR_CODES = {
   // A run and its code.
   ABORTED: "The caller cancelled the run or the call.",

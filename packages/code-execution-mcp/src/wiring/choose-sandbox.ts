@@ -54,7 +54,7 @@ export async function probeSandboxes(
 export function inAgentSession(sandbox: Sandbox): Sandbox {
   return {
     isolation: sandbox.isolation,
-    run: (request) => sandbox.run({ session: AGENT_SESSION, ...request }),
+    run: (request) => sandbox.run({ ...request, session: request.session ?? AGENT_SESSION }),
     dispose: () => sandbox.dispose(),
   };
 }

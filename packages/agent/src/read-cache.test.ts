@@ -1,6 +1,6 @@
 import type { JsonValue, ToolDefinition, ToolInvoker } from "@cem/core";
 import { describe, expect, it } from "vitest";
-import { AnsweredCalls } from "./answered-calls.ts";
+import { ReadCache } from "./read-cache.ts";
 
 function tool(name: string, readOnlyHint?: boolean): ToolDefinition {
   return {
@@ -10,15 +10,15 @@ function tool(name: string, readOnlyHint?: boolean): ToolDefinition {
     kind: "host",
     description: "",
     inputSchema: {},
-    ...(readOnlyHint !== undefined && { annotations: { readOnlyHint } }),
+    annotations: { readOnlyHint },
     callStyle: "object",
     signature: `${name}(input: { account: string }): Promise<number>`,
     module: "./servers/bank/index.ts",
   };
 }
 
-/** An invoker that counts, behind the memory. */
-function start(): { call: (tool: string, args: JsonValue) => Promise<JsonValue>; answered: AnsweredCalls } {
+/** An invoker that counts its calls, behind a cache. */
+function start(): { call: (tool: string, args: JsonValue) => Promise<JsonValue>; cache: ReadCache } {
   let calls = 0;
   const counting: ToolInvoker = {
     specificationVersion: "v1",
@@ -28,11 +28,11 @@ function start(): { call: (tool: string, args: JsonValue) => Promise<JsonValue>;
       return { ok: true, value: calls };
     },
   };
-  const answered = new AnsweredCalls([tool("balance", true), tool("pay"), tool("note", false)]);
-  const invoker = answered.wrap(counting, { answer: true });
+  const cache = new ReadCache([tool("balance", true), tool("pay"), tool("note", false)]);
+  const invoker = cache.wrap(counting, { answer: true });
   const { signal } = new AbortController();
   return {
-    answered,
+    cache,
     async call(name, args) {
       const result = await invoker.invoke({ server: "bank", tool: name, args }, { signal });
       return result.ok ? result.value : result.error.code;
@@ -40,7 +40,7 @@ function start(): { call: (tool: string, args: JsonValue) => Promise<JsonValue>;
   };
 }
 
-describe("AnsweredCalls", () => {
+describe("ReadCache", () => {
   describe("wrap", () => {
     it("answers the same call of a tool that only reads once, whatever the order of its arguments", async () => {
       const { call } = start();
@@ -52,15 +52,15 @@ describe("AnsweredCalls", () => {
     });
 
     it("asks again after any other call, and after a failure", async () => {
-      const { answered, call } = start();
+      const { cache, call } = start();
       expect(await call("balance", 1)).toBe(1);
       expect(await call("pay", 1)).toBe(2);
       expect(await call("balance", 1)).toBe(3);
       expect(await call("note", 1)).toBe(4);
       expect(await call("balance", 1)).toBe(5);
-      answered.called("filesystem", "write_file");
+      cache.invalidateBy("filesystem", "write_file");
       expect(await call("balance", 1)).toBe(6);
-      answered.called("bank", "balance");
+      cache.invalidateBy("bank", "balance");
       expect(await call("balance", 1)).toBe(6);
       expect([await call("balance", "fail"), await call("balance", "fail")]).toEqual(["X", "X"]);
     });
