@@ -12,6 +12,7 @@ import type {
   TypeChecker,
 } from "@cem/core";
 import type { HostToolsByServer } from "@cem/mcp-tools";
+import { nearest } from "@cem/text";
 import type { Log } from "./wiring/log.ts";
 
 /** Where the configuration comes from. */
@@ -84,11 +85,11 @@ const EXECUTE_OPTIONS = {
 } satisfies Record<keyof ExecuteOptions, true>;
 
 /** @throws CemError `OPTION_INVALID` for an option that does not exist. */
-export function assertAgentOptions(options: object): void {
-  assertKnownOptions(options, Object.keys(AGENT_OPTIONS), "createAgent");
+export function assertAgentOptions(options: AgentOptions): void {
+  assertKnownOptions(options, AGENT_OPTIONS, "createAgent", nearest);
 }
 
 /** @throws CemError `OPTION_INVALID` for an option that does not exist. */
-export function assertTaskOptions(options: object): void {
-  assertKnownOptions(options, Object.keys({ ...AGENT_OPTIONS, ...EXECUTE_OPTIONS }), "executeTask");
+export function assertTaskOptions(options: AgentOptions & ExecuteOptions): void {
+  assertKnownOptions(options, { ...AGENT_OPTIONS, ...EXECUTE_OPTIONS }, "executeTask", nearest);
 }

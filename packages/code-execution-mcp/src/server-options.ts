@@ -2,6 +2,7 @@ import type { Config } from "@cem/config";
 import { assertKnownOptions } from "@cem/core";
 import type { Agent, ResultStore, StateStore } from "@cem/core";
 import type { AgentServer, AnyCustomTool, Profile } from "@cem/mcp-server";
+import { nearest } from "@cem/text";
 import { AGENT_OPTIONS } from "./agent-options.ts";
 import type { AgentOptions } from "./agent-options.ts";
 
@@ -64,13 +65,13 @@ const RUN_SERVER_OPTIONS = {
 } satisfies Record<keyof RunServerOptions, true>;
 
 /** @throws CemError `OPTION_INVALID` for an option that does not exist. */
-export function assertServerOptions(options: object): void {
-  assertKnownOptions(options, Object.keys(SERVER_OPTIONS), "createServer");
+export function assertServerOptions(options: ServerOptions): void {
+  assertKnownOptions(options, SERVER_OPTIONS, "createServer", nearest);
 }
 
 /** @throws CemError `OPTION_INVALID` for an option that does not exist. */
-export function assertRunServerOptions(options: object): void {
-  assertKnownOptions(options, Object.keys(RUN_SERVER_OPTIONS), "runServer");
+export function assertRunServerOptions(options: RunServerOptions): void {
+  assertKnownOptions(options, RUN_SERVER_OPTIONS, "runServer", nearest);
 }
 
 /** The options that an agent takes. */
