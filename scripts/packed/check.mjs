@@ -2,7 +2,7 @@
 // are-the-types-wrong); then it is installed alone (with those of ours that it depends on), in an empty folder where
 // nothing of this repository can be found, and its `packed.mjs` is run there, if it has one. pnpm installs it, which
 // is quick and hides no dependency that is not declared; npm those that people install by themselves.
-// With names as arguments only those packages are looked at: node scripts/check-packed.mjs @cem/core
+// With names as arguments only those packages are looked at: node scripts/packed/check.mjs @cem/core
 import { execFile } from "node:child_process";
 import {
   cpSync,
@@ -20,8 +20,8 @@ import { promisify } from "node:util";
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
-import { findNode, root } from "./node24.mjs";
-import { bin } from "./setup.mjs";
+import { findNode, root } from "../node24.mjs";
+import { bin } from "../setup.mjs";
 
 const run = promisify(execFile);
 const STEP_TIMEOUT_MS = 240_000;
