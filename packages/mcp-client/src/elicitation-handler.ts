@@ -1,38 +1,46 @@
-import type { Client } from "@modelcontextprotocol/client";
-import type { JsonObject } from "@cem/core";
 import { abandonOnAbort } from "@cem/bridge";
-import type { LogEntry } from "./connection-types.ts";
 import type { Deadline } from "@cem/bridge";
-import { DEFAULT_ELICIT_TIMEOUT_MS, isSafeUrl } from "./elicitation.ts";
-import type { Elicit, ElicitAnswer, ElicitRequest } from "@cem/core";
+import type { Elicit, ElicitAnswer, ElicitRequest, JsonObject } from "@cem/core";
+import type { Client } from "@modelcontextprotocol/client";
+import type { LogEntry } from "./connection-types.ts";
+import { isWebUrl } from "./web-url.ts";
 
-/** A call that is under way, as far as questions of its server concern it. */
+/** How long a question waits for the user's answer. */
+const ANSWER_TIMEOUT_MS = 10 * 60_000;
+
+/** A running call, as the elicitation handler sees it. */
 export interface CallInFlight {
+  /** Paused while the user is asked. */
   deadline: Deadline;
   onWaiting?: ((isWaiting: boolean) => void) | undefined;
   elicit?: Elicit | undefined;
   session?: string | undefined;
+  /** Set to the question when one was declined during the call. */
   declinedQuestion?: string | undefined;
 }
 
-/** Takes the questions of one server to the user. */
-export interface Questions {
-  /** Registers the handlers; to be called before the handshake. */
-  handle(client: Client): void;
+/** Answers the elicitation requests of one server. */
+export interface ElicitationHandler {
+  /** Registers the handler at a client; to be called before the handshake. */
+  register(client: Client): void;
   begin(call: CallInFlight): void;
   end(call: CallInFlight): void;
 }
 
 /**
- * A question does not say which call it belongs to, so all calls of the connection wait together, and a
- * question ends when the last call does. While calls of several sessions are under way it is declined: it must not
- * reach the wrong user.
+ * Creates a handler that passes elicitation requests to the user.
+ *
+ * The protocol does not say which call a request belongs to. So all running calls of the connection wait for the
+ * answer, a request is cancelled when the last call ends, and it is declined while calls of several sessions are
+ * running, so that it can't reach the wrong user.
+ *
+ * @param elicit asks the user when no running call brings an `elicit` of its own.
  */
-export function createQuestions(
+export function createElicitationHandler(
   server: string,
   elicit: Elicit | undefined,
   log: (level: LogEntry["level"], message: string) => void,
-): Questions {
+): ElicitationHandler {
   const calls = new Set<CallInFlight>();
   const open = new Set<AbortController>();
 
@@ -42,7 +50,7 @@ export function createQuestions(
     outer: AbortSignal,
   ): Promise<ElicitAnswer> => {
     const abandoned = new AbortController();
-    const signal = AbortSignal.any([abandoned.signal, outer, AbortSignal.timeout(DEFAULT_ELICIT_TIMEOUT_MS)]);
+    const signal = AbortSignal.any([abandoned.signal, outer, AbortSignal.timeout(ANSWER_TIMEOUT_MS)]);
     const waiting = [...calls];
     open.add(abandoned);
     for (const call of waiting) {
@@ -70,7 +78,7 @@ export function createQuestions(
   };
 
   return {
-    handle(client) {
+    register(client) {
       client.setRequestHandler("elicitation/create", async (request, context) => {
         const { params } = request;
         const { message } = params;
@@ -78,14 +86,14 @@ export function createQuestions(
         if (new Set([...calls].map((call) => call.session)).size > 1) {
           return decline(
             message,
-            "calls of several sessions are under way, and it does not say whose user it is for",
+            "calls of several sessions are running, and it does not say which one asks",
           );
         }
         const asker = [...calls].findLast((call) => call.elicit !== undefined)?.elicit ?? elicit;
-        if (asker === undefined) return decline(message, "nobody is here to answer");
+        if (asker === undefined) return decline(message, "nobody can answer");
         if (params.mode === "url") {
           const { url } = params;
-          if (!isSafeUrl(url)) return decline(message, "its address is not a web address");
+          if (!isWebUrl(url)) return decline(message, "its URL is not an HTTP URL");
           return await ask(asker, (signal) => ({ server, message, signal, mode: "url", url }), outer);
         }
         const requestedSchema = params.requestedSchema as JsonObject;

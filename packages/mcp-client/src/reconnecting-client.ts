@@ -1,10 +1,9 @@
+import { abandonOnAbort } from "@cem/bridge";
 import type { HideSecrets } from "@cem/bridge";
-import { setTimeout as sleep } from "node:timers/promises";
 import { CemError, toErrorInfo } from "@cem/core";
 import type { ErrorInfo } from "@cem/core";
 import { SseError, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Client } from "@modelcontextprotocol/client";
-import { abandonOnAbort } from "@cem/bridge";
 import { createBackoff } from "./backoff.ts";
 import { serverClosed, toServerError } from "./call-failures.ts";
 import type { LogEntry, ServerState } from "./connection-types.ts";
@@ -15,43 +14,51 @@ import type { McpServerSettings } from "./server-settings.ts";
 import type { SignIn } from "./sign-in.ts";
 
 const LIST_CHANGED_DEBOUNCE_MS = 50;
-const GOODBYE_TIMEOUT_MS = 1_000;
+const TERMINATE_TIMEOUT_MS = 1_000;
 
-export interface LinkSettings {
+/** What {@link createReconnectingClient} is created from. */
+export interface ReconnectingClientOptions {
   settings: McpServerSettings;
+  /** The name and version this client gives itself. */
   identity: { name: string; version: string };
   capabilities: NonNullable<OpenClientOptions["clientOptions"]["capabilities"]>;
   signIn?: SignIn | undefined;
   redact: HideSecrets;
   log: (level: LogEntry["level"], message: string, source?: LogEntry["source"]) => void;
-  /** Registers handlers before the handshake. */
+  /** Registers handlers at a new client before the handshake. */
   prepare: (client: Client) => void;
-  /** The server's tools changed, or may have. */
+  /** Called when the server's tools changed or may have changed. */
   onToolsChanged: () => void;
 }
 
-/** The way to one server: opened when first needed, shared, and opened again after it was lost. */
-export interface Link {
+/** A client for one server: connected on first use, shared by all calls, and connected again after it was lost. */
+export interface ReconnectingClient {
   readonly state: ServerState;
   readonly current: OpenClient | undefined;
   readonly lastError: ErrorInfo | undefined;
-  /** Until the next try, in milliseconds. */
+  /** Milliseconds until the next attempt to connect is allowed; 0 when it is allowed now. */
   readonly waitMs: number;
-  /** Aborts when the link is closed for good. */
+  /** Aborts when the client is closed for good. */
   readonly signal: AbortSignal;
-  ready(signal: AbortSignal): Promise<OpenClient>;
-  /** The server answered on this connection, so losing it later is no reason to wait. */
-  answered(): void;
-  /** A request found the server gone. The connection is kept for other requests that are under way. */
-  troubled(error: CemError): void;
-  /** Gives a connection up. Without an error only its session was lost, and the next use opens a new one. */
-  giveUp(open: OpenClient, error?: CemError): void;
-  /** Forgets failures, so that the next use connects at once. */
+  /**
+   * The open connection, or a new one.
+   *
+   * @throws CemError `SERVER_DOWN`, `AUTH_REQUIRED`, `SERVER_DISABLED`, `SERVER_CLOSED` or `PROTOCOL_ERROR`.
+   */
+  acquire(signal: AbortSignal): Promise<OpenClient>;
+  /** Records that a request succeeded. A connection that is lost after that may be reopened without a backoff. */
+  reportSuccess(): void;
+  /** Records that a request failed because the server is gone, and keeps the connection for other requests. */
+  reportFailure(error: CemError): void;
+  /** Drops a connection. Without an error only its session was lost, and the next use opens a new one at once. */
+  discard(open: OpenClient, error?: CemError): void;
+  /** Ends the backoff and clears the failed state, so that the next use connects at once. */
   reset(): void;
   close(): Promise<void>;
 }
 
-export function createLink(options: LinkSettings): Link {
+/** Creates the client. Nothing is started or connected before the first {@link ReconnectingClient.acquire}. */
+export function createReconnectingClient(options: ReconnectingClientOptions): ReconnectingClient {
   const { settings, redact, log, onToolsChanged } = options;
   const { name } = settings;
   const details = { server: name };
@@ -66,11 +73,7 @@ export function createLink(options: LinkSettings): Link {
 
   const assertUsable = (): void => {
     if (state === "disabled") {
-      throw new CemError(
-        "SERVER_DISABLED",
-        `Server "${name}" is switched off. Set enabled: true to use it.`,
-        { details },
-      );
+      throw new CemError("SERVER_DISABLED", `Server "${name}" is switched off.`, { details });
     }
     if (closing.signal.aborted) throw serverClosed(name);
   };
@@ -82,7 +85,7 @@ export function createLink(options: LinkSettings): Link {
     log("warn", error.message);
   };
 
-  const giveUp: Link["giveUp"] = (open, error) => {
+  const discard: ReconnectingClient["discard"] = (open, error) => {
     if (current !== open) return;
     current = undefined;
     onToolsChanged();
@@ -96,7 +99,7 @@ export function createLink(options: LinkSettings): Link {
     const { client } = opened;
     const lose = (): void => {
       const exit = opened.process?.describeExit() ?? "the connection was lost";
-      giveUp(opened, new CemError("SERVER_DOWN", redact(`Server "${name}" is down: ${exit}.`), { details }));
+      discard(opened, new CemError("SERVER_DOWN", redact(`Server "${name}" is down: ${exit}.`), { details }));
     };
     const report = client.onerror;
     Object.assign(client, {
@@ -134,7 +137,7 @@ export function createLink(options: LinkSettings): Link {
       lastError = undefined;
       backoff.succeeded();
       watch(opened);
-      // From here on changes may be missed.
+      // Once the subscription has ended, changes may be missed.
       void opened.client.autoOpenedSubscription?.closed.then(onToolsChanged);
       return opened;
     } catch (thrown) {
@@ -163,15 +166,15 @@ export function createLink(options: LinkSettings): Link {
       return backoff.waitMs;
     },
     signal: closing.signal,
-    async ready(signal) {
+    async acquire(signal) {
       assertUsable();
-      // It may have ended before anybody could be told.
-      if (current !== undefined && current.client.transport === undefined) giveUp(current);
+      // The transport may have closed before `onclose` was set.
+      if (current !== undefined && current.client.transport === undefined) discard(current);
       if (current !== undefined) return current;
       if (opening === undefined) {
         const { waitMs } = backoff;
         if (waitMs > 0 && lastError !== undefined) {
-          throw new CemError(lastError.code, `${lastError.message} The next try is in ${waitMs} ms.`, {
+          throw new CemError(lastError.code, `${lastError.message} The next attempt is in ${waitMs} ms.`, {
             details: { ...lastError.details, retryInMs: waitMs },
           });
         }
@@ -180,12 +183,12 @@ export function createLink(options: LinkSettings): Link {
       }
       return abandonOnAbort(opening, signal);
     },
-    answered() {
+    reportSuccess() {
       hasAnswered = true;
       if (state === "down") state = "ready";
     },
-    troubled: (error) => noteFailure(error, true),
-    giveUp,
+    reportFailure: (error) => noteFailure(error, true),
+    discard,
     reset() {
       backoff.succeeded();
       if (state === "down" || state === "auth-required") state = "idle";
@@ -197,17 +200,17 @@ export function createLink(options: LinkSettings): Link {
       await opening?.catch(() => {});
       const closed = current;
       current = undefined;
-      if (closed !== undefined) await sayGoodbye(closed.client);
+      if (closed !== undefined) await endSession(closed.client);
     },
   };
 }
 
-/** A server with sessions frees what it holds when it is told that this one has ended. */
-async function sayGoodbye(client: Client): Promise<void> {
+/** Ends the session at the server, which then frees its resources, and closes the connection. */
+async function endSession(client: Client): Promise<void> {
   const { transport } = client;
   if (transport instanceof StreamableHTTPClientTransport && transport.sessionId !== undefined) {
-    const told = transport.terminateSession().catch(() => {});
-    await Promise.race([told, sleep(GOODBYE_TIMEOUT_MS, undefined, { ref: false })]);
+    const timeout = AbortSignal.timeout(TERMINATE_TIMEOUT_MS);
+    await abandonOnAbort(transport.terminateSession(), timeout).catch(() => {});
   }
   await client.close().catch(() => {});
 }
