@@ -10,16 +10,13 @@ import {
   type SandboxSpec,
 } from "@cem/core";
 import {
-  checkSpec,
-  type ConnectedGuest,
   createGuestSandbox,
   FairGate,
-  guestBootFile,
   type GuestSandbox,
   type SandboxReuse,
-  preloadCompiler,
   resolveLimits,
 } from "@cem/sandbox";
+import { checkSpec, type ConnectedGuest, guestBootFile, preloadCompiler } from "@cem/sandbox/provider-kit";
 import { findDeno } from "./deno-binary.ts";
 import {
   bootGuest,

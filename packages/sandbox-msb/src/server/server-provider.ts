@@ -9,16 +9,14 @@ import {
   type SandboxSpec,
 } from "@cem/core";
 import {
-  checkSpec,
   createGuestSandbox,
   FairGate,
-  GUEST_RUNNER,
-  GUEST_WORKSPACE,
   resolveLimits,
   type Guest,
   type GuestSandbox,
   type SandboxReuse,
 } from "@cem/sandbox";
+import { checkSpec, GUEST_RUNNER, GUEST_WORKSPACE } from "@cem/sandbox/provider-kit";
 import { MACHINE_OVERHEAD_MB, startMicrovmGuest } from "../microvm-guest.ts";
 import { ServerMachine } from "./server-machine.ts";
 import { checkServer, newServerSandbox, sweepServer } from "./server-names.ts";
