@@ -113,6 +113,7 @@ class DenoProvider implements DenoSandboxProvider {
       maxStandby: this.#settings.maxStandby,
       idleMs: this.#settings.idleMs,
       reuse: this.#isReused(backend) ? "session" : "none",
+      defaultSession: spec.defaultSession,
       queueTimeoutMs: this.#settings.queueTimeoutMs,
       firstGuest,
       startGuest: () => startGuest(backend.plan(plan), this.#isReused(backend)),

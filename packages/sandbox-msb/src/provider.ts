@@ -147,6 +147,7 @@ class EmbeddedProvider implements MicrosandboxProvider {
       maxStandby: this.#settings.maxStandby,
       idleMs: this.#settings.idleMs,
       reuse: this.#settings.reuse,
+      defaultSession: spec.defaultSession,
       queueTimeoutMs: this.#settings.queueTimeoutMs,
       startTimeoutMs: this.#bootTimeoutMs,
       answerTimeoutMs: this.#bootTimeoutMs / BOOT_TO_ANSWER,

@@ -114,6 +114,22 @@ describe("a sandbox's pool", () => {
     expect(values).not.toContain(valueOf(await sandbox.run({ code: "" })));
   });
 
+  it("takes runs that name no session as runs of the default session", async () => {
+    const sandbox = open(DONE, { reuse: "session", defaultSession: "agent" });
+    const first = valueOf(await sandbox.run({ code: "" }));
+    expect(valueOf(await sandbox.run({ code: "", session: undefined }))).toBe(first);
+    expect(valueOf(await sandbox.run({ code: "", session: "agent" }))).toBe(first);
+    expect(valueOf(await sandbox.run({ code: "", session: "other" }))).not.toBe(first);
+    expect(sandbox.stats()).toMatchObject({ reused: 2, running: 0, queued: 0 });
+  });
+
+  it("keeps no guest for the default session where guests are not reused", async () => {
+    const sandbox = open(DONE, { defaultSession: "agent" });
+    const first = valueOf(await sandbox.run({ code: "" }));
+    expect(valueOf(await sandbox.run({ code: "" }))).not.toBe(first);
+    expect(sandbox.stats()).toMatchObject({ reused: 0, kept: 0 });
+  });
+
   it("drains: runs under way end by themselves, new ones don't start, nothing is left", async () => {
     const sandbox = open(`setTimeout(() => { ${DONE} }, 200);`, { gate: new FairGate(1) });
     const runs = [sandbox.run({ code: "" }), sandbox.run({ code: "" })];

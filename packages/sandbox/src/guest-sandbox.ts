@@ -49,6 +49,8 @@ export interface GuestSandboxSettings {
   maxStandby?: number | undefined;
   /** `session`: runs that name the same session may share a guest, one after another. Default `none`. */
   reuse?: SandboxReuse | undefined;
+  /** The session of runs that name none. Absent: such a run shares its guest with no other. */
+  defaultSession?: string | undefined;
   /** How long a run may wait for its turn, in milliseconds. Default: as long as it takes. */
   queueTimeoutMs?: number | undefined;
   /** How long a guest may take to start, in milliseconds. Default 15,000. */
@@ -138,8 +140,8 @@ class PooledSandbox implements GuestSandbox {
   }
 
   #take({ session }: RunRequest): Promise<Lease | ErrorInfo> {
-    const { reuse = "none" } = this.#settings;
-    return this.#pool.take(reuse === "session" ? session : undefined).catch(toErrorInfo);
+    const { reuse = "none", defaultSession } = this.#settings;
+    return this.#pool.take(reuse === "session" ? (session ?? defaultSession) : undefined).catch(toErrorInfo);
   }
 
   #busy(): RunRefusal {

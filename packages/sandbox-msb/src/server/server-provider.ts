@@ -120,6 +120,7 @@ class ServerProvider implements MicrosandboxServerProvider {
       maxStandby: this.#settings.standby,
       idleMs: this.#settings.idleMs,
       reuse: this.#settings.reuse,
+      defaultSession: spec.defaultSession,
       queueTimeoutMs: this.#settings.queueTimeoutMs,
       startTimeoutMs: SETUP_TIMEOUT_MS,
       answerTimeoutMs: ANSWER_TIMEOUT_MS,
