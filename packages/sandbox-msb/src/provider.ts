@@ -150,7 +150,7 @@ class EmbeddedProvider implements MicrosandboxProvider {
       defaultSession: spec.defaultSession,
       queueTimeoutMs: this.#settings.queueTimeoutMs,
       startTimeoutMs: this.#bootTimeoutMs,
-      answerTimeoutMs: this.#bootTimeoutMs / BOOT_TO_ANSWER,
+      healthTimeoutMs: this.#bootTimeoutMs / BOOT_TO_ANSWER,
       startGuest: () => this.#startGuest(prepared, { ...spec, limits }, imports),
       cleanUp: async () => imports.remove(),
     });

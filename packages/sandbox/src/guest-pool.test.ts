@@ -46,7 +46,7 @@ describe("a sandbox's pool", () => {
     ["nothing", ""],
     ["by going away", "process.exit(0);"],
   ])("throws away a guest that answers %s", async (_, answer) => {
-    const sandbox = open(DONE, { answerTimeoutMs: 300 }, answer);
+    const sandbox = open(DONE, { healthTimeoutMs: 300 }, answer);
     passTime();
     expect(valueOf(await sandbox.run({ code: "" }))).toEqual(expect.any(Number));
     expect(sandbox.stats()).toMatchObject({ hits: 0, misses: 1, lost: 1 });

@@ -53,7 +53,7 @@ const DEFAULT_BOOT_TIMEOUT_MS = 200_000;
 const DEFAULT_CONCURRENT_RUNS = 4;
 /** A command in a machine that is up. */
 const SETUP_TIMEOUT_MS = 60_000;
-const ANSWER_TIMEOUT_MS = 10_000;
+const HEALTH_TIMEOUT_MS = 10_000;
 const MARK_BYTES = 8;
 const NEEDED_DENO = "2.9.";
 const ISOLATION: Isolation = {
@@ -123,7 +123,7 @@ class ServerProvider implements MicrosandboxServerProvider {
       defaultSession: spec.defaultSession,
       queueTimeoutMs: this.#settings.queueTimeoutMs,
       startTimeoutMs: SETUP_TIMEOUT_MS,
-      answerTimeoutMs: ANSWER_TIMEOUT_MS,
+      healthTimeoutMs: HEALTH_TIMEOUT_MS,
       startGuest: () => this.#startGuest(known),
     });
   }
