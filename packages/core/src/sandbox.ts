@@ -69,6 +69,8 @@ export interface SandboxSpec {
   limits?: Partial<RunLimits> | undefined;
   /** The weakest isolation level to accept. Where the host offers less, the sandbox is not created. */
   minIsolation?: IsolationLevel | undefined;
+  /** The session of runs that name none. Absent: such a run shares its guest with no other. */
+  defaultSession?: string | undefined;
 }
 
 /** A piece of what a run printed. */
@@ -87,7 +89,8 @@ export interface RunRequest {
   limits?: Partial<RunLimits> | undefined;
   /**
    * Whose run this is. Runs of one session may share a guest, one after another, where the sandbox is set to; runs of
-   * two sessions never do. Absent: the run has a guest to itself. Runs that wait take turns by it.
+   * two sessions never do. Default: the sandbox's `defaultSession`; without one, the run has a guest to itself. Waiting
+   * runs take turns by session.
    */
   session?: string | undefined;
   /** Receives output as it is printed. */

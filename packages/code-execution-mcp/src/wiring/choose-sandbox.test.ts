@@ -1,8 +1,12 @@
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { loadConfig } from "@cem/config";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { chooseProvider, probeSandboxes } from "./choose-sandbox.ts";
+import { createSandbox } from "./sandboxes.ts";
 
 const KEY = "msb_a-key-that-is-secret";
 
@@ -49,5 +53,27 @@ describe("an older microsandbox server in the configuration", () => {
     const config = await load(sandboxType);
     await chooseProvider(config, true);
     expect(seen).toEqual([]);
+  });
+});
+
+describe("createSandbox", () => {
+  const workspaceDir = mkdtempSync(join(tmpdir(), "cem-choose-"));
+  afterAll(() => rmSync(workspaceDir, { recursive: true, force: true }));
+
+  it("gives runs that name no session the agent's, and keeps the sandbox's stats", async () => {
+    const overrides = {
+      execution: { sandboxType: "deno", workspaceDir },
+      optimizations: { sandboxReuse: "session", sandboxPoolSize: 1 },
+    } as const;
+    const { config } = await loadConfig({ file: false, env: {}, overrides });
+    const sandbox = await createSandbox(config);
+    try {
+      await sandbox.run({ code: "return 1;" });
+      await sandbox.run({ code: "return 2;", session: "agent" });
+      const reused = sandbox.isolation.level === "permissions" ? 0 : 1;
+      expect(sandbox.stats?.()).toMatchObject({ reused, running: 0, queued: 0 });
+    } finally {
+      await sandbox.dispose();
+    }
   });
 });

@@ -1,26 +1,27 @@
 import type { Config } from "@cem/config";
-import type { Sandbox, SandboxProbe, SandboxProvider } from "@cem/core";
+import type { SandboxProbe, SandboxProvider } from "@cem/core";
 import { createDenoSandboxProvider } from "@cem/sandbox-deno";
 
 /** How long a run waits for its turn before it is told to come again, in milliseconds. */
 const QUEUE_TIMEOUT_MS = 60_000;
-/** Runs of an agent that name no session are of the agent's own. */
-const AGENT_SESSION = "agent";
 
-/** The configuration's pool, in a provider's terms. */
+/** The configuration's pool, as a provider's settings. */
 function poolSettings({ optimizations }: Config, oneRun: boolean) {
   const { enabled, sandboxPooling, sandboxPoolSize, sandboxReuse } = optimizations;
   const standby = enabled && sandboxPooling && !oneRun ? sandboxPoolSize : 0;
   return { standby, reuse: enabled ? sandboxReuse : "none", queueTimeoutMs: QUEUE_TIMEOUT_MS } as const;
 }
 
-/** Machines of this host; those of an older server only where both it and microsandbox were asked for by name. */
+/** microVMs of this host; those of an older server only where both it and microsandbox were asked for by name. */
 async function createMicrosandbox(config: Config, oneRun: boolean): Promise<SandboxProvider> {
-  const { createMicrosandboxProvider, createMicrosandboxServerProvider } = await import("@cem/sandbox-msb");
   const { sandboxImage, sandboxType, msbServerUrl: url, msbApiKey } = config.execution;
-  const image = sandboxImage === "auto" ? {} : { image: sandboxImage };
-  const settings = { ...poolSettings(config, oneRun), ...image };
-  if (url === undefined || sandboxType !== "microsandbox") return createMicrosandboxProvider(settings);
+  const image = sandboxImage === "auto" ? undefined : sandboxImage;
+  const settings = { ...poolSettings(config, oneRun), image };
+  if (url === undefined || sandboxType !== "microsandbox") {
+    const { createMicrosandboxProvider } = await import("@cem/sandbox-msb");
+    return createMicrosandboxProvider(settings);
+  }
+  const { createMicrosandboxServerProvider } = await import("@cem/sandbox-msb/server");
   return createMicrosandboxServerProvider({ ...settings, url, apiKey: msbApiKey?.reveal() });
 }
 
@@ -48,13 +49,4 @@ export async function probeSandboxes(
     probe: await provider.probe(options),
   }));
   return Promise.all(probing);
-}
-
-/** The sandbox, with a session for runs that name none. */
-export function inAgentSession(sandbox: Sandbox): Sandbox {
-  return {
-    isolation: sandbox.isolation,
-    run: (request) => sandbox.run({ ...request, session: request.session ?? AGENT_SESSION }),
-    dispose: () => sandbox.dispose(),
-  };
 }

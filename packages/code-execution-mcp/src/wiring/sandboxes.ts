@@ -2,12 +2,14 @@ import { existsSync } from "node:fs";
 import type { Config } from "@cem/config";
 import { CemError } from "@cem/core";
 import type { Mount, NetworkPolicy, RunLimits, Sandbox, SandboxProvider, SandboxSpec } from "@cem/core";
-import { chooseProvider, inAgentSession } from "./choose-sandbox.ts";
+import { chooseProvider } from "./choose-sandbox.ts";
 import { makeFolder } from "./make-folder.ts";
 
 const BYTES_PER_KB = 1024;
 const BYTES_PER_MB = 1024 * 1024;
 const MS_PER_SECOND = 1000;
+/** The session of an agent's runs that name none. */
+const AGENT_SESSION = "agent";
 
 /** How a sandbox is made, beyond what the configuration says. */
 export interface SandboxOptions extends Pick<SandboxSpec, "hidden" | "hostTools"> {
@@ -25,9 +27,9 @@ export interface SandboxOptions extends Pick<SandboxSpec, "hidden" | "hostTools"
 export async function createSandbox(config: Config, options: SandboxOptions = {}): Promise<Sandbox> {
   const { hidden = [], hostTools = {}, oneRun = false } = options;
   const sandboxProvider = options.sandboxProvider ?? (await chooseProvider(config, oneRun));
-  const spec = { ...sandboxSpec(config), hidden, hostTools };
+  const spec = { ...sandboxSpec(config), hidden, hostTools, defaultSession: AGENT_SESSION };
   await makeWorkspace(spec.workspaceDir);
-  return inAgentSession(await sandboxProvider.create(spec));
+  return sandboxProvider.create(spec);
 }
 
 /** The configuration in a sandbox's terms. */

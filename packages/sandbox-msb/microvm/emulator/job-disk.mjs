@@ -1,7 +1,7 @@
 // The disk that the outer machine finds the tests on.
 import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { JOB_ARGUMENTS, JOB_ENVIRONMENT } from "./build-job.mjs";
+import { JOB_ARGUMENTS, JOB_ENVIRONMENT } from "../build-job.mjs";
 import { makeImage } from "./build-outer-machine.mjs";
 
 /** What the outer machine says every second of its own clock, which is many of this host's. */

@@ -4,13 +4,13 @@
 // CEM_MICROVM_TESTS=^measures runs only tests whose names match.
 import { spawnSync } from "node:child_process";
 import path from "node:path";
-import { findNode } from "../node24.mjs";
-import { setUp, SetupError, say } from "../setup.mjs";
-import { bootOuterMachines } from "./boot.mjs";
+import { findNode } from "../../../scripts/node24.mjs";
+import { setUp, SetupError, say } from "../../../scripts/setup.mjs";
+import { bootOuterMachines } from "./emulator/boot.mjs";
 import { buildJob, JOB_ARGUMENTS } from "./build-job.mjs";
-import { buildOuterMachine, installPrograms } from "./build-outer-machine.mjs";
+import { buildOuterMachine, installPrograms } from "./emulator/build-outer-machine.mjs";
 import { hasVirtualization, missingForEmulation } from "./host.mjs";
-import { writeJobDisk } from "./job-disk.mjs";
+import { writeJobDisk } from "./emulator/job-disk.mjs";
 
 /** Machines that share the tests between them: each takes one processor of this host. */
 const PARTS = 2;

@@ -4,7 +4,7 @@
 // here. So limits in time hold as they would on a real machine, and timers don't eat up a slow processor.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { say } from "../setup.mjs";
+import { say } from "../../../../scripts/setup.mjs";
 import { ALIVE } from "./job-disk.mjs";
 
 /** Of one machine. */

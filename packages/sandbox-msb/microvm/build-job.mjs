@@ -2,11 +2,11 @@
 import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { findNode, root } from "../node24.mjs";
-import { bin, say, toolEnvironment } from "../setup.mjs";
+import { findNode, root } from "../../../scripts/node24.mjs";
+import { bin, say, toolEnvironment } from "../../../scripts/setup.mjs";
 import { run } from "./run.mjs";
 
-const tests = path.join(root, "packages/sandbox-msb/microvm");
+const tests = import.meta.dirname;
 const folder = path.join(root, ".cem", "microvm", "job");
 /** What the machines' files are; the images in it name it, so it is the same inside and outside. */
 const home = path.join(root, ".cem", "microvm", "home");

@@ -11,10 +11,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
-import { findNode, root } from "../node24.mjs";
-import { say, SetupError } from "../setup.mjs";
-import { hasProgram } from "./host.mjs";
-import { run } from "./run.mjs";
+import { findNode, root } from "../../../../scripts/node24.mjs";
+import { say, SetupError } from "../../../../scripts/setup.mjs";
+import { hasProgram } from "../host.mjs";
+import { run } from "../run.mjs";
 
 const cache = path.join(root, ".cem", "microvm");
 /** Increased when the system has to be built anew. */

@@ -1,6 +1,6 @@
 // Programs that the build starts, several at once.
 import { spawn } from "node:child_process";
-import { SetupError } from "../setup.mjs";
+import { SetupError } from "../../../scripts/setup.mjs";
 
 /** Runs a program; resolves with what it printed. */
 export function run(command, args, { cwd, env = process.env } = {}) {
