@@ -45,7 +45,7 @@ function refusalReason(relative: string, parts: readonly string[]): string | und
   if (relative.startsWith("/")) return "it is outside the workspace";
   if (parts.includes("..")) return "it leads out of the workspace";
   if (NOT_PORTABLE.test(relative)) return "it contains characters that are not portable in file names";
-  if (parts.some((part) => part === "" || part === ".")) return "it contains an empty name or \".\"";
+  if (parts.some((part) => part === "" || part === ".")) return 'it contains an empty name or "."';
   if (parts.some((part) => Buffer.byteLength(part) > MAX_NAME_BYTES)) {
     return `a name in it is longer than ${MAX_NAME_BYTES} bytes`;
   }
