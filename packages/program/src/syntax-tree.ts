@@ -75,7 +75,7 @@ export function namesUsedAtRunTime(root: Node): Set<string> {
   const names = new Set<string>();
   for (const visit of runtimeNodes(root)) {
     const { node, parent } = visit;
-    if (node.type !== "Identifier" && node.type !== "JSXIdentifier") continue;
+    if (node.type !== "Identifier") continue;
     if (parent?.type.startsWith("Import") && parent.type !== "ImportExpression") continue;
     if (parent?.type === "ExportSpecifier" && parent.exportKind === "type") continue;
     if (!isLabel(visit)) names.add(node.name);
