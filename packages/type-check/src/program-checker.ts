@@ -5,11 +5,11 @@ import { GuestFiles, LIBRARY_FOLDER, PROGRAM_FILE } from "./guest-files.ts";
 import { FILES_FOLDER, type ToolFolders } from "./host-files.ts";
 import { createService } from "./service.ts";
 import { unknownAsAny } from "./unknown-as-any.ts";
-import { MISSING_FILE, type FileHashes } from "./verdict-file.ts";
+import { MISSING_FILE, type FileHashes } from "./check-cache.ts";
 
-/** A tool as the checker needs it. */
+/** What the checker needs to know about a tool. */
 export interface CheckedTool {
-  /** `./servers/calculator/index.ts` */
+  /** The import specifier: `./servers/calculator/index.ts`. */
   module: string;
   kind: ToolKind;
   signature: string;
@@ -17,25 +17,25 @@ export interface CheckedTool {
 
 export interface CheckRequest {
   code: string;
-  /** Those whose modules the code may mean. */
+  /** The tools whose modules the code may import. */
   tools: readonly CheckedTool[];
 }
 
-/** Beside a module, the signatures of its tools on the host. */
+/** A generated file next to a module, with the signatures of its tools that run on the host. */
 const HOST_TOOLS_FILE = "host-tools.cem.d.ts";
-/** TypeScript's word for an import that leads nowhere. */
+/** TypeScript's code for an import that can't be resolved. */
 const UNRESOLVED_IMPORT = 2307;
-/** More findings than this help nobody. */
+/** The most findings of one check. */
 const MAX_FINDINGS = 20;
 
-/** Checks programs one after another. What it knows of the tools and the library it keeps. */
-export class ProgramCheck {
+/** Checks programs, one after another, and keeps the parsed tools and library between them. */
+export class ProgramChecker {
   readonly #files: GuestFiles;
   readonly #registry = ts.createDocumentRegistry(true, "/workspace");
   readonly #strict: ts.LanguageService;
   #lenient: ts.LanguageService | undefined;
   #declared: string[] = [];
-  /** Modules that have no file, as files. */
+  /** The files of modules that do not exist on the host. */
   #absent: string[] = [];
 
   constructor(folders: ToolFolders) {
@@ -46,23 +46,23 @@ export class ProgramCheck {
   check({ code, tools }: CheckRequest): Finding[] {
     this.#declare(tools);
     this.#files.write(PROGRAM_FILE, unknownAsAny(code));
-    // A program that can't be parsed is the run's to explain: it has the place and the reason, and runs nothing.
+    // A syntax error is left to the run, which reports it with its line and runs nothing.
     if (this.#strict.getSyntacticDiagnostics(PROGRAM_FILE).length > 0) return [];
     const found = findingsOf(this.#strict);
     if (found.size === 0) return [];
-    // What is wrong only for want of a check for null or undefined is no reason to stop.
+    // What is wrong only with strict null checks does not stop the code.
     this.#lenient ??= createService(this.#files, this.#registry, false);
     const certain = findingsOf(this.#lenient);
     const kept = new Map<string, Finding>();
-    for (const [place, finding] of found) {
-      if (certain.has(place)) kept.set(`${finding.line} ${finding.message}`, finding);
+    for (const [key, finding] of found) {
+      if (certain.has(key)) kept.set(`${finding.line} ${finding.message}`, finding);
     }
     return [...kept.values()].slice(0, MAX_FINDINGS);
   }
 
   /**
-   * The tools' files that the last check went by. `undefined` where an import led nowhere: a file may come to stand
-   * there.
+   * The hashes of the tools' files that the last check depends on. `undefined` when an import could not be resolved,
+   * since its file may be created later.
    */
   filesOfLastCheck(): FileHashes | undefined {
     const files: FileHashes = {};
@@ -77,8 +77,8 @@ export class ProgramCheck {
   }
 
   /**
-   * Tools that have no module of their own are known by their signatures. Those on the host may stand beside tools in
-   * files, in one module, where what the file says is the better source.
+   * Declares tools that have no file by their signatures. Where a module has tools in a file and tools on the host, both
+   * are exported, and the file's declaration takes precedence.
    */
   #declare(tools: readonly CheckedTool[]): void {
     for (const file of this.#declared) this.#files.remove(file);
@@ -94,7 +94,7 @@ export class ProgramCheck {
       const signatures = declared.map(({ signature }) => signature.replaceAll(/[\r\n]+/gu, " "));
       const text = signatures.map((signature) => `export declare function ${signature};\n`).join("");
       if (onDisk) this.#write(file.replace(/[^/]+$/u, HOST_TOOLS_FILE), unknownAsAny(text));
-      // Of two exports of one name the first holds.
+      // Of two exports of one name TypeScript takes the first.
       const both = `export * from ${JSON.stringify(original)};\nexport * from "./${HOST_TOOLS_FILE}";\n`;
       this.#write(file, onDisk ? both : unknownAsAny(text));
     }
@@ -106,7 +106,7 @@ export class ProgramCheck {
   }
 }
 
-/** The findings by the place and kind of what they were found at. */
+/** The findings by their position and rule. */
 function findingsOf(service: ts.LanguageService): Map<string, Finding> {
   const program = service.getProgram();
   const source = program?.getSourceFile(PROGRAM_FILE);
@@ -118,8 +118,8 @@ function findingsOf(service: ts.LanguageService): Map<string, Finding> {
     const explained = explain(diagnostic, source, checker);
     if (explained === undefined) continue;
     const { line, character } = source.getLineAndCharacterOfPosition(diagnostic.start);
-    const place = { severity: "error", line: line + 1, column: character + 1 } as const;
-    found.set(`${diagnostic.start} ${explained.rule}`, { ...explained, ...place });
+    const rest = { severity: "error", line: line + 1, column: character + 1 } as const;
+    found.set(`${diagnostic.start} ${explained.rule}`, { ...explained, ...rest });
   }
   return found;
 }
