@@ -1,3 +1,4 @@
+export { hintFor } from "./hints.ts";
 export { findImportable } from "./import-servers.ts";
 export type { Importable, ImportableServer } from "./import-servers.ts";
 export { inspectHost } from "./inspect-host.ts";
