@@ -62,10 +62,7 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   SERVER_EXISTS: (details) =>
     withName(details, (server) => `Take it out first with  cem remove ${server}  or choose another name.`),
   SERVER_FOLDER_TAKEN: (details) =>
-    withName(
-      details,
-      (server) => `Take it out with  cem remove ${server}  and add it under another name.`,
-    ),
+    withName(details, (server) => `Take it out with  cem remove ${server}  and add it under another name.`),
   SERVER_NOT_FOUND: ({ known, nearest }) =>
     known === undefined && nearest === undefined
       ? "See which there are with  cem tools  and  cem servers"
@@ -81,8 +78,7 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   },
   // Sandboxes and the workspace.
   GUEST_START_FAILED: "See what this host can run with  cem doctor",
-  ISOLATION_TOO_WEAK:
-    "Set execution.min_isolation to a level that this host has. See which with  cem doctor",
+  ISOLATION_TOO_WEAK: "Set execution.min_isolation to a level that this host has. See which with  cem doctor",
   LIMIT_INVALID: NO_HINT,
   RESULTS_UNUSABLE: NO_HINT,
   SANDBOX_BUSY: NO_HINT,
