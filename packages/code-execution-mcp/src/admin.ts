@@ -1,3 +1,4 @@
+export { hintFor } from "./hints.ts";
 export { addServers, removeServerAndFiles } from "./admin/edit-servers.ts";
 export type { RemovedServer } from "./admin/edit-servers.ts";
 export { findImportable } from "./admin/import-servers.ts";

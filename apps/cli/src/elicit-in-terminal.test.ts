@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import type { ElicitAnswer, ElicitRequest, JsonObject } from "@cem/core";
 import { describe, expect, it } from "vitest";
-import { createQuestions } from "./terminal-questions.ts";
+import { createElicit } from "./elicit-in-terminal.ts";
 
 const never = new AbortController().signal;
 
@@ -20,7 +20,7 @@ async function answer(
     if (line === undefined) input.end();
     else input.write(`${line}\n`);
   });
-  const ask = createQuestions({ input, output });
+  const ask = createElicit({ input, output, interrupt: () => {} });
   const request = {
     server: "crm",
     message: "Who?",
@@ -46,7 +46,7 @@ const form = {
   required: ["name", "age", "plan", "tags"],
 };
 
-describe("createQuestions", () => {
+describe("createElicit", () => {
   it("asks field by field, and again for what is not valid", async () => {
     const lines = ["", "A", "Ada", "old", "36", "professional", "", "", "x", "a, 3", ""];
     const { answer: given, shown } = await answer({ requestedSchema: form }, lines);
@@ -85,7 +85,7 @@ describe("createQuestions", () => {
   it("ends when the call does", async () => {
     const [input, output] = [new PassThrough(), new PassThrough()];
     const ended = new AbortController();
-    const asked = createQuestions({ input, output })({
+    const asked = createElicit({ input, output, interrupt: () => {} })({
       server: "crm",
       message: "Who?",
       mode: "form",
