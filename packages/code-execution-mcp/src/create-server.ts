@@ -4,6 +4,7 @@ import type * as McpServer from "@cem/mcp-server";
 import type { AuthSettings, Logger, Serving } from "@cem/mcp-server";
 import { createResultStore, createStateStore } from "@cem/workspace";
 import { createAgent } from "./create-agent.ts";
+import { hintFor } from "./hints.ts";
 import { agentOptionsOf, assertRunServerOptions, assertServerOptions } from "./server-options.ts";
 import type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./server-options.ts";
 import { authOf } from "./wiring/auth.ts";
@@ -34,6 +35,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     customTools: options.customTools ?? [],
     results: options.results ?? createResultStore({ workspaceDir }),
     state: options.state ?? (await createConfiguredState(config)),
+    hintFor,
   });
   if (options.agent !== undefined) return server;
   const close = server.close.bind(server);
