@@ -60,7 +60,7 @@ export interface RunningServer {
 /**
  * Serves until it is closed.
  *
- * @throws CemError as `createServer`, and `AUTH_REQUIRED`, `AUTH_INVALID` or `ADDRESS_UNUSABLE`.
+ * @throws CemError as `createServer`, and `ADDRESS_REFUSED`, `ADDRESS_UNUSABLE` or `AUTH_INVALID`.
  */
 export async function runServer(options: RunServerOptions = {}): Promise<RunningServer> {
   assertRunServerOptions(options);

@@ -3,21 +3,21 @@ import type { FoundServer } from "@cem/mcp-client";
 import { loadFrom } from "../wiring/load.ts";
 import type { ServerSource } from "./mcp-servers.ts";
 
-/** A server that another program is set up with. */
+/** A server found in the settings of another MCP client. */
 export interface ImportableServer {
   name: string;
   origin: FoundServer["origin"];
-  /** How it is reached, without anything that could be a secret: `npx`, `https://mcp.example.com`. */
+  /** The command or address, without anything that could be a secret: `npx`, `https://mcp.example.com`. */
   reach: string;
-  /** As it would stand in config.yaml. May hold secrets. */
+  /** The entry for config.yaml. May hold secrets. */
   entry: ServerEntry;
-  /** Why it can't be used as it is, or is not taken over. */
+  /** Why it is not imported. */
   obstacle?: "exists" | "same-name" | "incomplete" | undefined;
-  /** What the other program fills in and we can't, such as `${input:token}`. It comes in switched off. */
+  /** Placeholders that only the other client can fill, such as `${input:token}`. With any, the entry is switched off. */
   unresolved: string[];
 }
 
-/** What was found, and files that can't be read. */
+/** The servers found, and the files that can't be read. */
 export interface Importable {
   servers: ImportableServer[];
   problems: { file: string; message: string }[];
@@ -27,19 +27,13 @@ export interface Importable {
 export async function findImportable(source: ServerSource = {}): Promise<Importable> {
   const { readClientConfigs } = await import("@cem/mcp-client");
   const { config } = await loadFrom(source);
-  const { servers, problems } = await readClientConfigs(source.cwd === undefined ? {} : { cwd: source.cwd });
+  const { servers, problems } = await readClientConfigs({ cwd: source.cwd });
   const taken = new Set(config.mcpServers.map(({ name }) => name));
   const met = new Set<string>();
   const found = servers.map((server): ImportableServer => {
     const { name, origin, unresolved } = server;
     const entry = toEntry(server);
-    const obstacle = taken.has(name)
-      ? ("exists" as const)
-      : met.has(name)
-        ? ("same-name" as const)
-        : entry === undefined
-          ? ("incomplete" as const)
-          : undefined;
+    const obstacle = obstacleTo(name, entry, { taken, met });
     if (obstacle === undefined) met.add(name);
     return {
       name,
@@ -47,13 +41,23 @@ export async function findImportable(source: ServerSource = {}): Promise<Importa
       reach: reachOf(server.definition),
       entry: entry ?? {},
       unresolved,
-      ...(obstacle === undefined ? {} : { obstacle }),
+      obstacle,
     };
   });
   return { servers: found, problems };
 }
 
-/** The keys that mean the same everywhere. What else a program keeps there is its own. */
+function obstacleTo(
+  name: string,
+  entry: ServerEntry | undefined,
+  { taken, met }: { taken: ReadonlySet<string>; met: ReadonlySet<string> },
+): ImportableServer["obstacle"] {
+  if (taken.has(name)) return "exists";
+  if (met.has(name)) return "same-name";
+  return entry === undefined ? "incomplete" : undefined;
+}
+
+/** Takes the keys over that mean the same to every client. */
 function toEntry({ definition, unresolved }: FoundServer): ServerEntry | undefined {
   const { command, args, env, cwd, url, headers, type, disabled } = definition;
   const isOff = disabled === true || unresolved.length > 0;

@@ -9,22 +9,19 @@ import {
   type Selector,
 } from "@cem/selector";
 
-/** How tools are searched for with a configuration. */
+/** How a configuration searches for tools. */
 export interface SearchReport {
-  /** What compares by meaning, in words; absent when only words are compared. */
+  /** The model that compares by meaning, for people to read. Absent: tools are searched by words alone. */
   embedder?: string | undefined;
-  /** Why it can't, and the way out. */
+  /** Why the model can't be used, and what helps. */
   problem?: string | undefined;
 }
 
 /** The selector that the configuration asks for. */
 export function createConfiguredSelector(config: Config): Selector {
   const { enabled, toolCache, searchCacheDir } = config.optimizations;
-  const embedder = createEmbedder(config);
-  return createSelector({
-    ...(embedder !== undefined && { embedder }),
-    ...(enabled && toolCache && { cacheDir: searchCacheDir }),
-  });
+  const cacheDir = enabled && toolCache ? searchCacheDir : undefined;
+  return createSelector({ embedder: createEmbedder(config), cacheDir });
 }
 
 export async function inspectSearch({ optimizations, llm }: Config): Promise<SearchReport> {
@@ -33,7 +30,7 @@ export async function inspectSearch({ optimizations, llm }: Config): Promise<Sea
     const file = path.join(embeddingModelDir, "config.json");
     const found = await stat(file).catch(() => undefined);
     const problem = `${file} is missing: put a sentence-embedding model in ONNX form there`;
-    return { embedder: embeddingModelDir, ...(found?.isFile() !== true && { problem }) };
+    return { embedder: embeddingModelDir, problem: found?.isFile() === true ? undefined : problem };
   }
   if (llm.azureEmbedderName !== undefined) {
     const embedder = `${llm.azureEmbedderName} on Azure`;
@@ -44,23 +41,18 @@ export async function inspectSearch({ optimizations, llm }: Config): Promise<Sea
   return llm.embeddingModel === undefined ? {} : { embedder: llm.embeddingModel };
 }
 
-/** A model on disk before a service, Azure before others; none unless one is named. */
+/** The embedding model that is named: one on disk before a service, Azure before others. */
 function createEmbedder({ optimizations, llm }: Config): Embedder | undefined {
   if (optimizations.embeddingModelDir !== undefined) {
     return createTransformersEmbedder({ modelDir: optimizations.embeddingModelDir });
   }
   const apiKey = llm.apiKey?.reveal();
-  const key = apiKey === undefined ? {} : { apiKey };
   const { azureEmbedderName, azureEmbedderVersion, azureEndpoint, embeddingModel, baseUrl } = llm;
   if (azureEmbedderName !== undefined && azureEndpoint !== undefined) {
-    const version = azureEmbedderVersion === undefined ? {} : { apiVersion: azureEmbedderVersion };
-    const azure = { endpoint: azureEndpoint, ...version };
-    return createOpenAiEmbedder({ model: azureEmbedderName, azure, ...key });
+    const azure = { endpoint: azureEndpoint, apiVersion: azureEmbedderVersion };
+    return createOpenAiEmbedder({ model: azureEmbedderName, azure, apiKey });
   }
-  if (embeddingModel === undefined) return undefined;
-  return createOpenAiEmbedder({
-    model: embeddingModel,
-    ...key,
-    ...(baseUrl !== undefined && { baseUrl }),
-  });
+  return embeddingModel === undefined
+    ? undefined
+    : createOpenAiEmbedder({ model: embeddingModel, apiKey, baseUrl });
 }

@@ -5,13 +5,13 @@ import type { Config } from "@cem/config";
 const LEVELS = ["debug", "info", "warning", "error", "critical"] as const;
 export type LogLevel = (typeof LEVELS)[number];
 
-/** Takes one message for the log. */
+/** Writes one message to the log. */
 export type Log = (level: LogLevel, message: string) => void;
 
 /**
- * The log that the configuration asks for. Never stdout.
+ * The log that the configuration asks for. It never goes to stdout.
  *
- * @param write takes the lines where `logging.file` names no file. Default: standard error.
+ * @param write - Receives the lines where `logging.file` names no file. Default: standard error.
  */
 export function createLog({ logging }: Config, write: (line: string) => void = writeToStderr): Log {
   const least = LEVELS.findIndex((level) => level === logging.level.toLowerCase());
@@ -27,7 +27,7 @@ function writeToStderr(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** A log that can't be written must not end what it tells about: the lines go where they would without it. */
+/** Writes to a file; once that fails, to `instead`, so that a full disk does not end the run. */
 function fileWriter(file: string, instead: (line: string) => void): (line: string) => void {
   let isBroken = false;
   return (line) => {
@@ -43,7 +43,7 @@ function fileWriter(file: string, instead: (line: string) => void): (line: strin
   };
 }
 
-/** Servers write to the log what they like; a line stays a line, and no terminal obeys it. */
+/** Makes one line without control characters, since servers write to the log what they like. */
 function oneHarmlessLine(text: string): string {
   return text.trimEnd().replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
     if (character === "\n") return " | ";

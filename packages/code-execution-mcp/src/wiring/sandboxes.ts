@@ -11,16 +11,20 @@ const MS_PER_SECOND = 1000;
 /** The session of an agent's runs that name none. */
 const AGENT_SESSION = "agent";
 
-/** How a sandbox is made, beyond what the configuration says. */
+/** What a sandbox needs beyond the configuration. */
 export interface SandboxOptions extends Pick<SandboxSpec, "hidden" | "hostTools"> {
-  /** Makes the sandbox in place of the one that the configuration asks for. */
+  /** Creates the sandbox. Default: the provider that the configuration asks for. */
   sandboxProvider?: SandboxProvider | undefined;
-  /** No guest is made ready for a next run. Default: false. */
+  /**
+   * Whether there is only one run, so that no guest is kept ready for a next one.
+   *
+   * @defaultValue false
+   */
   oneRun?: boolean | undefined;
 }
 
 /**
- * Makes the sandbox that the configuration asks for.
+ * Creates the sandbox that the configuration asks for.
  *
  * @throws CemError `SANDBOX_UNAVAILABLE`, `ISOLATION_TOO_WEAK` or `WORKSPACE_UNUSABLE`.
  */
@@ -32,7 +36,7 @@ export async function createSandbox(config: Config, options: SandboxOptions = {}
   return sandboxProvider.create(spec);
 }
 
-/** The configuration in a sandbox's terms. */
+/** Maps the configuration to the specification of a sandbox. */
 export function sandboxSpec({ execution, guardrails }: Config): SandboxSpec {
   return {
     workspaceDir: execution.workspaceDir,
@@ -76,7 +80,7 @@ async function makeWorkspace(folder: string): Promise<void> {
   } catch (error) {
     throw new CemError(
       "WORKSPACE_UNUSABLE",
-      `The workspace ${folder} can't be made: ${error instanceof Error ? error.message : String(error)}. Set execution.workspace_dir to a folder that can be written.`,
+      `The workspace ${folder} can't be made: ${error instanceof Error ? error.message : String(error)}.`,
       { details: { folder }, cause: error },
     );
   }
