@@ -6,8 +6,8 @@ import { describe, expect, it } from "vitest";
 const FLOORS: readonly (readonly string[])[] = [
   ["@cem/core"],
   ["@cem/text"],
-  ["@cem/program", "@cem/config", "@cem/bridge"],
-  ["@cem/sandbox"],
+  ["@cem/program", "@cem/config"],
+  ["@cem/sandbox", "@cem/bridge"],
   [
     "@cem/discovery",
     "@cem/selector",
@@ -21,6 +21,7 @@ const FLOORS: readonly (readonly string[])[] = [
     "@cem/type-check",
     "@cem/sandbox-msb",
   ],
+  ["@cem/mcp-tools"],
   ["@cem/agent"],
   ["@cem/mcp-server", "@cem/workflows"],
   ["code-execution-mcp"],
