@@ -27,7 +27,7 @@ describe("createMockInvoker", () => {
 
   it("fails for what is not mocked", async () => {
     expect(await call("dubble")).toMatchObject({
-      error: { code: "TOOL_NOT_FOUND", message: 'There is no mock of crm.dubble. Did you mean "double"?' },
+      error: { code: "TOOL_NOT_FOUND", message: 'Server "crm" has no tool "dubble". Did you mean "double"?' },
     });
     expect(await call("find", {}, "__proto__")).toMatchObject({ error: { code: "TOOL_NOT_FOUND" } });
     expect(await call("constructor")).toMatchObject({ error: { code: "TOOL_NOT_FOUND" } });
