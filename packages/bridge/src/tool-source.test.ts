@@ -61,7 +61,7 @@ describe("combineSources", () => {
     const failing: ToolSource = {
       specificationVersion: "v1",
       find: () => Promise.reject(new Error("later")),
-      invoke: mock.invoke,
+      invoke: (call, context) => mock.invoke(call, context),
     };
     expect(await callThrough(bridge(first, failing, mock), "crm", "fnd")).toMatchObject({
       error: { message },
