@@ -5,7 +5,7 @@ import { setting, text } from "./setting.ts";
 
 const MAX_EXECUTION_TIME_SECONDS = 86_400;
 const MAX_MEMORY_MB = 1_048_576;
-/** Below this no guest starts. */
+/** No guest starts with less. */
 const LEAST_MEMORY_MB = 32;
 const HOST_NAME =
   /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*\.?$/i;
@@ -22,7 +22,7 @@ function isNetwork(value: string): boolean {
   return host && port >= 1 && port <= 65_535;
 }
 
-/** A name whose last label is a number would be a misspelt IPv4 address. */
+/** Whether a text is a host name. One whose last label is a number would be a mistyped IPv4 address. */
 function isHostName(name: string): boolean {
   return HOST_NAME.test(name) && !/(?:^|\.)\d+\.?$/.test(name);
 }
@@ -82,7 +82,7 @@ const optionalSettings = Object.fromEntries(
 
 export type GuardrailSettings = z.output<z.ZodObject<typeof guardrailSettings>>;
 
-/** Guardrails that differ for one workflow or step: any of the settings, no defaults. */
+/** Guardrails of one workflow or step: any of the settings, without defaults. */
 export const guardrailOverrides = z.strictObject(optionalSettings) as unknown as z.ZodType<
   Partial<GuardrailSettings>
 >;

@@ -5,7 +5,7 @@ const MAX_PORT = 65_535;
 const MAX_SECONDS = 3_600;
 const httpUrl = z.string().regex(/^https?:\/\/[^\s/]+/, "is not a URL that begins with http:// or https://");
 
-/** What `cem serve` and the server image need beyond the agent's own settings. */
+/** Settings of `cem serve` and the server image. */
 export const serverSettings = {
   profile: setting(
     z.enum(["full", "code", "original"]).default("full"),

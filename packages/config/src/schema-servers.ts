@@ -1,20 +1,20 @@
 import { z } from "zod";
-import { anything, secretRecord, secretText, text } from "./setting.ts";
+import { anyObject, secretRecord, secretText, text } from "./setting.ts";
 import type { Secret } from "./secret.ts";
 
 interface ServerBase {
   name: string;
   enabled: boolean;
-  /** Seconds. */
+  /** The timeout of a call, in seconds. */
   timeout: number;
-  /** Calls under way at once. */
+  /** The most calls at once. */
   concurrency?: number | undefined;
-  /** Which generation of the protocol to speak. */
+  /** The generation of the protocol to use. */
   protocol?: "auto" | "legacy" | "2026-07-28" | undefined;
   metadata: Record<string, unknown>;
 }
 
-/** A server that is started as a program. */
+/** An MCP server that is started as a program and spoken to on its standard streams. */
 export interface StdioServerSetting extends ServerBase {
   connectionType: "stdio";
   command: string;
@@ -23,7 +23,7 @@ export interface StdioServerSetting extends ServerBase {
   cwd?: string | undefined;
 }
 
-/** A server that is reached by URL. `auto`: Streamable HTTP, and SSE where that is refused. */
+/** An MCP server with a URL. `auto` is Streamable HTTP, or SSE where the server refuses that. */
 export interface RemoteServerSetting extends ServerBase {
   connectionType: "auto" | "http" | "sse";
   url: string;
@@ -31,7 +31,7 @@ export interface RemoteServerSetting extends ServerBase {
   auth?: ServerAuthSetting | undefined;
 }
 
-/** How to sign in to a server: a person through the browser, or this machine with its own secret. */
+/** OAuth at a server: a user through the browser, or this machine with a client secret. */
 export type ServerAuthSetting =
   | {
       kind: "authorization-code";
@@ -68,22 +68,14 @@ const auth = z
   })
   .transform((entry, context): ServerAuthSetting => {
     const { kind, clientId, clientSecret, issuer, scopes, clientMetadataUrl, callbackPort } = entry;
-    const common = scopes === undefined ? {} : { scopes };
     if (kind === "client-credentials") {
       if (clientId !== undefined && clientSecret !== undefined && issuer !== undefined)
-        return { kind, clientId, clientSecret, issuer, ...common };
+        return { kind, clientId, clientSecret, issuer, scopes };
       const message = "needs client_id, client_secret and issuer for client-credentials";
       context.addIssue({ code: "custom", message });
       return z.NEVER;
     }
-    return {
-      kind,
-      ...common,
-      ...(clientId === undefined ? {} : { clientId }),
-      ...(clientSecret === undefined ? {} : { clientSecret }),
-      ...(clientMetadataUrl === undefined ? {} : { clientMetadataUrl }),
-      ...(callbackPort === undefined ? {} : { callbackPort }),
-    };
+    return { kind, scopes, clientId, clientSecret, clientMetadataUrl, callbackPort };
   });
 
 const shape = {
@@ -116,7 +108,7 @@ const shape = {
     .max(86_400)
     .default(DEFAULT_TIMEOUT_SECONDS)
     .describe("Seconds to wait for an answer."),
-  metadata: anything.default({}).describe("Anything; handed on as it is."),
+  metadata: anyObject.default({}).describe("Anything; handed on as it is."),
 };
 
 type Entry = z.output<z.ZodObject<typeof shape>>;
@@ -135,8 +127,8 @@ function toServer(entry: Entry, context: z.RefinementCtx): Unnamed<McpServerSett
     enabled: entry.enabled ?? entry.disabled !== true,
     timeout,
     metadata,
-    ...(concurrency === undefined ? {} : { concurrency }),
-    ...(protocol === undefined ? {} : { protocol }),
+    concurrency,
+    protocol,
   };
   if (entry.type !== undefined && entry.connectionType !== undefined && entry.type !== entry.connectionType) {
     return fail("differs from connection_type; give one of them", "type");
@@ -161,7 +153,7 @@ function toServer(entry: Entry, context: z.RefinementCtx): Unnamed<McpServerSett
       command: program,
       args: [...args, ...(entry.args ?? [])],
       env: entry.env ?? {},
-      ...(cwd === undefined ? {} : { cwd }),
+      cwd,
     };
   }
   if (url === undefined) return fail("needs a url or a command");
@@ -174,11 +166,11 @@ function toServer(entry: Entry, context: z.RefinementCtx): Unnamed<McpServerSett
     connectionType,
     url,
     headers: entry.headers ?? {},
-    ...(entry.auth === undefined ? {} : { auth: entry.auth }),
+    auth: entry.auth,
   };
 }
 
-/** A command line without quoting, with or without `stdio://` in front. Quoted ones are not guessed at. */
+/** Splits a command line, with or without `stdio://`. Empty for one with quotes or backslashes, which is ambiguous. */
 function commandLine(url: string): string[] {
   const line = url.replace(/^stdio:(?:\/\/)?/, "").trim();
   return line === "" || /["'\\]/.test(line) ? [] : line.split(/\s+/);

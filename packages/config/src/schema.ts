@@ -218,7 +218,7 @@ const logging = section("The log of a server.", {
   ),
 });
 
-/** The one source of every setting: its name, type, default, bounds and description. */
+/** The schema of the configuration: the name, type, default, bounds and description of every setting. */
 export const configSchema = z.strictObject({
   execution,
   llm,
@@ -240,12 +240,12 @@ export const configSchema = z.strictObject({
 
 type Loaded = z.output<typeof configSchema>;
 
-/** Every setting, with its value. Paths are absolute. */
+/** A loaded configuration. Paths are absolute. */
 export type Config = Omit<Loaded, "execution"> & {
   execution: Omit<Loaded["execution"], "state"> & {
     state: Omit<Loaded["execution"]["state"], "workspaceDir"> & { workspaceDir: string };
   };
 };
 
-/** Any of the settings, as a caller gives them. */
+/** Any of the settings, as a caller passes them. */
 export type ConfigInput = z.input<typeof configSchema>;
