@@ -39,7 +39,7 @@ export const guardrailSettings = {
   }),
   securityChecks: setting(
     z.boolean().default(true),
-    "Look for dangerous code: imports of what wasn't selected, code made from text, reaching for the runtime.",
+    "Warn about dangerous code: code made from text, and members of the runtime that start processes or load libraries.",
   ),
   privacyProtection: setting(z.boolean().default(true), "Keep personal data from the model.", {
     pending: "no privacy layer yet",
@@ -59,11 +59,11 @@ export const guardrailSettings = {
       .min(0.1)
       .max(MAX_EXECUTION_TIME_SECONDS)
       .default(DEFAULT_RUN_LIMITS.timeoutMs / 1000),
-    "Longest time one run may take, in seconds.",
+    "Timeout of one run, in seconds.",
   ),
   maxMemoryMb: setting(
     z.int().min(LEAST_MEMORY_MB).max(MAX_MEMORY_MB).default(DEFAULT_RUN_LIMITS.memoryMb),
-    "Most memory the guest may use, in MiB.",
+    "Maximum memory of the guest, in MiB.",
   ),
   allowedNetworks: setting(
     z.array(network).default([]),
@@ -71,9 +71,9 @@ export const guardrailSettings = {
   ),
   changedTools: setting(
     z.enum(["hold", "allow"]).default("hold"),
-    "What becomes of a tool whose MCP server changed its definition. hold: it can't be called until cem generate --accept. allow: it stays callable.",
+    "Handling of a tool whose MCP server changed its definition. hold: it can't be called until it is accepted with cem generate --accept. allow: it stays callable.",
   ),
-  blockedPatterns: setting(z.array(text).default([]), "Code that holds one of these patterns is refused."),
+  blockedPatterns: setting(z.array(text).default([]), "Code that matches one of these patterns is refused."),
 };
 
 const optionalSettings = Object.fromEntries(

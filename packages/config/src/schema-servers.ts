@@ -58,12 +58,12 @@ const connection = z.enum(["auto", "stdio", "http", "streamable-http", "sse"]);
 
 const auth = z
   .strictObject({
-    kind: z.enum(["authorization-code", "client-credentials"]).describe("Who signs in."),
-    clientId: text.optional().describe("Known to the authorization server. Default: registered by itself."),
-    clientSecret: secretText.optional().describe("Secret of that client."),
-    issuer: text.optional().describe("Authorization server the secret is sent to, for client-credentials."),
-    scopes: z.array(text).optional().describe("What to ask for."),
-    clientMetadataUrl: text.optional().describe("HTTPS document that describes this client."),
+    kind: z.enum(["authorization-code", "client-credentials"]).describe("OAuth grant type."),
+    clientId: text.optional().describe("OAuth client id. Default: registered dynamically."),
+    clientSecret: secretText.optional().describe("OAuth client secret."),
+    issuer: text.optional().describe("OAuth issuer that the secret is sent to, for client-credentials."),
+    scopes: z.array(text).optional().describe("OAuth scopes to request."),
+    clientMetadataUrl: text.optional().describe("HTTPS URL of the client metadata document."),
     callbackPort: z.int().min(1).max(MAX_PORT).optional().describe("Port on 127.0.0.1. Default: a free one."),
   })
   .transform((entry, context): ServerAuthSetting => {
@@ -79,17 +79,17 @@ const auth = z
   });
 
 const shape = {
-  url: text.optional().describe("Where the server is reached. With connection_type stdio: its command line."),
-  command: text.optional().describe("Program that is the server."),
+  url: text.optional().describe("URL of the server. With connection_type stdio: its command line."),
+  command: text.optional().describe("Program that runs the server."),
   args: z.array(z.string()).optional().describe("Arguments of the command."),
   env: secretRecord.optional().describe("Environment variables of the command."),
   cwd: text.optional().describe("Folder the command is started in."),
   headers: secretRecord.optional().describe("HTTP headers sent to the URL."),
   connectionType: connection
     .optional()
-    .describe("How to talk to it. Default: stdio for a command, auto for a URL."),
+    .describe("Transport. Default: stdio for a command, auto for a URL."),
   type: connection.optional().describe("Another name for connection_type."),
-  auth: auth.optional().describe("How to sign in to a URL. Default: through the browser, when it asks."),
+  auth: auth.optional().describe("OAuth for a URL. Default: through the browser, when the server requires it."),
   enabled: z.boolean().optional().describe("Whether it is used. Default: true."),
   disabled: z.boolean().optional().describe("The opposite of enabled, as other programs write it."),
   concurrency: z
@@ -97,18 +97,18 @@ const shape = {
     .min(1)
     .max(MAX_CONCURRENCY)
     .optional()
-    .describe("Calls under way at once. Default: 8."),
+    .describe("Maximum calls at once. Default: 8."),
   protocol: z
     .enum(["auto", "legacy", "2026-07-28"])
     .optional()
-    .describe("Which generation of the protocol to speak. Default: whatever it speaks."),
+    .describe("Generation of the protocol. Default: negotiated."),
   timeout: z
     .number()
     .min(0.1)
     .max(86_400)
     .default(DEFAULT_TIMEOUT_SECONDS)
-    .describe("Seconds to wait for an answer."),
-  metadata: anyObject.default({}).describe("Anything; handed on as it is."),
+    .describe("Timeout of a call, in seconds."),
+  metadata: anyObject.default({}).describe("Any data; passed on unchanged."),
 };
 
 type Entry = z.output<z.ZodObject<typeof shape>>;

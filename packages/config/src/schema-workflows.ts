@@ -15,7 +15,7 @@ export const toolMapping = z.strictObject({
 const step = z.strictObject({
   name: text.describe("Name of the step."),
   type: z.enum(["tool_call", "code_execution", "condition", "loop"]).describe("What the step does."),
-  config: anyObject.describe("What it does it with."),
+  config: anyObject.describe("Configuration of the step."),
   guardrails: guardrailOverrides.optional().describe("Guardrails of this step."),
   onError: text.optional().describe("What follows a failure: stop, skip, continue, retry, or a step's name."),
   retry: anyObject.optional().describe("How to retry: attempts, delay, backoff."),
@@ -23,8 +23,8 @@ const step = z.strictObject({
 
 export const workflow = z.strictObject({
   name: text.describe("Name of the workflow."),
-  description: z.string().optional().describe("What it is for."),
-  version: z.string().default("1.0").describe("Its version."),
+  description: z.string().optional().describe("Purpose of the workflow."),
+  version: z.string().default("1.0").describe("Version of the workflow."),
   steps: z.array(step).describe("The steps, in order."),
   variables: anyObject.default({}).describe("Values the steps can use."),
   guardrails: guardrailOverrides.optional().describe("Guardrails of all its steps."),
