@@ -85,19 +85,14 @@ const shape = {
   env: secretRecord.optional().describe("Environment variables of the command."),
   cwd: text.optional().describe("Folder the command is started in."),
   headers: secretRecord.optional().describe("HTTP headers sent to the URL."),
-  connectionType: connection
-    .optional()
-    .describe("Transport. Default: stdio for a command, auto for a URL."),
+  connectionType: connection.optional().describe("Transport. Default: stdio for a command, auto for a URL."),
   type: connection.optional().describe("Another name for connection_type."),
-  auth: auth.optional().describe("OAuth for a URL. Default: through the browser, when the server requires it."),
+  auth: auth
+    .optional()
+    .describe("OAuth for a URL. Default: through the browser, when the server requires it."),
   enabled: z.boolean().optional().describe("Whether it is used. Default: true."),
   disabled: z.boolean().optional().describe("The opposite of enabled, as other programs write it."),
-  concurrency: z
-    .int()
-    .min(1)
-    .max(MAX_CONCURRENCY)
-    .optional()
-    .describe("Maximum calls at once. Default: 8."),
+  concurrency: z.int().min(1).max(MAX_CONCURRENCY).optional().describe("Maximum calls at once. Default: 8."),
   protocol: z
     .enum(["auto", "legacy", "2026-07-28"])
     .optional()

@@ -67,7 +67,9 @@ const limits = section("Limits of one run, besides guardrails.max_execution_time
 });
 
 const execution = section("Where and how code runs.", {
-  workspaceDir: setting(text.default("./workspace"), "Folder that the code sees as /workspace.", { path: true }),
+  workspaceDir: setting(text.default("./workspace"), "Folder that the code sees as /workspace.", {
+    path: true,
+  }),
   serversDir: setting(text.default("./servers"), "Folder with the tools, one folder per server.", {
     path: true,
   }),
@@ -145,10 +147,7 @@ const llm = section("The language model that writes code. When disabled, rules w
     z.number().min(0).max(1_000_000).optional(),
     "US dollars per million input tokens. With llm.price_output, results report their cost.",
   ),
-  priceOutput: setting(
-    z.number().min(0).max(1_000_000).optional(),
-    "US dollars per million output tokens.",
-  ),
+  priceOutput: setting(z.number().min(0).max(1_000_000).optional(), "US dollars per million output tokens."),
   budgetTokens: setting(
     z.int().min(1).max(1_000_000_000).optional(),
     "Maximum input and output tokens for one task, with all attempts.",
