@@ -23,7 +23,9 @@ export function endingOf(outcome: RunOutcome): Ending {
         kind === "syntax"
           ? `${place} is not valid TypeScript: ${error.message}`
           : `${place} threw ${error.name}: ${error.message}`;
-      return failed("error", kind === "syntax" ? "CODE_INVALID" : "CODE_THREW", message, error);
+      const toolError = uncaughtToolError(outcome);
+      const details = toolError === undefined ? error : { ...error, toolError };
+      return failed("error", kind === "syntax" ? "CODE_INVALID" : "CODE_THREW", message, details);
     }
     case "timed-out":
       return failed(
@@ -46,4 +48,13 @@ export function endingOf(outcome: RunOutcome): Ending {
     case "refused":
       return failed("refused", outcome.code, outcome.message);
   }
+}
+
+/** The failure of a tool on the host that the code did not catch. */
+function uncaughtToolError({
+  error,
+  toolCalls,
+}: Extract<RunOutcome, { status: "failed" }>): ErrorInfo | undefined {
+  const failures = toolCalls.flatMap((call) => call.error ?? []);
+  return failures.findLast(({ message }) => message !== "" && error.message.includes(message));
 }

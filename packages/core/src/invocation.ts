@@ -37,4 +37,6 @@ export interface ToolCallRecord {
   args?: string | undefined;
   /** The beginning of what it resolved to, as JSON. Left out of results likewise. */
   result?: string | undefined;
+  /** Why a tool on the host failed. Left out of results likewise. */
+  error?: ErrorInfo | undefined;
 }

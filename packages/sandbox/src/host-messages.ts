@@ -1,4 +1,4 @@
-import type { JsonValue, ToolResult } from "@cem/core";
+import type { ErrorInfo, JsonValue, ToolResult } from "@cem/core";
 
 /** The first message to a guest. */
 export interface InitMessage {
@@ -35,6 +35,8 @@ export interface EncodedResult {
   ok: boolean;
   /** The value as JSON, where the call succeeded. */
   json: string;
+  /** Why the tool failed. */
+  error?: ErrorInfo | undefined;
 }
 
 /** How the path of every handle begins, in JSON. A result without it holds none, and the guest need not look. */
@@ -45,8 +47,9 @@ const NOT_JSON = "RESULT_NOT_JSON";
 /** A tool's result as the line that goes to the guest. A result that can't go becomes an error that says why. */
 export function encodeResult(id: number, result: ToolResult, payloadBytes: number): EncodedResult {
   if (!result.ok) {
-    const { code, message, details } = result.error;
-    return { line: errorLine(id, code, message, details as JsonValue, payloadBytes), ok: false, json: "" };
+    const { error } = result;
+    const line = errorLine(id, error.code, error.message, error.details as JsonValue, payloadBytes);
+    return { line, ok: false, json: "", error };
   }
   let json: string;
   try {
