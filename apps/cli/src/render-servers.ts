@@ -64,6 +64,8 @@ export function notesOf(server: ExaminedServer): string[] {
   const notes: string[] = [];
   if (state === "connecting") notes.push("did not answer in time");
   else if (state === "auth-required") notes.push(...errorNotes(toSignIn(name)));
+  // What helps against a server that is down is to try it again, as was just done.
+  else if (lastError?.code === "SERVER_DOWN") notes.push(oneLine(lastError.message));
   else if (lastError !== undefined) notes.push(...errorNotes(lastError));
   if (state === "ready" && generated === undefined)
     notes.push(`its tools have no files yet: cem generate ${name}`);

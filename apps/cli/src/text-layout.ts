@@ -34,9 +34,9 @@ export function take(text: string, width: number): string {
 }
 
 /**
- * Breaks a text into lines at its own line breaks and between words. Spaces at the start of a line stay, those at a
- * break go, and a word wider than a line is left whole, so that a path or command can be copied. (wrap-ansi and
- * fast-wrap-ansi do either the first or the second.)
+ * Breaks a text into lines at its own line breaks and between words. Lines that a
+ * line breaks into are indented as it is. A word wider than a line is left whole, and so is a command between two spaces, as hints have it: both can
+ * be copied. (wrap-ansi and fast-wrap-ansi do neither.)
  */
 export function wrap(text: string, width: number): string[] {
   return text.split("\n").flatMap((line) => wrapLine(line, width));
@@ -49,9 +49,11 @@ export function wrapIndented(text: string, indent: string, width: number): strin
 
 function wrapLine(line: string, width: number): string[] {
   if (columnsOf(line) <= width) return [line];
+  const [indent = ""] = /^ +/u.exec(line) ?? [];
+  if (indent !== "") return wrapIndented(line.slice(indent.length), indent, width);
   const lines: string[] = [];
   let current = "";
-  for (const word of line.split(" ")) {
+  for (const word of wordsOf(line)) {
     if (current !== "" && columnsOf(current) + 1 + columnsOf(word) > width) {
       lines.push(current);
       current = word;
@@ -79,6 +81,12 @@ export function alignColumns(
       .join(COLUMN_GAP)
       .trimEnd(),
   );
+}
+
+/** The words of a line; a command that stands between two spaces counts as one. */
+function wordsOf(line: string): string[] {
+  const parts = line.split(/ (?<= {2})(cem \S.*?)(?: (?= )|$)/u);
+  return parts.flatMap((part, index) => (index % 2 === 1 ? [part] : part.split(" ")));
 }
 
 /** Puts text at the right of a line, or after it where there is no room. */
