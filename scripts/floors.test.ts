@@ -12,7 +12,6 @@ const FLOORS: readonly (readonly string[])[] = [
     "@cem/discovery",
     "@cem/selector",
     "@cem/codegen",
-    "@cem/codegen-llm",
     "@cem/guardrails",
     "@cem/sandbox-deno",
     "@cem/tool-files",

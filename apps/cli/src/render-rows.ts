@@ -5,19 +5,19 @@ const INDENT = "  ";
 /** Columns of a label, wide enough for the names of the stages. */
 export const LABEL_COLUMNS = 9;
 
-/** Where the text of a row begins. */
+/** The indent of a text that stands below the text of a row. */
 export const ROW_INDENT = " ".repeat(INDENT.length + LABEL_COLUMNS + 2);
 
 export interface RowOptions {
-  /** What stands at the right edge, as it is shown. */
+  /** Text at the right edge, dimmed. */
   right?: string | undefined;
-  /** Colours the label, which is plain otherwise. */
+  /** Colours the label. Default: plain. */
   paint?: ((label: string) => string) | undefined;
-  /** Columns of the longest label of the block, where that is more than usual. */
+  /** Columns of the longest label of the block. Default: `LABEL_COLUMNS`, which is also the least. */
   labelColumns?: number | undefined;
 }
 
-/** A labelled row, `  select     2 of 14 tools        2 ms`, whose text wraps beside its label. */
+/** Renders a labelled row, `  select     2 of 14 tools        2 ms`, whose text wraps beside its label. */
 export function renderRow(label: string, text: string, style: Style, options: RowOptions = {}): string[] {
   const labelColumns = Math.max(options.labelColumns ?? 0, LABEL_COLUMNS);
   const hanging = " ".repeat(INDENT.length + labelColumns + 2);
@@ -31,7 +31,7 @@ export function renderRow(label: string, text: string, style: Style, options: Ro
   return [`${INDENT}${painted}  ${coloured}`.trimEnd(), ...rest.map((line) => `${hanging}${line}`.trimEnd())];
 }
 
-/** Indented rows of two columns, the first as wide as its widest text; the second wraps. */
+/** Renders indented rows of two columns, the first as wide as its widest text; the second wraps. */
 export function renderPairs(
   pairs: readonly (readonly [string, string])[],
   indent: string,

@@ -1,5 +1,14 @@
 import { CemError, toErrorInfo } from "@cem/core";
-import type { ErrorCode, ErrorDetails, GuestError, JsonValue, RunOutcome, TaskResult } from "@cem/core";
+import type {
+  ErrorCode,
+  ErrorDetails,
+  ErrorInfo,
+  GuestError,
+  JsonValue,
+  RunOutcome,
+  TaskResult,
+  ToolCallRecord,
+} from "@cem/core";
 
 /** The part of a task's result that says how it ended. */
 export type Ending = Pick<TaskResult, "status" | "value" | "error">;
@@ -10,7 +19,7 @@ export function endingOf(outcome: RunOutcome): Ending {
     case "completed":
       return success(outcome.value ?? null);
     case "failed":
-      return outcome.kind === "syntax" ? invalidCode(outcome.error) : exception(outcome.error);
+      return outcome.kind === "syntax" ? invalidCode(outcome.error) : exception(outcome);
     case "timed-out": {
       const { limitMs } = outcome;
       const message = `The code did not finish within ${limitMs / 1000} s and was stopped.`;
@@ -54,9 +63,16 @@ function invalidCode(error: GuestError): Ending {
   return failure("CODE_INVALID", message, { ...error });
 }
 
-function exception(error: GuestError): Ending {
+function exception({ error, toolCalls }: Extract<RunOutcome, { status: "failed" }>): Ending {
   const message = `${subjectOf(error)} threw ${error.name}: ${error.message}`;
-  return failure("CODE_THREW", message, { ...error });
+  const toolError = uncaughtToolError(error, toolCalls);
+  return failure("CODE_THREW", message, toolError === undefined ? { ...error } : { ...error, toolError });
+}
+
+/** The failure of a host tool that the code did not catch. */
+function uncaughtToolError(error: GuestError, calls: readonly ToolCallRecord[]): ErrorInfo | undefined {
+  const failures = calls.flatMap((call) => call.error ?? []);
+  return failures.findLast(({ message }) => message !== "" && error.message.includes(message));
 }
 
 function subjectOf({ line }: GuestError): string {

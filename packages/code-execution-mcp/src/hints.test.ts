@@ -98,4 +98,10 @@ describe("hintFor", () => {
     expect(hint("ARGUMENT_MISSING", { steps: [null, 1, { unavailable: "x" }] })).toBeUndefined();
     expect(hint("NO_TOOL", { steps: "none" })).toContain("cem add");
   });
+
+  it("says what helps against the failure of a tool that the code did not catch", () => {
+    const toolError = { code: "AUTH_REQUIRED", message: "", details: { server: "crm" } };
+    expect(hint("CODE_THREW", { toolError })).toBe("Sign in with  cem auth crm");
+    expect(hint("CODE_THREW", { toolError: "x" })).toBeUndefined();
+  });
 });

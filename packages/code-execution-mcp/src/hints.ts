@@ -19,7 +19,7 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   CODE_INVALID: NO_HINT,
   CODE_MISTYPED: NO_HINT,
   CODE_REFUSED: NO_HINT,
-  CODE_THREW: NO_HINT,
+  CODE_THREW: ({ toolError }) => (isErrorInfo(toolError) ? hintFor(toolError) : undefined),
   NO_TOOL: (details) =>
     hintOfSteps(details) ??
     "See what there is with  cem tools  and add a server that can with  cem add <name> -- npx -y <server>",

@@ -54,4 +54,6 @@ export interface ToolCallRecord {
   args?: string | undefined;
   /** The beginning of the result as JSON. Set like `args`. */
   result?: string | undefined;
+  /** Why a tool on the host failed. Left out of results likewise. */
+  error?: ErrorInfo | undefined;
 }

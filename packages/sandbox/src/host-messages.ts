@@ -40,6 +40,8 @@ export interface EncodedResult {
   ok: boolean;
   /** The value as JSON; empty when the call failed. */
   json: string;
+  /** Why the call failed. */
+  error?: ErrorInfo | undefined;
 }
 
 /** The beginning of every result handle's path in JSON. Without it the guest need not search the result. */
@@ -73,8 +75,9 @@ export function encodeResult(call: AnsweredCall, result: ToolResult, payloadByte
   return { line: `{"type":"result","id":${id},"ok":true${handles},"value":${json}}\n`, ok: true, json };
 }
 
-function failure(id: number, { code, message, details }: ErrorInfo, payloadBytes: number): EncodedResult {
-  return { line: errorLine(id, code, message, details, payloadBytes), ok: false, json: "" };
+function failure(id: number, error: ErrorInfo, payloadBytes: number): EncodedResult {
+  const { code, message, details } = error;
+  return { line: errorLine(id, code, message, details, payloadBytes), ok: false, json: "", error };
 }
 
 /** Details that can't be JSON are dropped; a message that exceeds the limit is cut. */

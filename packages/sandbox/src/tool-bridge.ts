@@ -144,13 +144,13 @@ export class ToolBridge {
     };
   }
 
-  #answer(id: number, { line, ok, json }: EncodedResult): void {
+  #answer(id: number, { line, ok, json, error }: EncodedResult): void {
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
     this.#pending.delete(id);
     const { server, tool, args, started } = pending;
     const result = ok ? beginning(json) : undefined;
-    this.#record({ server, tool, ms: performance.now() - started, ok, args, result });
+    this.#record({ server, tool, ms: performance.now() - started, ok, args, result, error });
     if (ok) this.#sample(json.length, json.slice(0, SAMPLE_CHARACTERS));
     const bytes = Buffer.byteLength(line);
     this.#unsentBytes += bytes;
@@ -162,11 +162,12 @@ export class ToolBridge {
     });
   }
 
-  #record({ args, result, ...plain }: ToolCallRecord): void {
+  #record({ args, result, error, ...plain }: ToolCallRecord): void {
     const detailed = this.records.length < MAX_DETAILED_RECORDS;
     const record: ToolCallRecord = { ...plain };
     if (detailed && args) record.args = args;
     if (detailed && result) record.result = result;
+    if (detailed && error) record.error = error;
     this.records.push(record);
     this.#settings.onToolCall?.(record);
   }
