@@ -68,6 +68,13 @@ describe("compile", () => {
       expect(judge({ type: "number", format: "double" }, 1.5)).toBe("valid");
     });
 
+    it("checks no format that has no form", () => {
+      expect([judge({ format: "password" }, "x"), judge({ format: "binary" }, "\0")]).toEqual([
+        "valid",
+        "valid",
+      ]);
+    });
+
     it("checks texts of up to 2,048 characters", () => {
       const schema = { format: "date" };
       expect(judge(schema, "x".repeat(2_048))).toBe("format");
