@@ -34,12 +34,12 @@ describe("compile", () => {
 
   it("looks at own properties only", () => {
     expect(judge({ required: ["toString"] }, {})).toBe("required");
-    expect(judge({ properties: { constructor: { type: "string" } } } as JsonSchema, {})).toBe("valid");
+    expect(judge({ properties: { constructor: { type: "string" } } }, {})).toBe("valid");
   });
 
   it("forgets a schema whose compilation fails", () => {
     const broken = { $id: "https://example.com/broken", properties: { a: { pattern: "(" } } };
-    expect(() => compiler.compile(broken, "2020-12")).toThrow();
+    expect(() => compiler.compile(broken, "2020-12")).toThrow("error parsing regexp");
     expect(judge({ $id: "https://example.com/broken", type: "object" }, 1)).toBe("type");
   });
 
