@@ -99,6 +99,7 @@ describe("prepareSchema", () => {
     "#/$defs/text/length",
     "#/$defs/list",
     "#/$defs/nothing",
+    "#/$defs/nothing/deeper",
     "#/$defs/toString",
     "#/$defs/%",
     "/properties",
