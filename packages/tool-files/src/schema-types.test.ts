@@ -131,7 +131,7 @@ describe("alternatives", () => {
     [{ enum: ["x".repeat(400)] }, "string"],
     [{ const: [1, { a: "x", "b-c": [] }] }, '[1, { a: "x"; "b-c": [] }]'],
     [{ const: {} }, "{ [key: string]: never }"],
-    [{ const: [..."x".repeat(400)] }, "unknown[]"],
+    [{ const: Array.from({ length: 400 }, () => "x") }, "unknown[]"],
     [{ const: { a: "x".repeat(400) } }, "{ [key: string]: unknown }"],
     [
       { enum: [...Array.from({ length: 500 }, (_, index) => index), null, [1], { a: 1 }] },

@@ -17,9 +17,9 @@ const FINDINGS: Record<string, string[]> = {
     "ab\u00ADcd",
     "ab\u200Ecd",
   ],
-  "control-characters": ["a\u0000b", "a\u0008b", "a\u001Bb", "a\u007Fb", "a\u0086b"],
+  "control-characters": ["a\u0000b", "a\u000Eb", "a\u0008b", "a\u001Bb", "a\u007Fb", "a\u0086b"],
   "html-comment": ["<!--abc-->", "<!-- \n and more", `<!--${"- ".repeat(1_000)}abc-->`],
-  "encoded-text": [`${"aB3/".repeat(40)}`, `see ${"aB3+".repeat(50)}==`],
+  "encoded-text": ["aB3/".repeat(40), `see ${"aB3+".repeat(50)}==`],
   "off-screen-text": [
     `a${" ".repeat(120)}b`,
     `a${"\t".repeat(120)} b`,
@@ -135,10 +135,10 @@ const FINDINGS: Record<string, string[]> = {
 /** Texts that are close to a rule and harmless. */
 const HARMLESS = [
   "1\u200B\u200C\u20601",
-  "a\tb\nc\fd",
+  "a\tb\nc\fd\ve\rf\u0085g",
   "<!--ab-->",
-  `${"aB3/".repeat(39)}`,
-  `${"abcd".repeat(50)}`,
+  "aB3/".repeat(39),
+  "abcd".repeat(50),
   `data:image/png;base64,${"aB3/".repeat(50)}`,
   `a${" ".repeat(119)}b`,
   `a${"\n".repeat(24)}b`,
