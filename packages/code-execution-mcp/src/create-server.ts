@@ -91,7 +91,7 @@ export interface RunningServer {
 /**
  * Serves until it is closed.
  *
- * @throws CemError as `createServer`, and `AUTH_REQUIRED`, `AUTH_INVALID` or `ADDRESS_UNUSABLE`.
+ * @throws CemError as `createServer`, and `ADDRESS_REFUSED`, `AUTH_INVALID` or `ADDRESS_UNUSABLE`.
  */
 export async function runServer(options: RunServerOptions = {}): Promise<RunningServer> {
   const { transport = "stdio" } = options;

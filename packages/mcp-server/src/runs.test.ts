@@ -35,8 +35,8 @@ function clientOf(era: "modern" | "legacy"): Client {
   return client;
 }
 
-async function nothingRuns(): Promise<void> {
-  await expect.poll(() => server.runs.active, { timeout: 5_000 }).toBe(0);
+async function nothingRuns({ runs }: AgentServer): Promise<void> {
+  await expect.poll(() => runs.active, { timeout: 5_000, interval: 5 }).toBe(0);
 }
 
 describe.each(["modern", "legacy"] as const)("a run, by the %s protocol", (era) => {
@@ -73,30 +73,35 @@ describe.each(["modern", "legacy"] as const)("a run, by the %s protocol", (era) 
       output: "begun\n",
       error: expect.stringContaining("cancelled"),
     });
-    await nothingRuns();
+    await nothingRuns(server);
   });
 
   it("is stopped at once when its call is cancelled", async () => {
+    const own = await serve();
+    const client = await connectHttp(own.url, era);
+    await nothingRuns(own.server);
     const controller = new AbortController();
     const started = performance.now();
-    const answer = clientOf(era).callTool(
+    const answer = client.callTool(
       { name: "execute_code", arguments: { code: FOREVER } },
       { signal: controller.signal },
     );
-    await expect.poll(() => server.runs.active, { interval: 5 }).toBe(1);
+    await expect.poll(() => own.server.runs.active, { interval: 5 }).toBe(1);
     controller.abort();
     await expect(answer).rejects.toThrow(/abort/i);
-    await nothingRuns();
+    await nothingRuns(own.server);
     expect(performance.now() - started).toBeLessThan(5_000);
   });
 
   it("is stopped when its client goes away", async () => {
-    const client = await connectHttp(serving.url, era);
+    const own = await serve();
+    const client = await connectHttp(own.url, era);
+    await nothingRuns(own.server);
     client.callTool({ name: "execute_code", arguments: { code: FOREVER } }).catch(() => {});
-    await expect.poll(() => server.runs.active, { interval: 5 }).toBe(1);
+    await expect.poll(() => own.server.runs.active, { interval: 5 }).toBe(1);
     await client.close();
-    await nothingRuns();
-    expect(server.runs.kept).toBe(0);
+    await nothingRuns(own.server);
+    expect(own.server.runs.kept).toBe(0);
   });
 });
 
