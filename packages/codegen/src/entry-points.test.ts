@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 
 const SOURCES = import.meta.dirname;
 /** Static and type-only imports and re-exports, and dynamic imports. */
-const SPECIFIER = /^(?:import|export|\}) [^"\n]*"([^"\n]+)";$|\bawait import\("([^"\n]+)"\)/gmu;
+const SPECIFIER = /^(?:import|export|\}).*? from "([^"\n]+)";$|\bawait import\("([^"\n]+)"\)/gmu;
 
 /** The files and packages that an entry point imports, directly or through others. Files are relative to `src`. */
 function importsOf(entry: string): { files: string[]; packages: string[] } {
