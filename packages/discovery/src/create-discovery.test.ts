@@ -234,6 +234,20 @@ describe("createDiscovery", () => {
       ]);
     });
 
+    it("reports a broken file that the index imports once, by itself", async () => {
+      const found = await discover(
+        makeTree({ "servers/s/index.ts": 'export { bad } from "./bad.ts";', "servers/s/bad.ts": "(" }),
+      );
+      expect(found.problems.map(({ file }) => path.basename(file))).toEqual(["bad.ts"]);
+    });
+
+    it("leaves files beside the folders, and vendored folders, alone", async () => {
+      const found = await discover(
+        makeTree({ "servers/notes.ts": "(", "servers/vendor/a.ts": "(", "servers/_old/a.ts": "(" }),
+      );
+      expect(found).toMatchObject({ servers: [], problems: [] });
+    });
+
     it("falls back to single files when the index is not valid", async () => {
       const found = await discover(
         makeTree({
@@ -378,6 +392,18 @@ describe("createDiscovery", () => {
       expect(statSync(cacheFile).mode & 0o777).toBe(0o600);
       expect(await list()).toEqual(fresh);
       expect(fresh.servers[0]?.tools[0]?.outputSchema?.properties).toHaveProperty(["__proto__"]);
+    });
+
+    it("leaves the file alone when nothing changed, and replaces it when a file is gone", async () => {
+      const { root, list, cacheFile } = cached(files);
+      await list();
+      const { ino } = statSync(cacheFile);
+      await list();
+      expect(statSync(cacheFile).ino).toBe(ino);
+      rmSync(path.join(root, "skills/k"), { recursive: true });
+      await list();
+      expect(statSync(cacheFile).ino).not.toBe(ino);
+      expect(readFileSync(cacheFile, "utf8")).not.toContain("A skill.");
     });
 
     it("takes what is in the cache for files that did not change", async () => {
