@@ -6,7 +6,7 @@ describe("resolveLimits", () => {
   it("gives the defaults, without handing out the object itself", () => {
     expect(resolveLimits()).toEqual(DEFAULT_RUN_LIMITS);
     expect(resolveLimits()).not.toBe(DEFAULT_RUN_LIMITS);
-    expect(resolveLimits(undefined, { memoryMb: undefined })).toEqual(DEFAULT_RUN_LIMITS);
+    expect(resolveLimits(undefined, { memoryMb: undefined } as object)).toEqual(DEFAULT_RUN_LIMITS);
   });
 
   it("takes the last override of each limit", () => {
