@@ -1,17 +1,8 @@
 import type { ContextTokens, ToolDefinition, ToolResultSample } from "@cem/core";
-
-/** Counts the tokens of a text. */
-export type TokenCounter = (text: string) => number;
+import type { TokenCounter } from "@cem/tokens";
 
 /** Beyond this many characters a text is counted by its beginning and scaled up. */
 const COUNTED_CHARACTERS = 64 * 1024;
-
-/** Counts with the o200k_base vocabulary, which is loaded at the first call. */
-export async function loadTokenCounter(): Promise<TokenCounter> {
-  const { countTokens } = await import("gpt-tokenizer/encoding/o200k_base");
-  // Text from tools may hold words like <|endoftext|>: they are text here, not commands.
-  return (text) => countTokens(text, { disallowedSpecial: new Set() });
-}
 
 function scaled(count: TokenCounter, sample: string, characters: number): number {
   if (sample.length === 0) return 0;

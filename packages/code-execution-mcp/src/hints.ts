@@ -48,6 +48,7 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   TOOL_INVALID: NO_HINT,
   TOOL_NAME_TAKEN: NO_HINT,
   TOOL_NOT_ALLOWED: NO_HINT,
+  TOOL_NOT_GENERATED: (details) => withName(details, (server) => `Generate it with  cem generate ${server}`),
   TOOL_NOT_FOUND: (details) =>
     withName(details, (server) => `See which tools it has with  cem tools ${server}`),
   TOOL_TIMEOUT: NO_HINT,

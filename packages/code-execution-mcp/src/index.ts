@@ -1,14 +1,9 @@
 export { createAgent, executeTask } from "./create-agent.ts";
 export type { AgentOptions, ConfigSource } from "./agent-options.ts";
 export { createServer, runServer } from "./create-server.ts";
-export type {
-  CemServer,
-  RunningServer,
-  RunServerOptions,
-  ServerOptions,
-  TransportName,
-} from "./create-server.ts";
-export type { Log, LogLevel } from "./log.ts";
+export type { RunningServer } from "./create-server.ts";
+export type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./server-options.ts";
+export type { Log, LogLevel } from "./wiring/log.ts";
 export { defineTool } from "@cem/bridge";
 export type { HostTool, HostToolContext, ToolSchema } from "@cem/bridge";
 export { loadConfig } from "@cem/config";

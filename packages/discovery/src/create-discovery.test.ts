@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { CatalogSnapshot } from "@cem/core";
 import { createDiscovery } from "./create-discovery.ts";
 import { discover, makeTree, writeTree } from "./tool-tree.test-helper.ts";
@@ -129,6 +129,22 @@ describe("createDiscovery", () => {
         "enough",
       );
       expect(namesOf(await discovery.list())).toEqual(["./servers/a/x.ts#x"]);
+    });
+
+    it("reads files again that changed after it was aborted half-way", async () => {
+      const root = makeTree({ "servers/a/x.ts": tool("x"), "servers/b/y.ts": tool("y") });
+      const abort = new AbortController();
+      const discovery = createDiscovery({
+        serversDir: path.join(root, "servers"),
+        parallel: false,
+        async readListed(folder) {
+          if (folder.endsWith("b")) abort.abort(new Error("enough"));
+          return undefined;
+        },
+      });
+      await expect(discovery.list({ signal: abort.signal })).rejects.toThrow("enough");
+      writeTree(root, { "servers/a/x.ts": tool("x", "number") });
+      expect((await discovery.list()).servers[0]?.tools[0]?.outputSchema).toEqual({ type: "number" });
     });
 
     it("keeps names apart that objects have anyway", async () => {
@@ -368,7 +384,9 @@ describe("createDiscovery", () => {
       const { root, list, cacheFile } = cached(files);
       const old = new Date(Date.now() - 60_000);
       await list();
-      await new Promise((resolve) => setTimeout(resolve, 150));
+      // The timestamps of a file that has just changed are not relied on.
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 1_000 });
+      onTestFinished(() => void vi.useRealTimers());
       await list();
       writeFileSync(cacheFile, readFileSync(cacheFile, "utf8").replaceAll("A skill.", "From the cache."));
       expect((await list()).servers.at(-1)?.description).toBe("From the cache.");
@@ -399,13 +417,13 @@ describe("createDiscovery", () => {
       const { root, list } = cached(files);
       const fresh = await list();
       const moved = `${root}-moved`;
+      onTestFinished(() => rmSync(moved, { recursive: true, force: true }));
       renameSync(root, moved);
       const again = await createDiscovery({
         serversDir: path.join(moved, "servers"),
         skillsDir: path.join(moved, "skills"),
         cacheFile: path.join(moved, "cache/tools.json"),
       }).list();
-      rmSync(moved, { recursive: true });
       expect(again.version).toBe(fresh.version);
       expect(again.servers[0]?.tools[0]?.file).toBe(path.join(moved, "servers/s/a.ts"));
     });
@@ -414,8 +432,9 @@ describe("createDiscovery", () => {
       const { root, list } = cached(files);
       mkdirSync(path.join(root, "cache/tools.json"), { recursive: true });
       chmodSync(path.join(root, "cache"), 0o500);
+      onTestFinished(() => chmodSync(path.join(root, "cache"), 0o700));
       expect(namesOf(await list())).toHaveLength(2);
-      chmodSync(path.join(root, "cache"), 0o700);
+      expect(readdirSync(path.join(root, "cache"))).toEqual(["tools.json"]);
     });
   });
 });

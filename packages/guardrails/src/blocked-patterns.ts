@@ -1,17 +1,21 @@
 import type { Finding } from "@cem/core";
-import { runBounded, TimeBoundReached } from "@cem/program";
+import { runWithTimeout, SyncTimeoutError } from "@cem/program";
 
-/** A pattern that backtracks on hostile code is given up after this long. */
+/** How long one pattern may take on one program. */
 const PATTERN_TIMEOUT_MS = 1_000;
 
-/** A pattern as configured: a regular expression, or plain text where it isn't a valid one. */
+/** A pattern with the expression that it stands for. */
 export interface BlockedPattern {
+  /** The pattern as given. */
   written: string;
   expression: RegExp;
 }
 
-/** Reads a pattern the way people write them: `rm\s+-rf` is an expression, `eval(` is text. */
-export function readPattern(written: string): BlockedPattern {
+/**
+ * Parses a pattern: `rm\s+-rf` is a regular expression, `eval(` is not a valid one and is matched as text. Case is
+ * ignored in both.
+ */
+export function parsePattern(written: string): BlockedPattern {
   try {
     return { written, expression: new RegExp(written, "iu") };
   } catch {
@@ -19,29 +23,23 @@ export function readPattern(written: string): BlockedPattern {
   }
 }
 
-/** Where the code holds a blocked pattern. A pattern that takes too long counts as found: it can't be ruled out. */
+/**
+ * Finds the first match of each blocked pattern. A pattern that exceeds its timeout counts as found, since a match
+ * can't be ruled out.
+ */
 export function findBlockedPatterns(code: string, patterns: readonly BlockedPattern[]): Finding[] {
   return patterns.flatMap((pattern): Finding[] => {
     const finding = { rule: "blocked-pattern", severity: "error" } as const;
+    const written = JSON.stringify(pattern.written);
     try {
-      const found = runBounded(() => pattern.expression.exec(code), PATTERN_TIMEOUT_MS);
-      if (found === null) return [];
-      const line = code.slice(0, found.index).split("\n").length;
-      return [
-        {
-          ...finding,
-          line,
-          message: `The code holds ${JSON.stringify(pattern.written)}, which is blocked here.`,
-        },
-      ];
+      const match = runWithTimeout(() => pattern.expression.exec(code), PATTERN_TIMEOUT_MS);
+      if (match === null) return [];
+      const line = code.slice(0, match.index).split("\n").length;
+      return [{ ...finding, line, message: `The code matches ${written}, which is blocked here.` }];
     } catch (error) {
-      if (!(error instanceof TimeBoundReached)) throw error;
-      return [
-        {
-          ...finding,
-          message: `The blocked pattern ${JSON.stringify(pattern.written)} took longer than ${PATTERN_TIMEOUT_MS} ms on this code. Write the pattern without nested repetition.`,
-        },
-      ];
+      if (!(error instanceof SyncTimeoutError)) throw error;
+      const message = `The blocked pattern ${written} took longer than ${PATTERN_TIMEOUT_MS} ms on this code. Write the pattern without nested repetition.`;
+      return [{ ...finding, message }];
     }
   });
 }

@@ -36,46 +36,122 @@ describe("createGuard", () => {
     });
 
     it.each([
-      ['import x from "lodash";', "no-packages", "node:"],
-      ['import x from "npm:lodash";', "no-packages", "npm:lodash"],
-      ['await import("https://example.com/x.ts");', "no-packages", "https://example.com/x.ts"],
-      ['await import("data:text/javascript,1");', "code-from-text", "from text"],
-      ['import { exec } from "node:child_process";', "process-module", "processes"],
+      ['import x from "lodash";', "no-packages", '"lodash" can\'t be imported.'],
+      ['import x from "npm:lodash";', "no-packages", '"npm:lodash" can\'t be imported.'],
+      ['await import("https://example.com/x.ts");', "no-packages", '"https://example.com/x.ts"'],
+      ['await import("data:text/javascript,1");', "code-from-text", "can't be imported from text"],
+      ['await import("blob:https://x/1");', "code-from-text", "can't be imported from text"],
+      ['import { exec } from "node:child_process";', "process-module", "node:child_process can't be used"],
+      ['import x from "node:cluster";', "process-module", "node:cluster can't be used"],
+      ['import x from "node:inspector";', "process-module", "node:inspector can't be used"],
+      ['import x from "node:inspector/promises";', "process-module", "can't be used"],
       ['import { x } from "./servers/wether/index.ts";', "unknown-server", "Did you mean weather?"],
       ['export * from "./skills/double_numbr/index.ts";', "unknown-skill", "Did you mean double_number?"],
+      // A skill is no server, nor a server a skill.
+      [
+        'import { x } from "./servers/double_number/index.ts";',
+        "unknown-server",
+        'There is no server "double_number" with usable tools.',
+      ],
+      [
+        'import { x } from "file:///workspace/skills/weather/index.ts";',
+        "unknown-skill",
+        'There is no skill "weather" with usable tools.',
+      ],
     ])("refuses %s", async (code, rule, message) => {
       const verdict = await createGuard().review({ code: `\n${code}`, tools });
       expect(verdict).toMatchObject({ allowed: false, findings: [{ rule, severity: "error", line: 2 }] });
       expect(verdict.findings[0]?.message).toContain(message);
     });
 
-    it.each(["eval('1')", "new Function('return 1')()", 'new Deno["Command"]("ls")', "Deno.dlopen('x', {})"])(
-      "warns of %s, and refuses it when strict",
+    it("suggests nothing where no name is near", async () => {
+      const verdict = await createGuard().review({
+        code: 'import { x } from "./servers/zzzzzzzz/index.ts";',
+        tools,
+      });
+      expect(verdict.findings[0]?.message).toBe('There is no server "zzzzzzzz" with usable tools.');
+    });
+
+    it("suggests every name that is near", async () => {
+      const verdict = await createGuard().review({
+        code: 'import { x } from "./servers/weathr/index.ts";',
+        tools: [tool("weathers", "a"), tool("weather", "b")],
+      });
+      expect(verdict.findings[0]?.message).toMatch(/Did you mean weathers? or weathers?\?$/);
+    });
+
+    it.each([
+      ["eval('1')", "code-from-text", "eval makes code from text. Write the code out."],
+      ["new Function('return 1')()", "code-from-text", "Function makes code from text. Write the code out."],
+      ["Function('return 1')()", "code-from-text", "Function makes code from text. Write the code out."],
+      ['new Deno["Command"]("ls")', "runtime-access", "Deno.Command is not available to code here."],
+      ["Deno.run({})", "runtime-access", "Deno.run is not available to code here."],
+      ["Deno.dlopen('x', {})", "runtime-access", "Deno.dlopen is not available to code here."],
+      ["Deno.kill(1)", "runtime-access", "Deno.kill is not available to code here."],
+      ["process.binding('fs')", "runtime-access", "process.binding is not available to code here."],
+      ["process.dlopen({}, 'x')", "runtime-access", "process.dlopen is not available to code here."],
+      ["process.kill(1)", "runtime-access", "process.kill is not available to code here."],
+    ])("warns of %s, and refuses it when strict", async (code, rule, message) => {
+      const padded = `1; ${code}`;
+      const column = code.startsWith("new Deno") ? 8 : 4;
+      const lenient = await createGuard().review({ code: padded, tools });
+      expect(lenient).toEqual({
+        allowed: true,
+        findings: [{ rule, severity: "warning", line: 1, column, message }],
+      });
+      await expect(createGuard({ strict: true }).review({ code: padded, tools })).resolves.toMatchObject({
+        allowed: false,
+      });
+      await expect(createGuard({ securityChecks: false }).review({ code: padded, tools })).resolves.toEqual({
+        allowed: true,
+        findings: [],
+      });
+    });
+
+    it.each(["new eval()", "f()()", "call().run()", "Deno[0]", "Deno[`Command`]", "process.env.X"])(
+      "does not warn of %s",
       async (code) => {
-        const lenient = await createGuard().review({ code, tools });
-        expect(lenient.allowed).toBe(true);
-        expect(lenient.findings).toMatchObject([{ severity: "warning", line: 1 }]);
-        await expect(createGuard({ strict: true }).review({ code, tools })).resolves.toMatchObject({
-          allowed: false,
-        });
-        await expect(createGuard({ securityChecks: false }).review({ code, tools })).resolves.toEqual({
+        await expect(createGuard({ strict: true }).review({ code, tools })).resolves.toEqual({
           allowed: true,
           findings: [],
         });
       },
     );
 
-    it("refuses blocked patterns, read as expressions or as text, and names the line", async () => {
-      const guard = createGuard({ blockedPatterns: ["drop\\s+table", "secret("] });
+    it("refuses blocked patterns, as expressions or as text, and names the line", async () => {
+      const guard = createGuard({ blockedPatterns: ["drop\\s+table", "secret(", "never"] });
       const verdict = await guard.review({
         code: "// one\nconst sql = 'DROP  TABLE users';\nsecret(1);",
         tools,
       });
-      expect(verdict.allowed).toBe(false);
-      expect(verdict.findings.map(({ rule, line }) => [rule, line])).toEqual([
-        ["blocked-pattern", 2],
-        ["blocked-pattern", 3],
-      ]);
+      expect(verdict).toEqual({
+        allowed: false,
+        findings: [
+          {
+            rule: "blocked-pattern",
+            severity: "error",
+            line: 2,
+            message: 'The code matches "drop\\\\s+table", which is blocked here.',
+          },
+          {
+            rule: "blocked-pattern",
+            severity: "error",
+            line: 3,
+            message: 'The code matches "secret(", which is blocked here.',
+          },
+        ],
+      });
+    });
+
+    it("takes every sign in a pattern that is text for itself", async () => {
+      const guard = createGuard({ blockedPatterns: ["a.b*c("] });
+      await expect(guard.review({ code: "axbc(", tools })).resolves.toMatchObject({ allowed: true });
+      await expect(guard.review({ code: "// a.b*c(", tools })).resolves.toMatchObject({ allowed: false });
+    });
+
+    it("does not look at code after its signal is aborted", async () => {
+      const request = { code: "1", tools, signal: AbortSignal.abort() };
+      await expect(createGuard().review(request)).rejects.toMatchObject({ name: "AbortError" });
     });
 
     it("ends when code makes a pattern backtrack, and refuses the code", async () => {
@@ -85,7 +161,7 @@ describe("createGuard", () => {
       expect(verdict.findings[0]?.message).toContain("nested repetition");
     });
 
-    it("leaves code that does not parse to the run, which has the place", async () => {
+    it("leaves a syntax error to the run, which reports it with its line", async () => {
       await expect(createGuard().review({ code: "const = ;", tools })).resolves.toMatchObject({
         allowed: true,
       });

@@ -1,41 +1,55 @@
 import type { Finding, Guard, ReviewRequest, Verdict } from "@cem/core";
 import { parseProgram } from "@cem/program";
-import { findBlockedPatterns, readPattern } from "./blocked-patterns.ts";
-import { findImportFaults } from "./imports.ts";
-import { findSecurityFaults } from "./security.ts";
+import { findBlockedPatterns, parsePattern } from "./blocked-patterns.ts";
+import { checkImports } from "./imports.ts";
+import { checkSecurity } from "./security.ts";
 
 export interface GuardSettings {
-  /** Look for code made from text and for members of the runtime. Default: true. */
+  /**
+   * Warns about code that is made from text (`eval`, `new Function`) and about members of the runtime that start
+   * processes or load native code.
+   *
+   * @defaultValue true
+   */
   securityChecks?: boolean | undefined;
-  /** Refuse on warnings too. Default: false. */
+  /**
+   * Refuses code on warnings too, not only on errors.
+   *
+   * @defaultValue false
+   */
   strict?: boolean | undefined;
-  /** Code that holds one of these is refused. A regular expression, or plain text where it isn't a valid one. */
+  /**
+   * Refuses code that matches one of these, ignoring case: regular expressions, or plain text where a pattern isn't a
+   * valid expression.
+   *
+   * @defaultValue none
+   */
   blockedPatterns?: readonly string[] | undefined;
 }
 
 /**
- * Reads code before it runs: where it imports from, blocked patterns, and signs of code that tries for more than a
- * task needs. It says early and with a line what the sandbox would only refuse later; the sandbox is what holds.
+ * Creates a guard that reviews code before it runs: its imports, blocked patterns and suspicious calls. It reports early
+ * and with a line what the sandbox would refuse at run time; the isolation itself is the sandbox's.
  */
 export function createGuard(settings: GuardSettings = {}): Guard {
   const { securityChecks = true, strict = false, blockedPatterns = [] } = settings;
-  const patterns = blockedPatterns.map(readPattern);
+  const patterns = blockedPatterns.map(parsePattern);
   return {
     specificationVersion: "v1",
     async review({ code, tools, signal }: ReviewRequest): Promise<Verdict> {
       signal?.throwIfAborted();
       const findings = findBlockedPatterns(code, patterns);
       const parsed = parseProgram(code);
-      // Code that isn't a program is not the guard's to explain: the run's outcome has the place and the reason.
+      // A syntax error is not a finding: the run reports it, with its line and reason.
       if (parsed.ok) {
-        findings.push(...findImportFaults(parsed.program, tools));
-        if (securityChecks) findings.push(...findSecurityFaults(parsed.program));
+        findings.push(...checkImports(parsed.program, tools));
+        if (securityChecks) findings.push(...checkSecurity(parsed.program));
       }
-      return { allowed: !findings.some((finding) => refuses(finding, strict)), findings };
+      return { allowed: !findings.some((finding) => isBlocking(finding, strict)), findings };
     },
   };
 }
 
-function refuses({ severity }: Finding, strict: boolean): boolean {
+function isBlocking({ severity }: Finding, strict: boolean): boolean {
   return strict || severity === "error";
 }

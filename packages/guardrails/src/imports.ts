@@ -1,20 +1,22 @@
 import type { Finding, ToolDefinition } from "@cem/core";
-import type { SourceLocation, Program } from "@cem/program";
+import type { Program, SourceLocation } from "@cem/program";
 import { nearest } from "@cem/text";
 
-/** Built-in modules that start processes or debuggers. No sandbox lets them work; the finding says so early. */
+/** Built-in modules that start processes or debuggers. No sandbox allows them; the finding reports it early. */
 const PROCESS_MODULES = new Set(["child_process", "cluster", "inspector", "inspector/promises"]);
 
-/** `./servers/weather/index.ts`, `/workspace/skills/double/index.ts`: the folder and the name in it. */
+/** The folder and name in `./servers/weather/index.ts` or `/workspace/skills/double/index.ts`. */
 const TOOL_MODULE = /^(?:\.\/|\/workspace\/|file:\/\/\/workspace\/)(?<folder>servers|skills)\/(?<name>[^/]+)/;
 
-interface Import extends SourceLocation {
+interface RuntimeImport extends SourceLocation {
   specifier: string;
 }
 
-/** What is wrong with where the code imports from. */
-export function findImportFaults(program: Program, tools: readonly ToolDefinition[]): Finding[] {
-  const imports: Import[] = [
+type ImportProblem = Pick<Finding, "rule" | "message">;
+
+/** Reports the imports that can't work or are not allowed. Type-only imports are gone at run time and not checked. */
+export function checkImports(program: Program, tools: readonly ToolDefinition[]): Finding[] {
+  const imports: RuntimeImport[] = [
     ...program.imports.filter(({ typeOnly }) => !typeOnly),
     ...program.dynamicImports,
   ];
@@ -22,16 +24,13 @@ export function findImportFaults(program: Program, tools: readonly ToolDefinitio
     servers: new Set(tools.filter(({ kind }) => kind !== "skill").map(({ server }) => server)),
     skills: new Set(tools.filter(({ kind }) => kind === "skill").map(({ server }) => server)),
   };
-  return imports.flatMap((one): Finding[] => {
-    const fault = specifierFault(one.specifier) ?? unknownModule(one.specifier, known);
-    if (fault === undefined) return [];
-    return [{ severity: "error", line: one.line, column: one.column, ...fault }];
+  return imports.flatMap(({ specifier, line, column }): Finding[] => {
+    const problem = specifierProblem(specifier) ?? unknownToolModule(specifier, known);
+    return problem === undefined ? [] : [{ severity: "error", line, column, ...problem }];
   });
 }
 
-type Fault = Pick<Finding, "rule" | "message">;
-
-function specifierFault(specifier: string): Fault | undefined {
+function specifierProblem(specifier: string): ImportProblem | undefined {
   if (specifier.startsWith("node:")) {
     if (!PROCESS_MODULES.has(specifier.slice("node:".length))) return undefined;
     return {
@@ -52,12 +51,12 @@ function specifierFault(specifier: string): Fault | undefined {
   };
 }
 
-function unknownModule(
+function unknownToolModule(
   specifier: string,
   known: { servers: ReadonlySet<string>; skills: ReadonlySet<string> },
-): Fault | undefined {
-  const { folder, name } = TOOL_MODULE.exec(specifier)?.groups ?? {};
-  if ((folder !== "servers" && folder !== "skills") || name === undefined) return undefined;
+): ImportProblem | undefined {
+  const { folder, name = "" } = TOOL_MODULE.exec(specifier)?.groups ?? {};
+  if (folder !== "servers" && folder !== "skills") return undefined;
   if (known[folder].has(name)) return undefined;
   const what = folder === "servers" ? "server" : "skill";
   const near = nearest(name, known[folder]);

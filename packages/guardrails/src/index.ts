@@ -1,2 +1,3 @@
 export { createGuard } from "./guard.ts";
 export type { GuardSettings } from "./guard.ts";
+export type { Finding, Guard, ReviewRequest, ToolDefinition, Verdict } from "@cem/core";

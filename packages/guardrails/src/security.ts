@@ -1,27 +1,23 @@
 import type { Node } from "@babel/types";
 import type { Finding } from "@cem/core";
-import { runtimeNodes } from "@cem/program";
+import { locationOf, runtimeNodes } from "@cem/program";
 import type { Program } from "@cem/program";
 
-/** Members of the runtime that start something outside the sandbox. The sandbox refuses them; this says it early. */
+/** Members of the runtime that reach outside the sandbox. The sandbox refuses them; the finding reports it early. */
 const RUNTIME_MEMBERS = new Map([
   ["Deno", new Set(["Command", "run", "dlopen", "kill"])],
   ["process", new Set(["binding", "dlopen", "kill"])],
 ]);
 
-/** Signs of code that tries for more than a task needs. Warnings: the sandbox is what holds the code. */
-export function findSecurityFaults(program: Program): Finding[] {
-  const findings: Finding[] = [];
-  for (const { node } of runtimeNodes(program.ast.program)) {
-    const fault = faultOf(node);
-    if (fault === undefined) continue;
-    const { line = 1, column = 0 } = node.loc?.start ?? {};
-    findings.push({ severity: "warning", line, column: column + 1, ...fault });
-  }
-  return findings;
+/** Warns about code that is made from text and about members of the runtime that start processes or load libraries. */
+export function checkSecurity(program: Program): Finding[] {
+  return [...runtimeNodes(program.ast.program)].flatMap(({ node }): Finding[] => {
+    const problem = problemOf(node);
+    return problem === undefined ? [] : [{ severity: "warning", ...locationOf(node), ...problem }];
+  });
 }
 
-function faultOf(node: Node): Pick<Finding, "rule" | "message"> | undefined {
+function problemOf(node: Node): Pick<Finding, "rule" | "message"> | undefined {
   if (node.type === "CallExpression" || node.type === "NewExpression") {
     const called = node.callee.type === "Identifier" ? node.callee.name : "";
     if (called !== "Function" && (called !== "eval" || node.type === "NewExpression")) return undefined;

@@ -88,7 +88,7 @@ describe("a server that is down", () => {
   it("is not tried again before its time, unless asked", async () => {
     await using connections = connect([odd("crash-at-start")]);
     await expect(connections.listTools("odd")).rejects.toThrow("exited with code 3");
-    await expect(connections.listTools("odd")).rejects.toThrow(/The next try is in \d+ ms/);
+    await expect(connections.listTools("odd")).rejects.toThrow(/The next attempt is in \d+ ms/);
     expect(connections.status()[0]?.retryInMs).toBeGreaterThan(0);
     const starts = (): number => connections.logged.filter(({ source }) => source === "stderr").length;
     expect(starts()).toBe(1);

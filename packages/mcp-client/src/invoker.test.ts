@@ -52,7 +52,9 @@ describe("createMcpInvoker", () => {
   it("says why a tool is left out", async () => {
     await using connections = connect([odd("bad-schemas")]);
     expect(await caller(connections, "odd")("background")).toMatchObject({
-      error: { message: expect.stringContaining("it only runs as a background task") as string },
+      error: {
+        message: expect.stringContaining('has no usable tool "background": it only runs as a task') as string,
+      },
     });
   });
 
@@ -331,14 +333,14 @@ describe("questions of a server", () => {
         error: {
           code: "TOOL_FAILED",
           message:
-            'I was not told a name.\n(The server asked "What is your name?", and nobody was there to answer.)',
+            'I was not told a name.\n(The server asked "What is your name?", and nobody could answer.)',
         },
       });
       expect(connections.logged).toContainEqual({
         server: "two-era",
         level: "warn",
         source: "client",
-        message: 'The server asked "What is your name?". Declined: nobody is here to answer.',
+        message: 'The server asked "What is your name?". Declined: nobody can answer.',
       });
     },
   );

@@ -41,7 +41,7 @@ describe("signing in", () => {
     await using connections = connect([settings()], { authFolder: folder });
     await expect(call(connections)).rejects.toMatchObject({
       code: "AUTH_REQUIRED",
-      message: 'Server "remote" wants a sign-in: run `cem auth remote`.',
+      message: 'Server "remote" requires authorization.',
     });
     expect(connections.status()).toMatchObject([{ state: "auth-required" }]);
     expect(server.events).toEqual([]);
@@ -96,7 +96,7 @@ describe("signing in", () => {
     try {
       await expect(call(connections)).rejects.toMatchObject({
         code: "AUTH_REQUIRED",
-        message: 'Server "remote" wants a wider sign-in (admin): run `cem auth remote`.',
+        message: 'Server "remote" requires authorization for the scope admin.',
       });
       await connections.authorize("remote", { openBrowser });
       expect(await call(connections)).toEqual({ sum: 3 });

@@ -1,22 +1,25 @@
 import { lookup } from "node:dns/promises";
-import { isIP } from "node:net";
-import { BlockList } from "node:net";
-import type { FetchLike } from "@modelcontextprotocol/client";
+import { BlockList, isIP } from "node:net";
 import { CemError } from "@cem/core";
+import type { FetchLike } from "@modelcontextprotocol/client";
 
-/** One answer of a server, or one line of its event stream. */
+/** Limit of one response, or of one line of an event stream. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
+/** Settings of {@link createServerFetch}. */
 export interface ServerFetchSettings {
+  /** The server's URL. */
   url: string;
-  /** Sent to the server's own origin only. */
+  /** Headers sent to the server's own origin only. */
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
- * The fetch that a server's transport and its sign-in use. The configured headers go to the server's own
- * origin and nowhere else; bodies are bounded; and addresses that the server names (where to sign in) may
- * not lead from a public server into a private network.
+ * Creates the `fetch` for a server's transport and its authorization. It sends the configured headers to the
+ * server's own origin only, limits the size of responses, and refuses URLs in a private network that a public
+ * server names, for example as its authorization server.
+ *
+ * The function throws CemError `ADDRESS_REFUSED` for a refused URL.
  */
 export function createServerFetch(settings: ServerFetchSettings): FetchLike {
   const server = new URL(settings.url);
@@ -29,7 +32,7 @@ export function createServerFetch(settings: ServerFetchSettings): FetchLike {
         if (!headers.has(name)) headers.set(name, value);
       }
     }
-    // Node refuses credentials in a URL; they belong in a header.
+    // `fetch` refuses a URL with credentials.
     if (url.username !== "" || url.password !== "") {
       const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
       if (!headers.has("authorization")) {
@@ -39,12 +42,12 @@ export function createServerFetch(settings: ServerFetchSettings): FetchLike {
       url.password = "";
     }
     const redirect = init?.redirect ?? (url.origin === server.origin ? "follow" : "error");
-    return bounded(await fetchOnceMore(url, { ...init, headers, redirect }));
+    return bounded(await fetchWithRetry(url, { ...init, headers, redirect }));
   };
 }
 
-/** A server may drop an idle connection just as it is used again. What only reads can be asked once more. */
-async function fetchOnceMore(url: URL, init: RequestInit): Promise<Response> {
+/** Repeats a GET request once when the server closed the idle connection it was sent on. */
+async function fetchWithRetry(url: URL, init: RequestInit): Promise<Response> {
   try {
     return await fetch(url, init);
   } catch (error) {
@@ -105,7 +108,7 @@ async function assertReachableFrom(server: URL, target: URL): Promise<void> {
   if (!targetAddresses.some(isPrivate)) return;
   const serverAddresses = await addressesOf(server);
   if (serverAddresses.length > 0 && serverAddresses.every(isPrivate)) return;
-  throw refused(target, "is inside a private network, which a public server may not send us to");
+  throw refused(target, "is in a private network and was named by a public server");
 }
 
 async function addressesOf(url: URL): Promise<string[]> {

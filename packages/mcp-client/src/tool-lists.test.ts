@@ -41,7 +41,7 @@ describe("listTools", () => {
       deep: undefined,
     });
     expect(leftOut).toEqual([
-      { name: "background", reason: "it only runs as a background task, which is not supported" },
+      { name: "background", reason: "it only runs as a task, which is not supported" },
       { name: "echo", reason: "another tool has this name" },
       { name: "#12", reason: "it has no name" },
       { name: "#13", reason: "the definition is not an object" },
@@ -105,7 +105,7 @@ describe("readToolDefinitions", () => {
 
   it("leaves out a tool that takes a reserved name", () => {
     const { leftOut } = readToolDefinitions([{ name: "mcp:resources/read", inputSchema: {} }]);
-    expect(leftOut[0]?.reason).toBe("its name is reserved for requests to the server itself");
+    expect(leftOut[0]?.reason).toBe("its name is reserved for requests about resources and prompts");
   });
 
   it("survives a definition that is nested deeper than the stack", () => {

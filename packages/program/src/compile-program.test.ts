@@ -97,6 +97,36 @@ return c;`;
   });
 
   it.each([
+    "declare class A extends x {}",
+    "declare const a: typeof x;",
+    "const a = 1; export { a as x };",
+    "const a = { x: 1 }.x;",
+    "class A { x() {} }",
+    "enum A { x = 1 }",
+    "export { type x };",
+    "x: for (;;) break x;",
+  ])("loads nothing for a name that is no variable at run time: %s", async (code) => {
+    expect((await evaluate(`import { x } from "./m.ts"; ${code}`)).requests).toEqual([]);
+  });
+
+  it.each([
+    ["return x as unknown;", "v"],
+    ["return x satisfies string;", "v"],
+    ["return x!;", "v"],
+    ["return <string>x;", "v"],
+    ["return (x<string>);", "v"],
+    ["enum A { a = `${x}`.length } return A.a;", 1],
+    ["class A { constructor(readonly a = x) {} } return new A().a;", "v"],
+    ["return { v: 1 }[x];", 1],
+    ["return { [x]: 2 }.v;", 2],
+    ["class A { [x]() { return 3; } } return new A().v();", 3],
+    ["return { x }.x;", "v"],
+  ])("loads what is used at run time: %s", async (code, expected) => {
+    const { returned } = await evaluate(`import { x } from "./m.ts"; ${code}`, { "./m.ts": { x: "v" } });
+    expect(returned).toBe(expected);
+  });
+
+  it.each([
     ["an expression", "export default 1 + 1", 2],
     ["an arrow function", "export default () => 1\n;[1].map(String)", "function"],
     ["an anonymous function, hoisting aside", "export default function () {}\n(1)", "function"],
@@ -105,9 +135,11 @@ return c;`;
     ["an abstract class", "export default abstract class { abstract x: number }", "function"],
     ["a name", "const x = 3; export { x as default };", 3],
     ["a re-export", 'export { a as default } from "./m.ts";', "A"],
+    ["a re-export among others", 'export { a as default, b as other, b } from "./m.ts";', "A"],
+    ["a name among others", "const x = 3, y = 4; export { y, x as default, y as z };", 3],
     ["an object, with a comment between", "export /* the */ default /* value */ { a: 1 }", "object"],
   ])("takes %s as the default export", async (_, code, expected) => {
-    const { exported } = await evaluate(code, { "./m.ts": { a: "A" } });
+    const { exported } = await evaluate(code, { "./m.ts": { a: "A", b: "B" } });
     const seen = typeof exported === "object" || typeof exported === "function" ? typeof exported : exported;
     expect(seen).toBe(expected);
   });
@@ -163,10 +195,19 @@ return [a, b, c, d(), E.value, F.G, q(7)];`;
     expect(returned).toEqual(["A", "file:///workspace/program.ts", "A"]);
   });
 
-  it("gets along with a program that uses its name", async () => {
-    expect((await evaluate("const $cem = 1; const $cem1 = 2; export default $cem + $cem1;")).exported).toBe(
-      3,
-    );
+  it("leaves new.target alone", async () => {
+    const code = "class A { own = new.target; } return new A().own === A || new A().own === undefined;";
+    expect((await evaluate(code)).returned).toBe(true);
+    const target = "function F() { return new.target === F; } return [new F() instanceof F, F()];";
+    expect((await evaluate(target)).returned).toEqual([true, false]);
+  });
+
+  it("calls its parameter $cem, or by a name that the program does not use", async () => {
+    expect(source("1")).toMatch(/^export default async function \(\$cem\) \{/);
+    const code =
+      "const $cem = 1, $cem0 = 2, $cem1 = 3, $cem7 = 4; export default $cem + $cem0 + $cem1 + $cem7;";
+    expect(source(code)).toContain("function ($cem8)");
+    expect((await evaluate(code)).exported).toBe(10);
   });
 
   it.each([

@@ -2,22 +2,26 @@ import type { GuestError } from "@cem/core";
 import { emitModule } from "./emit-module.ts";
 import { parseProgram, type Program } from "./parse-program.ts";
 
-/** A program as a module that a guest can load. */
+/** A program compiled to a module that a guest can load. */
 export interface CompiledProgram {
   /**
-   * TypeScript whose default export is `async function ($cem)`. `$cem.import` loads the static imports,
-   * `$cem.load` the dynamic ones, `$cem.default` receives what is exported as default, `$cem.meta` stands for
-   * `import.meta`. What the function resolves to is what a top-level `return` gave.
+   * A TypeScript module whose default export is `async function ($cem)`. It loads its static imports with
+   * `$cem.import(requests)` and its dynamic ones with `$cem.load(specifier)`, reads `import.meta` from `$cem.meta` and
+   * assigns its default export to `$cem.default`. It resolves to the value of a top-level `return`.
    */
   source: string;
-  /** How many lines stand before the program's first: subtract it from a line in `source`. */
+  /** The number of lines before the program's first one. Subtract it from a line in `source`. */
   lineOffset: number;
   program: Program;
 }
 
 export type CompileResult = { ok: true; compiled: CompiledProgram } | { ok: false; error: GuestError };
 
-/** Turns a program into a module for the guest, with every line where it was. Never throws for any code. */
+/**
+ * Compiles a program to a module for the guest. The order of its lines is kept, so positions can be mapped back.
+ *
+ * @returns the module, or a `SyntaxError` for code that can't be parsed or can't stand in a function body. Never throws.
+ */
 export function compileProgram(code: string): CompileResult {
   const parsed = parseProgram(code);
   if (!parsed.ok) return parsed;

@@ -1,13 +1,13 @@
 const WORD = /[\w$\u0080-\uFFFF]/;
 const SPACE = /\s/;
 
-/** Where a quoted text that starts at `start` ends. An unclosed one reaches to the end of its line, or of all. */
+/** The end of the string that begins at `start`. An unclosed one ends with its line, or with the code for a template. */
 function endOfQuoted(code: string, start: number): number {
   const quote = code[start];
   for (let at = start + 1; at < code.length; at += 1) {
-    const letter = code[at];
-    if (letter === "\\") at += 1;
-    else if (letter === quote || (letter === "\n" && quote !== "`")) return at + 1;
+    const character = code[at];
+    if (character === "\\") at += 1;
+    else if (character === quote || (character === "\n" && quote !== "`")) return at + 1;
   }
   return code.length;
 }
@@ -25,22 +25,22 @@ function endOfWord(code: string, start: number): number {
 }
 
 /**
- * Roughly how many words and signs a source has, quoted texts and comments as one, counting no further than just
- * beyond `limit`. Linear in its length, whatever it holds.
+ * Counts the tokens of a source approximately, with each string and comment as one. It takes time linear in the length
+ * and stops when the count exceeds `limit`.
  */
 export function countTokens(code: string, limit: number): number {
   let count = 0;
   let at = 0;
   while (at < code.length && count <= limit) {
-    const letter = code[at] as string;
-    if (SPACE.test(letter)) {
+    const character = code[at] as string;
+    if (SPACE.test(character)) {
       at += 1;
       continue;
     }
     count += 1;
-    if (letter === '"' || letter === "'" || letter === "`") at = endOfQuoted(code, at);
-    else if (letter === "/" && (code[at + 1] === "/" || code[at + 1] === "*")) at = endOfComment(code, at);
-    else if (WORD.test(letter)) at = endOfWord(code, at);
+    if (character === '"' || character === "'" || character === "`") at = endOfQuoted(code, at);
+    else if (character === "/" && (code[at + 1] === "/" || code[at + 1] === "*")) at = endOfComment(code, at);
+    else if (WORD.test(character)) at = endOfWord(code, at);
     else at += 1;
   }
   return count;

@@ -1,27 +1,32 @@
 import type { ExportAllDeclaration, ExportNamedDeclaration, ImportDeclaration } from "@babel/types";
 import { nameOf, namesOf, type ImportedName } from "./imports.ts";
 
+/** One module to load, with the names that are taken from it. */
 interface PlannedImport {
   specifier: string;
   attributes: Record<string, string>;
   names: ImportedName[];
 }
 
-/** The imports that are there at run time, in order. */
+/** Collects the imports that are needed at run time, in order. */
 export class ImportPlan {
   readonly planned: PlannedImport[] = [];
   readonly #used: ReadonlySet<string>;
-
   readonly #runtime: string;
 
+  /**
+   * @param used - The names that the program refers to at run time.
+   * @param runtime - The name of the compiled function's parameter.
+   */
   constructor(used: ReadonlySet<string>, runtime: string) {
     this.#used = used;
     this.#runtime = runtime;
   }
 
   /**
-   * Takes a declaration in. Imports that only types refer to vanish, as TypeScript has it. Returns the name under
-   * which a re-export as `default` can be read, where there is one.
+   * Adds a declaration. Imports that only types refer to are left out, as TypeScript does.
+   *
+   * @returns the variable that holds what is re-exported as `default`, if anything is.
    */
   add(declaration: ImportDeclaration | ExportNamedDeclaration | ExportAllDeclaration): string | undefined {
     const all = namesOf(declaration).filter((name) => !name.typeOnly);
@@ -51,7 +56,7 @@ function bindings(name: ImportedName): string {
   return name.local === name.imported ? name.imported : `${JSON.stringify(name.imported)}: ${name.local}`;
 }
 
-/** One statement that loads all imports and binds their names, without a line break. Empty when there are none. */
+/** Emits one statement on one line that loads all imports and binds their names. Empty when there are none. */
 export function emitImports(plan: ImportPlan, runtime: string): string {
   if (plan.planned.length === 0) return "";
   const requests = plan.planned.map(({ specifier, attributes, names }) => ({

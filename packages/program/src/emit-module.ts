@@ -10,15 +10,15 @@ interface Emitter {
   code: string;
   edits: SourceEdits;
   imports: ImportPlan;
-  /** The name of the function's parameter. */
+  /** The name of the emitted function's parameter. */
   runtime: string;
-  /** Statements that go to the very end. */
+  /** Statements that are appended to the end of the function. */
   epilogue: string[];
 }
 
 export type EmitResult = { ok: true; source: string } | { ok: false; error: GuestError };
 
-/** Thrown for what a module may hold and a function body may not. */
+/** Thrown for a statement that a module may contain and a function body may not. */
 class Unsupported extends Error {
   readonly node: Node;
   constructor(node: Node, message: string) {
@@ -27,7 +27,7 @@ class Unsupported extends Error {
   }
 }
 
-/** Writes the module for a parsed program. */
+/** Emits the module for a parsed program. */
 export function emitModule(program: Program): EmitResult {
   const { code, ast } = program;
   const runtime = unusedName(code);
@@ -45,14 +45,14 @@ export function emitModule(program: Program): EmitResult {
     return { ok: false, error: { name: "SyntaxError", message: error.message, ...locationOf(error.node) } };
   }
   emitExpressions(program, emitter);
-  // A hashbang is only one at the start of a file.
+  // A hashbang is valid only at the start of a file.
   if (code.startsWith("#!")) emitter.edits.overwrite(0, 2, "//");
   const opening = `export default async function (${runtime}) { ${emitImports(emitter.imports, runtime)}`;
   const closing = [...emitter.epilogue, "}"].join("\n");
   return { ok: true, source: `${opening}\n${emitter.edits.toString()}\n${closing}\n` };
 }
 
-/** `$cem`, or with a number behind it that the program doesn't use. */
+/** Chooses `$cem`, or `$cem` with a number where the program uses that name itself. */
 function unusedName(code: string): string {
   let next = -1;
   for (const [, digits] of code.matchAll(/\$cem(\d{0,9})/g)) next = Math.max(next, Number(digits) + 1);
@@ -73,29 +73,29 @@ function emitStatement(statement: Statement, emitter: Emitter): void {
     case "ExportDefaultDeclaration":
       return emitDefaultExport(statement, emitter);
     case "TSExportAssignment":
-      throw new Unsupported(statement, "`export =` is not for ES modules. Use `export default`.");
+      throw new Unsupported(statement, "`export =` is not allowed in ES modules. Use `export default`.");
     case "TSImportEqualsDeclaration":
-      throw new Unsupported(statement, '`import … =` is not for ES modules. Use `import … from "…"`.');
+      throw new Unsupported(statement, '`import … =` is not allowed in ES modules. Use `import … from "…"`.');
     case "TSNamespaceExportDeclaration":
-      throw new Unsupported(statement, "`export as namespace` is for declaration files only.");
+      throw new Unsupported(statement, "`export as namespace` is allowed in declaration files only.");
     case "TSModuleDeclaration":
       if (statement.declare === true) return remove(statement, edits);
       throw new Unsupported(
         statement,
-        "A program can't hold a namespace. Use an object, a class or a module of its own.",
+        "A program can't contain a namespace. Use an object, a class or a separate module.",
       );
     default:
       if (isDeclaredOnly(statement)) remove(statement, edits);
   }
 }
 
-/** `declare …`, which only speaks about types; interfaces and type aliases may stay, they vanish by themselves. */
+/** Whether a statement starts with `declare`. Interfaces and type aliases can stay: the runtime removes them. */
 function isDeclaredOnly(statement: Statement): boolean {
   return "declare" in statement && statement.declare === true;
 }
 
 function remove(node: Node, edits: SourceEdits): void {
-  // The semicolon keeps the statement before from running on into the one after.
+  // The semicolon separates the statements before and after.
   edits.overwrite(node.start ?? 0, node.end ?? 0, ";");
 }
 
@@ -136,7 +136,7 @@ function emitDefaultExport(statement: ExportDefaultDeclaration, emitter: Emitter
   if (declares && (declaration.id != null || isAbstract)) {
     const name = declaration.id?.name ?? `${runtime}c`;
     edits.overwrite(start, declarationStart, ";");
-    // An abstract class is never an expression, so it needs a name.
+    // An abstract class can't be an expression, so it gets a name.
     if (declaration.id == null) edits.insert(endOfClassKeyword(emitter.code, declarationStart), ` ${name}`);
     edits.insert(statement.end ?? 0, `;${runtime}.default=${name};`);
     return;
@@ -149,7 +149,7 @@ function endOfClassKeyword(code: string, from: number): number {
   return code.indexOf("class", from + "abstract".length) + "class".length;
 }
 
-/** `import.meta` and `import(…)`, wherever they are. */
+/** Redirects `import.meta` and `import(…)` to the function's parameter. */
 function emitExpressions(program: Program, { edits, runtime }: Emitter): void {
   for (const { node } of runtimeNodes(program.ast.program)) {
     if (node.type === "MetaProperty" && node.meta.name === "import") {

@@ -9,19 +9,19 @@ import type {
 } from "@babel/types";
 import { runtimeNodes } from "./syntax-tree.ts";
 
-/** 1-based place in the code. */
+/** A position in the code; line and column are 1-based. */
 export interface SourceLocation {
   line: number;
   column: number;
 }
 
-/** One name that is taken from a module. */
+/** One name that is imported or re-exported from a module. */
 export interface ImportedName extends SourceLocation {
   /** The export's name; `default` for a default import, `*` for the whole module. */
   imported: string;
-  /** What the program calls it. Absent for a re-export. */
+  /** The name in the program. Absent for a re-export. */
   local?: string | undefined;
-  /** Written with `type`: there is nothing of it at run time. */
+  /** Whether it is written with `type` and so removed at run time. */
   typeOnly: boolean;
 }
 
@@ -30,29 +30,29 @@ export interface StaticImport extends SourceLocation {
   specifier: string;
   /** Empty for `import "module"`. */
   names: ImportedName[];
-  /** The whole declaration is written with `type`. */
+  /** Whether the whole declaration is written with `type`. */
   typeOnly: boolean;
   kind: "import" | "export";
 }
 
-/** `import("module")` somewhere in the code. */
+/** One `import("module")` whose specifier is a string literal. */
 export interface DynamicImport extends SourceLocation {
   specifier: string;
 }
 
 type WithSource = ImportDeclaration | ExportNamedDeclaration | ExportAllDeclaration;
 
-/** Where a node starts, 1-based. */
+/** The position where a node starts. */
 export function locationOf(node: Node): SourceLocation {
   return { line: node.loc?.start.line ?? 1, column: (node.loc?.start.column ?? 0) + 1 };
 }
 
-/** The name an import or export goes by. */
+/** The text of a name in an import or export, which may be an identifier or a string. */
 export function nameOf(node: Identifier | StringLiteral): string {
   return node.type === "Identifier" ? node.name : node.value;
 }
 
-/** The names that one declaration takes from its module. */
+/** The names that one declaration imports or re-exports. */
 export function namesOf(declaration: WithSource): ImportedName[] {
   if (declaration.type === "ExportAllDeclaration") {
     return [{ imported: "*", typeOnly: declaration.exportKind === "type", ...locationOf(declaration) }];

@@ -1,8 +1,10 @@
-export { runBounded, TimeBoundReached } from "./bounded.ts";
 export { compileProgram } from "./compile-program.ts";
 export type { CompiledProgram, CompileResult } from "./compile-program.ts";
+export { locationOf } from "./imports.ts";
+export type { DynamicImport, ImportedName, SourceLocation, StaticImport } from "./imports.ts";
 export { MAX_PROGRAM_CHARACTERS, MAX_PROGRAM_TOKENS, parseProgram } from "./parse-program.ts";
 export type { ParseResult, Program } from "./parse-program.ts";
-export type { DynamicImport, ImportedName, SourceLocation, StaticImport } from "./imports.ts";
-export { isTypeOnly, runtimeNodes } from "./syntax-tree.ts";
-export type { Visit } from "./syntax-tree.ts";
+export { runWithTimeout, SyncTimeoutError } from "./run-with-timeout.ts";
+export { runtimeNodes } from "./syntax-tree.ts";
+export type { NodeVisit } from "./syntax-tree.ts";
+export type { GuestError } from "@cem/core";

@@ -39,6 +39,18 @@ export * from "./v.ts";`);
     expect(imports[4]?.names).toEqual([{ imported: "e", typeOnly: false, line: 5, column: 10 }]);
   });
 
+  it("marks what is exported as a type", () => {
+    const { imports } = parsed(
+      `export { type a, b } from "./m.ts";\nexport type { c } from "./m.ts";\nexport type * from "./m.ts";`,
+    );
+    expect(imports.map(({ typeOnly }) => typeOnly)).toEqual([false, true, true]);
+    expect(imports.map(({ names }) => names.map(({ typeOnly }) => typeOnly))).toEqual([
+      [true, false],
+      [true],
+      [true],
+    ]);
+  });
+
   it("lists dynamic imports whose specifier is written out, wherever they are", () => {
     const code = `const f = async () => {\n  await import("./a.ts");\n  await import(name);\n};\ntype T = import("./types.ts").T;`;
     expect(parsed(code).dynamicImports).toEqual([{ specifier: "./a.ts", line: 2, column: 9 }]);
@@ -98,7 +110,11 @@ export * from "./v.ts";`);
     for (let index = 0; code.length < 1024 * 1024; index += 1)
       code += `const value${index}: number = ${index};\n`;
     expect(parsed(code).code).toBe(code);
-    expect(problem(" ".repeat(MAX_PROGRAM_CHARACTERS + 1)).message).toContain("1,310,721 characters");
+    expect(problem(" ".repeat(MAX_PROGRAM_CHARACTERS + 1))).toEqual({
+      name: "SyntaxError",
+      message:
+        "The program has 1,310,721 characters; the most is 1,310,720. Read large data from a file in /workspace instead.",
+    });
     expect(problem("a;".repeat(200_000)).message).toContain("the most is 300,000");
     expect(parseProgram(`export default ${JSON.stringify("[1,2]".repeat(200_000))}`).ok).toBe(true);
   });

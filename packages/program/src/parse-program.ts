@@ -1,56 +1,61 @@
 import { parse } from "@babel/parser";
 import type { File } from "@babel/types";
 import type { GuestError } from "@cem/core";
-import { runBounded, TimeBoundReached } from "./bounded.ts";
+import { runWithTimeout, SyncTimeoutError } from "./run-with-timeout.ts";
 import { countTokens } from "./count-tokens.ts";
 import { listDynamicImports, listImports, type DynamicImport, type StaticImport } from "./imports.ts";
 
-/** The longest program that is looked at, in characters. */
+/** The longest program that is parsed, in characters. */
 export const MAX_PROGRAM_CHARACTERS = 1_310_720;
-/** The most words and signs, strings and comments counted as one: a syntax tree takes about 400 bytes for each. */
+/**
+ * The most tokens that a program may have, with each string and comment counted as one. The syntax tree takes about 400
+ * bytes for each.
+ */
 export const MAX_PROGRAM_TOKENS = 300_000;
-/** How long parsing may take at least, and how much more for each 1,024 characters, in milliseconds. */
+/** The timeout of parsing, in milliseconds, and what each 1,024 characters add to it. */
 const PARSE_TIMEOUT_MS = 1_000;
 const PARSE_TIMEOUT_MS_PER_KILO = 2;
 /**
- * What makes the parser slow is nested generics; up to this many `<` it takes milliseconds whatever they are, and
- * the bound, which costs as much as parsing a small file, can be left out.
+ * Only nested generics make the parser slow. A program with no more than this many `<` parses in milliseconds, and is
+ * parsed without a timeout, which costs as much as parsing a small file.
  */
-const MAX_UNBOUNDED_GENERICS = 10;
+const MAX_UNTIMED_GENERICS = 10;
 
-/** A program that parsed. */
+/** A parsed program. */
 export interface Program {
   code: string;
-  /** The syntax tree, as `@babel/parser` gives it, with TypeScript's nodes. */
+  /** The syntax tree of `@babel/parser`, with its TypeScript nodes. */
   ast: File;
   /** `import …` and `export … from …` declarations, in order. */
   imports: StaticImport[];
-  /** `import("…")` with the specifier written out, in order. */
+  /** `import("…")` with a string literal as the specifier, in order. */
   dynamicImports: DynamicImport[];
 }
 
 export type ParseResult = { ok: true; program: Program } | { ok: false; error: GuestError };
 
 /**
- * Parses TypeScript as an ES module that may also `return` and `await` at the top level. Never throws for any
- * code: what can't be parsed, is nested too deeply, or takes too long is an error with a place where there is one.
+ * Parses TypeScript as an ES module that may also `return` and `await` at the top level. It never throws.
+ *
+ * @returns the program, or a `SyntaxError` for code that can't be parsed, is too large, is nested too deeply or takes too
+ * long to parse; with a line and column where there is one.
  */
 export function parseProgram(code: string): ParseResult {
   if (code.length > MAX_PROGRAM_CHARACTERS)
     return tooLarge(code.length, "characters", MAX_PROGRAM_CHARACTERS);
   const tokens = countTokens(code, MAX_PROGRAM_TOKENS);
   if (tokens > MAX_PROGRAM_TOKENS) return tooLarge(tokens, "tokens or more", MAX_PROGRAM_TOKENS);
-  const limitMs = PARSE_TIMEOUT_MS + (code.length / 1024) * PARSE_TIMEOUT_MS_PER_KILO;
+  const timeoutMs = Math.ceil(PARSE_TIMEOUT_MS + (code.length / 1024) * PARSE_TIMEOUT_MS_PER_KILO);
   try {
-    const isBounded = code.split("<", MAX_UNBOUNDED_GENERICS + 2).length > MAX_UNBOUNDED_GENERICS + 1;
-    const program = isBounded ? runBounded(() => readProgram(code), Math.ceil(limitMs)) : readProgram(code);
+    const needsTimeout = code.split("<", MAX_UNTIMED_GENERICS + 2).length > MAX_UNTIMED_GENERICS + 1;
+    const program = needsTimeout ? runWithTimeout(() => parseCode(code), timeoutMs) : parseCode(code);
     return { ok: true, program };
   } catch (error) {
-    return { ok: false, error: describe(error) };
+    return { ok: false, error: toGuestError(error) };
   }
 }
 
-function readProgram(code: string): Program {
+function parseCode(code: string): Program {
   const ast = parse(code, {
     sourceType: "module",
     plugins: ["typescript"],
@@ -60,8 +65,8 @@ function readProgram(code: string): Program {
   return { code, ast, imports: listImports(ast.program), dynamicImports: listDynamicImports(ast.program) };
 }
 
-function describe(error: unknown): GuestError {
-  if (error instanceof TimeBoundReached) {
+function toGuestError(error: unknown): GuestError {
+  if (error instanceof SyncTimeoutError) {
     return { name: "SyntaxError", message: "The program takes too long to parse. Simplify its nesting." };
   }
   if (error instanceof RangeError)

@@ -1,6 +1,6 @@
 import type { Node } from "@babel/types";
 
-/** TypeScript's nodes that hold code which runs; every other node named `TS…` is types only. */
+/** The TypeScript nodes that contain code to run; every other node named `TS…` is types only. */
 const TYPESCRIPT_WITH_CODE = new Set([
   "TSAsExpression",
   "TSSatisfiesExpression",
@@ -19,8 +19,8 @@ const TYPESCRIPT_WITH_CODE = new Set([
 
 const NOT_CHILDREN = new Set(["loc", "extra", "leadingComments", "trailingComments", "innerComments"]);
 
-/** A node and where it hangs. */
-export interface Visit {
+/** A node with its parent and the parent's property that holds it. */
+export interface NodeVisit {
   node: Node;
   parent: Node | undefined;
   key: string;
@@ -32,18 +32,18 @@ function isNode(value: unknown): value is Node {
   );
 }
 
-/** True for nodes that only say something about types and leave nothing at run time. */
+/** Whether a node is types only and removed at run time. */
 export function isTypeOnly(node: Node): boolean {
   if (node.type.startsWith("TS")) return !TYPESCRIPT_WITH_CODE.has(node.type);
   return "declare" in node && node.declare === true;
 }
 
 /**
- * Every node under `root` that is there at run time, parents before children. Iterative, so depth can't exhaust
- * the stack.
+ * Visits `root` and every node below it that exists at run time, parents before children. It is iterative, so that deep
+ * nesting can't exhaust the stack.
  */
-export function* runtimeNodes(root: Node): Generator<Visit> {
-  const pending: Visit[] = [{ node: root, parent: undefined, key: "" }];
+export function* runtimeNodes(root: Node): Generator<NodeVisit> {
+  const pending: NodeVisit[] = [{ node: root, parent: undefined, key: "" }];
   for (let visit = pending.pop(); visit !== undefined; visit = pending.pop()) {
     yield visit;
     const parent = visit.node;
@@ -52,16 +52,15 @@ export function* runtimeNodes(root: Node): Generator<Visit> {
       const [key, value] = entries[index] as [string, unknown];
       if (NOT_CHILDREN.has(key)) continue;
       const children = Array.isArray(value) ? value : [value];
-      for (let place = children.length - 1; place >= 0; place -= 1) {
-        const node: unknown = children[place];
+      for (const node of children.toReversed() as unknown[]) {
         if (isNode(node) && !isTypeOnly(node)) pending.push({ node, parent, key });
       }
     }
   }
 }
 
-/** True where an identifier is only a label for something: `a.here`, `{ here: 1 }`, `class { here() {} }`. */
-function isMereLabel({ parent, key }: Visit): boolean {
+/** Whether an identifier names a member or label and refers to no variable: `a.here`, `{ here: 1 }`, `class { here() {} }`. */
+function isLabel({ parent, key }: NodeVisit): boolean {
   if (parent === undefined) return false;
   if (key === "label") return true;
   const computed = "computed" in parent && parent.computed;
@@ -71,15 +70,15 @@ function isMereLabel({ parent, key }: Visit): boolean {
   return key === "exported" || key === "imported" || key === "meta";
 }
 
-/** The names that something in the program refers to at run time, import declarations aside. */
+/** The names of variables that the program refers to at run time, apart from its import declarations. */
 export function namesUsedAtRunTime(root: Node): Set<string> {
   const names = new Set<string>();
   for (const visit of runtimeNodes(root)) {
     const { node, parent } = visit;
-    if (node.type !== "Identifier" && node.type !== "JSXIdentifier") continue;
+    if (node.type !== "Identifier") continue;
     if (parent?.type.startsWith("Import") && parent.type !== "ImportExpression") continue;
     if (parent?.type === "ExportSpecifier" && parent.exportKind === "type") continue;
-    if (!isMereLabel(visit)) names.add(node.name);
+    if (!isLabel(visit)) names.add(node.name);
   }
   return names;
 }

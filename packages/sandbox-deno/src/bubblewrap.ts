@@ -7,7 +7,7 @@ import {
   namespacedDenoArguments,
   NETWORK_FILES,
   systemLibraries,
-} from "@cem/sandbox";
+} from "@cem/sandbox/provider-kit";
 import type { GuestPlan } from "./guest-plan.ts";
 import { hiddenBinds } from "./hidden-files.ts";
 import { findProgram } from "./host-tools.ts";

@@ -1,5 +1,5 @@
 import { CemError } from "@cem/core";
-import { connectGuest, type ConnectedGuest } from "@cem/sandbox";
+import { connectGuest, type ConnectedGuest } from "@cem/sandbox/provider-kit";
 import { findBubblewrap } from "./bubblewrap.ts";
 import type { GuestPlan } from "./guest-plan.ts";
 import { permissionsOnly } from "./permissions.ts";

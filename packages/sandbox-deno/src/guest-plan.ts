@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Mount, NetworkPolicy } from "@cem/core";
-import { GUEST_WORKSPACE } from "@cem/sandbox";
+import { GUEST_WORKSPACE } from "@cem/sandbox/provider-kit";
 
 /** What a guest sees and may do; the same for every way of isolating it. */
 export interface GuestPlan {

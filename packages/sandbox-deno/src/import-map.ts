@@ -4,14 +4,14 @@ import { dirname, join } from "node:path";
 import { basename, relative } from "node:path/posix";
 import { pathToFileURL } from "node:url";
 import type { IsolationLevel } from "@cem/core";
+import { GUEST_CLIENT_SPECIFIER } from "@cem/sandbox";
 import {
   GUEST_CLIENT_FILE,
-  GUEST_CLIENT_SPECIFIER,
   GUEST_RUNNER,
   GUEST_WORKSPACE,
   hostToolModule,
   hostToolModuleUrl,
-} from "@cem/sandbox";
+} from "@cem/sandbox/provider-kit";
 import { guestPaths, hiddenStandIn, standInFolder, toHostPath, type GuestPlan } from "./guest-plan.ts";
 import { hostPathsOf } from "./hidden-files.ts";
 

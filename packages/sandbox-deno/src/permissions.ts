@@ -1,6 +1,6 @@
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
-import { denoArguments, guestEnvironment } from "@cem/sandbox";
+import { denoArguments, guestEnvironment } from "@cem/sandbox/provider-kit";
 import { guestPaths, standInFolder, type GuestPlan } from "./guest-plan.ts";
 import { hostPathsOf } from "./hidden-files.ts";
 import { findProgram } from "./host-tools.ts";

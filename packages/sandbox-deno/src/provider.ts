@@ -10,16 +10,13 @@ import {
   type SandboxSpec,
 } from "@cem/core";
 import {
-  checkSpec,
-  type ConnectedGuest,
   createGuestSandbox,
   FairGate,
-  guestBootFile,
   type GuestSandbox,
   type SandboxReuse,
-  preloadCompiler,
   resolveLimits,
 } from "@cem/sandbox";
+import { checkSpec, type ConnectedGuest, guestBootFile, preloadCompiler } from "@cem/sandbox/provider-kit";
 import { findDeno } from "./deno-binary.ts";
 import {
   bootGuest,
@@ -116,6 +113,7 @@ class DenoProvider implements DenoSandboxProvider {
       maxStandby: this.#settings.maxStandby,
       idleMs: this.#settings.idleMs,
       reuse: this.#isReused(backend) ? "session" : "none",
+      defaultSession: spec.defaultSession,
       queueTimeoutMs: this.#settings.queueTimeoutMs,
       firstGuest,
       startGuest: () => startGuest(backend.plan(plan), this.#isReused(backend)),

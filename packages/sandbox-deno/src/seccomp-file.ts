@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { NetworkPolicy } from "@cem/core";
-import { needsIpv6 } from "@cem/sandbox";
+import { needsIpv6 } from "@cem/sandbox/provider-kit";
 import { buildSeccompFilter, SOCKET_FAMILIES, type SocketFamily } from "./seccomp.ts";
 
 /**

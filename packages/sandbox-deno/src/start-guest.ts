@@ -5,7 +5,8 @@ import { closeSync, openSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
-import { encodeHostMessage, type Guest, type GuestExit, readUsage } from "@cem/sandbox";
+import { type Guest, type GuestExit } from "@cem/sandbox";
+import { encodeHostMessage, readUsage } from "@cem/sandbox/provider-kit";
 import type { SpawnPlan } from "./isolation-backend.ts";
 
 const TOKEN_BYTES = 16;

@@ -7,7 +7,7 @@ import {
   GUEST_WORKSPACE,
   namespacedDenoArguments,
   NETWORK_FILES,
-} from "@cem/sandbox";
+} from "@cem/sandbox/provider-kit";
 import type { GuestPlan } from "./guest-plan.ts";
 import { hiddenBinds } from "./hidden-files.ts";
 import { findProgram } from "./host-tools.ts";

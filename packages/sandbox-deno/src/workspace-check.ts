@@ -1,5 +1,6 @@
 import { CemError } from "@cem/core";
-import { GUEST_WORKSPACE, type RunRefusal } from "@cem/sandbox";
+import { type RunRefusal } from "@cem/sandbox";
+import { GUEST_WORKSPACE } from "@cem/sandbox/provider-kit";
 import type { GuestPlan } from "./guest-plan.ts";
 import type { IsolationBackend } from "./isolation-backend.ts";
 import { findLeavingLink, hasLinkBetween } from "./workspace-links.ts";

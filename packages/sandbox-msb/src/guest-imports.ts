@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CemError, type Mount, type SandboxSpec } from "@cem/core";
+import { GUEST_CLIENT_SPECIFIER } from "@cem/sandbox";
 import {
   GUEST_CLIENT_FILE,
-  GUEST_CLIENT_SPECIFIER,
   GUEST_WORKSPACE,
   hostToolModule,
   hostToolModuleUrl,
-} from "@cem/sandbox";
+} from "@cem/sandbox/provider-kit";
 
 const FILE = "import-map.json";
 /** Where a machine sees what belongs to its sandbox alone. */

@@ -14,7 +14,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { basename } from "node:path/posix";
 import { CemError } from "@cem/core";
-import { GUEST_RUNNER, guestBootFile } from "@cem/sandbox";
+import { GUEST_RUNNER, guestBootFile } from "@cem/sandbox/provider-kit";
 import { runtimeImports } from "./guest-imports.ts";
 
 const KEY_CHARACTERS = 16;

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Duplex, PassThrough, type Writable } from "node:stream";
-import { encodeHostMessage, readUsage, type Guest, type GuestExit, type GuestUsage } from "@cem/sandbox";
+import { type Guest, type GuestExit, type GuestUsage } from "@cem/sandbox";
+import { encodeHostMessage, readUsage } from "@cem/sandbox/provider-kit";
 import type { Microvm, MicrovmCommand, MicrovmProcess } from "./microvm-driver.ts";
 
 /** What the kernel and the runtime take of a machine before the program has anything. */

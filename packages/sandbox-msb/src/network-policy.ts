@@ -1,5 +1,5 @@
 import type { NetworkPolicy } from "@cem/core";
-import { parseHost } from "@cem/sandbox";
+import { parseHost } from "@cem/sandbox/provider-kit";
 import type { NetworkPolicy as SdkPolicy, Rule } from "microsandbox";
 import type { Microsandbox } from "./load-sdk.ts";
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
-import { findLibraries } from "@cem/sandbox";
+import { findLibraries } from "@cem/sandbox/provider-kit";
 import { createTar } from "nanotar";
 import { runnerFiles, type GuestRuntime } from "./guest-runtime.ts";
 

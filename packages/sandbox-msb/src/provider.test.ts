@@ -10,7 +10,7 @@ const obstacle = findObstacle(readSigns());
 const home = mkdtempSync(join(tmpdir(), "cem-msb-"));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-// Where machines can run, scripts/microvm tries them.
+// Where machines can run, `pnpm test:microvm` tests them.
 describe.skipIf(obstacle === undefined)(
   "createMicrosandboxProvider, on a host without virtualization",
   () => {

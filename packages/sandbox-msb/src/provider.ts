@@ -6,19 +6,21 @@ import {
   type SandboxSpec,
 } from "@cem/core";
 import {
-  checkSpec,
-  connectGuest,
   createGuestSandbox,
   FairGate,
-  GUEST_RUNNER,
-  GUEST_WORKSPACE,
-  guestEnvironment,
-  namespacedDenoArguments,
   resolveLimits,
   type Guest,
   type GuestSandbox,
   type SandboxReuse,
 } from "@cem/sandbox";
+import {
+  checkSpec,
+  connectGuest,
+  GUEST_RUNNER,
+  GUEST_WORKSPACE,
+  guestEnvironment,
+  namespacedDenoArguments,
+} from "@cem/sandbox/provider-kit";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
@@ -145,9 +147,10 @@ class EmbeddedProvider implements MicrosandboxProvider {
       maxStandby: this.#settings.maxStandby,
       idleMs: this.#settings.idleMs,
       reuse: this.#settings.reuse,
+      defaultSession: spec.defaultSession,
       queueTimeoutMs: this.#settings.queueTimeoutMs,
       startTimeoutMs: this.#bootTimeoutMs,
-      answerTimeoutMs: this.#bootTimeoutMs / BOOT_TO_ANSWER,
+      healthTimeoutMs: this.#bootTimeoutMs / BOOT_TO_ANSWER,
       startGuest: () => this.#startGuest(prepared, { ...spec, limits }, imports),
       cleanUp: async () => imports.remove(),
     });

@@ -46,7 +46,7 @@ describe("a sandbox's pool", () => {
     ["nothing", ""],
     ["by going away", "process.exit(0);"],
   ])("throws away a guest that answers %s", async (_, answer) => {
-    const sandbox = open(DONE, { answerTimeoutMs: 300 }, answer);
+    const sandbox = open(DONE, { healthTimeoutMs: 300 }, answer);
     passTime();
     expect(valueOf(await sandbox.run({ code: "" }))).toEqual(expect.any(Number));
     expect(sandbox.stats()).toMatchObject({ hits: 0, misses: 1, lost: 1 });
@@ -112,6 +112,22 @@ describe("a sandbox's pool", () => {
     expect(new Set(values).size).toBe(1);
     expect(values).not.toContain(valueOf(await sandbox.run({ code: "", session: "b" })));
     expect(values).not.toContain(valueOf(await sandbox.run({ code: "" })));
+  });
+
+  it("takes runs that name no session as runs of the default session", async () => {
+    const sandbox = open(DONE, { reuse: "session", defaultSession: "agent" });
+    const first = valueOf(await sandbox.run({ code: "" }));
+    expect(valueOf(await sandbox.run({ code: "", session: undefined }))).toBe(first);
+    expect(valueOf(await sandbox.run({ code: "", session: "agent" }))).toBe(first);
+    expect(valueOf(await sandbox.run({ code: "", session: "other" }))).not.toBe(first);
+    expect(sandbox.stats()).toMatchObject({ reused: 2, running: 0, queued: 0 });
+  });
+
+  it("keeps no guest for the default session where guests are not reused", async () => {
+    const sandbox = open(DONE, { defaultSession: "agent" });
+    const first = valueOf(await sandbox.run({ code: "" }));
+    expect(valueOf(await sandbox.run({ code: "" }))).not.toBe(first);
+    expect(sandbox.stats()).toMatchObject({ reused: 0, kept: 0 });
   });
 
   it("drains: runs under way end by themselves, new ones don't start, nothing is left", async () => {

@@ -97,18 +97,22 @@ describe("RunOutput", () => {
 });
 
 describe("encodeResult", () => {
+  const CALL = { id: 1, server: "s", tool: "t" };
+
   it("turns what can't be sent into an error that says so", () => {
     const cyclic: Record<string, never> = {};
     Object.assign(cyclic, { self: cyclic });
-    expect(encodeResult(1, { ok: true, value: cyclic }, 1_000).line).toContain("RESULT_NOT_JSON");
-    expect(encodeResult(1, { ok: true, value: "x".repeat(2_000) }, 1_000).line).toContain("RESULT_TOO_LARGE");
+    expect(encodeResult(CALL, { ok: true, value: cyclic }, 1_000).line).toContain("RESULT_NOT_JSON");
+    expect(encodeResult(CALL, { ok: true, value: "x".repeat(2_000) }, 1_000).line).toContain(
+      "RESULT_TOO_LARGE",
+    );
     const error = { code: "E", message: "y".repeat(100_000), details: {} };
-    expect(encodeResult(1, { ok: false, error }, 1_000).line.length).toBeLessThan(3_000);
+    expect(encodeResult(CALL, { ok: false, error }, 1_000).line.length).toBeLessThan(3_000);
   });
 
   it("keeps a result on one line", () => {
-    expect(encodeResult(1, { ok: true, value: "a\nb\u2028c" }, 1_000).line.indexOf("\n")).toBe(
-      encodeResult(1, { ok: true, value: "a\nb\u2028c" }, 1_000).line.length - 1,
+    expect(encodeResult(CALL, { ok: true, value: "a\nb\u2028c" }, 1_000).line.indexOf("\n")).toBe(
+      encodeResult(CALL, { ok: true, value: "a\nb\u2028c" }, 1_000).line.length - 1,
     );
   });
 });

@@ -233,7 +233,7 @@ describe("readLock", () => {
   it.each([
     ["no JSON", "{", /JSON/],
     ["another shape", "{}", /lockVersion/],
-    ["a definition that was altered", undefined, /"add" does not have the hash/],
+    ["a definition that was altered", undefined, /"add" does not match its digest/],
     ["a file outside", "outside", /file/],
   ])("refuses %s", async (_, replacement, message) => {
     await write([ADD]);

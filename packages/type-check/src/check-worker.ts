@@ -1,23 +1,23 @@
 import { Worker } from "node:worker_threads";
 import type { ToolFolders } from "./host-files.ts";
-import type { CheckRequest } from "./program-check.ts";
+import type { CheckRequest } from "./program-checker.ts";
 import type { WorkerAnswer, WorkerMessage } from "./worker-messages.ts";
 
-/** From the sources the worker is one too, and finds the packages beside this one as sources. */
+/** When this file is a source, so is the worker, and it resolves the other packages to their sources. */
 const FROM_SOURCE = import.meta.url.endsWith(".ts");
 const WORKER_FILE = new URL(FROM_SOURCE ? "./worker.ts" : "./worker.js", import.meta.url);
 
 export interface WorkerBounds {
-  /** For one check, in milliseconds. */
+  /** The timeout of one check, in milliseconds. */
   timeoutMs: number;
-  /** For what a check may hold in memory, in MiB. */
+  /** The most memory that the thread may use, in MiB. */
   memoryMb: number;
 }
 
-/** Loading TypeScript takes a second; on a busy machine many. */
+/** Loading TypeScript takes about a second, and many on a busy machine. */
 const START_TIMEOUT_MS = 60_000;
 
-/** One thread with TypeScript in it. It keeps nobody's process alive, and ends by being killed. */
+/** A worker thread that runs TypeScript. It does not keep the process alive. */
 export class CheckWorker {
   readonly #worker: Worker;
   readonly #timeoutMs: number;
@@ -29,7 +29,7 @@ export class CheckWorker {
     this.#timeoutMs = timeoutMs;
     this.#worker = new Worker(WORKER_FILE, {
       workerData: folders,
-      ...(FROM_SOURCE && { execArgv: ["--conditions=@cem/source"] }),
+      execArgv: FROM_SOURCE ? ["--conditions=@cem/source"] : undefined,
       resourceLimits: { maxOldGenerationSizeMb: memoryMb },
     });
     this.#worker.unref();
@@ -44,12 +44,14 @@ export class CheckWorker {
     this.#worker.on("exit", () => this.#end("it ended"));
   }
 
-  /** Another is needed for the next check. */
+  /** Whether the thread has ended and can check no more. */
   get ended(): boolean {
     return this.#ended !== undefined;
   }
 
-  /** One at a time. Ends the worker when the check takes too long. */
+  /**
+   * Checks one program. Only one check may run at a time. A check that exceeds its timeout ends the thread.
+   */
   async check(request: CheckRequest): Promise<WorkerAnswer> {
     const { promise, resolve } = Promise.withResolvers<WorkerAnswer>();
     this.#settle = resolve;

@@ -1,12 +1,12 @@
 import { nearest } from "@cem/text";
 import ts from "typescript";
-import type { Explained } from "./explain.ts";
 import { declaredBy, shapeText, suggestion, typeText } from "./type-facts.ts";
+import type { Explanation } from "./type-facts.ts";
 
 const MAX_NAME_CHARACTERS = 80;
 
-/** Arguments that a tool does not take. Other functions coerce, or say so themselves. */
-export function explainCall(node: ts.Node, checker: ts.TypeChecker): Explained | undefined {
+/** Explains arguments that a tool does not accept. Calls of other functions are not reported: they may coerce. */
+export function explainCall(node: ts.Node, checker: ts.TypeChecker): Explanation | undefined {
   const call = enclosingCall(node);
   if (call === undefined) return undefined;
   const signature = checker.getResolvedSignature(call);
@@ -28,7 +28,7 @@ export function explainCall(node: ts.Node, checker: ts.TypeChecker): Explained |
   return { rule: "wrong-arguments", message: problems.join(" ") };
 }
 
-/** `ping({})`: a tool that takes nothing may be given nothing in the way of all others. */
+/** Whether an argument is `{}`: a tool without parameters may be called like the others, `ping({})`. */
 function isEmptyObject(argument: ts.Expression): boolean {
   return ts.isObjectLiteralExpression(argument) && argument.properties.length === 0;
 }
@@ -41,15 +41,15 @@ function enclosingCall(node: ts.Node): ts.CallExpression | undefined {
   return undefined;
 }
 
-/** `cities.map(get_weather)`: the tool would be called with what it does not take. */
-function explainReference(node: ts.Node, checker: ts.TypeChecker): Explained | undefined {
+/** Explains a tool that is passed as a callback and would get arguments it does not accept: `cities.map(get_weather)`. */
+function explainReference(node: ts.Node, checker: ts.TypeChecker): Explanation | undefined {
   if (!ts.isIdentifier(node) || !ts.isCallExpression(node.parent)) return undefined;
   const [signature] = checker.getTypeAtLocation(node).getCallSignatures();
   if (signature === undefined || declaredBy(signature.declaration) !== "tool") return undefined;
   const takes = signature.parameters
     .map((parameter) => shapeText(checker.getTypeOfSymbolAtLocation(parameter, node), node, checker))
     .join(", ");
-  const message = `${node.text} takes ${takes} and can't be handed on as it is: write (item) => ${node.text}(…).`;
+  const message = `${node.text} takes ${takes} and can't be passed as a callback: write (item) => ${node.text}(…).`;
   return { rule: "wrong-arguments", message };
 }
 
@@ -83,7 +83,7 @@ function objectProblems(
 ): string[] {
   const properties = checker.getPropertiesOfType(wanted);
   const problems: string[] = [];
-  // Only a literal is told of what is too much: an object from elsewhere may carry more.
+  // Only a literal is checked for unknown properties: another object may carry more than the tool needs.
   if (ts.isObjectLiteralExpression(argument) && checker.getIndexInfosOfType(wanted).length === 0) {
     const names = properties.map(({ name }) => name);
     for (const { name } of given.getProperties()) {

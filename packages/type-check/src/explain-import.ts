@@ -1,12 +1,12 @@
 import { nearest } from "@cem/text";
 import ts from "typescript";
-import type { Explained } from "./explain.ts";
 import { suggestion, toolModuleName } from "./type-facts.ts";
+import type { Explanation } from "./type-facts.ts";
 
 const MAX_LISTED = 12;
 
-/** An import of a name that its module does not export. */
-export function explainImport(node: ts.Node, checker: ts.TypeChecker): Explained | undefined {
+/** Explains an import of a name that its module does not export. */
+export function explainImport(node: ts.Node, checker: ts.TypeChecker): Explanation | undefined {
   let statement: ts.Node = node;
   while (!ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement)) {
     if (ts.isSourceFile(statement)) return undefined;
@@ -33,7 +33,7 @@ function importedName(node: ts.Node): string {
   return "default";
 }
 
-/** A type that isn't there does no harm: types are gone when the code runs. */
+/** Whether the name is imported as a type, which is removed at run time and needs no export. */
 function isTypeImport(node: ts.Node): boolean {
   for (let part = node; !ts.isSourceFile(part); part = part.parent) {
     if (ts.isImportSpecifier(part) && part.isTypeOnly) return true;

@@ -1,14 +1,14 @@
 import { nearest } from "@cem/text";
 import ts from "typescript";
-import type { Explained } from "./explain.ts";
 import { declaredBy, suggestion, typeText } from "./type-facts.ts";
+import type { Explanation } from "./type-facts.ts";
 
-/** Values of the language itself, of which a member that isn't there is a mistake. */
+/** Built-in types on which an unknown member is certainly a mistake. */
 const PLAIN_TYPES = new Set(["Array", "ReadonlyArray", "Promise", "Map", "Set", "Date"]);
 const MAX_LISTED = 12;
 
-/** A member that the value does not have. What the program made itself, or wrote to, it may read. */
-export function explainMember(node: ts.Node, checker: ts.TypeChecker): Explained | undefined {
+/** Explains a member that a value does not have, unless the program assigns that member or made the value itself. */
+export function explainMember(node: ts.Node, checker: ts.TypeChecker): Explanation | undefined {
   if (ts.isBindingElement(node.parent)) return explainBinding(node, node.parent, checker);
   const access = node.parent;
   if (!ts.isPropertyAccessExpression(access) || access.name !== node) return undefined;
@@ -18,12 +18,12 @@ export function explainMember(node: ts.Node, checker: ts.TypeChecker): Explained
   return describe(name, type, isCalled(access), access.expression.getText(), checker);
 }
 
-/** `const { temprature } = await get_weather(…)` */
+/** Explains a destructured name: `const { temprature } = await get_weather(…)`. */
 function explainBinding(
   node: ts.Node,
   element: ts.BindingElement,
   checker: ts.TypeChecker,
-): Explained | undefined {
+): Explanation | undefined {
   const name = element.propertyName ?? element.name;
   if (node !== name || !ts.isIdentifier(name) || !ts.isObjectBindingPattern(element.parent)) return undefined;
   if (element.initializer !== undefined) return undefined;
@@ -39,9 +39,9 @@ function describe(
   called: boolean,
   text: string,
   checker: ts.TypeChecker,
-): Explained | undefined {
+): Explanation | undefined {
   const members = type.isUnion() ? type.types : [type];
-  // A union that has it in one of its cases: the program may know which case it is.
+  // One case of the union has the member, and the program may know that it is that case.
   if (members.some((member) => member.getProperty(name) !== undefined)) return undefined;
   const nonNull = checker.getNonNullableType(type);
   if (isPromise(nonNull)) {
@@ -60,7 +60,7 @@ function describe(
   };
 }
 
-/** Whether it is certain that a value of this type has no other members. */
+/** Whether values of this type certainly have no other members. */
 function isKnown(type: ts.Type, called: boolean): boolean {
   if (ofTool(type)) return true;
   if ((type.flags & (ts.TypeFlags.StringLike | ts.TypeFlags.NumberLike | ts.TypeFlags.BooleanLike)) !== 0)
@@ -87,7 +87,7 @@ function isCalled(access: ts.PropertyAccessExpression): boolean {
   return ts.isCallExpression(parent) && parent.expression === access && parent.questionDotToken === undefined;
 }
 
-/** The program writes this member somewhere, so it may be there. */
+/** Whether the program assigns this member anywhere, so that it may exist. */
 function isWritten(access: ts.PropertyAccessExpression, name: string): boolean {
   let written = false;
   const visit = (node: ts.Node): void => {

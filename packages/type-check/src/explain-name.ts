@@ -1,15 +1,15 @@
 import { nearest } from "@cem/text";
 import ts from "typescript";
-import type { Explained } from "./explain.ts";
 import { declaredBy, suggestion } from "./type-facts.ts";
+import type { Explanation } from "./type-facts.ts";
 
-/** A name that nothing declares. */
-export function explainName(node: ts.Node, checker: ts.TypeChecker): Explained | undefined {
+/** Explains a name that nothing declares. */
+export function explainName(node: ts.Node, checker: ts.TypeChecker): Explanation | undefined {
   if (!ts.isIdentifier(node) || ts.isPartOfTypeNode(node) || ts.isTypeOfExpression(node.parent))
     return undefined;
   if (ts.isExpressionWithTypeArguments(node.parent) && ts.isPartOfTypeNode(node.parent)) return undefined;
-  // A program may ask for what this runtime may not have: `typeof Bun !== "undefined"`.
-  if (isAskedFor(node.text, node.getSourceFile())) return undefined;
+  // The program tests whether the name exists: `typeof Bun !== "undefined"`.
+  if (isFeatureTested(node.text, node.getSourceFile())) return undefined;
   const own = checker
     .getSymbolsInScope(node, ts.SymbolFlags.Value)
     .filter((symbol) => symbol.declarations?.some((one) => declaredBy(one) === "program") ?? false)
@@ -18,13 +18,13 @@ export function explainName(node: ts.Node, checker: ts.TypeChecker): Explained |
   return { rule: "unknown-name", message: `${node.text} is not defined here.${near}` };
 }
 
-function isAskedFor(name: string, source: ts.SourceFile): boolean {
-  let asked = false;
+function isFeatureTested(name: string, source: ts.SourceFile): boolean {
+  let tested = false;
   const visit = (node: ts.Node): void => {
     if (ts.isTypeOfExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === name)
-      asked = true;
-    if (!asked) ts.forEachChild(node, visit);
+      tested = true;
+    if (!tested) ts.forEachChild(node, visit);
   };
   visit(source);
-  return asked;
+  return tested;
 }

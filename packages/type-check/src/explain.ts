@@ -1,17 +1,16 @@
-import type { Finding } from "@cem/core";
 import ts from "typescript";
 import { explainCall } from "./explain-call.ts";
 import { explainImport } from "./explain-import.ts";
 import { explainMember } from "./explain-member.ts";
 import { explainName } from "./explain-name.ts";
 import { nodeAt } from "./type-facts.ts";
+import type { Explanation } from "./type-facts.ts";
 
-export type Explained = Pick<Finding, "rule" | "message">;
-type Explain = (node: ts.Node, checker: ts.TypeChecker, diagnostic: ts.Diagnostic) => Explained | undefined;
+type Explain = (node: ts.Node, checker: ts.TypeChecker, diagnostic: ts.Diagnostic) => Explanation | undefined;
 
 /**
- * TypeScript's diagnostics that mean a run would fail, or would work on a guess. All others (types left out, unused
- * names, checks for null, types of the program's own that don't fit each other) are no reason to stop code.
+ * The diagnostics of TypeScript that mean that a run would fail. All others (missing types, unused names, possible null,
+ * mismatches among the program's own types) do not stop code.
  */
 const EXPLAINED: readonly (readonly [codes: readonly number[], explain: Explain])[] = [
   [[2305, 2459, 2460, 2614, 2724, 1192], explainImport],
@@ -26,18 +25,22 @@ const EXPLAIN_BY_CODE = new Map(
   EXPLAINED.flatMap(([codes, explain]) => codes.map((code) => [code, explain])),
 );
 
-/** What a diagnostic means for a run, in plain words; `undefined` where it is no reason to stop. */
+/**
+ * Explains what a diagnostic means for a run.
+ *
+ * @returns `undefined` when the diagnostic is no reason to stop the code.
+ */
 export function explain(
   diagnostic: ts.Diagnostic,
   source: ts.SourceFile,
   checker: ts.TypeChecker,
-): Explained | undefined {
+): Explanation | undefined {
   const explainOne = EXPLAIN_BY_CODE.get(diagnostic.code);
   if (explainOne === undefined || diagnostic.start === undefined) return undefined;
   return explainOne(nodeAt(source, diagnostic.start), checker, diagnostic);
 }
 
-function explainUncallable(node: ts.Node, checker: ts.TypeChecker): Explained | undefined {
+function explainUncallable(node: ts.Node, checker: ts.TypeChecker): Explanation | undefined {
   let call: ts.Node = node;
   while (!ts.isCallExpression(call) && !ts.isNewExpression(call)) {
     if (ts.isStatement(call)) return undefined;
@@ -61,7 +64,7 @@ function typeText(type: ts.Type, checker: ts.TypeChecker): string {
   return checker.typeToString(checker.getBaseTypeOfLiteralType(type)).slice(0, 80);
 }
 
-function explainConstant(node: ts.Node): Explained {
+function explainConstant(node: ts.Node): Explanation {
   return {
     rule: "constant-assigned",
     message: `${node.getText()} is a const and can't be given another value.`,

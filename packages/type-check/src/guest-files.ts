@@ -4,22 +4,23 @@ import ts from "typescript";
 import { GUEST_GLOBALS } from "./guest-globals.ts";
 import { HostFiles, type ToolFolders } from "./host-files.ts";
 import { unknownAsAny } from "./unknown-as-any.ts";
-import { hashOf } from "./verdict-file.ts";
+import { hashOf } from "./check-cache.ts";
 
-/** Where the checked program stands, as the guest sees it. */
+/** The path of the checked program, as the guest sees it. */
 export const PROGRAM_FILE = "/workspace/program.ts";
 export const LIBRARY_FOLDER = "/lib/";
 const GLOBALS_FILE = "/workspace/globals.d.ts";
 const LIBRARY_NAME = /^lib(?:\.[a-z0-9]+)*\.d\.ts$/u;
 
 interface KnownFile {
+  /** Changes when the text does. */
   stamp: string;
   text: string;
-  /** Of what the host has. */
+  /** The hash of the file on the host; absent for a file that is not from there. */
   hash?: string | undefined;
 }
 
-/** The files a check sees: the program, the tools and the library. Nothing else on the host can be named. */
+/** The files that TypeScript sees: the program, the tools and the library. Nothing else on the host can be reached. */
 export class GuestFiles {
   readonly #host: HostFiles;
   readonly #library = path.dirname(ts.sys.getExecutingFilePath());
@@ -31,18 +32,19 @@ export class GuestFiles {
     this.#host = new HostFiles(folders);
   }
 
-  /** What every check begins with. */
+  /** The files that every check starts from. */
   get roots(): string[] {
     return [PROGRAM_FILE, GLOBALS_FILE];
   }
 
-  /** Puts a text in place of a file. */
+  /** Overlays a file with a text. */
   write(file: string, text: string): void {
     if (this.#written.get(file)?.text === text) return;
     this.#writes += 1;
     this.#written.set(file, { stamp: `written ${this.#writes}`, text });
   }
 
+  /** Removes the overlay of a file. */
   remove(file: string): void {
     this.#written.delete(file);
   }
@@ -55,12 +57,12 @@ export class GuestFiles {
     return this.#find(file)?.text;
   }
 
-  /** Differs when the file does. */
+  /** A text that changes when the file does. */
   version(file: string): string {
     return this.#find(file)?.stamp ?? "missing";
   }
 
-  /** The content's hash of a file of the host; `undefined` for one that is written here, or missing. */
+  /** The content hash of a file on the host; `undefined` for an overlay or a missing file. */
   hostHash(file: string): string | undefined {
     return this.#find(file)?.hash;
   }

@@ -1,6 +1,6 @@
 /**
- * What the guest has beyond ECMAScript and the Web's workers, as loose as can be: the checker is there for tools, and
- * what it does not know of the runtime must not stop code.
+ * Declares the guest's globals beyond ECMAScript and web workers, all as `any`: only the types of tools are checked, and
+ * code must not be stopped for what is not known about the runtime.
  */
 export const GUEST_GLOBALS = `
 declare const Deno: any;

@@ -1,25 +1,26 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 
-/** The tools' files once more, where nothing is written in their place. */
+/** A second path to the tools' files, where no overlay hides them. */
 export const FILES_FOLDER = "/files/";
 const SOURCE_NAME = /\.[cm]?ts$/u;
-/** A larger file counts as not there: what is imported from it is `any`. */
+/** A larger file is treated as missing: what is imported from it is `any`. */
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
-/** The folders on the host that the checker may read, beside TypeScript's own library. */
+/** The host folders that the checker may read, apart from TypeScript's own library. */
 export interface ToolFolders {
   serversDir?: string | undefined;
   skillsDir?: string | undefined;
 }
 
-/** A file as it is on the host now. */
+/** A file on the host. */
 export interface HostFile {
+  /** Changes when the file does: its modification time and size. */
   stamp: string;
   read(): string;
 }
 
-/** The tools' files by the names the guest has for them. Nothing else on the host can be named. */
+/** Finds the tools' files on the host by their guest paths. Nothing else on the host can be reached. */
 export class HostFiles {
   readonly #folders: readonly { guest: string; host: string }[];
 
@@ -32,7 +33,7 @@ export class HostFiles {
       .flatMap(({ guest, host }) => (host === undefined ? [] : [{ guest, host }]));
   }
 
-  /** A link may stand in a tool folder; what it leads to has to be in there too. */
+  /** Finds a file. A link in a tool folder is followed only to a target in the same folder. */
   find(file: string): HostFile | undefined {
     const folder = this.#folders.find(({ guest }) => file.startsWith(guest));
     if (folder === undefined || !SOURCE_NAME.test(file)) return undefined;

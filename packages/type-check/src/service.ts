@@ -20,7 +20,7 @@ const OPTIONS: ts.CompilerOptions = {
   types: [],
 };
 
-/** TypeScript's language service over the guest's files. */
+/** Creates TypeScript's language service for the guest's files. */
 export function createService(
   files: GuestFiles,
   registry: ts.DocumentRegistry,
@@ -56,7 +56,7 @@ export function createService(
   return ts.createLanguageService(host, registry);
 }
 
-/** The file that an import means. What is not among the guest's files stays unresolved, and is `any`. */
+/** Resolves an import to one of the guest's files. Anything else stays unresolved, and is `any`. */
 function resolveSpecifier(specifier: string, importer: string, files: GuestFiles): string | undefined {
   const location = specifier.startsWith("file:///") ? specifier.slice("file://".length) : specifier;
   if (!/^(?:\.{0,2}\/)/u.test(location)) return undefined;

@@ -1,10 +1,14 @@
+import type { Finding } from "@cem/core";
 import ts from "typescript";
 import { LIBRARY_FOLDER } from "./guest-files.ts";
 
 const MAX_TYPE_CHARACTERS = 160;
 const TOOL_MODULE = /^\/(?:workspace|files)\/(?<folder>servers|skills)\/(?<name>[^/]+)\//u;
 
-/** The smallest node that begins at a place. */
+/** A finding without its position. */
+export type Explanation = Pick<Finding, "rule" | "message">;
+
+/** The smallest node that contains a position. */
 export function nodeAt(source: ts.SourceFile, position: number): ts.Node {
   let found: ts.Node = source;
   const visit = (node: ts.Node): void => {
@@ -16,7 +20,7 @@ export function nodeAt(source: ts.SourceFile, position: number): ts.Node {
   return found;
 }
 
-/** Where something was declared: by a tool, by the library, or by the program itself. */
+/** Where something is declared: in a tool, in TypeScript's library or in the program. */
 export type DeclaredBy = "tool" | "library" | "program";
 
 export function declaredBy(declaration: ts.Node | undefined): DeclaredBy {
@@ -25,14 +29,14 @@ export function declaredBy(declaration: ts.Node | undefined): DeclaredBy {
   return file.startsWith(LIBRARY_FOLDER) ? "library" : "program";
 }
 
-/** `servers/weather`, from a module's file or an import's specifier. */
+/** The folder and name of a tool's module, such as `servers/weather`, from its file or an import specifier. */
 export function toolModuleName(file: string): string | undefined {
   const absolute = file.replace(/^file:\/\//u, "").replace(/^\.\//u, "/workspace/");
   const { folder, name } = TOOL_MODULE.exec(absolute)?.groups ?? {};
   return folder === undefined ? undefined : `${folder}/${name}`;
 }
 
-/** A type in a few words. */
+/** The text of a type, shortened if long. */
 export function typeText(type: ts.Type, checker: ts.TypeChecker): string {
   const text = checker.typeToString(
     type,
@@ -42,14 +46,14 @@ export function typeText(type: ts.Type, checker: ts.TypeChecker): string {
   return clipped(text);
 }
 
-/** An object type as what it holds, since the name of a type tells nobody what to write. */
-export function shapeText(type: ts.Type, place: ts.Node, checker: ts.TypeChecker): string {
+/** The text of a type, with an object type written as its properties instead of its name. */
+export function shapeText(type: ts.Type, location: ts.Node, checker: ts.TypeChecker): string {
   if ((type.flags & ts.TypeFlags.Object) === 0 || type.getCallSignatures().length > 0)
     return typeText(type, checker);
   if (checker.isArrayLikeType(type)) return typeText(type, checker);
   const members = checker.getPropertiesOfType(type).map((property) => {
     const optional = (property.flags & ts.SymbolFlags.Optional) !== 0;
-    const member = checker.getTypeOfSymbolAtLocation(property, place);
+    const member = checker.getTypeOfSymbolAtLocation(property, location);
     return `${property.name}${optional ? "?" : ""}: ${typeText(checker.getNonNullableType(member), checker)}`;
   });
   const text = members.length === 0 ? "{}" : `{ ${members.join("; ")} }`;
@@ -60,7 +64,7 @@ function clipped(text: string): string {
   return text.length > MAX_TYPE_CHARACTERS ? `${text.slice(0, MAX_TYPE_CHARACTERS)}…` : text;
 }
 
-/** ` Did you mean a or b?`, or nothing. */
+/** ` Did you mean a or b?`, or the empty string without names. */
 export function suggestion(names: readonly string[]): string {
   return names.length > 0 ? ` Did you mean ${names.join(" or ")}?` : "";
 }

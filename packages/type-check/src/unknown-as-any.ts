@@ -1,13 +1,10 @@
 import ts from "typescript";
 
 const UNKNOWN = "unknown";
-/** As long as the word it stands for, so that every place stays where it was. */
+/** Padded to the same length, so that positions do not change. */
 const ANY = "any".padEnd(UNKNOWN.length);
 
-/**
- * Reads `unknown` as `any`: what nobody knows must not stop code that may well be right. Only types are changed, never
- * a text or a comment.
- */
+/** Replaces the type `unknown` by `any`, so that a result of unknown type does not stop code that may be right. */
 export function unknownAsAny(code: string): string {
   if (!code.includes(UNKNOWN)) return code;
   const source = ts.createSourceFile("module.ts", code, ts.ScriptTarget.ESNext);

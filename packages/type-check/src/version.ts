@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
-/** Raised whenever the same code may be judged differently by the same versions of the packages. */
-const RULES = 1;
+/** To be raised when the same code may get other findings with the same versions of the packages. */
+const RULES_VERSION = 1;
 
-/** What a verdict hangs on beside code and tools. TypeScript itself is not loaded to ask it. */
+/** The versions that a finding depends on. It is read without loading TypeScript. */
 export const CHECKER_VERSION: string = [
-  RULES,
+  RULES_VERSION,
   versionOf(new URL("../package.json", import.meta.url)),
   versionOf(createRequire(import.meta.url).resolve("typescript/package.json")),
 ].join(" ");

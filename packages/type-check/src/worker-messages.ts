@@ -1,10 +1,10 @@
 import type { Finding } from "@cem/core";
-import type { FileHashes } from "./verdict-file.ts";
+import type { FileHashes } from "./check-cache.ts";
 
-/** `ready` once, when TypeScript is loaded; then one answer to each request, in order. */
+/** The worker sends `ready` once when TypeScript is loaded, then one answer for each request, in order. */
 export type WorkerMessage = { ready: true } | WorkerAnswer;
 
-/** `files` only where nothing was found and the verdict may be kept. */
+/** `files` is set when nothing was found and the result may be cached: the hashes of the files it depends on. */
 export type WorkerAnswer =
   | { ok: true; findings: Finding[]; files?: FileHashes | undefined }
   | { ok: false; reason: string };

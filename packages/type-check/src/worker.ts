@@ -1,10 +1,10 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { ToolFolders } from "./host-files.ts";
-import { type CheckRequest, ProgramCheck } from "./program-check.ts";
+import { type CheckRequest, ProgramChecker } from "./program-checker.ts";
 import type { WorkerAnswer, WorkerMessage } from "./worker-messages.ts";
 
-const check = new ProgramCheck(workerData as ToolFolders);
-// Reads the library, so that the first check does not have to.
+const checker = new ProgramChecker(workerData as ToolFolders);
+// Loads the library, so that the first check is quick.
 answer({ code: "", tools: [] });
 send({ ready: true });
 
@@ -17,11 +17,11 @@ function send(message: WorkerMessage): void {
 
 function answer(request: CheckRequest): WorkerAnswer {
   try {
-    const findings = check.check(request);
-    const files = findings.length === 0 ? check.filesOfLastCheck() : undefined;
-    return { ok: true, findings, ...(files !== undefined && { files }) };
+    const findings = checker.check(request);
+    const files = findings.length === 0 ? checker.filesOfLastCheck() : undefined;
+    return { ok: true, findings, files };
   } catch (error) {
-    // Code that is nested a thousand deep ends TypeScript's stack, and means nothing for the next.
+    // Deeply nested code overflows TypeScript's stack; later checks are not affected.
     return { ok: false, reason: error instanceof Error ? error.message.slice(0, 200) : "unknown" };
   }
 }

@@ -1,28 +1,32 @@
+import { randomBytes } from "node:crypto";
 import { constants, existsSync } from "node:fs";
-import { lstat, mkdir, open, realpath } from "node:fs/promises";
+import { lstat, mkdir, open, realpath, rename, rm } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import path from "node:path";
 
-const OPEN_FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
-/** Where the kernel names open files, a name below an open folder can't be swapped for a link behind our back. */
-const OPEN_FILES = "/proc/self/fd";
-const HAS_OPEN_FILES = existsSync(OPEN_FILES);
+const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
+/** Paths below an open folder's descriptor stay valid when the folder is swapped for a link meanwhile. */
+const DESCRIPTORS = "/proc/self/fd";
+const HAS_DESCRIPTORS = existsSync(DESCRIPTORS);
+const FILE_MODE = 0o644;
 
-/** A link, or something that is no folder, stands where a folder of the path should be. */
+/** Thrown when a part of the path is a link or anything else that is not a folder. */
 export class NotAFolder extends Error {}
 
-/** A folder below a root, held open so that it stays the same while its files are used. */
+/** A folder below a root, held open so that it stays the same folder while its files are used. */
 export interface ContainedFolder extends AsyncDisposable {
-  /** The path to use for a file in it. The file itself may still be a link: open it with `O_NOFOLLOW`. */
+  /** The host path of a file in the folder. The file itself may be a link: open it with `O_NOFOLLOW`. */
   child(name: string): string;
-  /** Makes what was renamed in it durable. */
-  sync(): Promise<void>;
+  /** Writes a file atomically and durably: other processes see the old content or the new, never a part. */
+  replace(name: string, bytes: Uint8Array): Promise<void>;
 }
 
 /**
- * Opens a folder below a root without following links, which code in a sandbox may have planted.
- * `undefined` when it does not exist and `create` is off.
+ * Opens a folder below a root without following links, which guest code may have created.
  *
+ * @param parts - The names of the folders on the way, each without a separator.
+ * @param create - Creates the folders that do not exist.
+ * @returns `undefined` when the folder does not exist and `create` is false.
  * @throws NotAFolder
  */
 export async function openContained(
@@ -30,29 +34,43 @@ export async function openContained(
   parts: readonly string[],
   create: boolean,
 ): Promise<ContainedFolder | undefined> {
-  const { O_RDONLY, O_DIRECTORY } = constants;
   let folder = await realpath(root);
   let handle = await open(folder, O_RDONLY | O_DIRECTORY);
   try {
     for (const part of parts) {
-      folder = path.join(HAS_OPEN_FILES ? `${OPEN_FILES}/${handle.fd}` : folder, part);
+      folder = path.join(HAS_DESCRIPTORS ? `${DESCRIPTORS}/${handle.fd}` : folder, part);
       if (create) await makeFolder(folder);
       const next = await openFolder(folder);
-      if (next === undefined) {
-        await handle.close();
-        return undefined;
-      }
       await handle.close();
+      if (next === undefined) return undefined;
       handle = next;
     }
   } catch (error) {
     await handle.close();
     throw error;
   }
-  const base = HAS_OPEN_FILES ? `${OPEN_FILES}/${handle.fd}` : folder;
+  return containedFolder(handle, HAS_DESCRIPTORS ? `${DESCRIPTORS}/${handle.fd}` : folder);
+}
+
+function containedFolder(handle: FileHandle, base: string): ContainedFolder {
+  const child = (name: string): string => path.join(base, name);
   return {
-    child: (name) => path.join(base, name),
-    sync: () => handle.sync(),
+    child,
+    // write-file-atomic does not fit: it resolves the real path, which gives up the open folder, and opens a temporary
+    // file of a predictable name, which guest code could have replaced by a link.
+    async replace(name, bytes) {
+      const temporary = child(`.${name}.${randomBytes(6).toString("hex")}.tmp`);
+      try {
+        await using file = await open(temporary, "wx", FILE_MODE);
+        await file.writeFile(bytes);
+        await file.sync();
+        await rename(temporary, child(name));
+      } catch (error) {
+        await rm(temporary, { force: true });
+        throw error;
+      }
+      await handle.sync();
+    },
     [Symbol.asyncDispose]: () => handle.close(),
   };
 }
@@ -65,9 +83,9 @@ async function makeFolder(folder: string): Promise<void> {
 
 async function openFolder(folder: string): Promise<FileHandle | undefined> {
   try {
-    // Some systems follow the link all the same when only O_DIRECTORY is looked at.
-    if (!HAS_OPEN_FILES && (await lstat(folder)).isSymbolicLink()) throw new NotAFolder(folder);
-    return await open(folder, OPEN_FOLDER);
+    // Without descriptors' paths the system may follow the link although O_NOFOLLOW is set.
+    if (!HAS_DESCRIPTORS && (await lstat(folder)).isSymbolicLink()) throw new NotAFolder(folder);
+    return await open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;

@@ -2,3 +2,4 @@ export { createResultStore } from "./result-store.ts";
 export type { ResultStoreSettings } from "./result-store.ts";
 export { createStateStore } from "./state-store.ts";
 export type { StateStoreSettings } from "./state-store.ts";
+export type { JsonValue, ResultPage, ResultStore, StateStore } from "@cem/core";

@@ -9,16 +9,17 @@ import type { ContainedFolder } from "./contained-folder.ts";
 const RESULTS_FOLDER = "results";
 const GUEST_PREFIX = `/workspace/${RESULTS_FOLDER}/`;
 const DEFAULT_MAX_KEPT_BYTES = 2 * 1024 * 1024 * 1024;
-/** How much one read gives when nobody says. */
+/** The size of a page when the caller sets no limit. */
 const DEFAULT_PAGE_BYTES = 1024 * 1024;
 const MAX_NAME_CHARACTERS = 100;
 const RANDOM_BYTES = 6;
-/** A name of ours: what the store itself writes, and nothing that leads elsewhere. */
-const KEPT_NAME = /^[0-9a-f]{12}-[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/;
-/** Never through a link; never waiting for somebody at the other end of a pipe. */
+const MAX_SHOWN_CHARACTERS = 200;
+/** The names that the store gives its files. They hold no separator, so they can't leave the folder. */
+const STORED_NAME = /^[0-9a-f]{12}-[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/;
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 
-const TYPES: Readonly<Record<string, string>> = {
+/** Media types by file extension, for results that another process stored. */
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
   csv: "text/csv",
   gif: "image/gif",
   html: "text/html",
@@ -35,29 +36,33 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 export interface ResultStoreSettings {
-  /** Absolute path on the host of what the guest sees as `/workspace`. */
+  /** Absolute host path of the folder that the guest sees as `/workspace`. */
   workspaceDir: string;
-  /** When more than this was kept, the oldest results of this store are removed, in bytes. Default: 2 GiB. */
+  /**
+   * Total size in bytes above which this store removes its oldest results. The newest result is always stored.
+   *
+   * @defaultValue 2 GiB
+   */
   maxKeptBytes?: number | undefined;
 }
 
 /**
- * Keeps results as files in the workspace's `results` folder. Guest code may change, remove or replace what is there:
- * the store follows no links, and reads what it finds as bytes.
+ * Creates a store that keeps results as files in the workspace's `results` folder. Guest code may change, remove or
+ * replace these files: the store does not follow links and treats what it reads as bytes.
  *
- * Its methods throw CemError `RESULTS_UNUSABLE` when `results` is something other than a folder.
+ * Its methods throw CemError `RESULTS_UNUSABLE` when `results` is not a folder.
  */
 export function createResultStore(settings: ResultStoreSettings): ResultStore {
   const { workspaceDir, maxKeptBytes = DEFAULT_MAX_KEPT_BYTES } = settings;
-  const kept: { name: string; mimeType: string; size: number }[] = [];
-  let keptBytes = 0;
+  const stored: { name: string; mimeType: string; size: number }[] = [];
+  let storedBytes = 0;
 
   const removeOldest = async (folder: ContainedFolder): Promise<void> => {
-    while (keptBytes > maxKeptBytes && kept.length > 1) {
-      const oldest = kept.shift();
+    while (storedBytes > maxKeptBytes && stored.length > 1) {
+      const oldest = stored.shift();
       if (oldest === undefined) return;
-      keptBytes -= oldest.size;
-      // The guest may have removed it.
+      storedBytes -= oldest.size;
+      // Guest code may have removed it already.
       await unlink(folder.child(oldest.name)).catch(() => {});
     }
   };
@@ -73,18 +78,18 @@ export function createResultStore(settings: ResultStoreSettings): ResultStore {
       } finally {
         await file.close();
       }
-      kept.push({ name, mimeType, size: bytes.length });
-      keptBytes += bytes.length;
+      stored.push({ name, mimeType, size: bytes.length });
+      storedBytes += bytes.length;
       await removeOldest(folder);
       return { path: GUEST_PREFIX + name, size: bytes.length };
     },
     async read(path, { offset = 0, limit = DEFAULT_PAGE_BYTES } = {}) {
       const name = path.startsWith(GUEST_PREFIX) ? path.slice(GUEST_PREFIX.length) : "";
-      if (!KEPT_NAME.test(name)) throw unknownResult(path);
+      if (!STORED_NAME.test(name)) throw resultNotFound(path);
       await using folder = await openResults(workspaceDir, false, path);
-      const page = await readPiece(folder.child(name), offset, limit);
-      if (page === undefined) throw unknownResult(path);
-      const mimeType = kept.find((one) => one.name === name)?.mimeType ?? typeByName(name);
+      const page = await readPage(folder.child(name), offset, limit);
+      if (page === undefined) throw resultNotFound(path);
+      const mimeType = stored.find((one) => one.name === name)?.mimeType ?? mediaTypeOf(name);
       return { ...page, mimeType, offset };
     },
   };
@@ -98,14 +103,14 @@ async function openResults(workspaceDir: string, create: boolean, path = ""): Pr
     if (!(error instanceof NotAFolder)) throw error;
     throw new CemError(
       "RESULTS_UNUSABLE",
-      `Results can't be kept: "${RESULTS_FOLDER}" in the workspace is a link or a file. Remove it.`,
+      `Results can't be stored: "${RESULTS_FOLDER}" in the workspace is a link or a file, not a folder.`,
       { details: { workspaceDir }, cause: error },
     );
   }
-  throw unknownResult(path);
+  throw resultNotFound(path);
 }
 
-async function readPiece(
+async function readPage(
   file: string,
   offset: number,
   limit: number,
@@ -128,20 +133,20 @@ async function readPiece(
   }
 }
 
-function unknownResult(path: string): CemError {
+function resultNotFound(path: string): CemError {
   return new CemError(
     "RESULT_NOT_FOUND",
-    `There is no result ${JSON.stringify(path.slice(0, 200))}. Results are called /workspace/${RESULTS_FOLDER}/…, as their handles say.`,
-    { details: { path: path.slice(0, 200) } },
+    `There is no result ${JSON.stringify(path.slice(0, MAX_SHOWN_CHARACTERS))}. Paths of results begin with ${GUEST_PREFIX}.`,
+    { details: { path: path.slice(0, MAX_SHOWN_CHARACTERS) } },
   );
 }
 
-/** A file's name that is safe everywhere, whatever was suggested. */
+/** Turns a suggested name into a portable file name. */
 function plainName(suggested: string): string {
   const plain = suggested.replaceAll(/[^A-Za-z0-9._-]+/g, "-").replace(/^[.-]+/, "");
   return plain.slice(-MAX_NAME_CHARACTERS).replace(/^[.-]+/, "") || "result";
 }
 
-function typeByName(name: string): string {
-  return TYPES[name.split(".").at(-1) ?? ""] ?? "application/octet-stream";
+function mediaTypeOf(name: string): string {
+  return MEDIA_TYPES[name.split(".").at(-1) ?? ""] ?? "application/octet-stream";
 }

@@ -1,5 +1,6 @@
 import { CemError } from "@cem/core";
 import type { GenerationUsage } from "@cem/core";
+import { loadTokenCounter } from "@cem/tokens";
 import type { Completion, Message } from "./completion.ts";
 import type { LlmBudget, LlmPrices, LlmSettings } from "./settings.ts";
 
@@ -11,8 +12,8 @@ const MIN_ANSWER_TOKENS = 50;
 
 /** Counts with the o200k_base vocabulary, which is loaded at the first call. */
 export async function countTokens(text: string): Promise<number> {
-  const { countTokens: count } = await import("gpt-tokenizer/encoding/o200k_base");
-  return count(text, { disallowedSpecial: new Set() });
+  const count = await loadTokenCounter();
+  return count(text);
 }
 
 async function promptTokens(messages: readonly Message[]): Promise<number> {

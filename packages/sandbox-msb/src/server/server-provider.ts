@@ -9,16 +9,14 @@ import {
   type SandboxSpec,
 } from "@cem/core";
 import {
-  checkSpec,
   createGuestSandbox,
   FairGate,
-  GUEST_RUNNER,
-  GUEST_WORKSPACE,
   resolveLimits,
   type Guest,
   type GuestSandbox,
   type SandboxReuse,
 } from "@cem/sandbox";
+import { checkSpec, GUEST_RUNNER, GUEST_WORKSPACE } from "@cem/sandbox/provider-kit";
 import { MACHINE_OVERHEAD_MB, startMicrovmGuest } from "../microvm-guest.ts";
 import { ServerMachine } from "./server-machine.ts";
 import { checkServer, newServerSandbox, sweepServer } from "./server-names.ts";
@@ -55,7 +53,7 @@ const DEFAULT_BOOT_TIMEOUT_MS = 200_000;
 const DEFAULT_CONCURRENT_RUNS = 4;
 /** A command in a machine that is up. */
 const SETUP_TIMEOUT_MS = 60_000;
-const ANSWER_TIMEOUT_MS = 10_000;
+const HEALTH_TIMEOUT_MS = 10_000;
 const MARK_BYTES = 8;
 const NEEDED_DENO = "2.9.";
 const ISOLATION: Isolation = {
@@ -122,9 +120,10 @@ class ServerProvider implements MicrosandboxServerProvider {
       maxStandby: this.#settings.standby,
       idleMs: this.#settings.idleMs,
       reuse: this.#settings.reuse,
+      defaultSession: spec.defaultSession,
       queueTimeoutMs: this.#settings.queueTimeoutMs,
       startTimeoutMs: SETUP_TIMEOUT_MS,
-      answerTimeoutMs: ANSWER_TIMEOUT_MS,
+      healthTimeoutMs: HEALTH_TIMEOUT_MS,
       startGuest: () => this.#startGuest(known),
     });
   }

@@ -1,6 +1,6 @@
 import { CemError } from "@cem/core";
-import { Agent, request } from "undici";
 import * as z from "zod/mini";
+import { sendRequest } from "./http-request.ts";
 
 /** How long the server may take for what it does at once, in milliseconds. */
 const QUICK_TIMEOUT_MS = 10_000;
@@ -68,7 +68,6 @@ export class ServerRpc {
   readonly #origin: string;
   readonly #base: string;
   readonly #apiKey: string | undefined;
-  readonly #agent = new Agent({ pipelining: 1 });
   #nextId = 1;
   #starting: Promise<unknown> = Promise.resolve();
 
@@ -169,20 +168,16 @@ export class ServerRpc {
     { timeoutMs = QUICK_TIMEOUT_MS, signal }: CallOptions,
   ): Promise<{ status: number; text: string }> {
     const late = AbortSignal.timeout(timeoutMs);
+    const headers: Record<string, string> = {};
+    if (body !== undefined) headers["content-type"] = "application/json";
+    if (this.#apiKey !== undefined) headers["authorization"] = `Bearer ${this.#apiKey}`;
     try {
-      const response = await request(this.#base + path, {
+      return await sendRequest(this.#base + path, {
         method,
-        dispatcher: this.#agent,
-        headersTimeout: 0,
-        bodyTimeout: 0,
+        headers,
+        body,
         signal: signal === undefined ? late : AbortSignal.any([signal, late]),
-        headers: {
-          ...(body !== undefined && { "content-type": "application/json" }),
-          ...(this.#apiKey !== undefined && { authorization: `Bearer ${this.#apiKey}` }),
-        },
-        ...(body !== undefined && { body }),
       });
-      return { status: response.statusCode, text: await response.body.text() };
     } catch (error) {
       if (signal?.aborted === true) throw error;
       const why = late.aborted

@@ -1,6 +1,12 @@
 import { basename, dirname } from "node:path";
 import type { Mount, SandboxSpec } from "@cem/core";
-import { denoArguments, GUEST_RUNNER, GUEST_WORKSPACE, guestBootFile, guestEnvironment } from "@cem/sandbox";
+import {
+  denoArguments,
+  GUEST_RUNNER,
+  GUEST_WORKSPACE,
+  guestBootFile,
+  guestEnvironment,
+} from "@cem/sandbox/provider-kit";
 import { guestImports } from "../guest-imports.ts";
 import { runnerFiles } from "../guest-runtime.ts";
 import type { MicrovmCommand } from "../microvm-driver.ts";

@@ -44,12 +44,12 @@ const SYSTEM = [
 ];
 /** In place of a machine's memory; V8 does not boot with much less. */
 const DATA_BYTES = 1024 * 1024 * 1024;
-const BUBBLEWRAP: string = "bwrap";
+/** Absolute, since commands are started with a `PATH` of their own. */
+const BUBBLEWRAP: string = spawnSync("sh", ["-c", "command -v bwrap"], { encoding: "utf8" }).stdout.trim();
 const WRITABLE = ["tmp", "var", "cem"];
 
 /** Whether commands can have a root of their own here. */
-export const canHoldSandboxes: boolean =
-  process.platform === "linux" && spawnSync(BUBBLEWRAP, ["--version"]).status === 0;
+export const canHoldSandboxes: boolean = process.platform === "linux" && BUBBLEWRAP !== "";
 
 /**
  * Speaks what `msb server` of 0.2 speaks, and runs each sandbox's commands as processes with a root of their own, in place

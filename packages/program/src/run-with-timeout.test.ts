@@ -1,0 +1,32 @@
+import { describe, expect, it } from "vitest";
+import { runWithTimeout, SyncTimeoutError } from "./run-with-timeout.ts";
+
+describe("runWithTimeout", () => {
+  it("returns what the task returns", () => {
+    expect(runWithTimeout(() => 42, 1_000)).toBe(42);
+  });
+
+  it("throws what the task throws", () => {
+    const error = new Error("mine");
+    expect(() =>
+      runWithTimeout(() => {
+        throw error;
+      }, 1_000),
+    ).toThrow(error);
+    expect(() =>
+      runWithTimeout(() => {
+        // oxlint-disable-next-line no-throw-literal, typescript/only-throw-error -- guest code may throw anything
+        throw null;
+      }, 1_000),
+    ).toThrow();
+  });
+
+  it("stops a task at its timeout", () => {
+    const endless = (): never => {
+      for (;;);
+    };
+    expect(() => runWithTimeout(endless, 20)).toThrow(SyncTimeoutError);
+    expect(() => runWithTimeout(endless, 20)).toThrow("The task was stopped after 20 ms.");
+    expect(runWithTimeout(() => "next", 1_000)).toBe("next");
+  });
+});
