@@ -5,14 +5,13 @@ import { describe, expect, it } from "vitest";
 /** The house, from the ground up. A package may depend only on packages of lower floors. */
 const FLOORS: readonly (readonly string[])[] = [
   ["@cem/core"],
-  ["@cem/text", "@cem/tokens"],
-  ["@cem/program", "@cem/config", "@cem/bridge"],
-  ["@cem/sandbox"],
+  ["@cem/text"],
+  ["@cem/program", "@cem/config"],
+  ["@cem/sandbox", "@cem/bridge"],
   [
     "@cem/discovery",
     "@cem/selector",
-    "@cem/codegen/rules",
-    "@cem/codegen/llm",
+    "@cem/codegen",
     "@cem/guardrails",
     "@cem/sandbox-deno",
     "@cem/tool-files",
@@ -21,6 +20,7 @@ const FLOORS: readonly (readonly string[])[] = [
     "@cem/type-check",
     "@cem/sandbox-msb",
   ],
+  ["@cem/mcp-tools"],
   ["@cem/agent"],
   ["@cem/mcp-server", "@cem/workflows"],
   ["code-execution-mcp"],

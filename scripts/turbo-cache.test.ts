@@ -118,7 +118,7 @@ describe("turbo's cache", () => {
       const concerned = withDependents(name);
       for (const task of TASKS) {
         const expected = packagesWith(task, [...known.keys()]).filter((one) => concerned.has(one));
-        expect(packagesWith(task, changed), task).toEqual(expected);
+        expect({ task, changed: packagesWith(task, changed) }).toEqual({ task, changed: expected });
       }
       expect(changed).toContain("//#lint");
     },

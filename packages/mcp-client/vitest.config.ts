@@ -1,5 +1,5 @@
 import { mergeConfig } from "vitest/config";
 import base from "../../vitest.base.ts";
 
-/** The files share their workers: no test changes a module, and loading the SDK for each file takes seconds. */
+/** The test files share their workers: loading the MCP SDK for each would take seconds. */
 export default mergeConfig(base, { test: { isolate: false } });

@@ -1,19 +1,29 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 
 const root = path.resolve(import.meta.dirname, "../../..");
 const TOKEN = "a-token-for-this-test-only";
 
+/** Starts the server. Its process and folder are gone after the test, also where the test fails. */
 function start(env: Record<string, string>) {
-  return spawn(process.execPath, ["--conditions=@cem/source", path.join(import.meta.dirname, "main.ts")], {
-    cwd: mkdtempSync(path.join(os.tmpdir(), "cem-server-app-")),
+  const cwd = mkdtempSync(path.join(os.tmpdir(), "cem-server-app-"));
+  const child = spawn(process.execPath, ["--conditions=@cem/source", path.join(import.meta.dirname, "main.ts")], {
+    cwd,
     env: { PATH: process.env["PATH"], SERVERS_DIR: path.join(root, "servers"), CEM_SERVER_PORT: "0", ...env },
     stdio: ["ignore", "ignore", "pipe"],
   });
+  onTestFinished(async () => {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill("SIGKILL");
+      await once(child, "close");
+    }
+    rmSync(cwd, { recursive: true, force: true });
+  });
+  return child;
 }
 
 describe("the server process", () => {
@@ -38,6 +48,6 @@ describe("the server process", () => {
     let log = "";
     child.stderr.setEncoding("utf8").on("data", (text: string) => (log += text));
     expect(await once(child, "close")).toEqual([1, null]);
-    expect(JSON.parse(log)).toMatchObject({ level: "fatal", code: "AUTH_REQUIRED" });
+    expect(JSON.parse(log)).toMatchObject({ level: "fatal", code: "ADDRESS_REFUSED" });
   });
 });

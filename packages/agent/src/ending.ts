@@ -13,8 +13,6 @@ import type {
 /** The part of a task's result that says how it ended. */
 export type Ending = Pick<TaskResult, "status" | "value" | "error">;
 
-type FailedOutcome = Extract<RunOutcome, { status: "failed" }>;
-
 /** Turns the outcome of a run into the ending of a task. */
 export function endingOf(outcome: RunOutcome): Ending {
   switch (outcome.status) {
@@ -65,16 +63,16 @@ function invalidCode(error: GuestError): Ending {
   return failure("CODE_INVALID", message, { ...error });
 }
 
-function exception({ error, toolCalls }: FailedOutcome): Ending {
+function exception({ error, toolCalls }: Extract<RunOutcome, { status: "failed" }>): Ending {
   const message = `${subjectOf(error)} threw ${error.name}: ${error.message}`;
   const toolError = uncaughtToolError(error, toolCalls);
   return failure("CODE_THREW", message, toolError === undefined ? { ...error } : { ...error, toolError });
 }
 
-/** The failure of a tool on the host that the code did not catch. */
-function uncaughtToolError({ message }: GuestError, calls: readonly ToolCallRecord[]): ErrorInfo | undefined {
-  const failures = calls.flatMap(({ error }) => error ?? []);
-  return failures.findLast((error) => error.message !== "" && message.includes(error.message));
+/** The failure of a host tool that the code did not catch. */
+function uncaughtToolError(error: GuestError, calls: readonly ToolCallRecord[]): ErrorInfo | undefined {
+  const failures = calls.flatMap((call) => call.error ?? []);
+  return failures.findLast(({ message }) => message !== "" && error.message.includes(message));
 }
 
 function subjectOf({ line }: GuestError): string {

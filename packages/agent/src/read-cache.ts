@@ -1,4 +1,5 @@
-import type { JsonValue, ToolCall, ToolDefinition, ToolInvoker, ToolResult } from "@cem/core";
+import type { ToolCall, ToolDefinition, ToolInvoker, ToolResult } from "@cem/core";
+import { stringify } from "safe-stable-stringify";
 
 const MAX_RESULTS = 200;
 const MAX_RESULT_CHARACTERS = 256 * 1024;
@@ -69,12 +70,7 @@ function toolKey(server: string, tool: string): string {
   return JSON.stringify([server, tool]);
 }
 
+/** The order of keys in arguments does not matter. */
 function callKey({ server, tool, args }: ToolCall): string {
-  return JSON.stringify([server, tool, args], (_, value: JsonValue) => sorted(value));
-}
-
-/** The order of an object's keys says nothing. */
-function sorted(value: JsonValue): JsonValue {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return stringify([server, tool, args]);
 }

@@ -5,7 +5,11 @@ import { getPath, setPath } from "./layer.ts";
 import type { Config, configSchema } from "./schema.ts";
 import { SETTINGS } from "./settings.ts";
 
-/** Makes every path absolute. `base` is the folder that a setting's relative paths start from. */
+/**
+ * Makes every path in a configuration absolute.
+ *
+ * @param base - Returns the folder that the relative paths of a setting start from.
+ */
 export function withAbsolutePaths(
   values: z.output<typeof configSchema>,
   base: (path: string) => string,
@@ -18,7 +22,7 @@ export function withAbsolutePaths(
   for (const mount of values.execution.mountDirectories) mount.host = absolute(mount.host, mountsBase);
   const serversBase = base("mcp_servers");
   for (const server of values.mcpServers) {
-    // What a variable gives may be absolute already.
+    // A variable may stand for an absolute path.
     if (server.connectionType === "stdio" && server.cwd?.startsWith("${") === false)
       server.cwd = absolute(server.cwd, serversBase);
   }
@@ -29,7 +33,7 @@ export function withAbsolutePaths(
   };
 }
 
-/** Resolves against a folder; `~` is the user's home. */
+/** Resolves a path against a folder; `~` is the user's home folder. */
 function absolute(path: string, base: string): string {
   const expanded = /^~(?=$|[\\/])/.test(path) ? homedir() + path.slice(1) : path;
   return resolve(base, expanded);

@@ -1,22 +1,23 @@
 import { z } from "zod";
 import type { Located, LocatedEntry } from "./located.ts";
 import { plainValue } from "./located.ts";
-import { emptyLayer, type Layer, type Origin, type SettingOrigin, placeKey, problemAt } from "./layer.ts";
+import { emptyLayer, type Layer, type Origin, type SettingOrigin, originKey, problemAt } from "./layer.ts";
 import { dottedPath } from "./names.ts";
 import { nearest } from "@cem/text";
 import { properties, schemaFor, unwrap } from "./schema-shape.ts";
-import { shown } from "./problem.ts";
+import { formatValue } from "./problem.ts";
 import { SETTINGS } from "./settings.ts";
 import { VARIABLES } from "./variables.ts";
 
 interface BindOptions {
-  /** How keys are written: `snake` in YAML, `camel` in programs. */
+  /** The form of the keys: `snake` in YAML, `camel` in programs. */
   style: "snake" | "camel";
-  /** The origin of a value on this line. */
+  /** Returns the origin of a value on a line. */
   origin: (line: number | undefined) => Origin;
 }
 
-interface Spot {
+/** The path of a value, by its names in TypeScript and as written. */
+interface KeyPath {
   /** Names as in TypeScript. */
   keys: (string | number)[];
   /** Names as written. */
@@ -25,10 +26,10 @@ interface Spot {
 
 const YES = new Set(["yes", "on", "y"]);
 const NO = new Set(["no", "off", "n"]);
-/** The ecosystem's name for `mcp_servers`. */
+/** The name that other MCP hosts use for `mcp_servers`. */
 const MCP_SERVERS_ALIAS = "mcpServers";
 
-/** Matches what was written with the schema: names become TypeScript's, unknown ones become problems. */
+/** Matches what was written with the schema: keys get their TypeScript names, unknown keys become problems. */
 export function bind(located: Located, schema: z.ZodObject, options: BindOptions): Layer {
   const layer = emptyLayer();
   const values = new Binder(options, layer).bind(located, schema, { keys: [], written: [] });
@@ -45,104 +46,105 @@ class Binder {
     this.#layer = layer;
   }
 
-  bind(located: Located, schema: z.ZodType, spot: Spot): unknown {
+  bind(located: Located, schema: z.ZodType, keyPath: KeyPath): unknown {
     const target = schemaFor(schema, located.kind);
     if (located.kind === "scalar") return scalar(located, target);
     if (located.kind === "list") {
       if (!(target instanceof z.ZodArray)) return plainValue(located);
       return located.items.map((item, index) => {
-        const inside = { keys: [...spot.keys, index], written: [...spot.written, index] };
-        this.#place(inside, item.position);
+        const inside = { keys: [...keyPath.keys, index], written: [...keyPath.written, index] };
+        this.#recordOrigin(inside, item.position);
         return this.bind(item, target.element as z.ZodType, inside);
       });
     }
-    if (target instanceof z.ZodObject) return this.#object(located.entries, target, spot);
+    if (target instanceof z.ZodObject) return this.#object(located.entries, target, keyPath);
     if (target instanceof z.ZodRecord)
-      return this.#record(located.entries, target.valueType as z.ZodType, spot);
+      return this.#record(located.entries, target.valueType as z.ZodType, keyPath);
     return plainValue(located);
   }
 
-  #object(entries: LocatedEntry[], schema: z.ZodObject, spot: Spot): Record<string, unknown> {
+  #object(entries: LocatedEntry[], schema: z.ZodObject, keyPath: KeyPath): Record<string, unknown> {
     const values: Record<string, unknown> = {};
     const known = properties(schema, this.#options.style);
-    const servers = spot.keys.length === 0 ? known.get("mcp_servers") : undefined;
+    const servers = keyPath.keys.length === 0 ? known.get("mcp_servers") : undefined;
     if (servers !== undefined) known.set(MCP_SERVERS_ALIAS, servers);
     for (const entry of entries) {
       const found = known.get(entry.key);
-      const written = [...spot.written, entry.key];
+      const written = [...keyPath.written, entry.key];
       if (found === undefined) {
-        this.#unknown(entry, [...known.keys()], { keys: spot.keys, written });
+        this.#unknown(entry, [...known.keys()], { keys: keyPath.keys, written });
         continue;
       }
       const [key, child] = found;
-      const inside = { keys: [...spot.keys, key], written };
+      const inside = { keys: [...keyPath.keys, key], written };
       if (Object.hasOwn(values, key)) {
         this.#problem(inside, entry, "is the same setting as mcp_servers; give one of them.");
         continue;
       }
-      this.#place(inside, positionOf(entry));
-      const value = isNothing(entry.value) ? undefined : this.bind(entry.value, child, inside);
+      this.#recordOrigin(inside, positionOf(entry));
+      const value = isUnset(entry.value) ? undefined : this.bind(entry.value, child, inside);
       if (value !== undefined) values[key] = value;
     }
     return values;
   }
 
-  #record(entries: LocatedEntry[], valueType: z.ZodType, spot: Spot): Record<string, unknown> {
+  #record(entries: LocatedEntry[], valueType: z.ZodType, keyPath: KeyPath): Record<string, unknown> {
     const values: Record<string, unknown> = {};
     for (const entry of entries) {
-      const inside = { keys: [...spot.keys, entry.key], written: [...spot.written, entry.key] };
+      const inside = { keys: [...keyPath.keys, entry.key], written: [...keyPath.written, entry.key] };
       if (entry.key === "__proto__") {
         this.#problem(inside, entry, "can't be a name.");
         continue;
       }
-      this.#place(inside, positionOf(entry));
+      this.#recordOrigin(inside, positionOf(entry));
       values[entry.key] = this.bind(entry.value, valueType, inside);
     }
     return values;
   }
 
-  #unknown(entry: LocatedEntry, siblings: string[], spot: Spot): void {
-    const name = entry.key === "" ? '""' : shown(entry.key).slice(1, -1);
-    const path = dottedPath([...spot.written.slice(0, -1), name]);
+  #unknown(entry: LocatedEntry, siblings: string[], keyPath: KeyPath): void {
+    const name = entry.key === "" ? '""' : formatValue(entry.key).slice(1, -1);
+    const path = dottedPath([...keyPath.written.slice(0, -1), name]);
     const variable = VARIABLES.find((candidate) => candidate.name === entry.key);
     const [near] = nearest(entry.key, siblings);
-    const elsewhere = spot.keys.length < 2 ? sameNameElsewhere(entry.key, this.#options.style) : undefined;
+    const elsewhere = keyPath.keys.length < 2 ? sameNameElsewhere(entry.key, this.#options.style) : undefined;
     const suggestion =
-      variable?.path ?? (near === undefined ? elsewhere : dottedPath([...spot.written.slice(0, -1), near]));
+      variable?.path ??
+      (near === undefined ? elsewhere : dottedPath([...keyPath.written.slice(0, -1), near]));
     const hint =
       suggestion === undefined
         ? `Settings here: ${siblings.filter((sibling) => sibling !== MCP_SERVERS_ALIAS || this.#options.style === "camel").join(", ")}.`
         : variable === undefined
           ? `Did you mean  ${suggestion} ?`
           : `As an environment variable it sets  ${suggestion} .`;
-    this.#problem({ ...spot, written: [path] }, entry, `is not a setting. ${hint}`, suggestion);
+    this.#problem({ ...keyPath, written: [path] }, entry, `is not a setting. ${hint}`, suggestion);
   }
 
-  #problem(spot: Spot, entry: LocatedEntry, message: string, suggestion?: string): void {
-    const place = this.#placeAt(spot, positionOf(entry));
-    this.#layer.problems.push(problemAt(place, message, suggestion === undefined ? {} : { suggestion }));
+  #problem(keyPath: KeyPath, entry: LocatedEntry, message: string, suggestion?: string): void {
+    const settingOrigin = this.#originAt(keyPath, positionOf(entry));
+    this.#layer.problems.push(problemAt(settingOrigin, message, { suggestion }));
   }
 
-  #place(spot: Spot, position: SettingOrigin["position"]): void {
-    this.#layer.places.set(placeKey(spot.keys), this.#placeAt(spot, position));
+  #recordOrigin(keyPath: KeyPath, position: SettingOrigin["position"]): void {
+    this.#layer.origins.set(originKey(keyPath.keys), this.#originAt(keyPath, position));
   }
 
-  #placeAt(spot: Spot, position: SettingOrigin["position"]): SettingOrigin {
+  #originAt(keyPath: KeyPath, position: SettingOrigin["position"]): SettingOrigin {
     const origin = this.#options.origin(position?.line);
-    return { path: dottedPath(spot.written), origin, ...(position === undefined ? {} : { position }) };
+    return { path: dottedPath(keyPath.written), origin, position };
   }
 }
 
-/** The value's own place when it stands on one line with its key, else the key's. */
+/** The position of the key, or of the value where the key has none. */
 function positionOf({ keyPosition, value }: LocatedEntry): SettingOrigin["position"] {
   return keyPosition ?? value.position;
 }
 
-function isNothing(located: Located): boolean {
+function isUnset(located: Located): boolean {
   return located.kind === "scalar" && (located.value === null || located.value === undefined);
 }
 
-/** Plain YAML words as the setting means them: `yes` for a switch, `8080` or `1.0` for a text. */
+/** Converts an unquoted YAML scalar to what the setting takes: `yes` to a boolean, `8080` or `1.0` to text. */
 function scalar({ value, source }: Located & { kind: "scalar" }, schema: z.ZodType): unknown {
   if (source === undefined) return value;
   const inner = unwrap(schema);
@@ -154,6 +156,7 @@ function scalar({ value, source }: Located & { kind: "scalar" }, schema: z.ZodTy
   return takesText && (typeof value === "number" || typeof value === "boolean") ? source : value;
 }
 
+/** The path of a setting in another section that has this name. */
 function sameNameElsewhere(key: string, style: BindOptions["style"]): string | undefined {
   const found = SETTINGS.find(
     ({ path, keys }) => (style === "snake" ? path.split(".") : keys).at(-1) === key,

@@ -1,64 +1,69 @@
-import { getPath, type Layer, type SettingOrigin, placeKey, problemAt } from "./layer.ts";
+import { getPath, type Layer, type SettingOrigin, originKey, problemAt } from "./layer.ts";
 import { nearest } from "@cem/text";
-import { type ConfigProblem, shown } from "./problem.ts";
+import { type ConfigProblem, formatValue } from "./problem.ts";
 import { configSchema } from "./schema.ts";
-import { allowedOf, holdsSecret, outlineOf, schemaFor, unwrap } from "./schema-shape.ts";
+import { allowedOf, holdsSecret, nodeKindOf, schemaFor, unwrap } from "./schema-shape.ts";
 import { z } from "zod";
 
 type Issue = z.core.$ZodIssue;
 
-const UNKNOWN_PLACE: SettingOrigin = { path: "", origin: { from: "argument", label: "argument" } };
+const UNKNOWN_ORIGIN: SettingOrigin = { path: "", origin: { from: "argument", label: "argument" } };
 
-/** All that is wrong with the values of one layer. */
-export function check(layer: Layer): ConfigProblem[] {
+/** Validates the values of one layer against the schema. */
+export function checkLayer(layer: Layer): ConfigProblem[] {
   const parsed = configSchema.safeParse(layer.values);
   if (parsed.success) return [];
-  return parsed.error.issues.flatMap((issue) => flatten(issue)).map((issue) => toProblem(issue, layer));
+  return parsed.error.issues.flatMap((issue) => flattenUnion(issue)).map((issue) => toProblem(issue, layer));
 }
 
-/** Of a union, the complaints of the option that the value was probably meant for. */
-function flatten(issue: Issue): Issue[] {
+/** Replaces the issue of a union by the issues of the option that the value was probably meant for. */
+function flattenUnion(issue: Issue): Issue[] {
   if (issue.code !== "invalid_union") return [issue];
   const meant = issue.errors.find(
     (option) => !option.some(({ path, code }) => path.length === 0 && code === "invalid_type"),
   );
   if (meant === undefined) return [issue];
-  return meant.flatMap((inner) => flatten({ ...inner, path: [...issue.path, ...inner.path] }));
+  return meant.flatMap((inner) => flattenUnion({ ...inner, path: [...issue.path, ...inner.path] }));
 }
 
 function toProblem(issue: Issue, layer: Layer): ConfigProblem {
   const value = getPath(layer.values, issue.path);
-  const place = placeOf(issue.path, layer);
+  const settingOrigin = originOf(issue.path, layer);
   if (issue.code === "custom" && issue.message !== "Invalid input")
-    return problemAt(place, `${issue.message}.`);
+    return problemAt(settingOrigin, `${issue.message}.`);
   const schema = schemaAt(issue.path, layer.values);
-  if (value === undefined) return problemAt(place, `is missing. It takes ${allowedOf(schema)}.`);
+  if (value === undefined) return problemAt(settingOrigin, `is missing. It takes ${allowedOf(schema)}.`);
   const allowed = allowedOf(schema);
   const inner = unwrap(schema);
-  const hidden = holdsSecret(schema) || outlineOf(inner) !== "scalar";
+  const hidden = holdsSecret(schema) || nodeKindOf(inner) !== "scalar";
   const suggestion =
     inner instanceof z.ZodEnum && typeof value === "string"
       ? nearest(value, inner.options.map(String))[0]
       : undefined;
   const hint = suggestion === undefined ? "" : ` Did you mean ${suggestion}?`;
-  return problemAt(place, `is ${hidden ? kindOf(value) : shown(value)}. Allowed: ${allowed}.${hint}`, {
-    allowed,
-    ...(hidden ? {} : { value: shown(value) }),
-    ...(suggestion === undefined ? {} : { suggestion }),
-  });
+  return problemAt(
+    settingOrigin,
+    `is ${hidden ? describeKind(value) : formatValue(value)}. Allowed: ${allowed}.${hint}`,
+    {
+      allowed,
+      value: hidden ? undefined : formatValue(value),
+      suggestion,
+    },
+  );
 }
 
-/** The place of the value, or of the nearest thing around it that has one. */
-function placeOf(path: readonly PropertyKey[], layer: Layer): SettingOrigin {
+/** The origin of a value, or of the nearest value around it that has one. */
+function originOf(path: readonly PropertyKey[], layer: Layer): SettingOrigin {
   for (let length = path.length; length > 0; length -= 1) {
-    const place = layer.places.get(placeKey(path.slice(0, length)));
-    if (place === undefined) continue;
+    const nearestOrigin = layer.origins.get(originKey(path.slice(0, length)));
+    if (nearestOrigin === undefined) continue;
     const rest = path.slice(length).map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`));
-    return { ...place, path: place.path + rest.join("") };
+    return { ...nearestOrigin, path: nearestOrigin.path + rest.join("") };
   }
-  return UNKNOWN_PLACE;
+  return UNKNOWN_ORIGIN;
 }
 
+/** The schema of the value at a path. */
 function schemaAt(path: readonly PropertyKey[], values: unknown): z.ZodType {
   let schema: z.ZodType = configSchema;
   for (const [index, key] of path.entries()) {
@@ -72,7 +77,8 @@ function schemaAt(path: readonly PropertyKey[], values: unknown): z.ZodType {
   return schema;
 }
 
-function kindOf(value: unknown): string {
+/** Describes a value without showing it. */
+function describeKind(value: unknown): string {
   if (value === null) return "empty";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object") return "a mapping";

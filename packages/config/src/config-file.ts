@@ -8,7 +8,7 @@ import { configInvalid } from "./problem.ts";
 import { configSchema } from "./schema.ts";
 import type { Variables } from "./variables.ts";
 
-/** No configuration is larger; what is larger is something else. */
+/** A larger file is no configuration. */
 const MAX_FILE_KB = 1024;
 const FILE_NAMES = ["config.yaml", "config.yml"] as const;
 
@@ -24,16 +24,16 @@ export async function findConfigFile(
   const [file] = found;
   const warnings =
     found.length > 1 ? [`${FILE_NAMES[1]}  is not read: ${FILE_NAMES[0]} is there too and wins.`] : [];
-  return file === undefined ? { warnings } : { file, warnings };
+  return { file, warnings };
 }
 
-/** @throws CemError `CONFIG_NOT_FOUND`, or `CONFIG_INVALID` when it can't be read as a file. */
+/**
+ * Reads a configuration file.
+ *
+ * @throws CemError `CONFIG_NOT_FOUND`, or `CONFIG_INVALID` when it can't be read or is not a mapping in YAML.
+ */
 export async function readConfigFile(
-  {
-    file,
-    namedBy,
-    ofFolder = false,
-  }: { file: string; namedBy?: string | undefined; ofFolder?: boolean | undefined },
+  { file, namedBy, ofFolder }: { file: string; namedBy?: string | undefined; ofFolder?: boolean | undefined },
   signal?: AbortSignal,
 ): Promise<Layer> {
   const name = basename(file);
@@ -41,8 +41,8 @@ export async function readConfigFile(
     from: "file",
     label: line === undefined ? name : `${name}:${line}`,
     file,
-    ...(line === undefined ? {} : { line }),
-    ...(ofFolder && { ofFolder }),
+    line,
+    ofFolder,
   });
   const invalid = (message: string): CemError =>
     configInvalid([problemAt({ path: "", origin: origin() }, message)]);
@@ -52,8 +52,8 @@ export async function readConfigFile(
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code;
     if (code === "ENOENT" || code === "ENOTDIR") {
-      const message = `${file}  does not exist${namedBy === undefined ? "" : `; it was named by ${namedBy}`}. Make one with  cem init , or name another.`;
-      throw new CemError("CONFIG_NOT_FOUND", message, { details: { file }, cause });
+      const message = `${file}  does not exist${namedBy === undefined ? "" : `; it was named by ${namedBy}`}.`;
+      throw new CemError("CONFIG_NOT_FOUND", message, { details: { file, namedBy }, cause });
     }
     if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") throw invalid("is not text in UTF-8.");
     if (code === undefined || signal?.aborted === true) throw cause;
@@ -70,7 +70,7 @@ export async function readConfigFile(
           {
             path: "",
             origin: origin(line),
-            ...(line === undefined || column === undefined ? {} : { position: { line, column } }),
+            position: line === undefined || column === undefined ? undefined : { line, column },
           },
           `${message}.`,
         ),
@@ -83,7 +83,7 @@ export async function readConfigFile(
   return bind(value, configSchema, { style: "snake", origin });
 }
 
-/** Reads a `.env` file. One that is missing, or is no file, sets nothing. */
+/** Reads a `.env` file. One that is missing or not a regular file sets nothing. */
 export async function readEnvFile(
   file: string,
   signal?: AbortSignal,
@@ -108,7 +108,7 @@ async function isFile(file: string): Promise<boolean> {
   return found?.isFile() === true;
 }
 
-/** The text of a file, or `undefined` when it is too large or no file. */
+/** Reads a file as UTF-8; `undefined` when it is too large or not a regular file. */
 async function readSmallFile(file: string, signal?: AbortSignal): Promise<string | undefined> {
   signal?.throwIfAborted();
   const found = await stat(file);

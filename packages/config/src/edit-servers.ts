@@ -3,23 +3,24 @@ import { CemError } from "@cem/core";
 
 const KEYS = ["mcp_servers", "mcpServers"];
 
-/** A server as it stands in config.yaml. */
+/** The entry of a server in config.yaml. */
 export type ServerEntry = Readonly<Record<string, unknown>>;
 
 /**
- * Adds an MCP server to the text of a config.yaml, in the form that the others there have. Comments and everything
- * else stay.
+ * Adds an MCP server to the text of a config.yaml, as a list item or mapping entry like the servers already there.
+ * Comments and all other settings are kept.
  *
- * @throws CemError `SERVER_EXISTS`, or `CONFIG_INVALID` for a text that can't be edited.
+ * @returns the new text.
+ * @throws CemError `SERVER_EXISTS`, or `CONFIG_INVALID` for a text that is not a mapping in YAML.
  */
 export function addServer(yaml: string, name: string, entry: ServerEntry): string {
   const document = parse(yaml);
   const { key, servers } = find(document);
   if (isSeq(servers) && servers.items.length > 0) {
-    if (indexIn(servers, name) !== -1) throw exists(name);
+    if (indexIn(servers, name) !== -1) throw serverExists(name);
     servers.add(document.createNode({ name, ...entry }));
   } else if (isMap(servers) && servers.items.length > 0) {
-    if (servers.has(name)) throw exists(name);
+    if (servers.has(name)) throw serverExists(name);
     servers.set(document.createNode(name), document.createNode(entry));
   } else {
     const map = document.createNode({ [name]: entry });
@@ -30,9 +31,10 @@ export function addServer(yaml: string, name: string, entry: ServerEntry): strin
 }
 
 /**
- * Removes an MCP server from the text of a config.yaml.
+ * Removes an MCP server from the text of a config.yaml. Comments and all other settings are kept.
  *
  * @returns the new text, or `undefined` when the server is not in it.
+ * @throws CemError `CONFIG_INVALID` for a text that is not a mapping in YAML.
  */
 export function removeServer(yaml: string, name: string): string | undefined {
   const document = parse(yaml);
@@ -51,7 +53,7 @@ function parse(yaml: string): Document {
   const [error] = document.errors;
   const isEditable = error === undefined && (document.contents === null || isMap(document.contents));
   if (isEditable) return document;
-  // The parser's own messages can quote the file, and so a secret.
+  // The parser's own messages are not shown: they can quote the file, which may hold a secret.
   const why = error === undefined ? "is not a mapping of settings" : `is not valid YAML (${error.code})`;
   throw new CemError("CONFIG_INVALID", `The configuration ${why}, so it can't be edited.`);
 }
@@ -70,10 +72,6 @@ function print(document: Document): string {
   return document.toString({ lineWidth: 0 });
 }
 
-function exists(name: string): CemError {
-  return new CemError(
-    "SERVER_EXISTS",
-    `There is a server "${name}" already. Take another name, or remove it first:  cem remove ${name}`,
-    { details: { server: name } },
-  );
+function serverExists(name: string): CemError {
+  return new CemError("SERVER_EXISTS", `There is a server "${name}" already.`, { details: { server: name } });
 }

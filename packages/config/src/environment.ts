@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { emptyLayer, type Layer, type Origin, placeKey, problemAt, setPath } from "./layer.ts";
+import { emptyLayer, type Layer, type Origin, originKey, problemAt, setPath } from "./layer.ts";
 import { type Provider, PROVIDER_KEYS } from "./provider.ts";
 import { configSchema } from "./schema.ts";
 import { unwrap } from "./schema-shape.ts";
@@ -13,13 +13,13 @@ const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 export interface EnvironmentSource {
   from: "environment" | ".env";
   variables: Variables;
-  /** See {@link Origin.ofFolder}. */
+  /** Whether the variables come from a file of the working folder that the user did not name. */
   ofFolder?: boolean | undefined;
 }
 
-/** Reads the variables that are settings. Of the keys of providers, the one of the provider in use. */
+/** Reads the variables that set settings. Of the API keys, only the one of the chosen provider is read. */
 export function environmentLayer(
-  { from, variables, ofFolder = false }: EnvironmentSource,
+  { from, variables, ofFolder }: EnvironmentSource,
   provider: Provider,
 ): { layer: Layer; warnings: string[] } {
   const layer = emptyLayer();
@@ -28,13 +28,13 @@ export function environmentLayer(
     from,
     label: `${from} ${variable}`,
     variable,
-    ...(ofFolder && { ofFolder }),
+    ofFolder,
   });
   const taken = new Map<string, { name: string; value: string }>();
   if (provider.deducedFrom === from) {
     const origin = originOf(provider.variable);
     setPath(layer.values, PROVIDER_KEYS, provider.name);
-    layer.places.set(placeKey(PROVIDER_KEYS), { path: "llm.provider", origin });
+    layer.origins.set(originKey(PROVIDER_KEYS), { path: "llm.provider", origin });
   }
   for (const { name, path, provider: only } of VARIABLES) {
     const value = variableValue(variables, name);
@@ -48,18 +48,18 @@ export function environmentLayer(
       continue;
     }
     taken.set(path, { name, value });
-    const place = { path, origin: originOf(name) };
-    layer.places.set(placeKey(setting.keys), place);
+    const settingOrigin = { path, origin: originOf(name) };
+    layer.origins.set(originKey(setting.keys), settingOrigin);
     const coerced = coerce(value, schemaOf(setting.keys));
     if (coerced === undefined) {
       const message = `is ${JSON.stringify(value.slice(0, 60))}. Allowed: ${setting.allowed}.`;
-      layer.problems.push(problemAt(place, message, { value, allowed: setting.allowed }));
+      layer.problems.push(problemAt(settingOrigin, message, { value, allowed: setting.allowed }));
     } else setPath(layer.values, setting.keys, coerced);
   }
   return { layer, warnings };
 }
 
-/** Environment values are texts; the setting says what they mean. `undefined`: they don't mean that. */
+/** Converts the text of a variable to the type of its setting; `undefined` when that is not possible. */
 function coerce(value: string, schema: z.ZodType): unknown {
   if (schema instanceof z.ZodBoolean) {
     const word = value.toLowerCase();

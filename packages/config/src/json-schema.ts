@@ -11,10 +11,10 @@ type Node = {
   type?: unknown;
 };
 
-/** The JSON Schema (draft 7, which editors know best) of config.yaml. */
+/** The JSON Schema of config.yaml, in draft 7, which editors support best. */
 export function configJsonSchema(): Record<string, unknown> {
   const generated = z.toJSONSchema(configSchema, { io: "input", target: "draft-7", unrepresentable: "any" });
-  const root = asWritten(generated as Node);
+  const root = toYamlNames(generated as Node);
   const properties = { ...root.properties };
   const servers = properties["mcp_servers"];
   if (servers !== undefined)
@@ -28,8 +28,8 @@ export function configJsonSchema(): Record<string, unknown> {
   };
 }
 
-/** Names as YAML has them, and empty sections allowed, at every depth. */
-function asWritten(node: Node): Node {
+/** Renames properties to their names in YAML and allows empty sections, at every depth. */
+function toYamlNames(node: Node): Node {
   const copy: Node = Object.fromEntries(
     Object.entries(node).map(([keyword, value]) => [
       keyword,
@@ -41,7 +41,7 @@ function asWritten(node: Node): Node {
   copy.properties = Object.fromEntries(
     Object.entries(copy.properties).map(([key, child]) => {
       const name = toSnakeCase(key);
-      return [name, copy.required?.includes(name) === true ? child : orNothing(child)];
+      return [name, copy.required?.includes(name) === true ? child : nullable(child)];
     }),
   );
   return copy;
@@ -49,11 +49,11 @@ function asWritten(node: Node): Node {
 
 function mapNodes(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(mapNodes);
-  return typeof value === "object" && value !== null ? asWritten(value as Node) : value;
+  return typeof value === "object" && value !== null ? toYamlNames(value as Node) : value;
 }
 
-/** A key with nothing behind it counts as unset. */
-function orNothing(node: Node): Node {
+/** Allows null where a key without a value counts as unset. */
+function nullable(node: Node): Node {
   const { default: standard, ...rest } = node;
   const isSection = node.properties !== undefined;
   const kept = isSection ? rest : node;

@@ -1,38 +1,43 @@
 import type { Position } from "./located.ts";
 import type { ConfigProblem } from "./problem.ts";
 
-/** Where a value came from. */
+/** The source that a value came from. */
 export interface Origin {
   from: "default" | "file" | "environment" | ".env" | "argument";
-  /** For people: `default`, `config.yaml:12`, `environment LLM_MODEL`, `.env LLM_MODEL`, `argument`. */
+  /** A short text for people: `default`, `config.yaml:12`, `environment LLM_MODEL`, `.env LLM_MODEL`, `argument`. */
   label: string;
-  /** Absolute path of config.yaml. */
+  /** Absolute path of the configuration file. */
   file?: string | undefined;
+  /** The 1-based line in the file. */
   line?: number | undefined;
+  /** The name of the environment variable. */
   variable?: string | undefined;
-  /** It stands in a file of the working folder that nobody named, and so may be a stranger's. */
-  ofFolder?: true | undefined;
+  /** Whether it comes from a file of the working folder that the user did not name, and so can't be trusted. */
+  ofFolder?: boolean | undefined;
 }
 
-/** Where in its source a value stands, and what it is called there. */
+/** The origin of one value, with its path and position there. */
 export interface SettingOrigin {
+  /** The path as written: `execution.sandbox_type` in YAML, `execution.sandboxType` in arguments. */
   path: string;
   origin: Origin;
   position?: Position | undefined;
 }
 
-/** Values from one source, under their TypeScript names, not checked yet. */
+/** The values of one source by their TypeScript names, not validated yet. */
 export interface Layer {
   values: Record<string, unknown>;
-  /** By {@link placeKey}. */
-  places: Map<string, SettingOrigin>;
+  /** The origins of the values, by the {@link originKey} of their path. */
+  origins: Map<string, SettingOrigin>;
   problems: ConfigProblem[];
 }
 
-export function placeKey(path: readonly PropertyKey[]): string {
+/** The key of a path in {@link Layer.origins}. */
+export function originKey(path: readonly PropertyKey[]): string {
   return JSON.stringify(path.map(String));
 }
 
+/** Reads the value at a path; `undefined` where there is none. */
 export function getPath(values: unknown, keys: readonly PropertyKey[]): unknown {
   let value = values;
   for (const key of keys) {
@@ -42,6 +47,7 @@ export function getPath(values: unknown, keys: readonly PropertyKey[]): unknown 
   return value;
 }
 
+/** Sets the value at a path and creates the objects on the way. */
 export function setPath(values: Record<string, unknown>, keys: readonly string[], value: unknown): void {
   const [key = "", ...rest] = keys;
   if (rest.length === 0) {
@@ -52,21 +58,22 @@ export function setPath(values: Record<string, unknown>, keys: readonly string[]
   setPath(values[key] as Record<string, unknown>, rest, value);
 }
 
+/** Creates a problem of the value at an origin. */
 export function problemAt(
-  place: SettingOrigin,
+  settingOrigin: SettingOrigin,
   message: string,
   more: Partial<ConfigProblem> = {},
 ): ConfigProblem {
-  const { origin, path, position } = place;
+  const { origin, path, position } = settingOrigin;
   return {
     origin: origin.label,
     path,
     message,
-    ...(origin.file === undefined ? {} : { file: origin.file }),
-    ...(origin.variable === undefined ? {} : { variable: origin.variable }),
+    file: origin.file,
+    variable: origin.variable,
     ...position,
     ...more,
   };
 }
 
-export const emptyLayer = (): Layer => ({ values: {}, places: new Map(), problems: [] });
+export const emptyLayer = (): Layer => ({ values: {}, origins: new Map(), problems: [] });

@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { withAbsolutePaths } from "./absolute-paths.ts";
 import { bind } from "./bind.ts";
-import { check } from "./check.ts";
+import { checkLayer } from "./check.ts";
 import { findConfigFile, readConfigFile, readEnvFile } from "./config-file.ts";
 import { environmentLayer, type EnvironmentSource } from "./environment.ts";
 import { emptyLayer, type Origin } from "./layer.ts";
@@ -9,43 +9,62 @@ import { locate } from "./located.ts";
 import { configInvalid, type ConfigProblem } from "./problem.ts";
 import { mergeLayers } from "./merge.ts";
 import { chooseProvider } from "./provider.ts";
-import { shyConfig } from "./redact.ts";
+import { redactWhenPrinted } from "./redact.ts";
 import { type Config, type ConfigInput, configSchema } from "./schema.ts";
-import { straySecrets, trustsFolder } from "./trust.ts";
+import { checkSecretDestinations, isFolderTrusted } from "./trust.ts";
 import { FILE_VARIABLE, type Variables, variableValue } from "./variables.ts";
 
 export interface LoadConfigOptions {
-  /** Where config.yaml and .env are looked for. Default: the process's own. */
+  /**
+   * The folder in which config.yaml and .env are looked for.
+   *
+   * @defaultValue the working directory of the process
+   */
   cwd?: string | undefined;
-  /** The configuration file; it has to exist. `false`: none. Default: `CEM_CONFIG`, else config.yaml or config.yml in `cwd`. */
+  /**
+   * The configuration file, which must exist, or `false` for none.
+   *
+   * @defaultValue the file in `CEM_CONFIG`, else config.yaml or config.yml in `cwd` if there is one
+   */
   file?: string | false | undefined;
-  /** Default: `process.env`. */
+  /**
+   * The environment variables.
+   *
+   * @defaultValue `process.env`
+   */
   env?: Variables | undefined;
-  /** `false`: none. Default: `.env` in `cwd`. */
+  /**
+   * The file of environment variables, or `false` for none.
+   *
+   * @defaultValue `.env` in `cwd` if there is one
+   */
   envFile?: string | false | undefined;
-  /** What the caller says wins over all else. */
+  /** Settings that take precedence over all other sources. */
   overrides?: ConfigInput | undefined;
   signal?: AbortSignal | undefined;
 }
 
 export interface LoadedConfig {
   config: Config;
-  /** By the path of the setting: `origins["execution.sandbox_type"]`. Has every setting. */
+  /** The origin of every setting by its path: `origins["execution.sandbox_type"]`. */
   origins: Record<string, Origin>;
   /** Absolute path of the configuration file that was read. */
   file: string | undefined;
+  /** What was ignored and why, one sentence each. */
   warnings: string[];
-  /** Looks up a variable in the environment and `.env`, as the configuration did. */
+  /** Looks up a variable in the environment and then in `.env`. */
   variable: (name: string) => string | undefined;
 }
 
 /**
- * Loads the configuration: defaults, then config.yaml, then `.env`, then the environment, then `overrides`.
+ * Loads the configuration from the defaults, config.yaml, `.env`, the environment and `overrides`; later sources take
+ * precedence.
  *
- * A key of the user's own is not sent where files of the folder say, unless `CEM_TRUST_FOLDER` in `env` allows it.
+ * A URL from the folder's own files that would receive a key of the user is refused, unless `CEM_TRUST_FOLDER` in `env`
+ * trusts the folder.
  *
- * @throws CemError `CONFIG_INVALID` with everything that is wrong in `details.problems`; `CONFIG_NOT_FOUND` when a
- * file that was named does not exist.
+ * @throws CemError `CONFIG_INVALID` with all problems in `details.problems`; `CONFIG_NOT_FOUND` when a named file does
+ * not exist.
  */
 export async function loadConfig(options: LoadConfigOptions = {}): Promise<LoadedConfig> {
   const { env = process.env, overrides = {}, signal } = options;
@@ -68,18 +87,18 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   const provider = chooseProvider([fileLayer, argumentLayer], sources);
   const environment = sources.map((source) => environmentLayer(source, provider));
   const layers = [fileLayer, ...environment.map(({ layer }) => layer), argumentLayer];
-  const problems = layers.flatMap((layer) => inOrder([...layer.problems, ...check(layer)]));
+  const problems = layers.flatMap((layer) => sortByPosition([...layer.problems, ...checkLayer(layer)]));
   if (problems.length > 0) throw configInvalid(problems);
   const { values, origins } = mergeLayers(layers);
   const config = withAbsolutePaths(configSchema.parse(values), (path) => {
     const file = origins[path]?.file;
     return file === undefined ? cwd : dirname(file);
   });
-  const strayed = trustsFolder(cwd, env) ? [] : straySecrets(config, origins, cwd);
-  if (strayed.length > 0) throw configInvalid(strayed);
+  const leaks = isFolderTrusted(cwd, env) ? [] : checkSecretDestinations(config, origins, cwd);
+  if (leaks.length > 0) throw configInvalid(leaks);
   const warnings = [found, dotenv, ...environment].flatMap((source) => source.warnings);
   return {
-    config: shyConfig(config),
+    config: redactWhenPrinted(config),
     origins,
     file: found.file,
     warnings,
@@ -89,9 +108,9 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
 
 interface ChosenFile {
   file?: string | undefined;
-  /** Who named it, for the error when it is missing. */
+  /** The variable that named it, for the error when it does not exist. */
   namedBy?: string | undefined;
-  /** It was found, not named by the user. */
+  /** Whether it was found in the folder and not named by the user. */
   ofFolder?: boolean | undefined;
   warnings: string[];
 }
@@ -103,7 +122,7 @@ async function chooseFile(
 ): Promise<ChosenFile> {
   if (file === false) return { warnings: [] };
   if (file !== undefined) return { file: resolve(cwd, file), warnings: [] };
-  for (const { from, variables, ofFolder = false } of sources.toReversed()) {
+  for (const { from, variables, ofFolder } of sources.toReversed()) {
     const named = variableValue(variables, FILE_VARIABLE);
     if (named !== undefined)
       return {
@@ -116,7 +135,7 @@ async function chooseFile(
   return { ...(await findConfigFile(cwd)), ofFolder: true };
 }
 
-function inOrder(problems: ConfigProblem[]): ConfigProblem[] {
+function sortByPosition(problems: ConfigProblem[]): ConfigProblem[] {
   return problems.toSorted(
     (one, other) => (one.line ?? 0) - (other.line ?? 0) || (one.column ?? 0) - (other.column ?? 0),
   );

@@ -1,20 +1,20 @@
 import { isProxy } from "node:util/types";
 import { Secret } from "./secret.ts";
 
-/** A place in a file, 1-based. */
+/** A 1-based position in a file. */
 export interface Position {
   line: number;
   column: number;
 }
 
-/** A value as it was written, with the places of everything in it. */
+/** A value as it was written, with the positions of everything in it. */
 export type Located =
   | { kind: "mapping"; entries: LocatedEntry[]; position?: Position | undefined }
   | { kind: "list"; items: Located[]; position?: Position | undefined }
   | {
       kind: "scalar";
       value: unknown;
-      /** The text it was written as, where that was without quotes. */
+      /** The text as written, for a scalar without quotes. */
       source?: string | undefined;
       position?: Position | undefined;
     };
@@ -25,7 +25,7 @@ export interface LocatedEntry {
   value: Located;
 }
 
-/** Values given by a program have no places. */
+/** Wraps a value that a program gave, which has no positions. */
 export function locate(value: unknown, depth = 0): Located {
   if (
     typeof value !== "object" ||
@@ -41,7 +41,7 @@ export function locate(value: unknown, depth = 0): Located {
   return { kind: "mapping", entries };
 }
 
-/** The plain value, with nothing renamed. */
+/** Unwraps a value; its keys stay as written. */
 export function plainValue(located: Located): unknown {
   if (located.kind === "scalar") return located.value;
   if (located.kind === "list") return located.items.map((item) => plainValue(item));

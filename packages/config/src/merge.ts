@@ -1,7 +1,7 @@
-import { getPath, type Layer, type Origin, placeKey, setPath } from "./layer.ts";
+import { getPath, type Layer, type Origin, originKey, setPath } from "./layer.ts";
 import { SETTINGS } from "./settings.ts";
 
-/** Puts layers on each other, weakest first. A setting is taken whole: lists and mappings are replaced, not joined. */
+/** Merges layers, weakest first. Each setting is taken from one layer: lists and mappings are replaced, not merged. */
 export function mergeLayers(layers: readonly Layer[]): {
   values: Record<string, unknown>;
   origins: Record<string, Origin>;
@@ -11,7 +11,7 @@ export function mergeLayers(layers: readonly Layer[]): {
   for (const { path, keys } of SETTINGS) {
     const winner = layers.findLast((layer) => getPath(layer.values, keys) !== undefined);
     if (winner !== undefined) setPath(values, keys, getPath(winner.values, keys));
-    origins[path] = winner?.places.get(placeKey(keys))?.origin ?? { from: "default", label: "default" };
+    origins[path] = winner?.origins.get(originKey(keys))?.origin ?? { from: "default", label: "default" };
   }
   return { values, origins };
 }

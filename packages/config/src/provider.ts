@@ -4,15 +4,16 @@ import { type Variables, variableValue } from "./variables.ts";
 export const PROVIDER_KEYS = ["llm", "provider"];
 const AZURE_VARIABLE = "AZURE_OPENAI_ENDPOINT";
 
-/** Whose key and endpoint are meant. */
+/** The language model provider, which decides what API key is read. */
 export interface Provider {
   name: string;
+  /** The variable that sets it. */
   variable: string;
-  /** Set when nobody named it and a variable gave it away. */
+  /** The source whose variable implies the provider, where no source names it. */
   deducedFrom?: string | undefined;
 }
 
-/** The provider that will hold, before the environment is read: which of the keys is meant depends on it. */
+/** Determines the provider before the environment is read, since it decides which variable holds the API key. */
 export function chooseProvider(
   [file, argument]: readonly [file: Layer, argument: Layer],
   sources: readonly { from: string; variables: Variables }[],

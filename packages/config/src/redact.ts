@@ -3,9 +3,9 @@ import { Secret } from "./secret.ts";
 import { toSnakeCase } from "./names.ts";
 
 const MASK = "[secret]";
-const TELLING = /(?:api[_-]?key|token|secret|passw(?:or)?d|credential|authorization|private[_-]?key)/i;
+const SECRET_NAME = /(?:api[_-]?key|token|secret|passw(?:or)?d|credential|authorization|private[_-]?key)/i;
 
-/** A copy as plain data, ready to show: secrets masked, also those in URLs, arguments and metadata. */
+/** Copies a configuration as plain data with all secrets masked, also in URLs, arguments and metadata. */
 export function redactConfig<T>(config: T): T {
   return redact(config) as T;
 }
@@ -20,28 +20,28 @@ function redact(value: unknown): unknown {
   }
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, isTelling(key, item) ? MASK : redact(item)]),
+    Object.entries(value).map(([key, item]) => [key, isNamedSecret(key, item) ? MASK : redact(item)]),
   );
 }
 
-/** A key that names a secret and has a text. Settings such as `max_tokens` have none. */
-function isTelling(key: string, item: unknown): boolean {
-  return typeof item === "string" && TELLING.test(toSnakeCase(key));
+/** Whether a key names a secret and its value is text. The value of settings such as `max_tokens` is not. */
+function isNamedSecret(key: string, item: unknown): boolean {
+  return typeof item === "string" && SECRET_NAME.test(toSnakeCase(key));
 }
 
-/** `--api-key`, whose value is the next argument. */
+/** Whether an argument is a flag such as `--api-key`, whose value is the next argument. */
 function namesSecret(argument: unknown): boolean {
   return (
     typeof argument === "string" &&
     argument.startsWith("-") &&
     !argument.includes("=") &&
-    TELLING.test(argument)
+    SECRET_NAME.test(argument)
   );
 }
 
 /** Hides `user:password@` and the query of URLs, and the value of `--token=…`. */
 function redactText(text: string): string {
-  if (text.startsWith("-") && TELLING.test(text)) return text.replace(/=.*$/s, `=${MASK}`);
+  if (text.startsWith("-") && SECRET_NAME.test(text)) return text.replace(/=.*$/s, `=${MASK}`);
   return text
     .replaceAll(/([a-z][a-z0-9+.-]*:\/\/)[^/?#\s@]*@/gi, `$1${MASK}@`)
     .replaceAll(/([?&][^=&#\s]*=)[^&#\s]*/g, (match, name: string, offset: number) =>
@@ -49,8 +49,8 @@ function redactText(text: string): string {
     );
 }
 
-/** Makes a configuration show itself only redacted when it is printed, inspected or turned into JSON. */
-export function shyConfig<T extends object>(config: T): T {
+/** Makes a configuration print redacted in `console.log`, `util.inspect` and `JSON.stringify`. */
+export function redactWhenPrinted<T extends object>(config: T): T {
   return Object.defineProperties(config, {
     toJSON: { value: () => redactConfig({ ...config }) },
     [inspect.custom]: { value: () => redactConfig({ ...config }) },

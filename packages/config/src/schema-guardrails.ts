@@ -5,7 +5,7 @@ import { setting, text } from "./setting.ts";
 
 const MAX_EXECUTION_TIME_SECONDS = 86_400;
 const MAX_MEMORY_MB = 1_048_576;
-/** Below this no guest starts. */
+/** No guest starts with less. */
 const LEAST_MEMORY_MB = 32;
 const HOST_NAME =
   /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*\.?$/i;
@@ -22,7 +22,7 @@ function isNetwork(value: string): boolean {
   return host && port >= 1 && port <= 65_535;
 }
 
-/** A name whose last label is a number would be a misspelt IPv4 address. */
+/** Whether a text is a host name. One whose last label is a number would be a mistyped IPv4 address. */
 function isHostName(name: string): boolean {
   return HOST_NAME.test(name) && !/(?:^|\.)\d+\.?$/.test(name);
 }
@@ -39,7 +39,7 @@ export const guardrailSettings = {
   }),
   securityChecks: setting(
     z.boolean().default(true),
-    "Look for dangerous code: imports of what wasn't selected, code made from text, reaching for the runtime.",
+    "Warn about dangerous code: code made from text, and members of the runtime that start processes or load libraries.",
   ),
   privacyProtection: setting(z.boolean().default(true), "Keep personal data from the model.", {
     pending: "no privacy layer yet",
@@ -59,11 +59,11 @@ export const guardrailSettings = {
       .min(0.1)
       .max(MAX_EXECUTION_TIME_SECONDS)
       .default(DEFAULT_RUN_LIMITS.timeoutMs / 1000),
-    "Longest time one run may take, in seconds.",
+    "Timeout of one run, in seconds.",
   ),
   maxMemoryMb: setting(
     z.int().min(LEAST_MEMORY_MB).max(MAX_MEMORY_MB).default(DEFAULT_RUN_LIMITS.memoryMb),
-    "Most memory the guest may use, in MiB.",
+    "Maximum memory of the guest, in MiB.",
   ),
   allowedNetworks: setting(
     z.array(network).default([]),
@@ -71,9 +71,9 @@ export const guardrailSettings = {
   ),
   changedTools: setting(
     z.enum(["hold", "allow"]).default("hold"),
-    "What becomes of a tool whose MCP server changed its definition. hold: it can't be called until cem generate --accept. allow: it stays callable.",
+    "Handling of a tool whose MCP server changed its definition. hold: it can't be called until it is accepted with cem generate --accept. allow: it stays callable.",
   ),
-  blockedPatterns: setting(z.array(text).default([]), "Code that holds one of these patterns is refused."),
+  blockedPatterns: setting(z.array(text).default([]), "Code that matches one of these patterns is refused."),
 };
 
 const optionalSettings = Object.fromEntries(
@@ -82,7 +82,7 @@ const optionalSettings = Object.fromEntries(
 
 export type GuardrailSettings = z.output<z.ZodObject<typeof guardrailSettings>>;
 
-/** Guardrails that differ for one workflow or step: any of the settings, no defaults. */
+/** Guardrails of one workflow or step: any of the settings, without defaults. */
 export const guardrailOverrides = z.strictObject(optionalSettings) as unknown as z.ZodType<
   Partial<GuardrailSettings>
 >;

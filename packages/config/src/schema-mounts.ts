@@ -2,9 +2,9 @@ import { posix } from "node:path";
 import { z } from "zod";
 import { text } from "./setting.ts";
 
-/** A folder of the host that guest code sees. */
+/** A host folder that guest code sees. */
 export interface MountSetting {
-  /** Path on the host; absolute once loaded. */
+  /** Path on the host, absolute in a loaded configuration. */
   host: string;
   /** Absolute path in the guest. */
   guest: string;
@@ -22,7 +22,7 @@ const mountObject = z.strictObject({
   mode: z.enum(["ro", "rw"]).default("ro").describe("ro: read only. rw: the guest may write."),
 });
 
-/** `path`, `host:guest`, `host:guest:rw`, `host:rw` or an object. Read-only unless marked. */
+/** `path`, `host:guest`, `host:guest:rw`, `host:rw` or an object. Read-only unless it says `rw`. */
 const mount = z.union([text, mountObject]).transform((value, context): MountSetting => {
   const parts = typeof value === "string" ? WRITTEN.exec(value)?.groups : value;
   if (parts?.["host"] === undefined || parts["host"] === "") {

@@ -5,7 +5,7 @@ const MAX_PORT = 65_535;
 const MAX_SECONDS = 3_600;
 const httpUrl = z.string().regex(/^https?:\/\/[^\s/]+/, "is not a URL that begins with http:// or https://");
 
-/** What `cem serve` and the server image need beyond the agent's own settings. */
+/** Settings of `cem serve` and the server image. */
 export const serverSettings = {
   profile: setting(
     z.enum(["full", "code", "original"]).default("full"),
@@ -13,7 +13,7 @@ export const serverSettings = {
   ),
   host: setting(
     text.default("127.0.0.1"),
-    "Address that http and sse listen on. Others than this machine's own need auth_token or auth_issuer.",
+    "Address that http and sse listen on. Addresses that other machines can reach need auth_token or auth_issuer.",
   ),
   port: setting(
     z.int().min(0).max(MAX_PORT).default(3_000),
@@ -21,39 +21,39 @@ export const serverSettings = {
   ),
   yieldAfter: setting(
     z.number().min(0.1).max(MAX_SECONDS).default(45),
-    "Seconds after which a call answers with the id of its run, which goes on.",
+    "Seconds after which a call returns the id of its run, which continues.",
   ),
   shutdownGrace: setting(
     z.number().min(0).max(MAX_SECONDS).default(10),
-    "Seconds that calls under way have to finish when the server is stopped.",
+    "Seconds that pending calls have to finish when the server is stopped.",
   ),
   publicUrl: setting(
     httpUrl.optional(),
-    "URL that clients reach the server by, where that is not its own address. Names the resource in OAuth.",
+    "URL of the server for clients, where it differs from the address. It is the resource in OAuth.",
   ),
   allowedHosts: setting(
     z.array(text).default([]),
-    "Host names that requests may be addressed to, beside this machine's own and those of host and public_url.",
+    "Host names allowed in the Host header, besides loopback and those of host and public_url.",
   ),
   allowedOrigins: setting(
     z.array(text).default([]),
-    "Host names of web pages that may send requests, beside this machine's own.",
+    "Host names allowed in the Origin header, besides loopback.",
   ),
   authToken: setting(
     secretText.optional(),
-    "Token that clients have to send. Better kept in the environment.",
+    "Bearer token that clients must send. Better set in the environment.",
     {
       secret: true,
     },
   ),
-  authIssuer: setting(httpUrl.optional(), "OAuth: who issues the tokens that clients send."),
+  authIssuer: setting(httpUrl.optional(), "OAuth: issuer of the access tokens."),
   authAudience: setting(
     text.optional(),
-    "OAuth: whom the tokens have to be for. Default: the server's public URL.",
+    "OAuth: audience that tokens must have. Default: the server's public URL.",
   ),
   authJwksUrl: setting(
     httpUrl.optional(),
-    "OAuth: where the issuer's keys are. Default: as the issuer's metadata says.",
+    "OAuth: URL of the issuer's key set. Default: from the issuer's metadata.",
   ),
-  authScopes: setting(z.array(text).default([]), "OAuth: scopes a token has to have."),
+  authScopes: setting(z.array(text).default([]), "OAuth: scopes that a token must have."),
 };

@@ -1,20 +1,20 @@
 import { z } from "zod";
-import { anything, secretRecord, secretText, text } from "./setting.ts";
+import { anyObject, secretRecord, secretText, text } from "./setting.ts";
 import type { Secret } from "./secret.ts";
 
 interface ServerBase {
   name: string;
   enabled: boolean;
-  /** Seconds. */
+  /** The timeout of a call, in seconds. */
   timeout: number;
-  /** Calls under way at once. */
+  /** The most calls at once. */
   concurrency?: number | undefined;
-  /** Which generation of the protocol to speak. */
+  /** The generation of the protocol to use. */
   protocol?: "auto" | "legacy" | "2026-07-28" | undefined;
   metadata: Record<string, unknown>;
 }
 
-/** A server that is started as a program. */
+/** An MCP server that is started as a program and spoken to on its standard streams. */
 export interface StdioServerSetting extends ServerBase {
   connectionType: "stdio";
   command: string;
@@ -23,7 +23,7 @@ export interface StdioServerSetting extends ServerBase {
   cwd?: string | undefined;
 }
 
-/** A server that is reached by URL. `auto`: Streamable HTTP, and SSE where that is refused. */
+/** An MCP server with a URL. `auto` is Streamable HTTP, or SSE where the server refuses that. */
 export interface RemoteServerSetting extends ServerBase {
   connectionType: "auto" | "http" | "sse";
   url: string;
@@ -31,7 +31,7 @@ export interface RemoteServerSetting extends ServerBase {
   auth?: ServerAuthSetting | undefined;
 }
 
-/** How to sign in to a server: a person through the browser, or this machine with its own secret. */
+/** OAuth at a server: a user through the browser, or this machine with a client secret. */
 export type ServerAuthSetting =
   | {
       kind: "authorization-code";
@@ -58,65 +58,52 @@ const connection = z.enum(["auto", "stdio", "http", "streamable-http", "sse"]);
 
 const auth = z
   .strictObject({
-    kind: z.enum(["authorization-code", "client-credentials"]).describe("Who signs in."),
-    clientId: text.optional().describe("Known to the authorization server. Default: registered by itself."),
-    clientSecret: secretText.optional().describe("Secret of that client."),
-    issuer: text.optional().describe("Authorization server the secret is sent to, for client-credentials."),
-    scopes: z.array(text).optional().describe("What to ask for."),
-    clientMetadataUrl: text.optional().describe("HTTPS document that describes this client."),
+    kind: z.enum(["authorization-code", "client-credentials"]).describe("OAuth grant type."),
+    clientId: text.optional().describe("OAuth client id. Default: registered dynamically."),
+    clientSecret: secretText.optional().describe("OAuth client secret."),
+    issuer: text.optional().describe("OAuth issuer that the secret is sent to, for client-credentials."),
+    scopes: z.array(text).optional().describe("OAuth scopes to request."),
+    clientMetadataUrl: text.optional().describe("HTTPS URL of the client metadata document."),
     callbackPort: z.int().min(1).max(MAX_PORT).optional().describe("Port on 127.0.0.1. Default: a free one."),
   })
   .transform((entry, context): ServerAuthSetting => {
     const { kind, clientId, clientSecret, issuer, scopes, clientMetadataUrl, callbackPort } = entry;
-    const common = scopes === undefined ? {} : { scopes };
     if (kind === "client-credentials") {
       if (clientId !== undefined && clientSecret !== undefined && issuer !== undefined)
-        return { kind, clientId, clientSecret, issuer, ...common };
+        return { kind, clientId, clientSecret, issuer, scopes };
       const message = "needs client_id, client_secret and issuer for client-credentials";
       context.addIssue({ code: "custom", message });
       return z.NEVER;
     }
-    return {
-      kind,
-      ...common,
-      ...(clientId === undefined ? {} : { clientId }),
-      ...(clientSecret === undefined ? {} : { clientSecret }),
-      ...(clientMetadataUrl === undefined ? {} : { clientMetadataUrl }),
-      ...(callbackPort === undefined ? {} : { callbackPort }),
-    };
+    return { kind, scopes, clientId, clientSecret, clientMetadataUrl, callbackPort };
   });
 
 const shape = {
-  url: text.optional().describe("Where the server is reached. With connection_type stdio: its command line."),
-  command: text.optional().describe("Program that is the server."),
+  url: text.optional().describe("URL of the server. With connection_type stdio: its command line."),
+  command: text.optional().describe("Program that runs the server."),
   args: z.array(z.string()).optional().describe("Arguments of the command."),
   env: secretRecord.optional().describe("Environment variables of the command."),
   cwd: text.optional().describe("Folder the command is started in."),
   headers: secretRecord.optional().describe("HTTP headers sent to the URL."),
-  connectionType: connection
-    .optional()
-    .describe("How to talk to it. Default: stdio for a command, auto for a URL."),
+  connectionType: connection.optional().describe("Transport. Default: stdio for a command, auto for a URL."),
   type: connection.optional().describe("Another name for connection_type."),
-  auth: auth.optional().describe("How to sign in to a URL. Default: through the browser, when it asks."),
+  auth: auth
+    .optional()
+    .describe("OAuth for a URL. Default: through the browser, when the server requires it."),
   enabled: z.boolean().optional().describe("Whether it is used. Default: true."),
   disabled: z.boolean().optional().describe("The opposite of enabled, as other programs write it."),
-  concurrency: z
-    .int()
-    .min(1)
-    .max(MAX_CONCURRENCY)
-    .optional()
-    .describe("Calls under way at once. Default: 8."),
+  concurrency: z.int().min(1).max(MAX_CONCURRENCY).optional().describe("Maximum calls at once. Default: 8."),
   protocol: z
     .enum(["auto", "legacy", "2026-07-28"])
     .optional()
-    .describe("Which generation of the protocol to speak. Default: whatever it speaks."),
+    .describe("Generation of the protocol. Default: negotiated."),
   timeout: z
     .number()
     .min(0.1)
     .max(86_400)
     .default(DEFAULT_TIMEOUT_SECONDS)
-    .describe("Seconds to wait for an answer."),
-  metadata: anything.default({}).describe("Anything; handed on as it is."),
+    .describe("Timeout of a call, in seconds."),
+  metadata: anyObject.default({}).describe("Any data; passed on unchanged."),
 };
 
 type Entry = z.output<z.ZodObject<typeof shape>>;
@@ -135,8 +122,8 @@ function toServer(entry: Entry, context: z.RefinementCtx): Unnamed<McpServerSett
     enabled: entry.enabled ?? entry.disabled !== true,
     timeout,
     metadata,
-    ...(concurrency === undefined ? {} : { concurrency }),
-    ...(protocol === undefined ? {} : { protocol }),
+    concurrency,
+    protocol,
   };
   if (entry.type !== undefined && entry.connectionType !== undefined && entry.type !== entry.connectionType) {
     return fail("differs from connection_type; give one of them", "type");
@@ -161,7 +148,7 @@ function toServer(entry: Entry, context: z.RefinementCtx): Unnamed<McpServerSett
       command: program,
       args: [...args, ...(entry.args ?? [])],
       env: entry.env ?? {},
-      ...(cwd === undefined ? {} : { cwd }),
+      cwd,
     };
   }
   if (url === undefined) return fail("needs a url or a command");
@@ -174,11 +161,11 @@ function toServer(entry: Entry, context: z.RefinementCtx): Unnamed<McpServerSett
     connectionType,
     url,
     headers: entry.headers ?? {},
-    ...(entry.auth === undefined ? {} : { auth: entry.auth }),
+    auth: entry.auth,
   };
 }
 
-/** A command line without quoting, with or without `stdio://` in front. Quoted ones are not guessed at. */
+/** Splits a command line, with or without `stdio://`. Empty for one with quotes or backslashes, which is ambiguous. */
 function commandLine(url: string): string[] {
   const line = url.replace(/^stdio:(?:\/\/)?/, "").trim();
   return line === "" || /["'\\]/.test(line) ? [] : line.split(/\s+/);

@@ -4,10 +4,10 @@ import { type SettingTraits, settingTraits } from "./setting.ts";
 
 type Wrapper = z.ZodDefault<z.ZodType> | z.ZodPrefault<z.ZodType> | z.ZodOptional<z.ZodType>;
 
-/** What a value has to look like on the outside. */
-export type Outline = "mapping" | "list" | "scalar";
+/** The kind of YAML node that a value is written as. */
+export type NodeKind = "mapping" | "list" | "scalar";
 
-/** The schema of what goes in, without defaults and transformations around it. */
+/** The schema of the input, without the defaults and transformations around it. */
 export function unwrap(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault || schema instanceof z.ZodOptional) {
     return unwrap((schema as Wrapper).unwrap());
@@ -15,20 +15,21 @@ export function unwrap(schema: z.ZodType): z.ZodType {
   return schema instanceof z.ZodPipe ? unwrap(schema.in as z.ZodType) : schema;
 }
 
-export function outlineOf(schema: z.ZodType): Outline {
+/** The kind of node that a schema takes. */
+export function nodeKindOf(schema: z.ZodType): NodeKind {
   if (schema instanceof z.ZodObject || schema instanceof z.ZodRecord) return "mapping";
   return schema instanceof z.ZodArray ? "list" : "scalar";
 }
 
-/** {@link unwrap}, and of a union the option that a value of this outline is meant for. */
-export function schemaFor(schema: z.ZodType, outline: Outline): z.ZodType {
+/** {@link unwrap}s a schema; of a union it is the option for a node of this kind. */
+export function schemaFor(schema: z.ZodType, kind: NodeKind): z.ZodType {
   const inner = unwrap(schema);
   if (!(inner instanceof z.ZodUnion)) return inner;
   const options = (inner.options as z.ZodType[]).map((option) => unwrap(option));
-  return options.find((option) => outlineOf(option) === outline) ?? inner;
+  return options.find((option) => nodeKindOf(option) === kind) ?? inner;
 }
 
-/** The traits of the schema or of whatever it wraps; the outermost wins. */
+/** The traits of a schema, or of the schema that it wraps. */
 export function traitsOf(schema: z.ZodType): SettingTraits {
   const own = settingTraits.get(schema);
   if (own !== undefined) return own;
@@ -38,7 +39,7 @@ export function traitsOf(schema: z.ZodType): SettingTraits {
   return {};
 }
 
-/** Whether a value of this schema can hold a secret at any depth. */
+/** Whether a value of this schema can contain a secret at any depth. */
 export function holdsSecret(schema: z.ZodType): boolean {
   if (traitsOf(schema).secret === true) return true;
   const inner = unwrap(schema);
@@ -49,7 +50,7 @@ export function holdsSecret(schema: z.ZodType): boolean {
   return inner instanceof z.ZodUnion && (inner.options as z.ZodType[]).some((option) => holdsSecret(option));
 }
 
-/** The properties of an object by the name they are written with. */
+/** The properties of an object by the names that they are written with. */
 export function properties(
   object: z.ZodObject,
   style: "snake" | "camel",

@@ -1,31 +1,31 @@
 import { z } from "zod";
 import { guardrailOverrides } from "./schema-guardrails.ts";
-import { anything, text } from "./setting.ts";
+import { anyObject, text } from "./setting.ts";
 
-/** One function that stands for one tool. */
+/** Another function name for one tool. */
 export const toolMapping = z.strictObject({
   serverName: text.describe("Server that has the tool."),
   toolName: text.describe("The tool's own name."),
   functionName: text.optional().describe("Name the function gets in code."),
   pythonFunctionName: text.optional().describe("Read as function_name."),
-  inputSchema: anything.optional().describe("JSON Schema of the arguments."),
-  outputSchema: anything.optional().describe("JSON Schema of the result."),
+  inputSchema: anyObject.optional().describe("JSON Schema of the arguments."),
+  outputSchema: anyObject.optional().describe("JSON Schema of the result."),
 });
 
 const step = z.strictObject({
   name: text.describe("Name of the step."),
   type: z.enum(["tool_call", "code_execution", "condition", "loop"]).describe("What the step does."),
-  config: anything.describe("What it does it with."),
+  config: anyObject.describe("Configuration of the step."),
   guardrails: guardrailOverrides.optional().describe("Guardrails of this step."),
   onError: text.optional().describe("What follows a failure: stop, skip, continue, retry, or a step's name."),
-  retry: anything.optional().describe("How to retry: attempts, delay, backoff."),
+  retry: anyObject.optional().describe("How to retry: attempts, delay, backoff."),
 });
 
 export const workflow = z.strictObject({
   name: text.describe("Name of the workflow."),
-  description: z.string().optional().describe("What it is for."),
-  version: z.string().default("1.0").describe("Its version."),
+  description: z.string().optional().describe("Purpose of the workflow."),
+  version: z.string().default("1.0").describe("Version of the workflow."),
   steps: z.array(step).describe("The steps, in order."),
-  variables: anything.default({}).describe("Values the steps can use."),
+  variables: anyObject.default({}).describe("Values the steps can use."),
   guardrails: guardrailOverrides.optional().describe("Guardrails of all its steps."),
 });

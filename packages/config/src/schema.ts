@@ -22,9 +22,9 @@ function count(most: number, standard: number) {
   return z.int().min(1).max(most).default(standard);
 }
 
-const state = section("State that outlives a run.", {
+const state = section("State that persists between runs.", {
   enabled: setting(z.boolean().default(true), "Whether state is kept."),
-  workspaceDir: setting(text.optional(), "Folder the state is kept in. Default: execution.workspace_dir.", {
+  workspaceDir: setting(text.optional(), "Folder of the state. Default: execution.workspace_dir.", {
     path: true,
   }),
   stateFile: setting(text.default("state.json"), "Name of the state file in that folder."),
@@ -35,22 +35,22 @@ const state = section("State that outlives a run.", {
       .transform((format) => (format === "pickle" ? "binary" : format))
       .default("json"),
     "How state is written. pickle stands for binary.",
-    { pending: "state is always JSON yet" },
+    { pending: "state is always JSON" },
   ),
 });
 
-const limits = section("Bounds on one run, beside guardrails.max_execution_time and max_memory_mb.", {
+const limits = section("Limits of one run, besides guardrails.max_execution_time and max_memory_mb.", {
   maxOutputKb: setting(
     count(1_048_576, DEFAULT_RUN_LIMITS.outputBytes / BYTES_PER_KB),
-    "Output kept of one run, in KiB. What comes beyond is counted and dropped.",
+    "Output kept of one run, in KiB. Output beyond it is counted and dropped.",
   ),
   maxToolCalls: setting(
     z.int().min(0).max(10_000_000).default(DEFAULT_RUN_LIMITS.calls),
-    "Tool calls in one run.",
+    "Maximum tool calls in one run.",
   ),
   maxConcurrentCalls: setting(
     count(10_000, DEFAULT_RUN_LIMITS.callsInFlight),
-    "Tool calls under way at once; more wait.",
+    "Maximum tool calls at once; more wait.",
   ),
   maxPayloadMb: setting(
     z
@@ -58,23 +58,25 @@ const limits = section("Bounds on one run, beside guardrails.max_execution_time 
       .min(0.001)
       .max(1_024)
       .default(DEFAULT_RUN_LIMITS.payloadBytes / BYTES_PER_MB),
-    "Largest arguments, result or value, in MiB.",
+    "Maximum size of arguments, a result or a value, in MiB.",
   ),
   maxWriteMb: setting(
     count(1_048_576, DEFAULT_RUN_LIMITS.writeMb),
-    "What one run may write to the workspace, in MiB.",
+    "Maximum that one run may write to the workspace, in MiB.",
   ),
 });
 
 const execution = section("Where and how code runs.", {
-  workspaceDir: setting(text.default("./workspace"), "Folder the code sees as /workspace.", { path: true }),
+  workspaceDir: setting(text.default("./workspace"), "Folder that the code sees as /workspace.", {
+    path: true,
+  }),
   serversDir: setting(text.default("./servers"), "Folder with the tools, one folder per server.", {
     path: true,
   }),
   skillsDir: setting(text.default("./skills"), "Folder with the skills.", { path: true }),
   sandboxType: setting(
     z.enum(["auto", "deno", "microsandbox"]).default("auto"),
-    "What runs the code. auto: the strongest that this host really gives.",
+    "Sandbox that runs the code. auto: the one with the strongest isolation that works on this host.",
   ),
   sandboxImage: setting(
     text.default("auto"),
@@ -86,34 +88,34 @@ const execution = section("Where and how code runs.", {
   ),
   typeCheck: setting(
     z.enum(["before", "off"]).default("before"),
-    "Whether given code, and a model's, is checked against the types of its tools before it runs.",
+    "before: code from a caller or a model is checked against the types of its tools before it runs. off: it is not.",
   ),
   allowNetworkAccess: setting(z.boolean().default(false), "Whether the guest may use the network."),
   mountDirectories: setting(
     mounts.default([]),
-    "More folders the guest sees: path, host:guest, host:guest:rw, or {host, guest, mode}. Read-only unless marked rw; under /workspace/mounts unless told otherwise.",
+    "Additional folders that the guest sees: path, host:guest, host:guest:rw, or {host, guest, mode}. Read-only unless marked rw; under /workspace/mounts by default.",
     { path: true },
   ),
   msbServerUrl: setting(
     text.optional(),
     "URL of a microsandbox server of 0.2 or older (msb server start). With sandbox_type microsandbox, code runs there.",
   ),
-  msbApiKey: setting(secretText.optional(), "Key of that server. It goes nowhere else.", { secret: true }),
+  msbApiKey: setting(secretText.optional(), "API key of that server.", { secret: true }),
   state,
   limits,
 });
 
-const llm = section("A language model that writes the code. Off: code is written by rules.", {
+const llm = section("The language model that writes code. When disabled, rules write it.", {
   enabled: setting(
     z.boolean().default(false),
-    "Whether a model is asked. A key alone does not switch it on: nobody pays for what they did not ask for.",
+    "Whether a model writes code. An API key alone does not enable it.",
   ),
   provider: setting(
     z.enum(["openai", "azure_openai", "anthropic"]).default("openai"),
-    "Who runs the model; openai with llm.base_url is any service that speaks its API. Where nothing says so and AZURE_OPENAI_ENDPOINT is set: azure_openai.",
+    "Provider of the model. openai with llm.base_url is any service with the same API. When it is unset and AZURE_OPENAI_ENDPOINT is set: azure_openai.",
   ),
   model: setting(text.default("gpt-4o-mini"), "Name of the model."),
-  apiKey: setting(secretText.optional(), "Key of the provider. Better kept in the environment.", {
+  apiKey: setting(secretText.optional(), "API key of the provider. Better set in the environment.", {
     secret: true,
   }),
   baseUrl: setting(
@@ -122,80 +124,77 @@ const llm = section("A language model that writes the code. Off: code is written
   ),
   temperature: setting(
     z.number().min(0).max(2).default(0.3),
-    "How freely it writes. Left out for models that take none.",
+    "Sampling temperature. It is not sent to models that accept none.",
   ),
-  maxTokens: setting(count(10_000_000, 2_000), "Most tokens of an answer."),
+  maxTokens: setting(count(10_000_000, 2_000), "Maximum tokens of an answer."),
   maxCompletionTokens: setting(
     z.int().min(1).max(10_000_000).optional(),
-    "The same, and it wins. Which of the two names the model takes is found out.",
+    "The same, with precedence over max_tokens. Which of the two parameters a model accepts is detected.",
   ),
   timeout: setting(
     z.number().min(0.1).max(3_600).default(60),
-    "How long the service may be silent, in seconds.",
+    "Timeout without any data from the service, in seconds.",
   ),
   maxRetries: setting(
     z.int().min(0).max(20).default(2),
-    "How often a request is made again after the service was busy, failed or broke off.",
+    "Maximum retries of a request after the service was busy, failed or disconnected.",
   ),
   maxRepairs: setting(
     z.int().min(0).max(10).default(2),
-    "How often the model may mend code that was refused or failed.",
+    "Maximum repairs by the model of code that was refused or failed.",
   ),
   priceInput: setting(
     z.number().min(0).max(1_000_000).optional(),
-    "US dollars for a million tokens read. With llm.price_output: results tell what they cost.",
+    "US dollars per million input tokens. With llm.price_output, results report their cost.",
   ),
-  priceOutput: setting(
-    z.number().min(0).max(1_000_000).optional(),
-    "US dollars for a million tokens written.",
-  ),
+  priceOutput: setting(z.number().min(0).max(1_000_000).optional(), "US dollars per million output tokens."),
   budgetTokens: setting(
     z.int().min(1).max(1_000_000_000).optional(),
-    "Most tokens, read and written, for one task with all its tries.",
+    "Maximum input and output tokens for one task, with all attempts.",
   ),
   budgetUsd: setting(
     z.number().min(0).max(1_000_000).optional(),
-    "Most US dollars for one task. Needs both prices.",
+    "Maximum US dollars for one task. Needs both prices.",
   ),
   azureEndpoint: setting(text.optional(), "URL of the Azure OpenAI resource."),
   azureDeploymentName: setting(text.optional(), "Deployment of the model on Azure. Default: llm.model."),
   azureApiVersion: setting(text.optional(), "Version of the Azure API."),
   azureEmbedderName: setting(
     text.optional(),
-    "Deployment of the embedding model on Azure: tools are found by meaning too. Their texts are sent there.",
+    "Deployment of the embedding model on Azure. Enables semantic search of tools, whose texts are sent there.",
   ),
   azureEmbedderVersion: setting(text.optional(), "Version of the Azure API for embeddings."),
   embeddingModel: setting(
     text.optional(),
-    "Embedding model of OpenAI, or at llm.base_url: tools are found by meaning too. Their texts are sent there.",
+    "Embedding model of OpenAI, or at llm.base_url. Enables semantic search of tools, whose texts are sent there.",
   ),
 });
 
-const optimizations = section("What makes it quick.", {
-  enabled: setting(z.boolean().default(true), "false switches all of these off."),
-  sandboxPooling: setting(z.boolean().default(true), "Keep guests ready."),
-  sandboxPoolSize: setting(count(256, 3), "Guests kept ready."),
+const optimizations = section("Pools, caches and parallel work.", {
+  enabled: setting(z.boolean().default(true), "false disables all of these."),
+  sandboxPooling: setting(z.boolean().default(true), "Start sandbox guests before they are needed."),
+  sandboxPoolSize: setting(count(256, 3), "Number of guests kept ready."),
   sandboxReuse: setting(
     z.enum(["none", "session"]).default("none"),
-    "none: each guest has one run. session: the runs of one session share a guest, one after another, as long as each leaves it as it was.",
+    "none: each guest serves one run. session: the runs of one session share a guest, one after another, while each leaves it unchanged.",
   ),
-  toolCache: setting(z.boolean().default(true), "Remember what was read from the tool files."),
-  toolCacheFile: setting(text.default(".tool_cache.json"), "File that is remembered in.", { path: true }),
+  toolCache: setting(z.boolean().default(true), "Cache what was read from the tool files."),
+  toolCacheFile: setting(text.default(".tool_cache.json"), "File of the tool cache.", { path: true }),
   gpuEmbeddings: setting(z.boolean().default(true), "Use a GPU for embeddings.", {
     pending: "embeddings are computed by the processor",
   }),
   embeddingModelDir: setting(
     text.optional(),
-    "Folder of a sentence-embedding model in ONNX form: tools are found by meaning too. Wins over a service.",
+    "Folder of a sentence-embedding model in ONNX format. Enables semantic search of tools, with precedence over a service.",
     { path: true },
   ),
   searchCacheDir: setting(
     text.default(".cem/search"),
-    "Folder for what tool_cache remembers beside tools: large indexes, embeddings, and code that passed the check of types.",
+    "Folder of the other caches that tool_cache enables: search indexes, embeddings, and type checks without findings.",
     { path: true },
   ),
-  parallelDiscovery: setting(z.boolean().default(true), "Read tool files at the same time."),
-  fileContentCache: setting(z.boolean().default(true), "Remember the content of files.", {
+  parallelDiscovery: setting(z.boolean().default(true), "Read tool files in parallel."),
+  fileContentCache: setting(z.boolean().default(true), "Cache the content of files.", {
     pending: "no file cache yet",
   }),
 });
@@ -208,17 +207,17 @@ const logging = section("The log of a server.", {
       .pipe(z.enum(LOG_LEVELS))
       .default("INFO")
       .meta({ enum: [...LOG_LEVELS, ...LOG_LEVELS.map((level) => level.toLowerCase())] }),
-    "Least severity that is logged, in any case.",
+    "Minimum severity that is logged, in upper or lower case.",
     { allowed: LOG_LEVELS.join(", ") },
   ),
   file: setting(
     text.optional(),
-    "File the log goes to. Default: standard error; the command shows it there with --verbose.",
+    "File of the log. Default: standard error, where the command shows it with --verbose.",
     { path: true },
   ),
 });
 
-/** The one source of every setting: its name, type, default, bounds and description. */
+/** The schema of the configuration: the name, type, default, bounds and description of every setting. */
 export const configSchema = z.strictObject({
   execution,
   llm,
@@ -240,12 +239,12 @@ export const configSchema = z.strictObject({
 
 type Loaded = z.output<typeof configSchema>;
 
-/** Every setting, with its value. Paths are absolute. */
+/** A loaded configuration. Paths are absolute. */
 export type Config = Omit<Loaded, "execution"> & {
   execution: Omit<Loaded["execution"], "state"> & {
     state: Omit<Loaded["execution"]["state"], "workspaceDir"> & { workspaceDir: string };
   };
 };
 
-/** Any of the settings, as a caller gives them. */
+/** Any of the settings, as a caller passes them. */
 export type ConfigInput = z.input<typeof configSchema>;

@@ -3,7 +3,7 @@ import { inspect } from "node:util";
 const BRAND = Symbol.for("@cem/config.secret");
 const MASK = "[secret]";
 
-/** A text that shows itself only when asked: printing, inspecting and `JSON.stringify` give `[secret]`. */
+/** A secret text. Printing, inspecting and `JSON.stringify` give `[secret]`; only `reveal()` gives the text. */
 export class Secret {
   readonly #value: string;
 
@@ -12,12 +12,12 @@ export class Secret {
     Object.defineProperty(this, BRAND, { value: true });
   }
 
-  /** Also recognises a secret made by another copy of this package. */
+  /** Whether a value is a secret, also one from another copy of this package. */
   static isInstance(value: unknown): value is Secret {
     return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[BRAND] === true;
   }
 
-  /** The text itself. Never log it. */
+  /** Returns the text. It must not be logged. */
   reveal(): string {
     return this.#value;
   }

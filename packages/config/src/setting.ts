@@ -1,20 +1,20 @@
 import { z } from "zod";
 import { Secret } from "./secret.ts";
 
-/** What the schema knows of a setting beyond its type. */
+/** What a setting has beyond its type. */
 export interface SettingTraits {
-  /** A path on the host, made absolute when the configuration is loaded. */
+  /** Whether it is a path on the host, made absolute when the configuration is loaded. */
   path?: boolean | undefined;
   secret?: boolean | undefined;
-  /** Why it has no effect yet. */
+  /** Why the setting has no effect yet. */
   pending?: string | undefined;
-  /** What it takes, in words, where the type does not say it. */
+  /** What it takes, in words, where the type does not tell. */
   allowed?: string | undefined;
 }
 
 export const settingTraits = z.registry<SettingTraits>();
 
-/** Gives a schema its description and traits. */
+/** Adds a description and traits to a schema. */
 export function setting<S extends z.ZodType>(schema: S, description: string, traits: SettingTraits = {}): S {
   const described = schema.describe(description);
   settingTraits.add(described, traits);
@@ -34,11 +34,11 @@ function secret(type: string | string[]) {
   return schema;
 }
 
-/** A text that becomes a {@link Secret}. */
+/** A text that is loaded as a {@link Secret}. */
 export const secretText = secret("string");
 
-/** A mapping from names to texts, as in environments and headers, whose values are secrets. */
+/** A mapping of names to secrets, as in environments and headers. */
 export const secretRecord = z.record(z.string(), secret(["string", "number", "boolean"]));
 
-/** Data that only its reader understands. */
-export const anything = z.record(z.string(), z.unknown());
+/** A mapping of any values, which this package does not interpret. */
+export const anyObject = z.record(z.string(), z.unknown());

@@ -4,22 +4,24 @@ import { dottedPath, toSnakeCase } from "./names.ts";
 import { allowedOf, holdsSecret, traitsOf, unwrap } from "./schema-shape.ts";
 import { variablesOf } from "./variables.ts";
 
-/** One setting, as documentation and `cem doctor` need it. */
+/** The description of one setting, for documentation and diagnostics. */
 export interface Setting {
-  /** As in config.yaml: `execution.sandbox_type`. */
+  /** The path in config.yaml: `execution.sandbox_type`. */
   path: string;
-  /** As in TypeScript: `["execution", "sandboxType"]`. */
+  /** The path in TypeScript: `["execution", "sandboxType"]`. */
   keys: readonly string[];
   description: string;
   /** What it takes, in words. */
   allowed: string;
-  /** `undefined` when unset. */
+  /** The default; `undefined` for a setting that is unset by default. */
   default: unknown;
-  /** Environment variables that set it, the first wins. */
+  /** The environment variables that set it; the first has precedence. */
   variables: readonly string[];
+  /** Whether its value contains secrets. */
   secret: boolean;
+  /** Whether it is a path on the host. */
   isPath: boolean;
-  /** Why it has no effect yet. */
+  /** Why the setting has no effect yet. */
   pending?: string | undefined;
 }
 
@@ -54,7 +56,7 @@ function collect(object: z.ZodObject, keys: readonly string[]): void {
       variables: variablesOf(path),
       secret: holdsSecret(child),
       isPath,
-      ...(pending === undefined ? {} : { pending }),
+      pending,
     });
   }
 }

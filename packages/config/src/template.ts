@@ -8,11 +8,15 @@ const TITLE = [
 ];
 
 export interface TemplateOptions {
-  /** Path or URL of the JSON Schema, for editors with a YAML language server. Default: no such line. */
+  /**
+   * Path or URL of the JSON Schema, written as a comment for YAML language servers.
+   *
+   * @defaultValue no such comment
+   */
   schema?: string | undefined;
 }
 
-/** A config.yaml with every setting, its default and what it does. Loading it gives the defaults. */
+/** Renders a config.yaml with every setting, its default and its description. Loading it gives the defaults. */
 export function renderConfigTemplate({ schema }: TemplateOptions = {}): string {
   const lines = schema === undefined ? [] : [`# yaml-language-server: $schema=${schema}`];
   lines.push(...TITLE.flatMap((line) => comment(line, "")));

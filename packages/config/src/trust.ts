@@ -9,8 +9,8 @@ import { TRUST_VARIABLE, variablesOf, type Variables, variableValue } from "./va
 const YES = new Set(["1", "true", "yes", "on"]);
 const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/iu;
 
-/** A secret, and a setting with a URL that it is sent to. */
-interface Sending {
+/** A secret setting and the setting of the URL that it is sent to. */
+interface SecretDestination {
   secret: string;
   url: string;
   isUsed: (config: Config) => boolean;
@@ -18,7 +18,7 @@ interface Sending {
 
 const usesModel = ({ llm }: Config): boolean =>
   llm.enabled || llm.embeddingModel !== undefined || llm.azureEmbedderName !== undefined;
-const SENDINGS: readonly Sending[] = [
+const SECRET_DESTINATIONS: readonly SecretDestination[] = [
   { secret: "llm.api_key", url: "llm.base_url", isUsed: usesModel },
   {
     secret: "llm.api_key",
@@ -30,8 +30,8 @@ const SENDINGS: readonly Sending[] = [
   { secret: "execution.msb_api_key", url: "execution.msb_server_url", isUsed: () => true },
 ];
 
-/** Whether the user's own environment says that this folder may do what the user may. */
-export function trustsFolder(folder: string, env: Variables): boolean {
+/** Whether the environment trusts a folder, by `CEM_TRUST_FOLDER`. */
+export function isFolderTrusted(folder: string, env: Variables): boolean {
   const said = variableValue(env, TRUST_VARIABLE);
   if (said === undefined) return false;
   return (
@@ -40,17 +40,16 @@ export function trustsFolder(folder: string, env: Variables): boolean {
 }
 
 /**
- * A folder may be somebody else's: what its config.yaml and .env say must not lead the user's own secrets away. A
- * secret that the user has elsewhere is not sent to a URL that the folder names. This machine itself is no stranger: a
- * proxy that listens here may well need the key.
+ * Finds secrets of the user that would be sent to a URL from the folder's own config.yaml or .env, since the folder may
+ * be untrusted. Secrets that come from the folder itself and URLs of this machine are allowed.
  */
-export function straySecrets(
+export function checkSecretDestinations(
   config: Config,
   origins: Readonly<Record<string, Origin>>,
   folder: string,
 ): ConfigProblem[] {
   const problems: ConfigProblem[] = [];
-  for (const { secret, url, isUsed } of SENDINGS) {
+  for (const { secret, url, isUsed } of SECRET_DESTINATIONS) {
     const [from, to] = [origins[secret], origins[url]];
     const address = valueOf(config, url);
     if (from === undefined || to === undefined || typeof address !== "string" || !isUsed(config)) continue;

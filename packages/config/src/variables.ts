@@ -1,17 +1,18 @@
+/** An environment variable that sets a setting. */
 export interface Variable {
   name: string;
-  /** The setting it sets. */
+  /** The path of the setting. */
   path: string;
-  /** Only for this `llm.provider`. */
+  /** The `llm.provider` that it applies to. */
   provider?: "openai" | "azure_openai" | "anthropic" | undefined;
 }
 
-/** Names the configuration file. No setting. */
+/** The variable with the path of the configuration file. It is not a setting. */
 export const FILE_VARIABLE = "CEM_CONFIG";
-/** Folders whose config.yaml and .env may name where the user's keys go. No setting, and never read from .env. */
+/** The variable with the folders that may set URLs for the user's keys. It is not a setting and never read from .env. */
 export const TRUST_VARIABLE = "CEM_TRUST_FOLDER";
 
-/** Every variable that is read. Where two set the same, the more specific stands first and wins. */
+/** Every variable that sets a setting. Of two for the same setting the first, more specific one has precedence. */
 export const VARIABLES: readonly Variable[] = [
   { name: "EXECUTION_WORKSPACE_DIR", path: "execution.workspace_dir" },
   { name: "WORKSPACE_DIR", path: "execution.workspace_dir" },
@@ -52,11 +53,12 @@ export const VARIABLES: readonly Variable[] = [
   { name: "CEM_SERVER_TOKEN", path: "server.auth_token" },
 ];
 
+/** The names of the variables of a setting. */
 export function variablesOf(path: string): string[] {
   return VARIABLES.filter((variable) => variable.path === path).map(({ name }) => name);
 }
 
-/** The variables of a setting in words. */
+/** The variables of a setting, in words. */
 export function variablesInWords(path: string): string {
   const variables = VARIABLES.filter((variable) => variable.path === path);
   if (variables.every(({ provider }) => provider === undefined))
@@ -64,10 +66,10 @@ export function variablesInWords(path: string): string {
   return variables.map(({ name, provider }) => `${name} for ${provider}`).join(", ");
 }
 
-/** An environment: names and texts. */
+/** Environment variables by name. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** What is set, without blanks around. An empty variable counts as unset. */
+/** The value of a variable, trimmed. An empty one counts as unset. */
 export function variableValue(variables: Variables, name: string): string | undefined {
   const value = variables[name]?.trim();
   return value === "" ? undefined : value;

@@ -12,14 +12,14 @@ import {
 import type { Located, LocatedEntry, Position } from "./located.ts";
 
 const MAX_DEPTH = 64;
-/** Values in the file after aliases are put in place. */
+/** The most values in a file, with aliases resolved. */
 const MAX_VALUES = 100_000;
 
 export interface YamlProblem extends Partial<Position> {
   message: string;
 }
 
-/** The parser's own messages can quote the file, and so a secret. */
+/** Messages by the parser's codes. Its own messages are not used: they can quote the file, which may hold a secret. */
 const MESSAGES: Partial<Record<ErrorCode, string>> = {
   BAD_DQ_ESCAPE: "has a backslash in \"…\" that means nothing; write \\\\ or use '…'",
   BAD_INDENT: "is indented wrongly; settings of one section start in the same column",
@@ -43,7 +43,11 @@ const MESSAGES: Partial<Record<ErrorCode, string>> = {
 const NO_ANCHOR =
   "uses an alias (*…) that no anchor (&…) before it defines; put text that starts with * in quotes";
 
-/** Reads one YAML document. Gives its value with places, `undefined` when empty, or all that is wrong with it. */
+/**
+ * Parses one YAML document.
+ *
+ * @returns its value with positions, which is `undefined` for an empty document, or the problems that were found.
+ */
 export function readYaml(text: string): { value: Located | undefined; problems: YamlProblem[] } {
   const counter = new LineCounter();
   const at = (offset: number | undefined): Partial<Position> => {
@@ -72,7 +76,7 @@ export function readYaml(text: string): { value: Located | undefined; problems: 
   return new Converter(at).convertDocument(document);
 }
 
-/** Turns nodes into located values, in one pass, within bounds. */
+/** Converts nodes to located values in one pass, with bounds on depth and size. */
 class Converter {
   readonly #at: (offset: number | undefined) => Partial<Position>;
   readonly #problems: YamlProblem[] = [];
@@ -96,30 +100,30 @@ class Converter {
   #convert(node: unknown, depth: number): Located {
     this.#values += 1;
     const position = this.#position(node);
-    const nothing: Located = { kind: "scalar", value: null, ...position };
+    const nothing: Located = { kind: "scalar", value: null, position };
     if (this.#values > MAX_VALUES) return nothing;
     if (depth > MAX_DEPTH) {
-      this.#problems.push({ message: `is nested deeper than ${MAX_DEPTH} levels`, ...position.position });
+      this.#problems.push({ message: `is nested deeper than ${MAX_DEPTH} levels`, ...position });
       return nothing;
     }
     if (isAlias(node)) {
       const anchored = this.#anchors.get(node.source);
-      if (anchored === undefined) this.#problems.push({ message: NO_ANCHOR, ...position.position });
+      if (anchored === undefined) this.#problems.push({ message: NO_ANCHOR, ...position });
       const target = this.#convert(anchored, depth + 1);
-      return { ...target, ...position };
+      return { ...target, position };
     }
     if (isScalar(node)) {
       this.#remember(node.anchor, node);
       const source = node.type === "PLAIN" ? node.source : undefined;
-      return { kind: "scalar", value: node.value, ...(source === undefined ? {} : { source }), ...position };
+      return { kind: "scalar", value: node.value, source, position };
     }
     if (isSeq(node)) {
       this.#remember(node.anchor, node);
-      return { kind: "list", items: node.items.map((item) => this.#convert(item, depth + 1)), ...position };
+      return { kind: "list", items: node.items.map((item) => this.#convert(item, depth + 1)), position };
     }
     if (!isMap(node)) return nothing;
     this.#remember(node.anchor, node);
-    return { kind: "mapping", entries: this.#entries(node, depth), ...position };
+    return { kind: "mapping", entries: this.#entries(node, depth), position };
   }
 
   #entries(map: YAMLMap, depth: number): LocatedEntry[] {
@@ -127,7 +131,7 @@ class Converter {
     const merged: LocatedEntry[] = [];
     for (const pair of map.items) {
       const key = isScalar(pair.key) ? String(pair.key.value) : "";
-      const { position } = this.#position(pair.key);
+      const position = this.#position(pair.key);
       const value = this.#convert(pair.value, depth + 1);
       if (key === "<<") {
         const sources = value.kind === "list" ? value.items : [value];
@@ -136,7 +140,7 @@ class Converter {
       }
       const first = entries.get(key);
       if (first === undefined) {
-        entries.set(key, { key, value, ...(position === undefined ? {} : { keyPosition: position }) });
+        entries.set(key, { key, value, keyPosition: position });
         continue;
       }
       const where = first.keyPosition === undefined ? "" : `, first on line ${first.keyPosition.line}`;
@@ -150,9 +154,9 @@ class Converter {
     if (anchor !== undefined) this.#anchors.set(anchor, node);
   }
 
-  #position(node: unknown): { position?: Position | undefined } {
+  #position(node: unknown): Position | undefined {
     const range = (node as { range?: [number, number, number] | null | undefined } | null)?.range;
     const { line, column } = this.#at(range?.[0]);
-    return line === undefined || column === undefined ? {} : { position: { line, column } };
+    return line === undefined || column === undefined ? undefined : { line, column };
   }
 }

@@ -59,7 +59,9 @@ export async function readServer(
       annotations,
       callStyle,
       signature: `${name}${call}`,
-      module: path.posix.join(kind === "skill" ? "skills" : "servers", folder.name, relativePath).replace(/^/, "./"),
+      module: path.posix
+        .join(kind === "skill" ? "skills" : "servers", folder.name, relativePath)
+        .replace(/^/, "./"),
       file,
     };
   }

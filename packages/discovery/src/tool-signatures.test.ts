@@ -83,7 +83,10 @@ describe("a tool's signature", () => {
   });
 
   it("has no outputSchema where the result is unknown or nothing", async () => {
-    for (const code of ["export async function tool(): Promise<void> {}", "export async function tool() { return 1; }"])
+    for (const code of [
+      "export async function tool(): Promise<void> {}",
+      "export async function tool() { return 1; }",
+    ])
       expect((await toolOf(code)).outputSchema).toBeUndefined();
   });
 

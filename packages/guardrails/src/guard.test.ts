@@ -24,6 +24,7 @@ describe("createGuard", () => {
       'import { get_weather } from "./servers/weather/index.ts";\nexport default await get_weather({});',
       'import { double_number } from "/workspace/skills/double_number/index.ts"; return double_number(2);',
       'import { readFile } from "node:fs/promises";\nimport * as path from "node:path";',
+      'import { x } from "./copies/./servers/none/index.ts";',
       'import data from "./data.json" with { type: "json" }; import { x } from "../workspace/x.ts";',
       'import type { Anything } from "some-package";',
       'const text = "rm -rf / and eval(1) and Deno.Command and /etc/passwd"; // new Function()',
@@ -143,10 +144,10 @@ describe("createGuard", () => {
       });
     });
 
-    it("takes every sign in a pattern that is text for itself", async () => {
+    it("matches a pattern that is text literally, in upper and lower case", async () => {
       const guard = createGuard({ blockedPatterns: ["a.b*c("] });
       await expect(guard.review({ code: "axbc(", tools })).resolves.toMatchObject({ allowed: true });
-      await expect(guard.review({ code: "// a.b*c(", tools })).resolves.toMatchObject({ allowed: false });
+      await expect(guard.review({ code: "// A.b*c(", tools })).resolves.toMatchObject({ allowed: false });
     });
 
     it("does not look at code after its signal is aborted", async () => {

@@ -119,7 +119,7 @@ function createTransport(
 ): { transport: Transport; process?: StdioTransport | undefined } {
   const { transport } = options.settings;
   if (transport.kind === "stdio") {
-    const process = createStdioTransport(transport, options.onStderr);
+    const process = createStdioTransport(transport, { onStderr: options.onStderr });
     return { transport: process, process };
   }
   const fetch = createServerFetch(transport);

@@ -3,8 +3,7 @@ import { BlockList, isIP } from "node:net";
 import { CemError } from "@cem/core";
 import type { FetchLike } from "@modelcontextprotocol/client";
 
-/** Limit of one response, or of one line of an event stream. */
-const MAX_BODY_BYTES = 64 * 1024 * 1024;
+const DEFAULT_MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 /** Settings of {@link createServerFetch}. */
 export interface ServerFetchSettings {
@@ -12,6 +11,12 @@ export interface ServerFetchSettings {
   url: string;
   /** Headers sent to the server's own origin only. */
   headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Limit of one response, or of one line of an event stream.
+   *
+   * @defaultValue 64 MiB
+   */
+  maxResponseBytes?: number | undefined;
 }
 
 /**
@@ -23,6 +28,7 @@ export interface ServerFetchSettings {
  */
 export function createServerFetch(settings: ServerFetchSettings): FetchLike {
   const server = new URL(settings.url);
+  const { maxResponseBytes = DEFAULT_MAX_RESPONSE_BYTES } = settings;
   return async (input, init) => {
     const url = new URL(input);
     if (url.origin !== server.origin) await assertReachableFrom(server, url);
@@ -42,7 +48,7 @@ export function createServerFetch(settings: ServerFetchSettings): FetchLike {
       url.password = "";
     }
     const redirect = init?.redirect ?? (url.origin === server.origin ? "follow" : "error");
-    return bounded(await fetchWithRetry(url, { ...init, headers, redirect }));
+    return limitSize(await fetchWithRetry(url, { ...init, headers, redirect }), maxResponseBytes);
   };
 }
 
@@ -58,7 +64,7 @@ async function fetchWithRetry(url: URL, init: RequestInit): Promise<Response> {
   }
 }
 
-function bounded(response: Response): Response {
+function limitSize(response: Response, maxBytes: number): Response {
   if (response.body === null) return response;
   const isStream = response.headers.get("content-type")?.includes("text/event-stream") === true;
   let bytes = 0;
@@ -66,7 +72,7 @@ function bounded(response: Response): Response {
     transform(chunk, controller) {
       const newline = isStream ? chunk.lastIndexOf(0x0a) : -1;
       bytes = newline === -1 ? bytes + chunk.length : chunk.length - newline - 1;
-      if (bytes > MAX_BODY_BYTES) throw new RangeError(`The server sent more than ${MAX_BODY_BYTES} bytes.`);
+      if (bytes > maxBytes) throw new RangeError(`The server sent more than ${maxBytes} bytes.`);
       controller.enqueue(chunk);
     },
   });

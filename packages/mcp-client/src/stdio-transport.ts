@@ -13,9 +13,20 @@ import type { StdioSettings } from "./server-settings.ts";
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 const MAX_STDERR_LINE_BYTES = 64 * 1024;
 const KEPT_STDERR_LINES = 10;
-/** How long a server may take to exit after its input ended, and again after SIGTERM. */
-const GRACE_MS = 1_000;
+const DEFAULT_GRACE_MS = 1_000;
 const POLL_MS = 20;
+
+/** Options of {@link createStdioTransport}. */
+export interface StdioTransportOptions {
+  /** Called with each line the process writes to stderr. */
+  onStderr: (line: string) => void;
+  /**
+   * How long the process may take to exit after its input ended, and again after SIGTERM, in milliseconds.
+   *
+   * @defaultValue 1,000
+   */
+  graceMs?: number | undefined;
+}
 
 /** The SDK's transport interface over a child process. */
 export interface StdioTransport extends Transport {
@@ -33,12 +44,10 @@ export interface StdioTransport extends Transport {
  * Creates a transport that starts a server in a process group of its own and exchanges newline-delimited JSON-RPC
  * messages with it. Unlike the SDK's transport, it also ends the server's own child processes, and it reports how the
  * process ended.
- *
- * @param onStderr - called with each line the process writes to stderr.
  */
 export function createStdioTransport(
   settings: StdioSettings,
-  onStderr: (line: string) => void,
+  { onStderr, graceMs = DEFAULT_GRACE_MS }: StdioTransportOptions,
 ): StdioTransport {
   let child: ChildProcess | undefined;
   let exit: string | undefined;
@@ -100,10 +109,10 @@ export function createStdioTransport(
       });
     },
     async close() {
-      if (child !== undefined) await endGroup(child);
+      if (child !== undefined) await endGroup(child, graceMs);
     },
     async waitForExit() {
-      await abandonOnAbort(exited.promise, AbortSignal.timeout(GRACE_MS)).catch(() => {});
+      await abandonOnAbort(exited.promise, AbortSignal.timeout(graceMs)).catch(() => {});
     },
     describeExit() {
       if (exit === undefined) return undefined;
@@ -163,20 +172,20 @@ function readMessage(line: string, fail: (error: unknown) => void): JSONRPCMessa
   }
 }
 
-async function endGroup(child: ChildProcess): Promise<void> {
+async function endGroup(child: ChildProcess, graceMs: number): Promise<void> {
   child.stdin?.end();
   for (const signal of ["SIGTERM", "SIGKILL"] as const) {
-    if (await waitForEnd(child)) break;
+    if (await waitForEnd(child, graceMs)) break;
     signalGroup(child, signal);
   }
-  await waitForEnd(child);
+  await waitForEnd(child, graceMs);
   child.stdout?.destroy();
   child.stderr?.destroy();
   untrackGroup(child);
 }
 
-async function waitForEnd(child: ChildProcess): Promise<boolean> {
-  const deadline = Date.now() + GRACE_MS;
+async function waitForEnd(child: ChildProcess, graceMs: number): Promise<boolean> {
+  const deadline = Date.now() + graceMs;
   while (isGroupAlive(child)) {
     if (Date.now() >= deadline) return false;
     await sleep(POLL_MS);

@@ -75,9 +75,9 @@ export function encodeResult(call: AnsweredCall, result: ToolResult, payloadByte
   return { line: `{"type":"result","id":${id},"ok":true${handles},"value":${json}}\n`, ok: true, json };
 }
 
-function failure(id: number, { code, message, details }: ErrorInfo, payloadBytes: number): EncodedResult {
-  const line = errorLine(id, code, message, details, payloadBytes);
-  return { line, ok: false, json: "", error: { code, message, details } };
+function failure(id: number, error: ErrorInfo, payloadBytes: number): EncodedResult {
+  const { code, message, details } = error;
+  return { line: errorLine(id, code, message, details, payloadBytes), ok: false, json: "", error };
 }
 
 /** Details that can't be JSON are dropped; a message that exceeds the limit is cut. */

@@ -3,6 +3,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmdirSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -99,6 +100,16 @@ describe("openContained", () => {
       await folder?.replace("a.txt", BYTES);
       expect(readFileSync(target, "utf8")).toBe("outside");
       expect(readFileSync(path.join(workspaceDir, "a.txt"), "utf8")).toBe("text");
+    });
+
+    it("rejects with the first failure when the folder was removed", async () => {
+      const { workspaceDir } = temporaryWorkspace();
+      await using folder = await openContained(workspaceDir, ["notes"], true);
+      rmdirSync(path.join(workspaceDir, "notes"));
+      await expect(folder?.replace("a.txt", BYTES)).rejects.toMatchObject({
+        code: "ENOENT",
+        syscall: "open",
+      });
     });
 
     it("makes a file that others may read and only the owner may write", async () => {

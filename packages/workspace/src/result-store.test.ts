@@ -181,6 +181,25 @@ describe("createResultStore", () => {
       await expect(reading).rejects.toThrow(/^.{250,290}$/);
     });
 
+    it("keeps the type of each result", async () => {
+      const store = createResultStore({ workspaceDir });
+      const first = await store.write(text("1"), "x/first", "a.txt");
+      const second = await store.write(text("2"), "x/second", "a.txt");
+      expect(await store.read(first.path)).toMatchObject({ mimeType: "x/first" });
+      expect(await store.read(second.path)).toMatchObject({ mimeType: "x/second" });
+    });
+
+    it.each(["linked/0123456789ab-a.txt", "0123456789ab-a/secret.txt"])(
+      "follows no folder below its own: %s",
+      async (below) => {
+        await writeFile(path.join(outside, path.basename(below)), "secret");
+        await mkdir(path.join(workspaceDir, "results"));
+        await symlink("../../outside", path.join(workspaceDir, "results", path.dirname(below)));
+        const reading = createResultStore({ workspaceDir }).read(`/workspace/results/${below}`);
+        await expect(reading).rejects.toMatchObject({ code: "RESULT_NOT_FOUND" });
+      },
+    );
+
     it.each(["folder", "pipe"])("does not read a %s in a result's place", async (kind) => {
       const store = createResultStore({ workspaceDir });
       const { path: kept } = await store.write(text("mine"), "text/plain", "a.txt");

@@ -29,6 +29,12 @@ describe("createStateStore", () => {
       expect(await store().read()).toEqual({ exists: false, data: {} });
     });
 
+    it("rejects a workspace that is a file", async () => {
+      const own = createStateStore({ workspaceDir: inWorkspace("file") });
+      writeFileSync(inWorkspace("file"), "");
+      await expect(own.read()).rejects.toMatchObject({ code: "ENOTDIR" });
+    });
+
     it("reads what guest code wrote", async () => {
       writeFileSync(inWorkspace("state.json"), '{"count": 3}');
       expect(await store().read()).toEqual({ exists: true, data: { count: 3 } });
@@ -101,11 +107,11 @@ describe("createStateStore", () => {
     });
 
     it("renames a broken file before it writes", async () => {
-      writeFileSync(inWorkspace("state.json"), "{oops");
-      await store().save({ ok: true });
+      writeFileSync(inWorkspace("progress.json"), "{oops");
+      await store().save({ ok: true }, "progress.json");
       const [aside = "", ...rest] = readdirSync(workspaceDir).toSorted();
-      expect(rest).toEqual(["state.json"]);
-      expect(aside).toMatch(/^state\.broken-[0-9a-f]{8}\.json$/);
+      expect(rest).toEqual(["progress.json"]);
+      expect(aside).toMatch(/^progress\.broken-[0-9a-f]{8}\.json$/);
       expect(readFileSync(inWorkspace(aside), "utf8")).toBe("{oops");
     });
 
@@ -114,11 +120,12 @@ describe("createStateStore", () => {
       await expect(store().save(1)).rejects.toMatchObject({ code: "ENOENT" });
     });
 
-    it("replaces a file that is too large to read", async () => {
+    it("renames a file that is too large to read before it writes", async () => {
       writeFileSync(inWorkspace("state.json"), "x".repeat(100));
       const small = createStateStore({ workspaceDir, maxBytes: 64 });
       await small.save(1);
       expect(await small.read()).toEqual({ exists: true, data: 1 });
+      expect(readdirSync(workspaceDir)).toHaveLength(2);
     });
 
     it("does not write after its signal is aborted", async () => {

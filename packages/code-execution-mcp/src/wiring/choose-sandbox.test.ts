@@ -18,7 +18,7 @@ describe("an older microsandbox server in the configuration", () => {
     seen.length = 0;
   });
 
-  /** Answers as one that does not take the key. */
+  /** Answers as a server that rejects the key. */
   const start = async () => {
     server = createServer((request, response) => {
       seen.push(request.headers.authorization);
@@ -41,7 +41,7 @@ describe("an older microsandbox server in the configuration", () => {
     const probe = await (await chooseProvider(config, true)).probe();
     expect(probe).toMatchObject({
       available: false,
-      reason: expect.stringContaining("does not take the key"),
+      reason: expect.stringContaining("rejected the API key"),
     });
     expect(JSON.stringify(probe)).not.toContain(KEY);
     expect(seen).toContain(`Bearer ${KEY}`);

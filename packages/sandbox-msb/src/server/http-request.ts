@@ -15,8 +15,8 @@ interface HttpResponse {
 }
 
 /**
- * Sends one HTTP request over a connection of its own. Unlike `fetch`, which gives up after five minutes without
- * headers, it waits until the signal aborts: the server answers when a command has ended. Never retries.
+ * Sends one HTTP request over a connection of its own, without retries. Unlike `fetch`, which gives up after five
+ * minutes without headers, it waits until the signal aborts: the server answers only when a command has ended.
  */
 export async function sendRequest(url: string, options: HttpRequest): Promise<HttpResponse> {
   const { method, headers, body, signal } = options;

@@ -1,11 +1,11 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 
-const USUAL_FOLDERS = ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin"];
+const SYSTEM_FOLDERS = ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin"];
 
-/** The absolute path of a system program, or `undefined` when there is none. */
+/** The absolute path of a program in the system's folders or on `PATH`; `undefined` when it is not installed. */
 export function findProgram(name: string): string | undefined {
-  const folders = [...USUAL_FOLDERS, ...(process.env["PATH"] ?? "").split(delimiter)];
+  const folders = [...SYSTEM_FOLDERS, ...(process.env["PATH"] ?? "").split(delimiter)];
   for (const folder of folders) {
     if (!folder.startsWith("/")) continue;
     const file = join(folder, name);
@@ -13,7 +13,7 @@ export function findProgram(name: string): string | undefined {
       accessSync(file, constants.X_OK);
       return file;
     } catch {
-      // Not here.
+      // Not in this folder.
     }
   }
   return undefined;

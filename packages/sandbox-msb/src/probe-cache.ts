@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 
-/** What a boot on this machine came to. */
-export interface RememberedProbe {
-  /** Machine, its boot, user and versions that it holds for. */
+/** The cached outcome of a test boot on this machine. */
+export interface CachedProbe {
+  /** The machine, its boot, the user and the versions that it is valid for. */
   key: string;
   booted: boolean;
   /** Why it did not boot. */
@@ -15,24 +15,26 @@ function read(path: string): string {
   return existsSync(path) ? readFileSync(path, "utf8").trim() : "";
 }
 
-/** What a probe's outcome depends on: another machine, boot, user or version is probed anew. */
+/** The cache key of a probe: the machine, its boot, the user and the versions. */
 export function probeKey(version: string, runtimeKey: string): string {
   const machine = read("/etc/machine-id") || hostname();
   const boot = read("/proc/sys/kernel/random/boot_id");
   return [machine, boot, process.getuid?.() ?? "", version, runtimeKey].join(" ");
 }
 
-export function recallProbe(file: string, key: string): RememberedProbe | undefined {
+/** Reads the cached outcome; `undefined` when there is none for this key. */
+export function readCachedProbe(file: string, key: string): CachedProbe | undefined {
   try {
-    const { key: known, booted, reason } = JSON.parse(readFileSync(file, "utf8")) as Partial<RememberedProbe>;
+    const { key: known, booted, reason } = JSON.parse(readFileSync(file, "utf8")) as Partial<CachedProbe>;
     if (known !== key || typeof booted !== "boolean") return undefined;
-    return { key, booted, ...(typeof reason === "string" ? { reason } : {}) };
+    return { key, booted, reason: typeof reason === "string" ? reason : undefined };
   } catch {
     return undefined;
   }
 }
 
-export function rememberProbe(file: string, probe: RememberedProbe): void {
+/** Writes the outcome to the cache. */
+export function cacheProbe(file: string, probe: CachedProbe): void {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, `${JSON.stringify(probe)}\n`);
 }
