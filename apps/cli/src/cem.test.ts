@@ -89,7 +89,11 @@ describe("cem exec", () => {
   it("stops code that takes too long", async () => {
     const { code, stdout } = await cem(["exec", "endless.ts", "--timeout", "1", "--json"]);
     expect(code).toBe(1);
-    expect(resultOf(stdout)).toMatchObject({ status: "timeout", output: "the code is running\n" });
+    expect(resultOf(stdout)).toMatchObject({
+      status: "timeout",
+      output: "the code is running\n",
+      error: { code: "RUN_TIMED_OUT", hint: expect.stringContaining("guardrails.max_execution_time") },
+    });
   });
 
   it("keeps hostile output away from the terminal", async () => {
