@@ -184,7 +184,7 @@ describe("createPipeline", () => {
       const borrower = createPipeline(settings(given));
       await Promise.all([creator.executeTask("x"), borrower.executeTask("x")]);
       await Promise.all([creator.dispose(), borrower.dispose(), creator.dispose()]);
-      expect([made.disposed > 0, given.disposed]).toEqual([true, 0]);
+      expect([made.disposed, given.disposed]).toEqual([1, 0]);
       await expect(creator.executeTask("x")).rejects.toMatchObject({ code: "AGENT_DISPOSED" });
     });
 
