@@ -103,11 +103,12 @@ describe("prepareSchema", () => {
     "#/$defs/toString",
     "#/$defs/%",
     "/properties",
+    "x/$defs/here",
     "https://example.com/#/properties",
   ])("leaves places alone for the reference %s", ($ref) => {
     const schema = {
       properties: { a: { $ref } },
-      $defs: { text: "text", list: [{}], nothing: null, "%": "" },
+      $defs: { here: {}, text: "text", list: [{}], nothing: null, "%": "" },
     };
     expect(prepared(schema)).toEqual({ ...here, ...schema });
   });
