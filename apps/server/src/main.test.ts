@@ -11,11 +11,20 @@ const TOKEN = "a-token-for-this-test-only";
 /** Starts the server. Its process and folder are gone after the test, also where the test fails. */
 function start(env: Record<string, string>) {
   const cwd = mkdtempSync(path.join(os.tmpdir(), "cem-server-app-"));
-  const child = spawn(process.execPath, ["--conditions=@cem/source", path.join(import.meta.dirname, "main.ts")], {
-    cwd,
-    env: { PATH: process.env["PATH"], SERVERS_DIR: path.join(root, "servers"), CEM_SERVER_PORT: "0", ...env },
-    stdio: ["ignore", "ignore", "pipe"],
-  });
+  const child = spawn(
+    process.execPath,
+    ["--conditions=@cem/source", path.join(import.meta.dirname, "main.ts")],
+    {
+      cwd,
+      env: {
+        PATH: process.env["PATH"],
+        SERVERS_DIR: path.join(root, "servers"),
+        CEM_SERVER_PORT: "0",
+        ...env,
+      },
+      stdio: ["ignore", "ignore", "pipe"],
+    },
+  );
   onTestFinished(async () => {
     if (child.exitCode === null && child.signalCode === null) {
       child.kill("SIGKILL");
