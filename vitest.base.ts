@@ -1,5 +1,9 @@
 import os from "node:os";
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+
+/** Set by turbo for what it runs: other packages may be tested at the same time, and a report is read afterwards. */
+const underTurbo = process.env["TURBO_HASH"] !== undefined;
 
 /** Tests run against the sources of every package, so one package's tests need no build. */
 export default defineConfig({
@@ -7,13 +11,16 @@ export default defineConfig({
   ssr: { resolve: { conditions: ["@cem/source"] } },
   test: {
     include: ["src/**/*.test.ts"],
+    globalSetup: [fileURLToPath(new URL("./vitest.guard.ts", import.meta.url))],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     maxWorkers: workers(),
+    ...(underTurbo && { reporters: ["default", ["json", { outputFile: ".cem/vitest.json" }]] }),
   },
 });
 
-/** Many tests wait for processes of their own; vitest's default would leave a core idle. */
-export function workers(): number {
-  return Math.max(2, os.availableParallelism());
+/** Turbo runs two packages at once, each with half of the processors. Many tests wait for processes of their own. */
+function workers(): number {
+  const processors = os.availableParallelism();
+  return underTurbo ? Math.max(1, Math.floor(processors / 2)) : Math.max(2, processors);
 }

@@ -1,20 +1,5 @@
-import { defineConfig } from "vitest/config";
-import { workers } from "./vitest.base.ts";
+import { mergeConfig } from "vitest/config";
+import base from "./vitest.base.ts";
 
-export default defineConfig({
-  test: {
-    maxWorkers: workers(),
-    projects: [
-      "packages/*",
-      "apps/*",
-      {
-        test: {
-          name: "repository",
-          include: ["scripts/*.test.ts"],
-          testTimeout: 60_000,
-          maxWorkers: workers(),
-        },
-      },
-    ],
-  },
-});
+/** The tests about the repository as a whole; each package has its own. */
+export default mergeConfig(base, { test: { include: ["scripts/*.test.ts"] } });

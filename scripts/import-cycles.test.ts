@@ -30,8 +30,14 @@ describe("imports between the files of a package", () => {
   });
 
   it("are looked at so that a cycle of type-only imports is found", async () => {
-    await writeFile(path.join(folder, "one.ts"), 'import type { B } from "./two.ts";\nexport type A = B[];\n');
-    await writeFile(path.join(folder, "two.ts"), 'import type { A } from "./one.ts";\nexport type B = A | 1;\n');
+    await writeFile(
+      path.join(folder, "one.ts"),
+      'import type { B } from "./two.ts";\nexport type A = B[];\n',
+    );
+    await writeFile(
+      path.join(folder, "two.ts"),
+      'import type { A } from "./one.ts";\nexport type B = A | 1;\n',
+    );
     expect(await cyclesIn(folder)).toHaveLength(2);
   });
 });

@@ -1,52 +1,40 @@
 // npm test: sets up what is missing, then runs every check and ends with a line that counts them.
+// Turbo runs the checks and the tests of each package, beside each other, and only those that a change concerns.
 // Each check outside the test runner counts as one; the tests count one by one.
 import { spawn } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
+import { hostFacts } from "./host-facts.mjs";
 import { root } from "./node24.mjs";
 import { bin, say, setUp, SetupError, toolEnvironment } from "./setup.mjs";
 
-const REPORT = path.join(root, ".cem", "vitest.json");
+const RUNS = path.join(root, ".turbo", "runs");
+const TESTS = new Set(["test", "test:repository"]);
+const REPORT = path.join(".cem", "vitest.json");
 
-const CHECKS = [
-  {
-    name: "format",
-    does: "formatting (oxfmt)",
-    command: "oxfmt",
-    args: ["--check", "."],
-    fix: "npx pnpm@12.18.0 format",
-  },
-  {
-    name: "lint",
-    does: "lint, with types (oxlint)",
-    command: "oxlint",
-    args: ["--type-aware", "--deny-warnings"],
-  },
-  { name: "types", does: "types (TypeScript)", command: "tsc", args: ["--noEmit"] },
-  { name: "unused", does: "unused code and dependencies (knip)", command: "knip", args: [] },
-  {
-    name: "build",
-    does: "build of every package (tsup)",
-    command: "turbo",
-    args: ["run", "build", "--output-logs=errors-only"],
-  },
-  {
-    name: "packed",
+/** What is no test, by turbo's name of the task. Tasks of one name count as one check. */
+const CHECKS = {
+  "format:check": { does: "formatting (oxfmt)", fix: "npx pnpm@12.18.0 format" },
+  lint: { does: "lint, with types (oxlint)" },
+  typecheck: { does: "types (TypeScript)" },
+  knip: { does: "unused code and dependencies (knip)" },
+  build: { does: "build of every package (tsup)" },
+  packed: {
     does: "packed packages: their shape (publint, are-the-types-wrong), their use in an empty folder",
-    command: "node",
-    args: ["scripts/check-packed.mjs"],
   },
-];
+};
+/** Each package has such a task too; the root's looks at all of them at once. */
+const ROOT_ONLY = new Set(["typecheck"]);
 
 const count = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
 
 try {
   await setUp();
-  say("Checks:");
-  for (const check of CHECKS) await runCheck(check);
-  say("Tests (vitest):");
-  await runTests();
+  const { tasks, planned } = await runTurbo();
+  say("");
+  for (const name of Object.keys(CHECKS)) judgeCheck(name, tasks, planned);
+  for (const task of planned.filter((one) => TESTS.has(one.task))) judgeTests(task, tasks);
 } catch (error) {
   if (!(error instanceof SetupError)) throw error;
   say(`\n${error.message}`);
@@ -54,55 +42,78 @@ try {
 }
 summary();
 
-async function runCheck({ name, does, command, args, fix }) {
-  const started = Date.now();
-  const { code, output } = await run(command, args, "collect");
-  const passed = code === 0;
-  count[passed ? "passed" : "failed"] += 1;
-  say(`  ${passed ? "ok    " : "FAILED"}  ${does}, ${((Date.now() - started) / 1000).toFixed(1)} s`);
-  if (passed) return;
-  say(output.trimEnd());
-  failures.push(fix === undefined ? name : `${name} (${fix} mends it)`);
-}
-
-async function runTests() {
-  mkdirSync(path.dirname(REPORT), { recursive: true });
-  rmSync(REPORT, { force: true });
-  const { code } = await run(
-    "vitest",
-    ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${REPORT}`],
+/** Runs everything. Resolves to what turbo says it has run, and what it should have run. */
+async function runTurbo() {
+  const names = [...Object.keys(CHECKS), ...TESTS].map((task) => (ROOT_ONLY.has(task) ? `//#${task}` : task));
+  const planned = JSON.parse(await turbo(["run", ...names, "--dry=json"], "collect")).tasks.filter(
+    ({ command }) => command !== "<NONEXISTENT>",
+  );
+  for (const { directory } of planned) rmSync(path.join(root, directory, REPORT), { force: true });
+  rmSync(RUNS, { recursive: true, force: true });
+  await turbo(
+    ["run", ...names, "--continue=dependencies-successful", "--summarize", "--log-order=grouped"],
     "show",
   );
-  let report;
-  try {
-    report = JSON.parse(readFileSync(REPORT, "utf8"));
-  } catch {
-    count.failed += 1;
-    failures.push("tests (vitest ended without a report)");
-    return;
-  }
-  count.passed += report.numPassedTests;
-  count.failed += report.numFailedTests;
-  count.skipped += report.numPendingTests;
-  // A file that can't even be loaded, or an error outside any test, fails the run without failing a test.
-  if (code !== 0 && report.numFailedTests === 0) count.failed += 1;
-  if (code !== 0) failures.push("tests");
+  const [file] = existsSync(RUNS) ? readdirSync(RUNS) : [];
+  if (file === undefined) throw new SetupError("Turbo ended without an account of what it ran.");
+  const { tasks } = JSON.parse(readFileSync(path.join(RUNS, file), "utf8"));
+  return { planned, tasks: new Map(tasks.map((task) => [task.taskId, task])) };
 }
 
-function run(command, args, output) {
+/** Runs turbo to its end and resolves to its output, if that is collected. */
+function turbo(args, output) {
   return new Promise((resolve, reject) => {
-    const child = spawn(bin(command), args, {
+    const child = spawn(bin("turbo"), args, {
       cwd: root,
-      env: toolEnvironment(),
-      stdio: ["ignore", output === "show" ? "inherit" : "pipe", output === "show" ? "inherit" : "pipe"],
+      env: { ...toolEnvironment(), CEM_TEST_HOST: hostFacts() },
+      stdio: ["ignore", output === "show" ? "inherit" : "pipe", "inherit"],
       shell: process.platform === "win32",
     });
     let text = "";
-    child.stdout?.on("data", (data) => (text += data));
-    child.stderr?.on("data", (data) => (text += data));
+    child.stdout?.setEncoding("utf8").on("data", (data) => (text += data));
     child.on("error", reject);
-    child.on("close", (code) => resolve({ code, output: text }));
+    child.on("close", () => resolve(text));
   });
+}
+
+/** A check is one or more tasks of a name: each must have ended well. */
+function judgeCheck(name, tasks, planned) {
+  const { does, fix } = CHECKS[name];
+  const ids = planned.filter(({ task }) => task === name).map(({ taskId }) => taskId);
+  const bad = ids.filter((id) => tasks.get(id)?.execution?.exitCode !== 0);
+  count[bad.length === 0 ? "passed" : "failed"] += 1;
+  say(`  ${bad.length === 0 ? "ok    " : "FAILED"}  ${does}, ${timeOf(ids.map((id) => tasks.get(id)))}`);
+  if (bad.length > 0) failures.push(fix === undefined ? name : `${name} (${fix} mends it)`);
+}
+
+/** Adds what a package's report counts. */
+function judgeTests({ taskId, package: name, directory }, tasks) {
+  const task = tasks.get(taskId);
+  const report = readReport(path.join(root, directory, REPORT));
+  const { numPassedTests = 0, numFailedTests = 0, numPendingTests = 0 } = report ?? {};
+  count.passed += numPassedTests;
+  count.skipped += numPendingTests;
+  const ok = task?.execution?.exitCode === 0 && report !== undefined && numFailedTests === 0;
+  // A file that can't even be loaded, or a process left behind, fails the run without failing a test.
+  count.failed += ok ? 0 : Math.max(1, numFailedTests);
+  const label = name === "//" ? "repository" : name;
+  say(`  ${ok ? "ok    " : "FAILED"}  ${label}: ${numPassedTests} tests, ${timeOf([task])}`);
+  if (!ok) failures.push(`tests of ${label}${report === undefined ? " (they ended without a report)" : ""}`);
+}
+
+function readReport(file) {
+  return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined;
+}
+
+/** How long tasks took, one after the other. */
+function timeOf(tasks) {
+  const ran = tasks.filter((task) => task !== undefined);
+  if (ran.length === 0) return "not run";
+  if (ran.every(({ cache }) => cache.status === "HIT")) return "unchanged";
+  const took = ran
+    .filter(({ cache }) => cache.status !== "HIT")
+    .reduce((sum, { execution }) => sum + execution.endTime - execution.startTime, 0);
+  return `${(took / 1000).toFixed(1)} s`;
 }
 
 function summary() {

@@ -1,8 +1,9 @@
 // Run by `npm test` in an empty folder where only the packed package is installed.
 import assert from "node:assert/strict";
-import { createPipeline } from "@cem/agent";
+import { CemError, createPipeline } from "@cem/agent";
 
-const agent = createPipeline({
+let disposed = false;
+const agent = createPipeline(async () => ({
   catalog: { specificationVersion: "v1", list: async () => ({ servers: [], problems: [], version: "1" }) },
   selector: {
     specificationVersion: "v1",
@@ -15,7 +16,13 @@ const agent = createPipeline({
   },
   guard: { specificationVersion: "v1", review: async () => ({ allowed: true, findings: [] }) },
   sandbox: async () => Promise.reject(new Error("not needed")),
-});
+  dispose: async () => void (disposed = true),
+}));
 const result = await agent.executeTask("x");
 assert.equal(result.error.code, "NO_TOOL");
 await agent.dispose();
+assert.ok(disposed);
+await assert.rejects(
+  agent.executeTask("x"),
+  (error) => CemError.isInstance(error) && error.code === "AGENT_DISPOSED",
+);

@@ -4,6 +4,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createMicrosandboxProvider } from "@cem/sandbox-msb";
+import { createMicrosandboxServerProvider } from "@cem/sandbox-msb/server";
 
 const home = mkdtempSync(join(tmpdir(), "packed-"));
 const provider = createMicrosandboxProvider({ home });
@@ -12,3 +13,8 @@ const probe = await provider.probe();
 assert.equal(probe.available, false);
 assert.ok(probe.reason.length > 0);
 await assert.rejects(provider.create({ workspaceDir: home }), { code: "SANDBOX_UNAVAILABLE" });
+
+const server = createMicrosandboxServerProvider({ url: "http://127.0.0.1:9" });
+const serverProbe = await server.probe();
+assert.equal(serverProbe.available, false);
+assert.match(serverProbe.reason, /can't be reached/);

@@ -1,3 +1,9 @@
 import { library } from "../../tsup.base.ts";
 
-export default library({ removeNodeProtocol: false });
+export default library({
+  entry: { index: "src/index.ts", server: "src/server/index.ts" },
+  // Bundled and tree-shaken: the few checks of the server's answers need little of it.
+  noExternal: ["zod"],
+  treeshake: true,
+  removeNodeProtocol: false,
+});

@@ -1,12 +1,18 @@
 import { library } from "../../tsup.base.ts";
 
-/** The guest runner is a file of its own, which runs in the guest and shares nothing with the host's side. */
+const entry = {
+  index: "src/index.ts",
+  "provider-kit": "src/provider-kit.ts",
+  contract: "src/contract/index.ts",
+};
+
+/** The guest runner is a file of its own: it runs in the guest and shares no code with the host. */
 export default library({
-  entry: { index: "src/index.ts", contract: "src/contract/index.ts", "guest/boot": "src/guest/boot.ts" },
-  // Of zod only the little that is used: the whole takes longer to load than a guest to boot.
+  entry: { ...entry, "guest/boot": "src/guest/boot.ts" },
+  // Bundled and tree-shaken: loading all of zod takes longer than booting a guest.
   noExternal: ["zod"],
   treeshake: true,
-  // Deno knows Node's modules by their whole names only.
+  // Deno resolves Node's modules by their full names only.
   removeNodeProtocol: false,
-  dts: { entry: { index: "src/index.ts", contract: "src/contract/index.ts" } },
+  dts: { entry },
 });

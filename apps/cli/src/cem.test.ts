@@ -1,18 +1,19 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import type { Readable } from "node:stream";
 import type { TaskResult } from "@cem/core";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { FIRST_TASK } from "./first-tool.ts";
-import { ended, runCem, SAMPLES, SHELL_COMMAND, startCem, temporaryFolder } from "./testing/run-cem.ts";
+import { runCem, SAMPLES, startCem, temporaryFolder } from "./testing/run-cem.ts";
+import { SHELL_COMMAND, spawnCem } from "./testing/spawn-cem.ts";
 
 const MAIN_JOB = "Calculate 5 + 3 and get weather for San Francisco";
 /** Says when it is there, and never ends. */
 const ENDLESS = 'console.log("the code is running"); for (;;) {}';
 
 const cwd = temporaryFolder();
-const cem = (args: readonly string[], input?: string | Uint8Array) =>
-  runCem(args, input === undefined ? { cwd } : { cwd, input });
+const cem = (args: readonly string[], input?: string | Uint8Array) => runCem(args, { cwd, input });
 const resultOf = (text: string): TaskResult => JSON.parse(text) as TaskResult;
 
 beforeAll(() => {
@@ -88,7 +89,11 @@ describe("cem exec", () => {
   it("stops code that takes too long", async () => {
     const { code, stdout } = await cem(["exec", "endless.ts", "--timeout", "1", "--json"]);
     expect(code).toBe(1);
-    expect(resultOf(stdout)).toMatchObject({ status: "timeout", output: "the code is running\n" });
+    expect(resultOf(stdout)).toMatchObject({
+      status: "timeout",
+      output: "the code is running\n",
+      error: { code: "RUN_TIMED_OUT", hint: expect.stringContaining("guardrails.max_execution_time") },
+    });
   });
 
   it("keeps hostile output away from the terminal", async () => {
@@ -194,24 +199,38 @@ describe("wrong use", () => {
 });
 
 describe.skipIf(process.platform === "win32")("being stopped", () => {
+  const runs = (stdout: Readable): Promise<void> =>
+    new Promise((resolve) => {
+      stdout.on("data", (text: string) => text.includes("the code is running") && resolve());
+    });
+  const processes = (): string => execFileSync("ps", ["-eo", "args"], { encoding: "utf8" });
+
+  it("ends on SIGINT with nothing left running, as a process", async () => {
+    const workspace = temporaryFolder();
+    const child = spawnCem(["exec", "../endless.ts", "--workspace", workspace], {
+      cwd: path.join(cwd, "folder"),
+    });
+    await runs(child.stdout);
+    expect(processes()).toContain(workspace);
+    // A terminal and a parent may both send it.
+    child.kill("SIGINT");
+    child.kill("SIGINT");
+    expect(await child.ended).toMatchObject({ code: 130, stderr: "Stopped by Ctrl-C.\n" });
+    expect(processes()).not.toContain(workspace);
+  });
+
   it.each([
     ["SIGINT", 130, "Stopped by Ctrl-C.\n"],
     ["SIGTERM", 143, "Stopped from outside (SIGTERM).\n"],
+    ["SIGHUP", 129, "Stopped: the terminal was closed.\n"],
   ] as const)("ends on %s with nothing left running", async (signal, code, message) => {
-    const folder = temporaryFolder();
-    const child = startCem(["exec", "../endless.ts", "--workspace", folder], {
-      cwd: path.join(cwd, "folder"),
-    });
-    const running = new Promise<void>((resolve) => {
-      child.stdout.on("data", (text: string) => text.includes("the code is running") && resolve());
-    });
-    const end = ended(child);
-    await running;
-    // A terminal and a parent may both send it.
-    child.kill(signal);
-    child.kill(signal);
-    expect(await end).toMatchObject({ code, stderr: message });
-    expect(execFileSync("ps", ["-eo", "args"], { encoding: "utf8" })).not.toContain(folder);
+    const workspace = temporaryFolder();
+    const running = startCem(["exec", "endless.ts", "--workspace", workspace], { cwd });
+    await runs(running.stdout);
+    running.signal(signal);
+    running.signal(signal);
+    expect(await running.ended).toMatchObject({ code, stderr: message });
+    expect(processes()).not.toContain(workspace);
   });
 
   it("says so in JSON", async () => {
@@ -219,12 +238,11 @@ describe.skipIf(process.platform === "win32")("being stopped", () => {
       await write_file({ path: "started", content: "" });
       for (;;) {}`;
     const folder = temporaryFolder();
-    const child = startCem(["exec", "-", "--json", ...SAMPLES, "--workspace", folder], { cwd });
-    child.stdin.end(code);
-    const end = ended(child);
+    const args = ["exec", "-", "--json", ...SAMPLES, "--workspace", folder];
+    const running = startCem(args, { cwd, input: code });
     await vi.waitFor(() => statSync(path.join(folder, "started")), { timeout: 20_000 });
-    child.kill("SIGINT");
-    const { code: exitCode, stdout } = await end;
+    running.signal("SIGINT");
+    const { code: exitCode, stdout } = await running.ended;
     expect(exitCode).toBe(130);
     expect(JSON.parse(stdout)).toMatchObject({ status: "error", error: { code: "INTERRUPTED" } });
   });

@@ -22,5 +22,7 @@ if (major < 22 || (major === 22 && minor < 19)) {
       nodeModule.enableCompileCache();
       return import("./main.ts");
     })
-    .then(({ main }) => main(process.argv.slice(2)));
+    .then(({ main }) => main(process.argv.slice(2), process))
+    // Nothing may keep the process alive after its answer.
+    .then((exitCode) => process.exit(exitCode));
 }

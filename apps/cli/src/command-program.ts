@@ -1,6 +1,5 @@
 import { Command, Help, Option } from "commander";
 import packageJson from "../package.json" with { type: "json" };
-import type { Invocation } from "./command-line.ts";
 import {
   addOutputOptions,
   addRecordingOptions,
@@ -12,6 +11,7 @@ import {
 import type { Detail } from "./command-options.ts";
 import { addBenchCommand } from "./bench/command-options.ts";
 import * as examples from "./help-examples.ts";
+import type { Invocation } from "./invocation.ts";
 import { addServerCommands } from "./server-commands.ts";
 import { addServeCommand } from "./serve-command.ts";
 
@@ -19,7 +19,11 @@ export const VERSION: string = packageJson.version;
 
 const MAX_SEARCH_RESULTS = 1_000;
 
-/** Every command and option there is; `found` hears what a parsed command line asks for. */
+/**
+ * Describes every command and option.
+ *
+ * @param found - Called with what a command line asks for, when one is parsed.
+ */
 export function buildProgram(found: (invocation: Invocation) => void): Command {
   const program = new Command("cem")
     .description("Runs tasks by writing code against tools that are files, in a sandbox.")
@@ -51,11 +55,7 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
   addSettingOptions(add("tools", "List the servers and their tools", examples.TOOLS))
     .argument("[server]", "one server, with the signatures of its tools")
     .action((server: string | undefined, _, command: Command) =>
-      found({
-        command: "tools",
-        ...(server === undefined ? {} : { server }),
-        options: sharedOptions(program, command),
-      }),
+      found({ command: "tools", server, options: sharedOptions(program, command) }),
     );
   addSettingOptions(add("search", "Find tools by what they do", examples.SEARCH))
     .argument("<query...>", "what the tool should do, in plain words")
@@ -75,15 +75,10 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
     add("doctor", "Check Node, configuration, tools, sandboxes", examples.DOCTOR),
     "--config [file]",
   ).action((own: { config?: string | true | undefined }, command: Command) => {
-    const options = sharedOptions(program, command);
-    delete options.config;
-    const file =
-      typeof own.config === "string" ? own.config : program.opts<{ config?: string | undefined }>().config;
-    found({
-      command: "doctor",
-      listValues: own.config !== undefined,
-      options: file === undefined ? options : { ...options, config: file },
-    });
+    const before = program.opts<{ config?: string | undefined }>().config;
+    const config = typeof own.config === "string" ? own.config : before;
+    const options = { ...sharedOptions(program, command), config };
+    found({ command: "doctor", listValues: own.config !== undefined, options });
   });
   add("init", "Make servers/, skills/, workspace/ and config.yaml", examples.INIT)
     .argument("[dir]", "where", ".")
@@ -97,7 +92,7 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
   add("help [command]", "Print help for a command").action((name: string | undefined) => {
     const command = name === undefined ? program : program.commands.find((one) => one.name() === name);
     if (command !== undefined) return command.help();
-    // The parser itself knows what was perhaps meant.
+    // The parser suggests a similar name.
     program.parse([name ?? ""], { from: "user" });
   });
   return addSettingOptions(addOutputOptions(program));
@@ -105,7 +100,7 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
 
 const bold = (text: string): string => `\u001B[1m${text}\u001B[22m`;
 
-/** The usual help, with the commands before the options. */
+/** Formats the usual help with the commands before the options. */
 function commandsFirst(command: Command, helper: Help): string {
   const [usage = "", about = "", ...sections] = Help.prototype.formatHelp
     .call(helper, command, helper)

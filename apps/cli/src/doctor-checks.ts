@@ -1,6 +1,7 @@
 import { PENDING_SETTINGS } from "@cem/config";
-import type { ErrorInfo, SandboxProbe } from "@cem/core";
+import type { ErrorDetails, ErrorInfo, KnownErrorCode, SandboxProbe } from "@cem/core";
 import type { LoadedConfig } from "code-execution-mcp";
+import { hintFor } from "code-execution-mcp/admin";
 import type { ExaminedServer, FolderReport, HostReport } from "code-execution-mcp/admin";
 import { catalogSize } from "./render-catalog.ts";
 import { notesOf } from "./render-servers.ts";
@@ -10,16 +11,16 @@ import { counted } from "./text-layout.ts";
 /** `broken` means that a task can't run. */
 export type CheckState = "ok" | "warning" | "off" | "broken";
 
-/** One thing that was looked at. */
+/** One thing that was examined. */
 export interface Check {
   name: string;
   state: CheckState;
   summary: string;
-  /** More about it, and the way out of what is wrong; a line each. */
+  /** More about it, and what helps against what is wrong; a line each. */
   notes: string[];
 }
 
-/** Tools, sandboxes, workspace and model. */
+/** Checks tools, sandboxes, workspace and model. */
 export function checkHost(report: HostReport): Check[] {
   const { configuration, sandboxes } = report;
   return [
@@ -39,11 +40,11 @@ const noSandbox: Check = {
   notes: [],
 };
 
-/** What stopped the look around. */
-export function checkFailure({ code, message }: ErrorInfo): Check {
+/** The check that stands for an error that stopped all others. */
+export function checkFailure({ code, message, hint }: ErrorInfo): Check {
   const name = code.startsWith("CONFIG_") ? "config" : code.startsWith("SANDBOX_") ? "sandbox" : "problem";
   const [summary = "", ...notes] = message.split("\n");
-  return { name, state: "broken", summary, notes };
+  return { name, state: "broken", summary, notes: [...notes, ...(hint?.split("\n") ?? [])] };
 }
 
 /** A Node that is too old does not come this far. */
@@ -101,7 +102,7 @@ function checkSandbox(name: string, probe: SandboxProbe): Check {
 function checkWorkspace({ path: folder, exists, writable }: FolderReport): Check {
   const shown = shortPath(folder);
   if (!writable) {
-    const notes = ["Make it a folder you may write to, or set execution.workspace_dir or --workspace."];
+    const notes = helpFor("WORKSPACE_UNUSABLE", { folder });
     return { name: "workspace", state: "broken", summary: `${shown} can't be written`, notes };
   }
   const summary = exists ? `${shown}, writable` : `${shown}, made by the first run`;
@@ -134,16 +135,18 @@ function checkModel({ config: { llm } }: LoadedConfig): Check {
   const { azureEndpoint, baseUrl, model, provider } = llm;
   const needsKey = provider === "azure_openai" || baseUrl === undefined;
   if (needsKey && llm.apiKey === undefined) {
-    const notes = [`set ${KEY_VARIABLES[provider]}; until then code is written by rules`];
+    const notes = [...helpFor("LLM_KEY_MISSING", { variable: KEY_VARIABLES[provider] }), BY_RULES];
     return { name, state: "warning", summary: `${provider} ${model} has no key`, notes };
   }
   if (provider === "azure_openai" && azureEndpoint === undefined && baseUrl === undefined) {
-    const notes = ["set AZURE_OPENAI_ENDPOINT; until then code is written by rules"];
+    const notes = [...helpFor("LLM_ENDPOINT_MISSING"), BY_RULES];
     return { name, state: "warning", summary: `${provider} ${model} has no endpoint`, notes };
   }
   const where = baseUrl === undefined ? "" : ` at ${hostOf(baseUrl)}`;
   return { name, state: "ok", summary: `${provider} ${model}${where}, else rules`, notes: [] };
 }
+
+const BY_RULES = "Until then code is written by rules.";
 
 const KEY_VARIABLES = {
   openai: "OPENAI_API_KEY",
@@ -151,7 +154,13 @@ const KEY_VARIABLES = {
   anthropic: "ANTHROPIC_API_KEY",
 };
 
-/** Without what may be secret in a URL. */
+/** The host of a URL, whose other parts may hold secrets. */
 function hostOf(url: string): string {
   return URL.parse(url)?.host ?? "a URL that can't be read";
+}
+
+/** What helps against a failure that a task would meet. */
+function helpFor(code: KnownErrorCode, details: ErrorDetails = {}): string[] {
+  const hint = hintFor({ code, message: "", details });
+  return hint === undefined ? [] : [hint];
 }

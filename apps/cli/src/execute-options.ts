@@ -1,13 +1,12 @@
 import type { ExecuteOptions } from "@cem/core";
+import type { CommandContext } from "./command-context.ts";
 import type { SharedOptions } from "./command-options.ts";
-import type { CommandContext } from "./commands/index.ts";
 import { createRunProgress } from "./run-progress.ts";
 
-/** Runs with progress where somebody wants to see it, until it is stopped: what comes after that is no progress. */
+/** How a task or program is to run, with its progress shown where somebody looks. Once stopped, nothing more is shown. */
 export function executeOptions({ signal, live }: CommandContext, options: SharedOptions): ExecuteOptions {
   const { mode, typeCheck } = options;
-  const common = { signal, ...(mode && { mode }), ...(typeCheck && { typeCheck }) };
-  if (live === undefined) return common;
+  if (live === undefined) return { signal, mode, typeCheck };
   const show = createRunProgress(live, options);
-  return { ...common, onEvent: (event) => signal.aborted || show(event) };
+  return { signal, mode, typeCheck, onEvent: (event) => signal.aborted || show(event) };
 }

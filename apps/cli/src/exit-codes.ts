@@ -1,4 +1,4 @@
-import type { ErrorInfo, TaskStatus } from "@cem/core";
+import type { ErrorInfo, KnownErrorCode, TaskStatus } from "@cem/core";
 
 export const EXIT_OK = 0;
 /** The task failed, was refused or ran out of time. */
@@ -6,25 +6,28 @@ export const EXIT_FAILED = 1;
 /** Bad arguments, bad configuration, a file that isn't there. */
 const EXIT_MISUSE = 2;
 
-/** Codes of this command's own complaints about how it was called. */
-export const MISUSE = {
-  usage: "USAGE",
-  fileNotFound: "FILE_NOT_FOUND",
-  fileUnreadable: "FILE_UNREADABLE",
-  notWritable: "NOT_WRITABLE",
-  inputEmpty: "INPUT_EMPTY",
-  inputNotUtf8: "INPUT_NOT_UTF8",
-  inputTooLarge: "INPUT_TOO_LARGE",
-  unknownServer: "SERVER_NOT_FOUND",
-} as const;
+/** Codes of the command line's own errors, whose messages say what helps. */
+const OWN_CODES: ReadonlySet<string> = new Set<KnownErrorCode>([
+  "USAGE",
+  "FILE_NOT_FOUND",
+  "FILE_UNREADABLE",
+  "NOT_WRITABLE",
+  "INPUT_EMPTY",
+  "INPUT_NOT_UTF8",
+  "INPUT_TOO_LARGE",
+]);
 
-/** Codes of other packages that also say how the command was called. */
-const OTHER_MISUSE = ["SERVER_EXISTS", "SERVER_NOT_FOUND"];
+/** Codes of other packages that stand for wrong use of the command. */
+const MISUSE_CODES: ReadonlySet<string> = new Set<KnownErrorCode>(["SERVER_EXISTS", "SERVER_NOT_FOUND"]);
 
-const misuseCodes: ReadonlySet<string> = new Set([...Object.values(MISUSE), ...OTHER_MISUSE]);
+/** Whether an error is about the command line itself. */
+export function isOwnCode(code: string): boolean {
+  return OWN_CODES.has(code);
+}
 
 export function exitCodeOfError({ code }: ErrorInfo): number {
-  const isMisuse = misuseCodes.has(code) || code.startsWith("CONFIG_") || code.startsWith("RECORDING_");
+  const isMisuse =
+    isOwnCode(code) || MISUSE_CODES.has(code) || code.startsWith("CONFIG_") || code.startsWith("RECORDING_");
   return isMisuse ? EXIT_MISUSE : EXIT_FAILED;
 }
 

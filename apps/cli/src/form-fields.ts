@@ -35,7 +35,7 @@ function readField(name: string, property: JsonObject, required: boolean): FormF
     title: asText(property["title"]) || name,
     description: asText(property["description"]),
     required,
-    ...(isFieldValue(preset) ? { preset } : {}),
+    preset: isFieldValue(preset) ? preset : undefined,
   };
   const choices = choicesOf(property);
   if (property["type"] === "array") return { ...field, ...severalOf(choicesOf(asObject(property["items"]))) };

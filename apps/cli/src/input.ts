@@ -4,49 +4,63 @@ import { Socket } from "node:net";
 import { addAbortSignal } from "node:stream";
 import type { Readable } from "node:stream";
 import { CemError } from "@cem/core";
-import { MISUSE } from "./exit-codes.ts";
+import type { CommandContext } from "./command-context.ts";
+import type { CommandIo } from "./command-io.ts";
 
 /** The most that is read as a task or a program, in bytes. */
 const MAX_INPUT_BYTES = 4 * 1024 * 1024;
 
 /**
- * Reads a text file, or stdin for `-`. `what` names it in messages: `code`, `task`.
+ * Reads a text file, or standard input for `-`.
  *
- * @throws CemError `FILE_NOT_FOUND`, `FILE_UNREADABLE`, `INPUT_TOO_LARGE`, `INPUT_NOT_UTF8`, `INPUT_EMPTY`
+ * @param what - Names the text in messages.
+ * @throws CemError `USAGE`, `FILE_NOT_FOUND`, `FILE_UNREADABLE`, `INPUT_TOO_LARGE`, `INPUT_NOT_UTF8`, `INPUT_EMPTY`
  */
-export async function readInput(file: string, what: "code" | "task", signal: AbortSignal): Promise<string> {
-  if (file === "") throw new CemError(MISUSE.usage, "The file's name is empty. Give a file, or - for stdin.");
+export async function readInput(
+  file: string,
+  what: "code" | "task",
+  context: CommandContext,
+): Promise<string> {
+  if (file === "") throw new CemError("USAGE", "The file's name is empty. Give a file, or - for stdin.");
   const name = file === "-" ? "stdin" : file;
-  const bytes = await readBytes(file, name, signal);
+  const bytes = await readBytes(file, name, context);
   const text = decode(bytes, name);
   requireText(text, what, name);
   return text;
 }
 
-/** Refuses a task or program that is empty, or was broken on its way here. */
+/**
+ * Refuses an empty text.
+ *
+ * @throws CemError `INPUT_EMPTY`
+ */
 export function requireText(text: string, what: "code" | "task" | "query", name: string): void {
   if (text.trim() === "") {
-    throw new CemError(MISUSE.inputEmpty, `There is no ${what}: ${name} is empty.`, {
+    throw new CemError("INPUT_EMPTY", `There is no ${what}: ${name} is empty.`, {
       details: { from: name },
     });
   }
 }
 
-/** Refuses arguments whose bytes were not UTF-8: Node has put U+FFFD in their place. */
+/**
+ * Refuses an argument whose bytes were not UTF-8: Node has put U+FFFD in their place.
+ *
+ * @throws CemError `INPUT_NOT_UTF8`
+ */
 export function requireIntact(text: string, what: "task" | "query"): void {
   if (text.includes("\uFFFD")) {
     throw new CemError(
-      MISUSE.inputNotUtf8,
+      "INPUT_NOT_UTF8",
       `The ${what} is not valid UTF-8. Check the terminal's locale (LANG), or give it as UTF-8 on stdin.`,
     );
   }
 }
 
-async function readBytes(file: string, name: string, signal: AbortSignal): Promise<Buffer> {
+async function readBytes(file: string, name: string, { io, signal }: CommandContext): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   try {
-    const stream = await openInput(file, name);
+    const stream = await openInput(file, name, io);
     addAbortSignal(signal, stream);
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       chunks.push(chunk);
@@ -60,18 +74,18 @@ async function readBytes(file: string, name: string, signal: AbortSignal): Promi
   return Buffer.concat(chunks, length);
 }
 
-async function openInput(file: string, name: string): Promise<Readable> {
+async function openInput(file: string, name: string, { stdin, stderr }: CommandIo): Promise<Readable> {
   if (file === "-") {
-    if (process.stdin.isTTY)
-      process.stderr.write("Reading from the keyboard. End with Ctrl-D on a line of its own.\n");
-    return process.stdin;
+    if (stdin.isTTY === true)
+      stderr.write("Reading from the keyboard. End with Ctrl-D on a line of its own.\n");
+    return stdin;
   }
   const found = await stat(file);
   // Opening a pipe that nobody writes to would block a thread, and with it the end of this process.
   if (found.isFIFO()) return new Socket({ fd: openSync(file, constants.O_RDONLY | constants.O_NONBLOCK) });
   if (found.isFile() || found.isDirectory()) return createReadStream(file);
   throw new CemError(
-    MISUSE.fileUnreadable,
+    "FILE_UNREADABLE",
     `${name} is not a file. Give a TypeScript file, or - to read stdin.`,
     {
       details: { file: name },
@@ -81,7 +95,7 @@ async function openInput(file: string, name: string): Promise<Readable> {
 
 function tooLarge(name: string): CemError {
   const limit = `${MAX_INPUT_BYTES / 1024 / 1024} MiB`;
-  return new CemError(MISUSE.inputTooLarge, `${name} is larger than ${limit}, the most that is read.`, {
+  return new CemError("INPUT_TOO_LARGE", `${name} is larger than ${limit}, the most that is read.`, {
     details: { from: name, limitBytes: MAX_INPUT_BYTES },
   });
 }
@@ -93,21 +107,17 @@ function unreadable(name: string, cause: unknown): CemError {
     case "ENOENT":
     case "ENOTDIR":
       return new CemError(
-        MISUSE.fileNotFound,
+        "FILE_NOT_FOUND",
         `${name} is not there. Check the path and its spelling.`,
         options,
       );
     case "EISDIR":
-      return new CemError(
-        MISUSE.fileUnreadable,
-        `${name} is a folder. Give a TypeScript file in it.`,
-        options,
-      );
+      return new CemError("FILE_UNREADABLE", `${name} is a folder. Give a TypeScript file in it.`, options);
     case "EACCES":
     case "EPERM":
-      return new CemError(MISUSE.fileUnreadable, `${name} may not be read. Check its permissions.`, options);
+      return new CemError("FILE_UNREADABLE", `${name} may not be read. Check its permissions.`, options);
     default:
-      return new CemError(MISUSE.fileUnreadable, `${name} can't be read: ${message}`, options);
+      return new CemError("FILE_UNREADABLE", `${name} can't be read: ${message}`, options);
   }
 }
 
@@ -117,7 +127,7 @@ function decode(bytes: Buffer, name: string): string {
   } catch (cause) {
     const options = { details: { from: name }, cause };
     throw new CemError(
-      MISUSE.inputNotUtf8,
+      "INPUT_NOT_UTF8",
       `${name} is not UTF-8 text. Save it as UTF-8 and try again.`,
       options,
     );

@@ -3,9 +3,9 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CEM_COMMAND, SAMPLES, temporaryFolder } from "./testing/run-cem.ts";
+import { SAMPLES, temporaryFolder } from "./testing/run-cem.ts";
+import { CEM_COMMAND } from "./testing/spawn-cem.ts";
 import { startServing } from "./testing/start-serving.ts";
-import type { StartedServing } from "./testing/start-serving.ts";
 
 const run = promisify(execFile);
 const require = createRequire(import.meta.url);
@@ -73,11 +73,14 @@ const CALLS: readonly [string, Record<string, string>, unknown][] = [
 ];
 
 describe("the inspector", { timeout: 120_000 }, () => {
-  let serving: StartedServing;
+  let serving: Awaited<ReturnType<typeof startServing>>;
   beforeAll(async () => {
     serving = await startServing("http");
   });
-  afterAll(() => serving.child.kill("SIGKILL"));
+  afterAll(() => {
+    serving.signal("SIGTERM");
+    return serving.ended;
+  });
 
   it("lists and calls every tool over HTTP", async () => {
     const { tools = [] } = await inspect([serving.url], "--method", "tools/list");

@@ -1,72 +1,104 @@
 import { CemError, toErrorInfo } from "@cem/core";
+import type { ErrorInfo } from "@cem/core";
 import type { Answer } from "./answer.ts";
+import type { CommandIo } from "./command-io.ts";
 import { parseCommandLine } from "./command-line.ts";
-import type { Invocation } from "./command-line.ts";
 import { loadCommand } from "./commands/index.ts";
-import { exitCodeOfError } from "./exit-codes.ts";
+import { exitCodeOfError, isOwnCode } from "./exit-codes.ts";
 import { GRACE_MS, watchForInterruption } from "./interruption.ts";
-import type { StopReason } from "./interruption.ts";
+import type { Interruption, StopReason } from "./interruption.ts";
+import type { Invocation } from "./invocation.ts";
 import { safeJson, safeText } from "./safe-text.ts";
 import { createTerminal } from "./terminal.ts";
 import type { Output, Terminal } from "./terminal.ts";
 
 const MAX_TIMER_MS = 2_147_483_647;
+const FAULT_HINT = "This is a fault in cem itself. With --verbose it shows where.";
 
 type Mode = "json" | "quiet" | "report";
 
-/** Reads the command line, does what it says, prints the answer in the way that was asked for, and exits. */
-export async function main(argv: readonly string[]): Promise<void> {
+/**
+ * Reads the command line, does what it says, and prints the answer in the way that was asked for.
+ *
+ * @param argv - The arguments after the command's name.
+ * @param io - The streams and signals to use: `process`.
+ * @returns The exit code, once everything is written. What a command that was interrupted has left running is ended
+ * by ending the process.
+ */
+export async function main(argv: readonly string[], io: CommandIo): Promise<number> {
   const words = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv;
-  const terminal = createTerminal(!words.includes("--no-color"));
-  const askedForJson = words.includes("--json");
-  let mode: Mode = askedForJson ? "json" : "report";
+  const terminal = createTerminal(io, !words.includes("--no-color"));
+  let mode: Mode = words.includes("--json") ? "json" : "report";
   let graceMs = GRACE_MS;
-  const giveUp = (reason: StopReason): void => {
-    process.exitCode = printStop(reason, mode, terminal);
-    void flush().then(() => process.exit());
+  const interruption = watchForInterruption(io, () => graceMs);
+  const { signal, interrupt } = interruption;
+
+  const execute = async (): Promise<Answer> => {
+    try {
+      const invocation = parseCommandLine(argv, terminal.out.style.colors.isColorSupported);
+      mode = modeOf(invocation, mode);
+      // A server has its own bound on how long it takes to stop.
+      if (invocation.command === "serve") graceMs = MAX_TIMER_MS;
+      const command = await loadCommand(invocation);
+      const live = mode === "report" ? terminal.out : undefined;
+      return await command({ io, signal, interrupt, live });
+    } catch (thrown) {
+      return answerToError(thrown, words.includes("--verbose") || words.includes("-v"));
+    }
   };
-  const interruption = watchForInterruption(giveUp, () => graceMs);
-  let answer: Answer;
+  const finish = async (): Promise<number> => printAnswer(await execute(), interruption, mode, terminal);
+  const giveUp = async (reason: StopReason): Promise<number> => {
+    const exitCode = printStop(reason, mode, terminal);
+    await terminal.flush();
+    return exitCode;
+  };
   try {
-    const invocation = parseCommandLine(argv, terminal.out.style.colors.isColorSupported);
-    mode = modeOf(invocation, askedForJson);
-    // A server has its own bound on how long it takes to stop.
-    if (invocation.command === "serve") graceMs = MAX_TIMER_MS;
-    const command = await loadCommand(invocation);
-    const live = mode === "report" ? terminal.out : undefined;
-    answer = await command({ signal: interruption.signal, live });
-  } catch (thrown) {
-    answer = answerToError(thrown, words.includes("--verbose") || words.includes("-v"));
+    return await Promise.race([finish(), interruption.graceOver.then(giveUp)]);
+  } finally {
+    interruption.dispose();
   }
-  const reason = interruption.reason();
-  process.exitCode = reason === undefined ? print(answer, mode, terminal) : printStop(reason, mode, terminal);
-  await flush();
-  const late = interruption.reason();
-  if (late !== reason && late !== undefined) process.exitCode = printStop(late, mode, terminal);
-  // Nothing may keep the process alive after its answer.
-  process.exit();
 }
 
-function modeOf(invocation: Invocation, askedForJson: boolean): Mode {
-  if (!("options" in invocation)) return askedForJson ? "json" : "report";
+function modeOf(invocation: Invocation, asked: Mode): Mode {
+  if (!("options" in invocation)) return asked;
   if (invocation.options.json) return "json";
   return invocation.options.quiet ? "quiet" : "report";
 }
 
-function answerToError(thrown: unknown, verbose: boolean): Answer {
-  const error = toErrorInfo(thrown);
-  const lines = safeText(error.message).split("\n");
-  // What nobody foresaw has no way out in its message.
-  if (!CemError.isInstance(thrown))
-    lines.push("This is a fault in cem itself. With --verbose it shows where.");
+async function answerToError(thrown: unknown, verbose: boolean): Promise<Answer> {
+  const error = await explain(thrown);
+  const message = safeText(error.message).split("\n");
+  const hint = error.hint === undefined ? [] : safeText(error.hint).split("\n");
   const stack = verbose && thrown instanceof Error ? [safeText(thrown.stack ?? "")] : [];
   return {
     exitCode: exitCodeOfError(error),
     data: { status: "error", error },
     report: () => [],
     brief: () => "",
-    complaint: ({ colors }) => [...lines.map((line) => colors.red(line)), ...stack],
+    complaint: ({ colors }) => [...message.map((line) => colors.red(line)), ...hint, ...stack],
   };
+}
+
+async function explain(thrown: unknown): Promise<ErrorInfo> {
+  const error = toErrorInfo(thrown);
+  if (!CemError.isInstance(thrown)) return { ...error, hint: FAULT_HINT };
+  // Wrong use is answered at once, without loading what the commands need.
+  if (isOwnCode(error.code)) return error;
+  const { withHint } = await import("./hint.ts");
+  return withHint(error);
+}
+
+async function printAnswer(
+  answer: Answer,
+  interruption: Interruption,
+  mode: Mode,
+  terminal: Terminal,
+): Promise<number> {
+  const reason = interruption.reason();
+  const exitCode = reason === undefined ? print(answer, mode, terminal) : printStop(reason, mode, terminal);
+  await terminal.flush();
+  const late = interruption.reason();
+  return late === reason || late === undefined ? exitCode : printStop(late, mode, terminal);
 }
 
 function print(answer: Answer, mode: Mode, { out, err }: Terminal): number {
@@ -74,13 +106,9 @@ function print(answer: Answer, mode: Mode, { out, err }: Terminal): number {
     printJson(answer.data, out);
     return answer.exitCode;
   }
-  if (mode === "quiet")
-    printLines(
-      [answer.brief(out.isTerminal)].filter((text) => text !== ""),
-      out,
-    );
-  else printLines(answer.report(out.style), out);
-  if (answer.complaint !== undefined) printLines(answer.complaint(err.style), err);
+  const brief = (): string[] => [answer.brief(out.isTerminal)].filter((text) => text !== "");
+  printLines(mode === "quiet" ? brief() : answer.report(out.style), out);
+  printLines(answer.complaint?.(err.style) ?? [], err);
   return answer.exitCode;
 }
 
@@ -100,11 +128,4 @@ function printJson(data: object, out: Output): void {
 
 function printLines(lines: readonly string[], output: Output): void {
   if (lines.length > 0) output.write(`${lines.join("\n")}\n`);
-}
-
-/** Resolves when everything is written, or could not be. */
-function flush(): Promise<void> {
-  return new Promise((resolve) => {
-    process.stdout.write("", () => process.stderr.write("", () => setImmediate(resolve)));
-  });
 }

@@ -3,7 +3,7 @@ import type { Detail } from "./command-options.ts";
 import { shortPath } from "./short-path.ts";
 import { renderPairs } from "./render-rows.ts";
 import { oneLine } from "./safe-text.ts";
-import { columnsOf, counted, cut, wrap } from "./text-layout.ts";
+import { columnsOf, counted, cut, wrapIndented } from "./text-layout.ts";
 import type { Style } from "./text-layout.ts";
 
 const INDENT = "  ";
@@ -30,7 +30,7 @@ export function catalogSize(servers: readonly ToolServer[]): string {
   ].join(", ");
 }
 
-/** Every server with one line for each tool, and how many there are. */
+/** Renders every server with one line for each tool, and how many there are. */
 export function renderServers(servers: readonly ToolServer[], style: Style): string[] {
   const { colors } = style;
   if (servers.length === 0) {
@@ -62,7 +62,7 @@ export function renderServers(servers: readonly ToolServer[], style: Style): str
   return [...lines, "", colors.dim(`${INDENT}${catalogSize(servers)}. cem tools <server> shows signatures.`)];
 }
 
-/** One server with the signature and the whole description of each tool. */
+/** Renders one server with the signature and the whole description of each tool. */
 export function renderServer(server: ToolServer, style: Style): string[] {
   const { colors } = style;
   const about = oneLine(server.description);
@@ -78,9 +78,7 @@ function renderTool(tool: ToolDefinition, style: Style): string[] {
   const { colors } = style;
   const imported = `import { ${tool.name} } from "${oneLine(tool.module)}";`;
   return [
-    ...wrap(oneLine(tool.signature), style.width - TOOL_INDENT.length).map(
-      (line) => `${TOOL_INDENT}${colors.cyan(line)}`,
-    ),
+    ...indented(oneLine(tool.signature), TOOL_INDENT, style).map((line) => colors.cyan(line)),
     ...indented(tool.description.trim(), TOOL_INDENT, style),
     ...unavailableLines(tool, style),
     `${TOOL_INDENT}${colors.dim(imported)}`,
@@ -90,14 +88,17 @@ function renderTool(tool: ToolDefinition, style: Style): string[] {
 function unavailableLines({ unavailable }: ToolDefinition, style: Style): string[] {
   if (unavailable === undefined) return [];
   const text = `unavailable: ${oneLine(unavailable.message)}`;
-  return indented(text, TOOL_INDENT, style).map((line) => style.colors.yellow(line));
+  return [
+    ...indented(text, TOOL_INDENT, style).map((line) => style.colors.yellow(line)),
+    ...indented(unavailable.hint ?? "", TOOL_INDENT, style),
+  ];
 }
 
 function indented(text: string, indent: string, { width }: Style): string[] {
-  return text === "" ? [] : wrap(text, width - indent.length).map((line) => `${indent}${line}`.trimEnd());
+  return text === "" ? [] : wrapIndented(text, indent, width);
 }
 
-/** What was found, best first, as much of it as was asked for. */
+/** Renders tools that were found, best first, in as much detail as was asked for. */
 export function renderFound(found: readonly RankedTool[], detail: Detail, style: Style): string[] {
   const id = ({ tool }: RankedTool): string => oneLine(`${tool.server}.${tool.name}`);
   if (detail === "full") {
@@ -116,12 +117,12 @@ export function renderFound(found: readonly RankedTool[], detail: Detail, style:
   return ["", ...renderPairs(pairs, INDENT, style)];
 }
 
-/** How they were found. */
+/** Renders notes on how tools were searched. */
 export function renderFoundNotes(notes: readonly string[], { colors }: Style): string[] {
   return notes.length === 0 ? [] : ["", ...notes.map((note) => `${INDENT}${colors.dim(oneLine(note))}`)];
 }
 
-/** Files that should have been tools: where, and what is wrong. */
+/** Renders files that should have been tools: where, and what is wrong. */
 export function renderProblems(problems: readonly ToolProblem[], { colors }: Style): string[] {
   if (problems.length === 0) return [];
   const lines = problems.flatMap(({ file, line, message }) => {

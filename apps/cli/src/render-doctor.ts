@@ -1,7 +1,7 @@
 import type { Check, CheckState } from "./doctor-checks.ts";
 import { LABEL_COLUMNS, renderPairs, renderRow } from "./render-rows.ts";
 import { oneLine } from "./safe-text.ts";
-import { wrap } from "./text-layout.ts";
+import { wrapIndented } from "./text-layout.ts";
 import type { Style } from "./text-layout.ts";
 
 /** One setting as `cem doctor --config` lists it. */
@@ -14,6 +14,7 @@ export interface ListedSetting {
   pending?: string | undefined;
 }
 
+/** Renders each check on a row, with its notes below it. */
 export function renderChecks(checks: readonly Check[], style: Style): string[] {
   const { colors } = style;
   const paint: Record<CheckState, (text: string) => string> = {
@@ -26,13 +27,12 @@ export function renderChecks(checks: readonly Check[], style: Style): string[] {
   const indent = " ".repeat(labelColumns + 4);
   const rows = checks.flatMap(({ name, state, summary, notes }) => [
     ...renderRow(name, oneLine(summary), style, { labelColumns, paint: paint[state], right: state }),
-    ...notes.flatMap((note) =>
-      wrap(oneLine(note), style.width - indent.length).map((line) => `${indent}${colors.dim(line)}`),
-    ),
+    ...notes.flatMap((note) => wrapIndented(note, indent, style.width).map((line) => colors.dim(line))),
   ]);
   return ["", ...rows];
 }
 
+/** Renders each setting with its value and where that comes from. */
 export function renderSettings(settings: readonly ListedSetting[], style: Style): string[] {
   const pairs = settings.map(({ path, value, origin, pending }): [string, string] => {
     const text =

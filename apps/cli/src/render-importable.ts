@@ -1,7 +1,7 @@
 import type { Importable, ImportableServer } from "code-execution-mcp/admin";
 import { oneLine } from "./safe-text.ts";
 import { shortPath } from "./short-path.ts";
-import { cut, padEnd } from "./text-layout.ts";
+import { alignColumns, cut } from "./text-layout.ts";
 import type { Style } from "./text-layout.ts";
 
 const PROGRAMS = {
@@ -15,7 +15,7 @@ const MAX_REACH_COLUMNS = 40;
 
 type Shown = Omit<ImportableServer, "entry">;
 
-/** What other programs are set up with, a line each, and why something is not taken over. */
+/** Renders the servers that other programs are set up with, a line each, and why one is not taken over. */
 export function renderFoundServers(
   { servers, problems }: Omit<Importable, "servers"> & { servers: readonly Shown[] },
   { colors }: Style,
@@ -23,19 +23,21 @@ export function renderFoundServers(
   if (servers.length === 0 && problems.length === 0) {
     return ["", "  No other program here is set up with MCP servers."];
   }
-  const columns = (texts: string[]): number => Math.max(0, ...texts.map((text) => text.length));
-  const nameColumns = columns(servers.map(({ name }) => name));
-  const programColumns = columns(servers.map(({ origin }) => PROGRAMS[origin.client]));
-  const lines = servers.map((server) => {
-    const program = padEnd(PROGRAMS[server.origin.client], programColumns);
-    const reach = padEnd(cut(oneLine(server.reach), MAX_REACH_COLUMNS), MAX_REACH_COLUMNS);
-    const name = colors.bold(padEnd(oneLine(server.name), nameColumns));
-    return `  ${name}  ${program}  ${reach}  ${colors.dim(remark(server))}`.trimEnd();
-  });
+  const rows = servers.map((server) => [
+    colors.bold(oneLine(server.name)),
+    PROGRAMS[server.origin.client],
+    cut(oneLine(server.reach), MAX_REACH_COLUMNS),
+    dimUnlessEmpty(remark(server), colors),
+  ]);
+  const lines = alignColumns(rows).map((line) => `  ${line}`);
   const faults = problems.map(
     ({ file, message }) => `  ${colors.yellow(oneLine(shortPath(file)))}  ${oneLine(message)}`,
   );
   return ["", ...lines, ...faults];
+}
+
+function dimUnlessEmpty(text: string, { dim }: Style["colors"]): string {
+  return text === "" ? "" : dim(text);
 }
 
 const OBSTACLES = {

@@ -1,31 +1,40 @@
-import { oneLine } from "./safe-text.ts";
 import { renderPairs } from "./render-rows.ts";
+import { oneLine } from "./safe-text.ts";
 import type { Style } from "./text-layout.ts";
-import { wrap } from "./text-layout.ts";
+import { wrapIndented } from "./text-layout.ts";
 
 const MAX_NEAREST = 3;
 const INDENT = "  ";
+const WAYS: readonly [string, string][] = [
+  ["Add a server that can:", "cem add <name> -- npx -y <server>"],
+  ["Write a tool that can:", "a file servers/<server>/<tool>.ts; cem init makes an example"],
+  ["See what there is:", "cem tools"],
+];
 
-/**
- * Says which steps of a task can't be done, which tools come nearest, and what to do. Both come from an error's
- * details, so they are read with care.
- */
-export function renderRefusal(steps: readonly unknown[], nearest: unknown, style: Style): string[] {
+/** Why a task was refused, from the details of its error, which may be of any shape. */
+export interface Refusal {
+  steps: readonly unknown[];
+  nearest: unknown;
+  /** What makes a tool that fits callable again. */
+  hint: string | undefined;
+}
+
+/** Renders which steps of a task can't be done, which tools come nearest, and what to do. */
+export function renderRefusal({ steps, nearest, hint }: Refusal, style: Style): string[] {
   const { colors, width } = style;
-  const indented = (text: string): string[] =>
-    wrap(text, width - INDENT.length).map((line) => `${INDENT}${line}`);
-  const hints = steps.map((step) => oneLine(textOf(step, "hint"))).filter((hint) => hint !== "");
-  const missingTool = steps.some((step) => textOf(step, "reason") === "no-tool");
+  const indented = (text: string): string[] => wrapIndented(text, INDENT, width);
+  const reasons = steps.map((step) => oneLine(textOf(step, "hint"))).filter((reason) => reason !== "");
+  const lines = reasons.flatMap(indented).map((line) => colors.yellow(line));
   const near = (Array.isArray(nearest) ? nearest : []).slice(0, MAX_NEAREST).map(nearestText);
-  const lines = hints.flatMap(indented).map((line) => colors.yellow(line));
-  if (!missingTool) return [...lines, ...indented("Nothing was run.")];
-  const nearestLine = near.length > 0 ? `Nearest: ${near.join(", ")}. ` : "";
-  const ways: [string, string][] = [
-    ["Add a server that can:", "cem add <name> -- npx -y <server>"],
-    ["Write a tool that can:", "a file servers/<server>/<tool>.ts; cem init makes an example"],
-    ["See what there is:", "cem tools"],
-  ];
-  return [...lines, ...indented(`${nearestLine}Nothing was run.`), "", ...renderPairs(ways, INDENT, style)];
+  const isToolMissing = steps.some((step) => textOf(step, "reason") === "no-tool");
+  const nearestLine = isToolMissing && near.length > 0 ? `Nearest: ${near.join(", ")}. ` : "";
+  lines.push(...indented(`${nearestLine}Nothing was run.`));
+  if (steps.some(isUnavailable) && hint !== undefined) return [...lines, "", ...indented(hint)];
+  return isToolMissing ? [...lines, "", ...renderPairs(WAYS, INDENT, style)] : lines;
+}
+
+function isUnavailable(step: unknown): boolean {
+  return typeof step === "object" && step !== null && Reflect.has(step, "unavailable");
 }
 
 function textOf(data: unknown, key: string): string {

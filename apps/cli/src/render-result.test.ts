@@ -94,6 +94,30 @@ describe("renderFailure", () => {
     `);
   });
 
+  it("says what helps on a line of its own", () => {
+    const result = failed("timeout", "RUN_TIMED_OUT", "The code did not finish within 1 s and was stopped.");
+    const error = { code: "", message: "", details: {}, ...result.error, hint: "Allow more." };
+    expect(renderFailure({ ...result, error }, style, options)).toEqual([
+      "",
+      "  timeout    The code did not finish within 1 s and was stopped.",
+      "             Allow more.",
+    ]);
+  });
+
+  it("says how a tool that fits becomes callable, in place of how to get one", () => {
+    const reason = 'crm.find fits, but can\'t be called: Server "crm" requires authorization.';
+    const steps = [{ reason: "no-tool", hint: reason, unavailable: { code: "AUTH_REQUIRED" } }];
+    const result = failed("refused", "NO_TOOL", "…", { steps });
+    const error = { code: "", message: "", details: {}, ...result.error, hint: "Sign in with  cem auth crm" };
+    expect(renderFailure({ ...result, error }, style, options)).toEqual([
+      "",
+      `  ${reason}`,
+      "  Nothing was run.",
+      "",
+      "  Sign in with  cem auth crm",
+    ]);
+  });
+
   it("survives details of any shape", () => {
     const details = {
       steps: [null, 1, { hint: 7 }, { reason: "no-tool" }],

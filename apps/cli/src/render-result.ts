@@ -11,7 +11,7 @@ export interface ResultOptions {
   verbose: boolean;
 }
 
-/** The code, what was kept out of context, and the value, which comes last. */
+/** Renders the code, what was kept out of context, and the value, which comes last. */
 export function renderResult(result: TaskResult, style: Style, { verbose }: ResultOptions): string[] {
   const safe = safeData(result);
   const blocks: string[][] = [];
@@ -55,19 +55,21 @@ function renderFacts(result: TaskResult, style: Style, verbose: boolean): string
 function usageText({ attempts = 1, usage }: TaskResult): string {
   if (usage === undefined) return "";
   const { cost, inputTokens, model, outputTokens } = usage;
-  const tries = attempts > 1 ? `, ${attempts} tries` : "";
+  const tries = attempts > 1 ? `, ${attempts} attempts` : "";
   const dollars = cost === undefined ? "" : `, $${cost.toFixed(cost < 0.01 ? 5 : 2)}`;
   return `${model}, ${grouped(inputTokens)} tokens read, ${grouped(outputTokens)} written${dollars}${tries}`;
 }
 
-/** Why there is no value: what happened, where, and the way out. */
+/** Renders why there is no value: what happened, where, and what helps. */
 export function renderFailure(result: TaskResult, style: Style, { verbose }: ResultOptions): string[] {
   const { error, code, notes = [], status } = safeData(result);
   if (error === null) return [];
   const { steps, nearest, line, stack } = error.details;
-  if (Array.isArray(steps)) return ["", ...renderRefusal(steps, nearest, style)];
+  const { hint } = error;
+  if (Array.isArray(steps)) return ["", ...renderRefusal({ steps, nearest, hint }, style)];
   const label = status === "error" ? "failed" : status;
   const lines = ["", ...renderRow(label, error.message, style, { paint: style.colors.red })];
+  if (hint !== undefined) lines.push(...renderRow("", hint, style));
   for (const note of notes) lines.push(...renderRow("note", note, style));
   if (typeof line === "number" && code !== "") lines.push("", ...renderCodeAround(code, line, style));
   if (verbose && typeof stack === "string")
@@ -75,7 +77,7 @@ export function renderFailure(result: TaskResult, style: Style, { verbose }: Res
   return lines;
 }
 
-/** The value alone: text as it is, anything else as JSON; what was printed, where nothing was returned. */
+/** The value alone: text as it is, anything else as JSON. What was printed, where nothing was returned. */
 export function renderBrief({ value, output, status }: TaskResult, forTerminal: boolean): string {
   if (status !== "success") return "";
   const text = value === null ? output.replace(/\n$/u, "") : plainValue(value);

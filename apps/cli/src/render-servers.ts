@@ -1,14 +1,16 @@
+import type { ErrorInfo } from "@cem/core";
 import type { ExaminedServer, GeneratedServer } from "code-execution-mcp/admin";
+import { withHint } from "./hint.ts";
 import { shortPath } from "./short-path.ts";
 import { oneLine } from "./safe-text.ts";
-import { counted, cut, duration, padEnd, wrap } from "./text-layout.ts";
+import { alignColumns, columnsOf, counted, cut, duration, padEnd, wrapIndented } from "./text-layout.ts";
 import type { Style } from "./text-layout.ts";
 
 const INDENT = "  ";
 const MAX_EXCERPT_COLUMNS = 160;
 const MAX_LISTED = 20;
 
-/** How a server stands, in words. */
+/** The state of a server in a word or two. */
 export function stateOf({ state }: Pick<ExaminedServer, "state">): string {
   switch (state) {
     case "ready":
@@ -24,56 +26,68 @@ export function stateOf({ state }: Pick<ExaminedServer, "state">): string {
   }
 }
 
-/** Every server on a line, with what is wrong and the way out below it. */
+/** Renders every server on a line, with what is wrong and what helps below it. */
 export function renderServers(servers: readonly ExaminedServer[], style: Style): string[] {
   const { colors } = style;
   if (servers.length === 0) {
     return ["", `${INDENT}No MCP server is configured. Add one: cem add <name> -- npx -y <server>`];
   }
-  const nameColumns = Math.max(...servers.map(({ name }) => name.length));
-  const lines = servers.flatMap((server) => {
+  const rows = servers.map((server) => {
     const state = stateOf(server);
     const paint = state === "ready" ? colors.green : state === "off" ? colors.dim : colors.yellow;
-    const name = padEnd(oneLine(server.name), nameColumns);
-    const facts = factsOf(server).join("  ");
-    return [
-      `${INDENT}${colors.bold(name)}  ${paint(padEnd(state, 9))}  ${facts}`.trimEnd(),
-      ...notesOf(server).flatMap((note) => indented(note, nameColumns + 4, style)),
-    ];
+    return [colors.bold(oneLine(server.name)), paint(state), ...factsOf(server)];
+  });
+  const nameColumns = Math.max(...servers.map(({ name }) => columnsOf(oneLine(name))));
+  const indent = " ".repeat(nameColumns + 4);
+  const lines = alignColumns(rows).flatMap((line, index) => {
+    const notes = servers.slice(index, index + 1).flatMap(notesOf);
+    return [`${INDENT}${line}`, ...notes.flatMap((note) => dimmed(note, indent, style))];
   });
   return ["", ...lines];
 }
 
 function factsOf(server: ExaminedServer): string[] {
-  const { transport, protocol, toolCount, generated, latencyMs, leftOutCount = 0 } = server;
-  const tools = toolCount === undefined ? generated : toolCount;
+  const { transport, protocol = "", toolCount, generated, latencyMs, leftOutCount = 0 } = server;
+  const tools = toolCount ?? generated;
   return [
-    padEnd(transport, 5),
-    padEnd(protocol ?? "", 10),
-    padEnd(tools === undefined ? "" : counted(tools, "tool"), 10),
+    transport,
+    protocol,
+    tools === undefined ? "" : counted(tools, "tool"),
     latencyMs === undefined ? "" : duration(latencyMs),
     leftOutCount === 0 ? "" : `${leftOutCount} left out`,
   ];
 }
 
-/** What is to be known about a server, each with its way out. */
+/** Notes on a server: what is wrong or new, each followed by what helps. */
 export function notesOf(server: ExaminedServer): string[] {
   const { name, state, lastError, generated, changed, added, flagged } = server;
   const notes: string[] = [];
-  if (state === "auth-required") notes.push(`wants a sign-in: run  cem auth ${name}`);
-  else if (state === "connecting") notes.push("did not answer in time");
-  else if (lastError !== undefined) notes.push(oneLine(lastError.message));
+  if (state === "connecting") notes.push("did not answer in time");
+  else if (state === "auth-required") notes.push(...errorNotes(toSignIn(name)));
+  // What helps against a server that is down is to try it again, as was just done.
+  else if (lastError?.code === "SERVER_DOWN") notes.push(oneLine(lastError.message));
+  else if (lastError !== undefined) notes.push(...errorNotes(lastError));
   if (state === "ready" && generated === undefined)
     notes.push(`its tools have no files yet: cem generate ${name}`);
   if (changed.length > 0) {
-    notes.push(
-      `changed, held back: ${names(changed)}. See how: cem generate ${name}   Accept: cem generate ${name} --accept`,
-    );
+    notes.push(...errorNotes(heldBack(name, `changed, held back: ${names(changed)}`)));
   }
   if (generated !== undefined && added.length > 0)
     notes.push(`new, without a file: ${names(added)}. cem generate ${name}`);
   for (const { tool, flags } of flagged) notes.push(...flags.map((flag) => flagNote(tool, flag)));
   return notes;
+}
+
+function toSignIn(server: string): ErrorInfo {
+  return withHint({ code: "AUTH_REQUIRED", message: "wants a sign-in", details: { server } });
+}
+
+function heldBack(server: string, message: string): ErrorInfo {
+  return withHint({ code: "TOOL_CHANGED", message, details: { server } });
+}
+
+function errorNotes({ message, hint }: ErrorInfo): string[] {
+  return [oneLine(message), ...(hint?.split("\n") ?? [])];
 }
 
 function flagNote(
@@ -83,19 +97,20 @@ function flagNote(
   return `flagged: ${tool} (${rule}) ${place}: “${cut(oneLine(excerpt), MAX_EXCERPT_COLUMNS)}”`;
 }
 
-/** What became of each server's files. */
+/** Renders what became of each server's files. */
 export function renderGenerated(servers: readonly GeneratedServer[], style: Style): string[] {
   const { colors } = style;
   if (servers.length === 0) {
     return ["", `${INDENT}No MCP server is configured. Add one: cem add <name> -- npx -y <server>`];
   }
-  const nameColumns = Math.max(...servers.map(({ server }) => server.length));
+  const nameColumns = Math.max(...servers.map(({ server }) => columnsOf(oneLine(server))));
+  const indent = " ".repeat(nameColumns + 4);
   const lines = servers.flatMap((server) => {
     const name = padEnd(oneLine(server.server), nameColumns);
     const paint = server.state === "generated" ? String : colors.yellow;
     return [
       `${INDENT}${colors.bold(name)}  ${paint(summaryOf(server))}`,
-      ...detailsOf(server).flatMap((note) => indented(note, nameColumns + 4, style)),
+      ...detailsOf(server).flatMap((note) => dimmed(note, indent, style)),
     ];
   });
   return ["", ...lines];
@@ -114,7 +129,7 @@ function detailsOf(server: GeneratedServer): string[] {
   const { server: name, state, changed, skipped, conflicts, warnings, flagged, learned, error } = server;
   const verb = state === "held" ? "changed, held back" : "changed, accepted";
   return [
-    ...(error === undefined ? [] : [oneLine(error.message)]),
+    ...(error === undefined ? [] : errorNotes(error)),
     ...changed.flatMap(({ tool, differences }) => [
       `${verb}: ${tool}`,
       ...differences.slice(0, MAX_LISTED).map(({ place, text }) => `  ${place}: ${oneLine(text)}`),
@@ -143,7 +158,6 @@ function names(list: readonly string[]): string {
   return rest <= 0 ? list.join(", ") : `${list.slice(0, MAX_LISTED).join(", ")} and ${rest} more`;
 }
 
-function indented(note: string, columns: number, { colors, width }: Style): string[] {
-  const indent = " ".repeat(columns);
-  return wrap(note, width - columns).map((line) => `${indent}${colors.dim(line)}`);
+function dimmed(note: string, indent: string, { colors, width }: Style): string[] {
+  return wrapIndented(note, indent, width).map((line) => colors.dim(line));
 }

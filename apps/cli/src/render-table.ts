@@ -1,9 +1,9 @@
 import type { JsonValue } from "@cem/core";
-import { columnsOf, counted, cut, padEnd, padStart } from "./text-layout.ts";
+import { alignColumns, columnsOf, counted, cut } from "./text-layout.ts";
 import type { Style } from "./text-layout.ts";
 import { oneLine } from "./safe-text.ts";
 
-/** Rows of a table that are shown; the rest is counted. */
+/** Rows of a table that are shown; of the rest only the number is. */
 export const MAX_ROWS = 20;
 const MAX_CELL_COLUMNS = 40;
 const MIN_CELL_COLUMNS = 12;
@@ -45,24 +45,21 @@ function fit(columns: Column[], width: number): Column[] {
   return fitted;
 }
 
-/** Objects as lines of a table: a dim heading, the first rows, and how much is left out. */
+/** Renders objects as a table: a dim heading, the first rows, and how much is left out. */
 export function renderTable(rows: readonly Row[], { colors, width }: Style): string[] {
   const shown = rows.slice(0, MAX_ROWS);
-  const names = [...new Set(shown.flatMap(Object.keys))];
-  const all = names.map((name) => columnFor(name, shown));
+  const all = [...new Set(shown.flatMap(Object.keys))].map((name) => columnFor(name, shown));
   const columns = fit(all, width);
-  const line = (cellOf: (column: Column) => string): string =>
-    columns
-      .map((column) => (column.numeric ? padStart : padEnd)(cut(cellOf(column), column.width), column.width))
-      .join(GAP)
-      .trimEnd();
-  const lines = [
-    colors.dim(line((column) => column.name)),
-    ...shown.map((_, index) => line((column) => column.cells[index] ?? "")),
-  ];
+  const cells = columns.map(({ cells: texts, width: most }) => texts.map((text) => cut(text, most)));
+  const names = columns.map(({ name, width: most }) => cut(name, most));
+  const [heading = "", ...lines] = alignColumns(
+    [names, ...shown.map((_, row) => cells.map((texts) => texts[row] ?? ""))],
+    (column) => columns[column]?.numeric === true,
+  );
+  const table = [colors.dim(heading), ...lines];
   const hidden = [
     rows.length > shown.length ? counted(rows.length - shown.length, "more row") : "",
     all.length > columns.length ? counted(all.length - columns.length, "more column") : "",
   ].filter((part) => part !== "");
-  return hidden.length === 0 ? lines : [...lines, colors.dim(`… ${hidden.join(", ")}`)];
+  return hidden.length === 0 ? table : [...table, colors.dim(`… ${hidden.join(", ")}`)];
 }

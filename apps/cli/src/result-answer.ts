@@ -5,7 +5,8 @@ import { renderBrief, renderFailure, renderResult } from "./render-result.ts";
 import type { ResultOptions } from "./render-result.ts";
 
 /** What a task or program came to, as the answer of its command. */
-export function answerToResult(result: TaskResult, options: ResultOptions): Answer {
+export async function answerToResult(given: TaskResult, options: ResultOptions): Promise<Answer> {
+  const result = await withHelp(given);
   return {
     exitCode: exitCodeOfTask(result.status),
     data: result,
@@ -13,4 +14,11 @@ export function answerToResult(result: TaskResult, options: ResultOptions): Answ
     brief: (forTerminal) => renderBrief(result, forTerminal),
     complaint: (style) => renderFailure(result, style, options),
   };
+}
+
+/** The result with what helps against its error. */
+async function withHelp(result: TaskResult): Promise<TaskResult> {
+  if (result.error === null) return result;
+  const { withHint } = await import("./hint.ts");
+  return { ...result, error: withHint(result.error) };
 }

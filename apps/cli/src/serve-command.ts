@@ -1,7 +1,7 @@
 import type { Profile, TransportName } from "code-execution-mcp";
 import { Argument, Option } from "commander";
 import type { Command } from "commander";
-import type { ServeInvocation } from "./command-line.ts";
+import type { ServeInvocation } from "./invocation.ts";
 import { addSettingOptions, wholeNumber } from "./command-options.ts";
 import { SERVE } from "./help-examples.ts";
 
@@ -13,7 +13,7 @@ interface ServeOptions {
   profile?: Profile | undefined;
   host?: string | undefined;
   port?: number | undefined;
-  cost?: boolean | undefined;
+  cost: boolean;
 }
 
 /** Adds `cem serve` to the program. */
@@ -26,17 +26,8 @@ export function addServeCommand(
     .addOption(new Option("--profile <name>", "which tools clients see").choices(PROFILES))
     .option("--host <address>", "address to listen on")
     .option("--port <number>", "port to listen on; 0 for any that is free", wholeNumber(0, MAX_PORT))
-    .option("--cost", "print what the tools cost a model, in tokens, and serve nothing")
-    .action((transport: TransportName, own: ServeOptions, command: Command) => {
-      const { cost = false, profile, host, port } = own;
-      const invocation = {
-        command: "serve" as const,
-        transport,
-        cost,
-        ...(profile && { profile }),
-        ...(host !== undefined && { host }),
-        ...(port !== undefined && { port }),
-      };
-      found(invocation, command);
-    });
+    .option("--cost", "print what the tools cost a model, in tokens, and serve nothing", false)
+    .action((transport: TransportName, { profile, host, port, cost }: ServeOptions, command: Command) =>
+      found({ command: "serve", transport, profile, host, port, cost }, command),
+    );
 }

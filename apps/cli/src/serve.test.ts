@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { setTimeout as delay } from "node:timers/promises";
+import { statSync } from "node:fs";
+import path from "node:path";
 import {
   Client as ModernClient,
   StreamableHTTPClientTransport as ModernHttp,
@@ -12,18 +12,17 @@ import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { afterEach, describe, expect, it } from "vitest";
-import { CEM_COMMAND, runCem, SAMPLES, startCem, temporaryFolder } from "./testing/run-cem.ts";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { runCem, SAMPLES, temporaryFolder } from "./testing/run-cem.ts";
+import { CEM_COMMAND, spawnCem } from "./testing/spawn-cem.ts";
 import { startServing } from "./testing/start-serving.ts";
 
 const [node = "", ...BEFORE] = CEM_COMMAND;
 const ADD = `import { add } from "./servers/calculator/index.ts"; return await add({ a: 5, b: 3 });`;
-const FOREVER = `await new Promise((resolve) => setTimeout(resolve, 60_000));`;
-
-const started: ChildProcess[] = [];
-afterEach(() => {
-  for (const child of started.splice(0)) child.kill("SIGKILL");
-});
+const WRITE_STARTED = `import { write_file } from "./servers/filesystem/index.ts";
+  await write_file({ path: "started", content: "" });`;
+const FOREVER = `${WRITE_STARTED} await new Promise((resolve) => setTimeout(resolve, 60_000));`;
+const A_WHILE = `${WRITE_STARTED} await new Promise((resolve) => setTimeout(resolve, 1_000)); return "finished";`;
 
 function stdio(): { command: string; args: string[]; cwd: string; stderr: "ignore" } {
   return { command: node, args: [...BEFORE, "serve", ...SAMPLES], cwd: temporaryFolder(), stderr: "ignore" };
@@ -36,6 +35,11 @@ function processesOf(parent: number): number[] {
     .map((row) => row.trim().split(/\s+/).map(Number));
   const children = rows.filter(([, ppid]) => ppid === parent).map(([pid = 0]) => pid);
   return children.flatMap((pid) => [pid, ...processesOf(pid)]);
+}
+
+/** Waits until a program of the server that runs in this folder has started. */
+async function programStarted(cwd: string): Promise<void> {
+  await vi.waitFor(() => statSync(path.join(cwd, "workspace/started")), { timeout: 20_000, interval: 20 });
 }
 
 function isAlive(pid: number): boolean {
@@ -53,8 +57,11 @@ describe("cem serve", () => {
       let transport: Transport;
       if (kind === "stdio") transport = new StdioClientTransport(stdio());
       else {
-        const { child, url } = await startServing(kind);
-        started.push(child);
+        const { url, signal, ended } = await startServing(kind);
+        onTestFinished(async () => {
+          signal("SIGTERM");
+          await ended;
+        });
         transport =
           kind === "http"
             ? new StreamableHTTPClientTransport(new URL(url))
@@ -90,7 +97,8 @@ describe("cem serve", () => {
 
   describe("to a client of the newer protocol, over stdio", () => {
     it("answers, and ends with everything it started when the client is gone", async () => {
-      const transport = new ModernStdio(stdio());
+      const settings = stdio();
+      const transport = new ModernStdio(settings);
       const client = new ModernClient(
         { name: "newer", version: "1.0.0" },
         { versionNegotiation: { mode: { pin: "2026-07-28" } } },
@@ -99,7 +107,7 @@ describe("cem serve", () => {
       const { structuredContent } = await client.callTool({ name: "execute_code", arguments: { code: ADD } });
       expect(structuredContent).toMatchObject({ success: true, result: 8 });
       client.callTool({ name: "execute_code", arguments: { code: FOREVER } }).catch(() => {});
-      await delay(300);
+      await programStarted(settings.cwd);
       const pid = transport.pid ?? 0;
       const family = [pid, ...processesOf(pid)];
       expect(family.length).toBeGreaterThan(1);
@@ -117,17 +125,15 @@ describe("cem serve", () => {
     })}\n`;
 
     it("ends with status 0 when stdin ends, and writes nothing but messages", async () => {
-      const ended = await runCem(["serve", ...SAMPLES], { cwd: temporaryFolder(), input: "" });
-      expect(ended).toMatchObject({ code: 0, stdout: "" });
+      const { ended } = spawnCem(["serve", ...SAMPLES], { cwd: temporaryFolder(), input: "" });
+      expect(await ended).toMatchObject({ code: 0, stdout: "" });
     });
 
     it("survives lines that are no messages", async () => {
-      const child = startCem(["serve", ...SAMPLES], { cwd: temporaryFolder() });
-      started.push(child);
-      child.stderr.resume();
+      const child = spawnCem(["serve", ...SAMPLES], { cwd: temporaryFolder() });
       child.stdin.write(`not json\n{"jsonrpc":"2.0"}\n[1]\n${INITIALIZE}`);
-      const [answer] = (await once(child.stdout, "data")) as [Buffer];
-      expect(JSON.parse(answer.toString().split("\n").at(-2) ?? "")).toMatchObject({ id: 1 });
+      const [answer] = (await once(child.stdout, "data")) as [string];
+      expect(JSON.parse(answer.split("\n").at(-2) ?? "")).toMatchObject({ id: 1 });
     });
 
     it("ends when a message of 50 MB comes, and says why", async () => {
@@ -138,36 +144,44 @@ describe("cem serve", () => {
         method: "tools/call",
         params: { name: "execute_code", arguments: { code } },
       };
-      const ended = await runCem(["serve", ...SAMPLES], {
-        cwd: temporaryFolder(),
-        input: `${INITIALIZE}${JSON.stringify(message)}\n`,
-      });
+      const input = `${INITIALIZE}${JSON.stringify(message)}\n`;
+      const ended = await spawnCem(["serve", ...SAMPLES], { cwd: temporaryFolder(), input }).ended;
       expect(ended.code).toBe(0);
       expect(ended.stderr).toMatch(/exceed|too large|maximum/i);
     });
 
     it("leaves nothing behind when it is told to stop while code runs", async () => {
-      const { child, url } = await startServing("http");
-      started.push(child);
+      const cwd = temporaryFolder();
+      const child = spawnCem(["serve", "http", "--port", "0", ...SAMPLES], { cwd });
+      const url = await new Promise<string>((resolve) => {
+        child.stderr.on("data", (line: string) => {
+          const [, found] = /"url":"([^"]+)"/u.exec(line) ?? [];
+          if (found !== undefined) resolve(found);
+        });
+      });
       const client = new ModernClient({ name: "t", version: "1" });
       await client.connect(new ModernHttp(new URL(url)));
-      const answer = client.callTool({
-        name: "execute_code",
-        arguments: { code: `await new Promise((resolve) => setTimeout(resolve, 1_500)); return "finished";` },
-      });
-      await delay(500);
+      const answer = client.callTool({ name: "execute_code", arguments: { code: A_WHILE } });
+      await programStarted(cwd);
       const family = processesOf(child.pid ?? 0);
       child.kill("SIGTERM");
       expect((await answer).structuredContent).toMatchObject({ result: "finished" });
-      const [code] = (await once(child, "close")) as [number];
-      expect(code).toBe(143);
+      expect((await child.ended).code).toBe(143);
       await expect.poll(() => family.filter(isAlive), { timeout: 10_000 }).toEqual([]);
+    });
+
+    it("ends by the signal that stops it, and prints nothing on stdout", async () => {
+      const { signal, ended } = await startServing("http");
+      signal("SIGTERM");
+      expect(await ended).toMatchObject({ code: 143, stdout: "" });
     });
 
     it("refuses to be reached from elsewhere without a token", async () => {
       const ended = await runCem(["serve", "http", "--host", "0.0.0.0"], { cwd: temporaryFolder() });
       expect(ended.code).toBe(1);
-      expect(ended.stderr).toContain("would let anyone who can reach this machine run code");
+      expect(ended.stderr).toMatch(
+        /would let anyone who can reach this machine run code[^]*\nSet server\.auth_token/u,
+      );
     });
 
     it("prints what its tools cost", async () => {

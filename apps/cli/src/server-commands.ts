@@ -2,30 +2,14 @@ import { InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
 import type { SharedOptions } from "./command-options.ts";
 import { addSettingOptions, sharedOptions } from "./command-options.ts";
+import type { ServerInvocation } from "./invocation.ts";
 import * as examples from "./server-help.ts";
-
-/** What the command line asks for about MCP servers. */
-export type ServerInvocation =
-  | {
-      command: "generate";
-      servers: string[];
-      accept: boolean;
-      learn: boolean;
-      options: SharedOptions;
-    }
-  | { command: "add"; name: string; entry: Record<string, unknown>; options: SharedOptions }
-  | { command: "remove"; name: string; options: SharedOptions }
-  | { command: "import"; names: string[]; yes: boolean; options: SharedOptions }
-  | { command: "servers"; options: SharedOptions }
-  | { command: "auth"; server: string; browser: boolean; options: SharedOptions };
-
-export const SERVER_COMMANDS = ["generate", "add", "remove", "import", "servers", "auth"] as const;
 
 const TRANSPORTS = ["http", "sse"] as const;
 
 type Add = (usage: string, description: string, example?: string) => Command;
 
-/** The commands about MCP servers. */
+/** Adds the commands about MCP servers to the program. */
 export function addServerCommands(
   program: Command,
   add: Add,
@@ -52,27 +36,16 @@ export function addServerCommands(
     );
   addSettingOptions(add("import", "Add MCP servers that other programs are set up with", examples.IMPORT))
     .argument("[names...]", "only these")
-    .option("-y, --yes", "add them without asking")
-    .action((names: string[], own: { yes?: boolean | undefined }, command: Command) =>
-      found({ command: "import", names, yes: own.yes ?? false, options: shared(command) }),
+    .option("-y, --yes", "add them without asking", false)
+    .action((names: string[], { yes }: { yes: boolean }, command: Command) =>
+      found({ command: "import", names, yes, options: shared(command) }),
     );
   addSettingOptions(add("generate", "Write the tools of MCP servers as files", examples.GENERATE))
     .argument("[servers...]", "only these")
-    .option("--accept", "take over definitions that changed")
-    .option("--learn", "let results be looked at, and write their types where a server states none")
-    .action(
-      (
-        servers: string[],
-        own: { accept?: boolean | undefined; learn?: boolean | undefined },
-        command: Command,
-      ) =>
-        found({
-          command: "generate",
-          servers,
-          accept: own.accept ?? false,
-          learn: own.learn ?? false,
-          options: shared(command),
-        }),
+    .option("--accept", "take over definitions that changed", false)
+    .option("--learn", "let results be looked at, and write their types where a server states none", false)
+    .action((servers: string[], { accept, learn }: { accept: boolean; learn: boolean }, command: Command) =>
+      found({ command: "generate", servers, accept, learn, options: shared(command) }),
     );
   addSettingOptions(add("auth", "Sign in to an MCP server through the browser", examples.AUTH))
     .argument("<server>", "the server")
@@ -95,20 +68,17 @@ function toEntry(
 ): Record<string, unknown> {
   if (rest.length === 0 && /^https?:\/\//i.test(first)) {
     if (env !== undefined) command.error("--env is for a command; a URL takes --header.");
-    return {
-      url: first,
-      ...(transport === undefined ? {} : { type: transport }),
-      ...(header === undefined ? {} : { headers: header }),
-    };
+    return definedOf({ url: first, type: transport, headers: header });
   }
   if (header !== undefined || transport !== undefined) {
     command.error("--header and --transport are for a URL; a command takes --env.");
   }
-  return {
-    command: first,
-    ...(rest.length === 0 ? {} : { args: rest }),
-    ...(env === undefined ? {} : { env }),
-  };
+  return definedOf({ command: first, args: rest.length === 0 ? undefined : rest, env });
+}
+
+/** The entry as it is written to the file: without what was not given. */
+function definedOf(entry: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined));
 }
 
 function collectHeader(text: string, before: Record<string, string> = {}): Record<string, string> {

@@ -1,16 +1,14 @@
-import { isatty } from "node:tty";
 import { createColors } from "picocolors";
+import type { CommandIo, OutputStream } from "./command-io.ts";
 import type { Style } from "./text-layout.ts";
 
 /** Lines wider than this are hard to read, however wide the window is. */
 const MAX_REPORT_COLUMNS = 100;
 const DEFAULT_COLUMNS = 80;
 const MIN_COLUMNS = 40;
-const STDOUT = 1;
-const STDERR = 2;
 const CLEAR_LINE = "\r\u001B[K";
 
-/** One of the process's two outputs. */
+/** Standard output or standard error. */
 export interface Output {
   readonly style: Style;
   readonly isTerminal: boolean;
@@ -19,12 +17,15 @@ export interface Output {
   writeTransient(line: string): void;
 }
 
+/** Both outputs of a command. */
 export interface Terminal {
   readonly out: Output;
   readonly err: Output;
+  /** Resolves when everything is written, or could not be. */
+  flush(): Promise<void>;
 }
 
-/** `--no-color`, then NO_COLOR, then FORCE_COLOR, then whether it is a terminal that can. */
+/** Whether to use colours: `--no-color` decides, then NO_COLOR, FORCE_COLOR, and whether the terminal has any. */
 export function wantsColor(env: NodeJS.ProcessEnv, option: boolean, isTerminal: boolean): boolean {
   if (!option || (env["NO_COLOR"] ?? "") !== "") return false;
   const forced = env["FORCE_COLOR"];
@@ -32,14 +33,14 @@ export function wantsColor(env: NodeJS.ProcessEnv, option: boolean, isTerminal: 
   return isTerminal && env["TERM"] !== "dumb";
 }
 
-export function createTerminal(color: boolean): Terminal {
-  let transientOn: NodeJS.WriteStream | undefined;
+export function createTerminal({ stdout, stderr }: CommandIo, color: boolean): Terminal {
+  let transientOn: OutputStream | undefined;
   const clearTransient = (): void => {
     transientOn?.write(CLEAR_LINE);
     transientOn = undefined;
   };
-  const createOutput = (stream: NodeJS.WriteStream, descriptor: number): Output => {
-    const isTerminal = isatty(descriptor);
+  const createOutput = (stream: OutputStream): Output => {
+    const isTerminal = stream.isTTY === true;
     const columns = (isTerminal && stream.columns) || DEFAULT_COLUMNS;
     return {
       isTerminal,
@@ -59,5 +60,12 @@ export function createTerminal(color: boolean): Terminal {
       },
     };
   };
-  return { out: createOutput(process.stdout, STDOUT), err: createOutput(process.stderr, STDERR) };
+  return {
+    out: createOutput(stdout),
+    err: createOutput(stderr),
+    flush: () =>
+      new Promise((resolve) => {
+        stdout.write("", () => stderr.write("", () => setImmediate(resolve)));
+      }),
+  };
 }

@@ -12,11 +12,12 @@ export function columnsOf(text: string): number {
   return measure(text).width;
 }
 
-/** Fills up with spaces to a width. */
+/** Fills up with spaces at the end, to a width. */
 export function padEnd(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - columnsOf(text)));
 }
 
+/** Fills up with spaces at the start, to a width. */
 export function padStart(text: string, width: number): string {
   return " ".repeat(Math.max(0, width - columnsOf(text))) + text;
 }
@@ -27,21 +28,32 @@ export function cut(text: string, width: number): string {
   return ellipsed ? `${text.slice(0, index)}…` : text.slice(0, index);
 }
 
-/** As much of the beginning as fits. */
+/** The beginning of a text, as much as fits. */
 export function take(text: string, width: number): string {
   return text.slice(0, measure(text, { limit: width, ellipsis: "" }).index);
 }
 
-/** Breaks a text into lines at its own line breaks and between words; a word wider than a line is left whole. */
+/**
+ * Breaks a text into lines at its own line breaks and between words. Lines that a
+ * line breaks into are indented as it is. A word wider than a line is left whole, and so is a command between two spaces, as hints have it: both can
+ * be copied. (wrap-ansi and fast-wrap-ansi do neither.)
+ */
 export function wrap(text: string, width: number): string[] {
   return text.split("\n").flatMap((line) => wrapLine(line, width));
 }
 
+/** Wraps a text and indents each line of it. */
+export function wrapIndented(text: string, indent: string, width: number): string[] {
+  return wrap(text, width - columnsOf(indent)).map((line) => `${indent}${line}`.trimEnd());
+}
+
 function wrapLine(line: string, width: number): string[] {
   if (columnsOf(line) <= width) return [line];
+  const [indent = ""] = /^ +/u.exec(line) ?? [];
+  if (indent !== "") return wrapIndented(line.slice(indent.length), indent, width);
   const lines: string[] = [];
   let current = "";
-  for (const word of line.split(" ")) {
+  for (const word of wordsOf(line)) {
     if (current !== "" && columnsOf(current) + 1 + columnsOf(word) > width) {
       lines.push(current);
       current = word;
@@ -50,6 +62,31 @@ function wrapLine(line: string, width: number): string[] {
     }
   }
   return [...lines, current];
+}
+
+const COLUMN_GAP = "  ";
+
+/** Rows of cells as lines, each column as wide as its widest cell. Cells may be coloured. */
+export function alignColumns(
+  rows: readonly (readonly string[])[],
+  isRightAligned: (column: number) => boolean = () => false,
+): string[] {
+  const columnCount = Math.max(0, ...rows.map((row) => row.length));
+  const widths = Array.from({ length: columnCount }, (_, column) =>
+    Math.max(...rows.map((row) => columnsOf(row[column] ?? ""))),
+  );
+  return rows.map((row) =>
+    row
+      .map((cell, column) => (isRightAligned(column) ? padStart : padEnd)(cell, widths[column] ?? 0))
+      .join(COLUMN_GAP)
+      .trimEnd(),
+  );
+}
+
+/** The words of a line; a command that stands between two spaces counts as one. */
+function wordsOf(line: string): string[] {
+  const parts = line.split(/ (?<= {2})(cem \S.*?)(?: (?= )|$)/u);
+  return parts.flatMap((part, index) => (index % 2 === 1 ? [part] : part.split(" ")));
 }
 
 /** Puts text at the right of a line, or after it where there is no room. */

@@ -1,22 +1,24 @@
 import type { Agent } from "@cem/core";
+import type { CommandContext } from "./command-context.ts";
 import type { SharedOptions } from "./command-options.ts";
-import { createTerminalQuestions } from "./terminal-questions.ts";
-import { configSourceOf } from "./config-overrides.ts";
-import { logOption } from "./log-option.ts";
+import { serverSourceOf } from "./config-source.ts";
+import { elicitOf } from "./elicit-in-terminal.ts";
 
 /** Gives work an agent as the options want it, and frees everything when the work is done or has failed. */
-export async function withAgent<T>(options: SharedOptions, work: (agent: Agent) => Promise<T>): Promise<T> {
+export async function withAgent<T>(
+  options: SharedOptions,
+  context: CommandContext,
+  work: (agent: Agent) => Promise<T>,
+): Promise<T> {
   // Loaded here: what is wrong with the arguments is said before this is needed.
   const { createAgent } = await import("code-execution-mcp");
-  const { record, replay } = options;
-  const onElicit = createTerminalQuestions();
+  const { signal: _signal, ...source } = serverSourceOf(options, context);
   const agent = createAgent({
-    ...configSourceOf(options),
-    ...logOption(options),
+    ...source,
     oneRun: true,
-    ...(record === undefined ? {} : { recordFile: record }),
-    ...(replay === undefined ? {} : { replayFile: replay }),
-    ...(onElicit === undefined ? {} : { onElicit }),
+    recordFile: options.record,
+    replayFile: options.replay,
+    onElicit: elicitOf(context),
   });
   try {
     return await work(agent);

@@ -1,3 +1,22 @@
-export { createPipeline } from "./agent.ts";
-export type { PipelineSettings } from "./agent.ts";
-export type { TokenCounter } from "./context-tokens.ts";
+export { createPipeline } from "./pipeline.ts";
+export type { OwnedPipelineSettings, PipelineSettings } from "./pipeline-settings.ts";
+export type { TokenCounter } from "@cem/tokens";
+export { CemError } from "@cem/core";
+export type {
+  Agent,
+  AgentEvent,
+  CatalogSnapshot,
+  CodeGenerator,
+  ExecuteOptions,
+  Guard,
+  RankedTool,
+  Sandbox,
+  SandboxStats,
+  SearchOptions,
+  TaskResult,
+  ToolCatalog,
+  ToolInvoker,
+  ToolSelector,
+  TypeChecker,
+  TypeCheckMode,
+} from "@cem/core";

@@ -1,8 +1,8 @@
 import { toolId } from "@cem/core";
 import type { Finding, GenerationRefused, RankedTool, UnfilledStep, Verdict } from "@cem/core";
-import type { Ending } from "./outcome.ts";
+import type { Ending } from "./ending.ts";
 
-/** No code was written: the task needs something that isn't there. */
+/** The ending of a task for which no code was written: it needs something that is missing. */
 export function refusedGeneration(refusal: GenerationRefused, nearest: readonly RankedTool[]): Ending {
   const [first] = refusal.steps;
   const missingTool = first === undefined || first.reason === "no-tool";
@@ -20,7 +20,7 @@ export function refusedGeneration(refusal: GenerationRefused, nearest: readonly 
   };
 }
 
-/** Adds the tools that fit the task and can't be called now, with the way out. */
+/** Adds to a refusal the tools that fit the task and can't be called now, with the reason. */
 export function withUnavailable(
   refusal: GenerationRefused,
   task: string,
@@ -39,12 +39,12 @@ function describe(finding: Finding): string {
   return finding.line === undefined ? finding.message : `Line ${finding.line}: ${finding.message}`;
 }
 
-/** The end of a refusal. A model's earlier try may have run, and done something. */
+/** An earlier attempt of a model may have run and done something. */
 function whatRan(earlier: boolean): string {
-  return earlier ? "This code was not run; an earlier try was." : "Nothing was run.";
+  return earlier ? "This code was not run; an earlier attempt was." : "Nothing was run.";
 }
 
-/** The guard said no. */
+/** The ending of code that the guard refused. */
 export function refusedReview(verdict: Verdict, { ranBefore }: { ranBefore: boolean }): Ending {
   const errors = verdict.findings.filter((finding) => finding.severity === "error");
   const shown = errors.length > 0 ? errors : verdict.findings;
@@ -59,7 +59,7 @@ export function refusedReview(verdict: Verdict, { ranBefore }: { ranBefore: bool
   };
 }
 
-/** The types of the code don't fit its tools. */
+/** The ending of code that does not fit the types of its tools. */
 export function refusedTypes(findings: readonly Finding[], { ranBefore }: { ranBefore: boolean }): Ending {
   const errors = findings.filter(({ severity }) => severity === "error");
   const line = errors[0]?.line;
@@ -69,7 +69,7 @@ export function refusedTypes(findings: readonly Finding[], { ranBefore }: { ranB
     error: {
       code: "CODE_MISTYPED",
       message: `${errors.map(describe).join(" ")} ${whatRan(ranBefore)}`,
-      details: { findings, ...(line !== undefined && { line }) },
+      details: { findings, line },
     },
   };
 }

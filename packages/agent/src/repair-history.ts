@@ -1,56 +1,81 @@
 import type {
+  CemError,
   EarlierCall,
   Finding,
+  GeneratedCode,
   GenerateFeedback,
+  GenerationRefused,
   GenerationUsage,
   RunOutcome,
   ToolCallRecord,
 } from "@cem/core";
-import type { Ending } from "./outcome.ts";
+import type { Ending } from "./ending.ts";
 
-/** Ends of a run that other code may not come to. A run that was cancelled, or whose sandbox broke, is none. */
+/** Limits that other code may stay within. A run that was cancelled, or whose sandbox broke, is not repaired. */
 const REPAIRABLE_KILLS = new Set(["output-flood", "call-limit", "payload-limit", "write-limit"]);
 
-/** The tries at one task: what each came to, what they cost together, and whether another is worth it. */
+/** The outcome of an attempt: of its review, and of its run if it came to one. */
+export interface AttemptOutcome {
+  code: string;
+  ending: Ending;
+  findings: readonly Finding[];
+  /** `undefined` when the code was not run. */
+  outcome: RunOutcome | undefined;
+}
+
+/** The attempts to write code for one task: what became of each, and what they cost together. */
 export class RepairHistory {
+  /** What the generator is told of failed attempts, oldest first. */
   readonly feedback: GenerateFeedback[] = [];
-  /** All calls of all tries, in order. */
+  /** The tool calls of all attempts, in order. */
   readonly calls: ToolCallRecord[] = [];
+  readonly notes: string[] = [];
+  /** The cost of all attempts. `undefined` when no model was asked. */
   usage: GenerationUsage | undefined;
   /** How often code was written. */
-  count = 0;
-  readonly #most: number;
+  attempts = 0;
+  readonly #maxAttempts: number;
   readonly #seen = new Set<string>();
 
   constructor(maxRepairs: number) {
-    this.#most = maxRepairs + 1;
+    this.#maxAttempts = maxRepairs + 1;
   }
 
-  spend(usage: GenerationUsage | undefined): void {
-    if (usage !== undefined) this.usage = this.usage === undefined ? usage : sum(this.usage, usage);
-  }
-
-  /** Whether any of the code has run. */
-  get ran(): boolean {
+  /** Whether the code of an earlier attempt has run. */
+  get ranBefore(): boolean {
     return this.feedback.some(({ error }) => error !== undefined);
   }
 
+  /** Adds the cost and the notes of a generation, and counts it if it wrote code. */
+  recordGeneration({ status, usage, notes = [] }: GeneratedCode | GenerationRefused): void {
+    if (usage !== undefined) this.usage = this.usage === undefined ? usage : sum(this.usage, usage);
+    this.notes.push(...notes);
+    if (status === "generated") this.attempts += 1;
+  }
+
+  /** Adds the reason why the generator could not write code for a repair. */
+  recordFailure({ message }: CemError): void {
+    this.notes.push(message);
+  }
+
   /**
-   * Takes in what a try came to, and says why another is worth it; `undefined` when none is: it worked, nothing other
-   * would come of it, the tries are used up, or it came to the same as one before.
+   * Adds the outcome of an attempt and decides whether to repair its code.
+   *
+   * @returns why the code is to be written again. `undefined` when it is not: it worked, other code would not change
+   *   the outcome, there have been as many attempts as are allowed, or the outcome repeats an earlier one.
    */
-  next(code: string, ending: Ending, findings: readonly Finding[], outcome?: RunOutcome): string | undefined {
+  recordOutcome({ code, ending, findings, outcome }: AttemptOutcome): string | undefined {
     const { error } = ending;
     if (error === null || !isRepairable(outcome)) return undefined;
-    const feedback: GenerateFeedback =
+    this.feedback.push(
       outcome === undefined
         ? { code, findings }
-        : { code, error, output: outcome.output, calls: outcome.toolCalls.map(earlierCall) };
-    this.feedback.push(feedback);
+        : { code, error, output: outcome.output, calls: outcome.toolCalls.map(toEarlierCall) },
+    );
     const message = error.message.replaceAll(/\bLine \d+\b/gu, "Line");
-    const repeated = this.#seen.has(message) || this.#seen.has(code);
+    const isRepeated = this.#seen.has(message) || this.#seen.has(code);
     this.#seen.add(message).add(code);
-    return repeated || this.count >= this.#most ? undefined : error.message;
+    return isRepeated || this.attempts >= this.#maxAttempts ? undefined : error.message;
   }
 }
 
@@ -60,22 +85,16 @@ function isRepairable(outcome: RunOutcome | undefined): boolean {
   return outcome.status !== "refused";
 }
 
-function earlierCall({ server, tool, args, result, ok }: ToolCallRecord): EarlierCall {
-  return {
-    server,
-    tool,
-    ok,
-    ...(args !== undefined && { args }),
-    ...(result !== undefined && { result }),
-  };
+function toEarlierCall({ server, tool, args, result, ok }: ToolCallRecord): EarlierCall {
+  return { server, tool, args, result, ok };
 }
 
 function sum(a: GenerationUsage, b: GenerationUsage): GenerationUsage {
-  const usage = {
+  return {
     model: b.model,
     requests: a.requests + b.requests,
     inputTokens: a.inputTokens + b.inputTokens,
     outputTokens: a.outputTokens + b.outputTokens,
+    cost: a.cost === undefined || b.cost === undefined ? undefined : a.cost + b.cost,
   };
-  return a.cost === undefined || b.cost === undefined ? usage : { ...usage, cost: a.cost + b.cost };
 }

@@ -1,39 +1,47 @@
 import type { JsonSchema, JsonValue } from "@cem/core";
-import { describeViolation } from "./violation-text.ts";
+import type { ArgumentViolation } from "./argument-violation.ts";
 import { CheckTooLong, loadSchemaCompiler } from "./schema-compiler.ts";
 import type { CompiledSchema } from "./schema-compiler.ts";
 import { prepareSchema } from "./schema-preparation.ts";
+import { describeViolation } from "./violation-text.ts";
 
-const MAX_REMEMBERED = 2_000;
+/** Compiled schemas that are cached by their text. */
+const MAX_CACHED_SCHEMAS = 2_000;
 
-/** What became of a schema: a check, or the reason why there is none. */
+/** A compiled schema; or the reason why there is none, so that arguments go unchecked. */
 export type ArgumentCheck =
-  | { validated: true; check: (args: JsonValue) => ArgumentViolation | undefined }
+  | {
+      validated: true;
+      /** Returns the first violation, or `undefined` when the arguments are valid. Takes bounded time. */
+      check: (args: JsonValue) => ArgumentViolation | undefined;
+    }
   | { validated: false; reason: string };
 
-export interface ArgumentViolation {
-  /** The argument, such as `filter.limit`. Empty for the arguments as a whole. */
-  argument: string;
-  message: string;
-}
-
-/** Checks arguments against the schemas of tools. Each schema is compiled once. */
+/** Validates arguments against JSON Schemas of tools. */
 export interface ArgumentValidator {
+  /** Compiles a schema. The result is cached, by the object and by its text. */
   prepare(schema: JsonSchema): Promise<ArgumentCheck>;
 }
 
+/**
+ * Creates a validator for schemas and values that are both untrusted: compiling and checking take bounded time and
+ * memory. A schema that can't be compiled within the bounds is not checked against.
+ */
 export function createArgumentValidator(): ArgumentValidator {
   const byIdentity = new WeakMap<JsonSchema, ArgumentCheck>();
   const byText = new Map<string, ArgumentCheck>();
   return {
     async prepare(schema) {
-      const known = byIdentity.get(schema);
-      if (known !== undefined) return known;
+      const cached = byIdentity.get(schema);
+      if (cached !== undefined) return cached;
       const text = textOf(schema);
-      const check = byText.get(text) ?? (await compile(schema));
+      let check = byText.get(text);
+      if (check === undefined) {
+        check = await compile(schema);
+        if (byText.size >= MAX_CACHED_SCHEMAS) byText.clear();
+        byText.set(text, check);
+      }
       byIdentity.set(schema, check);
-      if (byText.size >= MAX_REMEMBERED) byText.clear();
-      byText.set(text, check);
       return check;
     },
   };

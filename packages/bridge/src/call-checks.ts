@@ -1,79 +1,93 @@
 import { CemError } from "@cem/core";
-import type { JsonObject, JsonSchema, JsonValue, ToolCall } from "@cem/core";
+import type { FailedTool, JsonObject, JsonSchema, JsonValue, ToolCall } from "@cem/core";
 import { abandonOnAbort } from "./abort.ts";
 import { createArgumentValidator } from "./argument-validation.ts";
 import type { ArgumentValidator } from "./argument-validation.ts";
+import type { ArgumentViolation } from "./argument-violation.ts";
 import type { Middleware } from "./middleware.ts";
-import { unknownCall } from "./tool-source.ts";
+import { notOnHost } from "./tool-source.ts";
 import type { CheckedCall, ToolSource } from "./tool-source.ts";
 
+/** Settings of {@link checkCalls}. */
 export interface CallCheckSettings {
-  /** Whether this run may call a tool; a string says why not. Default: every known tool. */
+  /**
+   * Decides whether a tool may be called: `true`, or `false` or the reason why not.
+   *
+   * @defaultValue every tool that is found may be called
+   */
   isAllowed?: ((call: ToolCall) => boolean | string) | undefined;
-  /** Shares compiled schemas between bridges. */
+  /**
+   * Validates arguments. Give one to several bridges to compile each schema once.
+   *
+   * @defaultValue a validator of its own
+   */
   validator?: ArgumentValidator | undefined;
-  /** Told once for each tool whose arguments go unchecked. */
-  onUnvalidated?: ((tool: { server: string; tool: string; reason: string }) => void) | undefined;
+  /** Receives each tool whose arguments can't be checked, once, with the reason. */
+  onUnvalidated?: ((tool: FailedTool & { reason: string }) => void) | undefined;
 }
 
-/** Lets through calls of tools that are known and allowed, with arguments that their schemas allow. */
-export function checkCalls(side: Pick<ToolSource, "find">, settings: CallCheckSettings = {}): Middleware {
-  const validator = settings.validator ?? createArgumentValidator();
-  const reported = new Set<string>();
-
-  const reportUnvalidated = (server: string, tool: string, reason: string): void => {
-    const key = JSON.stringify([server, tool]);
-    if (reported.has(key)) return;
-    reported.add(key);
-    settings.onUnvalidated?.({ server, tool, reason });
-  };
+/**
+ * Creates a middleware that passes on only calls of tools that exist and are allowed, with valid arguments. Others fail
+ * with `TOOL_NOT_FOUND` (or what `source.find` throws), `TOOL_NOT_ALLOWED` or `ARGUMENTS_INVALID`. What it passes on
+ * carries the tool that was found, so that the source need not look it up again.
+ *
+ * @param source - Where tools are looked up.
+ */
+export function checkCalls(source: Pick<ToolSource, "find">, settings: CallCheckSettings = {}): Middleware {
+  const { isAllowed = () => true, validator = createArgumentValidator() } = settings;
+  const reportUnvalidated = once(settings.onUnvalidated);
 
   const assertAllowed = (call: ToolCall): void => {
-    const answer = settings.isAllowed?.(call) ?? true;
+    const answer = isAllowed(call);
     if (answer === true) return;
-    const why = answer === false ? "it is not among the tools of this run" : answer;
-    throw new CemError("TOOL_NOT_ALLOWED", `${call.server}.${call.tool} may not be called: ${why}.`, {
-      details: { server: call.server, tool: call.tool },
+    const { server, tool } = call;
+    const reason = answer === false ? "it is not among the tools of this run" : answer;
+    throw new CemError("TOOL_NOT_ALLOWED", `${server}.${tool} may not be called: ${reason}.`, {
+      details: { server, tool },
     });
   };
 
-  const assertValid = async (
-    { server, tool }: ToolCall,
-    schema: JsonSchema,
-    args: JsonObject,
-  ): Promise<void> => {
+  const assertValid = async (call: ToolCall, schema: JsonSchema, args: JsonObject): Promise<void> => {
     const check = await validator.prepare(schema);
-    if (!check.validated) return reportUnvalidated(server, tool, check.reason);
+    if (!check.validated) return reportUnvalidated(call, check.reason);
     const violation = check.check(args);
-    if (violation !== undefined)
-      throw invalidArguments({ server, tool }, violation.argument, violation.message);
+    if (violation !== undefined) throw invalidArguments(call, violation);
   };
 
   return (next) => ({
     specificationVersion: "v1",
     async invoke(call, context) {
-      const { server, tool } = call;
-      const known = await abandonOnAbort(Promise.resolve(side.find(call, context.signal)), context.signal);
-      if (known === undefined) throw unknownCall(call);
+      const { signal } = context;
+      const found = await abandonOnAbort(Promise.resolve(source.find(call, signal)), signal);
+      if (found === undefined) throw notOnHost(call);
       assertAllowed(call);
       const args = toObject(call);
-      if (known.unvalidated !== undefined) reportUnvalidated(server, tool, known.unvalidated);
-      else if (known.inputSchema !== undefined) await assertValid(call, known.inputSchema, args);
-      const checked: CheckedCall = { server, tool, args, found: known };
+      if (found.unvalidated !== undefined) reportUnvalidated(call, found.unvalidated);
+      else if (found.inputSchema !== undefined) await assertValid(call, found.inputSchema, args);
+      const checked: CheckedCall = { server: call.server, tool: call.tool, args, found };
       return next.invoke(checked, context);
     },
   });
 }
 
-/** An `ARGUMENTS_INVALID` that names the argument. `what` begins with it: "`city` is missing". */
+/** Creates an `ARGUMENTS_INVALID` error that names the argument. */
 export function invalidArguments(
-  { server, tool }: { server: string; tool: string },
-  argument: string,
-  what: string,
+  { server, tool }: FailedTool,
+  { argument, message }: ArgumentViolation,
 ): CemError {
-  return new CemError("ARGUMENTS_INVALID", `The arguments of ${server}.${tool} are not valid: ${what}.`, {
+  return new CemError("ARGUMENTS_INVALID", `The arguments of ${server}.${tool} are not valid: ${message}.`, {
     details: { server, tool, argument },
   });
+}
+
+/** Calls a listener once for each tool. */
+function once(listener: CallCheckSettings["onUnvalidated"]): (tool: FailedTool, reason: string) => void {
+  const reported = new Set<string>();
+  return ({ server, tool }, reason) => {
+    const key = JSON.stringify([server, tool]);
+    if (!reported.has(key)) listener?.({ server, tool, reason });
+    reported.add(key);
+  };
 }
 
 /** Code that calls a tool without arguments sends none. */

@@ -1,38 +1,60 @@
-/** A clock for one call that can be stopped while a person is being waited for. */
+/** The timeout of one call. It can be paused, for instance while a person is asked, and restarted on progress. */
 export interface Deadline {
-  /** Aborts when the time is up, or when the caller's signal does. */
+  /** Aborts when the timeout expires (with a `TimeoutError`) or the outer signal aborts (with that signal's reason). */
   readonly signal: AbortSignal;
-  /** Whether it was the clock that ended the call. */
+  /** Whether the timeout expired, as opposed to an abort of the outer signal. */
   readonly expired: boolean;
+  /** Stops the clock. Pauses nest: the clock runs again after as many calls of {@link resume}. */
   pause(): void;
+  /** Ends one pause. */
   resume(): void;
-  /** Gives the call its whole time again. */
+  /** Grants the full timeout again, within the total. */
   restart(): void;
+  /** Stops the clock for good and removes the listener from the outer signal. */
   dispose(): void;
 }
 
-/** Starts a clock of `timeoutMs`; `restart` can stretch it to at most `maxTotalMs` in all. */
+/**
+ * Starts a timeout. Call `dispose()` when the call has ended.
+ *
+ * @param timeoutMs - Time until it expires, in milliseconds, without pauses.
+ * @param maxTotalMs - Time until it expires however often it is restarted, in milliseconds, without pauses.
+ * @param outer - The signal of the caller.
+ *
+ * @example
+ * ```ts
+ * const deadline = createDeadline(60_000, 300_000, signal);
+ * try {
+ *   return await abandonOnAbort(request(deadline.signal), deadline.signal);
+ * } catch (error) {
+ *   throw deadline.expired ? new CemError("TOOL_TIMEOUT", "No answer within 60 s.") : error;
+ * } finally {
+ *   deadline.dispose();
+ * }
+ * ```
+ */
 export function createDeadline(timeoutMs: number, maxTotalMs: number, outer: AbortSignal): Deadline {
   const controller = new AbortController();
   let expired = false;
   let isDisposed = false;
-  let paused = 0;
+  let pauses = 0;
   let leftMs = timeoutMs;
   let totalMs = 0;
-  let startedAt = performance.now();
+  let startedAt = 0;
   let timer: NodeJS.Timeout | undefined;
 
   const expire = (): void => {
+    if (controller.signal.aborted) return;
     expired = true;
-    controller.abort(new DOMException("The time is up.", "TimeoutError"));
+    controller.abort(new DOMException("The timeout expired.", "TimeoutError"));
   };
-  const start = (): void => {
-    // A question may be given up only after its call has ended.
+  const startClock = (): void => {
+    // A pause may end after the call it belongs to.
     if (isDisposed) return;
     startedAt = performance.now();
     timer = setTimeout(expire, leftMs);
   };
-  const stop = (): void => {
+  const stopClock = (): void => {
     clearTimeout(timer);
     const ranMs = performance.now() - startedAt;
     leftMs = Math.max(0, leftMs - ranMs);
@@ -41,7 +63,7 @@ export function createDeadline(timeoutMs: number, maxTotalMs: number, outer: Abo
   const onOuterAbort = (): void => controller.abort(outer.reason);
   if (outer.aborted) onOuterAbort();
   else outer.addEventListener("abort", onOuterAbort, { once: true });
-  start();
+  startClock();
 
   return {
     signal: controller.signal,
@@ -49,21 +71,18 @@ export function createDeadline(timeoutMs: number, maxTotalMs: number, outer: Abo
       return expired;
     },
     pause() {
-      paused += 1;
-      if (paused === 1) stop();
+      pauses += 1;
+      if (pauses === 1) stopClock();
     },
     resume() {
-      paused -= 1;
-      if (paused === 0) start();
+      pauses -= 1;
+      if (pauses === 0) startClock();
     },
     restart() {
-      if (paused > 0) {
-        leftMs = timeoutMs;
-        return;
-      }
-      stop();
+      const isRunning = pauses === 0;
+      if (isRunning) stopClock();
       leftMs = Math.min(timeoutMs, Math.max(0, maxTotalMs - totalMs));
-      start();
+      if (isRunning) startClock();
     },
     dispose() {
       isDisposed = true;

@@ -3,26 +3,26 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 
 const BRAND = Symbol.for("@cem/bridge.host-tool");
 
-/** A schema of any library that implements Standard Schema, such as zod, valibot and arktype; or a JSON Schema. */
+/** A schema of a library that implements Standard Schema, such as zod, valibot and arktype; or a JSON Schema. */
 export type ToolSchema = StandardSchemaV1 | JsonSchema;
 
-/** What `execute` gets: the schema's own output, after defaults and transformations. */
+/** The type of what `execute` gets: the schema's output, after defaults and transformations. */
 export type HostToolInput<Schema extends ToolSchema | undefined> = Schema extends StandardSchemaV1
   ? StandardSchemaV1.InferOutput<Schema>
   : JsonObject;
 
-/** What `execute` returns: what the output schema takes. */
+/** The type of what `execute` returns: the output schema's input. */
 type HostToolResult<Schema extends ToolSchema | undefined> = Schema extends StandardSchemaV1
   ? StandardSchemaV1.InferInput<Schema>
   : unknown;
 
-/** What a tool may use while it runs. */
+/** What a host tool gets with its arguments. */
 export interface HostToolContext {
-  /** Aborts when the run ends, or the tool's time is up. */
+  /** Aborts when the run ends or the tool's timeout expires. */
   signal: AbortSignal;
   /**
-   * Asks the user, where one is; else the answer is `decline`. The time a person takes counts neither against the
-   * tool nor against the run.
+   * Asks the user a question. Without a user the answer is `decline`. Meanwhile the timeouts of the tool and of the run
+   * are paused.
    */
   elicit: (
     question: { message: string } & (
@@ -32,46 +32,62 @@ export interface HostToolContext {
   ) => Promise<ElicitAnswer>;
 }
 
-/** A function on the host that guest code calls like any other tool. */
+/** A function on the host that code in the sandbox calls like any other tool. */
 export interface HostTool<
   Input extends ToolSchema | undefined = ToolSchema | undefined,
   Output extends ToolSchema | undefined = ToolSchema | undefined,
 > {
-  /** What it does; the selector and models choose by this. */
+  /** What the tool does. Selectors and models choose by it. */
   description: string;
-  /** One object with the arguments. Absent: it takes none. Checked before `execute` is called. */
+  /** The schema of the arguments, which are one object. Without one the tool takes none. */
   input?: Input | undefined;
-  /** What it resolves to. Absent: anything that JSON can carry. Checked before the guest gets it. */
+  /** The schema of the result, which is checked. Without one the result is anything that JSON can represent. */
   output?: Output | undefined;
   /**
-   * Does the work, on the host: it may use the network and secrets. What it throws becomes an exception in the guest
-   * with the same message. A `Blob` or `Uint8Array` in the result reaches the guest as a handle.
+   * Carries out a call, on the host: it may use the network and secrets. What it throws becomes an exception with the
+   * same message in the calling code. A `Blob` or `Uint8Array` in the result becomes a handle.
    */
   execute(
     input: HostToolInput<Input>,
     context: HostToolContext,
   ): HostToolResult<Output> | Promise<HostToolResult<Output>>;
+  /** Hints about the tool's behaviour, as MCP defines them. */
   annotations?: ToolAnnotations | undefined;
-  /** The most time for one call, in milliseconds. Default 60,000. */
+  /**
+   * The timeout of a call, in milliseconds.
+   *
+   * @defaultValue 60,000
+   */
   timeoutMs?: number | undefined;
-  /** For libraries whose schemas can't be had as JSON Schema: what code and models are shown of the input. */
+  /** The input as JSON Schema, for a catalog. Needed when the library can't convert its schema. */
   inputJsonSchema?: JsonSchema | undefined;
-  /** The same of the output. */
+  /** The output as JSON Schema, likewise. */
   outputJsonSchema?: JsonSchema | undefined;
 }
 
-/** Makes a host tool; the types of its schemas become those of `execute`. */
+/**
+ * Defines a host tool. The schemas determine the types of `execute`.
+ *
+ * @example
+ * ```ts
+ * const find_customer = defineTool({
+ *   description: "Find a customer by name.",
+ *   input: z.object({ name: z.string() }),
+ *   execute: async ({ name }) => database.customers.find(name),
+ * });
+ * ```
+ */
 export function defineTool<
   const Input extends ToolSchema | undefined = undefined,
   const Output extends ToolSchema | undefined = undefined,
 >(tool: HostTool<Input, Output>): HostTool {
-  // A tool takes whatever its schema lets through, which is what it is called with.
+  // `execute` is called with what the schema lets through, so the wider type is safe.
   const defined = { ...tool } as unknown as HostTool;
   Object.defineProperty(defined, BRAND, { value: true });
   return Object.freeze(defined);
 }
 
-/** Whether a value came from {@link defineTool}, of this or another copy of the package. */
+/** Whether a value was made by {@link defineTool}, of this or another copy of the package. */
 export function isHostTool(value: unknown): value is HostTool {
   return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[BRAND] === true;
 }

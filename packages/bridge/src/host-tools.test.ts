@@ -7,7 +7,7 @@ import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
 import { checkCalls } from "./call-checks.ts";
 import { defineTool, isHostTool } from "./define-tool.ts";
-import type { HostTool } from "./define-tool.ts";
+import type { HostTool, ToolSchema } from "./define-tool.ts";
 import { createHostTools } from "./host-tools.ts";
 import type { HostToolsSettings } from "./host-tools.ts";
 import { answerErrors, compose } from "./middleware.ts";
@@ -19,12 +19,16 @@ function call(
   tool: HostTool,
   args: JsonValue = {},
   settings: Partial<HostToolsSettings> = {},
-  context: { signal?: AbortSignal; onWaiting?: (isWaiting: boolean) => void } = {},
 ): Promise<ToolResult> {
-  const side = createHostTools({ tools: { crm: { tool } }, ...settings });
-  const invoker = compose([answerErrors, checkCalls(side)], side);
-  return invoker.invoke({ server: "crm", tool: "tool", args }, { signal: never, ...context });
+  const tools = createHostTools({ tools: { crm: { tool } }, ...settings });
+  const invoker = compose([answerErrors, checkCalls(tools)], tools);
+  return invoker.invoke({ server: "crm", tool: "tool", args }, { signal: never });
 }
+
+/** A schema of a library that can't convert it to JSON Schema. */
+const foreign: ToolSchema = {
+  "~standard": { version: 1, vendor: "test", validate: (value) => ({ value }) },
+};
 
 const libraries = {
   zod: z.object({ name: z.string().min(2), age: z.number().optional() }),
@@ -57,7 +61,9 @@ describe("defineTool", () => {
     expect(isHostTool(defineTool({ description: "", execute: () => 1 }))).toBe(true);
     const foreign = { [Symbol.for("@cem/bridge.host-tool")]: true };
     expect(isHostTool(foreign)).toBe(true);
-    expect(isHostTool({ description: "", execute: () => 1 })).toBe(false);
+    for (const value of [{ description: "", execute: () => 1 }, null, undefined, "tool"]) {
+      expect(isHostTool(value)).toBe(false);
+    }
   });
 });
 
@@ -102,7 +108,7 @@ describe("createHostTools", () => {
     });
   });
 
-  it("checks the output, and gives what its schema makes of it", async () => {
+  it("checks the output and returns what its schema makes of it", async () => {
     const output = z.object({ total: z.number(), note: z.string().default("none") });
     const fine = defineTool({ description: "", output, execute: () => ({ total: 1, secret: "x" }) });
     expect(await call(fine)).toEqual({ ok: true, value: { total: 1, note: "none" } });
@@ -111,7 +117,7 @@ describe("createHostTools", () => {
       error: {
         code: "RESULT_INVALID",
         message: expect.stringContaining("`total`"),
-        details: { place: "total" },
+        details: { server: "crm", tool: "tool", place: "total" },
       },
     });
     const json = { type: "object", properties: { a: { type: "number" } }, required: ["a"] };
@@ -121,7 +127,7 @@ describe("createHostTools", () => {
     });
   });
 
-  it("takes a schema that can't be had as JSON Schema", () => {
+  it("takes a schema that can't be converted to JSON Schema", () => {
     const input = z.object({ day: z.date() });
     const descriptions = (tool: HostTool) => createHostTools({ tools: { crm: { tool } } }).descriptions;
     expect(
@@ -145,7 +151,7 @@ describe("createHostTools", () => {
     expect(await call(tool, { a: 1 })).toMatchObject({ error: { code: "ARGUMENTS_INVALID" } });
   });
 
-  it("says what a tool threw, without secrets", async () => {
+  it("fails with what a tool threw, without secrets", async () => {
     const hideSecrets = createSecretFilter({ API_KEY: "k-12345678", LANG: "en_US.UTF-8" });
     const throwing = (error: unknown): HostTool =>
       defineTool({
@@ -168,52 +174,15 @@ describe("createHostTools", () => {
       error: { code: "RATE_LIMITED", message: "slow down", details: { key: "[redacted]", wait: 3 } },
     });
     expect(await call(throwing("just text"))).toMatchObject({ error: { message: "just text" } });
-  });
-
-  it("ends a schema that never ends", async () => {
-    const input = z.object({ a: z.string().refine(() => new Promise(() => {})) });
-    const tool = defineTool({ description: "", input, timeoutMs: 30, execute: () => 1 });
-    expect(await call(tool, { a: "" })).toMatchObject({ error: { code: "TOOL_TIMEOUT" } });
-  });
-
-  it("ends a tool that takes too long, and one whose run ends", async () => {
-    let aborted = 0;
-    const slow = defineTool({
-      description: "",
-      timeoutMs: 30,
-      execute: (_input, { signal }) => {
-        signal.addEventListener("abort", () => (aborted += 1));
-        return new Promise(() => {});
-      },
+    expect(await call(throwing(new Error("")))).toMatchObject({
+      error: { code: "TOOL_FAILED", message: "crm.tool failed without a message." },
     });
-    expect(await call(slow)).toMatchObject({ error: { code: "TOOL_TIMEOUT" } });
-    const signal = AbortSignal.timeout(30);
-    const patient = defineTool({
-      description: "",
-      execute: (input, context) => slow.execute(input as never, context),
+    const circular: Record<string, unknown> = {};
+    circular["self"] = circular;
+    expect(await call(throwing(new CemError("RATE_LIMITED", "slow", { details: circular })))).toEqual({
+      ok: false,
+      error: { code: "RATE_LIMITED", message: "slow", details: {} },
     });
-    expect(await call(patient, {}, {}, { signal })).toMatchObject({ error: { code: "ABORTED" } });
-    expect(aborted).toBe(2);
-  });
-
-  it("asks the user, with the tool's clock standing still", async () => {
-    const waiting: boolean[] = [];
-    const tool = defineTool({
-      description: "",
-      timeoutMs: 200,
-      execute: (_input, { elicit }) => elicit({ message: "Sure?", requestedSchema: {} }),
-    });
-    const elicit = async (): Promise<{ action: "accept" }> => {
-      await new Promise((resolve) => setTimeout(resolve, 500));
-      return { action: "accept" };
-    };
-    const onWaiting = (isWaiting: boolean): void => void waiting.push(isWaiting);
-    expect(await call(tool, {}, { elicit }, { onWaiting })).toEqual({
-      ok: true,
-      value: { action: "accept" },
-    });
-    expect(waiting).toEqual([true, false]);
-    expect(await call(tool)).toEqual({ ok: true, value: { action: "decline" } });
   });
 
   it("keeps bytes and large values where there is a store, and gives them as data where there is none", async () => {
@@ -259,7 +228,7 @@ describe("createHostTools", () => {
     });
   });
 
-  it("says when a result is nothing that JSON can carry", async () => {
+  it("fails for a result that JSON can't represent", async () => {
     const circle: Record<string, unknown> = { bytes: Buffer.from("a") };
     Object.assign(circle, { left: circle, right: circle });
     const circular = defineTool({ description: "", execute: () => circle });
@@ -271,6 +240,56 @@ describe("createHostTools", () => {
     expect(await call(defineTool({ description: "", execute: () => undefined }))).toEqual({
       ok: true,
       value: null,
+    });
+  });
+
+  it("describes tools with all that a catalog lists", () => {
+    const shown = defineTool({
+      description: "Find a customer.",
+      output: z.object({ id: z.number() }),
+      annotations: { readOnlyHint: true },
+      execute: () => ({ id: 1 }),
+    });
+    const plain = defineTool({ description: "", outputJsonSchema: { type: "string" }, execute: () => 1 });
+    const lazy = defineTool({ description: "", input: foreign, execute: () => 1 });
+    const { descriptions } = createHostTools({ tools: { crm: { shown, plain }, lab: { lazy } } });
+    expect(descriptions).toEqual([
+      {
+        server: "crm",
+        name: "shown",
+        description: "Find a customer.",
+        inputSchema: { type: "object", properties: {}, additionalProperties: false },
+        outputSchema: expect.objectContaining({ type: "object", required: ["id"] }),
+        annotations: { readOnlyHint: true },
+      },
+      expect.objectContaining({ server: "crm", name: "plain", outputSchema: { type: "string" } }),
+      expect.objectContaining({ server: "lab", name: "lazy", inputSchema: { type: "object" } }),
+    ]);
+  });
+
+  describe("find", () => {
+    const known = defineTool({ description: "", input: { type: "object" }, execute: () => 1 });
+    const tools = createHostTools({
+      tools: { crm: { known, none: defineTool({ description: "", execute: () => 1 }) } },
+    });
+    const find = (server: string, tool: string): unknown => tools.find({ server, tool, args: {} }, never);
+
+    it("returns the schema that arguments are checked against", () => {
+      expect(find("crm", "known")).toEqual({ name: "known", inputSchema: known.input });
+      expect(find("crm", "none")).toMatchObject({ inputSchema: { additionalProperties: false } });
+      expect(find("lab", "known")).toBeUndefined();
+    });
+
+    it.each(["toString", "__proto__", "knwn"])("fails for the tool %s of its server", (tool) => {
+      expect(() => find("crm", tool)).toThrow(expect.objectContaining({ code: "TOOL_NOT_FOUND" }) as Error);
+    });
+
+    it("suggests the nearest tool, or lists all", async () => {
+      expect(() => find("crm", "knwn")).toThrow('Server "crm" has no tool "knwn". Did you mean "known"?');
+      const wrong = tools.invoke({ server: "crm", tool: "zzz", args: {} }, { signal: never });
+      await expect(wrong).rejects.toThrow('Server "crm" has no tool "zzz". There are: known, none.');
+      const other = tools.invoke({ server: "lab", tool: "x", args: {} }, { signal: never });
+      await expect(other).rejects.toMatchObject({ code: "TOOL_NOT_FOUND" });
     });
   });
 });

@@ -1,9 +1,9 @@
-import { CemError } from "@cem/core";
+import { resultNotJson } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
 import { keepBytes, readMimeType } from "./result-handles.ts";
 import type { Attachment, ResultKeeping } from "./result-handles.ts";
 
-/** A copy without the keys by which data from JSON could change how objects behave. */
+/** Copies JSON without `__proto__` and `constructor.prototype`, which could change the behaviour of objects. */
 export function withoutPrototypeKeys(value: JsonValue): JsonValue {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(withoutPrototypeKeys);
@@ -15,33 +15,33 @@ export function withoutPrototypeKeys(value: JsonValue): JsonValue {
   return copy;
 }
 
-/** What a tool returned as JSON, with its bytes kept elsewhere. */
+/**
+ * Converts what a host tool returned to JSON. Each `Blob` and `Uint8Array` becomes a handle, or base64 without a store.
+ *
+ * @throws CemError `RESULT_NOT_JSON`.
+ */
 export async function toJsonResult(
   tool: { server: string; name: string },
   value: unknown,
   keeping: ResultKeeping,
 ): Promise<JsonValue> {
   const kept = new Map<unknown, JsonValue>();
-  for (const bytes of findBytes(value))
+  for (const bytes of findBytes(value)) {
     kept.set(bytes, await keepBytes(await toAttachment(bytes, tool.name), keeping));
+  }
   const replace = function (this: Record<string, unknown>, key: string, inner: unknown): unknown {
-    // What stood there before a `toJSON`, such as that of Buffer, had its way.
+    // `inner` may be what `toJSON` returned, for instance of a Buffer.
     return kept.get(this[key]) ?? inner;
   };
   try {
     const text = JSON.stringify(value, kept.size === 0 ? undefined : replace) as string | undefined;
     return text === undefined ? null : (JSON.parse(text) as JsonValue);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message.split("\n")[0] : String(cause);
-    throw new CemError(
-      "RESULT_NOT_JSON",
-      `${tool.server}.${tool.name} returned what JSON can't carry: ${why}.`,
-      { details: { server: tool.server, tool: tool.name }, cause },
-    );
+    throw resultNotJson({ server: tool.server, tool: tool.name }, cause);
   }
 }
 
-/** Everything in a value that is bytes. Goes over each part once, also where parts refer back to others. */
+/** Finds every `Blob` and `Uint8Array` in a value, which may be circular. */
 function findBytes(root: unknown): (Blob | Uint8Array)[] {
   const found: (Blob | Uint8Array)[] = [];
   const seen = new Set<object>();

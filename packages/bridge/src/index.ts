@@ -1,22 +1,26 @@
-export { abandonOnAbort } from "./abort.ts";
-export { createArgumentValidator } from "./argument-validation.ts";
-export type { ArgumentCheck, ArgumentValidator, ArgumentViolation } from "./argument-validation.ts";
-export { checkCalls } from "./call-checks.ts";
-export type { CallCheckSettings } from "./call-checks.ts";
-export { createDeadline } from "./deadline.ts";
-export type { Deadline } from "./deadline.ts";
 export { defineTool, isHostTool } from "./define-tool.ts";
 export type { HostTool, HostToolContext, HostToolInput, ToolSchema } from "./define-tool.ts";
 export { createHostTools } from "./host-tools.ts";
-export type { HostToolDescription, HostTools, HostToolsSettings } from "./host-tools.ts";
+export type { HostTools, HostToolsSettings } from "./host-tools.ts";
+export type { HostToolDescription } from "./host-tool-description.ts";
+export { combineSources } from "./tool-source.ts";
+export type { CheckedCall, KnownTool, ToolSource } from "./tool-source.ts";
 export { answerErrors, compose } from "./middleware.ts";
 export type { Middleware } from "./middleware.ts";
+export { checkCalls } from "./call-checks.ts";
+export type { CallCheckSettings } from "./call-checks.ts";
+export { createArgumentValidator } from "./argument-validation.ts";
+export type { ArgumentCheck, ArgumentValidator } from "./argument-validation.ts";
+export type { ArgumentViolation } from "./argument-violation.ts";
 export { createMockInvoker } from "./mock-invoker.ts";
 export type { MockInvoker, MockTool } from "./mock-invoker.ts";
 export { createRecorder, createReplayer } from "./recording.ts";
 export type { Recorder, RecorderSettings, Recording } from "./recording.ts";
 export { DEFAULT_MAX_INLINE_BYTES, fitValue, keepBytes, readMimeType } from "./result-handles.ts";
 export type { Attachment, ResultKeeping } from "./result-handles.ts";
+export { abandonOnAbort } from "./abort.ts";
+export { createDeadline } from "./deadline.ts";
+export type { Deadline } from "./deadline.ts";
 export {
   createSecretFilter,
   MIN_SECRET_CHARACTERS,
@@ -25,5 +29,14 @@ export {
   withoutSecrets,
 } from "./secrets.ts";
 export type { HideSecrets } from "./secrets.ts";
-export { combineSources } from "./tool-source.ts";
-export type { KnownTool, ToolSource } from "./tool-source.ts";
+export { CemError } from "@cem/core";
+export type {
+  Elicit,
+  InvokeContext,
+  JsonSchema,
+  JsonValue,
+  ResultStore,
+  ToolCall,
+  ToolInvoker,
+  ToolResult,
+} from "@cem/core";

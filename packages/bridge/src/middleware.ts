@@ -1,28 +1,44 @@
-import { CemError, toErrorInfo } from "@cem/core";
+import { callAborted, toErrorInfo } from "@cem/core";
 import type { ToolInvoker } from "@cem/core";
 
-/** Does something before and after every call that goes on to the next invoker. */
+/** Wraps an invoker in another, which may act before and after each call or not pass it on. */
 export type Middleware = (next: ToolInvoker) => ToolInvoker;
 
-/** One invoker of middlewares around another; the first is the outermost. */
+/**
+ * Wraps an invoker in middlewares.
+ *
+ * @param middlewares - The first is the outermost: it gets a call first and its result last.
+ * @param innermost - Carries out the calls that all middlewares pass on.
+ *
+ * @example
+ * ```ts
+ * const log: Middleware = (next) => ({
+ *   specificationVersion: "v1",
+ *   async invoke(call, context) {
+ *     const result = await next.invoke(call, context);
+ *     console.log(`${call.server}.${call.tool}: ${result.ok ? "ok" : result.error.code}`);
+ *     return result;
+ *   },
+ * });
+ * // log → answerErrors → checkCalls → tools
+ * const invoker = compose([log, answerErrors, checkCalls(tools)], tools);
+ * ```
+ */
 export function compose(middlewares: readonly Middleware[], innermost: ToolInvoker): ToolInvoker {
   return middlewares.reduceRight((next, middleware) => middleware(next), innermost);
 }
 
-/** Makes whatever is thrown a result, as the port asks for, and tells a call that was cancelled from one that failed. */
+/**
+ * Turns exceptions into results, as the port `ToolInvoker` requires. Where the context's signal has aborted, the error is
+ * `ABORTED`, whatever was thrown.
+ */
 export const answerErrors: Middleware = (next) => ({
   specificationVersion: "v1",
   async invoke(call, context) {
     try {
       return await next.invoke(call, context);
     } catch (error) {
-      const { server, tool } = call;
-      if (!context.signal.aborted) return { ok: false, error: toErrorInfo(error) };
-      const message = `The call of ${server}.${tool} was cancelled.`;
-      return {
-        ok: false,
-        error: toErrorInfo(new CemError("ABORTED", message, { details: { server, tool } })),
-      };
+      return { ok: false, error: toErrorInfo(context.signal.aborted ? callAborted(call) : error) };
     }
   },
 });

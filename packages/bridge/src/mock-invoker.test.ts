@@ -1,3 +1,4 @@
+import { CemError } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { createMockInvoker } from "./mock-invoker.ts";
 
@@ -11,6 +12,8 @@ describe("createMockInvoker", () => {
       fail: () => {
         throw new Error("no such customer");
       },
+      text: () => Promise.reject("just text"),
+      own: () => Promise.reject(new CemError("RATE_LIMITED", "slow down")),
     },
   });
   const call = (tool: string, args = {}, server = "crm"): ReturnType<typeof invoker.invoke> =>
@@ -22,18 +25,26 @@ describe("createMockInvoker", () => {
   });
 
   it("makes what a function throws an error of the tool", async () => {
-    expect(await call("fail")).toMatchObject({ error: { code: "TOOL_FAILED", message: "no such customer" } });
+    expect(await call("fail")).toEqual({
+      ok: false,
+      error: { code: "TOOL_FAILED", message: "no such customer", details: { server: "crm", tool: "fail" } },
+    });
+    expect(await call("text")).toMatchObject({ error: { code: "TOOL_FAILED", message: "just text" } });
+    expect(await call("own")).toEqual({
+      ok: false,
+      error: { code: "RATE_LIMITED", message: "slow down", details: {} },
+    });
   });
 
   it("fails for what is not mocked", async () => {
     expect(await call("dubble")).toMatchObject({
-      error: { code: "TOOL_NOT_FOUND", message: 'There is no mock of crm.dubble. Did you mean "double"?' },
+      error: { code: "TOOL_NOT_FOUND", message: 'Server "crm" has no tool "dubble". Did you mean "double"?' },
     });
     expect(await call("find", {}, "__proto__")).toMatchObject({ error: { code: "TOOL_NOT_FOUND" } });
     expect(await call("constructor")).toMatchObject({ error: { code: "TOOL_NOT_FOUND" } });
   });
 
-  it("remembers the calls", async () => {
+  it("records the calls and fails for those that are cancelled", async () => {
     const fresh = createMockInvoker({ a: { b: 1 } });
     await fresh.invoke({ server: "a", tool: "b", args: { c: 1 } }, { signal });
     expect(fresh.calls).toEqual([{ server: "a", tool: "b", args: { c: 1 } }]);
@@ -42,5 +53,7 @@ describe("createMockInvoker", () => {
     ).toMatchObject({
       error: { code: "ABORTED" },
     });
+    expect(fresh.calls).toHaveLength(2);
+    expect(fresh.specificationVersion).toBe("v1");
   });
 });

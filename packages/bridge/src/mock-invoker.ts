@@ -1,16 +1,22 @@
-import { toErrorInfo } from "@cem/core";
+import { callAborted, CemError, toErrorInfo, toolNotFound } from "@cem/core";
 import type { JsonValue, ToolCall, ToolInvoker } from "@cem/core";
 import { nearest } from "@cem/text";
 
-/** What a tool answers: a value, or a function of the arguments. Throwing makes the call fail. */
+/** What a mocked tool returns: a value, or a function of the arguments. What the function throws makes the call fail. */
 export type MockTool = JsonValue | ((args: JsonValue, call: ToolCall) => JsonValue | Promise<JsonValue>);
 
+/** An invoker of mocked tools, which records its calls. */
 export interface MockInvoker extends ToolInvoker {
   /** Every call so far, in order. */
   readonly calls: readonly ToolCall[];
 }
 
-/** An invoker for tests that needs no server: `createMockInvoker({ crm: { find_user: { id: 1 } } })`. */
+/**
+ * Creates an invoker for tests, which needs no tools and no servers. A tool that is not mocked fails with
+ * `TOOL_NOT_FOUND`.
+ *
+ * @param servers - The mocked tools by server and name: `{ crm: { find_user: { id: 1 } } }`.
+ */
 export function createMockInvoker(
   servers: Readonly<Record<string, Readonly<Record<string, MockTool>>>>,
 ): MockInvoker {
@@ -20,28 +26,33 @@ export function createMockInvoker(
     calls,
     async invoke(call, { signal }) {
       calls.push(call);
-      const { server, tool, args } = call;
-      const details = { server, tool };
-      if (signal.aborted) {
-        return { ok: false, error: { code: "ABORTED", message: "The call was cancelled.", details } };
-      }
-      const tools = Object.hasOwn(servers, server) ? servers[server] : undefined;
-      const answer = tools !== undefined && Object.hasOwn(tools, tool) ? tools[tool] : undefined;
-      if (answer === undefined) {
-        const [near] = nearest(tool, Object.keys(tools ?? {}));
-        const hint = near === undefined ? "Add it to createMockInvoker." : `Did you mean "${near}"?`;
-        const message = `There is no mock of ${server}.${tool}. ${hint}`;
-        return { ok: false, error: { code: "TOOL_NOT_FOUND", message, details } };
-      }
       try {
-        return { ok: true, value: typeof answer === "function" ? await answer(args, call) : answer };
+        if (signal.aborted) throw callAborted(call);
+        const answer = mockOf(servers, call);
+        return { ok: true, value: typeof answer === "function" ? await answer(call.args, call) : answer };
       } catch (error) {
-        const info = toErrorInfo(error);
         return {
           ok: false,
-          error: info.code === "UNEXPECTED" ? { ...info, code: "TOOL_FAILED", details } : info,
+          error: toErrorInfo(CemError.isInstance(error) ? error : toolFailed(call, error)),
         };
       }
     },
   };
+}
+
+function mockOf(servers: Parameters<typeof createMockInvoker>[0], call: ToolCall): MockTool {
+  const tools = ownProperty(servers, call.server) ?? {};
+  const mock = ownProperty(tools, call.tool);
+  if (mock !== undefined) return mock;
+  const known = Object.keys(tools);
+  throw toolNotFound(call, { known, nearest: nearest(call.tool, known)[0] });
+}
+
+function ownProperty<T>(object: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+function toolFailed({ server, tool }: ToolCall, thrown: unknown): CemError {
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new CemError("TOOL_FAILED", message, { details: { server, tool }, cause: thrown });
 }

@@ -1,30 +1,31 @@
 import { isResultHandle } from "@cem/core";
 import type { JsonObject, JsonValue, ResultStore } from "@cem/core";
 
-/** A larger file is not recorded: its handle then leads nowhere when the recording is replayed. */
+/** Larger files are not recorded, and their handles point to no file in a replay. In bytes. */
 const MAX_RECORDED_FILE_BYTES = 64 * 1024 * 1024;
 
-/** What a handle of a recorded result stands for. */
+/** A stored file that a handle in a recorded result points to. */
 export interface RecordedFile {
+  /** The path of the handle. */
   path: string;
   mimeType: string;
-  /** In base64. */
+  /** The content as base64. */
   data: string;
 }
 
-/** Reads what the handles in a result stand for. */
+/** Reads the files that the handles in a result point to. */
 export async function readKeptFiles(value: JsonValue, store: ResultStore): Promise<RecordedFile[]> {
   const files: RecordedFile[] = [];
   for (const { path, mimeType, size } of handlesIn(value)) {
     if (size > MAX_RECORDED_FILE_BYTES) continue;
-    // A result may look like a handle and be none.
+    // A result may have the shape of a handle without being one.
     const page = await store.read(path, { limit: size }).catch(() => undefined);
     if (page !== undefined) files.push({ path, mimeType, data: Buffer.from(page.bytes).toString("base64") });
   }
   return files;
 }
 
-/** Keeps recorded files anew, and gives the value with their new paths. */
+/** Stores recorded files again and replaces the paths in the value, which is changed, by the new ones. */
 export async function restoreKeptFiles(
   value: JsonValue,
   files: readonly RecordedFile[],

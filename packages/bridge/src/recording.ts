@@ -1,7 +1,7 @@
 import { CemError } from "@cem/core";
 import type { JsonValue, ResultStore, ToolCall, ToolInvoker, ToolResult } from "@cem/core";
+import { stringify } from "safe-stable-stringify";
 import { z } from "zod";
-import { canonicalJson } from "./canonical-json.ts";
 import { readKeptFiles, restoreKeptFiles } from "./recorded-files.ts";
 import type { RecordedFile } from "./recorded-files.ts";
 import { hideInside } from "./secrets.ts";
@@ -29,28 +29,34 @@ const recordingSchema = z.object({
       args: jsonSchema,
       result: resultSchema,
       ms: z.number(),
-      /** What the result's handles stand for. */
+      /** The files that the handles in the result point to. */
       files: z.array(z.object({ path: z.string(), mimeType: z.string(), data: z.base64() })).default([]),
     }),
   ),
 });
 
-/** The calls of a run and their results, in the order they were made. Plain data, ready for JSON. */
+/** The calls of a run with their results, in the order in which they were made. Plain data, to be stored as JSON. */
 export type Recording = z.infer<typeof recordingSchema>;
 
+/** An invoker that records its calls. */
 export interface Recorder extends ToolInvoker {
-  /** What was recorded so far: calls that have ended. */
+  /** The calls that have ended so far. */
   recording(): Recording;
 }
 
+/** Settings of {@link createRecorder}. */
 export interface RecorderSettings {
-  /** Where the results of the calls are kept; what is there becomes part of the recording. */
+  /** The store of the calls' results. The files that handles point to become part of the recording. */
   store?: ResultStore | undefined;
-  /** Takes secrets out of everything that is recorded. Default: everything is recorded as it is. */
+  /**
+   * Removes secrets from what is recorded. See `createSecretFilter`.
+   *
+   * @defaultValue everything is recorded unchanged
+   */
   hideSecrets?: HideSecrets | undefined;
 }
 
-/** Passes every call on and remembers it with its result. */
+/** Creates an invoker that passes every call on and records it with its result. */
 export function createRecorder(
   invoker: ToolInvoker,
   { store, hideSecrets = (text) => text }: RecorderSettings = {},
@@ -82,10 +88,12 @@ export function createRecorder(
 }
 
 /**
- * Answers calls from a recording. The same call made several times gets its results in the order they were
- * recorded; a call that was not recorded fails with `NOT_RECORDED`.
+ * Creates an invoker that answers calls from a recording. A call that was recorded several times gets its results in
+ * that order. A call that was not recorded, or is repeated more often, fails with `NOT_RECORDED`.
  *
- * @throws CemError `RECORDING_INVALID` when the data is no recording.
+ * @param recording - A {@link Recording}, as parsed from JSON. The order of keys in arguments does not matter.
+ * @param settings - `store` stores recorded files, so that handles can be read.
+ * @throws CemError `RECORDING_INVALID` when the data is not a recording.
  */
 export function createReplayer(
   recording: unknown,
@@ -138,5 +146,5 @@ export function createReplayer(
 }
 
 function keyOf({ server, tool, args }: ToolCall): string {
-  return canonicalJson([server, tool, args ?? null]);
+  return stringify([server, tool, args ?? null]);
 }

@@ -1,12 +1,13 @@
-import { CemError } from "@cem/core";
+import { resultTooLarge } from "@cem/core";
 import type { JsonObject, JsonValue, ResultHandle, ResultStore } from "@cem/core";
 
-/** Larger results become handles where there is a store. */
+/** Larger results become handles where there is a store. In bytes. */
 export const DEFAULT_MAX_INLINE_BYTES = 1024 * 1024;
-/** Larger results can't be handed over without a store. */
+/** Larger results fail where there is no store. In bytes. */
 const MAX_UNSTORED_BYTES = 8 * 1024 * 1024;
 const MAX_PREVIEW_CHARACTERS = 1_000;
 const MAX_NAME_CHARACTERS = 80;
+/** File extensions by MIME type. */
 const EXTENSIONS: Readonly<Record<string, string>> = {
   "image/png": "png",
   "image/jpeg": "jpg",
@@ -26,32 +27,37 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   "text/markdown": "md",
 };
 
-/** Where results go that are large, or not text. */
+/** Where results are stored that are large or not text. */
 export interface ResultKeeping {
-  /** Absent: bytes come back as data, up to a bound. */
+  /** Stores results as files. Without one, bytes are returned as base64 and large results fail. */
   store?: ResultStore | undefined;
-  /** In bytes of JSON. Default: {@link DEFAULT_MAX_INLINE_BYTES}. */
+  /**
+   * The size from which a result is stored, in bytes of JSON.
+   *
+   * @defaultValue {@link DEFAULT_MAX_INLINE_BYTES}
+   */
   maxInlineBytes?: number | undefined;
 }
 
-/** Bytes that a result carried. */
+/** Bytes in a result. */
 export interface Attachment {
   type: ResultHandle["type"];
   mimeType: string;
   bytes: Uint8Array;
-  /** What to call the file, without its extension. */
+  /** The name of the file, without its extension. */
   name: string;
+  /** The URI that the tool's server gave the bytes. */
   uri?: string | undefined;
 }
 
-/** What stands for bytes in a result: a handle, or the bytes themselves as base64 where there is no store. */
+/** Stores bytes and returns their handle; without a store, returns them as base64 or, if they are large, left out. */
 export async function keepBytes(
   attachment: Attachment,
   { store, maxInlineBytes = DEFAULT_MAX_INLINE_BYTES }: ResultKeeping,
 ): Promise<JsonObject> {
   if (store !== undefined) return write(store, attachment);
   const { type, mimeType, bytes, uri } = attachment;
-  const description = { type, mimeType, size: bytes.length, ...(uri === undefined ? {} : { uri }) };
+  const description = { type, mimeType, size: bytes.length, ...uriOf(uri) };
   if (bytes.length <= maxInlineBytes) {
     return { ...description, data: Buffer.from(bytes).toString("base64") };
   }
@@ -61,7 +67,11 @@ export async function keepBytes(
   };
 }
 
-/** Puts a value that is too large where the guest can read it, whole. */
+/**
+ * Returns a value, or stores it and returns its handle if it is larger than `maxInlineBytes`.
+ *
+ * @throws CemError `RESULT_TOO_LARGE` for a large value without a store.
+ */
 export async function fitValue(
   tool: { server: string; name: string },
   value: JsonValue,
@@ -69,22 +79,18 @@ export async function fitValue(
 ): Promise<JsonValue> {
   const bytes = Buffer.byteLength(JSON.stringify(value));
   if (store !== undefined) return bytes <= maxInlineBytes ? value : keepValue(store, value, tool.name);
-  if (bytes <= Math.max(maxInlineBytes, MAX_UNSTORED_BYTES)) return value;
-  throw new CemError(
-    "RESULT_TOO_LARGE",
-    `${tool.server}.${tool.name} answered with ${bytes} bytes, more than the ${MAX_UNSTORED_BYTES} that can be ` +
-      "handed over without a place to keep results. Ask for less at once.",
-    { details: { ...tool, bytes, limitBytes: MAX_UNSTORED_BYTES } },
-  );
+  const limitBytes = Math.max(maxInlineBytes, MAX_UNSTORED_BYTES);
+  if (bytes <= limitBytes) return value;
+  throw resultTooLarge({ server: tool.server, tool: tool.name }, bytes, limitBytes);
 }
 
 async function write(store: ResultStore, attachment: Attachment): Promise<JsonObject> {
   const { type, mimeType, bytes, name, uri } = attachment;
   const { path, size } = await store.write(bytes, mimeType, fileName(name, mimeType));
-  return { type, mimeType, size, path, ...(uri === undefined ? {} : { uri }) };
+  return { type, mimeType, size, path, ...uriOf(uri) };
 }
 
-/** Writes a large value to the store and returns the handle that stands for it. */
+/** Stores a value and returns its handle. */
 async function keepValue(store: ResultStore, value: JsonValue, name: string): Promise<JsonObject> {
   const isText = typeof value === "string";
   const text = isText ? value : JSON.stringify(value);
@@ -97,14 +103,19 @@ async function keepValue(store: ResultStore, value: JsonValue, name: string): Pr
   return { ...handle, preview: text.slice(0, MAX_PREVIEW_CHARACTERS) };
 }
 
-/** Servers choose names and types; neither may become a path. */
+/** Handles are JSON, which has no `undefined`. */
+function uriOf(uri: string | undefined): { uri?: string } {
+  return uri === undefined ? {} : { uri };
+}
+
+/** Makes a safe file name. Names and types come from servers and are untrusted. */
 function fileName(name: string, mimeType: string): string {
   const base = name.replace(/[^A-Za-z0-9_-]+/g, "-").replace(/^-+|-+$/g, "");
   const extension = EXTENSIONS[mimeType] ?? (mimeType.startsWith("text/") ? "txt" : "bin");
   return `${base.slice(0, MAX_NAME_CHARACTERS) || "result"}.${extension}`;
 }
 
-/** A type as a server states it, if it is one. */
+/** Returns the MIME type in what a server states, without parameters; or `fallback` when it states none. */
 export function readMimeType(value: unknown, fallback: string): string {
   if (typeof value !== "string") return fallback;
   const essence = value.split(";")[0]?.trim().toLowerCase() ?? "";

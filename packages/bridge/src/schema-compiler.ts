@@ -1,23 +1,28 @@
 import type { Ajv, Format, ErrorObject, ValidateFunction } from "ajv";
-import { canonicalJson } from "./canonical-json.ts";
+import type { JsonSchema, JsonValue } from "@cem/core";
+import { stringify } from "safe-stable-stringify";
 import { CHECKPOINT_KEYWORD } from "./schema-preparation.ts";
 import type { Dialect } from "./schema-preparation.ts";
-import type { JsonSchema, JsonValue } from "@cem/core";
 
-/** Patterns of formats may backtrack; on short texts that does no harm. Longer ones are let through. */
+/** Longer texts are not checked for a format. The patterns of formats may backtrack, which is harmless on short texts. */
 const MAX_FORMAT_CHARACTERS = 2_048;
-/** A check that takes longer is given up. */
+/** The maximum duration of a check, in milliseconds. */
 const MAX_CHECK_MS = 500;
 
 /** Thrown out of a check that takes too long. */
 export class CheckTooLong extends Error {}
 
-/** Compiles prepared schemas. A schema that can't be compiled throws. */
+/** Compiles prepared schemas. */
 export interface SchemaCompiler {
+  /** @throws Error when the schema can't be compiled. */
   compile(schema: JsonSchema, dialect: Dialect): CompiledSchema;
 }
 
-/** Gives the first violation, or `undefined`. Throws {@link CheckTooLong}. */
+/**
+ * Returns the first violation, or `undefined`.
+ *
+ * @throws CheckTooLong
+ */
 export type CompiledSchema = (value: JsonValue) => ErrorObject | undefined;
 
 let loading: Promise<SchemaCompiler> | undefined;
@@ -41,11 +46,11 @@ async function load(): Promise<SchemaCompiler> {
   );
   let deadline = 0;
 
-  /** Servers write patterns and guests write values: only an engine without backtracking is safe with both. */
+  /** Patterns and values are both untrusted, so the engine must not backtrack. */
   const createPattern = Object.assign(
     (pattern: string) => {
       const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
-      // Patterns are told apart by their text.
+      // Ajv caches patterns by their text.
       return { test: (text: string) => compiled.matcher(text).find(), toString: () => pattern };
     },
     { code: "" },
@@ -94,7 +99,7 @@ async function load(): Promise<SchemaCompiler> {
       try {
         validate = ajv.compile(schema);
       } finally {
-        // Or another server's schema could refer to this one by its name.
+        // Otherwise another server's schema could refer to this one by its `$id`.
         ajv.removeSchema(schema);
       }
       return (value) => {
@@ -110,21 +115,20 @@ function isCheckpoint(rule: { keyword: string }): boolean {
 }
 
 function limitFormat(format: Format): Format {
-  if (typeof format === "object" && "type" in format && format.type === "number") return format;
+  const isForNumbers = (format as { type?: string }).type === "number";
+  if (isForNumbers) return format;
   const check = toCheck(format);
-  if (check === undefined) return true;
   return (text: string) => text.length > MAX_FORMAT_CHARACTERS || check(text);
 }
 
-function toCheck(format: Format): ((text: string) => boolean) | undefined {
-  if (typeof format === "function") return format;
+/** A format is a pattern, a function, an object with a function, or `true` for texts of any form. */
+function toCheck(format: Format): (text: string) => boolean {
   if (format instanceof RegExp) return (text) => format.test(text);
-  if (typeof format !== "object") return undefined;
-  const { validate } = format;
-  if (typeof validate === "function") return validate as (text: string) => boolean;
-  return validate instanceof RegExp ? (text) => validate.test(text) : undefined;
+  if (typeof format === "function") return format;
+  if (typeof format === "object") return format.validate as (text: string) => boolean;
+  return () => true;
 }
 
 function areUnique(items: readonly JsonValue[]): boolean {
-  return new Set(items.map(canonicalJson)).size === items.length;
+  return new Set(items.map((item) => stringify(item))).size === items.length;
 }

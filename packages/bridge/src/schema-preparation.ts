@@ -1,18 +1,20 @@
 import type { JsonSchema } from "@cem/core";
 
-/** Larger ones take long to compile and are seldom written by people. */
+/** Larger schemas take long to compile and are seldom written by people. */
 const MAX_SCHEMA_BYTES = 256 * 1024;
 const MAX_SCHEMA_DEPTH = 64;
-/** Inserted where a reference can lead, so that the time of a check can be watched. */
+/** A keyword inserted wherever a reference can lead. It ends a check that takes too long. */
 export const CHECKPOINT_KEYWORD = "cem-checkpoint";
 
+/** The JSON Schema dialects that can be compiled. */
 export type Dialect = "draft-07" | "2019-09" | "2020-12";
 
+/** A copy of a schema that is safe to compile; or the reason why there is none. */
 export type PreparedSchema =
   | { ok: true; schema: JsonSchema; dialect: Dialect }
   | { ok: false; reason: string };
 
-/** Makes a copy of a schema that is safe to compile, or says why there is none. */
+/** Copies a schema into a form that is safe to compile, within bounds on its size and depth. */
 export function prepareSchema(original: JsonSchema): PreparedSchema {
   let text: string;
   try {
@@ -34,14 +36,14 @@ export function prepareSchema(original: JsonSchema): PreparedSchema {
   return { ok: true, schema, dialect };
 }
 
-/** What names no dialect, or one unknown here, is read as the current one, as MCP says. */
+/** A schema that names no known dialect is of the current one, as MCP specifies. */
 function dialectOf(uri: unknown): Dialect {
   const text = typeof uri === "string" ? uri : "";
   if (/draft-0[3467]/.test(text)) return "draft-07";
   return text.includes("2019-09") ? "2019-09" : "2020-12";
 }
 
-/** Counted without recursion: the stack must not be the limit. */
+/** Counts levels without recursion, which could exhaust the stack. Stops above the limit. */
 function depthOf(root: object): number {
   let level: object[] = [root];
   let depth = 0;
@@ -55,8 +57,8 @@ function depthOf(root: object): number {
 }
 
 /**
- * Without references a check takes no longer than schema times value. With them it can take exponentially
- * long, so each place that a reference can lead to gets a checkpoint.
+ * Adds {@link CHECKPOINT_KEYWORD} to every subschema that a reference can lead to. Without references the time of a check
+ * is bounded by the sizes of schema and value; with them it can be exponential.
  */
 function insertCheckpoints(root: JsonSchema): void {
   const targets = new Set<object>([root]);

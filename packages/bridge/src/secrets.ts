@@ -1,15 +1,20 @@
-/** Shorter values are ordinary words; hiding them would make every message unreadable. */
+/** Shorter values are often ordinary words, which would make messages unreadable if they were hidden. */
 export const MIN_SECRET_CHARACTERS = 6;
-/** Names whose values nobody should read. */
+/** Matches names of variables and settings whose values are secret. */
 export const SECRET_NAME = /key|token|secret|pass|auth|cred|private|session|cookie/i;
-/** `production`, `/usr/bin`, `8080`: settings, which a message may name. */
+/** Matches values that are no secrets whatever their name: words, numbers and paths. */
 export const PLAIN_VALUE = /^(?:[A-Za-z]+|[\d.]+|\.{0,2}\/.*)$/;
 const PLACEHOLDER = "[redacted]";
 
-/** Takes known secrets out of a text. */
+/** Replaces the secrets in a text by `[redacted]`. */
 export type HideSecrets = (text: string) => string;
 
-/** Hides the values of environment variables whose names say that they are secret. */
+/**
+ * Creates a filter for the secrets in environment variables: values of at least {@link MIN_SECRET_CHARACTERS} characters
+ * whose variables have a name like `API_KEY`.
+ *
+ * @param environment - Usually `process.env`. Read once.
+ */
 export function createSecretFilter(environment: Readonly<Record<string, string | undefined>>): HideSecrets {
   const values = Object.entries(environment).flatMap(([name, value = ""]) =>
     SECRET_NAME.test(name) && value.length >= MIN_SECRET_CHARACTERS && !PLAIN_VALUE.test(value)
@@ -20,13 +25,17 @@ export function createSecretFilter(environment: Readonly<Record<string, string |
   return (text) => withoutSecrets(text, secrets);
 }
 
-/** The text without the secrets. The longest go first: one may be a part of another. */
+/** Replaces secrets in a text, longest first, since one may contain another. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   const longestFirst = secrets.toSorted((a, b) => b.length - a.length);
   return longestFirst.reduce((result, secret) => result.replaceAll(secret, PLACEHOLDER), text);
 }
 
-/** A copy of plain data whose texts hold no secret. What is not plain data is left out. */
+/**
+ * Copies data and replaces the secrets in its texts. What JSON can't represent is left out of the copy.
+ *
+ * @throws TypeError for circular data.
+ */
 export function hideInside<Data extends object>(data: Data, hideSecrets: HideSecrets): Data {
   const hide = (_key: string, value: unknown): unknown =>
     typeof value === "string" ? hideSecrets(value) : value;

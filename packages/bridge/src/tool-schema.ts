@@ -2,25 +2,23 @@ import { CemError } from "@cem/core";
 import type { JsonSchema, JsonValue } from "@cem/core";
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 import type { ArgumentValidator } from "./argument-validation.ts";
+import { joinPath } from "./argument-violation.ts";
+import type { ArgumentViolation } from "./argument-violation.ts";
 import type { ToolSchema } from "./define-tool.ts";
 
 const TARGET = "draft-2020-12";
-/** What zod is to write for types that JSON Schema can't say, such as Date, instead of failing. */
+/** Has zod write `{}` for types that JSON Schema can't express, such as Date, instead of failing. */
 const LIBRARY_OPTIONS = { unrepresentable: "any" };
 
-/** What is wrong with a value, said of its first place that is wrong. */
-export interface SchemaViolation {
-  argument: string;
-  message: string;
-}
+/** The result of {@link checkValue}: the schema's output, or the first violation. */
+export type CheckedValue = { ok: true; value: unknown } | { ok: false; violation: ArgumentViolation };
 
-export type CheckedValue = { ok: true; value: unknown } | { ok: false; violation: SchemaViolation };
-
+/** Whether a schema is one of a library, as opposed to a JSON Schema. */
 export function isStandardSchema(schema: ToolSchema): schema is StandardSchemaV1 {
   return "~standard" in schema;
 }
 
-/** Checks a value; what comes back is the schema's own output. */
+/** Checks a value. A schema of a library may change it, by defaults and transformations. */
 export async function checkValue(
   schema: ToolSchema,
   value: unknown,
@@ -34,7 +32,7 @@ export async function checkValue(
   const result = await schema["~standard"].validate(value);
   if (result.issues === undefined) return { ok: true, value: result.value };
   const [issue] = result.issues;
-  const argument = (issue?.path ?? []).map(toKey).reduce(join, "");
+  const argument = (issue?.path ?? []).map(toKey).reduce(joinPath, "");
   const message = (issue?.message ?? "is not valid").replace(/\.$/, "");
   return {
     ok: false,
@@ -42,24 +40,31 @@ export async function checkValue(
   };
 }
 
-/** A schema as JSON Schema, as far as its library can say it. */
+/** Converts a schema to JSON Schema. `undefined` when its library can't. */
 export function toJsonSchema(
   schema: ToolSchema | undefined,
-  side: "input" | "output",
+  direction: "input" | "output",
 ): JsonSchema | undefined {
   if (schema === undefined) return undefined;
   if (!isStandardSchema(schema)) return schema;
   const { jsonSchema } = schema["~standard"] as Partial<StandardJSONSchemaV1.Props>;
   if (jsonSchema === undefined) return undefined;
   try {
-    const { $schema: _, ...found } = jsonSchema[side]({ target: TARGET, libraryOptions: LIBRARY_OPTIONS });
+    const { $schema: _, ...found } = jsonSchema[direction]({
+      target: TARGET,
+      libraryOptions: LIBRARY_OPTIONS,
+    });
     return found;
   } catch {
     return undefined;
   }
 }
 
-/** @throws CemError `TOOL_INVALID` when the input is anything but an object. */
+/**
+ * Checks that the input of a tool is an object.
+ *
+ * @throws CemError `TOOL_INVALID` when it is anything else.
+ */
 export function assertObjectInput(name: string, { type }: JsonSchema): void {
   if (type === undefined || type === "object") return;
   throw new CemError(
@@ -71,9 +76,4 @@ export function assertObjectInput(name: string, { type }: JsonSchema): void {
 
 function toKey(part: PropertyKey | StandardSchemaV1.PathSegment): string {
   return String(typeof part === "object" ? part.key : part);
-}
-
-function join(path: string, part: string): string {
-  if (path === "") return part;
-  return /^\d+$/.test(part) ? `${path}[${part}]` : `${path}.${part}`;
 }

@@ -1,79 +1,87 @@
 import { CemError } from "@cem/core";
 import type { InvokeContext, JsonSchema, ToolCall, ToolInvoker, ToolResult } from "@cem/core";
 
-/** What the bridge has to know of a tool. */
+/** What a source knows of one of its tools. */
 export interface KnownTool {
-  /** The name its server calls it by. */
+  /** The name that the tool's server uses. */
   name: string;
-  /** What its arguments are checked against. Absent: the tool checks them itself. */
+  /** The schema that arguments are checked against. Absent when the tool checks them itself. */
   inputSchema?: JsonSchema | undefined;
-  /** Set: the arguments are not checked, for this reason. */
+  /** The reason why arguments are not checked. Absent when they are. */
   unvalidated?: string | undefined;
 }
 
-/** A call that was checked, with the tool as it was found then: it need not be looked for again. */
+/** A call that was checked, with the tool that was found for it, so that it need not be looked up again. */
 export interface CheckedCall extends ToolCall {
   found?: KnownTool | undefined;
 }
 
-/** The tools of one kind, such as those of MCP servers. Its `invoke` takes calls that were checked. */
+/** Tools of one origin, such as functions of the host or MCP servers. */
 export interface ToolSource extends ToolInvoker {
   /**
-   * Finds a tool by the name code uses; `undefined` when its server belongs to another side. Give the same schema
-   * object for the same definition, so that it is compiled once.
+   * Looks a tool up by its name in code. For the same definition `inputSchema` should be the same object, so that it is
+   * compiled once.
    *
-   * @throws CemError `TOOL_NOT_FOUND` or `SERVER_NOT_FOUND`, saying what there is.
+   * @returns `undefined` when the source does not have the server.
+   * @throws CemError `TOOL_NOT_FOUND` when the source has the server but not the tool; `SERVER_NOT_FOUND`.
    */
   find(call: ToolCall, signal: AbortSignal): KnownTool | undefined | Promise<KnownTool | undefined>;
+  /** Carries out a call that was checked. */
   invoke(call: CheckedCall, context: InvokeContext): Promise<ToolResult>;
 }
 
 /**
- * Several sides as one: a call goes to the first that knows its tool. An invoker that is no side checks its own calls,
- * and gets those of servers that nobody before it knows.
+ * Combines several sources into one. A call goes to the first source that finds its tool.
+ *
+ * @param sources - In order of precedence. An invoker that has no `find` gets all calls of servers that the sources
+ *   before it do not have, and has to check them itself.
+ * @returns a source. Its `find` throws the error of the first source that has the server but not the tool, and its
+ *   `invoke` looks a tool up only if the call has not been checked.
  */
-export function combineSources(sides: readonly (ToolSource | ToolInvoker)[]): ToolSource {
+export function combineSources(sources: readonly (ToolSource | ToolInvoker)[]): ToolSource {
+  /** The source of each tool that was found. */
   const owners = new WeakMap<KnownTool, ToolInvoker>();
-  const locate = async (
-    call: ToolCall,
-    signal: AbortSignal,
-  ): Promise<{ side: ToolInvoker; known: KnownTool } | undefined> => {
-    let refusal: unknown;
-    for (const side of sides) {
-      if (!("find" in side)) {
-        if (refusal === undefined) return { side, known: { name: call.tool } };
-        continue;
+
+  const find = async (call: ToolCall, signal: AbortSignal): Promise<KnownTool | undefined> => {
+    let firstError: unknown;
+    for (const source of sources) {
+      let known: KnownTool | undefined;
+      if ("find" in source) {
+        try {
+          known = await source.find(call, signal);
+        } catch (error) {
+          // A later source may have a server of the same name.
+          firstError ??= error;
+        }
+      } else if (firstError === undefined) {
+        known = { name: call.tool };
       }
-      try {
-        const known = await side.find(call, signal);
-        if (known !== undefined) return { side, known };
-      } catch (error) {
-        // Another side may have a server of the same name; the first one's words are the better ones.
-        refusal ??= error;
-      }
+      if (known === undefined) continue;
+      owners.set(known, source);
+      return known;
     }
-    if (refusal !== undefined) throw refusal as Error;
+    if (firstError !== undefined) throw firstError as Error;
     return undefined;
   };
+
   return {
     specificationVersion: "v1",
-    async find(call, signal) {
-      const located = await locate(call, signal);
-      if (located !== undefined) owners.set(located.known, located.side);
-      return located?.known;
-    },
-    async invoke(call, context) {
-      const owner = call.found === undefined ? undefined : owners.get(call.found);
-      const side = owner ?? (await locate(call, context.signal))?.side;
-      if (side === undefined) throw unknownCall(call);
+    find,
+    async invoke(call: CheckedCall, context) {
       const { server, tool, args } = call;
-      return side.invoke("find" in side ? call : { server, tool, args }, context);
+      const isFound = call.found !== undefined && owners.has(call.found);
+      const found = isFound ? call.found : await find(call, context.signal);
+      const owner = found && owners.get(found);
+      if (owner === undefined) throw notOnHost(call);
+      const checked: CheckedCall = { server, tool, args, found };
+      // An invoker that checks calls itself gets no more than the port promises.
+      return owner.invoke("find" in owner ? checked : { server, tool, args }, context);
     },
   };
 }
 
-/** No side has anything under the server's name. */
-export function unknownCall({ server, tool }: ToolCall): CemError {
+/** Creates the error for a call of a server that no source has. Code in the sandbox may have tools of that server. */
+export function notOnHost({ server, tool }: ToolCall): CemError {
   return new CemError("TOOL_NOT_FOUND", `There is no tool ${server}.${tool} on the host.`, {
     details: { server, tool },
   });

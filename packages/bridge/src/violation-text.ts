@@ -1,21 +1,25 @@
 import type { ErrorObject } from "ajv";
 import { nearest } from "@cem/text";
-import type { ArgumentViolation } from "./argument-validation.ts";
+import { joinPath } from "./argument-violation.ts";
+import type { ArgumentViolation } from "./argument-violation.ts";
 
+/** Names and values listed in a message. */
 const MAX_LISTED = 20;
+/** Names compared for a suggestion. */
 const MAX_COMPARED = 1_000;
 const MAX_VALUE_CHARACTERS = 60;
+const MAX_NAME_CHARACTERS = 200;
 
-/** Says in words which argument is wrong and what is allowed. Never repeats the value that was given. */
+/** Describes a violation in words: the argument and what is allowed. Never repeats the value that was given. */
 export function describeViolation(error: ErrorObject): ArgumentViolation {
   const path = toPath(error.instancePath);
   const params = error.params as Record<string, unknown>;
   switch (error.keyword) {
     case "required": {
       const missing = missingOf(error);
-      const names = missing.map((name) => quote(join(path, name)));
+      const names = missing.map((name) => quote(joinPath(path, name)));
       const message = names.length === 1 ? `${names[0]} is missing` : `${names.join(" and ")} are missing`;
-      return { argument: join(path, missing[0] ?? ""), message: message + offer(error, missing) };
+      return { argument: joinPath(path, missing[0] ?? ""), message: message + misspelling(error, missing) };
     }
     case "additionalProperties":
     case "unevaluatedProperties": {
@@ -24,31 +28,34 @@ export function describeViolation(error: ErrorObject): ArgumentViolation {
       const [near] = nearest(name, known);
       const hint = near === undefined ? `allowed: ${list(known)}` : `did you mean ${quote(near)}?`;
       return {
-        argument: join(path, name),
-        message: `${quote(join(path, name))} is not an argument; ${hint}`,
+        argument: joinPath(path, name),
+        message: `${quote(joinPath(path, name))} is not an argument; ${hint}`,
       };
     }
     case "enum":
-      return says(path, `must be one of ${list((params["allowedValues"] as unknown[]).map(show))}`);
+      return violation(path, `must be one of ${list((params["allowedValues"] as unknown[]).map(show))}`);
     case "const":
-      return says(path, `must be ${show(params["allowedValue"])}`);
+      return violation(path, `must be ${show(params["allowedValue"])}`);
     case "type":
-      return says(path, `must be ${typeName(params["type"])}, not ${kindOf(error.data)}`);
+      return violation(path, `must be ${typeName(params["type"])}, not ${kindOf(error.data)}`);
     case "anyOf":
     case "oneOf":
-      return says(path, `has none of the allowed forms${typesOf(error)}`);
+      return violation(path, `has none of the allowed forms${typesOf(error)}`);
     case "pattern":
-      return says(path, `must match the pattern ${String(params["pattern"]).slice(0, 200)}`);
+      return violation(
+        path,
+        `must match the pattern ${String(params["pattern"]).slice(0, MAX_NAME_CHARACTERS)}`,
+      );
     case "format":
-      return says(path, `must be a valid ${String(params["format"])}`);
+      return violation(path, `must be a valid ${String(params["format"])}`);
     case "uniqueItems":
-      return says(path, "must not have the same item twice");
+      return violation(path, "must not have the same item twice");
     default:
-      return says(path, error.message ?? "is not valid");
+      return violation(path, error.message ?? "is not valid");
   }
 }
 
-function says(path: string, what: string): ArgumentViolation {
+function violation(path: string, what: string): ArgumentViolation {
   const message = path === "" ? `they ${what.replace(/^has /, "have ")}` : `${quote(path)} ${what}`;
   return { argument: path, message };
 }
@@ -58,47 +65,34 @@ function toPath(pointer: string): string {
     .split("/")
     .slice(1)
     .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
-    .reduce((path, part) => join(path, part), "");
+    .reduce((path, part) => joinPath(path, part), "");
 }
 
-function join(path: string, part: string): string {
-  if (path === "") return part;
-  return /^\d+$/.test(part) ? `${path}[${part}]` : `${path}.${part}`;
+/** All missing properties. The validator reports the first only. */
+function missingOf({ schema, data }: ErrorObject): string[] {
+  const required = schema as string[];
+  return required.filter((name) => !Object.hasOwn(data as object, name));
 }
 
-/** The validator stops at the first missing one; people want to know all. */
-function missingOf(error: ErrorObject): string[] {
-  const required: unknown = error.parentSchema?.["required"];
-  const data: unknown = error.data;
-  const first = String((error.params as Record<string, unknown>)["missingProperty"]);
-  if (!Array.isArray(required) || typeof data !== "object" || data === null) return [first];
-  const missing = required.filter(
-    (name): name is string => typeof name === "string" && !Object.hasOwn(data, name),
-  );
-  return missing.length === 0 ? [first] : missing;
-}
-
-/** A missing argument and an unknown one together are most often a misspelling. */
-function offer(error: ErrorObject, missing: string[]): string {
-  const data: unknown = error.data;
-  if (typeof data !== "object" || data === null) return "";
+/** Suggests an unknown property for a missing one: together they are most often a misspelling. */
+function misspelling(error: ErrorObject, [missing, ...others]: string[]): string {
+  if (missing === undefined || others.length > 0) return "";
   const known = new Set(propertiesOf(error));
-  const unknown = Object.keys(data)
+  const unknown = Object.keys(error.data as object)
     .slice(0, MAX_COMPARED)
     .filter((name) => !known.has(name));
-  const [near] = missing.length === 1 && missing[0] !== undefined ? nearest(missing[0], unknown) : [];
+  const [near] = nearest(missing, unknown);
   return near === undefined ? "" : `; ${quote(near)} is not an argument`;
 }
 
-function propertiesOf(error: ErrorObject): string[] {
-  const properties: unknown = error.parentSchema?.["properties"];
-  return typeof properties === "object" && properties !== null ? Object.keys(properties) : [];
+function propertiesOf({ parentSchema }: ErrorObject): string[] {
+  const { properties = {} } = parentSchema as { properties?: object };
+  return Object.keys(properties);
 }
 
-function typesOf(error: ErrorObject): string {
-  const branches: unknown = error.schema;
-  if (!Array.isArray(branches)) return "";
-  const types = branches.map((branch) => (branch as { type?: unknown } | null)?.type);
+/** The types of the allowed forms, if each has one. */
+function typesOf({ schema }: ErrorObject): string {
+  const types = (schema as { type?: unknown }[]).map(({ type }) => type);
   return types.every((type) => typeof type === "string") ? `: ${list([...new Set(types)])}` : "";
 }
 
@@ -124,5 +118,5 @@ function list(values: readonly string[]): string {
 }
 
 function quote(name: string): string {
-  return `\`${name.slice(0, 200)}\``;
+  return `\`${name.slice(0, MAX_NAME_CHARACTERS)}\``;
 }

@@ -1,22 +1,14 @@
-export { findImportable } from "./import-servers.ts";
-export type { Importable, ImportableServer } from "./import-servers.ts";
-export { inspectHost } from "./inspect-host.ts";
-export type { FolderReport, HostReport } from "./inspect-host.ts";
-export { createLog } from "./log.ts";
-export type { SearchReport } from "./configured-selector.ts";
-export { makeFolder } from "./make-folder.ts";
-export {
-  addServers,
-  generateTools,
-  inspectServers,
-  listCatalog,
-  removeServerAndFiles,
-  signIn,
-} from "./manage-servers.ts";
-export type { RemovedServer, ServerSource } from "./manage-servers.ts";
-export { measureDirectCost, measureTokenCost } from "./server-cost.ts";
-export { createUpstream } from "./upstream/create-upstream.ts";
-export type { ConfiguredServer, Upstream, UpstreamOptions } from "./upstream/create-upstream.ts";
-export type { ExaminedServer } from "./upstream/examine.ts";
-export type { GeneratedServer, GenerateOptions } from "./upstream/generate.ts";
+export { hintFor } from "./hints.ts";
+export { addServers, removeServerAndFiles } from "./admin/edit-servers.ts";
+export type { RemovedServer } from "./admin/edit-servers.ts";
+export { findImportable } from "./admin/import-servers.ts";
+export type { Importable, ImportableServer } from "./admin/import-servers.ts";
+export { inspectHost } from "./admin/inspect-host.ts";
+export type { FolderReport, HostReport } from "./admin/inspect-host.ts";
+export { generateTools, inspectServers, listCatalog, signIn } from "./admin/mcp-servers.ts";
+export type { ServerSource } from "./admin/mcp-servers.ts";
+export { measureDirectCost, measureTokenCost } from "./admin/server-cost.ts";
+export { makeFolder } from "./wiring/make-folder.ts";
+export type { SearchReport } from "./wiring/configured-selector.ts";
 export type { TokenCost } from "@cem/mcp-server";
+export type { ExaminedServer, GeneratedServer, GenerateOptions } from "@cem/mcp-tools";

@@ -1,59 +1,41 @@
 import type { Config } from "@cem/config";
-import { CemError } from "@cem/core";
-import type { Agent, ResultStore, StateStore } from "@cem/core";
+import type { StateStore } from "@cem/core";
 import type * as McpServer from "@cem/mcp-server";
-import type {
-  AgentServer,
-  AnyCustomTool,
-  AuthSettings,
-  HttpOptions,
-  Logger,
-  Profile,
-  Serving,
-} from "@cem/mcp-server";
+import type { AuthSettings, Logger, Serving } from "@cem/mcp-server";
 import { createResultStore, createStateStore } from "@cem/workspace";
-import type { AgentOptions } from "./agent-options.ts";
 import { createAgent } from "./create-agent.ts";
-import { loadFrom } from "./load.ts";
-import type { Log } from "./log.ts";
-import { makeFolder } from "./make-folder.ts";
+import { hintFor } from "./hints.ts";
+import { agentOptionsOf, assertRunServerOptions, assertServerOptions } from "./server-options.ts";
+import type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./server-options.ts";
+import { authOf } from "./wiring/auth.ts";
+import { loadFrom } from "./wiring/load.ts";
+import type { Log } from "./wiring/log.ts";
+import { makeFolder } from "./wiring/make-folder.ts";
 
 const MS_PER_SECOND = 1_000;
 
-export interface ServerOptions extends AgentOptions {
-  /** An agent of your own, which you dispose. Default: one as the configuration wants it, which the server disposes. */
-  agent?: Agent | undefined;
-  /** Tools of your own beside the server's; their handlers are given the agent and the configuration. */
-  customTools?: readonly AnyCustomTool<Config>[] | undefined;
-  /** Which tools clients see. Default: `server.profile`. */
-  profile?: Profile | undefined;
-  state?: StateStore | undefined;
-  /** Where what is too large for an answer is kept. Default: `results` in the workspace. */
-  results?: ResultStore | undefined;
-}
-
-/** The MCP server of an agent, not listening yet: `runServer` serves it. */
-export type CemServer = AgentServer<Config>;
-
 /**
- * Makes an MCP server, as the configuration wants it.
+ * Creates an MCP server, set up by the configuration.
  *
- * @throws CemError `CONFIG_INVALID`, `CONFIG_NOT_FOUND` or `TOOL_NAME_TAKEN`.
+ * @throws CemError `OPTION_INVALID`, `CONFIG_INVALID`, `CONFIG_NOT_FOUND`, `TOOL_INVALID` or `TOOL_NAME_TAKEN`.
  */
 export async function createServer(options: ServerOptions = {}): Promise<CemServer> {
+  assertServerOptions(options);
   const { config } = await loadFrom(options);
   const { createAgentServer } = await loadServer();
-  const agent = options.agent ?? createAgent({ log: logWith(await loggerOf(config)), ...options });
-  const results = options.results ?? createResultStore({ workspaceDir: config.execution.workspaceDir });
-  const state = options.state ?? (await createConfiguredState(config));
+  const agent =
+    options.agent ??
+    createAgent({ ...agentOptionsOf(options), log: options.log ?? logTo(await loggerOf(config)) });
+  const { workspaceDir } = config.execution;
   const server: CemServer = createAgentServer<Config>({
     agent,
     config,
     profile: options.profile ?? config.server.profile,
     yieldAfterMs: config.server.yieldAfter * MS_PER_SECOND,
     customTools: options.customTools ?? [],
-    results,
-    ...(state && { state }),
+    results: options.results ?? createResultStore({ workspaceDir }),
+    state: options.state ?? (await createConfiguredState(config)),
+    hintFor,
   });
   if (options.agent !== undefined) return server;
   const close = server.close.bind(server);
@@ -65,23 +47,10 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   });
 }
 
-export type TransportName = "stdio" | "http" | "sse";
-
-export interface RunServerOptions extends ServerOptions {
-  /** Default: `stdio`. */
-  transport?: TransportName | undefined;
-  /** For `http` and `sse`. Default: `server.host`. */
-  host?: string | undefined;
-  /** Default: `server.port`. */
-  port?: number | undefined;
-  /** A server of your own, made by `createServer`. */
-  server?: CemServer | undefined;
-}
-
 /** A server that serves. Over HTTP `close` gives calls under way `server.shutdown_grace` to finish. */
 export interface RunningServer {
   readonly server: CemServer;
-  /** Where clients connect; absent over stdio. */
+  /** Where clients connect. Absent over stdio. */
   readonly url?: string | undefined;
   /** Resolves once nothing is served any more: it was closed, or over stdio the client went away. */
   readonly closed: Promise<void>;
@@ -91,16 +60,17 @@ export interface RunningServer {
 /**
  * Serves until it is closed.
  *
- * @throws CemError as `createServer`, and `AUTH_REQUIRED`, `AUTH_INVALID` or `ADDRESS_UNUSABLE`.
+ * @throws CemError as `createServer`, and `ADDRESS_REFUSED`, `ADDRESS_UNUSABLE` or `AUTH_INVALID`.
  */
 export async function runServer(options: RunServerOptions = {}): Promise<RunningServer> {
-  const { transport = "stdio" } = options;
-  const server = options.server ?? (await createServer(options));
+  assertRunServerOptions(options);
+  const { transport = "stdio", host, port, server: given, ...serverOptions } = options;
+  const server = given ?? (await createServer(serverOptions));
   const { config } = server;
-  // Over stdio nobody is left to wait for: who stops the process is its only client.
+  // Over stdio the only client is the one that ends the process: nobody is left to wait for.
   const graceMs = transport === "stdio" ? 0 : config.server.shutdownGrace * MS_PER_SECOND;
   try {
-    const serving = await serve(transport, server, options);
+    const serving = await serve(transport, server, { host, port });
     const close = (ms: number = graceMs): Promise<void> => serving.close(ms);
     return { ...serving, server, close };
   } catch (error) {
@@ -112,7 +82,7 @@ export async function runServer(options: RunServerOptions = {}): Promise<Running
 async function serve(
   transport: TransportName,
   server: CemServer,
-  options: RunServerOptions,
+  { host, port }: Pick<RunServerOptions, "host" | "port">,
 ): Promise<Serving & { url?: string | undefined }> {
   const { config } = server;
   const { serveHttp, serveStdio } = await loadServer();
@@ -122,33 +92,32 @@ async function serve(
   }
   const { allowedHosts, allowedOrigins, publicUrl } = config.server;
   const auth = authOf(config);
-  const http: HttpOptions = {
+  const serving = await serveHttp(server, {
     transport,
-    host: options.host ?? config.server.host,
-    port: options.port ?? config.server.port,
+    host: host ?? config.server.host,
+    port: port ?? config.server.port,
     allowedHosts,
     allowedOrigins,
     logger,
-    ...(auth && { auth }),
-    ...(publicUrl !== undefined && { publicUrl }),
-  };
-  const serving = await serveHttp(server, http);
-  logger.info({ url: serving.url, auth: authInWords(auth) }, "listening");
+    auth,
+    publicUrl,
+  });
+  logger.info({ url: serving.url, auth: describeAuth(auth) }, "listening");
   return serving;
 }
 
-/** Loaded here: who only runs tasks should not wait for it. */
+/** Loaded when used: running tasks does not need it. */
 function loadServer(): Promise<typeof McpServer> {
   return import("@cem/mcp-server");
 }
 
 async function loggerOf({ logging: { level, file } }: Config): Promise<Logger> {
   const { createLogger } = await loadServer();
-  return createLogger({ level, ...(file !== undefined && { file }) });
+  return createLogger({ level, file });
 }
 
-/** What an agent logs, among what its server does. */
-function logWith(logger: Logger): Log {
+/** Writes what an agent logs to the server's log. */
+function logTo(logger: Logger): Log {
   const methods = {
     debug: "debug",
     info: "info",
@@ -159,26 +128,7 @@ function logWith(logger: Logger): Log {
   return (level, message) => logger[methods[level]]({ message }, "upstream");
 }
 
-/** @throws CemError `AUTH_INVALID` where two ways are set at once. */
-function authOf({ server }: Config): AuthSettings | undefined {
-  const { authToken, authIssuer, authAudience, authJwksUrl, authScopes } = server;
-  if (authToken !== undefined && authIssuer !== undefined) {
-    throw new CemError(
-      "AUTH_INVALID",
-      "server.auth_token and server.auth_issuer are both set. Set one of them.",
-    );
-  }
-  if (authToken !== undefined) return { token: authToken.reveal() };
-  if (authIssuer === undefined) return undefined;
-  return {
-    issuer: authIssuer,
-    scopes: authScopes,
-    ...(authAudience !== undefined && { audience: authAudience }),
-    ...(authJwksUrl !== undefined && { jwksUrl: authJwksUrl }),
-  };
-}
-
-function authInWords(auth: AuthSettings | undefined): string {
+function describeAuth(auth: AuthSettings | undefined): string {
   if (auth === undefined) return "none";
   return "token" in auth ? "token" : `tokens of ${auth.issuer}`;
 }

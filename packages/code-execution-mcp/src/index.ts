@@ -1,14 +1,10 @@
 export { createAgent, executeTask } from "./create-agent.ts";
 export type { AgentOptions, ConfigSource } from "./agent-options.ts";
+export { generateTools } from "./admin/mcp-servers.ts";
 export { createServer, runServer } from "./create-server.ts";
-export type {
-  CemServer,
-  RunningServer,
-  RunServerOptions,
-  ServerOptions,
-  TransportName,
-} from "./create-server.ts";
-export type { Log, LogLevel } from "./log.ts";
+export type { RunningServer } from "./create-server.ts";
+export type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./server-options.ts";
+export type { Log, LogLevel } from "./wiring/log.ts";
 export { defineTool } from "@cem/bridge";
 export type { HostTool, HostToolContext, ToolSchema } from "@cem/bridge";
 export { loadConfig } from "@cem/config";
@@ -46,5 +42,6 @@ export type {
   ToolSelector,
   TypeChecker,
 } from "@cem/core";
+export type { GeneratedServer } from "@cem/mcp-tools";
 export { customTool } from "@cem/mcp-server/custom-tool";
 export type { CustomTool, CustomToolContext, Profile } from "@cem/mcp-server";

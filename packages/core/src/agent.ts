@@ -8,70 +8,82 @@ import type { GenerationMode, GenerationProgress, GenerationUsage, UnfilledStep 
 import type { RankedTool } from "./selection.ts";
 import type { CatalogSnapshot } from "./tools.ts";
 
+/**
+ * How a task ended. `error`: it failed. `refused`: its code was not written or not run, for a stated reason. `timeout`:
+ * the run exceeded its timeout.
+ */
 export type TaskStatus = "success" | "error" | "refused" | "timeout";
 
-/** The stages in the order a task goes through them. */
+/** The stages of a task, in order. */
 export const STAGES = ["discover", "select", "generate", "review", "run"] as const;
+
+/** One of {@link STAGES}. */
 export type Stage = (typeof STAGES)[number];
 
+/** A tool that was selected for a task. */
 export interface SelectedTool {
   server: string;
   tool: string;
+  /** From 0 to 1. Comparable within one task only. */
   score: number;
+  /** Why the tool was selected, for people. */
   reason: string;
 }
 
-/** Tokens (o200k_base) that a model would have read, and did read. */
+/** Tokens that a model would have read by calling tools directly, and tokens that it did read. */
 export interface ContextTokens {
-  /** All tool definitions and every tool result, as a model that calls tools directly reads them. */
+  /** All tool definitions and every tool result. */
   direct: number;
-  /** The value and the output that came back. */
+  /** The value, the output and the error message of the result. */
   used: number;
-  /** `direct - used`, never below 0. */
+  /** `direct - used`, at least 0. */
   saved: number;
   /**
-   * What a model read and wrote for the code itself: the prompts and answers of the one that wrote it, or the given
-   * code. Absent for code by rules, which costs none.
+   * Tokens read and written to get the code: the model's prompts and answers, or the given code. Absent for code
+   * written by rules, which costs none.
    */
   spent?: number | undefined;
 }
 
-/** `before`: types are checked before the code runs, and errors stop it. `off`: they are not checked. */
+/** `before`: types are checked before the code runs, and type errors refuse it. `off`: types are not checked. */
 export type TypeCheckMode = "before" | "off";
 
-/** What a task or given code came to. */
+/** The result of a task or of given code. */
 export interface TaskResult {
   status: TaskStatus;
-  /** What the code returned, as JSON. `null` when it returned nothing. */
+  /** The value that the code returned. `null` when it returned none. */
   value: JsonValue;
-  /** What the code printed, cut at the limit. */
+  /** What the code printed to stdout and stderr, cut at the limit. */
   output: string;
   /** Bytes of output beyond the limit, which were dropped. */
   outputDroppedBytes: number;
+  /** `null` on success. */
   error: ErrorInfo | null;
-  /** The code that ran, or would have. Empty when none was written. */
+  /** The code that was run or refused. Empty when none was written. */
   code: string;
+  /** Who wrote the code: rules, a model (LLM), or the caller. */
   origin: "rules" | "llm" | "given";
   selectedTools: SelectedTool[];
-  /** How they were found: `by words only: no embedding model is set`. */
+  /** How the tools were selected: `by words only: no embedding model is set`. */
   selectionNotes?: readonly string[] | undefined;
-  /** How many tools there were to choose from. */
+  /** Number of tools in the catalog. */
   availableTools: number;
+  /** The tool calls of all attempts, in order. */
   toolCalls: ToolCallRecord[];
-  /** `null` when nothing ran. */
+  /** `null` when no code was run. */
   isolation: Isolation | null;
-  /** Milliseconds by stage, and `total`. A stage that did not happen is absent. */
+  /** Duration of each stage, and in total, in milliseconds. Stages that did not take place are absent. */
   timings: Partial<Record<Stage | "total", number>>;
   contextTokens: ContextTokens;
-  /** What writing the code cost, over all tries. Absent where no model was asked. */
+  /** The cost of writing the code, for all attempts. Absent when no model was asked. */
   usage?: GenerationUsage | undefined;
-  /** How often code was written for the task. Absent for given code. */
+  /** How often code was written. Absent for given code. */
   attempts?: number | undefined;
-  /** What a person should know of how the code came about. */
+  /** Remarks for people on how the code was written. */
   notes?: readonly string[] | undefined;
 }
 
-/** What happens while a task runs, in order. */
+/** An event while a task or given code is carried out. `ms` is the duration of a stage in milliseconds. */
 export type AgentEvent =
   | { type: "stage-started"; stage: Stage }
   | {
@@ -79,16 +91,17 @@ export type AgentEvent =
       servers: number;
       tools: number;
       skills: number;
-      /** Files that should have been tools and are not usable. */
+      /** Number of files that should define a tool and can't be used. */
       problems: number;
       ms: number;
     }
   | {
       type: "selected";
       tools: SelectedTool[];
+      /** Number of tools in the catalog. */
       available: number;
       ms: number;
-      /** How they were found. */
+      /** How the tools were selected. */
       notes?: readonly string[] | undefined;
     }
   | ({ type: "generating" } & GenerationProgress)
@@ -99,7 +112,7 @@ export type AgentEvent =
       ms: number;
       notes?: readonly string[] | undefined;
     }
-  /** A try failed and the code is written anew. `attempt` counts from 2. */
+  /** An attempt failed and the code is written again. `attempt` counts from 2. */
   | { type: "repairing"; attempt: number; reason: string }
   | { type: "generation-refused"; steps: readonly UnfilledStep[]; nearest: SelectedTool[]; ms: number }
   | { type: "reviewed"; allowed: boolean; findings: Finding[]; ms: number }
@@ -108,40 +121,84 @@ export type AgentEvent =
   | { type: "ran"; toolCalls: number; isolation: Isolation; ms: number }
   | { type: "finished"; result: TaskResult };
 
+/** Options of one request to run a task or code. */
 export interface ExecuteOptions {
+  /** Cancels the request. Its result then has the error code `ABORTED`. */
   signal?: AbortSignal | undefined;
+  /** Receives the events of the request. What it throws is reported as a process warning and otherwise ignored. */
   onEvent?: ((event: AgentEvent) => void) | undefined;
+  /** Limits of the run, in place of the agent's own. */
   limits?: Partial<RunLimits> | undefined;
-  /** Default: the agent's own, for given code and for a model's. Code by rules is checked only when this asks for it. */
+  /**
+   * Whether the types of the code are checked.
+   *
+   * @defaultValue the agent's own setting for given code and for a model's code; `off` for code written by rules
+   */
   typeCheck?: TypeCheckMode | undefined;
-  /** What a model may answer a task with. Default: `auto`. */
+  /**
+   * The form of a model's answer.
+   *
+   * @defaultValue `auto`
+   */
   mode?: GenerationMode | undefined;
-  /** What a model that writes the code should know beyond the task: earlier results, names of files. */
+  /** Information for a model that writes the code, beyond the task, such as earlier results or names of files. */
   context?: string | undefined;
-  /** Asks the user of this run what a tool wants to know. Default: the agent's own way to ask. */
+  /**
+   * Asks the user of this request a tool's question.
+   *
+   * @defaultValue the agent's own way to ask
+   */
   onElicit?: Elicit | undefined;
-  /** Whose run this is: runs of two sessions never share a guest. Default: the agent's own session. */
+  /**
+   * The session that the run belongs to, usually one per user. Runs of one session may share a guest, one after
+   * another; runs of two sessions never do.
+   *
+   * @defaultValue the session of the agent's sandbox
+   */
   session?: string | undefined;
 }
 
+/** Options of a search for tools. */
 export interface SearchOptions {
-  /** The most tools to return. */
+  /**
+   * The maximum number of tools to return.
+   *
+   * @defaultValue the selector's own
+   */
   limit?: number | undefined;
   signal?: AbortSignal | undefined;
-  /** Hears how the tools were found: `by words only: no embedding model is set`. */
+  /** Receives remarks on how the tools were found: `by words only: no embedding model is set`. */
   onNote?: ((note: string) => void) | undefined;
 }
 
-/** The whole way from a task to its result. */
+/** Carries out tasks: finds tools, writes code or takes it, reviews it and runs it. */
 export interface Agent {
   readonly specificationVersion: "v1";
+  /**
+   * Writes code for a task and runs it.
+   *
+   * @returns the result, also of a task that fails.
+   * @throws CemError `TASK_EMPTY`, `AGENT_DISPOSED`, or the error of a stage that can't be used.
+   */
   executeTask(task: string, options?: ExecuteOptions): Promise<TaskResult>;
+  /**
+   * Reviews given code and runs it.
+   *
+   * @param code - TypeScript. Its value is what it exports as default or returns at the top level.
+   * @returns the result, also of code that fails.
+   * @throws CemError `CODE_EMPTY`, `AGENT_DISPOSED`, or the error of a stage that can't be used.
+   */
   executeCode(code: string, options?: ExecuteOptions): Promise<TaskResult>;
+  /** Lists the catalog. */
   discoverTools(options?: { signal?: AbortSignal | undefined }): Promise<CatalogSnapshot>;
-  /** Ranks all tools for a query, best first. */
+  /**
+   * Ranks all tools for a query, best first.
+   *
+   * @throws CemError `QUERY_EMPTY` or `AGENT_DISPOSED`.
+   */
   searchTools(query: string, options?: SearchOptions): Promise<RankedTool[]>;
-  /** What its sandbox holds and did. Absent or `undefined`: nothing has run yet, or nobody counts. */
+  /** The counts of the sandbox's guests. `undefined` before the first run, or when the sandbox does not count. */
   sandboxStats?(): SandboxStats | undefined;
-  /** Ends what runs and frees everything. Safe to call twice. */
+  /** Cancels the requests under way, waits for them and frees everything. Safe to call twice. */
   dispose(): Promise<void>;
 }

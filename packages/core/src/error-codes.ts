@@ -1,4 +1,4 @@
-/** The error codes of this project, each with what it stands for. A code is stable: programs may match on it. */
+/** The error codes of this project, each with its meaning. Codes are stable. */
 export const ERROR_CODES = {
   // A run and its code.
   ABORTED: "The caller cancelled the run or the call.",
@@ -30,6 +30,7 @@ export const ERROR_CODES = {
   TOOL_INVALID: "A tool is declared in a way that can't be used.",
   TOOL_NAME_TAKEN: "Another tool has this name.",
   TOOL_NOT_ALLOWED: "The run may not call this tool.",
+  TOOL_NOT_GENERATED: "No file was generated for this tool of an MCP server.",
   TOOL_NOT_FOUND: "The server has no tool of this name.",
   TOOL_TIMEOUT: "The tool did not answer within its timeout.",
   // MCP servers.

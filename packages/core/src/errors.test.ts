@@ -1,28 +1,50 @@
 import { describe, expect, it } from "vitest";
+import { ERROR_CODES } from "./error-codes.ts";
 import { CemError, toErrorInfo } from "./errors.ts";
+
+describe("ERROR_CODES", () => {
+  it.each(Object.entries(ERROR_CODES))("%s: %s", (code, meaning) => {
+    expect(code).toMatch(/^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$/);
+    expect(meaning).toMatch(/^[A-Z].*\.$/);
+  });
+});
 
 describe("CemError", () => {
   it("keeps code, details and cause", () => {
     const cause = new Error("disk");
     const error = new CemError("CONFIG_INVALID", "bad", { details: { line: 7 }, cause });
     expect(error).toMatchObject({ code: "CONFIG_INVALID", message: "bad", details: { line: 7 }, cause });
+    expect(error.name).toBe("CemError");
+  });
+
+  it("has empty details and no cause unless they are given", () => {
+    const error = new CemError("PLUGIN_CODE", "bad");
+    expect(error.details).toEqual({});
+    expect("cause" in error).toBe(false);
   });
 
   it("is recognised when it comes from another copy of the package", () => {
-    const foreign = Object.assign(new Error("x"), { [Symbol.for("@cem/core.error")]: true });
-    expect(CemError.isInstance(foreign)).toBe(true);
-    expect(CemError.isInstance(new Error("x"))).toBe(false);
-    expect(CemError.isInstance(null)).toBe(false);
+    const brand = Symbol.for("@cem/core.error");
+    expect(CemError.isInstance(new CemError("A", "b"))).toBe(true);
+    expect(CemError.isInstance(Object.assign(new Error("x"), { [brand]: true }))).toBe(true);
+  });
+
+  it.each([new Error("x"), null, undefined, "text", {}])("is not %o", (value) => {
+    expect(CemError.isInstance(value)).toBe(false);
   });
 });
 
 describe("toErrorInfo", () => {
-  it("gives what is not ours a code of its own", () => {
-    expect(toErrorInfo("plain")).toEqual({ code: "UNEXPECTED", message: "plain", details: {} });
+  it("keeps code, message and details of a CemError", () => {
     expect(toErrorInfo(new CemError("A_B", "m", { details: { n: 1 } }))).toEqual({
       code: "A_B",
       message: "m",
       details: { n: 1 },
     });
+  });
+
+  it("gives any other thrown value the code UNEXPECTED", () => {
+    expect(toErrorInfo(new TypeError("no"))).toEqual({ code: "UNEXPECTED", message: "no", details: {} });
+    expect(toErrorInfo("plain")).toEqual({ code: "UNEXPECTED", message: "plain", details: {} });
   });
 });

@@ -2,28 +2,44 @@ import type { ErrorCode } from "./error-codes.ts";
 
 const BRAND = Symbol.for("@cem/core.error");
 
-/** Facts about an error that a program can read. Never holds a secret. */
+/** Facts about an error for programs: numbers, names, places. Must not contain secrets. */
 export type ErrorDetails = Readonly<Record<string, unknown>>;
 
+/** Options of a {@link CemError}. */
 export interface CemErrorOptions {
-  /** Numbers, names and places, for programs. */
+  /** @defaultValue `{}` */
   details?: ErrorDetails | undefined;
-  /** The error that led to this one. */
+  /** The error that caused this one. */
   cause?: unknown;
 }
 
 /**
- * The base of every error this project throws. Its message is for people and says what happened with its numbers.
+ * An error of this project. `message` is for people and says what happened, with the numbers; `code` and `details` are
+ * for programs.
  *
- * Recognise one with {@link CemError.isInstance}, which also holds across copies of this package.
+ * Test for one with {@link CemError.isInstance} instead of `instanceof`, which fails for errors of another copy of this
+ * package.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   await agent.executeTask(task);
+ * } catch (error) {
+ *   if (CemError.isInstance(error) && error.code === "TASK_EMPTY") console.log("Say what to do.");
+ *   else throw error;
+ * }
+ * ```
  */
 export class CemError extends Error {
   override readonly name: string = "CemError";
-  /** The stable code that programs may match on. */
+  /** A stable code. */
   readonly code: ErrorCode;
   readonly details: ErrorDetails;
 
-  /** @param code - One of {@link ERROR_CODES}, or a code of your own in the same form: upper case, underscores. */
+  /**
+   * @param code - One of {@link ERROR_CODES}; or a plugin's own code of the same form: upper case, with underscores.
+   * @param message - What happened, with the numbers. Without advice on settings: what helps depends on the caller.
+   */
   constructor(code: ErrorCode, message: string, options: CemErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
@@ -31,6 +47,7 @@ export class CemError extends Error {
     Object.defineProperty(this, BRAND, { value: true });
   }
 
+  /** Whether a value is a `CemError`, of this or another copy of the package. */
   static isInstance(value: unknown): value is CemError {
     return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[BRAND] === true;
   }
@@ -41,11 +58,11 @@ export interface ErrorInfo {
   code: ErrorCode;
   message: string;
   details: ErrorDetails;
-  /** What helps: a setting, an option or a command. Only a face adds it, since only a face knows its reader. */
+  /** What helps: a setting, an option or a command. Added by the command line and the servers, not where errors arise. */
   hint?: string | undefined;
 }
 
-/** Turns whatever was thrown into plain data. An exception that is no {@link CemError} gets the code `UNEXPECTED`. */
+/** Turns a thrown value into plain data. What is not a {@link CemError} gets the code `UNEXPECTED`. */
 export function toErrorInfo(thrown: unknown): ErrorInfo {
   if (CemError.isInstance(thrown)) {
     return { code: thrown.code, message: thrown.message, details: thrown.details };

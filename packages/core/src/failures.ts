@@ -1,32 +1,32 @@
 import { CemError } from "./errors.ts";
 
-/** What is known about the names that could have been meant. */
+/** The names that could have been meant. */
 export interface KnownNames {
-  /** All names there are. */
+  /** All names that exist. A message lists the first 20. */
   known?: readonly string[] | undefined;
-  /** The name that is closest to the wrong one. */
+  /** The existing name that is most similar to the wrong one. */
   nearest?: string | undefined;
 }
 
-/** A tool as a failure names it. */
+/** The tool that an error is about. */
 export interface FailedTool {
   server: string;
   tool: string;
 }
 
-/** `SERVER_NOT_FOUND`: there is no server of this name. */
+/** Creates a `SERVER_NOT_FOUND` error. Its message suggests `nearest`, or lists the known servers. */
 export function serverNotFound(server: string, names: KnownNames = {}): CemError {
   const message = `There is no server "${server}".${suggestion(names, "No server is configured.")}`;
   return new CemError("SERVER_NOT_FOUND", message, { details: { server, ...detailsOf(names) } });
 }
 
-/** `TOOL_NOT_FOUND`: the server has no tool of this name. */
+/** Creates a `TOOL_NOT_FOUND` error. Its message suggests `nearest`, or lists the known tools. */
 export function toolNotFound({ server, tool }: FailedTool, names: KnownNames = {}): CemError {
   const message = `Server "${server}" has no tool "${tool}".${suggestion(names, "It has no tools.")}`;
   return new CemError("TOOL_NOT_FOUND", message, { details: { server, tool, ...detailsOf(names) } });
 }
 
-/** `RESULT_TOO_LARGE`: a tool's result is larger than what may be passed on at once. */
+/** Creates a `RESULT_TOO_LARGE` error for a tool's result of `bytes` bytes. */
 export function resultTooLarge({ server, tool }: FailedTool, bytes: number, limitBytes: number): CemError {
   return new CemError(
     "RESULT_TOO_LARGE",
@@ -35,7 +35,7 @@ export function resultTooLarge({ server, tool }: FailedTool, bytes: number, limi
   );
 }
 
-/** `RESULT_NOT_JSON`: a tool's result can't be represented as JSON. */
+/** Creates a `RESULT_NOT_JSON` error. `cause` is what `JSON.stringify` threw. */
 export function resultNotJson({ server, tool }: FailedTool, cause: unknown): CemError {
   const reason = cause instanceof Error ? cause.message.split("\n")[0] : String(cause);
   return new CemError("RESULT_NOT_JSON", `${server}.${tool} returned what JSON can't represent: ${reason}.`, {
@@ -44,7 +44,7 @@ export function resultNotJson({ server, tool }: FailedTool, cause: unknown): Cem
   });
 }
 
-/** `ABORTED`: the caller cancelled the call. */
+/** Creates an `ABORTED` error for a call that its caller cancelled. */
 export function callAborted({ server, tool }: FailedTool): CemError {
   return new CemError("ABORTED", `The call of ${server}.${tool} was cancelled.`, {
     details: { server, tool },
@@ -63,8 +63,5 @@ function suggestion({ known, nearest }: KnownNames, none: string): string {
 }
 
 function detailsOf({ known, nearest }: KnownNames): object {
-  return {
-    ...(known !== undefined && { known: known.slice(0, MAX_LISTED_NAMES) }),
-    ...(nearest !== undefined && { nearest }),
-  };
+  return { known: known?.slice(0, MAX_LISTED_NAMES), nearest };
 }

@@ -2,86 +2,102 @@ import type { ErrorInfo } from "./errors.ts";
 import type { Finding } from "./review.ts";
 import type { ToolDefinition } from "./tools.ts";
 
-/** A call that an earlier try made. Arguments and results are cut to a size a prompt can hold. */
+/** A tool call of an earlier attempt, cut to a size that a prompt can hold. */
 export interface EarlierCall {
   server: string;
   tool: string;
-  /** As JSON text, perhaps only its beginning. */
+  /** The beginning of the arguments as JSON. */
   args?: string | undefined;
+  /** The beginning of the result as JSON. */
   result?: string | undefined;
   ok: boolean;
 }
 
-/** What became of an earlier try at the same task. */
+/** The outcome of an earlier attempt at the same task. */
 export interface GenerateFeedback {
   code: string;
-  /** Why the code was not run. */
+  /** What the review found. Set when the code was not run. */
   findings?: readonly Finding[] | undefined;
-  /** Why the run failed. */
+  /** Why the run failed. Set when the code was run. */
   error?: ErrorInfo | undefined;
+  /** What the run printed. */
   output?: string | undefined;
-  /** The calls that already happened, so that writes are not repeated blindly. */
+  /** The calls that the run made, so that new code need not repeat what changed something. */
   calls?: readonly EarlierCall[] | undefined;
 }
 
-/** What writing the code cost. */
+/** The cost of requests to a model. */
 export interface GenerationUsage {
+  /** The model's name. */
   model: string;
+  /** Number of requests. */
   requests: number;
   inputTokens: number;
   outputTokens: number;
-  /** In US dollars. Absent where the price is not known. */
+  /** In US dollars. Absent when the model's price is unknown. */
   cost?: number | undefined;
 }
 
 /**
- * What a model may answer with. `code`: a program. `direct`: one tool call. `auto`: a call where that alone does the
- * task, which is shorter, else a program.
+ * The form of a model's answer. `code`: a program. `direct`: one tool call. `auto`: a call where one call does the
+ * whole task, otherwise a program.
  */
 export type GenerationMode = "auto" | "code" | "direct";
 
-/** How far a model has come. */
+/** The progress of a model's answer. */
 export interface GenerationProgress {
+  /** The model's name. */
   model: string;
   /** Characters written so far. */
   characters: number;
 }
 
+/** A task to write code for. */
 export interface GenerateRequest {
   task: string;
-  /** The tools and skills the code may use. */
+  /** The tools and skills that the code may use. */
   tools: readonly ToolDefinition[];
-  /** Default: `auto`. Rules, which cost no tokens, always write code. */
+  /**
+   * The form of a model's answer. Rules always write a program.
+   *
+   * @defaultValue `auto`
+   */
   mode?: GenerationMode | undefined;
-  /** What the caller knows beyond the task: earlier results, names of files. */
+  /** Information for the model beyond the task, such as earlier results or names of files. */
   context?: string | undefined;
-  /** Earlier tries, oldest first. */
+  /** Earlier attempts at this task, oldest first. */
   feedback?: readonly GenerateFeedback[] | undefined;
-  /** What earlier tries at this task cost, which counts against a budget. */
+  /** The cost of earlier attempts at this task, which counts towards a budget. */
   spent?: GenerationUsage | undefined;
+  /** Receives the progress of a model's answer. Not called by rules. */
   onProgress?: ((progress: GenerationProgress) => void) | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** Code that is ready for review. */
+/** Code for a task, ready for review. */
 export interface GeneratedCode {
   status: "generated";
+  /** TypeScript. */
   code: string;
+  /** Whether rules or a model (LLM) wrote the code. */
   origin: "rules" | "llm";
-  /** The tools the code calls, a subset of the request's. */
+  /** The tools that the code calls, a subset of the request's. */
   uses: readonly ToolDefinition[];
+  /** Absent when no model was asked. */
   usage?: GenerationUsage | undefined;
-  /** What a person should know of how the code came about: that a model failed and the rules took over. */
+  /** Remarks for people on how the code was written, for instance that a model failed and rules took over. */
   notes?: readonly string[] | undefined;
 }
 
-/** One part of a task that can't be done, and why. */
+/** A step of a task that can't be done, and why. */
 export interface UnfilledStep {
   /** The step in the user's words. */
   step: string;
-  /** `no-tool`: nothing here can do it. `missing-argument`: a tool fits, the text lacks a value it needs. */
+  /** `no-tool`: no tool can do it. `missing-argument`: a tool fits, and the task lacks a value that it requires. */
   reason: "no-tool" | "missing-argument";
+  /** The tool that fits, as `server.name`. */
   tool?: string | undefined;
+  /** The argument that lacks a value. */
   argument?: string | undefined;
   /** What to say or add, in one sentence. */
   hint: string;
@@ -89,12 +105,13 @@ export interface UnfilledStep {
   unavailable?: ErrorInfo | undefined;
 }
 
-/** No code: something would have had to be invented. Nothing ran. */
+/** A task for which no code was written, because something would have had to be invented. */
 export interface GenerationRefused {
   status: "refused";
   steps: readonly UnfilledStep[];
+  /** Absent when no model was asked. */
   usage?: GenerationUsage | undefined;
-  /** As of generated code. */
+  /** Remarks for people on how the refusal came about. */
   notes?: readonly string[] | undefined;
 }
 

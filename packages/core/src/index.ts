@@ -5,6 +5,8 @@ export { CemError, toErrorInfo } from "./errors.ts";
 export type { CemErrorOptions, ErrorDetails, ErrorInfo } from "./errors.ts";
 export { callAborted, resultNotJson, resultTooLarge, serverNotFound, toolNotFound } from "./failures.ts";
 export type { FailedTool, KnownNames } from "./failures.ts";
+export { assertKnownOptions } from "./options.ts";
+export type { SuggestNames } from "./options.ts";
 export { toolId } from "./tools.ts";
 export type {
   CatalogSnapshot,

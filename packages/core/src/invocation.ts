@@ -2,39 +2,58 @@ import type { Elicit } from "./elicitation.ts";
 import type { ErrorInfo } from "./errors.ts";
 import type { JsonValue } from "./json.ts";
 
-/** A call that guest code makes to a tool behind the bridge. All of it is untrusted. */
+/** A call of a tool on the host, made by code in the sandbox. Untrusted. */
 export interface ToolCall {
   server: string;
+  /** The tool's name in code. */
   tool: string;
   args: JsonValue;
 }
 
+/** The result of a call: the tool's value, or the error that the code in the sandbox gets as an exception. */
 export type ToolResult = { ok: true; value: JsonValue } | { ok: false; error: ErrorInfo };
 
+/** What an invoker gets with a call, beside the call itself. */
 export interface InvokeContext {
+  /** Aborts when the run ends. */
   signal: AbortSignal;
-  /** Told `true` when a person has been asked something and `false` once they have answered; the run's clock stands still between. */
+  /**
+   * Pauses and resumes the timeout of the run: called with `true` when a question is put to a person, and with `false`
+   * once it is answered.
+   */
   onWaiting?: ((waiting: boolean) => void) | undefined;
-  /** Asks the user whose run it is. Absent: the run has none of its own. */
+  /**
+   * Asks the user of the run a tool's question.
+   *
+   * @defaultValue the invoker's own way to ask; without one, questions are declined
+   */
   elicit?: Elicit | undefined;
-  /** Whose run it is: two sessions may be two users. */
+  /** The session of the run. Calls of two sessions may come from two users. */
   session?: string | undefined;
 }
 
-/** The host side of the bridge. Must not throw for a call that merely fails: that is a result. */
+/** Carries out the calls of tools on the host. */
 export interface ToolInvoker {
   readonly specificationVersion: "v1";
+  /**
+   * Carries out one call.
+   *
+   * @returns the tool's value or its error. A call that fails is a result and must not reject.
+   */
   invoke(call: ToolCall, context: InvokeContext): Promise<ToolResult>;
 }
 
-/** What is kept of a call, whether its tool ran in the guest or behind the bridge. */
+/** The record of a call, whether its tool ran in the sandbox or on the host. */
 export interface ToolCallRecord {
   server: string;
   tool: string;
+  /** Duration in milliseconds. */
   ms: number;
   ok: boolean;
-  /** The beginning of the arguments as JSON. Left out of results: only a model that mends its code is told. */
+  /** The beginning of the arguments as JSON. Set for repairs by a model only, never in a task's result. */
   args?: string | undefined;
-  /** The beginning of what it resolved to, as JSON. Left out of results likewise. */
+  /** The beginning of the result as JSON. Set like `args`. */
   result?: string | undefined;
+  /** Why a tool on the host failed. Left out of results likewise. */
+  error?: ErrorInfo | undefined;
 }

@@ -1,12 +1,12 @@
-/** A value that JSON can carry. */
+/** A value that JSON can represent. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 
-/** An object that JSON can carry. */
+/** An object that JSON can represent. */
 export type JsonObject = { [key: string]: JsonValue };
 
 /**
- * A JSON Schema (draft 2020-12 unless it says otherwise). Kept open: schemas come from other people's
- * servers and hold whatever those put in. Readers take the keywords they know and ignore the rest.
+ * A JSON Schema, of draft 2020-12 unless `$schema` says otherwise. The type is open because schemas come from foreign
+ * servers: readers use the keywords they know and ignore the rest.
  */
 export interface JsonSchema {
   type?: string | string[];

@@ -1,6 +1,6 @@
 import type { RunLimits } from "./sandbox.ts";
 
-/** What holds when nobody says otherwise. */
+/** The limits of a run for which neither the sandbox nor the run sets others. */
 export const DEFAULT_RUN_LIMITS: Readonly<RunLimits> = Object.freeze({
   timeoutMs: 300_000,
   memoryMb: 512,

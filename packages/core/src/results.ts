@@ -1,37 +1,45 @@
 import type { JsonValue } from "./json.ts";
 
-/** What stands in a value for bytes that are kept elsewhere. Plain JSON, so it can travel inside any value. */
+/** A reference to bytes in a {@link ResultStore}, in place of the bytes. Plain JSON, so any value can contain it. */
 export interface ResultHandle {
   type: "image" | "audio" | "resource" | "text" | "json";
   mimeType: string;
-  /** In bytes. */
+  /** Size in bytes. */
   size: number;
-  /** Where guest code reads it: `/workspace/results/…`. */
+  /** Path of the file in the sandbox: `/workspace/results/…`. */
   path: string;
-  /** The beginning, of text. */
+  /** The beginning of a text. */
   preview?: string;
+  /** The URI that the tool's server gave the bytes. */
   uri?: string;
 }
 
-/** A piece of a kept result. */
+/** A part of a stored result. */
 export interface ResultPage {
   bytes: Uint8Array;
   mimeType: string;
-  /** Where this piece begins, in bytes. */
+  /** Position of the first byte within the result, in bytes. */
   offset: number;
-  /** The whole, in bytes. */
+  /** Size of the whole result, in bytes. */
   size: number;
 }
 
-/** Keeps what is too large, or not text, where guest code can read it as a file. */
+/** Stores results that are large or not text as files that code in the sandbox can read. */
 export interface ResultStore {
   readonly specificationVersion: "v1";
-  /** Keeps bytes. `suggestedName` is a plain file name; it never becomes a path. */
+  /**
+   * Stores bytes.
+   *
+   * @param suggestedName - A file name for people. Never used as a path.
+   * @returns the file's path in the sandbox and its size in bytes.
+   */
   write(bytes: Uint8Array, mimeType: string, suggestedName: string): Promise<{ path: string; size: number }>;
   /**
-   * Reads a piece of what was kept, by the `path` of its handle.
+   * Reads a part of a stored result.
    *
-   * @throws CemError `RESULT_NOT_FOUND` where nothing is kept under that path.
+   * @param path - The path of its handle.
+   * @param range - First byte and number of bytes. Default: the whole result.
+   * @throws CemError `RESULT_NOT_FOUND` when nothing is stored under the path.
    */
   read(
     path: string,
@@ -39,12 +47,19 @@ export interface ResultStore {
   ): Promise<ResultPage>;
 }
 
-const KINDS: ReadonlySet<unknown> = new Set(["image", "audio", "resource", "text", "json"]);
+const TYPES: ReadonlySet<unknown> = new Set<ResultHandle["type"]>([
+  "image",
+  "audio",
+  "resource",
+  "text",
+  "json",
+]);
 
+/** Whether a value has the shape of a {@link ResultHandle}. A tool may return such a value without storing anything. */
 export function isResultHandle(value: unknown): value is ResultHandle & Record<string, JsonValue> {
   if (typeof value !== "object" || value === null) return false;
   const { type, mimeType, size, path } = value as Record<string, unknown>;
   return (
-    KINDS.has(type) && typeof mimeType === "string" && typeof size === "number" && typeof path === "string"
+    TYPES.has(type) && typeof mimeType === "string" && typeof size === "number" && typeof path === "string"
   );
 }

@@ -1,28 +1,35 @@
 import type { ToolDefinition } from "./tools.ts";
 
+/** Something that a guard or a type checker found in code. */
 export interface Finding {
-  /** Stable, kebab-case: `unknown-export`. */
+  /** A stable name in kebab-case: `unknown-export`. */
   rule: string;
+  /** An `error` keeps the code from running. */
   severity: "error" | "warning";
   message: string;
-  /** 1-based place in the code. */
+  /** The line in the code, from 1. */
   line?: number | undefined;
+  /** The column in the line, from 1. */
   column?: number | undefined;
 }
 
+/** Code to review or to check. */
 export interface ReviewRequest {
+  /** TypeScript. */
   code: string;
-  /** Every tool the code may import. */
+  /** Every tool that the code may import. */
   tools: readonly ToolDefinition[];
   signal?: AbortSignal | undefined;
 }
 
+/** The decision of a guard. */
 export interface Verdict {
+  /** Whether the code may run. */
   allowed: boolean;
   findings: Finding[];
 }
 
-/** Reads code before it runs and says whether it may. */
+/** Reviews code before it runs. */
 export interface Guard {
   readonly specificationVersion: "v1";
   review(request: ReviewRequest): Promise<Verdict>;
@@ -31,10 +38,10 @@ export interface Guard {
 /** Checks code against the types of the tools before it runs. */
 export interface TypeChecker {
   readonly specificationVersion: "v1";
-  /** The type errors, with their places in the code. Empty: none. */
+  /** @returns the type errors with their places in the code. Empty when there are none. */
   check(request: ReviewRequest): Promise<Finding[]>;
-  /** Begins to load what a check needs, where code to check is sure to come. */
+  /** Starts to load what a check needs. Called when code to check is being written. */
   prepare?(): void;
-  /** Ends what checks. Safe to call twice. */
+  /** Frees what the checks use. Safe to call twice. */
   dispose(): Promise<void>;
 }

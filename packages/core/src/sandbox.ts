@@ -1,37 +1,44 @@
+import type { ErrorCode } from "./error-codes.ts";
 import type { ToolCallRecord, ToolInvoker } from "./invocation.ts";
 import type { JsonValue } from "./json.ts";
 
-/** Strongest first: its own kernel; kernel namespaces around the guest; the runtime's own permissions only. */
+/**
+ * Isolation levels, strongest first. `microvm`: the guest has its own kernel. `namespaces`: kernel namespaces surround
+ * the guest. `permissions`: only the permissions of the guest's runtime hold it.
+ */
 export const ISOLATION_LEVELS = ["microvm", "namespaces", "permissions"] as const;
+
+/** One of {@link ISOLATION_LEVELS}. */
 export type IsolationLevel = (typeof ISOLATION_LEVELS)[number];
 
-/** What holds the guest on this host, as tried, not as assumed. */
+/** The isolation of a guest on this host, as it was tested, not assumed. */
 export interface Isolation {
   level: IsolationLevel;
-  /** The provider's name: `deno`, `microsandbox`. */
+  /** The name of the sandbox provider: `deno`, `microsandbox`. */
   sandbox: string;
-  /** What is in force, for people: `["bubblewrap", "seccomp", "rlimits", "deno permissions"]`. */
+  /** The mechanisms in force, for people: `["bubblewrap", "seccomp", "rlimits", "deno permissions"]`. */
   mechanisms: readonly string[];
 }
 
-/** Bounds on one run. Reaching one ends the run, or cuts its output, and the outcome says so. */
+/** Limits of one run. A run that exceeds one is ended, or its output is cut, and its outcome says so. */
 export interface RunLimits {
-  /** Wall clock from the start of the code to its end, in milliseconds. */
+  /** Duration of the run in milliseconds, without the time in which a person is asked something. */
   timeoutMs: number;
-  /** Memory of the whole guest, in MiB. */
+  /** Memory of the guest, in MiB. */
   memoryMb: number;
-  /** Output kept, in bytes of UTF-8. What comes beyond is counted and dropped. */
+  /** Output that is kept, in bytes of UTF-8. Output beyond it is counted and dropped. */
   outputBytes: number;
   /** Tool calls in total. */
   calls: number;
-  /** Tool calls under way at once; more wait in the guest. */
+  /** Concurrent tool calls. Further calls wait in the guest. */
   callsInFlight: number;
-  /** One message over the bridge (arguments, a result, the value), in bytes. */
+  /** Size of the arguments of a call, of its result, and of the run's value, in bytes each. */
   payloadBytes: number;
-  /** What the guest may write to its workspace in one run, in MiB. */
+  /** Data that the guest may write to its workspace, in MiB. */
   writeMb: number;
 }
 
+/** A folder or file of the host that the guest can access. */
 export interface Mount {
   /** Absolute path on the host. */
   hostPath: string;
@@ -40,97 +47,110 @@ export interface Mount {
   readOnly: boolean;
 }
 
-/** `none`, or the hosts the guest may reach: `["api.example.com", "10.1.2.3:8080"]`. `all` has to be said. */
+/** The hosts that the guest may connect to: none, all, or an allowlist such as `["api.example.com", "10.1.2.3:8080"]`. */
 export type NetworkPolicy = "none" | "all" | { hosts: readonly string[] };
 
-/** One workspace and one policy: what every run of a sandbox shares. */
+/** The settings of a sandbox: the workspace and the policy that all of its runs share. */
 export interface SandboxSpec {
-  /** Absolute path on the host of what the guest sees as `/workspace`, read-write. */
+  /** Absolute path on the host of the folder that is `/workspace` in the guest, readable and writable. */
   workspaceDir: string;
+  /** Further folders and files. */
   mounts?: readonly Mount[] | undefined;
-  /** Absolute guest paths of files in mounts that the guest must neither read nor import. */
+  /** Absolute guest paths of files in mounts that the guest can neither read nor import. */
   hidden?: readonly string[] | undefined;
   /**
-   * Tools behind the invoker that no file stands for: code imports them all the same, from
-   * `./servers/<server>/index.ts`. By server, the names of its tools, which are valid identifiers.
+   * Names of tools on the host that have no file, by server. Code imports them like others, from
+   * `./servers/<server>/index.ts`. The names are valid identifiers.
    */
   hostTools?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** @defaultValue `none` */
   network?: NetworkPolicy | undefined;
+  /** @defaultValue {@link DEFAULT_RUN_LIMITS} */
   limits?: Partial<RunLimits> | undefined;
-  /** Refuse to start below this level. */
+  /** The weakest isolation level to accept. Where the host offers less, the sandbox is not created. */
   minIsolation?: IsolationLevel | undefined;
+  /** The session of runs that name none. Absent: such a run shares its guest with no other. */
+  defaultSession?: string | undefined;
 }
 
+/** A piece of what a run printed. */
 export interface OutputChunk {
   stream: "stdout" | "stderr";
   text: string;
 }
 
+/** Code to run, and how. */
 export interface RunRequest {
-  /** TypeScript. Ends in `export default`, or returns at the top level, what the run resolves to. */
+  /** TypeScript. The value of the run is what it exports as default or returns at the top level. */
   code: string;
-  /** Where calls to host tools go. Absent: there are none, and each such call fails in the guest. */
+  /** Carries out calls of tools on the host. Without one, every such call fails in the guest. */
   invoker?: ToolInvoker | undefined;
-  /** Overrides the sandbox's own limits for this run. */
+  /** Limits for this run, in place of the sandbox's own. */
   limits?: Partial<RunLimits> | undefined;
   /**
    * Whose run this is. Runs of one session may share a guest, one after another, where the sandbox is set to; runs of
-   * two sessions never do. Absent: the run has a guest to itself. Runs that wait take turns by it.
+   * two sessions never do. Default: the sandbox's `defaultSession`; without one, the run has a guest to itself. Waiting
+   * runs take turns by session.
    */
   session?: string | undefined;
+  /** Receives output as it is printed. */
   onOutput?: ((chunk: OutputChunk) => void) | undefined;
+  /** Receives the record of each tool call when the call ends. */
   onToolCall?: ((record: ToolCallRecord) => void) | undefined;
+  /** Ends the run, whose outcome is then `killed` with the reason `aborted`. */
   signal?: AbortSignal | undefined;
 }
 
-/** An error inside the guest, with places in the user's own code. */
+/** An error in the guest. Its places refer to the code as given. */
 export interface GuestError {
-  /** `SyntaxError`, `TypeError`, or whatever the code threw. */
+  /** The name of the error: `SyntaxError`, `TypeError`, or that of whatever the code threw. */
   name: string;
   message: string;
-  /** 1-based line and column in the code as given. Absent when the error arose elsewhere. */
+  /** The line in the code, from 1. Absent when the error arose elsewhere. */
   line?: number | undefined;
+  /** The column in the line, from 1. */
   column?: number | undefined;
-  /** The user's frames only, one per line. */
+  /** The stack frames that lie in the code, one per line. */
   stack?: string | undefined;
 }
 
-/** What every outcome tells. */
+/** What is reported of every run, however it ended. */
 export interface RunReport {
-  /** stdout and stderr in order, cut at the limit. */
+  /** stdout and stderr in the order of printing, cut at the limit. */
   output: string;
-  /** Bytes of output that were dropped. */
+  /** Bytes of output beyond the limit, which were dropped. */
   outputDroppedBytes: number;
   toolCalls: ToolCallRecord[];
-  /** JSON text of tool results, in characters, that stayed in the guest: what a direct caller would have read. */
+  /** A sample of each tool result. A caller of the tools would have read them in full. */
   toolResults: ToolResultSample[];
   isolation: Isolation;
-  /** From the run's start to its outcome, in milliseconds. */
+  /** Duration of the run, in milliseconds. */
   durationMs: number;
 }
 
-/** Enough of a tool's result to count its tokens. */
+/** A part of a tool's result from which its tokens can be estimated. */
 export interface ToolResultSample {
-  /** The whole length of the result as JSON, in characters. */
+  /** Length of the whole result as JSON, in characters. */
   characters: number;
-  /** Its beginning. */
+  /** The beginning of the result as JSON. */
   sample: string;
 }
 
-/** How a run ended. */
+/** The outcome of a run. */
 export type RunOutcome = RunReport &
   (
     | { status: "completed"; value: JsonValue | undefined }
-    /** `syntax`: nothing ran. `exception`: the code threw, or its value can't be JSON. */
+    /** `syntax`: the code was not run. `exception`: the code threw, or its value can't be represented as JSON. */
     | { status: "failed"; kind: "syntax" | "exception"; error: GuestError }
     | { status: "timed-out"; limitMs: number }
     | { status: "out-of-memory"; limitMb: number }
-    /** Ended from outside or by a limit that can't be cut. */
+    /** The run was ended from outside, or by a limit other than time and memory. */
     | { status: "killed"; reason: KillReason; message: string }
-    /** Never started: the policy can't be held here. */
-    | { status: "refused"; code: string; message: string }
+    /** The run was not started, because its policy can't be enforced here. */
+    | { status: "refused"; code: ErrorCode; message: string }
   );
 
+/** Why a run was ended. */
 export type KillReason =
   | "aborted"
   | "output-flood"
@@ -141,52 +161,66 @@ export type KillReason =
   | "crashed"
   | "disposed";
 
-/** A place where code runs. Runs don't see each other except through the workspace. */
+/** Runs untrusted code. Runs share nothing but the workspace. */
 export interface Sandbox {
   readonly isolation: Isolation;
-  /** Runs code to its outcome. Rejects only on misuse; a run that fails is an outcome. */
+  /**
+   * Runs code.
+   *
+   * @returns the outcome, also of a run that fails.
+   * @throws CemError on misuse only: `SANDBOX_DISPOSED`, `LIMIT_INVALID`.
+   */
   run(request: RunRequest): Promise<RunOutcome>;
-  /** Ends every run and standby guest, and resolves when none is left. */
+  /** Ends all runs and guests, and resolves once they are gone. Safe to call twice. */
   dispose(): Promise<void>;
-  /** Absent: it keeps no count. */
+  /** The number of guests now and so far. Absent when the sandbox does not count. */
   stats?(): SandboxStats;
 }
 
-/** How many guests a sandbox has, and what became of those it had. */
+/**
+ * Counts of a sandbox's guests. A guest is a process or a virtual machine in which code runs. `running` to `taken` say
+ * how many there are now, the others how many there have been.
+ */
 export interface SandboxStats {
   /** Runs that have a guest. */
   running: number;
-  /** Runs that wait for one. */
+  /** Runs that wait for a guest. */
   queued: number;
-  /** Guests that wait, booted or booting. */
+  /** Guests of the pool that are ready or starting and have had no run. */
   standby: number;
-  /** Guests kept for the session that they had their last run of. */
+  /** Idle guests that are kept for another run of their session. */
   kept: number;
-  /** Guests that were taken and still live. */
+  /** Guests that a run has or had and that are still alive. */
   taken: number;
+  /** Guests started. */
   started: number;
-  /** Takes that found a guest waiting. */
+  /** Runs that got a standby guest. */
   hits: number;
-  /** Takes that got a guest of the same session. */
+  /** Runs that got a kept guest of their session. */
   reused: number;
-  /** Takes that had to start one. */
+  /** Runs for which a guest had to be started. */
   misses: number;
-  /** Guests that ended while they waited, failed to start, or answered wrong or late. */
+  /** Guests that failed to start, or ended or stopped answering while idle. */
   lost: number;
-  /** Guests thrown away after a run, for what it left or because they had enough of them. */
+  /** Guests ended after a run that left something behind, or because they had reached their maximum of runs. */
   discarded: number;
 }
 
+/** Whether a provider can create sandboxes on this host. */
 export type SandboxProbe =
   | { available: true; isolation: Isolation; version: string; notes: readonly string[] }
   | { available: false; reason: string; hint: string };
 
-/** Makes sandboxes of one kind. */
+/** Creates sandboxes of one kind. */
 export interface SandboxProvider {
   readonly specificationVersion: "v1";
   readonly name: string;
-  /** Tries what isolation this host really gives. Remembered within the process. */
+  /** Tests which isolation this host really offers. The answer is cached in the process. */
   probe(options?: { signal?: AbortSignal | undefined }): Promise<SandboxProbe>;
-  /** @throws CemError `SANDBOX_UNAVAILABLE` or `ISOLATION_TOO_WEAK`. */
+  /**
+   * Creates a sandbox.
+   *
+   * @throws CemError `SANDBOX_UNAVAILABLE`, `ISOLATION_TOO_WEAK` or `SANDBOX_SPEC_INVALID`.
+   */
   create(spec: SandboxSpec, options?: { signal?: AbortSignal | undefined }): Promise<Sandbox>;
 }

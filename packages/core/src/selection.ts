@@ -1,36 +1,43 @@
 import type { ToolDefinition } from "./tools.ts";
 
+/** A tool with its rank for a task or a query. */
 export interface RankedTool {
   tool: ToolDefinition;
-  /** 0 to 1, comparable within one answer only. */
+  /** From 0 to 1. Comparable within one answer only. */
   score: number;
-  /** Why it was chosen, in a few words for people: `matches "weather", "san francisco"`. */
+  /** Why the tool ranks here, for people: `matches "weather", "san francisco"`. */
   reason: string;
 }
 
+/** A task or a query, and the tools to choose from. */
 export interface SelectRequest {
   task: string;
   tools: readonly ToolDefinition[];
-  /** The most tools to return. */
+  /**
+   * The maximum number of tools to return.
+   *
+   * @defaultValue the selector's own
+   */
   limit?: number | undefined;
   signal?: AbortSignal | undefined;
-  /** Hears from `search` what `select` says in its `notes`. */
+  /** Receives from `search` what `select` returns as `notes`. */
   onNote?: ((note: string) => void) | undefined;
 }
 
+/** The tools that a selector chose. */
 export interface Selection {
-  /** What the task needs, best first. Empty: no tool fits. */
+  /** The tools that the task needs, best first. Empty when no tool fits. */
   selected: RankedTool[];
-  /** The best of those left out, for "did you mean". */
+  /** The best of the other tools, for suggestions. */
   nearest: RankedTool[];
-  /** How it was chosen, for people: `by words only: no embedding model is set`. */
+  /** How the tools were chosen, for people: `by words only: no embedding model is set`. */
   notes?: string[] | undefined;
 }
 
-/** Picks the few tools a task needs. */
+/** Picks the few tools that a task needs. */
 export interface ToolSelector {
   readonly specificationVersion: "v1";
   select(request: SelectRequest): Promise<Selection>;
-  /** Ranks all tools for a query, without a threshold, best first. */
+  /** Ranks all tools for a query, best first, without a threshold. */
   search(request: SelectRequest): Promise<RankedTool[]>;
 }

@@ -1,71 +1,78 @@
 import type { ErrorInfo } from "./errors.ts";
 import type { JsonSchema } from "./json.ts";
 
-/** Hints about what a tool does, in MCP's terms. Absent means unknown, not harmless. */
+/** Hints about a tool's behaviour, as MCP defines them. An absent hint means unknown, not harmless. */
 export interface ToolAnnotations {
   title?: string | undefined;
+  /** The tool changes nothing. */
   readOnlyHint?: boolean | undefined;
+  /** The tool may delete or overwrite. */
   destructiveHint?: boolean | undefined;
+  /** Repeating a call has no further effect. */
   idempotentHint?: boolean | undefined;
+  /** The tool reaches systems outside its server. */
   openWorldHint?: boolean | undefined;
 }
 
 /**
- * Where a tool's code runs: `local` and `skill` inside the guest, from a file; `host` behind the bridge.
- * Code that uses a tool can't tell the difference.
+ * Where a tool's code runs. `local` and `skill`: in the sandbox, from a file. `host`: on the host, reached through a
+ * {@link ToolInvoker}. Code calls each of them the same way.
  */
 export type ToolKind = "local" | "skill" | "host";
 
-/** Something in a tool's definition that seems meant as an order to a model. A reason to look, not a proof. */
+/** Text in a tool's definition that looks like an instruction to a model. A reason to look at it, not a proof. */
 export interface ToolFlag {
-  /** Stable, kebab-case: `hidden-text`. */
+  /** A stable name in kebab-case: `hidden-text`. */
   rule: string;
-  /** Where in the definition: `description`, `inputSchema.properties.note.description`. */
+  /** Path within the definition: `description`, `inputSchema.properties.note.description`. */
   place: string;
-  /** The text in question, with characters that can't be seen written as `<U+200B>`. Untrusted. */
+  /** The text, with invisible characters written as `<U+200B>`. Untrusted. */
   excerpt: string;
 }
 
-/** One tool as everybody after discovery sees it. */
+/** One tool of a catalog. */
 export interface ToolDefinition {
-  /** The folder under `servers/`, or the skill's folder name. */
+  /** The folder under `servers/`, or the folder of a skill. */
   server: string;
-  /** The exported function's name: a valid identifier. */
+  /** The name of the exported function: a valid identifier. */
   name: string;
-  /** The name its server calls it by, where that is not `name`. */
+  /** The name that the tool's server uses. Absent when it is `name`. */
   originalName?: string | undefined;
   kind: ToolKind;
-  /** What it does, as written by its author. Untrusted text: data, never instructions. May be empty. */
+  /** The author's description. May be empty. Untrusted: data, never instructions. */
   description: string;
   inputSchema: JsonSchema;
-  /** Schema of what it resolves to. Absent when unknown. */
+  /** The schema of the result. Absent when unknown. */
   outputSchema?: JsonSchema | undefined;
   annotations?: ToolAnnotations | undefined;
-  /** `object`: one object with the schema's properties. `positional`: the properties in order, one argument each. */
+  /** How arguments are passed. `object`: as one object. `positional`: one by one, in the order of the properties. */
   callStyle: "object" | "positional";
-  /** The call as TypeScript, in one line: `add(input: { a: number; b: number }): Promise<number>`. */
+  /** The function's type in one line of TypeScript: `add(input: { a: number; b: number }): Promise<number>`. */
   signature: string;
-  /** What guest code imports it from: `./servers/calculator/index.ts`, `./skills/double_number/index.ts`. */
+  /** The module that code imports the tool from: `./servers/calculator/index.ts`. */
   module: string;
-  /** Why a person should look at its definition before a model does. The description begins with a mark then. */
+  /** Suspicious texts in the definition. When there are any, `description` begins with a warning. */
   flags?: readonly ToolFlag[] | undefined;
   /**
-   * Why the tool can't be called now: its server is down, say (`SERVER_DOWN`), or its definition changed and is not
-   * accepted yet (`TOOL_CHANGED`). Absent: it can be called.
+   * Why the tool can't be called now, for instance because its server is down (`SERVER_DOWN`) or its definition has
+   * changed and is not accepted yet (`TOOL_CHANGED`). Absent when it can be called.
    */
   unavailable?: ErrorInfo | undefined;
-  /** The file it was read from, on the host. Absent for tools that have none. */
+  /** Path on the host of the file that defines the tool, if there is one. */
   file?: string | undefined;
 }
 
-/** A file that should have been a tool and is not usable. The other tools are unaffected. */
+/** A file that should define a tool and can't be used. Other tools are not affected. */
 export interface ToolProblem {
   server: string;
+  /** Path of the file on the host. */
   file: string;
+  /** The line in the file, from 1. */
   line?: number | undefined;
   message: string;
 }
 
+/** A group of tools: an MCP server, a folder of tool files, or a skill. */
 export interface ToolServer {
   name: string;
   description: string;
@@ -73,21 +80,22 @@ export interface ToolServer {
   tools: ToolDefinition[];
 }
 
+/** The content of a catalog at one time. */
 export interface CatalogSnapshot {
   servers: ToolServer[];
   problems: ToolProblem[];
-  /** Changes when any definition does. */
+  /** Changes whenever a definition does. */
   version: string;
 }
 
-/** Every tool there is. */
+/** Lists the tools that code may use. */
 export interface ToolCatalog {
   readonly specificationVersion: "v1";
-  /** Reads what is there now; a file changed since the last call is seen. */
+  /** Lists what is there now, including changes since the last call. */
   list(options?: { signal?: AbortSignal | undefined }): Promise<CatalogSnapshot>;
 }
 
-/** `server.name`, the way people and logs name a tool. */
+/** The name of a tool for people and logs: `server.name`. */
 export function toolId(tool: { server: string; name: string }): string {
   return `${tool.server}.${tool.name}`;
 }

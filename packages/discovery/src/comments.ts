@@ -8,18 +8,19 @@ interface PlacedComment {
   text: string;
 }
 
-/** Finds the comment that belongs to a place in a file. */
+/** Finds the comments of a parsed file. */
 export interface Comments {
-  /** The comment right before a node, or behind it on the same line. */
+  /** The doc comment right before a node, or the line comment after it on the same line. */
   of(node: Node): DocComment;
-  /** The first comment of the file, where it is about the file and not about its first statement. */
+  /** The comment at the top of the file, unless it documents the first statement. */
   ofFile(): DocComment;
 }
 
-/** Words that begin a comment meant for a tool or a lawyer. */
+/** Beginnings of comments that are linter directives or licenses. */
 const DIRECTIVE =
   /^[\s*]*(?:@ts-|eslint|oxlint|prettier|biome|tslint|deno-|istanbul|c8 |v8 |copyright|@license|spdx|\(c\)|#)/i;
 
+/** Indexes the comments of a file by their position. */
 export function indexComments(code: string, file: File): Comments {
   const comments: PlacedComment[] = (file.comments ?? []).map((comment) => ({
     start: comment.start ?? 0,
@@ -73,13 +74,13 @@ export function indexComments(code: string, file: File): Comments {
   };
 }
 
-/** Statements whose comment is their own. */
+/** Whether a comment before a statement documents that statement. */
 function isDocumented(statement: Node): boolean {
   if (statement.type === "ImportDeclaration" || statement.type === "ExportAllDeclaration") return false;
   return statement.type !== "ExportNamedDeclaration" || Boolean(statement.declaration);
 }
 
-/** Line comments on lines that follow one another are one comment. */
+/** Joins line comments on consecutive lines into one text. */
 function joinLines(code: string, comments: readonly PlacedComment[]): string {
   const lines: string[] = [];
   let end = comments[0]?.start ?? 0;
@@ -96,13 +97,13 @@ function joinLines(code: string, comments: readonly PlacedComment[]): string {
   return lines.join("\n");
 }
 
-/** Index of the last comment that ends at or before a place; -1 for none. */
-function lastBefore(comments: readonly PlacedComment[], place: number): number {
+/** Index of the last comment that ends at or before an offset; -1 for none. */
+function lastBefore(comments: readonly PlacedComment[], offset: number): number {
   let low = 0;
   let high = comments.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((comments[middle]?.end ?? 0) <= place) low = middle + 1;
+    if ((comments[middle]?.end ?? 0) <= offset) low = middle + 1;
     else high = middle;
   }
   return low - 1;

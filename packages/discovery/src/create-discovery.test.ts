@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { CatalogSnapshot } from "@cem/core";
 import { createDiscovery } from "./create-discovery.ts";
 import { discover, makeTree, writeTree } from "./tool-tree.test-helper.ts";
@@ -131,6 +131,22 @@ describe("createDiscovery", () => {
       expect(namesOf(await discovery.list())).toEqual(["./servers/a/x.ts#x"]);
     });
 
+    it("reads files again that changed after it was aborted half-way", async () => {
+      const root = makeTree({ "servers/a/x.ts": tool("x"), "servers/b/y.ts": tool("y") });
+      const abort = new AbortController();
+      const discovery = createDiscovery({
+        serversDir: path.join(root, "servers"),
+        parallel: false,
+        async readListed(folder) {
+          if (folder.endsWith("b")) abort.abort(new Error("enough"));
+          return undefined;
+        },
+      });
+      await expect(discovery.list({ signal: abort.signal })).rejects.toThrow("enough");
+      writeTree(root, { "servers/a/x.ts": tool("x", "number") });
+      expect((await discovery.list()).servers[0]?.tools[0]?.outputSchema).toEqual({ type: "number" });
+    });
+
     it("keeps names apart that objects have anyway", async () => {
       const names = ["constructor", "toString", "then", "hasOwnProperty"];
       const found = await discover(
@@ -216,6 +232,20 @@ describe("createDiscovery", () => {
       expect(found.problems).toMatchObject([
         { line: 2, message: 'index.ts exports "b", which a.ts does not have.' },
       ]);
+    });
+
+    it("reports a broken file that the index imports once, by itself", async () => {
+      const found = await discover(
+        makeTree({ "servers/s/index.ts": 'export { bad } from "./bad.ts";', "servers/s/bad.ts": "(" }),
+      );
+      expect(found.problems.map(({ file }) => path.basename(file))).toEqual(["bad.ts"]);
+    });
+
+    it("leaves files beside the folders, and vendored folders, alone", async () => {
+      const found = await discover(
+        makeTree({ "servers/notes.ts": "(", "servers/vendor/a.ts": "(", "servers/_old/a.ts": "(" }),
+      );
+      expect(found).toMatchObject({ servers: [], problems: [] });
     });
 
     it("falls back to single files when the index is not valid", async () => {
@@ -364,11 +394,25 @@ describe("createDiscovery", () => {
       expect(fresh.servers[0]?.tools[0]?.outputSchema?.properties).toHaveProperty(["__proto__"]);
     });
 
+    it("leaves the file alone when nothing changed, and replaces it when a file is gone", async () => {
+      const { root, list, cacheFile } = cached(files);
+      await list();
+      const { ino } = statSync(cacheFile);
+      await list();
+      expect(statSync(cacheFile).ino).toBe(ino);
+      rmSync(path.join(root, "skills/k"), { recursive: true });
+      await list();
+      expect(statSync(cacheFile).ino).not.toBe(ino);
+      expect(readFileSync(cacheFile, "utf8")).not.toContain("A skill.");
+    });
+
     it("takes what is in the cache for files that did not change", async () => {
       const { root, list, cacheFile } = cached(files);
       const old = new Date(Date.now() - 60_000);
       await list();
-      await new Promise((resolve) => setTimeout(resolve, 150));
+      // The timestamps of a file that has just changed are not relied on.
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 1_000 });
+      onTestFinished(() => void vi.useRealTimers());
       await list();
       writeFileSync(cacheFile, readFileSync(cacheFile, "utf8").replaceAll("A skill.", "From the cache."));
       expect((await list()).servers.at(-1)?.description).toBe("From the cache.");
@@ -399,13 +443,13 @@ describe("createDiscovery", () => {
       const { root, list } = cached(files);
       const fresh = await list();
       const moved = `${root}-moved`;
+      onTestFinished(() => rmSync(moved, { recursive: true, force: true }));
       renameSync(root, moved);
       const again = await createDiscovery({
         serversDir: path.join(moved, "servers"),
         skillsDir: path.join(moved, "skills"),
         cacheFile: path.join(moved, "cache/tools.json"),
       }).list();
-      rmSync(moved, { recursive: true });
       expect(again.version).toBe(fresh.version);
       expect(again.servers[0]?.tools[0]?.file).toBe(path.join(moved, "servers/s/a.ts"));
     });
@@ -414,8 +458,9 @@ describe("createDiscovery", () => {
       const { root, list } = cached(files);
       mkdirSync(path.join(root, "cache/tools.json"), { recursive: true });
       chmodSync(path.join(root, "cache"), 0o500);
+      onTestFinished(() => chmodSync(path.join(root, "cache"), 0o700));
       expect(namesOf(await list())).toHaveLength(2);
-      chmodSync(path.join(root, "cache"), 0o700);
+      expect(readdirSync(path.join(root, "cache"))).toEqual(["tools.json"]);
     });
   });
 });

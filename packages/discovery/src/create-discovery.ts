@@ -2,36 +2,57 @@ import { hash } from "node:crypto";
 import path from "node:path";
 import type { CatalogSnapshot, ToolCatalog, ToolKind, ToolProblem, ToolServer } from "@cem/core";
 import { toErrorInfo } from "@cem/core";
+import pMap from "p-map";
 import { loadCache, saveCache } from "./disk-cache.ts";
 import { createFactsStore } from "./facts-store.ts";
-import { mapInParallel } from "./map-in-parallel.ts";
 import { createModuleGraph } from "./module-graph.ts";
 import { readServer, type ReadServer } from "./read-server.ts";
 import { scanFolders, type ToolFolder } from "./scan-folders.ts";
-import { createServerMemory } from "./server-memory.ts";
+import { createServerCache } from "./server-cache.ts";
 import { createSourceFiles } from "./source-files.ts";
 
+/** Where {@link createDiscovery} reads tools, and how. */
 export interface DiscoverySettings {
-  /** Folder of the tools: `servers/<server>/<tool>.ts`. One that does not exist has no tools. */
+  /** Folder of the tools: `servers/<server>/<tool>.ts`. A folder that does not exist has no tools. */
   serversDir: string;
-  /** Folder of the skills: `skills/<skill>/index.ts`, with a SKILL.md. Default: none. */
+  /**
+   * Folder of the skills: `skills/<skill>/index.ts`, with a SKILL.md.
+   *
+   * @defaultValue none
+   */
   skillsDir?: string | undefined;
-  /** Where to keep what was read, for the next process. Must not be writable for code in the sandbox. Default: nowhere. */
+  /**
+   * Cache file for the next process. Code in the sandbox must not be able to write it.
+   *
+   * @defaultValue none
+   */
   cacheFile?: string | undefined;
-  /** Read many files at once. Default: true. */
+  /**
+   * Reads several folders at the same time.
+   *
+   * @defaultValue `true`
+   */
   parallel?: boolean | undefined;
   /**
-   * Reads a server's folder that lists its tools in a file of its own, so that nothing in it is parsed. `undefined`: it
-   * does not. Give the same object for as long as nothing changes. What it throws is reported as the folder's problem.
+   * Reads a server's folder that declares its tools in a manifest of its own, so that its source is not parsed.
+   *
+   * @param folder - Absolute path of the folder.
+   * @returns The server; `undefined` where the folder has no manifest. Must return the same object as long as nothing
+   * changes. An exception becomes a problem of the folder.
    */
   readListed?: ((folder: string) => Promise<ToolServer | undefined>) | undefined;
 }
 
-const PARALLEL_FOLDERS = 32;
+/** The most folders that are read at the same time. */
+const MAX_CONCURRENCY = 32;
 
 /**
- * A catalog of the tools and skills in a folder, read from their source without running it. Each `list()` looks at every
- * file again and reads those that changed. What it returns must not be changed by the caller.
+ * Creates a catalog of the tools and skills in a folder, read from their source without running it.
+ *
+ * Each `list()` checks every file and parses those that changed since the last one. A file that can't be used is an
+ * entry in `problems`; the rest stays usable.
+ *
+ * @returns The catalog. What `list()` returns must not be modified.
  */
 export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
   const roots: { kind: ToolKind; dir: string }[] = [
@@ -39,26 +60,27 @@ export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
   ];
   if (settings.skillsDir !== undefined) roots.push({ kind: "skill", dir: path.resolve(settings.skillsDir) });
   const cacheFile = settings.cacheFile === undefined ? undefined : path.resolve(settings.cacheFile);
-  const concurrency = settings.parallel === false ? 1 : PARALLEL_FOLDERS;
+  const concurrency = settings.parallel === false ? 1 : MAX_CONCURRENCY;
   const sources = createSourceFiles(roots.map(({ dir }) => dir));
   const store = createFactsStore(sources);
-  const memory = createServerMemory(store);
+  const servers = createServerCache(store);
   const cacheRoot = roots[0]?.dir ?? "";
   const loaded =
     cacheFile === undefined ? Promise.resolve() : loadCache(cacheFile, cacheRoot, sources, store);
   let last: Promise<unknown> = loaded;
 
   async function read(signal?: AbortSignal): Promise<CatalogSnapshot> {
-    sources.begin();
+    sources.beginPass();
     const readsBefore = store.reads;
     const visited = new Set<string>();
     const found: { server?: ToolServer | undefined; problems: ToolProblem[] }[] = [];
     for (const { kind, dir } of roots) {
       const { folders, problems } = await scanFolders(dir, concurrency, signal);
       const read = async (folder: ToolFolder): Promise<ReadServer> => {
+        signal?.throwIfAborted();
         const listed = kind === "local" ? await readListed(folder, settings.readListed) : undefined;
         if (listed !== undefined) return listed;
-        const known = memory.recall(folder);
+        const known = servers.get(folder);
         for (const file of known?.files ?? []) visited.add(file);
         if (known) return known.result;
         const files = new Set<string>();
@@ -73,19 +95,18 @@ export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
           kind,
           createModuleGraph(factsOf, (file) => sources.isInside(file)),
         );
-        memory.remember(folder, result, files);
+        servers.set(folder, result, files);
         return result;
       };
-      found.push({ problems }, ...(await mapInParallel(folders, concurrency, read, signal)));
+      found.push({ problems }, ...(await pMap(folders, read, { concurrency })));
     }
-    store.end();
     const isPruned = prune(visited);
     if (cacheFile !== undefined && (isPruned || store.reads !== readsBefore))
       await saveCache(cacheFile, cacheRoot, sources, store);
     return toSnapshot(found);
   }
 
-  /** Forgets files that are gone or no longer of interest. */
+  /** Forgets files that no tool depends on any more. */
   function prune(visited: ReadonlySet<string>): boolean {
     const kept = new Set(visited);
     for (const [file, { dependencies }] of store.entries) {
@@ -100,8 +121,8 @@ export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
   return {
     specificationVersion: "v1",
     list(options = {}) {
-      // One look at a time: each must see what is on disk when its turn comes.
-      const next = last.then(() => read(options.signal));
+      // One pass at a time: each sees what is on disk when it begins.
+      const next = last.then(() => read(options.signal)).finally(() => store.endPass());
       last = next.catch(() => undefined);
       return next;
     },
@@ -120,7 +141,7 @@ async function readListed(
   }
 }
 
-/** One name, one server: a skill that is called like a server would be taken for it. */
+/** Puts servers and skills together. A skill with the name of a server is left out, since names identify servers. */
 function toSnapshot(
   found: readonly { server?: ToolServer | undefined; problems: ToolProblem[] }[],
 ): CatalogSnapshot {
@@ -141,7 +162,7 @@ function toSnapshot(
   return { servers: all, problems, version: versionOf(all) };
 }
 
-/** Definitions by their hash: they stay the same object for as long as nothing changes. */
+/** Hashes of definitions, which stay the same object as long as nothing changes. */
 const hashes = new WeakMap<ToolServer, string>();
 
 function versionOf(servers: readonly ToolServer[]): string {

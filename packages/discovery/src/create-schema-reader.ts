@@ -9,16 +9,21 @@ import { literalValue } from "./literal-value.ts";
 import type { ModuleLoader, SchemaReader, Scope } from "./schema-reader.ts";
 import { withTypeText } from "./type-text.ts";
 
-/** Types deeper or larger than this are cut to "anything": a catalog is read by people and models. */
+/** Types nested deeper, or with more parts, than this are read as `{}`. */
 const MAX_DEPTH = 32;
 const MAX_TYPES = 3_000;
 
-/** A reader for one schema: the definitions it collects belong to that schema. */
+/** A reader for one schema, which collects the definitions of that schema. */
 export interface RootSchemaReader extends SchemaReader {
-  /** Adds the definitions that a schema refers to. */
+  /** Adds the collected definitions to the root schema as `$defs`. */
   finish(schema: JsonSchema): JsonSchema;
 }
 
+/**
+ * Creates a reader that turns the types of one function's parameters or result into a JSON Schema.
+ *
+ * @param load - Loads the modules that types are imported from.
+ */
 export function createSchemaReader(load: ModuleLoader): RootSchemaReader {
   const open = new Map<string, { name: string; isRecursive: boolean }>();
   const definitions = new Map<string, JsonSchema>();

@@ -1,11 +1,11 @@
-import { randomUUID } from "node:crypto";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import path from "node:path";
+import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
 import type { FactsStore } from "./facts-store.ts";
 import type { SourceFiles } from "./source-files.ts";
 
-/** Raised whenever what is read from a file, or how it is written down, changes. */
+/** Changes whenever what is read from a file, or how it is stored, changes. */
 const FORMAT = "cem-discovery-1";
 
 const functionSchema = z.looseObject({
@@ -44,7 +44,7 @@ const cacheSchema = z.strictObject({
   ),
 });
 
-/** Loads what an earlier process found out. A cache that is missing, broken or of another format is no cache. */
+/** Loads the cache of an earlier process. A file that is missing, broken or of another format is ignored. */
 export async function loadCache(
   file: string,
   root: string,
@@ -61,11 +61,11 @@ export async function loadCache(
       store.entries.set(absolute(name), { ...entry, dependencies });
     }
   } catch {
-    // Without a cache, everything is read again.
+    // The cache only saves time.
   }
 }
 
-/** Writes a cache that replaces the old one at once or not at all. A cache that can't be written is no failure. */
+/** Replaces the cache file atomically. A file that can't be written is ignored: the next process reads everything. */
 export async function saveCache(
   file: string,
   root: string,
@@ -81,12 +81,10 @@ export async function saveCache(
       { ...entry, dependencies: entry.dependencies.map(([name, hash]) => [relative(name), hash]) },
     ]),
   };
-  const temporary = `${file}.${randomUUID()}.tmp`;
   try {
     await mkdir(path.dirname(file), { recursive: true });
-    await writeFile(temporary, JSON.stringify(content), { mode: 0o600 });
-    await rename(temporary, file);
+    await writeFileAtomic(file, JSON.stringify(content), { mode: 0o600, fsync: false });
   } catch {
-    await rm(temporary, { force: true }).catch(() => undefined);
+    // The cache only saves time.
   }
 }

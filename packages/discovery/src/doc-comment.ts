@@ -4,14 +4,14 @@ export interface DocTag {
   text: string;
 }
 
-/** A documentation comment, taken apart. */
+/** A parsed documentation comment. */
 export interface DocComment {
-  /** All before the first tag: paragraphs parted by an empty line, each on one line. */
+  /** The text before the first tag: paragraphs separated by an empty line, each on one line. */
   summary: string;
   tags: readonly DocTag[];
 }
 
-/** A `@param` tag, taken apart. */
+/** A parsed `@param` tag. */
 export interface ParameterTag {
   /** `a`, or `input.a` for a property. */
   name: string;
@@ -25,7 +25,7 @@ export const NO_COMMENT: DocComment = { summary: "", tags: [] };
 
 const MAX_TEXT_CHARACTERS = 20_000;
 
-/** Reads the inside of a block comment. Tags inside of fenced code are left alone. */
+/** Parses the inside of a block comment. Tags in fenced code blocks are text. */
 export function parseDocComment(inside: string): DocComment {
   const lines = inside
     .slice(0, MAX_TEXT_CHARACTERS)
@@ -57,7 +57,7 @@ export function parameterTags(comment: DocComment): ParameterTag[] {
     .map(({ text }) => parseParameter(text));
 }
 
-/** Parts `{type} rest`, minding braces inside of the type. */
+/** Splits `{type} rest`; the type may contain braces. */
 export function splitType(text: string): { type?: string | undefined; rest: string } {
   if (!text.startsWith("{")) return { rest: text };
   let depth = 0;
@@ -75,7 +75,7 @@ function parseParameter(text: string): ParameterTag {
     /^(?:\[([^\]=]*)(?:=[^\]]*)?\]|(\S+))\s*([\s\S]*)$/.exec(rest) ?? [];
   return {
     name: (bracketed ?? plain ?? "").trim(),
-    ...(type === undefined ? {} : { type: type.replace(/=$/, "") }),
+    type: type?.replace(/=$/, ""),
     optional: bracketed !== undefined || type?.endsWith("=") === true,
     text: tail.replace(/^[-–:]\s*/, ""),
   };

@@ -4,45 +4,46 @@ import { readModule } from "./read-module.ts";
 import type { SourceFiles } from "./source-files.ts";
 import { parseSourceModule, type SourceModule, type SourceModuleResult } from "./source-module.ts";
 
-/** Facts about one file, and the contents they were read from. */
+/** The facts read from one file, with the hashes of the contents they depend on. */
 export interface FactsEntry {
   hash: string;
-  /** Other files whose types went in: path and content hash. */
+  /** Other files that types were taken from: path and content hash. */
   dependencies: [file: string, hash: string][];
   facts: ModuleFacts;
 }
 
-/** Facts about files, read again only when a file or one that its types come from changed. */
+/** Reads facts from files, and reads them again only when the file or one that its types come from changed. */
 export interface FactsStore {
   readonly entries: Map<string, FactsEntry>;
-  /** How many files were read again so far. */
+  /** How many files were read so far, cached ones not counted. */
   readonly reads: number;
   factsOf(file: string): Promise<ModuleFacts>;
-  /** Whether neither the file nor what its facts come from changed. */
+  /** Whether neither the file nor its dependencies changed. */
   isUnchanged(file: string): boolean;
-  /** Lets go of what is only needed while files are being read. */
-  end(): void;
+  /** Ends a pass: drops parsed files and makes `factsOf` check files again. */
+  endPass(): void;
 }
 
-/** Parsed files that others take types from; kept while a catalog is read. */
+/** The most parsed files kept during a pass for others that take types from them. */
 const MAX_PARSED_MODULES = 128;
 
 export function createFactsStore(sources: SourceFiles): FactsStore {
   const entries = new Map<string, FactsEntry>();
   const parsed = new Map<string, Promise<SourceModule | undefined>>();
-  const asked = new Map<string, Promise<ModuleFacts>>();
+  /** The facts of each file that was asked for in this pass. */
+  const current = new Map<string, Promise<ModuleFacts>>();
   let reads = 0;
 
   async function isCurrent(entry: FactsEntry, hash: string): Promise<boolean> {
     if (entry.hash !== hash) return false;
     for (const [file, known] of entry.dependencies) {
-      if ((await sources.look(file)).hash !== known) return false;
+      if ((await sources.check(file)).hash !== known) return false;
     }
     return true;
   }
 
   async function parse(file: string): Promise<SourceModuleResult | undefined> {
-    const { failure } = await sources.look(file);
+    const { failure } = await sources.check(file);
     const text = failure ? undefined : await sources.text(file);
     return text === undefined ? undefined : parseSourceModule(file, text);
   }
@@ -57,7 +58,7 @@ export function createFactsStore(sources: SourceFiles): FactsStore {
   }
 
   async function read(file: string): Promise<FactsEntry> {
-    const { hash, failure } = await sources.look(file);
+    const { hash, failure } = await sources.check(file);
     if (failure) return { hash, dependencies: [], facts: failedModule(failure) };
     if (file.endsWith(".md")) {
       return { hash, dependencies: [], facts: readMarkdown((await sources.text(file)) ?? "") };
@@ -65,28 +66,27 @@ export function createFactsStore(sources: SourceFiles): FactsStore {
     const result = await parse(file);
     if (!result?.ok) {
       const message = `is not valid TypeScript: ${result?.message ?? "it can't be read"}`;
-      const line = result?.line === undefined ? {} : { line: result.line };
-      return { hash, dependencies: [], facts: failedModule({ kind: "broken", message, ...line }) };
+      return { hash, dependencies: [], facts: failedModule({ kind: "broken", message, line: result?.line }) };
     }
-    const { facts, used } = await readWithNeighbours(result.module);
+    const { facts, used } = await readWithImports(result.module);
     const dependencies = await Promise.all(
-      used.map(async (each): Promise<[string, string]> => [each, (await sources.look(each)).hash]),
+      used.map(async (each): Promise<[string, string]> => [each, (await sources.check(each)).hash]),
     );
     return { hash, dependencies, facts };
   }
 
-  /** Reads once to see which other files are needed, fetches those, and reads again until none is missing. */
-  async function readWithNeighbours(module: SourceModule): Promise<{ facts: ModuleFacts; used: string[] }> {
-    const neighbours = new Map<string, SourceModule | undefined>([[module.file, module]]);
+  /** Reads a module, loads the files it turned out to need types from, and reads it again until none is missing. */
+  async function readWithImports(module: SourceModule): Promise<{ facts: ModuleFacts; used: string[] }> {
+    const modules = new Map<string, SourceModule | undefined>([[module.file, module]]);
     for (;;) {
       const missing = new Set<string>();
       const facts = readModule(module, (file) => {
-        if (!neighbours.has(file) && sources.isInside(file)) missing.add(file);
-        return neighbours.get(file);
+        if (!modules.has(file) && sources.isInside(file)) missing.add(file);
+        return modules.get(file);
       });
       if (missing.size === 0)
-        return { facts, used: [...neighbours.keys()].filter((file) => file !== module.file) };
-      await Promise.all([...missing].map(async (file) => neighbours.set(file, await parseShared(file))));
+        return { facts, used: [...modules.keys()].filter((file) => file !== module.file) };
+      await Promise.all([...missing].map(async (file) => modules.set(file, await parseShared(file))));
     }
   }
 
@@ -99,7 +99,7 @@ export function createFactsStore(sources: SourceFiles): FactsStore {
   async function currentFacts(file: string): Promise<ModuleFacts> {
     const present = entries.get(file);
     if (present && isUnchanged(file)) return present.facts;
-    const { hash } = await sources.look(file);
+    const { hash } = await sources.check(file);
     if (present && (await isCurrent(present, hash))) return present.facts;
     const entry = await read(file);
     reads += 1;
@@ -113,15 +113,15 @@ export function createFactsStore(sources: SourceFiles): FactsStore {
       return reads;
     },
     factsOf(file) {
-      const present = asked.get(file);
+      const present = current.get(file);
       if (present) return present;
       const facts = currentFacts(file);
-      asked.set(file, facts);
+      current.set(file, facts);
       return facts;
     },
     isUnchanged,
-    end() {
-      asked.clear();
+    endPass() {
+      current.clear();
       parsed.clear();
     },
   };

@@ -1,7 +1,7 @@
 import { resolveSpecifier, type Declaration, type SourceModule } from "./source-module.ts";
 import type { ModuleLoader } from "./schema-reader.ts";
 
-/** How many files a name is followed through. */
+/** The most files that a name is followed through. */
 const MAX_HOPS = 16;
 
 /** Finds what a name in a file refers to, following imports. */
@@ -17,7 +17,7 @@ export function findDeclaration(
   return origin && findExported(origin.specifier, origin.imported, module, load, hops);
 }
 
-/** Finds what another file exports by a name, following what that file passes on. */
+/** Finds what another file exports by a name, following its re-exports. */
 export function findExported(
   specifier: string,
   name: string,
@@ -26,10 +26,10 @@ export function findExported(
   hops = 0,
 ): Declaration | undefined {
   const file = resolveSpecifier(from.file, specifier);
-  const module = file === undefined || hops >= MAX_HOPS ? undefined : loadLike(file, load);
+  const module = file === undefined || hops >= MAX_HOPS ? undefined : loadResolved(file, load);
   if (!module) return undefined;
-  const passedOn = module.reexports.get(name);
-  if (passedOn) return findExported(passedOn.specifier, passedOn.imported, module, load, hops + 1);
+  const reexport = module.reexports.get(name);
+  if (reexport) return findExported(reexport.specifier, reexport.imported, module, load, hops + 1);
   const found = findDeclaration(module.exported.get(name) ?? name, module, load, hops + 1);
   if (found) return found;
   for (const star of module.stars) {
@@ -39,8 +39,8 @@ export function findExported(
   return undefined;
 }
 
-/** Types may be imported the ways TypeScript allows: `./types.js` or `./types` for types.ts. */
-function loadLike(file: string, load: ModuleLoader): SourceModule | undefined {
+/** Loads a module by any specifier that TypeScript accepts for it: `./types.js` or `./types` for types.ts. */
+function loadResolved(file: string, load: ModuleLoader): SourceModule | undefined {
   if (/\.m?ts$/.test(file)) return load(file);
   const stem = file.replace(/\.m?js$/, "");
   return load(`${stem}.ts`) ?? load(`${stem}.d.ts`) ?? (stem === file ? undefined : load(file));

@@ -7,7 +7,7 @@ import type {
   TSType,
 } from "@babel/types";
 
-/** The forms a tool's function may have. */
+/** A node that may be a tool's function. */
 export type FunctionNode =
   | ArrowFunctionExpression
   | FunctionDeclaration
@@ -23,7 +23,7 @@ export function isFunction(node: Node): node is FunctionNode {
   );
 }
 
-/** The function that an expression is, through `as`, `satisfies` and parentheses. */
+/** The function an expression evaluates to, through `as`, `satisfies` and parentheses. */
 export function exportedFunction(node: Node): FunctionNode | undefined {
   if (isFunction(node)) return node;
   if (

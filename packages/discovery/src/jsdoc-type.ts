@@ -3,7 +3,7 @@ import { parseProgram } from "@cem/program";
 
 const MAX_TYPE_CHARACTERS = 2_000;
 
-/** Parses a type as JSDoc writes it; undefined when it makes no sense. */
+/** Parses a JSDoc type, such as `?string` or `Array.<number>`; `undefined` when it is no valid type. */
 export function parseJsDocType(text: string): TSType | undefined {
   if (text.length > MAX_TYPE_CHARACTERS) return undefined;
   const parsed = parseProgram(`type T = ${toTypeScript(text)};`);

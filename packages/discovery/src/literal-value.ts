@@ -6,7 +6,11 @@ import { nameOf, type SourceModule } from "./source-module.ts";
 
 const MAX_DEPTH = 16;
 
-/** The value an expression has, where it is written out: literals, arrays and objects of them, names of such constants. */
+/**
+ * Evaluates an expression of literals, arrays and objects of them, and names of constants that hold such.
+ *
+ * @returns The value; `undefined` for any other expression.
+ */
 export function literalValue(
   node: Node,
   module: SourceModule,

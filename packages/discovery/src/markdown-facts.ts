@@ -7,7 +7,10 @@ const MAX_FRONT_MATTER_CHARACTERS = 64 * 1024;
 
 const frontMatterSchema = z.looseObject({ description: z.string().optional() });
 
-/** Reads the description of a server or skill from its README.md or SKILL.md: the front matter's, else the first words. */
+/**
+ * Reads the description of a server or skill from its README.md or SKILL.md: the front matter's `description`, else the
+ * first paragraph.
+ */
 export function readMarkdown(text: string): ModuleFacts {
   const match = FRONT_MATTER.exec(text);
   const facts = failedModule({ kind: "unread", message: "has front matter that is not valid YAML" });
@@ -16,7 +19,7 @@ export function readMarkdown(text: string): ModuleFacts {
   const { failure: _failure, ...empty } = facts;
   return {
     ...empty,
-    description: matter.description?.trim() ?? firstWords(text.slice(match?.[0].length ?? 0)),
+    description: matter.description?.trim() ?? firstParagraph(text.slice(match?.[0].length ?? 0)),
   };
 }
 
@@ -30,8 +33,8 @@ function readFrontMatter(text: string): { description?: string | undefined } | u
   }
 }
 
-/** The first paragraph, or the title where there is none. */
-function firstWords(text: string): string {
+/** The first paragraph; the title where there is none. */
+function firstParagraph(text: string): string {
   const blocks = text.split(/\r?\n\s*\r?\n/).flatMap((block) => block.split(/\n(?=#)|(?<=^#.*)\n/m));
   const lines = blocks
     .map((block) => block.trim().replaceAll(/\s*\n\s*/g, " "))

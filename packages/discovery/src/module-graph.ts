@@ -3,16 +3,16 @@ import type { FunctionFacts, ModuleFacts, ModuleFailure } from "./module-facts.t
 import { isSkipped, isSource } from "./scan-folders.ts";
 import { resolveSpecifier } from "./source-module.ts";
 
-/** What an exported name turns out to be. */
+/** What an exported name refers to. */
 export type Resolved =
   | { kind: "function"; file: string; facts: FunctionFacts }
   | { kind: "value" }
   | { kind: "missing"; file: string }
   | { kind: "failed"; file: string; facts: ModuleFacts };
 
-/** Why a file can't be imported. */
+/** An import that fails. */
 export interface BrokenLink {
-  /** The file to mend. */
+  /** The file that has to be changed. */
   file: string;
   /** The file that can't be imported. */
   target: string;
@@ -20,40 +20,47 @@ export interface BrokenLink {
   message: string;
 }
 
-/** A file on the way, and the import that led to it. */
+/** A file to visit, with the import that led to it. */
 interface Visit {
   file: string;
   from?: { file: string; line: number; specifier: string } | undefined;
 }
 
-/** How files of a server hang together when they run. */
+/** The files of a server and their imports at run time. */
 export interface ModuleGraph {
   factsOf(file: string): Promise<ModuleFacts>;
-  /** What a file exports by a name, wherever it comes from. */
+  /** Resolves an exported name through re-exports. */
   resolve(file: string, name: string): Promise<Resolved>;
-  /** All names that a file exports, with the line that does it. */
+  /** All names that a file exports, with their lines. */
   exportsOf(file: string): Promise<Map<string, number>>;
-  /** The first thing that keeps a file from being imported, in it or behind its imports. */
+  /** Finds the first failing import of a file and its dependencies; `undefined` when it can be imported. */
   brokenLink(file: string): Promise<BrokenLink | undefined>;
 }
 
+/**
+ * Creates the module graph of a server.
+ *
+ * @param factsOf - Reads the facts of a file.
+ * @param isInside - Whether a file lies in one of the folders of tools.
+ */
 export function createModuleGraph(
   factsOf: (file: string) => Promise<ModuleFacts>,
   isInside: (file: string) => boolean,
 ): ModuleGraph {
-  const sound = new Set<string>();
+  /** Files that are known to be importable. */
+  const importable = new Set<string>();
 
   async function resolve(file: string, name: string, seen = new Set<string>()): Promise<Resolved> {
-    const place = `${file}\0${name}`;
-    if (seen.has(place) || !isInside(file)) return { kind: "missing", file };
-    seen.add(place);
+    const key = `${file}\0${name}`;
+    if (seen.has(key) || !isInside(file)) return { kind: "missing", file };
+    seen.add(key);
     const facts = await factsOf(file);
     if (facts.failure) return { kind: "failed", file, facts };
     const own = facts.functions.find((each) => each.name === name);
     if (own) return { kind: "function", file, facts: own };
     if (facts.values.includes(name)) return { kind: "value" };
-    const passedOn = facts.reexports.find(({ exported }) => exported === name);
-    if (passedOn) return follow(file, passedOn.specifier, passedOn.imported, seen);
+    const reexport = facts.reexports.find(({ exported }) => exported === name);
+    if (reexport) return follow(file, reexport.specifier, reexport.imported, seen);
     if (name === "default") return { kind: "missing", file };
     for (const { specifier } of facts.stars) {
       const behind = await follow(file, specifier, name, seen);
@@ -87,7 +94,7 @@ export function createModuleGraph(
     const visited = new Set<string>();
     const pending: Visit[] = [{ file }];
     for (let next = pending.pop(); next; next = pending.pop()) {
-      if (visited.has(next.file) || sound.has(next.file)) continue;
+      if (visited.has(next.file) || importable.has(next.file)) continue;
       visited.add(next.file);
       const { failure, links } = await factsOf(next.file);
       if (failure?.kind === "broken") return toBrokenLink(next, failure);
@@ -104,7 +111,7 @@ export function createModuleGraph(
         pending.push({ file: target, from: { file: next.file, line, specifier } });
       }
     }
-    for (const each of visited) sound.add(each);
+    for (const each of visited) importable.add(each);
     return undefined;
   }
 
@@ -117,7 +124,7 @@ export function createModuleGraph(
 }
 
 function toBrokenLink({ file, from }: Visit, { message, line }: ModuleFailure): BrokenLink {
-  if (!from) return { file, target: file, message, ...(line === undefined ? {} : { line }) };
+  if (!from) return { file, target: file, message, line };
   return {
     file: from.file,
     target: file,
@@ -126,7 +133,7 @@ function toBrokenLink({ file, from }: Visit, { message, line }: ModuleFailure): 
   };
 }
 
-/** Files that are not looked into: vendored code and data. */
+/** Whether a file is not followed: vendored code and data. */
 function isLeaf(file: string): boolean {
   const isVendored = file.split(path.sep).some((part) => part === "vendor" || part === "node_modules");
   return isVendored || (path.extname(file) !== "" && !isSource(file) && !isSkipped(path.basename(file)));

@@ -12,7 +12,7 @@ import {
 import type { SchemaReader, Scope } from "./schema-reader.ts";
 import { withTypeText } from "./type-text.ts";
 
-/** Types that JSON has no word for: how they travel, where they can at all. */
+/** Types without a counterpart in JSON Schema, with the schema of their JSON form; `{}` where they have none. */
 const SPECIAL = new Map<string, JsonSchema>([
   ["Date", { type: "string", format: "date-time" }],
   ["URL", { type: "string", format: "uri" }],
@@ -22,7 +22,7 @@ const SPECIAL = new Map<string, JsonSchema>([
   ["Blob", {}],
 ]);
 
-/** Reads a type that TypeScript itself brings: `Partial`, `Record`, `Date`. Anything unknown is "anything". */
+/** Reads a type that TypeScript declares, such as `Partial`, `Record` or `Date`. An unknown name gives `{}`. */
 export function readBuiltin(
   reader: SchemaReader,
   name: string,

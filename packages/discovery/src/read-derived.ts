@@ -4,20 +4,20 @@ import { literalValue } from "./literal-value.ts";
 import { enumSchema, keysOf, literalSchema, objectSchema, unionSchema } from "./schema-combine.ts";
 import type { ModuleLoader, SchemaReader, Scope } from "./schema-reader.ts";
 
-/** `keyof T`. */
+/** Reads `keyof T`. */
 export function readKeys(reader: SchemaReader, type: TSType, scope: Scope): JsonSchema {
   const names = Object.keys(reader.schemaOf(type, scope).properties ?? {});
   return names.length > 0 ? enumSchema(names) : { type: "string" };
 }
 
-/** `T["name"]`, `T[number]`, `T[keyof T]`. */
+/** Reads `T["name"]`, `T[number]` and `T[keyof T]`. */
 export function readIndexed(reader: SchemaReader, type: TSIndexedAccessType, scope: Scope): JsonSchema {
   const object = reader.schemaOf(type.objectType, scope);
   if (type.indexType.type === "TSNumberKeyword") {
     const elements = object["prefixItems"] as JsonSchema[] | undefined;
-    return elements
-      ? unionSchema([...elements, ...(object.items ? [object.items] : [])])
-      : (object.items ?? {});
+    const rest = object.items ?? {};
+    if (!elements) return rest;
+    return unionSchema(object.items ? [...elements, rest] : elements);
   }
   const names = keysOf(reader.schemaOf(type.indexType, scope));
   const properties = new Map(Object.entries(object.properties ?? {}));
@@ -29,7 +29,7 @@ export function readIndexed(reader: SchemaReader, type: TSIndexedAccessType, sco
       : {};
 }
 
-/** `{ [Key in Keys]: Value }`. */
+/** Reads `{ [Key in Keys]: Value }`. */
 export function readMapped(reader: SchemaReader, type: TSMappedType, scope: Scope): JsonSchema {
   if (!type.typeAnnotation || type.nameType) return { type: "object" };
   const value = type.typeAnnotation;
@@ -47,7 +47,7 @@ export function readMapped(reader: SchemaReader, type: TSMappedType, scope: Scop
   );
 }
 
-/** `typeof CONSTANT`. */
+/** Reads `typeof CONSTANT`. */
 export function readTypeQuery(
   reader: SchemaReader,
   type: TSTypeQuery,

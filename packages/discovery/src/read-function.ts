@@ -11,13 +11,14 @@ import type { ModuleLoader, Scope, TypeArgument } from "./schema-reader.ts";
 import type { SourceModule } from "./source-module.ts";
 import { typeTextOf } from "./type-text.ts";
 
-/** A schema beyond this length is cut to "anything": it would drown whoever reads the catalog. */
+/** A schema longer than this is replaced by `{}` or `{ type: "object" }`. */
 const MAX_SCHEMA_CHARACTERS = 100_000;
 
+/** A function in a parsed file. */
 export interface FunctionSource {
   name: string;
   node: FunctionNode;
-  /** The statement that the comment stands before. */
+  /** The statement that has the doc comment. */
   statement: Node;
   module: SourceModule;
   load: ModuleLoader;
@@ -41,15 +42,15 @@ export function readFunction(source: FunctionSource): FunctionFacts {
     line: statement.loc?.start.line ?? 1,
     description: describe(comment),
     inputSchema,
-    ...(result.schema ? { outputSchema: result.schema } : {}),
-    ...(annotations ? { annotations } : {}),
+    outputSchema: result.schema,
+    annotations,
     callStyle,
     call: `(${callStyle === "object" ? objectCall(parameters, inputSchema) : positionalCall(parameters)}): ${result.text}`,
     isAsync: result.text.startsWith("Promise<"),
   };
 }
 
-/** One object, or nothing at all: how MCP tools are called. Anything else goes by position. */
+/** `object` for functions that take one object or nothing, as MCP tools do. */
 function styleOf(parameters: readonly Parameter[]): "object" | "positional" {
   const [first, second] = parameters;
   return !first || (!second && !first.isRest && first.isObject) ? "object" : "positional";
@@ -117,10 +118,8 @@ function readResult(
   const text = typeTextOf(read);
   const description = read.description ?? documented.rest;
   const isKnown = Object.keys(read).length > 0;
-  return {
-    text: isPromise ? `Promise<${text}>` : text,
-    ...(isKnown ? { schema: description === "" ? read : { ...read, description } } : {}),
-  };
+  const described = description === "" ? read : { ...read, description };
+  return { text: isPromise ? `Promise<${text}>` : text, schema: isKnown ? described : undefined };
 }
 
 function isNamed(type: TSType, name: string): boolean {
@@ -129,7 +128,7 @@ function isNamed(type: TSType, name: string): boolean {
   );
 }
 
-/** A type parameter of the function itself is whatever it must at least be. */
+/** Reads type parameters of the function as their constraint, or else their default. */
 function genericsOf(node: FunctionNode, module: SourceModule): Scope["parameters"] {
   const parameters = new Map<string, TypeArgument>();
   if (node.typeParameters?.type !== "TSTypeParameterDeclaration") return parameters;

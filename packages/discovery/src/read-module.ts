@@ -5,7 +5,11 @@ import { readFunction } from "./read-function.ts";
 import type { ModuleLoader } from "./schema-reader.ts";
 import { nameOf, unwrapExport, type SourceModule } from "./source-module.ts";
 
-/** Reads what a parsed file exports. */
+/**
+ * Reads what a parsed file exports.
+ *
+ * @param load - Loads the modules that types are imported from.
+ */
 export function readModule(module: SourceModule, load: ModuleLoader): ModuleFacts {
   const functions = new Map<string, FunctionFacts>();
   const values = new Set<string>();
@@ -16,7 +20,7 @@ export function readModule(module: SourceModule, load: ModuleLoader): ModuleFact
   const locals = localFunctions(statements);
 
   const addFunction = (name: string, node: FunctionNode, statement: Node) => {
-    // Of overloads, the first is the one to show.
+    // The first overload is the one to show.
     if (!functions.has(name)) functions.set(name, readFunction({ name, node, statement, module, load }));
   };
 
@@ -85,7 +89,7 @@ function valueSpecifiers(statement: ExportNamedDeclaration): { exported: string;
     }));
 }
 
-/** Functions of the file by their local names, exported or not. */
+/** All functions of the file by their local names. */
 function localFunctions(
   statements: readonly Statement[],
 ): Map<string, { node: FunctionNode; statement: Node }> {
@@ -98,7 +102,7 @@ function localFunctions(
   return locals;
 }
 
-/** The names that a declaration makes at run time, and what they hold. */
+/** The run-time names that a declaration introduces, with their values. */
 function* declaredNames(declaration: Node): Generator<[string, Node]> {
   if (declaration.type === "VariableDeclaration") {
     if (declaration.declare) return;

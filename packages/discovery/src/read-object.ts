@@ -35,7 +35,7 @@ export function readObject(
   );
 }
 
-/** Reads `T | undefined` as optional too: JSON has no undefined. */
+/** Whether a type includes `undefined`, which JSON can only express by leaving the property out. */
 export function allowsUndefined(type: TSType): boolean {
   return (
     type.type === "TSUndefinedKeyword" || (type.type === "TSUnionType" && type.types.some(allowsUndefined))
@@ -59,10 +59,10 @@ function readMember(
   const annotation = member.typeAnnotation;
   const type = annotation?.type === "TSTypeAnnotation" ? annotation.typeAnnotation : undefined;
   const isOptional = member.optional === true || (type !== undefined && allowsUndefined(type));
-  return { name, isOptional, ...(type ? { type } : {}) };
+  return { name, isOptional, type };
 }
 
-/** The name of a member; undefined when it has to be computed. */
+/** The name of a member; `undefined` for a computed one. */
 export function memberName(key: Node, isComputed: boolean): string | undefined {
   if (key.type === "StringLiteral") return key.value;
   if (key.type === "NumericLiteral") return String(key.value);

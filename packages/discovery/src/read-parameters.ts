@@ -14,10 +14,11 @@ export interface Parameter {
   schema: JsonSchema;
   isOptional: boolean;
   isRest: boolean;
-  /** Whether what it takes is an object with properties. */
+  /** Whether it takes an object with properties. */
   isObject: boolean;
 }
 
+/** A function whose parameters are read. */
 export interface ParameterSource {
   node: FunctionNode;
   scope: Scope;
@@ -26,7 +27,7 @@ export interface ParameterSource {
   load: ModuleLoader;
 }
 
-/** Names that a single parameter of unknown type has when it takes an object. */
+/** Names of a single parameter of unknown type that is taken to be an object. */
 const OBJECT_NAMES = new Set([
   "input",
   "inputs",
@@ -41,6 +42,7 @@ const OBJECT_NAMES = new Set([
   "payload",
 ]);
 
+/** Reads the parameters of a function from types, JSDoc tags and default values. */
 export function readParameters(source: ParameterSource): Parameter[] {
   const { node } = source;
   const parameters = node.params.filter(
@@ -101,7 +103,7 @@ function takesObject(schema: JsonSchema, type: TSType | undefined, name: string)
   return isInputType || OBJECT_NAMES.has(name);
 }
 
-/** Adds what the destructuring tells: names where there are no types, and default values. */
+/** Adds what the destructuring pattern says: names where there are no types, and default values. */
 function withPattern(
   { scope, load }: ParameterSource,
   schema: JsonSchema,
@@ -130,7 +132,7 @@ function withPattern(
   return { ...rest, ...objectSchema(Object.fromEntries(properties), [...required]) };
 }
 
-/** Adds what `@param` tags tell about the parameter or, for an object, its properties. */
+/** Adds what `@param` tags say about the parameter or, for an object, its properties. */
 function withTags(
   { scope, reader }: ParameterSource,
   schema: JsonSchema,

@@ -43,7 +43,7 @@ function readNamed(
   return found ? readDeclaration(reader, found, types, scope, load) : readBuiltin(reader, name, types, scope);
 }
 
-/** `Color.Red` of an enum, or `types.Color` of a file that was imported as a whole. */
+/** Reads `Color.Red` of an enum, or `types.Color` of a namespace import. */
 function readQualified(
   reader: SchemaReader,
   type: TSTypeReference,
@@ -127,15 +127,15 @@ function bind(
   return bound;
 }
 
-/** A type's own comment describes what uses it, unless the place of use says more. */
+/** Adds the doc comment of a type's declaration, unless the schema has a description. */
 function withSummary(schema: JsonSchema, node: Node, found: Declaration): JsonSchema {
   if (schema.description !== undefined) return schema;
-  const { summary } = found.module.comments.of(declarationStart(node, found));
+  const { summary } = found.module.comments.of(statementOf(node, found));
   return describeSchema(schema, summary === "" ? {} : { description: summary });
 }
 
-/** The comment stands before `export`, where there is one. */
-function declarationStart(node: Node, found: Declaration): Node {
+/** The statement of a declaration, `export` included: the doc comment stands before it. */
+function statementOf(node: Node, found: Declaration): Node {
   const statement = found.module.ast.program.body.find(
     (each) => (each.start ?? 0) <= (node.start ?? 0) && (node.end ?? 0) <= (each.end ?? 0),
   );

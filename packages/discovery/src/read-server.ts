@@ -4,13 +4,19 @@ import type { FunctionFacts } from "./module-facts.ts";
 import type { BrokenLink, ModuleGraph } from "./module-graph.ts";
 import type { ToolFolder } from "./scan-folders.ts";
 
+/** A server as read from its folder. */
 export interface ReadServer {
-  /** Absent when the folder holds nothing that is meant to be a tool. */
+  /** Absent when nothing in the folder looks like a tool. */
   server?: ToolServer | undefined;
   problems: ToolProblem[];
 }
 
-/** Puts together what the files of one folder say. */
+/**
+ * Reads the tools of one folder.
+ *
+ * @param kind - What the tools are reported as.
+ * @param graph - The files of the folder and their imports.
+ */
 export async function readServer(
   folder: ToolFolder,
   kind: ToolKind,
@@ -24,12 +30,7 @@ export async function readServer(
 
   function report(file: string, message: string, line?: number): void {
     const shown = path.relative(folder.folder, file).split(path.sep).join("/") || folder.name;
-    const problem = {
-      server: folder.name,
-      file,
-      ...(line === undefined ? {} : { line }),
-      message: `${shown} ${message}.`,
-    };
+    const problem = { server: folder.name, file, line, message: `${shown} ${message}.` };
     if (!problems.has(`${file}:${line}`)) problems.set(`${file}:${line}`, problem);
   }
   const reportLink = ({ file, line, message }: BrokenLink) => report(file, message, line);
@@ -46,7 +47,7 @@ export async function readServer(
   }
 
   function toolOf(facts: FunctionFacts, name: string, file: string, importedFrom: string): ToolDefinition {
-    const way = path.relative(folder.folder, importedFrom).split(path.sep).join("/");
+    const relativePath = path.relative(folder.folder, importedFrom).split(path.sep).join("/");
     const { inputSchema, outputSchema, annotations, callStyle, call } = facts;
     return {
       server: folder.name,
@@ -54,16 +55,18 @@ export async function readServer(
       kind,
       description: facts.description,
       inputSchema,
-      ...(outputSchema ? { outputSchema } : {}),
-      ...(annotations ? { annotations } : {}),
+      outputSchema,
+      annotations,
       callStyle,
       signature: `${name}${call}`,
-      module: path.posix.join(kind === "skill" ? "skills" : "servers", folder.name, way).replace(/^/, "./"),
+      module: path.posix
+        .join(kind === "skill" ? "skills" : "servers", folder.name, relativePath)
+        .replace(/^/, "./"),
       file,
     };
   }
 
-  /** The index decides what is a tool. If it can't be imported, its tools are imported from their own files. */
+  /** Reads the exports of the index as tools. If it can't be imported, they are imported from their own files. */
   async function readIndex(file: string): Promise<void> {
     const names = await graph.exportsOf(file);
     const found = await Promise.all(
@@ -71,7 +74,7 @@ export async function readServer(
     );
     const broken = await graph.brokenLink(file);
     let isUsable = broken === undefined;
-    // A broken file of this folder is told about on its own.
+    // A broken file of this folder is reported on its own.
     if (broken && !folder.files.some((name) => pathOf(name) === broken.target)) reportLink(broken);
     for (const { name, line, resolved } of found) {
       if (resolved.kind === "missing") {
@@ -91,7 +94,7 @@ export async function readServer(
       else await addAlone(resolved.file, resolved.facts);
     }
     const shown = new Set([...tools.values()].map((tool) => tool.file));
-    for (const name of folder.files) if (!shown.has(pathOf(name))) await reportForgotten(pathOf(name));
+    for (const name of folder.files) if (!shown.has(pathOf(name))) await reportUnexported(pathOf(name));
   }
 
   async function addAlone(file: string, facts: FunctionFacts): Promise<void> {
@@ -100,8 +103,8 @@ export async function readServer(
     else add(facts, facts.name, file, file);
   }
 
-  /** Beside an index, other files are helpers; one that is broken or looks like a tool is told about all the same. */
-  async function reportForgotten(file: string): Promise<void> {
+  /** Reports a file beside the index that is broken, or that looks like a tool and is not exported. */
+  async function reportUnexported(file: string): Promise<void> {
     const { failure, functions } = await graph.factsOf(file);
     if (failure?.kind === "broken") report(file, failure.message, failure.line);
     const own = functions.find(({ name, isAsync }) => isAsync && name === path.parse(file).name);
@@ -114,7 +117,7 @@ export async function readServer(
     );
   }
 
-  /** Without an index, each file is one tool, named like the file. */
+  /** Reads a file as one tool of the file's name, where there is no index. */
   async function readFile(file: string, isStrict: boolean): Promise<void> {
     const facts = await graph.factsOf(file);
     if (facts.failure) return report(file, facts.failure.message, facts.failure.line);
@@ -140,10 +143,8 @@ export async function readServer(
 
   const description = await describe(folder, index, kind, graph);
   const isEmpty = tools.size === 0 && problems.size === 0 && kind !== "skill";
-  return {
-    problems: [...problems.values()],
-    ...(isEmpty ? {} : { server: { name: folder.name, description, kind, tools: [...tools.values()] } }),
-  };
+  const server = { name: folder.name, description, kind, tools: [...tools.values()] };
+  return { problems: [...problems.values()], server: isEmpty ? undefined : server };
 }
 
 async function describe(
@@ -158,7 +159,7 @@ async function describe(
   return kind === "skill" ? (await fromReadme()) || fromIndex() : (await fromIndex()) || fromReadme();
 }
 
-/** `get-weather` and `getWeather` are one name. */
+/** Folds a name's case style: `get-weather` and `getWeather` give the same. */
 function toPlain(name: string): string {
   return name.replaceAll(/[^\p{L}\p{N}]/gu, "").toLowerCase();
 }

@@ -2,12 +2,22 @@ import type { FunctionFacts } from "./module-facts.ts";
 import { readModule } from "./read-module.ts";
 import { parseSourceModule } from "./source-module.ts";
 
-/** The exported functions of some source, or why it can't be read. */
+/** The exported functions of a piece of source, or the syntax error in it. */
 export type ParsedToolSource =
   | { ok: true; functions: FunctionFacts[] }
-  | { ok: false; message: string; line?: number | undefined };
+  | {
+      ok: false;
+      message: string;
+      /** 1-based. */
+      line?: number | undefined;
+    };
 
-/** Reads the exported functions of one piece of TypeScript or JavaScript. Types from other files are taken as unknown. */
+/**
+ * Reads the exported functions of one piece of TypeScript or JavaScript, without running it. Types imported from other
+ * files are read as unknown.
+ *
+ * @param code - The source text of one module.
+ */
 export function readToolSource(code: string): ParsedToolSource {
   const parsed = parseSourceModule("/source.ts", code);
   if (!parsed.ok) return parsed;

@@ -2,21 +2,22 @@ import { readdirSync, type Dirent } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import type { ToolProblem } from "@cem/core";
-import { mapInParallel } from "./map-in-parallel.ts";
+import pMap from "p-map";
 
 /** A folder that may hold tools. */
 export interface ToolFolder {
   name: string;
   /** Absolute path. */
   folder: string;
-  /** Names of the source files in it that count, sorted. */
+  /** Names of the source files in it that are not skipped, sorted. */
   files: string[];
-  /** index.ts or its like, where there is one. */
+  /** Name of its index file: `index.ts`, `.mts`, `.js` or `.mjs`. */
   index?: string | undefined;
-  /** SKILL.md or README.md, where there is one. */
+  /** Name of its SKILL.md or README.md. */
   readme?: string | undefined;
 }
 
+/** The folders under a root. */
 export interface ScannedFolders {
   folders: ToolFolder[];
   problems: ToolProblem[];
@@ -26,10 +27,10 @@ const SOURCE_EXTENSIONS = [".ts", ".mts", ".js", ".mjs"];
 const INDEX_FILES = SOURCE_EXTENSIONS.map((extension) => `index${extension}`);
 const README_FILES = ["SKILL.md", "README.md", "readme.md"];
 
-/** What can stand in an import without being escaped. */
+/** Names that need no escaping in an import. */
 const FOLDER_NAME = /^[\p{L}\p{N}][\p{L}\p{N}_.@-]*$/u;
 
-/** Whether a file or folder is nobody's tool: hidden, private, vendored, a test, types only, or run elsewhere. */
+/** Whether a file or folder is never a tool: hidden, private, vendored, a test, types only, or run on the host. */
 export function isSkipped(name: string): boolean {
   return (
     /^[._]/.test(name) ||
@@ -39,11 +40,12 @@ export function isSkipped(name: string): boolean {
   );
 }
 
+/** Whether a file is TypeScript or JavaScript. */
 export function isSource(name: string): boolean {
   return SOURCE_EXTENSIONS.includes(path.extname(name));
 }
 
-/** Lists the folders right under a root, and their source files. A root that does not exist has none. */
+/** Lists the folders directly under a root, and their source files. A root that does not exist has none. */
 export async function scanFolders(
   root: string,
   concurrency: number,
@@ -58,10 +60,10 @@ export async function scanFolders(
     if (!isMissing)
       problems.push({ server: "", file: root, message: `can't be listed: ${messageOf(error)}` });
   }
-  const scanned = await mapInParallel(
+  const scanned = await pMap(
     entries.filter(({ name }) => !isSkipped(name)),
-    concurrency,
     async (entry) => {
+      signal?.throwIfAborted();
       try {
         return await scanFolder(root, entry);
       } catch (error) {
@@ -69,7 +71,7 @@ export async function scanFolders(
         return undefined;
       }
     },
-    signal,
+    { concurrency },
   );
   return { folders: scanned.filter((folder) => folder !== undefined), problems };
 }
@@ -79,8 +81,8 @@ async function scanFolder(root: string, entry: Dirent): Promise<ToolFolder | und
   if (entry.isSymbolicLink()) {
     const [target, real] = await Promise.all([realpath(folder), realpath(root)]);
     if (!(await stat(target)).isDirectory()) return undefined;
-    const way = path.relative(real, target);
-    if (way === "" || way.startsWith("..") || path.isAbsolute(way))
+    const relativePath = path.relative(real, target);
+    if (relativePath === "" || relativePath.startsWith("..") || path.isAbsolute(relativePath))
       throw new Error("is a link that leads out of its folder, which no sandbox follows");
   } else if (!entry.isDirectory()) {
     return undefined;
@@ -92,16 +94,10 @@ async function scanFolder(root: string, entry: Dirent): Promise<ToolFolder | und
   const index = INDEX_FILES.find((name) => files.includes(name));
   const readme = README_FILES.find((name) => names.includes(name));
   if (files.length === 0 && readme !== "SKILL.md") return undefined;
-  return {
-    name: entry.name,
-    folder,
-    files,
-    ...(index === undefined ? {} : { index }),
-    ...(readme === undefined ? {} : { readme }),
-  };
+  return { name: entry.name, folder, files, index, readme };
 }
 
-/** Sorted, so that a catalog is the same on every file system. */
+/** Lists a folder, sorted, so that a catalog is the same on every file system. */
 function list(folder: string): Dirent[] {
   return readdirSync(folder, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -1,14 +1,14 @@
 import type { JsonSchema, JsonValue } from "@cem/core";
 import { extendSchema } from "./type-text.ts";
 
-/** The schema of a value that is written out. */
+/** The schema of a literal value. */
 export function literalSchema(value: JsonValue): JsonSchema {
   if (value === null) return { type: "null" };
   if (typeof value === "object") return {};
   return { type: typeof value, const: value };
 }
 
-/** One of several: literals become an enum, what all allow stays open. */
+/** The schema of a union: literals become an enum; a member that allows anything makes the whole allow anything. */
 export function unionSchema(members: readonly JsonSchema[]): JsonSchema {
   const flat = members.flatMap((member) => (isPlainUnion(member) ? (member.anyOf ?? []) : [member]));
   if (flat.some((member) => Object.keys(member).length === 0)) return {};
@@ -16,17 +16,15 @@ export function unionSchema(members: readonly JsonSchema[]): JsonSchema {
   const others = flat.filter((member) => literalsOf(member) === undefined);
   const isAnyBoolean = values.includes(true) && values.includes(false);
   const literals = isAnyBoolean ? values.filter((value) => typeof value !== "boolean") : values;
-  const parts = unique([
-    ...(literals.length > 0 ? [enumSchema(literals)] : []),
-    ...(isAnyBoolean ? [{ type: "boolean" }] : []),
-    ...others,
-  ]);
+  const enums = literals.length > 0 ? [enumSchema(literals)] : [];
+  const booleans = isAnyBoolean ? [{ type: "boolean" }] : [];
+  const parts = unique([...enums, ...booleans, ...others]);
   const [only] = parts;
   if (!only) return {};
   return parts.length === 1 ? only : { anyOf: parts };
 }
 
-/** All of several: objects are merged, anything else stays side by side. */
+/** The schema of an intersection: objects are merged, anything else becomes `allOf`. */
 export function intersectionSchema(members: readonly JsonSchema[]): JsonSchema {
   const parts = members.filter((member) => Object.keys(member).length > 0);
   const branded = parts.find((part) => part.type !== "object");
@@ -35,30 +33,35 @@ export function intersectionSchema(members: readonly JsonSchema[]): JsonSchema {
   return parts.length === 1 ? (parts[0] ?? {}) : parts.length === 0 ? {} : { allOf: parts };
 }
 
-/** Later properties replace earlier ones of the same name. */
+/** Merges object schemas. Later properties replace earlier ones of the same name. */
 function mergeObjects(parts: readonly JsonSchema[]): JsonSchema {
   const properties = Object.fromEntries(parts.flatMap((part) => Object.entries(part.properties ?? {})));
   const required = [...new Set(parts.flatMap((part) => part.required ?? []))];
   const rest = parts.findLast((part) => part.additionalProperties !== undefined)?.additionalProperties;
   const description = parts.findLast((part) => part.description !== undefined)?.description;
-  return objectSchema(properties, required, {
-    ...(rest === undefined ? {} : { additionalProperties: rest }),
-    ...(description === undefined ? {} : { description }),
-  });
+  const more: JsonSchema = {};
+  if (rest !== undefined) more.additionalProperties = rest;
+  if (description !== undefined) more.description = description;
+  return objectSchema(properties, required, more);
 }
 
+/** The schema of an object. `required` is left out when it is empty. */
 export function objectSchema(
   properties: Record<string, JsonSchema>,
   required: readonly string[],
   more: JsonSchema = {},
 ): JsonSchema {
-  return { type: "object", ...more, properties, ...(required.length > 0 ? { required: [...required] } : {}) };
+  const schema: JsonSchema = { type: "object", ...more, properties };
+  if (required.length > 0) schema.required = [...required];
+  return schema;
 }
 
+/** The schema of an array; without `items` when they may be anything. */
 export function arrayOf(items: JsonSchema): JsonSchema {
   return Object.keys(items).length === 0 ? { type: "array" } : { type: "array", items };
 }
 
+/** The schema of one of several values; a literal schema when there is only one. */
 export function enumSchema(values: readonly JsonValue[]): JsonSchema {
   const distinct = [...new Set(values)];
   const [first] = distinct;
@@ -73,7 +76,7 @@ export function literalsOf(schema: JsonSchema): JsonValue[] | undefined {
   return schema.enum;
 }
 
-/** The names that a schema of literals allows, for `Pick` and the like. */
+/** The property names that a schema of literals allows, for `Pick` and the like. */
 export function keysOf(schema: JsonSchema): string[] {
   const parts = schema.anyOf ?? [schema];
   return parts
@@ -82,11 +85,12 @@ export function keysOf(schema: JsonSchema): string[] {
     .map(String);
 }
 
+/** Whether a schema is an object without alternatives. */
 export function isPlainObject(schema: JsonSchema): boolean {
   return schema.type === "object" && !schema.anyOf && !schema["allOf"];
 }
 
-/** Adds a description, or what a comment's tags say, without losing what the type is called. */
+/** Adds keywords, such as those from a doc comment, and keeps the type text of the schema. */
 export function describeSchema(schema: JsonSchema, more: JsonSchema): JsonSchema {
   return Object.keys(more).length === 0 ? schema : extendSchema(schema, more);
 }

@@ -2,7 +2,7 @@ import type { TSType } from "@babel/types";
 import type { JsonSchema } from "@cem/core";
 import type { Declaration, SourceModule } from "./source-module.ts";
 
-/** Where a type stands: its file, and what the type parameters around it mean. */
+/** The context of a type: its file and the type parameters in scope. */
 export interface Scope {
   module: SourceModule;
   parameters: ReadonlyMap<string, TypeArgument>;
@@ -11,21 +11,21 @@ export interface Scope {
 /** What a type parameter stands for. */
 export type TypeArgument = { type: TSType; scope: Scope } | { schema: JsonSchema };
 
-/** Gives a file that another one imports; undefined when there is none or it may not be read. */
+/** Loads the module at an absolute path; `undefined` when there is none or it must not be read. */
 export type ModuleLoader = (file: string) => SourceModule | undefined;
 
-/** Turns types into schemas. Handlers of single kinds of types get this to go on with the types inside. */
+/** Turns types into schemas. Passed to the readers of each kind of type, for the types inside. */
 export interface SchemaReader {
   schemaOf(type: TSType, scope: Scope): JsonSchema;
-  /** What a name in a scope's file refers to, there or in the files it imports from. */
+  /** Finds what a name in a file refers to, there or in a file it imports from. */
   find(name: string, module: SourceModule): Declaration | undefined;
-  /** What another file exports by a name. */
+  /** Finds what another file exports by a name. */
   findIn(specifier: string, name: string, module: SourceModule): Declaration | undefined;
-  /** Runs `read` for a named type, and makes it a definition if it turns out to contain itself. */
+  /** Runs `read` for a named type, and makes the result a definition if the type contains itself. */
   named(key: string, name: string, read: () => JsonSchema): JsonSchema;
 }
 
-/** The type that a type parameter stands for. */
+/** Reads the argument of a type parameter. */
 export function readArgument(reader: SchemaReader, argument: TypeArgument): JsonSchema {
   return "schema" in argument ? argument.schema : reader.schemaOf(argument.type, argument.scope);
 }

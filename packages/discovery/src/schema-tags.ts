@@ -20,7 +20,7 @@ const NUMBER_TAGS = new Map([
   ["maxitems", "maxItems"],
 ]);
 
-/** What a comment says about a value: its description, default, bounds, format, examples. */
+/** Turns a doc comment into schema keywords: description, default, bounds, format, examples. */
 export function schemaTags(comment: DocComment, module: SourceModule, load: ModuleLoader): JsonSchema {
   const schema: JsonSchema = {};
   if (comment.summary !== "") schema.description = comment.summary;
@@ -49,7 +49,7 @@ export function schemaTags(comment: DocComment, module: SourceModule, load: Modu
   return schema;
 }
 
-/** A value as comments write it: a number, a quoted or bare word, true, false, null, or a constant's name. */
+/** Parses a value in a comment: a number, a quoted or bare word, true, false, null, or a constant's name. */
 function writtenValue(text: string, module: SourceModule, load: ModuleLoader): JsonValue | undefined {
   const plain = text.replaceAll(/^`+|`+$/g, "").trim();
   if (plain === "" || plain.includes("\n")) return undefined;

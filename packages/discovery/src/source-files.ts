@@ -4,43 +4,48 @@ import { readFile, realpath } from "node:fs/promises";
 import path from "node:path";
 import type { ModuleFailure } from "./module-facts.ts";
 
-/** The largest file that is read. */
+/** The size of the largest file that is read. */
 const MAX_SOURCE_BYTES = 1024 * 1024;
 
-/** A file that changed this shortly ago may change again without a change of its times. */
+/** A file modified more recently than this may change again within the resolution of its timestamps. */
 const UNSETTLED_MS = 100;
 
-/** The hash of a file that is not there. */
+/** The hash of a file that does not exist. */
 const MISSING = "missing";
 
-/** What is known about a file's content. */
+/** The state of a file when it was last checked. */
 export interface SourceState {
-  /** Times and size when it was last looked at; "" when they can't be relied on and the file has to be read. */
+  /** Timestamps and size; "" when they can't be relied on and the file has to be read. */
   stamp: string;
-  /** Identifies the content, or why there is none. */
+  /** The digest of the content, or the name of the reason why there is none. */
   hash: string;
   failure?: ModuleFailure | undefined;
 }
 
-/** Files under some roots, each read again only when it changed. */
+/** The files under some roots. Each is read again only when it changed. */
 export interface SourceFiles {
-  /** States by absolute path, as of the last look. */
+  /** States by absolute path, as of the last check. */
   readonly states: Map<string, SourceState>;
-  /** Begins a new look: every file is checked once from here on. */
-  begin(): void;
-  /** Checks a file, at most once per look. */
-  look(file: string): Promise<SourceState>;
-  /** The hash of a file that did not change since the last look; undefined when it has to be looked at. */
+  /** Begins a pass, in which every file is checked at most once. */
+  beginPass(): void;
+  /** Checks a file, unless it was checked in this pass. */
+  check(file: string): Promise<SourceState>;
+  /** The hash of a file that did not change since its last check; `undefined` when it has to be checked. */
   unchangedHash(file: string): string | undefined;
-  /** The text of a file that has no failure. */
+  /** The text of a file without a failure; `undefined` when it can't be read after all. */
   text(file: string): Promise<string | undefined>;
   /** Whether a path lies under one of the roots. */
   isInside(file: string): boolean;
 }
 
+/**
+ * Creates the view of the files under some roots.
+ *
+ * @param roots - Absolute paths.
+ */
 export function createSourceFiles(roots: readonly string[]): SourceFiles {
   const states = new Map<string, SourceState>();
-  let looks = new Map<string, Promise<SourceState>>();
+  let checks = new Map<string, Promise<SourceState>>();
   let unchanged = new Map<string, string | undefined>();
   let texts = new Map<string, string>();
   const realRoots = new Map<string, Promise<string>>();
@@ -59,9 +64,9 @@ export function createSourceFiles(roots: readonly string[]): SourceFiles {
     return !found.includes(true);
   }
 
-  async function check(file: string): Promise<SourceState> {
+  async function readState(file: string): Promise<SourceState> {
     try {
-      // The kernel answers this from memory in a few microseconds; ten times that as a promise, for thousands of files.
+      // Synchronous, since a promise costs ten times what the call does, for thousands of files.
       let stats = lstatSync(file);
       if (stats.isSymbolicLink()) {
         if (await leadsOutside(file))
@@ -109,20 +114,20 @@ export function createSourceFiles(roots: readonly string[]): SourceFiles {
   return {
     states,
     isInside,
-    begin() {
-      looks = new Map();
+    beginPass() {
+      checks = new Map();
       unchanged = new Map();
       texts = new Map();
     },
-    look(file) {
-      const present = looks.get(file);
+    check(file) {
+      const present = checks.get(file);
       if (present) return present;
-      const look = check(file).then((state) => {
+      const check = readState(file).then((state) => {
         states.set(file, state);
         return state;
       });
-      looks.set(file, look);
-      return look;
+      checks.set(file, check);
+      return check;
     },
     unchangedHash(file) {
       if (unchanged.has(file)) return unchanged.get(file);
@@ -138,7 +143,7 @@ export function createSourceFiles(roots: readonly string[]): SourceFiles {
   };
 }
 
-/** Both paths are absolute and plain. */
+/** Whether a file lies under a root. Both paths are absolute and normalised. */
 function contains(root: string, file: string): boolean {
   return file.startsWith(root.endsWith(path.sep) ? root : root + path.sep);
 }

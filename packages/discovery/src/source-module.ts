@@ -12,7 +12,7 @@ import type {
 import { parseProgram } from "@cem/program";
 import { indexComments, type Comments } from "./comments.ts";
 
-/** Something in a file that a type can refer to. */
+/** A declaration that a type can refer to. */
 export type Declaration =
   | { kind: "interface"; nodes: TSInterfaceDeclaration[]; module: SourceModule }
   | { kind: "alias"; node: TSTypeAliasDeclaration; module: SourceModule }
@@ -20,11 +20,11 @@ export type Declaration =
   | { kind: "class"; node: ClassDeclaration; module: SourceModule }
   | { kind: "constant"; node: Expression; module: SourceModule };
 
-/** A name that is taken from another file. */
+/** The origin of an imported or re-exported name. */
 export interface Origin {
-  /** As written: `./types.ts`. */
+  /** The specifier as written: `./types.ts`. */
   specifier: string;
-  /** The name over there; `*` for the whole module. */
+  /** The name in the other module; `*` for the whole module. */
   imported: string;
 }
 
@@ -36,16 +36,17 @@ export interface SourceModule {
   ast: File;
   comments: Comments;
   declarations: ReadonlyMap<string, Declaration>;
-  /** What the file imports, by its local name. */
+  /** Imported names by their local names. */
   imports: ReadonlyMap<string, Origin>;
-  /** What the file passes on from other files, by its name outside. */
+  /** Re-exported names by their exported names. */
   reexports: ReadonlyMap<string, Origin>;
   /** Specifiers of `export * from`. */
   stars: readonly string[];
-  /** Local names by their names outside, for `export { a as b }`. */
+  /** Local names by their exported names, for `export { a as b }`. */
   exported: ReadonlyMap<string, string>;
 }
 
+/** A parsed file, or its syntax error. */
 export type SourceModuleResult =
   | { ok: true; module: SourceModule }
   | { ok: false; message: string; line?: number | undefined };
@@ -55,7 +56,7 @@ export function parseSourceModule(file: string, code: string): SourceModuleResul
   const parsed = parseProgram(code);
   if (!parsed.ok) {
     const { message, line } = parsed.error;
-    return { ok: false, message, ...(line === undefined ? {} : { line }) };
+    return { ok: false, message, line };
   }
   const { ast } = parsed.program;
   const declarations = new Map<string, Declaration>();
@@ -107,11 +108,12 @@ export function unwrapExport(statement: Statement): Node {
   return statement.type === "ExportDefaultDeclaration" ? statement.declaration : statement;
 }
 
+/** The name of an identifier or a string literal; "" for any other node. */
 export function nameOf(node: Node): string {
   return node.type === "Identifier" ? node.name : node.type === "StringLiteral" ? node.value : "";
 }
 
-/** Where a relative specifier leads, as an absolute path; undefined for packages and URLs. */
+/** Resolves a relative specifier to an absolute path; `undefined` for packages and URLs. */
 export function resolveSpecifier(fromFile: string, specifier: string): string | undefined {
   return /^\.\.?\//.test(specifier) ? path.join(path.dirname(fromFile), specifier) : undefined;
 }
@@ -129,7 +131,7 @@ function* declarationsOf(node: Node, module: SourceModule): Generator<[string, D
   }
 }
 
-/** Interfaces of one name are one. A type wins over a value of the same name. */
+/** Adds a declaration. Interfaces of one name are merged; a type replaces a constant of the same name. */
 function addDeclaration(
   declarations: Map<string, Declaration>,
   name: string,

@@ -196,4 +196,128 @@ describe("a tool's schemas", () => {
       'tool(input: { limit?: number; order?: string; sort?: string; "odd name": string; __proto__: string; constructor: number }): Promise<void>',
     );
   });
+
+  it.each([
+    ["{ a: string } & ({ b: string } | { c: string })", "allOf"],
+    ["{ a: string } & { b: number }", "properties"],
+  ])("of %s have %s", async (type, keyword) => {
+    expect(await schemaOf(type)).toHaveProperty(keyword);
+  });
+
+  it.each([
+    ["a declared constant", "typeof LIMIT", "declare const LIMIT: number;", {}],
+    [
+      "a negative and a positive constant",
+      "typeof LIMITS",
+      "const LIMITS = { low: -1, high: +2 } as const;",
+      {
+        type: "object",
+        properties: { low: { type: "number", const: -1 }, high: { type: "number", const: 2 } },
+        required: ["low", "high"],
+      },
+    ],
+    ["a constant that is computed", "typeof LIMIT", "const LIMIT = 1 + 1;", {}],
+    [
+      "an enum that counts on",
+      "Level",
+      'enum Level { Low = 3, Middle, Name = "x", High = 9 }',
+      {
+        enum: [3, 4, "x", 9],
+      },
+    ],
+    [
+      "a generic with a default",
+      "Box",
+      "interface Box<T = string> { in: T }",
+      {
+        type: "object",
+        properties: { in: { type: "string" } },
+        required: ["in"],
+      },
+    ],
+    [
+      "a generic with a constraint",
+      "Box",
+      "interface Box<T extends number> { in: T }",
+      {
+        type: "object",
+        properties: { in: { type: "number" } },
+        required: ["in"],
+      },
+    ],
+  ])("are read from %s", async (_what, type, declarations, expected) => {
+    expect(await schemaOf(type, declarations)).toEqual(expected);
+  });
+
+  it("keep the description of the inner of two named types", async () => {
+    const schema = await schemaOf(
+      "Outer",
+      "/** Inner. */\ninterface Inner { a: string }\n/** Outer. */\ntype Outer = Inner;",
+    );
+    expect(schema?.description).toBe("Inner.");
+  });
+
+  it("have the keywords of tags", async () => {
+    const { inputSchema } = await toolOf(`
+      export interface Input {
+        /**
+         * @min 1
+         * @exclusiveMaximum 9
+         * @multipleOf 2
+         * @example 4
+         * @example 6
+         */
+        count: number;
+        /**
+         * @minLength 2
+         * @maxLength 5
+         * @pattern ^[a-z]+$
+         * @title The name
+         * @defaultValue "abc"
+         */
+        name: string;
+        /**
+         * @minItems 1
+         * @maxItems x
+         * @default null
+         */
+        list?: string[];
+        /** @default true */
+        flag?: boolean;
+        /** @default some words */
+        text?: string;
+      }
+      export async function tool(input: Input): Promise<void> {}
+    `);
+    expect(inputSchema.properties).toEqual({
+      count: { type: "number", minimum: 1, exclusiveMaximum: 9, multipleOf: 2, examples: [4, 6] },
+      name: {
+        type: "string",
+        minLength: 2,
+        maxLength: 5,
+        pattern: "^[a-z]+$",
+        title: "The name",
+        default: "abc",
+      },
+      list: { type: "array", items: { type: "string" }, minItems: 1, default: null },
+      flag: { type: "boolean", default: true },
+      text: { type: "string" },
+    });
+    expect(inputSchema.required).toEqual(["count"]);
+  });
+
+  it("have the descriptions of tags only for the properties that these name", async () => {
+    const { inputSchema } = await toolOf(`
+      /**
+       * @param input - The input.
+       * @param input.a.b - Too deep.
+       * @param input.c - The c.
+       */
+      export async function tool(input: { a: { b: string }; c: string }): Promise<void> {}
+    `);
+    expect(inputSchema.properties).toEqual({
+      a: { type: "object", properties: { b: { type: "string" } }, required: ["b"] },
+      c: { type: "string", description: "The c." },
+    });
+  });
 });

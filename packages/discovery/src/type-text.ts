@@ -1,21 +1,22 @@
 import type { JsonSchema } from "@cem/core";
 
-/** What a type is called in TypeScript, where its schema can't tell: a `Date` is a string in JSON. */
+/** Type texts of schemas that can't express their type: a `Date` is a string in JSON. */
 const texts = new WeakMap<JsonSchema, string>();
 
+/** Sets the TypeScript text of a schema. */
 export function withTypeText(schema: JsonSchema, text: string): JsonSchema {
   texts.set(schema, text);
   return schema;
 }
 
-/** A copy of a schema with more keywords, which keeps its name. */
+/** A copy of a schema with more keywords and the same type text. */
 export function extendSchema(schema: JsonSchema, more: JsonSchema): JsonSchema {
   const text = texts.get(schema);
   const copy = { ...schema, ...more };
   return text === undefined ? copy : withTypeText(copy, text);
 }
 
-/** Prints a schema as a TypeScript type, in one line. */
+/** Prints a schema as a TypeScript type on one line. */
 export function typeTextOf(schema: JsonSchema): string {
   const text = texts.get(schema);
   if (text !== undefined) return text;
@@ -73,7 +74,7 @@ function propertyName(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
 }
 
-/** The text of a type inside of another: a union there needs parentheses. */
+/** The text of a type inside another, with parentheses around unions and intersections. */
 function innerText(schema: JsonSchema): string {
   const text = typeTextOf(schema);
   const isCompound =

@@ -2,8 +2,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { answerErrors, checkCalls, compose, createHostTools, defineTool, combineSources } from "@cem/bridge";
 import { createMcpConnections, createMcpInvoker, createMcpTools } from "@cem/mcp-client";
-import type { ToolInvoker } from "@cem/core";
-import type { McpServerSettings } from "@cem/mcp-client";
+import type { McpServerSettings, ToolInvoker } from "@cem/mcp-client";
 import { odd } from "../fixtures/servers.ts";
 
 /**
@@ -52,8 +51,11 @@ async function measureCalls(): Promise<object> {
     };
   const input = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
   const echo = defineTool({ description: "Echo.", input, execute: (value) => value });
-  const sides = combineSources([createHostTools({ tools: { host: { echo } } }), createMcpTools(connections)]);
-  const bridge = compose([answerErrors, checkCalls(sides)], sides);
+  const sources = combineSources([
+    createHostTools({ tools: { host: { echo } } }),
+    createMcpTools(connections),
+  ]);
+  const bridge = compose([answerErrors, checkCalls(sources)], sources);
   const ways: Record<string, () => Promise<unknown>> = {
     bare: () => client.callTool({ name: call.tool, arguments: call.args }),
     checked: through(createMcpInvoker(connections)),

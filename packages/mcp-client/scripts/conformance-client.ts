@@ -1,7 +1,6 @@
-import { CemError } from "@cem/core";
-import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
-import { createMcpConnections, createMcpInvoker, SERVER_REQUESTS } from "@cem/mcp-client";
-import type { AuthSettings, ProtocolChoice } from "@cem/mcp-client";
+import type { JsonSchema } from "@cem/core";
+import { CemError, createMcpConnections, createMcpInvoker, SERVER_REQUESTS } from "@cem/mcp-client";
+import type { AuthSettings, JsonObject, JsonValue, McpServerSettings } from "@cem/mcp-client";
 import { z } from "zod";
 
 /**
@@ -25,10 +24,11 @@ const signal = AbortSignal.timeout(120_000);
 const auth: AuthSettings = {
   kind: "authorization-code",
   clientMetadataUrl: "https://conformance-test.local/client-metadata.json",
-  ...(context.client_id === undefined ? {} : { clientId: context.client_id }),
-  ...(context.client_secret === undefined ? {} : { clientSecret: context.client_secret }),
+  clientId: context.client_id,
+  clientSecret: context.client_secret,
 };
-const protocol: ProtocolChoice = version === "" ? "auto" : version === "2026-07-28" ? version : "legacy";
+const protocol: McpServerSettings["protocol"] =
+  version === "" ? "auto" : version === "2026-07-28" ? version : "legacy";
 const connections = createMcpConnections({
   servers: [{ name: "test", transport: { kind: "http", url }, auth, protocol, connectTimeoutMs: 120_000 }],
   log: ({ level, message }) => process.stderr.write(`${level}: ${message}\n`),

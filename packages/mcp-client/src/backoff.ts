@@ -1,15 +1,17 @@
 const FIRST_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 60_000;
 
-/** When a server that failed may be tried again: at once after it worked, later and later while it does not. */
+/** Exponential backoff between attempts to connect to one server. */
 export interface Backoff {
-  /** Milliseconds until the next try; 0 when it may be made now. */
+  /** Milliseconds until the next attempt is allowed; 0 when it is allowed now. */
   readonly waitMs: number;
+  /** Records a failed attempt, which starts the next delay. */
   failed(): void;
+  /** Records a success, which ends the delay and resets its length. */
   succeeded(): void;
 }
 
-/** Delays of 1 s, doubling up to a minute, spread by a quarter so that many clients don't come at once. */
+/** Creates a backoff of 1 s that doubles with each failure up to 60 s, less a random quarter. */
 export function createBackoff(): Backoff {
   let failures = 0;
   let retryAt = 0;

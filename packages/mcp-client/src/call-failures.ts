@@ -26,61 +26,58 @@ const TRANSPORT_CODES = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
-/** The server's process could not be started, or ended before it answered. The message is half a sentence. */
+/** The server's process could not be started, or ended during the handshake. The message continues "Server is down: …". */
 export class StartFailure extends Error {}
 
-/** Nothing more is done for a server whose connection was closed. */
+/** `AUTH_REQUIRED`: the server refused a request without, or with too little, authorization. */
+export function authRequired(server: string, requiredScope?: string): CemError {
+  const scope = requiredScope === undefined ? "" : ` for the scope ${requiredScope}`;
+  return new CemError("AUTH_REQUIRED", `Server "${server}" requires authorization${scope}.`, {
+    details: { server, requiredScope },
+  });
+}
+
+/** `SERVER_CLOSED`: the connections of this process were closed. */
 export function serverClosed(server: string): CemError {
   return new CemError("SERVER_CLOSED", `The connection to server "${server}" was closed.`, {
     details: { server },
   });
 }
 
+/** What {@link toServerError} needs to know about the server. */
 export interface FailureContext {
   server: string;
+  /** Removes the server's secrets from messages. */
   redact: HideSecrets;
-  /** How the server's process ended, if it did. */
+  /** How the server's process ended, for example "its process exited with code 1". Absent while it runs. */
   exit?: string | undefined;
 }
 
-/** Turns whatever the SDK or the network threw into one of our errors, without secrets. */
+/**
+ * Converts what the SDK or the network threw to a CemError without secrets: `AUTH_REQUIRED`, `SERVER_DOWN` or
+ * `PROTOCOL_ERROR`. A CemError keeps its code.
+ */
 export function toServerError(thrown: unknown, context: FailureContext): CemError {
   const { server, redact } = context;
   const make = (code: string, message: string, details: ErrorDetails = {}): CemError =>
     new CemError(code, shorten(redact(message)), { details: { server, ...details } });
   if (CemError.isInstance(thrown)) return make(thrown.code, thrown.message, thrown.details);
   const exit = thrown instanceof StartFailure ? thrown.message : context.exit;
-  if (isUnauthorized(thrown)) {
-    return make(
-      "AUTH_REQUIRED",
-      `Server "${server}" wants a sign-in: run \`cem auth ${server}\`, or give it an Authorization header.`,
-    );
-  }
-  if (thrown instanceof InsufficientScopeError) {
-    const { requiredScope } = thrown;
-    return make(
-      "AUTH_REQUIRED",
-      `Server "${server}" wants a wider sign-in (${requiredScope}): run \`cem auth ${server}\`.`,
-      {
-        requiredScope,
-      },
-    );
-  }
+  if (isUnauthorized(thrown)) return authRequired(server);
+  if (thrown instanceof InsufficientScopeError) return authRequired(server, thrown.requiredScope);
   if (exit !== undefined) return make("SERVER_DOWN", `Server "${server}" is down: ${exit}`);
   if (thrown instanceof ProtocolError) {
     return make(
       "PROTOCOL_ERROR",
       `Server "${server}" answered with error ${thrown.code}: ${thrown.message}`,
-      {
-        rpcCode: thrown.code,
-      },
+      { rpcCode: thrown.code },
     );
   }
   if (isConnectionLoss(thrown)) {
     return make("SERVER_DOWN", `Server "${server}" can't be reached: ${describeCause(thrown)}`);
   }
   if (thrown instanceof SdkError && thrown.code === SdkErrorCode.InvalidResult) {
-    return make("PROTOCOL_ERROR", `Server "${server}" gave a result that is not valid: ${thrown.message}`);
+    return make("PROTOCOL_ERROR", `Server "${server}" sent an invalid result: ${thrown.message}`);
   }
   return make("PROTOCOL_ERROR", `Server "${server}": ${describeCause(thrown)}`);
 }
@@ -93,14 +90,14 @@ function isUnauthorized(thrown: unknown): boolean {
   );
 }
 
-/** Wraps what a server says when it does not know our session. */
+/** The server does not know the session, so the request was not carried out. */
 export class SessionLost extends Error {
   constructor(cause: unknown) {
     super("The server does not know this session.", { cause });
   }
 }
 
-/** The session is gone; the request was not carried out, so it may be sent again in a new one. */
+/** Whether the server refused the request because it no longer knows the session. Such a request may be repeated. */
 export function isSessionLost(thrown: unknown, { transport }: Client): boolean {
   if (transport instanceof SSEClientTransport) return SSE_SESSION_LOST.test(String(thrown));
   if (!(thrown instanceof SdkHttpError) || transport?.sessionId === undefined) return false;
@@ -108,7 +105,7 @@ export function isSessionLost(thrown: unknown, { transport }: Client): boolean {
   return status === 404 || (status === 400 && typeof text === "string" && /session/i.test(text));
 }
 
-/** The server itself is gone, as opposed to having refused this one request. */
+/** Whether the server is unreachable, as opposed to having refused this one request. */
 export function isConnectionLoss(thrown: unknown): boolean {
   if (thrown instanceof SdkHttpError) return thrown.data.status >= 500;
   if (thrown instanceof SseError) return true;
@@ -126,7 +123,7 @@ export function isConnectionLoss(thrown: unknown): boolean {
   return false;
 }
 
-/** The innermost cause says most: "fetch failed" means nothing, "connect ECONNREFUSED" does. */
+/** The message of the innermost cause, such as "connect ECONNREFUSED" rather than "fetch failed". */
 export function describeCause(thrown: unknown): string {
   let message = thrown instanceof Error ? thrown.message : String(thrown);
   for (let error: unknown = thrown; error instanceof Error; error = error.cause) {

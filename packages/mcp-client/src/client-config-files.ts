@@ -1,25 +1,30 @@
 import { posix, win32 } from "node:path";
 
+/** A program whose MCP server configuration can be read. */
 export type McpClientName = "claude-desktop" | "claude-code" | "cursor" | "vscode";
 
-/** Where to look. */
+/** The folders and the platform that decide where configuration files are. */
 export interface ClientConfigLocations {
+  /** The user's home folder. */
   home: string;
-  /** The folder whose project files count. */
+  /** The project folder, whose own configuration files are read too. */
   cwd: string;
   platform: NodeJS.Platform;
+  /** Environment variables; `APPDATA` and `XDG_CONFIG_HOME` are read. */
   environment: Readonly<Record<string, string | undefined>>;
 }
 
+/** A configuration file of another MCP client. */
 export interface ConfigFile {
   client: McpClientName;
   scope: "user" | "project";
+  /** The file's path. */
   file: string;
-  /** The member that holds the servers. */
+  /** The key of the object that holds the servers by name. */
   key: "mcpServers" | "servers";
 }
 
-/** The files in which other programs keep their MCP servers, by platform. */
+/** Lists the files in which other MCP clients keep their servers on a platform. */
 export function clientConfigFiles({ home, cwd, platform, environment }: ClientConfigLocations): ConfigFile[] {
   const paths = platform === "win32" ? win32 : posix;
   const join = (...parts: string[]): string => paths.join(...parts);

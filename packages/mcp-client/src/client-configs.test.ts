@@ -1,17 +1,16 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../fixtures/temporary-folder.ts";
 import { clientConfigFiles } from "./client-config-files.ts";
 import { readClientConfigs } from "./client-configs.ts";
 
 let home: string;
 let cwd: string;
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), "cem-home-"));
+  home = await temporaryFolder();
   cwd = join(home, "project");
 });
-afterEach(() => rm(home, { recursive: true, force: true }));
 
 async function put(file: string, text: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true });

@@ -7,39 +7,47 @@ import type { ConfigFile, McpClientName, ClientConfigLocations } from "./client-
 
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
-/** A server that another program is set up with. Nothing of it was started. */
+/** A server found in the configuration of another MCP client. It was not started. */
 export interface FoundServer {
   name: string;
   origin: {
     client: McpClientName;
-    /** `project`: for the folder `project` only. */
+    /** `project`: configured for the folder `project` only. */
     scope: "user" | "project";
     file: string;
     project?: string | undefined;
   };
   /**
-   * The entry as it stands there, with `${VAR}` left in place. It may hold secrets that the user wrote there:
-   * don't print its `env`, `headers` or `args`.
+   * The configuration entry as written there, with placeholders in the form `${VAR}` and not filled. It may hold
+   * secrets: don't print its `env`, `headers` or `args`.
    */
   definition: Record<string, unknown>;
-  /** What the other program fills in and we can't, such as `${input:token}`. */
+  /** Placeholders that only the other client can fill, such as `${input:token}`. */
   unresolved: string[];
 }
 
+/** What was found in the configuration of other MCP clients. */
 export interface ClientConfigs {
   servers: FoundServer[];
-  /** Files that are there and can't be read. */
+  /** Files that exist and can't be read or parsed, with the reason. */
   problems: { file: string; message: string }[];
 }
 
-/** Reads what Claude Desktop, Claude Code, Cursor and VS Code are set up with. Starts and changes nothing. */
-export async function readClientConfigs(places: Partial<ClientConfigLocations> = {}): Promise<ClientConfigs> {
+/**
+ * Reads which MCP servers Claude Desktop, Claude Code, Cursor and VS Code are configured with. Starts and changes
+ * nothing.
+ *
+ * @param locations where to look. Default: the home folder, working directory, platform and environment of this
+ *   process.
+ */
+export async function readClientConfigs(
+  locations: { [Key in keyof ClientConfigLocations]?: ClientConfigLocations[Key] | undefined } = {},
+): Promise<ClientConfigs> {
   const full: ClientConfigLocations = {
-    home: homedir(),
-    cwd: process.cwd(),
-    platform: process.platform,
-    environment: process.env,
-    ...places,
+    home: locations.home ?? homedir(),
+    cwd: locations.cwd ?? process.cwd(),
+    platform: locations.platform ?? process.platform,
+    environment: locations.environment ?? process.env,
   };
   const found = await Promise.all(clientConfigFiles(full).map((file) => readConfig(file, full)));
   return {
@@ -48,7 +56,7 @@ export async function readClientConfigs(places: Partial<ClientConfigLocations> =
   };
 }
 
-async function readConfig(config: ConfigFile, places: ClientConfigLocations): Promise<ClientConfigs> {
+async function readConfig(config: ConfigFile, locations: ClientConfigLocations): Promise<ClientConfigs> {
   const { file } = config;
   const problem = (message: string): ClientConfigs => ({ servers: [], problems: [{ file, message }] });
   let text: string;
@@ -68,22 +76,22 @@ async function readConfig(config: ConfigFile, places: ClientConfigLocations): Pr
     const line = text.slice(0, errors[0].offset).split("\n").length;
     return problem(`It is not valid JSON at line ${line}: ${printParseErrorCode(errors[0].error)}.`);
   }
-  return { servers: serversIn(data, config, places), problems: [] };
+  return { servers: serversIn(data, config, locations), problems: [] };
 }
 
-function serversIn(data: unknown, config: ConfigFile, places: ClientConfigLocations): FoundServer[] {
+function serversIn(data: unknown, config: ConfigFile, locations: ClientConfigLocations): FoundServer[] {
   const { client, file, scope, key } = config;
   const own = toFound(
     member(data, key),
-    { client, scope, file, ...(scope === "project" ? { project: places.cwd } : {}) },
-    places,
+    { client, scope, file, project: scope === "project" ? locations.cwd : undefined },
+    locations,
   );
   if (client !== "claude-code" || scope === "project") return own;
-  // Claude Code keeps what belongs to a folder in the user's file too.
+  // Claude Code also keeps servers of single projects in the user's file.
   const projects = member(data, "projects");
   if (!isObject(projects)) return own;
   const inProjects = Object.entries(projects).flatMap(([project, value]) =>
-    toFound(member(value, key), { client, scope: "project", file, project }, places),
+    toFound(member(value, key), { client, scope: "project", file, project }, locations),
   );
   return [...own, ...inProjects];
 }
@@ -91,14 +99,17 @@ function serversIn(data: unknown, config: ConfigFile, places: ClientConfigLocati
 function toFound(
   servers: unknown,
   origin: FoundServer["origin"],
-  places: ClientConfigLocations,
+  locations: ClientConfigLocations,
 ): FoundServer[] {
   if (!isObject(servers)) return [];
   return Object.entries(servers).flatMap(([name, value]) => {
     if (!isObject(value)) return [];
-    const folder = origin.project ?? places.cwd;
+    const folder = origin.project ?? locations.cwd;
     const unresolved = new Set<string>();
-    const definition = translate(value, { folder, home: places.home, unresolved }) as Record<string, unknown>;
+    const definition = translate(value, { folder, home: locations.home, unresolved }) as Record<
+      string,
+      unknown
+    >;
     return [{ name, origin, definition, unresolved: [...unresolved] }];
   });
 }
@@ -109,7 +120,7 @@ interface Translation {
   unresolved: Set<string>;
 }
 
-/** Writes the placeholders of the other program as ours, or notes them. */
+/** Rewrites placeholders as `${VAR}`, fills those for folders, and collects those that can't be filled here. */
 function translate(value: unknown, context: Translation): unknown {
   if (typeof value === "string") {
     return value.replace(/\$\{([^}]+)\}/g, (whole, inner: string) => {

@@ -1,80 +1,94 @@
 import type { Elicit, ErrorInfo, JsonValue } from "@cem/core";
 import type { LeftOutTool, RemoteTool } from "./tool-definitions.ts";
 
-/** Where a server stands. `idle` has not been needed yet, or can be reconnected at once. */
+/**
+ * The state of a connection. `idle`: not needed yet, or may be reconnected at once. `down`: failed, and reconnected
+ * after a backoff. `auth-required`: the server refused it without authorization.
+ */
 export type ServerState = "disabled" | "idle" | "connecting" | "ready" | "down" | "auth-required" | "closed";
 
+/** The state of the connection to one server. */
 export interface ServerStatus {
   name: string;
   state: ServerState;
+  /** The transport in use, or the configured one before the first connection. */
   transport: "stdio" | "http" | "sse";
-  /** The negotiated revision, such as `2026-07-28`. Absent before the first connection. */
+  /** The negotiated protocol version, such as `2026-07-28`. Absent before the first connection. */
   protocol?: string | undefined;
-  /** What the server calls itself. */
+  /** The name and version the server gives itself. */
   server?: { name: string; version: string } | undefined;
-  /** Tools that can be called, as of the last list. */
+  /** Number of callable tools in the last list. */
   toolCount?: number | undefined;
-  /** Tools that are left out, as of the last list. */
+  /** Number of tools that were left out of the last list. */
   leftOutCount?: number | undefined;
-  /** Round trip of the last list request, in milliseconds. */
+  /** Round trip of the last `tools/list` request, in milliseconds. */
   latencyMs?: number | undefined;
   lastError?: ErrorInfo | undefined;
-  /** Until the next try to connect is made, in milliseconds. Only after failures. */
+  /** Milliseconds until the next attempt to connect. Present during a backoff only. */
   retryInMs?: number | undefined;
-  /** Of the server's process. Only for stdio. */
+  /** Process id of a stdio server. */
   pid?: number | undefined;
 }
 
 /** The tools of one server. */
 export interface ToolList {
   tools: RemoteTool[];
-  /** What the server lists and can't be offered. */
+  /** Tools that the server lists and that can't be offered. */
   leftOut: LeftOutTool[];
-  /** Why the list ends before the server's own end. */
+  /** Why the list is incomplete. Absent for a complete one. */
   cut?: string | undefined;
-  /** What the server calls itself. */
+  /** The name and version the server gives itself. */
   server: { name: string; version: string };
+  /** The negotiated protocol version. */
   protocol: string;
-  /** Advice of the server on its use. Untrusted text. */
+  /** The server's advice on its use. Untrusted text. */
   instructions?: string | undefined;
 }
 
+/** A progress notification of a call. */
 export interface Progress {
   progress: number;
   total?: number | undefined;
   message?: string | undefined;
 }
 
+/** Options of one call to a server. */
 export interface CallOptions {
+  /** Cancels the call, also at the server. */
   signal: AbortSignal;
   onProgress?: ((progress: Progress) => void) | undefined;
-  /** A person is being asked (true), or has answered (false): clocks may stop meanwhile. */
+  /** Called with `true` when the call starts to wait for a person and with `false` when it no longer does. */
   onWaiting?: ((isWaiting: boolean) => void) | undefined;
-  /** Asks the user whose call it is. Default: the connections' own `elicit`. */
+  /**
+   * Asks the user on whose behalf the call is made.
+   *
+   * @defaultValue the `elicit` of the connections
+   */
   elicit?: Elicit | undefined;
-  /** Whose call it is. Questions are declined while calls of several sessions are under way. */
+  /** The id of the session the call belongs to. Questions are declined while calls of several sessions are running. */
   session?: string | undefined;
 }
 
-/** A tool's answer as the server gave it. */
+/** A tool's result as the server sent it. */
 export interface RawToolResult {
   content: JsonValue[];
   structuredContent?: JsonValue | undefined;
   isError: boolean;
-  /** A question of the server that nobody was there to answer. */
+  /** A question of the server during the call that was declined because nobody could answer it. */
   declinedQuestion?: string | undefined;
 }
 
-/** What goes to the log, with secrets taken out. */
+/** A log entry, with secrets redacted. */
 export interface LogEntry {
+  /** The server's name. */
   server: string;
   level: "debug" | "info" | "warn" | "error";
-  /** `stderr`: the server's process wrote it. `protocol`: the server sent it. `client`: this package says it. */
+  /** `stderr`: a line the server's process wrote. `protocol`: a logging notification. `client`: this package. */
   source: "stderr" | "protocol" | "client";
   message: string;
 }
 
-/** A folder that servers may be told about. */
+/** A folder announced to servers by `roots/list`. */
 export interface Root {
   /** A `file:` URL. */
   uri: string;

@@ -1,8 +1,8 @@
-import { CemError } from "@cem/core";
-import type { JsonObject } from "@cem/core";
+import { abandonOnAbort, createDeadline } from "@cem/bridge";
+import { callAborted, CemError } from "@cem/core";
+import type { Elicit, JsonObject } from "@cem/core";
 import type { Client } from "@modelcontextprotocol/client";
 import pLimit from "p-limit";
-import { abandonOnAbort } from "@cem/bridge";
 import {
   isConnectionLoss,
   isSessionLost,
@@ -18,13 +18,11 @@ import type {
   ServerStatus,
   ToolList,
 } from "./connection-types.ts";
-import { createDeadline } from "@cem/bridge";
-import type { Elicit } from "@cem/core";
-import { createLink } from "./link.ts";
-import type { LinkSettings } from "./link.ts";
+import { createElicitationHandler } from "./elicitation-handler.ts";
+import type { CallInFlight } from "./elicitation-handler.ts";
 import type { OpenClient } from "./open-client.ts";
-import { createQuestions } from "./questions.ts";
-import type { CallInFlight } from "./questions.ts";
+import { createReconnectingClient } from "./reconnecting-client.ts";
+import type { ReconnectingClientOptions } from "./reconnecting-client.ts";
 import { createRedact } from "./redaction.ts";
 import { DEFAULT_CONCURRENCY, DEFAULT_TIMEOUT_MS } from "./server-settings.ts";
 import type { McpServerSettings } from "./server-settings.ts";
@@ -32,12 +30,14 @@ import type { SignIn } from "./sign-in.ts";
 import { callTool } from "./tool-call.ts";
 import { fetchToolList } from "./tool-list.ts";
 
-/** Progress gives a call its time again, but not for ever. */
-const MAX_TIMEOUT_STRETCH = 10;
+/** Progress notifications restart a call's timeout, up to this many timeouts in all. */
+const MAX_TIMEOUTS_PER_CALL = 10;
 const MAX_LOG_CHARACTERS = 4_000;
 
+/** What a connection shares with the others. */
 export interface ConnectionContext {
-  identity: LinkSettings["identity"];
+  /** The name and version this client gives itself. */
+  identity: ReconnectingClientOptions["identity"];
   log: (entry: LogEntry) => void;
   elicit?: Elicit | undefined;
   roots?: readonly Root[] | undefined;
@@ -45,44 +45,54 @@ export interface ConnectionContext {
   onToolsChanged: () => void;
 }
 
-/** One server, with its limits. */
+/** The connection to one server, within its limits on time and concurrency. */
 export interface Connection {
   status(): ServerStatus;
-  /** The last list, also when the server is down now. */
+  /** The last list of tools, also while the server is down. */
   knownTools(): ToolList | undefined;
   listTools(options: { signal: AbortSignal; refresh?: boolean | undefined }): Promise<ToolList>;
   callTool(tool: string, args: JsonObject, options: CallOptions): Promise<RawToolResult>;
-  /** Runs one request within the server's time and concurrency limits. */
-  request<T>(options: CallOptions, run: Run<T>): Promise<T>;
-  /** Forgets failures, so that the next use connects at once. */
+  /**
+   * Runs one request within the server's limits.
+   *
+   * @param operation the name of the tool or method, for errors.
+   * @throws CemError `ABORTED`, `TOOL_TIMEOUT`, `SERVER_DOWN`, `SERVER_CLOSED`, `SERVER_DISABLED`, `AUTH_REQUIRED` or
+   *   `PROTOCOL_ERROR`.
+   */
+  request<T>(operation: string, options: CallOptions, run: Run<T>): Promise<T>;
+  /** Ends a backoff, so that the next use connects at once. */
   reset(): void;
   close(): Promise<void>;
 }
 
+/** What a request gets for one attempt. */
 export interface RunOptions {
-  /** Ends the request when its time is up. */
+  /** Aborts when the request's timeout is over or it was cancelled. */
   signal: AbortSignal;
-  /** Gives the request its time again. */
+  /** Restarts the timeout. */
   onProgress: NonNullable<CallOptions["onProgress"]>;
   call: CallInFlight;
 }
+
+/** Sends a request on an open connection. */
 export type Run<T> = (open: OpenClient, options: RunOptions) => Promise<T>;
 
+/** Creates the connection to one server; it is opened on first use. */
 export function createConnection(settings: McpServerSettings, context: ConnectionContext): Connection {
   const { name } = settings;
   const redact = createRedact(settings, () => context.signIn?.secrets() ?? []);
   const timeoutMs = settings.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const limit = pLimit(settings.concurrency ?? DEFAULT_CONCURRENCY);
-  const log: LinkSettings["log"] = (level, message, source = "client") =>
+  const log: ReconnectingClientOptions["log"] = (level, message, source = "client") =>
     context.log({ server: name, level, source, message: redact(message).slice(0, MAX_LOG_CHARACTERS) });
-  const questions = createQuestions(name, context.elicit, log);
+  const elicitation = createElicitationHandler(name, context.elicit, log);
   let tools: ToolList | undefined;
   let toolsAreStale = true;
   let listing: Promise<ToolList> | undefined;
   let latencyMs: number | undefined;
 
   const prepare = (client: Client): void => {
-    questions.handle(client);
+    elicitation.register(client);
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has handlers only
     client.onerror = (error) => log("debug", error.message);
     client.setNotificationHandler("notifications/message", ({ params }) => {
@@ -92,12 +102,12 @@ export function createConnection(settings: McpServerSettings, context: Connectio
     if (roots !== undefined) client.setRequestHandler("roots/list", () => ({ roots: [...roots] }));
   };
 
-  const link = createLink({
+  const reconnecting = createReconnectingClient({
     settings,
     identity: context.identity,
     capabilities: {
       elicitation: { form: { applyDefaults: true }, url: {} },
-      ...(context.roots === undefined ? {} : { roots: {} }),
+      roots: context.roots && {},
     },
     signIn: context.signIn,
     redact,
@@ -110,29 +120,29 @@ export function createConnection(settings: McpServerSettings, context: Connectio
   });
 
   const attempt = async <T>(options: CallOptions, run: Run<T>): Promise<T> => {
-    const opened = await link.ready(options.signal);
-    const deadline = createDeadline(timeoutMs, timeoutMs * MAX_TIMEOUT_STRETCH, options.signal);
+    const opened = await reconnecting.acquire(options.signal);
+    const deadline = createDeadline(timeoutMs, timeoutMs * MAX_TIMEOUTS_PER_CALL, options.signal);
     const { onWaiting, elicit, session } = options;
     const call: CallInFlight = { deadline, onWaiting, elicit, session };
     const onProgress: RunOptions["onProgress"] = (progress) => {
       deadline.restart();
       options.onProgress?.(progress);
     };
-    questions.begin(call);
+    elicitation.begin(call);
     try {
       const result = await run(opened, { signal: deadline.signal, onProgress, call });
-      link.answered();
+      reconnecting.reportSuccess();
       return result;
     } catch (thrown) {
       if (options.signal.aborted) throw thrown;
-      if (link.signal.aborted) throw serverClosed(name);
+      if (reconnecting.signal.aborted) throw serverClosed(name);
       if (deadline.expired) {
         throw new CemError("TOOL_TIMEOUT", `Server "${name}" did not answer within ${timeoutMs} ms.`, {
           details: { server: name, timeoutMs },
         });
       }
       if (isSessionLost(thrown, opened.client)) {
-        link.giveUp(opened);
+        reconnecting.discard(opened);
         throw new SessionLost(thrown);
       }
       const isLost = isConnectionLoss(thrown);
@@ -140,17 +150,17 @@ export function createConnection(settings: McpServerSettings, context: Connectio
       const error = toServerError(thrown, { server: name, redact, exit: opened.process?.describeExit() });
       const { requiredScope } = error.details;
       if (typeof requiredScope === "string") await context.signIn?.requireScope(requiredScope);
-      if (isLost && opened.transportKind === "http") link.troubled(error);
-      else if (isLost || error.code === "AUTH_REQUIRED") link.giveUp(opened, error);
+      if (isLost && opened.transportKind === "http") reconnecting.reportFailure(error);
+      else if (isLost || error.code === "AUTH_REQUIRED") reconnecting.discard(opened, error);
       throw error;
     } finally {
-      questions.end(call);
+      elicitation.end(call);
       deadline.dispose();
     }
   };
 
-  /** A request of a lost session was not carried out, so it may be sent once more in a new one. */
-  const attemptTwice = async <T>(options: CallOptions, run: Run<T>): Promise<T> => {
+  /** Repeats a request once in a new session when its session was lost, since the server did not carry it out. */
+  const attemptInValidSession = async <T>(options: CallOptions, run: Run<T>): Promise<T> => {
     try {
       return await attempt(options, run);
     } catch (error) {
@@ -159,36 +169,35 @@ export function createConnection(settings: McpServerSettings, context: Connectio
     }
   };
 
-  const settle = async <T>(options: CallOptions, work: Promise<T>): Promise<T> => {
+  /** Waits for the work until the signal aborts, and converts what it throws. */
+  const settle = async <T>(operation: string, signal: AbortSignal, work: Promise<T>): Promise<T> => {
     try {
-      return await abandonOnAbort(work, options.signal);
+      return await abandonOnAbort(work, signal);
     } catch (thrown) {
       work.catch(() => {});
-      if (options.signal.aborted) {
-        throw new CemError("ABORTED", `The call to server "${name}" was cancelled.`, {
-          details: { server: name },
-        });
-      }
+      if (reconnecting.signal.aborted) throw serverClosed(name);
+      if (signal.aborted) throw callAborted({ server: name, tool: operation });
       throw toServerError(thrown instanceof SessionLost ? thrown.cause : thrown, { server: name, redact });
     }
   };
 
-  const request: Connection["request"] = (options, run) =>
+  const request: Connection["request"] = (operation, options, run) =>
     settle(
-      options,
+      operation,
+      options.signal,
       limit(async () => {
         options.signal.throwIfAborted();
-        return attemptTwice(options, run);
+        return attemptInValidSession(options, run);
       }),
     );
 
   const list = async (): Promise<ToolList> => {
     toolsAreStale = false;
     try {
-      // Outside of the limit: a call that holds a place in it may need the list.
-      const options = { signal: link.signal };
-      const work = attemptTwice(options, (opened, { signal }) => fetchToolList(opened, { signal }));
-      const fetched = await settle(options, work);
+      // Not counted by the concurrency limit: a call that is counted may wait for the list.
+      const { signal } = reconnecting;
+      const work = attemptInValidSession({ signal }, (opened, options) => fetchToolList(opened, options));
+      const fetched = await settle("tools/list", signal, work);
       ({ latencyMs } = fetched);
       tools = fetched.list;
       for (const { name, reason } of tools.leftOut) log("warn", `Tool "${name}" is left out: ${reason}.`);
@@ -201,7 +210,7 @@ export function createConnection(settings: McpServerSettings, context: Connectio
   };
 
   const listTools: Connection["listTools"] = async ({ signal, refresh }) => {
-    if (link.signal.aborted) throw serverClosed(name);
+    if (reconnecting.signal.aborted) throw serverClosed(name);
     if (tools !== undefined && !toolsAreStale && refresh !== true) return tools;
     if (listing === undefined) {
       listing = list().finally(() => (listing = undefined));
@@ -212,28 +221,27 @@ export function createConnection(settings: McpServerSettings, context: Connectio
 
   return {
     status() {
-      const { current, waitMs, lastError } = link;
-      const pid = current?.process?.pid;
-      const protocol = current?.client.getNegotiatedProtocolVersion() ?? tools?.protocol;
+      const { current, waitMs, lastError } = reconnecting;
       const server = current?.client.getServerVersion() ?? tools?.server;
       return {
         name,
-        state: link.state,
+        state: reconnecting.state,
         transport: current?.transportKind ?? settings.transport.kind,
-        ...(protocol === undefined ? {} : { protocol }),
-        ...(server === undefined ? {} : { server: { name: server.name, version: server.version } }),
-        ...(tools === undefined ? {} : { toolCount: tools.tools.length, leftOutCount: tools.leftOut.length }),
-        ...(latencyMs === undefined ? {} : { latencyMs }),
-        ...(lastError === undefined ? {} : { lastError }),
-        ...(waitMs === 0 ? {} : { retryInMs: waitMs }),
-        ...(typeof pid === "number" ? { pid } : {}),
+        protocol: current?.client.getNegotiatedProtocolVersion() ?? tools?.protocol,
+        server: server && { name: server.name, version: server.version },
+        toolCount: tools?.tools.length,
+        leftOutCount: tools?.leftOut.length,
+        latencyMs,
+        lastError,
+        retryInMs: waitMs === 0 ? undefined : waitMs,
+        pid: current?.process?.pid ?? undefined,
       };
     },
     knownTools: () => tools,
     listTools,
     request,
     callTool: (tool, args, options) =>
-      request(options, async (opened, { signal, onProgress, call }) => {
+      request(tool, options, async (opened, { signal, onProgress, call }) => {
         const result = await callTool(opened, tool, args, {
           signal,
           onProgress,
@@ -242,10 +250,9 @@ export function createConnection(settings: McpServerSettings, context: Connectio
             await listTools({ signal, refresh: true });
           },
         });
-        const { declinedQuestion } = call;
-        return declinedQuestion === undefined ? result : { ...result, declinedQuestion };
+        return { ...result, declinedQuestion: call.declinedQuestion };
       }),
-    reset: () => link.reset(),
-    close: () => link.close(),
+    reset: () => reconnecting.reset(),
+    close: () => reconnecting.close(),
   };
 }

@@ -1,5 +1,5 @@
-import { CemError } from "@cem/core";
-import type { JsonObject } from "@cem/core";
+import { serverNotFound } from "@cem/core";
+import type { Elicit, JsonObject } from "@cem/core";
 import { nearest } from "@cem/text";
 import { createConnection } from "./connection.ts";
 import type { Connection } from "./connection.ts";
@@ -11,24 +11,28 @@ import type {
   ServerStatus,
   ToolList,
 } from "./connection-types.ts";
-import type { Elicit } from "@cem/core";
 import { createOAuth } from "./oauth.ts";
 import type { AuthorizeOptions } from "./oauth.ts";
 import { listItems, runRequest } from "./resources-and-prompts.ts";
 import type { ListedItems, ListKind, ServerRequest } from "./resources-and-prompts.ts";
 import type { McpServerSettings } from "./server-settings.ts";
 
+/** Settings of {@link createMcpConnections}. */
 export interface McpConnectionsSettings {
   servers: readonly McpServerSettings[];
-  /** Takes what servers write to stderr, and what goes wrong. Secrets are taken out. */
+  /** Receives log entries: what servers write to stderr, their log notifications, and failures. Secrets are redacted. */
   log?: ((entry: LogEntry) => void) | undefined;
-  /** Answers servers that ask the user something. Absent: such questions are declined. */
+  /** Asks the user on behalf of a server (elicitation). Absent: such requests are declined. */
   elicit?: Elicit | undefined;
-  /** Folders that servers are told about. Absent: servers are not told that we have any. */
+  /** Folders announced to servers. Absent: the `roots` capability is not declared. */
   roots?: readonly Root[] | undefined;
-  /** Folder of the stored sign-ins. Absent: they last as long as this object. */
+  /** Folder where OAuth tokens are stored. Absent: they are kept in memory. */
   authFolder?: string | undefined;
-  /** What servers are told about us. Default: `{ name: "code-execution-mcp", version: "0" }`. */
+  /**
+   * The name and version this client gives itself.
+   *
+   * @defaultValue `{ name: "code-execution-mcp", version: "0" }`
+   */
   identity?: { name: string; version: string } | undefined;
 }
 
@@ -36,34 +40,49 @@ interface WithSignal {
   signal?: AbortSignal | undefined;
 }
 
-/** Connections to MCP servers: each opened on first use, none in the way of another. */
+/** Connections to MCP servers, each opened on first use. */
 export interface McpConnections {
-  /** The names, in the order of the settings. */
+  /** The servers' names, in the order of the settings. */
   readonly servers: readonly string[];
+  /** The state of each connection; connects to none. */
   status(): ServerStatus[];
-  /** Tries every server that is not switched off, all at once, and lists its tools. */
+  /** Connects to all servers that are not disabled at once, lists their tools, and returns the resulting states. */
   check(options?: WithSignal): Promise<ServerStatus[]>;
-  /** @throws CemError `SERVER_DOWN`, `AUTH_REQUIRED`, `SERVER_DISABLED`, `SERVER_NOT_FOUND` or `PROTOCOL_ERROR`. */
+  /**
+   * Lists the tools of a server. The list is cached until the server says that it changed.
+   *
+   * @param options - `refresh` fetches the list again in any case.
+   * @throws CemError `SERVER_DOWN`, `AUTH_REQUIRED`, `SERVER_DISABLED`, `SERVER_CLOSED`, `SERVER_NOT_FOUND`,
+   *   `TOOL_TIMEOUT` or `PROTOCOL_ERROR`.
+   */
   listTools(server: string, options?: WithSignal & { refresh?: boolean | undefined }): Promise<ToolList>;
-  /** The last list of a server, also when it is down now. */
+  /** The last list of a server's tools, also while the server is down. Absent when they were never listed. */
   knownTools(server: string): ToolList | undefined;
-  /** Calls a tool without checking its arguments; see `createMcpInvoker` for the checked way. */
+  /**
+   * Calls a tool without checking its arguments; `createMcpInvoker` checks them.
+   *
+   * @throws CemError with the codes of `listTools`, or `ABORTED`.
+   */
   callTool(server: string, tool: string, args: JsonObject, options: CallOptions): Promise<RawToolResult>;
-  /** Lists resources, resource templates or prompts, all pages of them, as the server describes them. */
+  /** Lists all resources, resource templates or prompts of a server. */
   list(server: string, kind: ListKind, options?: WithSignal): Promise<ListedItems>;
   /** Reads a resource or renders a prompt. */
   request(server: string, request: ServerRequest, options: CallOptions): Promise<JsonObject>;
-  /** Signs in to a server through the browser, and stores the sign-in. */
+  /**
+   * Signs in to a server through the browser and stores the tokens.
+   *
+   * @throws CemError `AUTH_FAILED`, or `SERVER_NOT_FOUND`.
+   */
   authorize(server: string, options: AuthorizeOptions): Promise<void>;
-  /** Forgets a stored sign-in. */
+  /** Removes the stored tokens of a server. */
   forgetAuthorization(server: string): Promise<void>;
-  /** Told when a server's tools changed, or may have. Returns how to stop listening. */
+  /** Calls the listener when a server's tools changed or may have changed. Returns a function that removes it. */
   onToolsChanged(listener: (server: string) => void): () => void;
-  /** Ends every call, connection and server process. Safe to call twice. */
+  /** Ends all calls, connections and server processes. May be called more than once. */
   close(): Promise<void>;
 }
 
-/** Makes connections to servers; nothing is started before it is needed. */
+/** Creates connections to MCP servers. Nothing is started or connected before it is needed. */
 export function createMcpConnections(settings: McpConnectionsSettings): McpConnections {
   const listeners = new Set<(server: string) => void>();
   const log = settings.log ?? (() => {});
@@ -91,7 +110,8 @@ export function createMcpConnections(settings: McpConnectionsSettings): McpConne
   const find = (name: string): Connection => {
     const connection = connections.get(name);
     if (connection !== undefined) return connection;
-    throw unknownServer(name, [...connections.keys()]);
+    const known = [...connections.keys()];
+    throw serverNotFound(name, { known, nearest: nearest(name, known)[0] });
   };
   const status = (): ServerStatus[] => [...connections.values()].map((connection) => connection.status());
   const never = new AbortController().signal;
@@ -130,17 +150,4 @@ export function createMcpConnections(settings: McpConnectionsSettings): McpConne
       await Promise.all([...connections.values()].map((connection) => connection.close()));
     },
   };
-}
-
-function unknownServer(name: string, known: string[]): CemError {
-  const [near] = nearest(name, known);
-  const hint =
-    known.length === 0
-      ? "No MCP server is configured."
-      : near === undefined
-        ? `There are: ${known.join(", ")}.`
-        : `Did you mean "${near}"?`;
-  return new CemError("SERVER_NOT_FOUND", `There is no server "${name}". ${hint}`, {
-    details: { server: name, known },
-  });
 }

@@ -1,6 +1,6 @@
 import { keepBytes, readMimeType } from "@cem/bridge";
 import type { ResultKeeping } from "@cem/bridge";
-import type { JsonValue } from "@cem/core";
+import type { JsonObject, JsonValue } from "@cem/core";
 import { z } from "zod";
 
 const partSchema = z.looseObject({
@@ -17,12 +17,13 @@ const resourceSchema = z.looseObject({
   blob: z.string().optional(),
 });
 
+/** Where the bytes of a content part are stored, and under which name. */
 export interface PartContext extends ResultKeeping {
-  /** What files are called after. */
+  /** Base name of stored files. */
   name: string;
 }
 
-/** A part as code gets it: text as it is, everything else as an object with `type`. */
+/** Maps a content part to the value code receives: text to a string, anything else to an object with `type`. */
 export async function mapPart(part: JsonValue, context: PartContext): Promise<JsonValue> {
   const parsed = partSchema.safeParse(part);
   if (!parsed.success) return part;
@@ -36,14 +37,18 @@ export async function mapPart(part: JsonValue, context: PartContext): Promise<Js
   return part;
 }
 
-/** The contents of a resource: text stays, bytes are kept. */
+/** Maps the contents of a resource: text stays inline, bytes are stored. */
 export async function mapResource(resource: unknown, context: PartContext): Promise<JsonValue> {
   const parsed = resourceSchema.safeParse(resource);
   if (!parsed.success) return resource as JsonValue;
   const { uri, text, blob } = parsed.data;
   if (blob === undefined) {
-    const mimeType = readMimeType(parsed.data.mimeType, "text/plain");
-    return { type: "resource", mimeType, ...(uri === undefined ? {} : { uri }), text: text ?? "" };
+    const mapped: JsonObject = {
+      type: "resource",
+      mimeType: readMimeType(parsed.data.mimeType, "text/plain"),
+    };
+    if (uri !== undefined) mapped["uri"] = uri;
+    return { ...mapped, text: text ?? "" };
   }
   const mimeType = readMimeType(parsed.data.mimeType, "application/octet-stream");
   const name = baseName(uri) ?? context.name;

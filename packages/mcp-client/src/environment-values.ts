@@ -1,34 +1,38 @@
 import { CemError } from "@cem/core";
 
-/** Gives the value of a variable. */
+/** Returns the value of a variable, or `undefined` when it is not set. */
 export type LookUp = (name: string) => string | undefined;
 
 const REFERENCE = /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
-/** Collects what was filled in, so that it can be kept out of errors and logs. */
+/** Where variables come from, and what was filled in. */
 export interface Expansion {
+  /** The name of the server whose settings are filled. */
+  server: string;
   lookUp: LookUp;
-  /** Every value taken from the environment. */
+  /** Collects every value that was filled in, to be redacted from errors and logs. */
   secrets: Set<string>;
 }
 
 /**
- * Fills `${NAME}` and `${NAME:-default}` in a text.
+ * Replaces `${NAME}`, `${env:NAME}` and `${NAME:-default}` in a text. An empty variable counts as not set.
  *
- * @throws CemError `VARIABLE_MISSING` naming the variable and the place, never a value.
+ * @param setting - where the text stands in the server's settings, such as `headers.Authorization`; for the error.
+ * @throws CemError `VARIABLE_MISSING` with the variable and the setting, and no value.
  */
-export function expandVariables(text: string, place: string, expansion: Expansion): string {
-  return text.replace(REFERENCE, (_reference, name: string, fallback: string | undefined) => {
-    const value = expansion.lookUp(name);
+export function expandVariables(text: string, setting: string, expansion: Expansion): string {
+  const { server, lookUp, secrets } = expansion;
+  return text.replace(REFERENCE, (_reference, variable: string, fallback: string | undefined) => {
+    const value = lookUp(variable);
     if (value !== undefined && value !== "") {
-      expansion.secrets.add(value);
+      secrets.add(value);
       return value;
     }
     if (fallback !== undefined) return fallback;
     throw new CemError(
       "VARIABLE_MISSING",
-      `${place} needs the environment variable ${name}, which is not set. Set it, or write \${${name}:-default}.`,
-      { details: { variable: name, place } },
+      `Server "${server}" needs the environment variable ${variable} for ${setting}, and it is not set.`,
+      { details: { server, setting, variable } },
     );
   });
 }

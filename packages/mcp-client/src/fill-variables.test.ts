@@ -51,12 +51,14 @@ describe("fillVariables", () => {
     });
   });
 
-  it.each(["${MISSING}", "${EMPTY}"])("names the variable and the place for %s", (text) => {
+  it.each(["${MISSING}", "${EMPTY}"])("names the server, the variable and the setting for %s", (text) => {
     const transport = { kind: "http" as const, url: "https://x.example", headers: { Authorization: text } };
     expect(() => fill({ name: "a", transport })).toThrow(
       expect.objectContaining({
         code: "VARIABLE_MISSING",
-        message: expect.stringMatching(/^mcp_servers\.a\.headers\.Authorization needs .*(?:MISSING|EMPTY)/),
+        message: expect.stringMatching(
+          /^Server "a" needs the environment variable (?:MISSING|EMPTY) for headers\.Authorization/,
+        ),
       }),
     );
   });

@@ -2,63 +2,68 @@ import { expandVariables } from "./environment-values.ts";
 import type { Expansion, LookUp } from "./environment-values.ts";
 import type { AuthSettings, McpServerSettings, TransportSettings } from "./server-settings.ts";
 
-type Fill = (text: string, key: string) => string;
+type Fill = (text: string, setting: string) => string;
 
 /**
- * Fills `${NAME}` and `${NAME:-default}` in a server's settings. What was filled in is kept out of errors and logs.
+ * Replaces `${NAME}`, `${env:NAME}` and `${NAME:-default}` in a server's settings. The values that were filled in
+ * are added to `secrets`, so that they are redacted from errors and logs.
  *
- * @param lookUp gives the value of a variable. Default: `process.env`.
- * @throws CemError `VARIABLE_MISSING` naming the variable and the place, never a value.
+ * @param lookUp - returns the value of a variable. Default: reads `process.env`.
+ * @throws CemError `VARIABLE_MISSING` with the variable and the setting, and no value.
  */
 export function fillVariables(
   settings: McpServerSettings,
   lookUp: LookUp = (name) => process.env[name],
 ): McpServerSettings {
-  const expansion: Expansion = { lookUp, secrets: new Set(settings.secrets) };
-  const fill: Fill = (text, key) => expandVariables(text, `mcp_servers.${settings.name}.${key}`, expansion);
-  const filled = { ...settings, transport: fillTransport(settings.transport, fill) };
-  if (settings.auth !== undefined) filled.auth = fillAuth(settings.auth, fill);
-  return expansion.secrets.size === 0 ? filled : { ...filled, secrets: [...expansion.secrets] };
+  const expansion: Expansion = { server: settings.name, lookUp, secrets: new Set(settings.secrets) };
+  const fill: Fill = (text, setting) => expandVariables(text, setting, expansion);
+  const transport = fillTransport(settings.transport, fill);
+  const auth = settings.auth && fillAuth(settings.auth, fill);
+  return { ...settings, transport, auth, secrets: [...expansion.secrets] };
 }
 
 function fillTransport(transport: TransportSettings, fill: Fill): TransportSettings {
   if (transport.kind !== "stdio") {
-    const { headers } = transport;
-    return {
-      ...transport,
-      url: fill(transport.url, "url"),
-      ...(headers && { headers: fillAll(headers, "headers", fill) }),
-    };
+    const { url, headers } = transport;
+    return { ...transport, url: fill(url, "url"), headers: fillAll(headers, "headers", fill) };
   }
-  const { args, env, cwd } = transport;
+  const { command, args, env, cwd } = transport;
   return {
     ...transport,
-    command: fill(transport.command, "command"),
-    ...(args && { args: args.map((text, index) => fill(text, `args[${index}]`)) }),
-    ...(env && { env: fillAll(env, "env", fill) }),
-    ...(cwd !== undefined && { cwd: fill(cwd, "cwd") }),
+    command: fill(command, "command"),
+    args: args?.map((text, index) => fill(text, `args[${index}]`)),
+    env: fillAll(env, "env", fill),
+    cwd: fillOptional(cwd, "cwd", fill),
   };
-}
-
-function fillAll(values: Readonly<Record<string, string>>, key: string, fill: Fill): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, fill(value, `${key}.${name}`)]),
-  );
 }
 
 function fillAuth(auth: AuthSettings, fill: Fill): AuthSettings {
   if (auth.kind === "client-credentials") {
     return {
       ...auth,
-      clientId: fill(auth.clientId, "auth.client_id"),
-      clientSecret: fill(auth.clientSecret, "auth.client_secret"),
+      clientId: fill(auth.clientId, "auth.clientId"),
+      clientSecret: fill(auth.clientSecret, "auth.clientSecret"),
       issuer: fill(auth.issuer, "auth.issuer"),
     };
   }
-  const { clientId, clientSecret } = auth;
   return {
     ...auth,
-    ...(clientId !== undefined && { clientId: fill(clientId, "auth.client_id") }),
-    ...(clientSecret !== undefined && { clientSecret: fill(clientSecret, "auth.client_secret") }),
+    clientId: fillOptional(auth.clientId, "auth.clientId", fill),
+    clientSecret: fillOptional(auth.clientSecret, "auth.clientSecret", fill),
   };
+}
+
+function fillOptional(text: string | undefined, setting: string, fill: Fill): string | undefined {
+  return text === undefined ? undefined : fill(text, setting);
+}
+
+function fillAll(
+  values: Readonly<Record<string, string>> | undefined,
+  setting: string,
+  fill: Fill,
+): Record<string, string> | undefined {
+  if (values === undefined) return undefined;
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, fill(value, `${setting}.${name}`)]),
+  );
 }

@@ -3,12 +3,14 @@ import type { JsonSchema } from "@cem/core";
 const KEY = "x-mcp-header";
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const ALLOWED_TYPES = new Set<unknown>(["string", "integer", "boolean"]);
-/** A schema's own keys that are not places of subschemas: a property called `x-mcp-header` is data. */
+/** Keywords whose values are data, not subschemas: a key `x-mcp-header` in them declares nothing. */
 const DATA_KEYWORDS = new Set(["default", "const", "enum", "examples"]);
 
 /**
- * Says what is wrong with the arguments that a tool declares as HTTP headers (`x-mcp-header`, 2026-07-28).
- * The specification has clients leave out a tool whose declarations are wrong.
+ * Finds what is wrong with the HTTP headers that a tool declares for its arguments (`x-mcp-header`, protocol version
+ * 2026-07-28). The specification requires clients to leave out a tool whose declarations are invalid.
+ *
+ * @returns the reason, as a clause, or `undefined` when the declarations are valid.
  */
 export function findHeaderFault(inputSchema: JsonSchema): string | undefined {
   const names = new Set<string>();

@@ -1,10 +1,11 @@
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { toNodeHandler } from "@modelcontextprotocol/node";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connect, until } from "../fixtures/servers.ts";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { connect } from "../fixtures/servers.ts";
 import { serve, startEverything } from "../fixtures/start-http.ts";
 import type { Running } from "../fixtures/start-http.ts";
 import { createTwoEraServer } from "../fixtures/two-era-server.ts";
+import type { Sleep } from "../fixtures/two-era-server.ts";
 import type { McpServerSettings } from "./server-settings.ts";
 
 const signal = new AbortController().signal;
@@ -83,9 +84,9 @@ describe("a server of the current generation over HTTP", () => {
   let handler: ReturnType<typeof createMcpHandler>;
   const seenHeaders: Record<string, unknown>[] = [];
   let answer: number | undefined;
-  let cancellations = 0;
+  let sleep: Sleep;
   beforeAll(async () => {
-    handler = createMcpHandler(() => createTwoEraServer(() => (cancellations += 1)));
+    handler = createMcpHandler(() => createTwoEraServer((ms, abort) => sleep(ms, abort)));
     const toNode = toNodeHandler(handler);
     server = await serve((request, response) => {
       seenHeaders.push(request.headers);
@@ -111,20 +112,24 @@ describe("a server of the current generation over HTTP", () => {
   it("sees a cancellation", async () => {
     await using connections = connect([http(server.port)]);
     const controller = new AbortController();
-    const call = connections.callTool("remote", "sleep", { ms: 60_000 }, { signal: controller.signal });
-    setTimeout(() => controller.abort(), 200);
+    const cancelled = new Promise<void>((resolve) => {
+      sleep = async (_ms, abort) => {
+        abort.addEventListener("abort", () => resolve());
+        controller.abort();
+        await cancelled;
+      };
+    });
+    const call = connections.callTool("remote", "sleep", { ms: 0 }, { signal: controller.signal });
     await expect(call).rejects.toMatchObject({ code: "ABORTED" });
-    await until(() => cancellations === 1);
+    await cancelled;
   });
 
   it("tells when its tools changed", async () => {
     await using connections = connect([http(server.port)]);
-    const changed: string[] = [];
-    connections.onToolsChanged((name) => changed.push(name));
+    const changed = new Promise((resolve) => connections.onToolsChanged(resolve));
     await connections.listTools("remote");
     handler.notify.toolsChanged();
-    await until(() => changed.length > 0);
-    expect(changed).toEqual(["remote"]);
+    expect(await changed).toBe("remote");
   });
 
   it("gets the configured headers, which appear in no error", async () => {
@@ -160,8 +165,13 @@ describe("a server of the current generation over HTTP", () => {
   it("does not lose other calls when one finds it gone", async () => {
     await using connections = connect([http(server.port)]);
     await connections.listTools("remote");
-    const slow = connections.callTool("remote", "sleep", { ms: 500 }, { signal });
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    const [started, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    sleep = async () => {
+      started.resolve();
+      await released.promise;
+    };
+    const slow = connections.callTool("remote", "sleep", { ms: 0 }, { signal });
+    await started.promise;
     answer = 503;
     const failed = await connections
       .callTool("remote", "add", { a: 1, b: 1 }, { signal })
@@ -169,6 +179,7 @@ describe("a server of the current generation over HTTP", () => {
     answer = undefined;
     expect(failed).toMatchObject({ code: "SERVER_DOWN" });
     expect(connections.status()).toMatchObject([{ state: "down", lastError: { code: "SERVER_DOWN" } }]);
+    released.resolve();
     expect((await slow).content).toEqual([{ type: "text", text: "slept" }]);
     expect(connections.status()).toMatchObject([{ state: "ready" }]);
   });
@@ -190,16 +201,16 @@ describe("a server of the current generation over HTTP", () => {
       stolen.push(request.headers);
       response.writeHead(404).end();
     });
+    onTestFinished(() => thief.close());
     const redirector = await serve((_request, response) => {
       response.writeHead(307, { location: `http://127.0.0.1:${thief.port}/mcp` }).end();
     });
+    onTestFinished(() => redirector.close());
     const headers = { authorization: "Bearer abcdefgh" };
     const url = `http://127.0.0.1:${redirector.port}/mcp`;
     await using connections = connect([{ name: "remote", transport: { kind: "http", url, headers } }]);
     await expect(connections.listTools("remote")).rejects.toMatchObject({ code: "PROTOCOL_ERROR" });
     expect(stolen).toEqual([]);
-    await thief.close();
-    await redirector.close();
   });
 });
 
@@ -216,8 +227,8 @@ describe("a server that can't be reached", () => {
 
   it("is down when it takes the connection and never answers", async () => {
     const silent = await serve(() => {});
-    await using connections = connect([http(silent.port, { connectTimeoutMs: 300 })]);
-    await expect(connections.listTools("remote")).rejects.toThrow("did not answer within 300 ms");
-    await silent.close();
+    onTestFinished(() => silent.close());
+    await using connections = connect([http(silent.port, { connectTimeoutMs: 100 })]);
+    await expect(connections.listTools("remote")).rejects.toThrow("did not answer within 100 ms");
   });
 });

@@ -1,6 +1,6 @@
 import { answerErrors, checkCalls, compose, fitValue } from "@cem/bridge";
 import type { CallCheckSettings, KnownTool, ResultKeeping, ToolSource } from "@cem/bridge";
-import { CemError } from "@cem/core";
+import { CemError, toolNotFound } from "@cem/core";
 import type { JsonObject, ToolCall, ToolInvoker } from "@cem/core";
 import { nearest } from "@cem/text";
 import type { McpConnections } from "./connections.ts";
@@ -9,20 +9,26 @@ import { mapToolResult } from "./result-mapping.ts";
 import { isServerRequest } from "./server-request-names.ts";
 import { answerServerRequest } from "./server-requests.ts";
 
+/** Settings of {@link createMcpTools}. */
 export interface McpToolsSettings extends ResultKeeping {
   /**
-   * Finds a tool by the name code uses. Give the same object for the same definition, so that its schema is
-   * compiled once. Default: the list of the server itself.
+   * Finds a tool by the name code calls it by. Return the same object for the same definition, so that its schema is
+   * compiled once. Default: finds it in the server's list.
    */
   findTool?:
     | ((server: string, tool: string) => KnownTool | undefined | Promise<KnownTool | undefined>)
     | undefined;
+  /** Called with each progress notification of a call. */
   onProgress?: ((call: ToolCall, progress: Progress) => void) | undefined;
 }
 
+/** Settings of {@link createMcpInvoker}. */
 export interface McpInvokerSettings extends McpToolsSettings, CallCheckSettings {}
 
-/** Calls tools of MCP servers for guest code, checking each call first. Never throws. */
+/**
+ * Creates an invoker that checks each call against the tool's schema and calls the tool on its server. It never
+ * throws: a failure is a result with an error.
+ */
 export function createMcpInvoker(
   connections: McpConnections,
   settings: McpInvokerSettings = {},
@@ -31,14 +37,14 @@ export function createMcpInvoker(
   return compose([answerErrors, checkCalls(tools, settings)], tools);
 }
 
-/** The tools of MCP servers for a bridge that checks calls itself. */
+/** Creates a source of the tools of MCP servers, for a bridge that checks calls itself. */
 export function createMcpTools(connections: McpConnections, settings: McpToolsSettings = {}): ToolSource {
   const findTool = settings.findTool ?? findListed(connections);
 
   const find = async (call: ToolCall, signal: AbortSignal): Promise<KnownTool> => {
     const { server, tool } = call;
     if (isServerRequest(tool)) return { name: tool };
-    return (await findTool(server, tool)) ?? Promise.reject(await unknownTool(connections, call, signal));
+    return (await findTool(server, tool)) ?? Promise.reject(await notFound(connections, call, signal));
   };
 
   return {
@@ -73,26 +79,22 @@ function findListed(connections: McpConnections): NonNullable<McpToolsSettings["
   };
 }
 
-async function unknownTool(
+/** The `TOOL_NOT_FOUND` for a tool, or what the connection throws for a server that does not exist or is down. */
+async function notFound(
   connections: McpConnections,
-  call: ToolCall,
+  { server, tool }: ToolCall,
   signal: AbortSignal,
 ): Promise<CemError> {
-  const { server, tool } = call;
-  // Throws for a server that does not exist, which says more.
   const list = connections.knownTools(server) ?? (await connections.listTools(server, { signal }));
   const leftOut = list.leftOut.find(({ name }) => name === tool);
-  const [near] = nearest(
-    tool,
-    list.tools.map(({ name }) => name),
-  );
-  const hint =
-    leftOut !== undefined
-      ? `It is left out: ${leftOut.reason}.`
-      : near === undefined || near === tool
-        ? `\`cem tools ${server}\` lists what there is.`
-        : `Did you mean "${near}"?`;
-  return new CemError("TOOL_NOT_FOUND", `Server "${server}" has no tool "${tool}". ${hint}`, {
-    details: { server, tool },
-  });
+  if (leftOut !== undefined) {
+    const { reason } = leftOut;
+    return new CemError("TOOL_NOT_FOUND", `Server "${server}" has no usable tool "${tool}": ${reason}.`, {
+      details: { server, tool, reason },
+    });
+  }
+  const known = list.tools.map(({ name }) => name);
+  // A `findTool` of the caller's own may leave out tools that the server has.
+  if (known.includes(tool)) return toolNotFound({ server, tool });
+  return toolNotFound({ server, tool }, { known, nearest: nearest(tool, known)[0] });
 }

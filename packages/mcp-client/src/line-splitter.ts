@@ -1,6 +1,11 @@
 const NEWLINE = 0x0a;
 
-/** Cuts a stream of bytes into lines. A line longer than the limit throws, and what follows starts anew. */
+/**
+ * Creates a function that takes chunks of a byte stream and returns the complete UTF-8 lines in them.
+ *
+ * The function throws a RangeError for a line that is longer than the limit, drops the chunk, and goes on with the
+ * next one.
+ */
 export function createLineSplitter(maxLineBytes: number): (chunk: Buffer) => string[] {
   let pending: Buffer[] = [];
   let pendingBytes = 0;

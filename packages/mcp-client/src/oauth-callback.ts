@@ -1,28 +1,37 @@
 import { timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { CemError } from "@cem/core";
 import { abandonOnAbort } from "@cem/bridge";
+import { CemError } from "@cem/core";
 
 const HOST = "127.0.0.1";
 const PATH = "/callback";
 
-/** What the authorization server sent the browser back with. */
+/** The parameters of the authorization response. */
 export interface CallbackParameters {
   code: string;
   iss?: string | undefined;
 }
 
-/** The address the browser comes back to. */
+/** A local HTTP server for the redirect at the end of an authorization. */
 export interface CallbackListener {
   readonly port: number;
+  /** The redirect URI. */
   readonly url: string;
-  /** @throws CemError `AUTH_FAILED` when the authorization server reports an error. */
+  /**
+   * Waits for the authorization response.
+   *
+   * @throws CemError `AUTH_FAILED` when the authorization server reports an error.
+   */
   wait(signal: AbortSignal): Promise<CallbackParameters>;
   close(): Promise<void>;
 }
 
-/** Listens on 127.0.0.1. Only a request that carries `state` counts; others are answered and passed over. */
+/**
+ * Listens for the redirect on 127.0.0.1. A request without the right `state` is refused and ignored.
+ *
+ * @param port - 0 for any free port.
+ */
 export async function listenForCallback(port: number, state: string): Promise<CallbackListener> {
   const outcome = Promise.withResolvers<CallbackParameters>();
   outcome.promise.catch(() => {});
@@ -37,9 +46,9 @@ export async function listenForCallback(port: number, state: string): Promise<Ca
       });
       response.end(`<!doctype html><title>Sign-in</title><p>${text}</p>`);
     };
-    if (request.method !== "GET" || url.pathname !== PATH) return reply(404, "There is nothing here.");
+    if (request.method !== "GET" || url.pathname !== PATH) return reply(404, "Not found.");
     if (!isSame(url.searchParams.get("state") ?? "", state)) {
-      return reply(400, "This answer does not belong to the sign-in under way. Nothing was done.");
+      return reply(400, "This response does not belong to the current sign-in. It was ignored.");
     }
     const error = url.searchParams.get("error");
     const code = url.searchParams.get("code");
@@ -50,8 +59,7 @@ export async function listenForCallback(port: number, state: string): Promise<Ca
       outcome.reject(new CemError("AUTH_FAILED", `The sign-in was refused: ${reason.slice(0, 500)}.`));
       return reply(200, "The sign-in was refused. You can close this window.");
     }
-    const iss = url.searchParams.get("iss");
-    outcome.resolve({ code, ...(iss === null ? {} : { iss }) });
+    outcome.resolve({ code, iss: url.searchParams.get("iss") ?? undefined });
     return reply(200, "You are signed in. You can close this window.");
   });
   await new Promise<void>((resolve, reject) => {

@@ -8,20 +8,25 @@ import { CemError } from "@cem/core";
 import type { AuthorizationCodeSettings } from "./server-settings.ts";
 import type { TokenRecord, TokenStore } from "./token-store.ts";
 
+/** What {@link createOAuthProvider} is created from. */
 export interface OAuthProviderSettings {
-  /** As of `storeKey`. */
+  /** The key of the server in the store, see `storeKey`. */
   url: string;
   settings: AuthorizationCodeSettings;
   clientName: string;
   store: TokenStore;
-  /** Where the browser comes back to. */
+  /** The redirect URI of the client. */
   redirectUrl: string;
+  /** The `state` parameter of the authorization request. */
   state: string;
-  /** Takes the user to the authorization server. */
+  /** Opens the authorization URL for the user. */
   redirect: (url: URL) => Promise<void>;
 }
 
-/** What the SDK asks for during one sign-in or refresh. What outlasts it goes to the store. */
+/**
+ * Creates the SDK's provider for one sign-in or one refresh. Tokens and the client registration are kept in the store,
+ * the rest in memory.
+ */
 export function createOAuthProvider(options: OAuthProviderSettings): OAuthClientProvider {
   const { url, settings, store } = options;
   let verifier: string | undefined;
@@ -32,7 +37,7 @@ export function createOAuthProvider(options: OAuthProviderSettings): OAuthClient
     const record = (await store.read(url)) ?? { version: 1 as const, url };
     await store.write({ ...record, ...change });
   };
-  /** Credentials of another authorization server are as good as none. */
+  /** Ignores credentials that another authorization server issued. */
   const ours = <T extends object>(
     value: T | undefined,
     context?: OAuthClientInformationContext,
@@ -41,7 +46,7 @@ export function createOAuthProvider(options: OAuthProviderSettings): OAuthClient
     return context === undefined || owner === undefined || owner === context.issuer ? value : undefined;
   };
 
-  return {
+  const provider: OAuthClientProvider = {
     redirectUrl: options.redirectUrl,
     clientMetadata: {
       client_name: options.clientName,
@@ -49,9 +54,8 @@ export function createOAuthProvider(options: OAuthProviderSettings): OAuthClient
       grant_types: ["authorization_code", "refresh_token"],
       response_types: ["code"],
       token_endpoint_auth_method: settings.clientSecret === undefined ? "none" : "client_secret_basic",
-      ...(settings.scopes === undefined ? {} : { scope: settings.scopes.join(" ") }),
+      scope: settings.scopes?.join(" "),
     },
-    ...(settings.clientMetadataUrl === undefined ? {} : { clientMetadataUrl: settings.clientMetadataUrl }),
     state: () => options.state,
     saveAuthorizationServerUrl(authorizationServer) {
       issuer = authorizationServer;
@@ -60,8 +64,8 @@ export function createOAuthProvider(options: OAuthProviderSettings): OAuthClient
       if (settings.clientId !== undefined) {
         return {
           client_id: settings.clientId,
-          ...(settings.clientSecret === undefined ? {} : { client_secret: settings.clientSecret }),
-          ...(issuer === undefined ? {} : { issuer }),
+          client_secret: settings.clientSecret,
+          issuer,
         };
       }
       return ours((await store.read(url))?.client, context);
@@ -78,8 +82,7 @@ export function createOAuthProvider(options: OAuthProviderSettings): OAuthClient
       verifier = value;
     },
     codeVerifier() {
-      if (verifier === undefined)
-        throw new CemError("AUTH_FAILED", "There is no sign-in under way to finish.");
+      if (verifier === undefined) throw new CemError("AUTH_FAILED", "No sign-in was started.");
       return verifier;
     },
     saveDiscoveryState(state) {
@@ -96,4 +99,6 @@ export function createOAuthProvider(options: OAuthProviderSettings): OAuthClient
       await store.write(record);
     },
   };
+  if (settings.clientMetadataUrl !== undefined) provider.clientMetadataUrl = settings.clientMetadataUrl;
+  return provider;
 }

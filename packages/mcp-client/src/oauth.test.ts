@@ -1,10 +1,10 @@
-import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { browse, MACHINE, startProtectedServer } from "../fixtures/authorization-server.ts";
 import type { ProtectedServer } from "../fixtures/authorization-server.ts";
 import { connect } from "../fixtures/servers.ts";
+import { temporaryFolder } from "../fixtures/temporary-folder.ts";
 import type { McpServerSettings } from "./server-settings.ts";
 
 const signal = new AbortController().signal;
@@ -32,16 +32,15 @@ describe("signing in", () => {
   });
   afterAll(() => server.close());
   beforeEach(async () => {
-    folder = join(await mkdtemp(join(tmpdir(), "cem-auth-")), "tokens");
+    folder = join(await temporaryFolder(), "tokens");
     server.events.length = 0;
-    return () => rm(join(folder, ".."), { recursive: true, force: true });
   });
 
   it("is asked for, never started, by a call", async () => {
     await using connections = connect([settings()], { authFolder: folder });
     await expect(call(connections)).rejects.toMatchObject({
       code: "AUTH_REQUIRED",
-      message: 'Server "remote" wants a sign-in: run `cem auth remote`.',
+      message: 'Server "remote" requires authorization.',
     });
     expect(connections.status()).toMatchObject([{ state: "auth-required" }]);
     expect(server.events).toEqual([]);
@@ -69,7 +68,7 @@ describe("signing in", () => {
     await using connections = connect([settings()], { authFolder: folder });
     await connections.authorize("remote", { openBrowser });
     await call(connections);
-    await server.expire("access");
+    server.expire("access");
     expect(await Promise.all([call(connections), call(connections), call(connections)])).toHaveLength(3);
     expect(server.events.filter((event) => event === "granted refresh_token")).toHaveLength(1);
     expect(server.events.filter((event) => event.startsWith("refused"))).toEqual([]);
@@ -77,15 +76,15 @@ describe("signing in", () => {
 
   it("is asked for again when it can't be renewed", async () => {
     const fresh = await startProtectedServer();
+    onTestFinished(() => fresh.close());
     await using connections = connect([{ name: "remote", transport: { kind: "http", url: fresh.url } }], {
       authFolder: folder,
     });
     await connections.authorize("remote", { openBrowser });
     await call(connections);
-    await fresh.expire("refresh");
+    fresh.expire("refresh");
     await expect(call(connections)).rejects.toMatchObject({ code: "AUTH_REQUIRED" });
     expect(connections.status()).toMatchObject([{ state: "auth-required" }]);
-    await fresh.close();
   });
 
   it("asks for more when the server wants more", async () => {
@@ -96,7 +95,7 @@ describe("signing in", () => {
     try {
       await expect(call(connections)).rejects.toMatchObject({
         code: "AUTH_REQUIRED",
-        message: 'Server "remote" wants a wider sign-in (admin): run `cem auth remote`.',
+        message: 'Server "remote" requires authorization for the scope admin.',
       });
       await connections.authorize("remote", { openBrowser });
       expect(await call(connections)).toEqual({ sum: 3 });

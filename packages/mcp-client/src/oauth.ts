@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import { CemError } from "@cem/core";
 import { auth, computeScopeUnion, extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
 import { describeCause } from "./call-failures.ts";
-import { isSafeUrl } from "./elicitation.ts";
 import { listenForCallback } from "./oauth-callback.ts";
 import type { CallbackListener } from "./oauth-callback.ts";
 import { createOAuthProvider } from "./oauth-provider.ts";
@@ -12,23 +11,35 @@ import { createSignIn } from "./sign-in.ts";
 import type { SignIn } from "./sign-in.ts";
 import { createFileTokenStore, createMemoryTokenStore, storeKey } from "./token-store.ts";
 import type { TokenStore } from "./token-store.ts";
+import { isWebUrl } from "./web-url.ts";
+import { withoutUndefined } from "./without-undefined.ts";
 
-/** How long a person has to sign in. */
-const DEFAULT_SIGN_IN_TIMEOUT_MS = 5 * 60_000;
+/** How long the user has to sign in. */
+const SIGN_IN_TIMEOUT_MS = 5 * 60_000;
 
+/** Options of a sign-in through the browser. */
 export interface AuthorizeOptions {
-  /** Takes the user to the address, such as by opening a browser, and may print it too. */
+  /** Shows the authorization URL to the user, usually by opening a browser. */
   openBrowser: (url: string) => void | Promise<void>;
+  /** Cancels the sign-in. Without it, it fails after 5 minutes. */
   signal?: AbortSignal | undefined;
 }
 
+/** Authorization of HTTP servers by OAuth 2.1. */
 export interface OAuth {
-  /** `undefined` where a sign-in makes no sense: stdio, and servers with an `Authorization` header. */
+  /** The sign-in of a server. `undefined` for stdio servers and those with an `Authorization` header. */
   signInFor(server: McpServerSettings): SignIn | undefined;
+  /** Signs in through the browser, with PKCE, and stores the tokens. */
   authorize(server: McpServerSettings, options: AuthorizeOptions): Promise<void>;
+  /** Removes the stored tokens. */
   forget(server: McpServerSettings): Promise<void>;
 }
 
+/**
+ * Creates the authorization of HTTP servers.
+ *
+ * @param options - `folder` stores the tokens; they are kept in memory without it.
+ */
 export function createOAuth(options: { folder?: string | undefined; clientName: string }): OAuth {
   const { folder, clientName } = options;
   const store = folder === undefined ? createMemoryTokenStore() : createFileTokenStore(folder);
@@ -48,7 +59,7 @@ export function createOAuth(options: { folder?: string | undefined; clientName: 
     async authorize(server, { openBrowser, signal: outer }) {
       const { serverUrl, settings } = assertCanSignIn(server);
       const url = storeKey(serverUrl);
-      const timeout = AbortSignal.timeout(DEFAULT_SIGN_IN_TIMEOUT_MS);
+      const timeout = AbortSignal.timeout(SIGN_IN_TIMEOUT_MS);
       const signal = outer === undefined ? timeout : AbortSignal.any([timeout, outer]);
       const state = randomBytes(32).toString("base64url");
       const record = await store.read(url);
@@ -65,26 +76,21 @@ export function createOAuth(options: { folder?: string | undefined; clientName: 
           state,
           redirectUrl: callback.url,
           async redirect(target) {
-            if (!isSafeUrl(target.href)) throw failed(server.name, "its sign-in page is not a web address");
+            if (!isWebUrl(target.href))
+              throw failed(server.name, "the URL of its sign-in page is not an HTTP URL");
             await openBrowser(target.href);
           },
         });
         const fetchFn = createServerFetch({ url: serverUrl });
-        const common = {
-          serverUrl,
-          fetchFn,
-          ...(challenge.resourceMetadataUrl === undefined
-            ? {}
-            : { resourceMetadataUrl: challenge.resourceMetadataUrl }),
-          ...(scope === undefined ? {} : { scope }),
-        };
-        const first = await auth(provider, { ...common, forceReauthorization: true });
+        const { resourceMetadataUrl } = challenge;
+        const common = { serverUrl, fetchFn, resourceMetadataUrl, scope };
+        const first = await auth(provider, withoutUndefined({ ...common, forceReauthorization: true }));
         if (first === "AUTHORIZED") return;
         const { code, iss } = await callback.wait(signal);
-        await auth(provider, { ...common, authorizationCode: code, ...(iss === undefined ? {} : { iss }) });
+        await auth(provider, withoutUndefined({ ...common, authorizationCode: code, iss }));
       } catch (error) {
         if (timeout.aborted)
-          throw failed(server.name, `nobody signed in within ${DEFAULT_SIGN_IN_TIMEOUT_MS / 60_000} minutes`);
+          throw failed(server.name, `nobody signed in within ${SIGN_IN_TIMEOUT_MS / 60_000} minutes`);
         if (CemError.isInstance(error) || outer?.aborted === true) throw error;
         throw failed(server.name, describeCause(error), error);
       } finally {
@@ -98,7 +104,7 @@ export function createOAuth(options: { folder?: string | undefined; clientName: 
   };
 }
 
-/** A registration is only good for the address and the scopes it was made with. */
+/** Stores the callback port, and drops a client registration made for another port or for fewer scopes. */
 async function prepareRecord(
   store: TokenStore,
   wanted: { url: string; port: number; scope: string | undefined },
@@ -110,7 +116,7 @@ async function prepareRecord(
     client !== undefined &&
     kept.callbackPort === port &&
     (typeof registeredScope !== "string" || computeScopeUnion(registeredScope, scope) === registeredScope);
-  await store.write({ ...kept, callbackPort: port, ...(isGood ? { client } : {}) });
+  await store.write({ ...kept, callbackPort: port, client: isGood ? client : undefined });
 }
 
 function assertCanSignIn(server: McpServerSettings): {
@@ -119,10 +125,10 @@ function assertCanSignIn(server: McpServerSettings): {
 } {
   const { transport, auth: settings = { kind: "authorization-code" } } = server;
   if (transport.kind === "stdio") {
-    throw failed(server.name, "it is a local program, which is given its credentials by `env`");
+    throw failed(server.name, "it runs as a local process, and sign-in is for HTTP servers");
   }
   if (settings.kind === "client-credentials") {
-    throw failed(server.name, "it signs in with its own secret, so there is nothing for a person to do");
+    throw failed(server.name, "it uses client credentials, which need no user");
   }
   return { serverUrl: transport.url, settings };
 }
@@ -140,7 +146,7 @@ async function listen(
   }
 }
 
-/** A refused request tells where to sign in and what for. */
+/** Sends a request without a token and reads the `WWW-Authenticate` challenge of the response. */
 async function askForChallenge(
   { transport }: McpServerSettings,
   signal: AbortSignal,
@@ -150,7 +156,7 @@ async function askForChallenge(
     method: transport.kind === "sse" ? "GET" : "POST",
     signal,
     headers: { accept: "application/json, text/event-stream", "content-type": "application/json" },
-    ...(transport.kind === "sse" ? {} : { body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" }) }),
+    body: transport.kind === "sse" ? null : JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" }),
   });
   void response.body?.cancel();
   return response.status === 401 ? extractWWWAuthenticateParams(response) : {};
@@ -159,6 +165,6 @@ async function askForChallenge(
 function failed(server: string, why: string, cause?: unknown): CemError {
   return new CemError("AUTH_FAILED", `Signing in to server "${server}" failed: ${why.replace(/\.$/, "")}.`, {
     details: { server },
-    ...(cause === undefined ? {} : { cause }),
+    cause,
   });
 }

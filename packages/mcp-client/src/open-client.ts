@@ -12,25 +12,29 @@ import { createServerFetch } from "./server-fetch.ts";
 import type { McpServerSettings, ProtocolChoice } from "./server-settings.ts";
 import { createStdioTransport } from "./stdio-transport.ts";
 import type { StdioTransport } from "./stdio-transport.ts";
+import { withoutUndefined } from "./without-undefined.ts";
 
-/** A client on an open connection. */
+/** An SDK client on an open connection. */
 export interface OpenClient {
   client: Client;
-  /** What the server was reached by in the end. */
+  /** The transport that worked. */
   transportKind: "stdio" | "http" | "sse";
-  /** Present for stdio. */
+  /** The server's process. Present for stdio only. */
   process?: StdioTransport | undefined;
 }
 
+/** Options of {@link openClient}. */
 export interface OpenClientOptions {
   settings: McpServerSettings;
   clientOptions: Pick<ClientOptions, "capabilities" | "listChanged">;
+  /** The name and version this client gives itself. */
   identity: { name: string; version: string };
   authProvider?: AuthProvider | undefined;
   signal: AbortSignal;
+  /** Timeout of the handshake, in milliseconds. */
   timeoutMs: number;
   onStderr: (line: string) => void;
-  /** Called before the handshake, to register handlers. */
+  /** Registers handlers before the handshake. */
   prepare: (client: Client) => void;
 }
 
@@ -39,7 +43,7 @@ interface Attempt {
   protocol: "auto" | "legacy" | { pin: string };
 }
 
-/** Opens a connection, trying the ways in which the server may speak, the likeliest first. */
+/** Opens a connection. Tries the transports and protocol versions the server may support, the likeliest first. */
 export async function openClient(options: OpenClientOptions): Promise<OpenClient> {
   const attempts = planAttempts(options.settings);
   let firstError: unknown;
@@ -59,7 +63,7 @@ function planAttempts(settings: McpServerSettings): Attempt[] {
   const protocol = toMode(settings.protocol ?? "auto");
   if (kind === "sse") return [{ transportKind: "sse", protocol: "legacy" }];
   if (protocol !== "auto") return [{ transportKind: kind, protocol }];
-  // Over a pipe a server of the older generation may stay silent, or exit, when it is probed.
+  // A stdio server of a version before 2026-07-28 may not answer, or exit, when it is probed.
   if (kind === "stdio") {
     return [
       { transportKind: "stdio", protocol: "legacy" },
@@ -77,7 +81,7 @@ function toMode(protocol: ProtocolChoice): Attempt["protocol"] {
 }
 
 function mayTryNext(error: unknown, attempt: Attempt): boolean {
-  // A server of the newer generation alone answers `initialize` with an error.
+  // A server that only supports 2026-07-28 answers `initialize` with an error.
   if (attempt.transportKind === "stdio") return error instanceof ProtocolError;
   return error instanceof SdkHttpError && [400, 404, 405, 406].includes(error.data.status);
 }
@@ -97,7 +101,7 @@ async function open(attempt: Attempt, options: OpenClientOptions): Promise<OpenC
     signal.throwIfAborted();
     await client.connect(transport, { signal, timeout: timeoutMs });
     signal.throwIfAborted();
-    return { client, transportKind: attempt.transportKind, ...(process === undefined ? {} : { process }) };
+    return { client, transportKind: attempt.transportKind, process };
   } catch (error) {
     if (isConnectionLoss(error)) await process?.waitForExit();
     const exit = process?.describeExit();
@@ -115,14 +119,11 @@ function createTransport(
 ): { transport: Transport; process?: StdioTransport | undefined } {
   const { transport } = options.settings;
   if (transport.kind === "stdio") {
-    const process = createStdioTransport(transport, options.onStderr);
+    const process = createStdioTransport(transport, { onStderr: options.onStderr });
     return { transport: process, process };
   }
   const fetch = createServerFetch(transport);
-  const common = {
-    fetch,
-    ...(options.authProvider === undefined ? {} : { authProvider: options.authProvider }),
-  };
+  const common = withoutUndefined({ fetch, authProvider: options.authProvider });
   const url = new URL(transport.url);
   return {
     transport:

@@ -3,18 +3,18 @@ import type { ChildProcess } from "node:child_process";
 const groups = new Set<ChildProcess>();
 const canSignalGroups = process.platform !== "win32";
 
-/** A server started by `npx` or a shell is a grandchild: only a signal to the whole group reaches it. */
+/** Sends a signal to a process and all its descendants. A server started by `npx` or a shell is a grandchild. */
 export function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   if (child.pid === undefined) return;
   try {
     if (canSignalGroups) process.kill(-child.pid, signal);
     else child.kill(signal);
   } catch {
-    // The group is gone already.
+    // The group has ended already.
   }
 }
 
-/** Whether the group still has a process in it. */
+/** Whether a process of the group is still running. */
 export function isGroupAlive(child: ChildProcess): boolean {
   if (child.pid === undefined) return false;
   try {
@@ -29,13 +29,13 @@ function killAll(): void {
   for (const child of groups) signalGroup(child, "SIGKILL");
 }
 
-/** Makes sure the group does not outlive this process, however `process.exit` is reached. */
+/** Kills the group when this process exits. */
 export function trackGroup(child: ChildProcess): void {
   if (groups.size === 0) process.on("exit", killAll);
   groups.add(child);
 }
 
-/** The group has ended. */
+/** Stops tracking a group that has ended. */
 export function untrackGroup(child: ChildProcess): void {
   groups.delete(child);
   if (groups.size === 0) process.off("exit", killAll);

@@ -1,18 +1,20 @@
+import type { JsonValue } from "@cem/core";
 import type { Client, JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { z } from "zod";
-import type { JsonValue } from "@cem/core";
 import { NO_SDK_TIMEOUT_MS } from "./sdk-timeout.ts";
 
-/** What a list request returns, by method: the key that holds the list. */
+/** The key of the result that holds the list, by method. */
 const LIST_KEYS = {
   "tools/list": "tools",
   "resources/list": "resources",
   "resources/templates/list": "resourceTemplates",
   "prompts/list": "prompts",
 } as const;
+
+/** A request for a paginated list. */
 export type ListMethod = keyof typeof LIST_KEYS;
 
-/** Where the list waits, out of the SDK's sight. */
+/** The key under which the items pass the SDK's validation unread. */
 const RAW_KEY = "cem.rawItems";
 const pageSchema = z.looseObject({
   [RAW_KEY]: z.array(z.unknown()).optional(),
@@ -20,8 +22,8 @@ const pageSchema = z.looseObject({
 });
 
 /**
- * The SDK refuses a whole list for one bad item. This lets it check the envelope only: the items are put
- * aside as they came, for {@link fetchRawList} to hand out.
+ * Makes a transport keep the items of list results from the SDK, which would refuse the whole list for one invalid
+ * item. {@link fetchRawList} returns them.
  */
 export function keepListsRaw(transport: Transport): void {
   const pending = new Map<string | number, string>();
@@ -36,12 +38,12 @@ export function keepListsRaw(transport: Transport): void {
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has handlers only
   transport.onmessage = (message, extra) => {
     previous?.(message, extra);
-    setAside(message, pending);
+    keepItems(message, pending);
   };
 }
 
-/** The SDK calls a handler that was there before its own with the same message, so changing it is seen. */
-function setAside(message: JSONRPCMessage, pending: Map<string | number, string>): void {
+/** Changes the message in place: the SDK calls a previous `onmessage` with the same object before it reads it. */
+function keepItems(message: JSONRPCMessage, pending: Map<string | number, string>): void {
   if (!("id" in message) || message.id === undefined || "method" in message) return;
   const key = pending.get(message.id);
   if (key === undefined) return;
@@ -54,9 +56,11 @@ function setAside(message: JSONRPCMessage, pending: Map<string | number, string>
   }
 }
 
+/** Limits of a list. */
 export interface ListBounds {
   maxPages: number;
   maxItems: number;
+  /** Limit of all items, in characters of JSON. */
   maxBytes: number;
 }
 
@@ -66,15 +70,16 @@ const DEFAULT_LIST_BOUNDS: Readonly<ListBounds> = Object.freeze({
   maxBytes: 32 * 1024 * 1024,
 });
 
+/** A list as the server sent it. */
 export interface RawList {
   items: JsonValue[];
-  /** Why the list ends before the server's own end. */
+  /** Why the list is incomplete. Absent for a complete one. */
   cut?: string | undefined;
-  /** Round trip of the first page, in milliseconds. */
+  /** Round trip of the request for the first page, in milliseconds. */
   firstPageMs: number;
 }
 
-/** Walks all pages of a list and returns the items as the server sent them. */
+/** Fetches all pages of a list within the bounds. */
 export async function fetchRawList(
   client: Client,
   method: ListMethod,
@@ -89,7 +94,7 @@ export async function fetchRawList(
   for (let page = 0; page < bounds.maxPages; page += 1) {
     const start = performance.now();
     const result = await client.request(
-      { method, ...(cursor === undefined ? {} : { params: { cursor } }) },
+      { method, params: cursor === undefined ? undefined : { cursor } },
       pageSchema,
       { signal: options.signal, timeout: NO_SDK_TIMEOUT_MS },
     );
@@ -110,7 +115,7 @@ export async function fetchRawList(
   return { items, cut: `it has more than ${bounds.maxPages} pages`, firstPageMs };
 }
 
-/** Nested too deeply to be written again: counted as if it filled the list. */
+/** The size of an item in characters of JSON; 0 for one nested too deeply, which is left out later. */
 function sizeOf(item: JsonValue): number {
   try {
     return JSON.stringify(item).length;

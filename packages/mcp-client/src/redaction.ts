@@ -2,7 +2,12 @@ import { MIN_SECRET_CHARACTERS, PLAIN_VALUE, SECRET_NAME, withoutSecrets } from 
 import type { HideSecrets } from "@cem/bridge";
 import type { McpServerSettings } from "./server-settings.ts";
 
-/** Gathers what a server's settings hold, and what is in use now, that nobody should read in an error or a log. */
+/**
+ * Creates a function that redacts the secrets of a server's settings from a text: headers, credentials of the URL,
+ * environment variables that look secret, client secrets and the settings' own `secrets`.
+ *
+ * @param current - returns further secrets, such as access tokens in use.
+ */
 export function createRedact(
   settings: McpServerSettings,
   current: () => readonly string[] = () => [],

@@ -12,42 +12,45 @@ const LISTS = {
   prompts: { method: "prompts/list", capability: "prompts" },
 } as const satisfies Record<string, { method: ListMethod; capability: "resources" | "prompts" }>;
 
+/** What can be listed besides tools. */
 export type ListKind = keyof typeof LISTS;
 
+/** Resources, resource templates or prompts. */
 export interface ListedItems {
-  /** As the server describes them. */
+  /** The items as the server sent them. */
   items: JsonValue[];
-  /** Why the list ends before the server's own end. */
+  /** Why the list is incomplete. Absent for a complete one. */
   cut?: string | undefined;
 }
 
+/** A request to read a resource or to render a prompt. */
 export type ServerRequest =
   | { method: "resources/read"; params: { uri: string } }
   | { method: "prompts/get"; params: { name: string; arguments?: Record<string, string> | undefined } };
 
-/** Lists all of one kind. A server that has none gives an empty list. */
+/** Lists all items of one kind. The list is empty for a server without the capability. */
 export async function listItems(
   connection: Connection,
   kind: ListKind,
   signal: AbortSignal,
 ): Promise<ListedItems> {
   const { method, capability } = LISTS[kind];
-  return connection.request({ signal }, async ({ client }, running) => {
+  return connection.request(method, { signal }, async ({ client }, running) => {
     if (client.getServerCapabilities()?.[capability] === undefined) return { items: [] };
     const { items, cut } = await fetchRawList(client, method, running);
-    return cut === undefined ? { items } : { items, cut };
+    return { items, cut };
   });
 }
 
 const anyResult = z.looseObject({});
 
-/** Reads a resource or renders a prompt; the result is the server's own. */
+/** Reads a resource or renders a prompt and returns the server's result. */
 export async function runRequest(
   connection: Connection,
   request: ServerRequest,
   options: CallOptions,
 ): Promise<JsonObject> {
-  return connection.request(options, async ({ client }, { signal, onProgress }) => {
+  return connection.request(request.method, options, async ({ client }, { signal, onProgress }) => {
     const sdkOptions = { signal, timeout: NO_SDK_TIMEOUT_MS, onprogress: onProgress };
     return (await client.request(request, anyResult, sdkOptions)) as JsonObject;
   });

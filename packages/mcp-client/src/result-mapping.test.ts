@@ -5,8 +5,7 @@ import { mapToolResult } from "./result-mapping.ts";
 const tool = { server: "s", name: "t" };
 
 async function valueOf(content: JsonValue[], structuredContent?: JsonValue): Promise<JsonValue> {
-  const raw = { content, isError: false, ...(structuredContent === undefined ? {} : { structuredContent }) };
-  const result = await mapToolResult(tool, raw, {});
+  const result = await mapToolResult(tool, { content, isError: false, structuredContent }, {});
   if (!result.ok) throw new Error(result.error.message);
   return result.value;
 }
@@ -50,7 +49,7 @@ describe("mapToolResult", () => {
 
   it("says something for an error without text", async () => {
     expect(await mapToolResult(tool, { content: [], isError: true }, {})).toMatchObject({
-      error: { code: "TOOL_FAILED", message: "s.t failed and did not say why." },
+      error: { code: "TOOL_FAILED", message: "s.t failed without a message." },
     });
     expect(
       await mapToolResult(tool, { content: [], isError: true, structuredContent: { why: 1 } }, {}),

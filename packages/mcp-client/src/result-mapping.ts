@@ -5,10 +5,10 @@ import type { RawToolResult } from "./connection-types.ts";
 import { mapPart } from "./content-parts.ts";
 
 const MAX_ERROR_CHARACTERS = 8_000;
-/** Where parts that are not text go when the result has a structured value. */
+/** The key of content parts that are not text, when the result has structured content. */
 const ATTACHMENTS_KEY = "_attachments";
 
-/** Makes of a tool's answer the value that code gets. */
+/** Maps a tool's result to the value code receives. A large value and bytes go to the store. */
 export async function mapToolResult(
   tool: { server: string; name: string },
   raw: RawToolResult,
@@ -50,17 +50,14 @@ function toFailure(
 ): Extract<ToolResult, { ok: false }>["error"] {
   const texts = raw.content.map(textOf).filter((text) => text !== undefined);
   const structured = raw.structuredContent === undefined ? "" : JSON.stringify(raw.structuredContent);
-  const said = texts.join("\n") || structured || `${tool.server}.${tool.name} failed and did not say why.`;
+  const said = texts.join("\n") || structured || `${tool.server}.${tool.name} failed without a message.`;
   const text = said.length <= MAX_ERROR_CHARACTERS ? said : `${said.slice(0, MAX_ERROR_CHARACTERS)}…`;
   const question = raw.declinedQuestion;
-  const note =
-    question === undefined ? "" : `\n(The server asked "${question}", and nobody was there to answer.)`;
-  const structuredDetail =
-    raw.structuredContent === undefined ? {} : { structuredContent: raw.structuredContent };
+  const note = question === undefined ? "" : `\n(The server asked "${question}", and nobody could answer.)`;
   return {
     code: "TOOL_FAILED",
     message: text + note,
-    details: { server: tool.server, tool: tool.name, ...structuredDetail },
+    details: { server: tool.server, tool: tool.name, structuredContent: raw.structuredContent },
   };
 }
 
@@ -74,8 +71,8 @@ function isJson(text: string): boolean {
 }
 
 /**
- * Text that is JSON, as the value it stands for. A number is only taken for one when it would be written
- * the same way again: `007`, `1.0` and twenty digits are names, not amounts.
+ * Parses a text that is JSON and returns any other text unchanged. A number is parsed only when it is printed the
+ * same way again: `007`, `1.0` and numbers of twenty digits stay text.
  */
 function parseIfJson(text: string): JsonValue {
   const trimmed = text.trim();

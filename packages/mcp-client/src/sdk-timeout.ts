@@ -1,2 +1,2 @@
-/** Timers can't wait longer. The time of a call is kept by its own clock, not by the SDK's. */
+/** The longest timeout of a timer, which disables the SDK's own: a call's timeout is kept by its deadline. */
 export const NO_SDK_TIMEOUT_MS = 2_147_483_647;

@@ -1,25 +1,34 @@
 import { lookup } from "node:dns/promises";
-import { isIP } from "node:net";
-import { BlockList } from "node:net";
-import type { FetchLike } from "@modelcontextprotocol/client";
+import { BlockList, isIP } from "node:net";
 import { CemError } from "@cem/core";
+import type { FetchLike } from "@modelcontextprotocol/client";
 
-/** One answer of a server, or one line of its event stream. */
-const MAX_BODY_BYTES = 64 * 1024 * 1024;
+const DEFAULT_MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
+/** Settings of {@link createServerFetch}. */
 export interface ServerFetchSettings {
+  /** The server's URL. */
   url: string;
-  /** Sent to the server's own origin only. */
+  /** Headers sent to the server's own origin only. */
   headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Limit of one response, or of one line of an event stream.
+   *
+   * @defaultValue 64 MiB
+   */
+  maxResponseBytes?: number | undefined;
 }
 
 /**
- * The fetch that a server's transport and its sign-in use. The configured headers go to the server's own
- * origin and nowhere else; bodies are bounded; and addresses that the server names (where to sign in) may
- * not lead from a public server into a private network.
+ * Creates the `fetch` for a server's transport and its authorization. It sends the configured headers to the
+ * server's own origin only, limits the size of responses, and refuses URLs in a private network that a public
+ * server names, for example as its authorization server.
+ *
+ * The function throws CemError `ADDRESS_REFUSED` for a refused URL.
  */
 export function createServerFetch(settings: ServerFetchSettings): FetchLike {
   const server = new URL(settings.url);
+  const { maxResponseBytes = DEFAULT_MAX_RESPONSE_BYTES } = settings;
   return async (input, init) => {
     const url = new URL(input);
     if (url.origin !== server.origin) await assertReachableFrom(server, url);
@@ -29,7 +38,7 @@ export function createServerFetch(settings: ServerFetchSettings): FetchLike {
         if (!headers.has(name)) headers.set(name, value);
       }
     }
-    // Node refuses credentials in a URL; they belong in a header.
+    // `fetch` refuses a URL with credentials.
     if (url.username !== "" || url.password !== "") {
       const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
       if (!headers.has("authorization")) {
@@ -39,12 +48,12 @@ export function createServerFetch(settings: ServerFetchSettings): FetchLike {
       url.password = "";
     }
     const redirect = init?.redirect ?? (url.origin === server.origin ? "follow" : "error");
-    return bounded(await fetchOnceMore(url, { ...init, headers, redirect }));
+    return limitSize(await fetchWithRetry(url, { ...init, headers, redirect }), maxResponseBytes);
   };
 }
 
-/** A server may drop an idle connection just as it is used again. What only reads can be asked once more. */
-async function fetchOnceMore(url: URL, init: RequestInit): Promise<Response> {
+/** Repeats a GET request once when the server closed the idle connection it was sent on. */
+async function fetchWithRetry(url: URL, init: RequestInit): Promise<Response> {
   try {
     return await fetch(url, init);
   } catch (error) {
@@ -55,7 +64,7 @@ async function fetchOnceMore(url: URL, init: RequestInit): Promise<Response> {
   }
 }
 
-function bounded(response: Response): Response {
+function limitSize(response: Response, maxBytes: number): Response {
   if (response.body === null) return response;
   const isStream = response.headers.get("content-type")?.includes("text/event-stream") === true;
   let bytes = 0;
@@ -63,7 +72,7 @@ function bounded(response: Response): Response {
     transform(chunk, controller) {
       const newline = isStream ? chunk.lastIndexOf(0x0a) : -1;
       bytes = newline === -1 ? bytes + chunk.length : chunk.length - newline - 1;
-      if (bytes > MAX_BODY_BYTES) throw new RangeError(`The server sent more than ${MAX_BODY_BYTES} bytes.`);
+      if (bytes > maxBytes) throw new RangeError(`The server sent more than ${maxBytes} bytes.`);
       controller.enqueue(chunk);
     },
   });
@@ -105,7 +114,7 @@ async function assertReachableFrom(server: URL, target: URL): Promise<void> {
   if (!targetAddresses.some(isPrivate)) return;
   const serverAddresses = await addressesOf(server);
   if (serverAddresses.length > 0 && serverAddresses.every(isPrivate)) return;
-  throw refused(target, "is inside a private network, which a public server may not send us to");
+  throw refused(target, "is in a private network and was named by a public server");
 }
 
 async function addressesOf(url: URL): Promise<string[]> {

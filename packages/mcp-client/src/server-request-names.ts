@@ -1,6 +1,6 @@
 /**
- * What a server offers besides tools, by the tool name under which code reaches it through the bridge. No
- * tool of a server is ever called by such a name.
+ * Reserved tool names by which code lists and reads a server's resources and prompts through a ToolInvoker. A tool
+ * of a server that has such a name is left out.
  */
 export const SERVER_REQUESTS = {
   listResources: "mcp:resources/list",
@@ -12,7 +12,7 @@ export const SERVER_REQUESTS = {
 
 const RESERVED_PREFIX = "mcp:";
 
-/** Whether a call is for the server itself and not for one of its tools. */
+/** Whether a tool name is reserved for requests about resources and prompts. */
 export function isServerRequest(tool: string): boolean {
   return tool.startsWith(RESERVED_PREFIX);
 }

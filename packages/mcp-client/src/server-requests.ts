@@ -1,4 +1,4 @@
-import { CemError } from "@cem/core";
+import { CemError, toolNotFound } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
 import { z } from "zod";
 import type { McpConnections } from "./connections.ts";
@@ -19,7 +19,11 @@ const promptSchema = z.looseObject({
   messages: z.array(z.looseObject({ role: z.string(), content: z.unknown() })),
 });
 
-/** @throws CemError `TOOL_NOT_FOUND`, `ARGUMENTS_INVALID` or what the connection throws. */
+/**
+ * Carries out a call to one of the {@link SERVER_REQUESTS}.
+ *
+ * @throws CemError `TOOL_NOT_FOUND`, `ARGUMENTS_INVALID` or what the connection throws.
+ */
 export async function answerServerRequest(
   connections: McpConnections,
   call: { server: string; tool: string; args: JsonObject },
@@ -30,7 +34,7 @@ export async function answerServerRequest(
   const list = async (kind: Parameters<McpConnections["list"]>[1]): Promise<JsonValue> => {
     check(noArguments, args, tool);
     const { items, cut } = await connections.list(server, kind, options);
-    return { [kind]: items, ...(cut === undefined ? {} : { cut }) };
+    return cut === undefined ? { [kind]: items } : { [kind]: items, cut };
   };
   switch (tool) {
     case SERVER_REQUESTS.listResources:
@@ -47,22 +51,19 @@ export async function answerServerRequest(
       return { contents: await Promise.all(contents.map((part) => mapResource(part, named))) };
     }
     case SERVER_REQUESTS.getPrompt: {
-      const { name, arguments: values } = check(promptArguments, args, tool);
-      const params = { name, ...(values === undefined ? {} : { arguments: values }) };
+      const params = check(promptArguments, args, tool);
+      const { name } = params;
       const result = await connections.request(server, { method: "prompts/get", params }, options);
       const { description, messages } = checkAnswer(promptSchema, result, call);
       const mapped = messages.map(async ({ role, content }) => ({
         role,
         content: await mapPart(content as JsonValue, { ...context, name }),
       }));
-      return { ...(description === undefined ? {} : { description }), messages: await Promise.all(mapped) };
+      const prompt: JsonObject = { messages: await Promise.all(mapped) };
+      return description === undefined ? prompt : { description, ...prompt };
     }
     default:
-      throw new CemError(
-        "TOOL_NOT_FOUND",
-        `There is no request "${tool}". There are: ${Object.values(SERVER_REQUESTS).join(", ")}.`,
-        { details: { server, tool } },
-      );
+      throw toolNotFound({ server, tool }, { known: Object.values(SERVER_REQUESTS) });
   }
 }
 
@@ -75,20 +76,14 @@ function check<T>(schema: z.ZodType<T>, args: JsonObject, tool: string): T {
   throw new CemError(
     "ARGUMENTS_INVALID",
     `The arguments of ${tool} are not valid: ${where}${issue?.message}.`,
-    {
-      details: { tool, argument },
-    },
+    { details: { tool, argument } },
   );
 }
 
 function checkAnswer<T>(schema: z.ZodType<T>, answer: JsonObject, call: { server: string; tool: string }): T {
   const result = schema.safeParse(answer);
   if (result.success) return result.data;
-  throw new CemError(
-    "PROTOCOL_ERROR",
-    `Server "${call.server}" gave an answer to ${call.tool} that is not valid.`,
-    {
-      details: { server: call.server, tool: call.tool },
-    },
-  );
+  throw new CemError("PROTOCOL_ERROR", `Server "${call.server}" sent an invalid result for ${call.tool}.`, {
+    details: { server: call.server, tool: call.tool },
+  });
 }

@@ -1,75 +1,95 @@
-/** Which generation of the protocol to speak. `auto` speaks whatever the server does. */
+/** The protocol version to speak. `legacy`: those before 2026-07-28. `auto`: whatever the server supports. */
 export type ProtocolChoice = "auto" | "legacy" | "2026-07-28";
 
+/** A server that is started as a child process and spoken to over its standard input and output. */
 export interface StdioSettings {
   kind: "stdio";
   command: string;
   args?: readonly string[] | undefined;
-  /** Added to a small, safe part of this process's environment: PATH, HOME, proxies, registries and the like. */
+  /** Added to PATH, HOME and the variables that say how to reach the network; nothing else is passed on. */
   env?: Readonly<Record<string, string>> | undefined;
+  /** The working directory of the process. Default: that of this process. */
   cwd?: string | undefined;
 }
 
-/** Streamable HTTP. A server that only knows the older SSE transport is found out and spoken to that way. */
+/** A server over Streamable HTTP. One that only supports the older HTTP+SSE transport is detected. */
 export interface HttpSettings {
   kind: "http";
   url: string;
+  /** Sent with each request to the server's own origin. */
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The HTTP+SSE transport of 2024. */
+/** A server over the HTTP+SSE transport of protocol version 2024-11-05. */
 export interface SseSettings {
   kind: "sse";
   url: string;
+  /** Sent with each request to the server's own origin. */
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
+/** How a server is reached. */
 export type TransportSettings = StdioSettings | HttpSettings | SseSettings;
 
-/** A person signs in through the browser; without `clientId` the client registers itself. */
+/** OAuth authorization code flow: the user signs in through the browser. */
 export interface AuthorizationCodeSettings {
   kind: "authorization-code";
+  /** The id of a registered client. Absent: the client is registered dynamically. */
   clientId?: string | undefined;
   clientSecret?: string | undefined;
   scopes?: readonly string[] | undefined;
-  /** Where an HTTPS document describes this client, for servers that take such a URL as the client's name. */
+  /** HTTPS URL of a client ID metadata document, for authorization servers that accept one as client id. */
   clientMetadataUrl?: string | undefined;
-  /** Port of the callback on 127.0.0.1. Default: any free one, kept for the next time. */
+  /** Port of the redirect URI on 127.0.0.1. Default: any free port, which is used again by the next sign-in. */
   callbackPort?: number | undefined;
 }
 
-/** A machine signs in with its own secret. */
+/** OAuth client credentials flow, without a user. */
 export interface ClientCredentialsSettings {
   kind: "client-credentials";
   clientId: string;
   clientSecret: string;
-  /** The authorization server the secret belongs to; it is sent to no other. */
+  /** The issuer URL of the authorization server. The secret is sent to no other. */
   issuer: string;
   scopes?: readonly string[] | undefined;
 }
 
+/** How requests to a server are authorized. */
 export type AuthSettings = AuthorizationCodeSettings | ClientCredentialsSettings;
 
-/** One MCP server and how to reach it. */
+/** Settings of one MCP server. */
 export interface McpServerSettings {
-  /** What code and people call it. */
+  /** The name by which code calls the server. */
   name: string;
   transport: TransportSettings;
-  /** Default: true. */
+  /** @defaultValue `true` */
   enabled?: boolean | undefined;
-  /** One call, in milliseconds, without the time a person was asked something. Default: {@link DEFAULT_TIMEOUT_MS}. */
+  /**
+   * Timeout of one request, in milliseconds. Progress restarts it, up to ten times in all; waiting for the user's
+   * answer to a question does not count.
+   *
+   * @defaultValue 60,000
+   */
   timeoutMs?: number | undefined;
-  /** Connecting, in milliseconds. Default: {@link DEFAULT_CONNECT_TIMEOUT_MS}. */
+  /**
+   * Timeout of connecting, in milliseconds.
+   *
+   * @defaultValue 30,000
+   */
   connectTimeoutMs?: number | undefined;
-  /** Calls under way at once; more wait. Default: {@link DEFAULT_CONCURRENCY}. */
+  /**
+   * Maximum number of concurrent requests; further ones wait.
+   *
+   * @defaultValue 8
+   */
   concurrency?: number | undefined;
-  /** Default: `auto`. */
+  /** @defaultValue `"auto"` */
   protocol?: ProtocolChoice | undefined;
   /** Default for HTTP without an `Authorization` header: `{ kind: "authorization-code" }`. */
   auth?: AuthSettings | undefined;
-  /** Further values that must not appear in errors and logs, such as those taken from the environment. */
+  /** Further values to redact from errors and logs. */
   secrets?: readonly string[] | undefined;
-  /** The user's own notes. Kept, not read. */
+  /** Notes of the user's own. Not read. */
   metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 

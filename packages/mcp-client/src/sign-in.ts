@@ -1,21 +1,24 @@
-import { CemError } from "@cem/core";
 import { auth, ClientCredentialsProvider, extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
 import type { AuthProvider, OAuthClientProvider } from "@modelcontextprotocol/client";
+import { authRequired } from "./call-failures.ts";
 import { createOAuthProvider } from "./oauth-provider.ts";
 import type { AuthSettings } from "./server-settings.ts";
 import type { TokenStore } from "./token-store.ts";
+import { withoutUndefined } from "./without-undefined.ts";
 
-/** What a transport needs to send requests as somebody. */
+/** Authorizes the requests of a transport with stored tokens. */
 export interface SignIn extends AuthProvider {
-  /** Tokens in use, which must not appear in errors and logs. */
+  /** Access tokens in use, to be redacted from errors and logs. */
   secrets(): readonly string[];
-  /** The server wants more than the sign-in was given; the next one asks for it. */
+  /** Stores a scope that the server requires, to be requested by the next sign-in. */
   requireScope(scope: string): Promise<void>;
 }
 
+/** What {@link createSignIn} is created from. */
 export interface SignInSettings {
+  /** The server's name. */
   server: string;
-  /** As of `storeKey`. */
+  /** The key of the server in the store, see `storeKey`. */
   url: string;
   settings: AuthSettings;
   clientName: string;
@@ -23,9 +26,9 @@ export interface SignInSettings {
 }
 
 /**
- * Uses a stored sign-in and renews it. Never opens a browser: where a person is needed it fails with
- * `AUTH_REQUIRED`. Requests that are refused at the same time share one renewal, since a refresh token
- * may work only once.
+ * Creates the authorization of a server's requests from stored tokens, which are refreshed when they expire. It never
+ * opens a browser: requests fail with `AUTH_REQUIRED` where the user has to sign in. Requests that are refused at the
+ * same time share one refresh, since a refresh token may be valid only once.
  */
 export function createSignIn(options: SignInSettings): SignIn {
   const provider = createProvider(options);
@@ -43,15 +46,10 @@ export function createSignIn(options: SignInSettings): SignIn {
     if (options.settings.kind === "authorization-code") {
       const tokens = await provider.tokens();
       if (scope !== undefined) await requireScope(scope);
-      if (tokens?.refresh_token === undefined) throw signInNeeded(options.server);
+      if (tokens?.refresh_token === undefined) throw authRequired(options.server);
     }
-    const result = await auth(provider, {
-      serverUrl,
-      fetchFn,
-      ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
-      ...(scope === undefined ? {} : { scope }),
-    });
-    if (result !== "AUTHORIZED") throw signInNeeded(options.server);
+    const result = await auth(provider, withoutUndefined({ serverUrl, fetchFn, resourceMetadataUrl, scope }));
+    if (result !== "AUTHORIZED") throw authRequired(options.server);
   };
 
   return {
@@ -72,25 +70,21 @@ export function createSignIn(options: SignInSettings): SignIn {
 function createProvider(options: SignInSettings): OAuthClientProvider {
   const { settings } = options;
   if (settings.kind === "client-credentials") {
-    return new ClientCredentialsProvider({
-      clientId: settings.clientId,
-      clientSecret: settings.clientSecret,
-      expectedIssuer: settings.issuer,
-      clientName: options.clientName,
-      ...(settings.scopes === undefined ? {} : { scope: settings.scopes.join(" ") }),
-    });
+    return new ClientCredentialsProvider(
+      withoutUndefined({
+        clientId: settings.clientId,
+        clientSecret: settings.clientSecret,
+        expectedIssuer: settings.issuer,
+        clientName: options.clientName,
+        scope: settings.scopes?.join(" "),
+      }),
+    );
   }
   return createOAuthProvider({
     ...options,
     settings,
     redirectUrl: "http://127.0.0.1/callback",
     state: "",
-    redirect: () => Promise.reject(signInNeeded(options.server)),
-  });
-}
-
-function signInNeeded(server: string): CemError {
-  return new CemError("AUTH_REQUIRED", `Server "${server}" wants a sign-in: run \`cem auth ${server}\`.`, {
-    details: { server },
+    redirect: () => Promise.reject(authRequired(options.server)),
   });
 }

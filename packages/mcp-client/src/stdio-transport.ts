@@ -1,39 +1,53 @@
 import type { ChildProcess } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
+import { abandonOnAbort } from "@cem/bridge";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { parseJSONRPCMessage, serializeMessage } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
 import { createLineSplitter } from "./line-splitter.ts";
-import { isGroupAlive, signalGroup, trackGroup, untrackGroup } from "./process-group.ts";
 import { networkEnvironment } from "./network-environment.ts";
+import { isGroupAlive, signalGroup, trackGroup, untrackGroup } from "./process-group.ts";
 import type { StdioSettings } from "./server-settings.ts";
 
-/** One message of a server. */
+/** Limit of one message of a server. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 const MAX_STDERR_LINE_BYTES = 64 * 1024;
 const KEPT_STDERR_LINES = 10;
-/** How long a server may take to leave after its input ended, and again after SIGTERM. */
-const GRACE_MS = 1_000;
+const DEFAULT_GRACE_MS = 1_000;
 const POLL_MS = 20;
 
+/** Options of {@link createStdioTransport}. */
+export interface StdioTransportOptions {
+  /** Called with each line the process writes to stderr. */
+  onStderr: (line: string) => void;
+  /**
+   * How long the process may take to exit after its input ended, and again after SIGTERM, in milliseconds.
+   *
+   * @defaultValue 1,000
+   */
+  graceMs?: number | undefined;
+}
+
+/** The SDK's transport interface over a child process. */
 export interface StdioTransport extends Transport {
-  /** The started process. `null` before and after. */
+  /** The id of the process. `null` before it is started. */
   readonly pid: number | null;
   /** The SDK tells stdio from HTTP by these two members. */
   readonly stderr: null;
-  /** How the process ended and what it last wrote to stderr, in a sentence. `undefined` while it runs. */
+  /** How the process ended and what it last wrote to stderr, as a clause. `undefined` while it runs. */
   describeExit(): string | undefined;
-  /** Resolves when the process has ended, or soon: its pipes break a moment before it is known how it ended. */
+  /** Resolves when the process has ended, or after a second: its pipes close shortly before its exit is reported. */
   waitForExit(): Promise<void>;
 }
 
 /**
- * Starts a server as a process of its own group and speaks newline-delimited JSON-RPC with it. Unlike the
- * SDK's transport it ends what the server itself started, and tells how the process ended.
+ * Creates a transport that starts a server in a process group of its own and exchanges newline-delimited JSON-RPC
+ * messages with it. Unlike the SDK's transport, it also ends the server's own child processes, and it reports how the
+ * process ended.
  */
 export function createStdioTransport(
   settings: StdioSettings,
-  onStderr: (line: string) => void,
+  { onStderr, graceMs = DEFAULT_GRACE_MS }: StdioTransportOptions,
 ): StdioTransport {
   let child: ChildProcess | undefined;
   let exit: string | undefined;
@@ -46,7 +60,7 @@ export function createStdioTransport(
       return child?.pid ?? null;
     },
     async start() {
-      if (child !== undefined) throw new Error("This server was started before.");
+      if (child !== undefined) throw new Error("This transport was started before.");
       const { default: spawn } = await import("cross-spawn");
       await new Promise<void>((resolve, reject) => {
         const started = spawn(settings.command, [...(settings.args ?? [])], {
@@ -54,7 +68,7 @@ export function createStdioTransport(
           stdio: ["pipe", "pipe", "pipe"],
           detached: process.platform !== "win32",
           windowsHide: true,
-          ...(settings.cwd === undefined ? {} : { cwd: settings.cwd }),
+          cwd: settings.cwd,
         });
         child = started;
         started.once("error", (error) => {
@@ -95,10 +109,10 @@ export function createStdioTransport(
       });
     },
     async close() {
-      if (child !== undefined) await endGroup(child);
+      if (child !== undefined) await endGroup(child, graceMs);
     },
     async waitForExit() {
-      await Promise.race([exited.promise, sleep(GRACE_MS, undefined, { ref: false })]);
+      await abandonOnAbort(exited.promise, AbortSignal.timeout(graceMs)).catch(() => {});
     },
     describeExit() {
       if (exit === undefined) return undefined;
@@ -117,8 +131,8 @@ function listen(child: ChildProcess, transport: Transport, onStderr: (line: stri
   child.stdout?.on("error", fail);
   child.stderr?.on("error", fail);
 
-  // The SDK handles a notification a moment after it gets it, but a response at once: without a break in
-  // between, the response of a call would overtake its progress.
+  // The SDK handles notifications asynchronously and responses at once. Messages are delivered in separate
+  // microtasks, so that a call's response does not overtake its progress.
   let delivered = Promise.resolve();
   const deliver = (message: JSONRPCMessage): void => {
     delivered = delivered.then(() => transport.onmessage?.(message)).catch(fail);
@@ -146,7 +160,7 @@ function listen(child: ChildProcess, transport: Transport, onStderr: (line: stri
   });
 }
 
-/** Servers print banners and stray text to stdout; those lines are reported and passed over. */
+/** Parses a message. A line that is none, such as a banner, is reported and skipped. */
 function readMessage(line: string, fail: (error: unknown) => void): JSONRPCMessage | undefined {
   const text = line.trim();
   if (text === "") return undefined;
@@ -158,20 +172,20 @@ function readMessage(line: string, fail: (error: unknown) => void): JSONRPCMessa
   }
 }
 
-async function endGroup(child: ChildProcess): Promise<void> {
+async function endGroup(child: ChildProcess, graceMs: number): Promise<void> {
   child.stdin?.end();
   for (const signal of ["SIGTERM", "SIGKILL"] as const) {
-    if (await waitForEnd(child)) break;
+    if (await waitForEnd(child, graceMs)) break;
     signalGroup(child, signal);
   }
-  await waitForEnd(child);
+  await waitForEnd(child, graceMs);
   child.stdout?.destroy();
   child.stderr?.destroy();
   untrackGroup(child);
 }
 
-async function waitForEnd(child: ChildProcess): Promise<boolean> {
-  const deadline = Date.now() + GRACE_MS;
+async function waitForEnd(child: ChildProcess, graceMs: number): Promise<boolean> {
+  const deadline = Date.now() + graceMs;
   while (isGroupAlive(child)) {
     if (Date.now() >= deadline) return false;
     await sleep(POLL_MS);

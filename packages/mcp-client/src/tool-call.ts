@@ -6,7 +6,7 @@ import type { CallOptions, RawToolResult } from "./connection-types.ts";
 import type { OpenClient } from "./open-client.ts";
 import { NO_SDK_TIMEOUT_MS } from "./sdk-timeout.ts";
 
-/** The server wants arguments repeated in HTTP headers that we did not know of. */
+/** JSON-RPC code of a server that misses arguments in HTTP headers. */
 const HEADER_MISMATCH = -32_020;
 
 const resultSchema = z.looseObject({
@@ -15,16 +15,20 @@ const resultSchema = z.looseObject({
   isError: z.boolean().optional(),
 });
 
+/** Options of {@link callTool}. */
 export interface ToolCallOptions {
   signal: AbortSignal;
   onProgress: NonNullable<CallOptions["onProgress"]>;
-  /** The definition as of the last list. */
+  /** Returns the tool's definition in the last list. */
   findTool: () => { inputSchema: JsonSchema } | undefined;
-  /** Fetches the definitions anew. */
+  /** Fetches the list of tools again. */
   refresh: () => Promise<void>;
 }
 
-/** Calls a tool and returns its answer unchanged, whichever generation of the protocol is spoken. */
+/**
+ * Calls a tool and returns its result unchanged. Where arguments are to be repeated in HTTP headers and the server
+ * declared new ones since the last list, the list is refreshed and the call repeated once.
+ */
 export async function callTool(
   open: OpenClient,
   tool: string,
@@ -59,9 +63,7 @@ async function send(
         });
   return {
     content: (result.content ?? []) as JsonValue[],
+    structuredContent: result.structuredContent as JsonValue | undefined,
     isError: result.isError === true,
-    ...(result.structuredContent === undefined
-      ? {}
-      : { structuredContent: result.structuredContent as JsonValue }),
   };
 }

@@ -14,29 +14,31 @@ export interface RemoteTool {
   inputSchema: JsonSchema;
   outputSchema?: JsonSchema | undefined;
   annotations?: ToolAnnotations | undefined;
-  /** Why arguments can't be checked against what the server sent. Absent: they can, as far as is known. */
+  /** Why arguments can't be checked against the schema that the server sent. Absent when they can. */
   unvalidated?: string | undefined;
-  /** The definition exactly as it came. */
+  /** The definition as the server sent it. */
   definition: JsonObject;
 }
 
-/** A tool that can't be offered, and why. */
+/** A tool that can't be offered, with the reason as a clause. */
 export interface LeftOutTool {
   name: string;
   reason: string;
 }
 
+/** The result of {@link readToolDefinitions}. */
 export interface ReadToolsResult {
   tools: RemoteTool[];
   leftOut: LeftOutTool[];
 }
 
+/** Options of {@link readToolDefinitions}. */
 export interface ReadToolsOptions {
-  /** The transport carries arguments in HTTP headers too, so their declarations have to be right. */
+  /** Leaves out tools that declare HTTP headers for arguments in an invalid way. */
   checkHeaders?: boolean | undefined;
 }
 
-/** Reads definitions one by one: a bad one costs no other. */
+/** Reads tool definitions one by one, so that an invalid one does not affect the others. */
 export function readToolDefinitions(
   items: readonly JsonValue[],
   options: ReadToolsOptions = {},
@@ -53,7 +55,7 @@ export function readToolDefinitions(
   return { tools: [...tools.values()], leftOut };
 }
 
-/** Nesting that JSON can hold can be more than the stack can. */
+/** JSON can be nested deeper than the call stack allows. */
 function readToolSafely(item: JsonValue, index: number, options: ReadToolsOptions): RemoteTool | LeftOutTool {
   try {
     return readTool(item, index, options);
@@ -67,7 +69,7 @@ function readTool(item: JsonValue, index: number, options: ReadToolsOptions): Re
   const name = item["name"];
   if (typeof name !== "string" || name === "") return { name: `#${index + 1}`, reason: "it has no name" };
   if (isServerRequest(name))
-    return { name, reason: "its name is reserved for requests to the server itself" };
+    return { name, reason: "its name is reserved for requests about resources and prompts" };
   if (name.length > MAX_NAME_CHARACTERS) {
     return {
       name: `${name.slice(0, 40)}…`,
@@ -78,7 +80,7 @@ function readTool(item: JsonValue, index: number, options: ReadToolsOptions): Re
   if (oversize !== undefined) return { name, reason: oversize };
   const execution = item["execution"];
   if (isObject(execution) && execution["taskSupport"] === "required") {
-    return { name, reason: "it only runs as a background task, which is not supported" };
+    return { name, reason: "it only runs as a task, which is not supported" };
   }
   const input = readInputSchema(item["inputSchema"]);
   const headerFault = options.checkHeaders === true ? findHeaderFault(input.schema) : undefined;

@@ -3,26 +3,27 @@ import type { OpenClient } from "./open-client.ts";
 import { fetchRawList } from "./raw-lists.ts";
 import { readToolDefinitions } from "./tool-definitions.ts";
 
-/** Reads all tools of a connected server. */
+/**
+ * Fetches all tools of a connected server. The list is empty for a server without the `tools` capability.
+ *
+ * @returns the list, and the round trip of its first page in milliseconds.
+ */
 export async function fetchToolList(
   open: OpenClient,
   options: { signal: AbortSignal },
 ): Promise<{ list: ToolList; latencyMs: number }> {
   const { client } = open;
   const server = client.getServerVersion();
-  const list: ToolList = {
-    tools: [],
-    leftOut: [],
+  const description = {
     server: { name: server?.name ?? "", version: server?.version ?? "" },
     protocol: client.getNegotiatedProtocolVersion() ?? "",
+    instructions: client.getInstructions(),
   };
-  const instructions = client.getInstructions();
-  if (instructions !== undefined) list.instructions = instructions;
-  if (client.getServerCapabilities()?.tools === undefined) return { list, latencyMs: 0 };
-
-  const raw = await fetchRawList(client, "tools/list", options);
+  if (client.getServerCapabilities()?.tools === undefined) {
+    return { list: { tools: [], leftOut: [], ...description }, latencyMs: 0 };
+  }
+  const { items, cut, firstPageMs } = await fetchRawList(client, "tools/list", options);
   const checkHeaders = open.transportKind === "http" && client.getProtocolEra() === "modern";
-  Object.assign(list, readToolDefinitions(raw.items, { checkHeaders }));
-  if (raw.cut !== undefined) list.cut = raw.cut;
-  return { list, latencyMs: raw.firstPageMs };
+  const { tools, leftOut } = readToolDefinitions(items, { checkHeaders });
+  return { list: { tools, leftOut, cut, ...description }, latencyMs: firstPageMs };
 }

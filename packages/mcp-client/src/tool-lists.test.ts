@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { connect, odd, until } from "../fixtures/servers.ts";
+import { connect, odd } from "../fixtures/servers.ts";
 import { fetchRawList } from "./raw-lists.ts";
 import { readToolDefinitions } from "./tool-definitions.ts";
 
 const signal = new AbortController().signal;
 
-describe("listTools", () => {
+describe.concurrent("listTools", () => {
   it("reads all pages", async () => {
     await using connections = connect([odd("many")]);
     const { tools, cut } = await connections.listTools("odd");
@@ -41,7 +41,7 @@ describe("listTools", () => {
       deep: undefined,
     });
     expect(leftOut).toEqual([
-      { name: "background", reason: "it only runs as a background task, which is not supported" },
+      { name: "background", reason: "it only runs as a task, which is not supported" },
       { name: "echo", reason: "another tool has this name" },
       { name: "#12", reason: "it has no name" },
       { name: "#13", reason: "the definition is not an object" },
@@ -63,11 +63,15 @@ describe("listTools", () => {
   it("asks again only after the server said that its tools changed", async () => {
     await using connections = connect([odd("plain")]);
     const changed: string[] = [];
-    const stop = connections.onToolsChanged((server) => changed.push(server));
+    const seen = Promise.withResolvers<void>();
+    const stop = connections.onToolsChanged((server) => {
+      changed.push(server);
+      seen.resolve();
+    });
     const first = await connections.listTools("odd");
     expect(await connections.listTools("odd")).toBe(first);
     await connections.callTool("odd", "change", {}, { signal });
-    await until(() => changed.length > 0);
+    await seen.promise;
     expect(changed).toEqual(["odd"]);
     expect((await connections.listTools("odd")).tools[0]?.description).toBe("Says it back. Changed 1 times.");
     stop();
@@ -105,7 +109,7 @@ describe("readToolDefinitions", () => {
 
   it("leaves out a tool that takes a reserved name", () => {
     const { leftOut } = readToolDefinitions([{ name: "mcp:resources/read", inputSchema: {} }]);
-    expect(leftOut[0]?.reason).toBe("its name is reserved for requests to the server itself");
+    expect(leftOut[0]?.reason).toBe("its name is reserved for requests about resources and prompts");
   });
 
   it("survives a definition that is nested deeper than the stack", () => {

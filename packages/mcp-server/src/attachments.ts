@@ -7,8 +7,8 @@ const MAX_DEPTH = 32;
 const MAX_VISITED = 10_000;
 
 /**
- * What a value's handles stand for, as content of its kind: images, sounds and files that a client can show. What
- * is beyond the limits, or is text for `read_result`, stays a handle in the value.
+ * Reads the images, sounds and files whose handles a value holds, as MCP content. Those beyond the limits, and text,
+ * remain handles in the value, for `read_result`.
  */
 export async function attachmentsOf(value: JsonValue, results: ResultStore): Promise<ContentBlock[]> {
   const blocks: ContentBlock[] = [];
@@ -17,7 +17,7 @@ export async function attachmentsOf(value: JsonValue, results: ResultStore): Pro
     if (blocks.length >= MAX_ATTACHMENTS) break;
     const { size } = handle;
     if (size > MAX_ATTACHMENT_BYTES || bytes + size > MAX_ATTACHMENTS_BYTES) continue;
-    // Guest code can write a handle that stands for nothing: it stays what it is, plain data.
+    // Guest code can forge a handle; one that the store does not know is plain data.
     const page = await results.read(handle.path, { limit: MAX_ATTACHMENT_BYTES }).catch(() => undefined);
     if (page === undefined || page.size > MAX_ATTACHMENT_BYTES) continue;
     if (bytes + page.size > MAX_ATTACHMENTS_BYTES) continue;
@@ -27,7 +27,7 @@ export async function attachmentsOf(value: JsonValue, results: ResultStore): Pro
   return blocks;
 }
 
-/** Bytes as the content that MCP has for them. */
+/** Bytes as MCP content: an image, a sound, or an embedded resource. */
 export function blockOf(
   type: ResultHandle["type"],
   mimeType: string,
@@ -39,7 +39,7 @@ export function blockOf(
   return { type: "resource", resource: { uri, mimeType, blob: data } };
 }
 
-/** In the order they stand in. */
+/** Handles of images, sounds and files, in the order in which the value holds them. */
 function* handlesIn(value: JsonValue): Generator<ResultHandle> {
   const seen = new Set<string>();
   const open: { value: JsonValue; depth: number }[] = [{ value, depth: 0 }];

@@ -1,22 +1,24 @@
 import type { Agent, JsonValue } from "@cem/core";
 import type { CallToolResult, StandardSchemaV1, StandardSchemaWithJSON } from "@modelcontextprotocol/server";
+import { assertCustomTool } from "./check-custom-tool.ts";
 import type { AnyCustomTool } from "./custom-tool.ts";
 import { answerValue } from "./server-tool.ts";
 import type { ServerTool } from "./server-tool.ts";
 
-/** Binds a custom tool to the server it is registered at. */
+/** Binds a custom tool to the agent and the configuration of a server. @throws CemError `TOOL_INVALID` */
 export function bindCustomTool<Config>(
   tool: AnyCustomTool<Config>,
   host: { agent: Agent; config: Config },
 ): ServerTool {
+  assertCustomTool(tool);
   const { name, title, description, inputSchema = NO_INPUT, outputSchema, annotations } = tool;
   return {
     name,
-    ...(title !== undefined && { title }),
+    title,
     description,
     inputSchema: withJsonSchema(inputSchema),
-    ...(outputSchema && { outputSchema }),
-    ...(annotations && { annotations }),
+    outputSchema,
+    annotations,
     handle: async (input, { mcpReq: { signal } }) =>
       toCallResult(await tool.handler(input, { ...host, signal }), outputSchema !== undefined),
   };
@@ -50,7 +52,7 @@ const NO_INPUT: StandardSchemaWithJSON = {
   },
 };
 
-/** A schema that can't tell its JSON Schema is shown as an object of anything, and checks all the same. */
+/** Shows a schema that can't give its JSON Schema as an object of any shape. It checks the input all the same. */
 function withJsonSchema(schema: StandardSchemaV1): StandardSchemaWithJSON {
   const standard = schema["~standard"];
   if ("jsonSchema" in standard) return schema as StandardSchemaWithJSON;

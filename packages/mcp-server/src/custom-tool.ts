@@ -5,39 +5,51 @@ import type {
   StandardSchemaWithJSON,
   ToolAnnotations,
 } from "@modelcontextprotocol/server";
+import { assertCustomTool } from "./check-custom-tool.ts";
 
-/** What a custom tool's handler is given beside its input. */
+/** The second argument of a custom tool's handler. */
 export interface CustomToolContext<Config = unknown> {
   agent: Agent;
-  /** As given to the server. */
+  /** The `config` that the server was created with. */
   config: Config;
-  /** Aborts when the client cancels or goes away. */
+  /** Aborts when the client cancels the call or disconnects. */
   signal: AbortSignal;
 }
 
-/** A tool of your own beside ours. */
+/** A tool that a server offers beside its own. */
 export interface CustomTool<Input extends StandardSchemaV1 = StandardSchemaV1, Config = unknown> {
+  /** 1 to 128 letters, digits, `_`, `-` and `.`; no other tool of the server has it. */
   name: string;
   title?: string | undefined;
   description: string;
-  /** Zod or any other Standard Schema of an object. One that can't tell its JSON Schema is shown as open. Default: no input. */
+  /**
+   * The schema of the input, an object: Zod, or any other Standard Schema. Clients are shown its JSON Schema, or an
+   * object of any shape where the schema can't give one. Default: no input.
+   */
   inputSchema?: Input | undefined;
-  /** When given, the answer is checked against it and sent as structured content. */
+  /** The schema of the answer. With it the answer is checked and sent as structured content. */
   outputSchema?: StandardSchemaWithJSON | undefined;
   annotations?: ToolAnnotations | undefined;
-  /** Answers with a JSON value, or with a whole MCP result (`{ content: […] }`). What it throws becomes the answer's error. */
+  /** Answers with a JSON value, or with a complete MCP result (`{ content: […] }`). An exception is answered as an error. */
   handler(
     input: StandardSchemaV1.InferOutput<Input>,
     context: CustomToolContext<Config>,
   ): Promise<JsonValue | CallToolResult> | JsonValue | CallToolResult;
 }
 
-/** A custom tool whatever its input is. */
+/** A custom tool with any input. */
 export type AnyCustomTool<Config = unknown> = CustomTool<StandardSchemaV1, Config>;
 
-/** Keeps the type of the input for the handler: `customTool({ inputSchema: z.object({ … }), handler: ({ … }) => … })`. */
+/**
+ * Checks a custom tool and infers the type of its handler's input from its schema.
+ *
+ * @example
+ * customTool({ name: "double", description: "…", inputSchema: z.object({ n: z.number() }), handler: ({ n }) => n * 2 })
+ * @throws CemError `TOOL_INVALID` for a tool of the wrong shape.
+ */
 export function customTool<Input extends StandardSchemaV1, Config = unknown>(
   tool: CustomTool<Input, Config>,
 ): CustomTool<Input, Config> {
+  assertCustomTool(tool);
   return tool;
 }

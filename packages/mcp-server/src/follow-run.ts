@@ -2,18 +2,18 @@ import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelc
 import { Progress } from "./progress.ts";
 import { askLater, askNow, asksLater, declineUnaskable, readAnswers, stateOf } from "./questions.ts";
 import { answerRun } from "./run-answer.ts";
-import type { RunView, Waiter } from "./run-registry.ts";
+import type { RunView, Waiter } from "./run.ts";
 import { ownerOf } from "./server-tool.ts";
 import type { ToolHost } from "./server-tool.ts";
 
 /**
- * Waits for a run as long as a call may take, and takes what it asks on the way to the client's user. A call that
- * repeats one which was answered with questions goes on with the run of that one.
+ * Waits for a run as long as a call may take and passes its questions to the client's user. A call that repeats one
+ * answered with questions continues the same run.
  *
- * @param begin starts the run, or waits for one that goes on.
+ * @param begin - Starts the run, or waits for one under way.
  */
 export async function followRun(
-  { runs, results }: ToolHost,
+  { runs, results, hintFor }: ToolHost,
   context: ServerContext,
   begin: (waiter: Waiter) => Promise<RunView>,
   verbose = false,
@@ -40,7 +40,7 @@ export async function followRun(
       if (unaskable.size === 0) return askLater(questions, id);
       view = await runs.answer(id, unaskable, waiter);
     }
-    return await answerRun(view, results, verbose);
+    return await answerRun(view, { results, hintFor, verbose });
   } finally {
     await progress.finish();
   }

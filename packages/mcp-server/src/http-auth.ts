@@ -6,44 +6,65 @@ import {
   OAuthErrorCode,
   verifyBearerToken,
 } from "@modelcontextprotocol/server";
-import type { AuthInfo, OAuthTokenVerifier } from "@modelcontextprotocol/server";
+import type { AuthInfo, OAuthTokenVerifier, VerifyBearerTokenOptions } from "@modelcontextprotocol/server";
 import { createRemoteJWKSet, errors, jwtVerify } from "jose";
 import type { JWTPayload, JWTVerifyGetKey } from "jose";
 
-/** One token that all clients share, or tokens of an OAuth issuer that this server only checks. */
-export type AuthSettings =
-  | { token: string }
-  | {
-      issuer: string;
-      /** Whom a token has to be for. Default: the server's URL. */
-      audience?: string | undefined;
-      /** Default: as the issuer's metadata says. */
-      jwksUrl?: string | undefined;
-      scopes?: readonly string[] | undefined;
-    };
+/** A bearer token that all clients share. */
+export interface TokenAuthSettings {
+  /** At least 16 characters. */
+  token: string;
+}
 
-/** Lets a request pass, or answers it. */
+/** Bearer tokens (JWT) of an OAuth issuer. */
+export interface IssuerAuthSettings {
+  /** The issuer's URL, as it stands in the tokens' `iss` claim. */
+  issuer: string;
+  /** The required `aud` claim. Default: the server's URL. */
+  audience?: string | undefined;
+  /** The URL of the issuer's key set. Default: the one that the issuer's metadata names. */
+  jwksUrl?: string | undefined;
+  /** The scopes that a token must have. Default: none. */
+  scopes?: readonly string[] | undefined;
+}
+
+/** How clients authorize: with a shared token, or with tokens of an OAuth issuer. */
+export type AuthSettings = TokenAuthSettings | IssuerAuthSettings;
+
+/** Checks the authorization of requests. */
 export interface Authenticator {
+  /** The client that an Authorization header belongs to, or the answer that refuses the request. */
   check(authorization: string | undefined): Promise<{ authInfo: AuthInfo } | { refusal: Response }>;
-  /** RFC 9728, for clients that look for the issuer. Absent where there is none. */
+  /** OAuth protected resource metadata (RFC 9728), by which clients find the issuer. Absent with a shared token. */
   readonly resourceMetadata?: object | undefined;
 }
 
 const MIN_TOKEN_CHARACTERS = 16;
 const FETCH_TIMEOUT_MS = 5_000;
+/** Accepts tokens of an issuer whose clock is ahead. */
 const CLOCK_TOLERANCE_SECONDS = 30;
+/** The signature algorithms accepted: asymmetric ones only, so that no issuer's public key can serve as a secret. */
 const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
 const METADATA_PATHS = ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"];
+/** The SDK requires an expiry; a shared token has none. 2100-01-01, in seconds since 1970. */
 const FAR_FUTURE_SECONDS = 4_102_444_800;
 
-/** @throws CemError `AUTH_INVALID` for a token that can be guessed. */
+/**
+ * @param resource - The URL where clients connect.
+ * @throws CemError `AUTH_INVALID` for a shared token that is too short.
+ */
 export function createAuthenticator(settings: AuthSettings, resource: URL): Authenticator {
-  if ("token" in settings) return authenticator(sharedTokenVerifier(settings.token), []);
+  if ("token" in settings) {
+    return authenticator({ verifier: sharedTokenVerifier(settings.token), requiredScopes: [] });
+  }
   const { issuer, scopes = [], audience = resource.href } = settings;
-  const metadataUrl = new URL(`/.well-known/oauth-protected-resource${resource.pathname}`, resource).href;
-  const verifier = jwtVerifier(issuer, audience, keysOf(issuer, settings.jwksUrl));
   return {
-    ...authenticator(verifier, scopes, metadataUrl),
+    ...authenticator({
+      verifier: jwtVerifier(issuer, audience, keysOf(issuer, settings.jwksUrl)),
+      requiredScopes: [...scopes],
+      resourceMetadataUrl: new URL(`/.well-known/oauth-protected-resource${resource.pathname}`, resource)
+        .href,
+    }),
     resourceMetadata: {
       resource: resource.href,
       authorization_servers: [issuer],
@@ -54,16 +75,7 @@ export function createAuthenticator(settings: AuthSettings, resource: URL): Auth
   };
 }
 
-function authenticator(
-  verifier: OAuthTokenVerifier,
-  scopes: readonly string[],
-  resourceMetadataUrl?: string,
-): Authenticator {
-  const options = {
-    verifier,
-    requiredScopes: [...scopes],
-    ...(resourceMetadataUrl !== undefined && { resourceMetadataUrl }),
-  };
+function authenticator(options: VerifyBearerTokenOptions): Authenticator {
   return {
     async check(authorization) {
       try {
@@ -79,14 +91,15 @@ function sharedTokenVerifier(token: string): OAuthTokenVerifier {
   if (token.length < MIN_TOKEN_CHARACTERS) {
     throw new CemError(
       "AUTH_INVALID",
-      `server.auth_token has ${token.length} characters and needs ${MIN_TOKEN_CHARACTERS}: a shorter one can be guessed. Make one with: openssl rand -hex 32`,
+      `The token has ${token.length} characters and needs at least ${MIN_TOKEN_CHARACTERS}: a shorter one can be guessed.`,
+      { details: { characters: token.length, minCharacters: MIN_TOKEN_CHARACTERS } },
     );
   }
   const expected = digest(token);
   return {
     async verifyAccessToken(given) {
-      // Compared by digest, so that the time it takes tells nothing, its length included.
-      if (!timingSafeEqual(digest(given), expected)) throw invalidToken("The token is not the one set here.");
+      // Digests have one length, so the time of the comparison reveals neither the token nor its length.
+      if (!timingSafeEqual(digest(given), expected)) throw invalidToken("The token is wrong.");
       return { token: given, clientId: "shared-token", scopes: [], expiresAt: FAR_FUTURE_SECONDS };
     },
   };
@@ -114,7 +127,7 @@ function jwtVerifier(
         return authInfoOf(token, payload);
       } catch (error) {
         if (error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout)) {
-          throw invalidToken(`The token is not valid here: ${error.message}.`);
+          throw invalidToken(`The token is not valid: ${error.message}.`);
         }
         throw new OAuthError(OAuthErrorCode.TemporarilyUnavailable, "The issuer's keys can't be read now.");
       }
@@ -122,6 +135,7 @@ function jwtVerifier(
   };
 }
 
+/** The client id is `client_id/sub`, or the one that the token has. */
 function authInfoOf(token: string, payload: JWTPayload): AuthInfo {
   const { sub, exp, scope, scp, client_id: client } = payload;
   const given = typeof scope === "string" ? scope.split(" ") : Array.isArray(scp) ? scp.map(String) : [];
@@ -129,7 +143,7 @@ function authInfoOf(token: string, payload: JWTPayload): AuthInfo {
   return { token, clientId, scopes: given, ...(exp !== undefined && { expiresAt: exp }) };
 }
 
-/** The issuer is asked at the first token, and again after it could not be reached. */
+/** Reads the issuer's keys at the first token, and again after a failure. */
 function keysOf(issuer: string, jwksUrl: string | undefined): () => Promise<JWTVerifyGetKey> {
   let keys: Promise<JWTVerifyGetKey> | undefined;
   return () => {
@@ -155,7 +169,7 @@ async function discoverJwksUrl(issuer: string): Promise<string> {
     const metadata = (await answer.json()) as { issuer?: unknown; jwks_uri?: unknown };
     if (metadata.issuer === issuer && typeof metadata.jwks_uri === "string") return metadata.jwks_uri;
   }
-  throw new Error(`${issuer} tells nowhere where its keys are. Set server.auth_jwks_url.`);
+  throw new Error(`The metadata of ${issuer} names no key set.`);
 }
 
 function invalidToken(message: string): OAuthError {

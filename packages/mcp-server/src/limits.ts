@@ -1,21 +1,21 @@
-/** How long a call waits for its run before it answers with the run's id. Clients give up after about a minute. */
+/** How long a call waits for its run before it answers with the run's id. Clients time out after about a minute. */
 export const DEFAULT_YIELD_AFTER_MS = 45_000;
-/** Runs that may be under way or waiting at once, over all clients. */
+/** Runs under way or waiting at once, of all clients. */
 export const MAX_RUNS = 1_000;
 /** Runs that outlasted their call and are kept for `read_result`. */
 export const MAX_YIELDED_RUNS = 64;
-/** A kept run that nobody asks for so long is ended and forgotten. */
+/** The idle timeout of a kept run: it is ended and forgotten. */
 export const YIELDED_RUN_IDLE_MS = 10 * 60_000;
-/** Output of a run that is kept while it goes on. */
+/** Output kept of a run under way. */
 export const MAX_LIVE_OUTPUT_CHARACTERS = 256 * 1024;
 
-/** A value whose JSON is longer is kept as a result, and its handle stands for it. */
+/** A value with longer JSON is kept as a result and replaced by a handle. */
 export const MAX_VALUE_CHARACTERS = 32 * 1024;
-/** Output beyond this is kept as a result, and its beginning and end are shown. */
+/** Longer output is kept as a result; its beginning and end are shown. */
 export const MAX_OUTPUT_CHARACTERS = 16 * 1024;
-/** One image, sound or file that an answer carries, in bytes. */
+/** The size of one image, sound or file in an answer. */
 export const MAX_ATTACHMENT_BYTES = 1024 * 1024;
-/** All that one answer carries, in bytes. */
+/** The size of all images, sounds and files in an answer. */
 export const MAX_ATTACHMENTS_BYTES = 4 * 1024 * 1024;
 export const MAX_ATTACHMENTS = 8;
 
@@ -23,10 +23,10 @@ export const DEFAULT_PAGE_BYTES = 16 * 1024;
 export const MAX_PAGE_BYTES = 256 * 1024;
 export const MAX_SEARCH_RESULTS = 100;
 
-/** Between two messages about tool calls, so that a busy loop does not flood the client. */
+/** Between two progress notifications about tool calls, so that a loop does not flood the client. */
 export const MIN_PROGRESS_INTERVAL_MS = 100;
 
-/** A message over stdio, in bytes. A longer one ends the connection. */
+/** The size of a message over stdio. A larger one closes the connection. */
 export const MAX_STDIO_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 export const DEFAULT_HOST = "127.0.0.1";
@@ -34,10 +34,10 @@ export const DEFAULT_PORT = 3_000;
 export const MAX_BODY_BYTES = 4 * 1024 * 1024;
 export const MAX_HEADER_BYTES = 16 * 1024;
 export const HEADERS_TIMEOUT_MS = 10_000;
-/** For a whole request to arrive; the answer may take longer. */
+/** For receiving a whole request; the answer may take longer. */
 export const REQUEST_TIMEOUT_MS = 30_000;
 export const MAX_CONNECTIONS = 2_000;
-/** Sessions of the older protocol, and open SSE streams. */
+/** Sessions of the 2025-11-25 protocol and older, and open SSE streams. */
 export const MAX_SESSIONS = 1_000;
 export const SESSION_IDLE_MS = 30 * 60_000;
 export const SESSION_SWEEP_INTERVAL_MS = 60_000;

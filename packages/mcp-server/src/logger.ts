@@ -19,14 +19,15 @@ const STDERR = 2;
 export interface LoggerSettings {
   /** Default: `INFO`. */
   level?: LogLevel | undefined;
-  /** Appended to, its folder is made. Default: standard error; standard output belongs to the protocol. */
+  /** The file to append to; its folder is created. Default: standard error, since standard output is the protocol's. */
   file?: string | undefined;
 }
 
 /**
- * A log of one JSON object per line. What tools were given and answered is never in it, nor what a header held.
+ * Creates a logger that writes one JSON object per line. The server logs no arguments or results of tools and no
+ * headers.
  *
- * @throws CemError `LOG_UNWRITABLE`
+ * @throws CemError `LOG_UNWRITABLE` where the file can't be opened.
  */
 export function createLogger({ level = "INFO", file }: LoggerSettings = {}): Logger {
   const options = {
@@ -39,13 +40,13 @@ export function createLogger({ level = "INFO", file }: LoggerSettings = {}): Log
   return pino(options, openDestination(file));
 }
 
-/** Written at once: what was logged last before a crash is what matters. */
+/** Writes synchronously, so that the last lines before a crash are kept. */
 function openDestination(file: string | undefined): DestinationStream {
   try {
     return destination({ dest: file ?? STDERR, sync: true, mkdir: file !== undefined });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const message = `The log ${file} can't be written: ${reason}. Set logging.file to a file that can be.`;
+    const message = `The log ${file} can't be written: ${reason}.`;
     throw new CemError("LOG_UNWRITABLE", message, { details: { file }, cause: error });
   }
 }

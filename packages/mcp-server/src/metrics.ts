@@ -4,10 +4,10 @@ import { measureSandbox } from "./sandbox-metrics.ts";
 
 const DURATION_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/** What a server did, for Prometheus. No label's values come from a client or from code. */
+/** Prometheus metrics of a server. Labels have few values, none of them chosen by clients or code. */
 export interface ServerMetrics {
   readonly registry: Registry;
-  /** Counts one request by its status. */
+  /** Counts one HTTP request by its status code. */
   countRequest(status: number): void;
 }
 

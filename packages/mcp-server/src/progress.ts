@@ -11,10 +11,10 @@ const STAGE_WORDS: Readonly<Record<Stage, string>> = {
   run: "Running the code",
 };
 
-/** So many events are told however quick they come. */
+/** This many events are reported however quickly they follow each other. */
 const FIRST_EVENTS = 20;
 
-/** Tells the client of each stage and tool call of a run, when it asked for progress, until its call is answered. */
+/** Reports the stages and tool calls of a run to a client that asked for progress, until its call is answered. */
 export class Progress {
   readonly #request: ServerContext["mcpReq"];
   readonly #token: string | number | undefined;
@@ -45,7 +45,7 @@ export class Progress {
     }
   };
 
-  /** Nothing may be told once the call is answered; resolves when all that was told is on its way. */
+  /** Ends the reports, which must not follow the call's answer. Resolves when all of them are sent. */
   async finish(): Promise<void> {
     this.#finished = true;
     await this.#told;
@@ -54,7 +54,7 @@ export class Progress {
   #tell(message: string): void {
     this.#toldAt = performance.now();
     const params = { progressToken: this.#token ?? 0, progress: this.#progress, message };
-    // A client that went away is noticed elsewhere.
+    // A disconnected client is handled by the transport.
     const sent = this.#request.notify({ method: "notifications/progress", params }).catch(() => {});
     this.#told = Promise.all([this.#told, sent]);
   }

@@ -18,11 +18,11 @@ import type {
 
 type Content = NonNullable<(ElicitAnswer & { action: "accept" })["content"]>;
 
-/** Questions by their keys. */
+/** Questions by their keys (elicitation requests). */
 export type Questions = ReadonlyMap<string, ElicitRequest>;
 export type Answers = ReadonlyMap<string, ElicitAnswer>;
 
-/** What the tools of one run asked its user, as long as there is no answer. */
+/** The unanswered questions that the tools of one run asked its user. */
 export class OpenQuestions {
   readonly #open = new Map<string, { request: ElicitRequest; resolve: (answer: ElicitAnswer) => void }>();
   #isDeclining = false;
@@ -51,23 +51,23 @@ export class OpenQuestions {
     return new Map([...this.#open].map(([key, { request }]) => [key, request]));
   }
 
-  /** Resolves as soon as there is one. */
+  /** Resolves when there is an unanswered question. */
   get arrival(): Promise<void> {
     return this.#arrived.promise;
   }
 
-  /** Answers to questions that are no longer open are dropped. */
+  /** Answers open questions. Answers to others are ignored. */
   answer(answers: Answers): void {
     for (const [key, answer] of answers) this.#close(key)?.(answer);
   }
 
-  /** Nobody can be asked any more. */
+  /** Declines all open questions, and all later ones. */
   declineAll(): void {
     this.#isDeclining = true;
     for (const key of this.#open.keys()) this.#close(key)?.({ action: "decline" });
   }
 
-  /** Takes a question out of the open ones, and gives what answers it. */
+  /** Removes a question from the open ones and returns the function that answers it. */
   #close(key: string): ((answer: ElicitAnswer) => void) | undefined {
     const question = this.#open.get(key);
     if (!this.#open.delete(key)) return undefined;
@@ -77,8 +77,10 @@ export class OpenQuestions {
 }
 
 /**
- * The question as the answer of a call, which the client repeats with what its user said: the way of 2026-07-28.
- * `state` is what the repeated call will be known by.
+ * The questions as an `input_required` answer (protocol 2026-07-28): the client repeats the call with its user's
+ * answers.
+ *
+ * @param state - Identifies the run when the call is repeated.
  */
 export function askLater(questions: Questions, state: string): InputRequiredResult {
   const inputRequests: Record<string, InputRequest> = {};
@@ -91,13 +93,13 @@ export function askLater(questions: Questions, state: string): InputRequiredResu
   return inputRequired({ inputRequests, requestState: state });
 }
 
-/** Which call this one repeats, to bring what the user said. */
+/** The `state` of the answer that this call repeats, if it repeats one. */
 export function stateOf({ mcpReq }: ServerContext): string | undefined {
   const state = mcpReq.requestState();
   return typeof state === "string" ? state : undefined;
 }
 
-/** What the user said, in a call that is repeated. */
+/** The user's answers in a repeated call. */
 export function readAnswers(questions: Questions, { mcpReq }: ServerContext): Answers {
   const answers = new Map<string, ElicitAnswer>();
   for (const [key, request] of questions) {
@@ -109,7 +111,7 @@ export function readAnswers(questions: Questions, { mcpReq }: ServerContext): An
   return answers;
 }
 
-/** Asks while the call is under way, as the older generation does. Who can't be asked declines. */
+/** Asks while the call is under way (protocol 2025-11-25 and older). A client that can't ask its user declines. */
 export async function askNow(questions: Questions, { mcpReq }: ServerContext): Promise<Answers> {
   const ask = async (request: ElicitRequest): Promise<ElicitAnswer> => {
     const message = worded(request);
@@ -130,27 +132,27 @@ export async function askNow(questions: Questions, { mcpReq }: ServerContext): P
   return new Map(await Promise.all(asked));
 }
 
-/** Whether the call has to be answered with questions, rather than ask them while it is under way. */
+/** Whether questions go into the answer of the call (2026-07-28), rather than be asked while it is under way. */
 export function asksLater({ mcpReq }: ServerContext): boolean {
   return mcpReq.envelope !== undefined;
 }
 
-/** Declines what the client's user can't be asked. */
+/** Declines the questions of a kind that the client can't ask its user. */
 export function declineUnaskable(questions: Questions, { mcpReq }: ServerContext): Answers {
-  // The SDK says what is in there, but not in its types.
+  // The SDK's types leave the envelope's members open.
   const envelope: { [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities | undefined } = mcpReq.envelope ?? {};
   const can = envelope[CLIENT_CAPABILITIES_META_KEY]?.elicitation;
-  // A bare declaration means forms.
+  // By the specification an empty declaration means forms.
   const modes: ClientCapabilities["elicitation"] =
     can === undefined || Object.keys(can).length > 0 ? can : { form: {} };
   const unaskable = [...questions].filter(([, { mode }]) => modes?.[mode] === undefined);
   return new Map(unaskable.map(([key]) => [key, { action: "decline" }]));
 }
 
-/** A question has a deadline of its own. */
+/** The longest timeout a timer takes: a question has a deadline of its own. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** Whose words these are has to be said: they are shown as if they came from here. */
+/** Names the server that asks: clients show the message as this server's. */
 function worded({ server, message }: ElicitRequest): string {
   return `${server} asks: ${message}`;
 }
@@ -163,7 +165,7 @@ function checkOf(request: ElicitRequest & { mode: "form" }): StandardSchemaWithJ
   return fromJsonSchema<Content>(request.requestedSchema);
 }
 
-/** What does not fit the question is no answer. */
+/** Content that does not fit the question's schema counts as cancelled. */
 function accepted(content: Content | undefined): ElicitAnswer {
   return content === undefined ? { action: "cancel" } : { action: "accept", content };
 }

@@ -2,19 +2,19 @@ import { toErrorInfo } from "@cem/core";
 import type { Agent } from "@cem/core";
 import type { Logger } from "./logger.ts";
 
-/** Whether code can run here. */
+/** Whether the server can run code. */
 export interface Readiness {
-  /** What keeps it from being ready, in words; `undefined` when it is. */
+  /** Why the server is not ready, or `undefined` when it is. */
   fault(): Promise<string | undefined>;
-  /** It is shutting down. */
+  /** Reports from now on that the server is shutting down. */
   stop(): void;
 }
 
-/** A fault is looked at again so often, not at every question. */
+/** The minimum interval between two probes after a failure. */
 const RETRY_INTERVAL_MS = 5_000;
 const PROBE_TIMEOUT_MS = 20_000;
 
-/** Ready is who has run a program, which also makes the first guest ready. Tried at once, and again after a fault. */
+/** Probes by running a program, which also warms up the first guest: at once, and again after a failure. */
 export function createReadiness(agent: Agent, logger: Logger): Readiness {
   let stopped = false;
   let probedAt = performance.now();

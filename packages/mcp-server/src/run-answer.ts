@@ -2,18 +2,26 @@ import type { JsonValue, ResultHandle, ResultStore, TaskResult } from "@cem/core
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import { attachmentsOf } from "./attachments.ts";
 import { MAX_OUTPUT_CHARACTERS, MAX_VALUE_CHARACTERS } from "./limits.ts";
-import type { RunView } from "./run-registry.ts";
+import type { RunView } from "./run.ts";
 import { summarize } from "./run-summary.ts";
+import { messageOf } from "./server-tool.ts";
+import type { HintFor } from "./server-tool.ts";
 
 const PREVIEW_CHARACTERS = 1_000;
 
-/** What a tool that runs something answers: the original's four fields, or the id of a run that goes on. */
+interface AnswerOptions {
+  results: ResultStore | undefined;
+  hintFor: HintFor | undefined;
+  verbose: boolean;
+}
+
+/** The answer of a tool that runs code: success, result, output and error, or the id of a run still under way. */
 export async function answerRun(
   view: Exclude<RunView, { state: "asking" }>,
-  results: ResultStore | undefined,
-  verbose = false,
+  options: AnswerOptions,
 ): Promise<CallToolResult> {
-  if (view.state === "finished") return answerResult(view.result, results, verbose);
+  if (view.state === "finished") return answerResult(view.result, options);
+  const { results } = options;
   const { id, output } = view;
   const hint = `Still running. read_result {"handle":"${id}"} waits for more; with "end":true it stops the run.`;
   return answer({ run: id, output: await shorten(output, results) }, [text(hint)]);
@@ -21,8 +29,7 @@ export async function answerRun(
 
 async function answerResult(
   result: TaskResult,
-  results: ResultStore | undefined,
-  verbose: boolean,
+  { results, hintFor, verbose }: AnswerOptions,
 ): Promise<CallToolResult> {
   const success = result.status === "success";
   const [value, output, attachments] = await Promise.all([
@@ -31,7 +38,8 @@ async function answerResult(
     results === undefined ? [] : attachmentsOf(result.value, results),
   ]);
   const summary = summarize(result, verbose);
-  const data = { success, result: value, output, error: result.error?.message ?? null };
+  const error = result.error === null ? null : messageOf(result.error, hintFor);
+  const data = { success, result: value, output, error };
   const more = summary === "" ? attachments : [text(summary), ...attachments];
   return success ? answer(data, more) : { ...answer(data, more), isError: true };
 }
@@ -44,7 +52,7 @@ function text(words: string): ContentBlock {
   return { type: "text", text: words };
 }
 
-/** The value itself, or what stands for it when it would fill the model's context. */
+/** The value itself, or a handle of it where it would fill the model's context. */
 async function fit(value: JsonValue, results: ResultStore | undefined): Promise<JsonValue> {
   const json = JSON.stringify(value);
   if (json.length <= MAX_VALUE_CHARACTERS) return value;
@@ -58,7 +66,7 @@ async function fit(value: JsonValue, results: ResultStore | undefined): Promise<
   return { ...handle };
 }
 
-/** Long output as its beginning and its end, with the whole kept. */
+/** Long output as its beginning and its end. The whole is kept as a result where there is a store. */
 async function shorten(output: string, results: ResultStore | undefined): Promise<string> {
   if (output.length <= MAX_OUTPUT_CHARACTERS) return output;
   const half = MAX_OUTPUT_CHARACTERS / 2;

@@ -1,35 +1,14 @@
-import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { CemError } from "@cem/core";
-import type { AgentEvent, ExecuteOptions, TaskResult } from "@cem/core";
-import { OpenQuestions } from "./questions.ts";
+import type { TaskResult } from "@cem/core";
+import { MAX_RUNS, MAX_YIELDED_RUNS, YIELDED_RUN_IDLE_MS } from "./limits.ts";
 import type { Answers, Questions } from "./questions.ts";
-import { MAX_LIVE_OUTPUT_CHARACTERS, MAX_RUNS, MAX_YIELDED_RUNS, YIELDED_RUN_IDLE_MS } from "./limits.ts";
+import { Run } from "./run.ts";
+import type { RunRequest, RunState, RunView, Waiter } from "./run.ts";
 
-/** How a run starts: an agent's `executeTask` or `executeCode`. */
-export type BeginRun = (options: ExecuteOptions) => Promise<TaskResult>;
+const MS_PER_MINUTE = 60_000;
 
-export interface RunRequest {
-  kind: "task" | "code";
-  /** Who may ask for the run later. */
-  owner: string;
-  begin: BeginRun;
-  /** Ends the run, until the run has outlasted its call. */
-  signal: AbortSignal;
-  onEvent?: ((event: AgentEvent) => void) | undefined;
-}
-
-/** A call that waits for a run which another call started. */
-export type Waiter = Pick<RunRequest, "owner" | "signal" | "onEvent">;
-
-/** What is known of a run when a call has waited for it long enough. */
-export type RunView =
-  | { state: "finished"; result: TaskResult }
-  | { state: "running"; id: string; output: string }
-  /** It goes on when somebody answers. */
-  | { state: "asking"; id: string; questions: Questions };
-
-/** Hears of every run's end. `result` is absent when the agent itself failed. */
+/** Called at the end of each run. `result` is absent where the agent threw. */
 export type RunListener = (run: {
   kind: RunRequest["kind"];
   ms: number;
@@ -37,14 +16,15 @@ export type RunListener = (run: {
 }) => void;
 
 export interface RunRegistrySettings {
+  /** How long a call waits for its run, in milliseconds. */
   yieldAfterMs: number;
-  /** Default: 10 minutes. */
+  /** How long a kept run waits to be asked for, in milliseconds. Default: 10 minutes. */
   idleMs?: number | undefined;
 }
 
 /**
- * The runs of a server. A run belongs to the call that started it; one that outlasts the call is kept for a while,
- * and whoever knows its id can wait for it or end it.
+ * The runs of a server. A run ends with the call that started it, unless it outlasts the call's wait: then it is kept,
+ * and its owner can wait for it or end it by its id.
  */
 export class RunRegistry {
   readonly #runs = new Set<Run>();
@@ -59,12 +39,12 @@ export class RunRegistry {
     this.#idleMs = idleMs;
   }
 
-  /** Runs under way, those waiting for a guest among them. */
+  /** The number of runs under way, those that wait for a guest among them. */
   get active(): number {
     return this.#runs.size;
   }
 
-  /** Runs that outlasted their call and can still be asked for. */
+  /** The number of runs kept after their calls were answered. */
   get kept(): number {
     return this.#yielded.size;
   }
@@ -73,15 +53,19 @@ export class RunRegistry {
     this.#listeners.add(listener);
   }
 
-  /** Starts a run and waits for it, for as long as a call may take. */
+  /**
+   * Starts a run and waits for it, at most `yieldAfterMs`.
+   *
+   * @throws CemError `SERVER_CLOSING`, or `SERVER_BUSY` where 1,000 runs are under way.
+   */
   async start(request: RunRequest): Promise<RunView> {
     request.signal.throwIfAborted();
     if (this.#closed) throw new CemError("SERVER_CLOSING", "The server is shutting down. Nothing was run.");
     if (this.#runs.size >= MAX_RUNS) {
       throw new CemError(
         "SERVER_BUSY",
-        `${MAX_RUNS} runs are under way or waiting, which is the most. Nothing was run: try again later.`,
-        { details: { runs: this.#runs.size } },
+        `${MAX_RUNS} runs are under way or waiting, which is the maximum. Nothing was run: try again later.`,
+        { details: { runs: this.#runs.size, maxRuns: MAX_RUNS } },
       );
     }
     const run = new Run(request);
@@ -89,22 +73,22 @@ export class RunRegistry {
     return this.#waitAsOwn(run, request);
   }
 
-  /** Waits for a run that outlasted its call. Ending the wait does not end the run. */
+  /** Waits for a kept run. Ending the wait does not end the run. @throws CemError `RUN_NOT_FOUND` */
   async wait(id: string, waiter: Waiter): Promise<RunView> {
     const run = this.#find(id, waiter.owner);
     this.#touch(run);
     const state = await run.waitFor(this.#yieldAfterMs, waiter);
-    // Who does not wait any more must not take what the next one wants to read.
+    // A cancelled call must not take the output or the result that the next call asks for.
     waiter.signal.throwIfAborted();
     return this.#view(run, state);
   }
 
-  /** What a run asked that nobody has answered. */
+  /** The unanswered questions of a kept run. @throws CemError `RUN_NOT_FOUND` */
   questionsOf(id: string, owner: string): Questions {
     return this.#find(id, owner).questions.all;
   }
 
-  /** Answers what a run asked, and waits for it as the call did that started it. */
+  /** Answers a kept run's questions and waits for it, as `start` does. @throws CemError `RUN_NOT_FOUND` */
   async answer(id: string, answers: Answers, waiter: Waiter): Promise<RunView> {
     const run = this.#find(id, waiter.owner);
     this.#touch(run);
@@ -112,15 +96,15 @@ export class RunRegistry {
     return this.#waitAsOwn(run, waiter);
   }
 
-  /** Ends a run that outlasted its call, and tells what it came to. */
+  /** Ends a kept run and resolves with its result. @throws CemError `RUN_NOT_FOUND` */
   async end(id: string, owner: string): Promise<TaskResult> {
     const run = this.#find(id, owner);
     this.#forget(run);
-    run.end(new CemError("ABORTED", "The run was ended, as asked."));
+    run.end(new CemError("ABORTED", "The run was ended by the client."));
     return run.result;
   }
 
-  /** Takes no more, gives what is under way `graceMs` to finish, then ends it. */
+  /** Refuses new runs, gives those under way `graceMs` milliseconds to finish, then ends them. */
   async close(graceMs = 0): Promise<void> {
     this.#closed = true;
     const all = Promise.allSettled([...this.#runs].map((run) => run.result));
@@ -143,7 +127,7 @@ export class RunRegistry {
       const { signal: _, ...rest } = waiter;
       const state = await run.waitFor(this.#yieldAfterMs, rest);
       if (state === "finished" || this.#keep(run)) return await this.#view(run, state);
-      // Nobody could ask for it later: it has this call only.
+      // The run can't be kept, so nobody could answer its questions later.
       run.questions.declineAll();
       return { state: "finished", result: await run.result };
     } finally {
@@ -157,12 +141,12 @@ export class RunRegistry {
     const finish = (result?: TaskResult): void => {
       this.#runs.delete(run);
       const ms = performance.now() - started;
-      for (const listener of this.#listeners) listener({ kind, ms, ...(result && { result }) });
+      for (const listener of this.#listeners) listener({ kind, ms, result });
     };
     run.result.then(finish, () => finish());
   }
 
-  /** False when too many are kept already; the call then has to wait. */
+  /** Keeps a run for later calls. False where too many are kept already. */
   #keep(run: Run): boolean {
     if (!this.#yielded.has(run.id) && this.#yielded.size >= MAX_YIELDED_RUNS) {
       const done = [...this.#yielded.values()].find((kept) => kept.finished);
@@ -178,7 +162,7 @@ export class RunRegistry {
     clearTimeout(run.idleTimer);
     run.idleTimer = setTimeout(() => {
       this.#forget(run);
-      run.end(new CemError("ABORTED", "Nobody asked for the run any more."));
+      run.end(new CemError("ABORTED", "Nobody asked for the run any longer."));
     }, this.#idleMs).unref();
   }
 
@@ -192,8 +176,8 @@ export class RunRegistry {
     if (run !== undefined && run.owner === owner) return run;
     throw new CemError(
       "RUN_NOT_FOUND",
-      `There is no run ${JSON.stringify(id)}. Its result was read already, it was ended, or nobody asked for it for ${this.#idleMs / 60_000} minutes.`,
-      { details: { run: id } },
+      `There is no run ${JSON.stringify(id)}. Its result was read already, it was ended, or nobody asked for it for ${this.#idleMs / MS_PER_MINUTE} minutes.`,
+      { details: { run: id, idleMs: this.#idleMs } },
     );
   }
 
@@ -203,75 +187,5 @@ export class RunRegistry {
     if (state === "running") return { state, id, output: run.takeOutput() };
     this.#forget(run);
     return { state, result: await run.result };
-  }
-}
-
-type RunState = RunView["state"];
-
-class Run {
-  readonly id = `run-${randomBytes(9).toString("base64url")}`;
-  readonly owner: string;
-  readonly result: Promise<TaskResult>;
-  readonly #controller = new AbortController();
-  readonly questions = new OpenQuestions();
-  readonly #ended: Promise<RunState>;
-  #onEvent: RunRequest["onEvent"];
-  #output = "";
-  #outputCharacters = 0;
-  finished = false;
-  idleTimer: NodeJS.Timeout | undefined;
-
-  constructor({ owner, begin, onEvent }: RunRequest) {
-    this.owner = owner;
-    this.#onEvent = onEvent;
-    const options: ExecuteOptions = {
-      signal: this.#controller.signal,
-      onEvent: (event) => {
-        if (event.type === "output") this.#collect(event.chunk.text);
-        this.#onEvent?.(event);
-      },
-      onElicit: this.questions.elicit,
-    };
-    this.result = begin(options);
-    const settle = (): RunState => {
-      this.finished = true;
-      return "finished";
-    };
-    this.#ended = this.result.then(settle, settle);
-  }
-
-  end(reason: unknown): void {
-    this.#controller.abort(reason);
-  }
-
-  /** Waits until it has ended, asks something, or the time is over. */
-  async waitFor(
-    ms: number,
-    { signal, onEvent }: Pick<Partial<RunRequest>, "signal" | "onEvent">,
-  ): Promise<RunState> {
-    this.#onEvent = onEvent;
-    const timer = new AbortController();
-    const signals = signal === undefined ? [timer.signal] : [timer.signal, signal];
-    const goesOn = (): RunState => "running";
-    const timeout = delay(ms, undefined, { signal: AbortSignal.any(signals) }).then(goesOn, goesOn);
-    const asking = this.questions.arrival.then((): RunState => "asking");
-    try {
-      return await Promise.race([this.#ended, asking, timeout]);
-    } finally {
-      timer.abort();
-    }
-  }
-
-  /** What was printed since it was last asked for. */
-  takeOutput(): string {
-    const text = this.#output;
-    this.#output = "";
-    return text;
-  }
-
-  #collect(text: string): void {
-    const room = MAX_LIVE_OUTPUT_CHARACTERS - this.#outputCharacters;
-    this.#outputCharacters += text.length;
-    if (room > 0) this.#output += text.slice(0, room);
   }
 }

@@ -1,10 +1,10 @@
 import { toolId } from "@cem/core";
 import type { TaskResult } from "@cem/core";
 
-/** Tools that are named one by one; the rest are counted. */
+/** Tools beyond this number are counted, not named. */
 const MAX_NAMED_TOOLS = 10;
 
-/** What a run did, in a few lines for a model. Empty when there is nothing worth its tokens. */
+/** Summarizes a run in a few lines for a model. Empty where nothing is worth the tokens. */
 export function summarize(result: TaskResult, verbose: boolean): string {
   const lines: string[] = [];
   if (result.toolCalls.length > 0) lines.push(callLine(result));

@@ -2,10 +2,10 @@ import type { Agent, SandboxStats } from "@cem/core";
 import { Counter, Gauge } from "prom-client";
 import type { Registry } from "prom-client";
 
-/** The figures by the label that tells them apart. */
+/** Members of the statistics by the value of the label that distinguishes them. */
 type Figures = Readonly<Record<string, keyof SandboxStats>>;
 
-/** What the agent's sandbox holds and did, read whenever somebody asks. Nothing before its first run. */
+/** Adds the statistics of the agent's sandbox, read at each scrape. There are none before the first run. */
 export function measureSandbox(agent: Agent, registry: Registry): void {
   const add = (
     Kind: typeof Gauge<string> | typeof Counter<string>,

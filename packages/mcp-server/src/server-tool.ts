@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Agent, JsonSchema, JsonValue, ResultStore, StateStore } from "@cem/core";
+import type { Agent, ErrorInfo, JsonSchema, JsonValue, ResultStore, StateStore } from "@cem/core";
 import { fromJsonSchema } from "@modelcontextprotocol/server";
 import type {
   CallToolResult,
@@ -10,24 +10,29 @@ import type {
 } from "@modelcontextprotocol/server";
 import type { RunRegistry } from "./run-registry.ts";
 
-/** What the tools work with. */
+/** Finds what helps with an error: a setting, an option or a command. */
+export type HintFor = (error: ErrorInfo) => string | undefined;
+
+/** What the server's own tools use. */
 export interface ToolHost {
   agent: Agent;
   runs: RunRegistry;
-  /** Absent: there is no state here, and its tools are not offered. */
+  /** Absent: the tools for state answer `STATE_DISABLED`. */
   state?: StateStore | undefined;
-  /** Absent: what is too large is cut. */
+  /** Absent: values and output too large for an answer are cut. */
   results?: ResultStore | undefined;
+  /** Adds what helps to errors in answers. */
+  hintFor?: HintFor | undefined;
 }
 
-/** A tool as the protocol shows and calls it. */
+/** A tool as the protocol lists and calls it. */
 export interface ServerTool {
   name: string;
-  title?: string;
-  description?: string;
+  title?: string | undefined;
+  description?: string | undefined;
   inputSchema: StandardSchemaWithJSON;
-  outputSchema?: StandardSchemaWithJSON;
-  annotations?: ToolAnnotations;
+  outputSchema?: StandardSchemaWithJSON | undefined;
+  annotations?: ToolAnnotations | undefined;
   handle: (input: unknown, context: ServerContext) => Promise<CallToolResult | InputRequiredResult>;
 }
 
@@ -35,7 +40,7 @@ interface ToolDeclaration<Input> {
   name: string;
   title: string;
   description: string;
-  /** Few words: every client pays for them in tokens, up front. */
+  /** JSON Schema. Kept short: every client's model reads it. */
   input: JsonSchema;
   output: JsonSchema;
   annotations: ToolAnnotations;
@@ -46,10 +51,10 @@ interface ToolDeclaration<Input> {
   ) => Promise<CallToolResult | InputRequiredResult>;
 }
 
-/** Binds one of our own tools to what it works with. */
+/** Binds one of the server's own tools to what it uses. */
 export type BindTool = (host: ToolHost) => ServerTool;
 
-/** Declares one of our own tools. Its schemas are compiled once, however many clients there are. */
+/** Declares one of the server's own tools. Its schemas are compiled once per process. */
 export function declareTool<Input>(declaration: ToolDeclaration<Input>): BindTool {
   const { input, output, handle, ...shown } = declaration;
   const inputSchema = fromJsonSchema<Input>(input);
@@ -58,12 +63,12 @@ export function declareTool<Input>(declaration: ToolDeclaration<Input>): BindToo
     ...shown,
     inputSchema,
     outputSchema,
-    // The schema has checked it by now.
+    // The SDK has validated the input against the schema.
     handle: (checked, context) => handle(checked as Input, host, context),
   });
 }
 
-/** A JSON value as a tool's whole answer. */
+/** Answers with a JSON value, as text and as structured content. */
 export function answerValue(value: object | JsonValue): CallToolResult {
   return {
     content: [{ type: "text", text: JSON.stringify(value) }],
@@ -71,19 +76,30 @@ export function answerValue(value: object | JsonValue): CallToolResult {
   };
 }
 
-/** Who calls, as far as a token told: what one client started, another can't ask for. */
+/** The message of an error, followed by its hint where there is one. */
+export function messageOf(error: ErrorInfo, hintFor: HintFor | undefined): string {
+  const hint = hintFor?.(error);
+  return hint === undefined ? error.message : `${error.message} ${hint}`;
+}
+
+/** The authenticated client id, or an empty string without authorization. A run belongs to the client that started it. */
 export function ownerOf({ http }: ServerContext): string {
   return http?.authInfo?.clientId ?? "";
 }
 
-/** Whose guests a run may share: those of its own session. A client that has none shares with nobody, but over stdio. */
+/**
+ * The session whose sandbox guests a run may reuse: one per client session over HTTP, one per process over stdio. A
+ * request without a session gets a session of its own.
+ */
 export function sessionOf(context: ServerContext): string {
   const { http, sessionId } = context;
   if (sessionId !== undefined) return `${ownerOf(context)} ${sessionId}`;
   return http === undefined ? "stdio" : randomUUID();
 }
 
+/** JSON Schema of a string. */
 export const text = { type: "string" } as const;
+/** Annotations of tools that change nothing. */
 export const READ_ONLY: ToolAnnotations = { readOnlyHint: true, openWorldHint: false };
-/** Code may call any tool there is. */
+/** Annotations of tools that run code, which may call any tool. */
 export const RUNS_CODE: ToolAnnotations = { destructiveHint: true, openWorldHint: true };

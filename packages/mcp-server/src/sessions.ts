@@ -7,16 +7,16 @@ interface Session<T> {
 }
 
 export interface SessionsSettings<T> {
-  /** The most at once. */
+  /** The maximum number of open sessions. */
   capacity: number;
   close: (value: T) => Promise<void>;
-  /** Default: 30 minutes. */
+  /** Idle timeout in milliseconds. Default: 30 minutes. */
   idleMs?: number | undefined;
-  /** Sessions that may not be closed for being idle. */
+  /** Whether a session is in use although nobody asked for it. Such sessions do not time out. */
   isBusy?: ((value: T) => boolean) | undefined;
 }
 
-/** Sessions that clients left open: bounded in number, and closed when nobody used them for a while. */
+/** Open sessions by id: bounded in number, each with an owner and an idle timeout. */
 export class Sessions<T> {
   readonly #sessions = new Map<string, Session<T>>();
   readonly #settings: SessionsSettings<T>;
@@ -42,7 +42,7 @@ export class Sessions<T> {
     this.#sessions.set(id, { value, owner, used: performance.now() });
   }
 
-  /** A session is nobody's but its owner's: to others it does not exist. */
+  /** The session of this id, or `undefined` where there is none or it belongs to another owner. */
   get(id: string, owner: string): T | undefined {
     const session = this.#sessions.get(id);
     if (session === undefined || session.owner !== owner) return undefined;

@@ -1,25 +1,26 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { AuthInfo } from "@modelcontextprotocol/server";
+import type { ServerResponse } from "node:http";
 import { SSEServerTransport } from "@modelcontextprotocol/server-legacy/sse";
 import type { Servable } from "./create-server.ts";
+import type { AuthenticatedRequest } from "./http-routes.ts";
 import { MAX_SESSIONS } from "./limits.ts";
 import { Sessions } from "./sessions.ts";
 
 export const SSE_PATH = "/sse";
 export const SSE_MESSAGES_PATH = "/messages";
 
-type AuthenticatedRequest = IncomingMessage & { auth?: AuthInfo };
-
-/** The oldest HTTP transport: one long answer for what the server says, POSTs for what the client says. */
+/** The legacy HTTP+SSE transport: one event stream per client for the server's messages, POSTs for the client's. */
 export interface SseServer {
+  /** Open streams. */
   readonly sessions: number;
-  open(request: AuthenticatedRequest, response: ServerResponse): Promise<void>;
-  receive(request: AuthenticatedRequest, response: ServerResponse, url: URL): Promise<void>;
-  close(): Promise<void>;
+  /** Opens a client's stream. */
+  open: (request: AuthenticatedRequest, response: ServerResponse) => Promise<void>;
+  /** Takes a client's message. */
+  receive: (request: AuthenticatedRequest, response: ServerResponse, url: URL) => Promise<void>;
+  close: () => Promise<void>;
 }
 
 export function createSseServer(server: Servable, maxSessions: number = MAX_SESSIONS): SseServer {
-  // A session lives as long as its stream: none is idle.
+  // A session ends with its stream, so none counts as idle.
   const sessions = new Sessions<SSEServerTransport>({
     capacity: maxSessions,
     close: (transport) => transport.close(),
@@ -31,7 +32,9 @@ export function createSseServer(server: Servable, maxSessions: number = MAX_SESS
     },
     async open(request, response) {
       if (sessions.isFull) {
-        response.writeHead(503).end(`${maxSessions} streams are open, which is the most. Try again later.`);
+        response
+          .writeHead(503)
+          .end(`${maxSessions} streams are open, which is the maximum. Try again later.`);
         return;
       }
       const transport = new SSEServerTransport(SSE_MESSAGES_PATH, response);

@@ -4,22 +4,23 @@ import type { Servable } from "./create-server.ts";
 import { MAX_STDIO_MESSAGE_BYTES } from "./limits.ts";
 
 export interface StdioOptions {
-  /** Default: the process's own. */
+  /** Default: the process's standard input. */
   input?: Readable | undefined;
+  /** Default: the process's standard output. */
   output?: Writable | undefined;
-  /** Hears of what went wrong on the way: never of what a tool answered. */
+  /** Called with errors of the transport and the protocol; never with those that a tool answers with. */
   onError?: ((error: Error) => void) | undefined;
 }
 
-/** A transport that serves, until it is closed or its client goes away. */
+/** A transport that serves until it is closed or its client disconnects. */
 export interface Serving {
-  /** Resolves once nothing is served any more. */
+  /** Resolves when the transport is closed. */
   readonly closed: Promise<void>;
-  /** Ends it; calls under way have `graceMs` to finish. Safe to call twice. */
+  /** Closes the transport; calls under way have `graceMs` milliseconds to finish (default: 0). Safe to call twice. */
   close(graceMs?: number): Promise<void>;
 }
 
-/** Serves one client over stdin and stdout. When the client goes away, everything it started is ended. */
+/** Serves one client over stdin and stdout. When the client disconnects, its runs are ended. */
 export function serveStdio(server: Servable, options: StdioOptions = {}): Serving {
   const { input = process.stdin, output = process.stdout, onError = () => {} } = options;
   const transport = new StdioServerTransport(input, output, { maxBufferSize: MAX_STDIO_MESSAGE_BYTES });
@@ -33,7 +34,7 @@ export function serveStdio(server: Servable, options: StdioOptions = {}): Servin
       .finally(() => gone.resolve());
     return closing;
   };
-  // The connection owns the transport's own `onclose`; these are what it closes for.
+  // The SDK's connection uses the transport's `onclose` itself, so the streams are watched instead.
   for (const event of ["end", "close", "error"]) input.once(event, () => void close());
   output.once("error", () => void close());
   return { closed: gone.promise, close };

@@ -14,11 +14,12 @@ import { Sessions } from "./sessions.ts";
 
 type Transport = WebStandardStreamableHTTPServerTransport;
 
-/** Streamable HTTP of both generations: the newer without sessions, the older with. */
+/** Streamable HTTP for both generations of the protocol: 2026-07-28 without sessions, older ones with sessions. */
 export interface StreamableHttp {
+  /** Open sessions. */
   readonly sessions: number;
-  fetch(request: Request, options?: McpHandlerRequestOptions): Promise<Response>;
-  close(): Promise<void>;
+  fetch: (request: Request, options?: McpHandlerRequestOptions) => Promise<Response>;
+  close: () => Promise<void>;
 }
 
 export interface StreamableHttpOptions {
@@ -38,7 +39,7 @@ export function createStreamableHttp(server: Servable, options: StreamableHttpOp
   const sessions = new Sessions<Transport>({
     capacity: maxSessions,
     close: (transport) => transport.close(),
-    ...(sessionIdleMs !== undefined && { idleMs: sessionIdleMs }),
+    idleMs: sessionIdleMs,
   });
 
   const open = async (request: Request, owner: string): Promise<Transport> => {
@@ -65,11 +66,15 @@ export function createStreamableHttp(server: Servable, options: StreamableHttpOp
     }
     const opens = messagesOf(body).some((message) => isInitializeRequest(message));
     if (opens && sessions.isFull) {
-      return refusal(503, -32_000, `${maxSessions} sessions are open, which is the most. Try again later.`);
+      return refusal(
+        503,
+        -32_000,
+        `${maxSessions} sessions are open, which is the maximum. Try again later.`,
+      );
     }
     const transport = await open(request, owner);
     const answer = await transport.handleRequest(request, fetchOptions);
-    // Whatever was wrong with it, it opened no session.
+    // The request was refused, so no session was opened.
     if (transport.sessionId === undefined) await transport.close();
     return answer;
   };
@@ -103,8 +108,8 @@ function messagesOf(body: unknown): unknown[] {
 }
 
 /**
- * The older generation lets a client lose its connection and come back for the answer. Here answers are not kept, so
- * nobody could ever read them: what the client asked for is cancelled.
+ * Cancels a client's requests when it disconnects. The older protocol lets a client resume a stream, but this server
+ * keeps no answers, so nobody could read them.
  */
 function cancelOnDisconnect(signal: AbortSignal, transport: Transport, body: unknown): void {
   const requests = messagesOf(body).filter((message) => isJSONRPCRequest(message));
@@ -114,7 +119,7 @@ function cancelOnDisconnect(signal: AbortSignal, transport: Transport, body: unk
       const message: JSONRPCMessage = {
         jsonrpc: "2.0",
         method: "notifications/cancelled",
-        params: { requestId: id, reason: "The client went away." },
+        params: { requestId: id, reason: "The client disconnected." },
       };
       transport.onmessage?.(message);
     }

@@ -1,18 +1,19 @@
 import { InMemoryTransport, LATEST_PROTOCOL_VERSION } from "@modelcontextprotocol/server";
 import type { JSONRPCMessage } from "@modelcontextprotocol/server";
 import type { Agent, ToolDefinition } from "@cem/core";
+import { loadTokenCounter } from "@cem/tokens";
 import type { Servable } from "./create-server.ts";
 
-/** What a client's model pays before its first word. */
+/** The tokens that a client's model reads before its first word: the list of tools. */
 export interface TokenCost {
   tools: { name: string; tokens: number }[];
   /** Of the whole list, in o200k_base tokens. */
   total: number;
 }
 
-/** Counts the tokens of the list of tools, as it comes over the wire. */
+/** Counts the tokens of the server's list of tools, as it comes over the wire. */
 export async function measureTokenCost(server: Pick<Servable, "factory">): Promise<TokenCost> {
-  const { countTokens } = await import("gpt-tokenizer/encoding/o200k_base");
+  const countTokens = await loadTokenCounter();
   const count = (value: unknown): number => countTokens(JSON.stringify(value));
   const tools = await listTools(server);
   return {
@@ -21,19 +22,16 @@ export async function measureTokenCost(server: Pick<Servable, "factory">): Promi
   };
 }
 
-/** What the same model would pay if every tool of the agent stood in the list itself. */
+/** Counts the tokens that the list of tools would have if it held every tool of the agent. */
 export async function measureDirectCost(
   agent: Agent,
   signal?: AbortSignal,
 ): Promise<{ tools: number; tokens: number }> {
-  const { countTokens } = await import("gpt-tokenizer/encoding/o200k_base");
-  const { servers } = await agent.discoverTools(signal && { signal });
+  const countTokens = await loadTokenCounter();
+  const { servers } = await agent.discoverTools({ signal });
   const tools = servers.flatMap((server) => server.tools);
-  // Text of other people's tools may hold words like <|endoftext|>: they are text here, not commands.
   const count = ({ name, description, inputSchema, outputSchema }: ToolDefinition): number =>
-    countTokens(JSON.stringify({ name, description, inputSchema, outputSchema }), {
-      disallowedSpecial: new Set(),
-    });
+    countTokens(JSON.stringify({ name, description, inputSchema, outputSchema }));
   return { tools: tools.length, tokens: tools.reduce((sum, tool) => sum + count(tool), 0) };
 }
 

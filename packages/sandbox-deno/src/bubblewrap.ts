@@ -7,16 +7,17 @@ import {
   namespacedDenoArguments,
   NETWORK_FILES,
   systemLibraries,
-} from "@cem/sandbox";
+} from "@cem/sandbox/provider-kit";
 import type { GuestPlan } from "./guest-plan.ts";
-import { hiddenBinds } from "./hidden-files.ts";
-import { findProgram } from "./host-tools.ts";
+import { hiddenBinds } from "./hidden-placeholder.ts";
+import { findProgram } from "./find-program.ts";
 import type { IsolationBackend, BackendProbe, SpawnPlan } from "./isolation-backend.ts";
 import { resourceLimitPrefix } from "./resource-limits.ts";
 import { seccompFilterFile } from "./seccomp-file.ts";
 
 const TEMPORARY_BYTES = 64 * 1024 * 1024;
-/** bubblewrap with namespaces of its own, a seccomp filter, rlimits and Deno's permissions. */
+
+/** Probes for bubblewrap: namespaces, a seccomp filter, rlimits and Deno's permissions. */
 export function findBubblewrap(): BackendProbe {
   const bwrap = findProgram("bwrap");
   if (process.platform !== "linux") return { ok: false, reason: "bubblewrap is for Linux only" };

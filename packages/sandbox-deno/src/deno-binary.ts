@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { dirname, isAbsolute, join } from "node:path";
 import { CemError } from "@cem/core";
 
-/** Where the npm package of this platform's Deno binary is called what. */
+/** The npm package that holds this platform's Deno binary. */
 function platformPackage(): string {
   const { platform, arch } = process;
   const library = platform === "linux" ? "-glibc" : "";
@@ -17,9 +17,10 @@ function unavailable(message: string): CemError {
 }
 
 /**
- * The Deno binary to spawn: the one that was named, else the one that npm installed for this platform.
+ * Finds the Deno binary to spawn.
  *
- * @throws CemError `SANDBOX_UNAVAILABLE`.
+ * @param denoPath - Absolute path; `undefined` for the binary that npm installed for this platform.
+ * @throws CemError `SANDBOX_UNAVAILABLE` when there is none.
  */
 export function findDeno(denoPath: string | undefined): string {
   if (denoPath !== undefined) {
@@ -27,7 +28,7 @@ export function findDeno(denoPath: string | undefined): string {
     try {
       accessSync(denoPath, constants.X_OK);
     } catch {
-      throw unavailable(`There is no program at denoPath ${denoPath} that can be run.`);
+      throw unavailable(`denoPath ${denoPath} is not an executable file.`);
     }
     return denoPath;
   }
@@ -37,7 +38,7 @@ export function findDeno(denoPath: string | undefined): string {
     const binary = join(folder, process.platform === "win32" ? "deno.exe" : "deno");
     if (existsSync(binary)) return binary;
   } catch {
-    // Not installed: said below.
+    // Not installed: reported below.
   }
   throw unavailable(
     `The Deno binary for this platform is missing: the optional package ${name} is not installed. Install it, or set denoPath to a Deno 2.9 binary.`,

@@ -1,5 +1,5 @@
 import { CemError } from "@cem/core";
-import { connectGuest, type ConnectedGuest } from "@cem/sandbox";
+import { connectGuest, type ConnectedGuest } from "@cem/sandbox/provider-kit";
 import { findBubblewrap } from "./bubblewrap.ts";
 import type { GuestPlan } from "./guest-plan.ts";
 import { permissionsOnly } from "./permissions.ts";
@@ -7,7 +7,7 @@ import type { IsolationBackend, BackendProbe } from "./isolation-backend.ts";
 import { startGuest } from "./start-guest.ts";
 import { findUnshare } from "./unshare.ts";
 
-/** What holds the guest: `auto` for the strongest that works here, or one by name. */
+/** An isolation backend by name, or `auto` for the strongest that works on this host. */
 export type IsolationChoice = "auto" | "bubblewrap" | "unshare" | "permissions";
 
 const FINDERS: Record<Exclude<IsolationChoice, "auto">, () => BackendProbe> = {
@@ -17,22 +17,24 @@ const FINDERS: Record<Exclude<IsolationChoice, "auto">, () => BackendProbe> = {
 };
 const STRONGEST_FIRST = ["bubblewrap", "unshare", "permissions"] as const;
 
-/** What works on this host, and why what is stronger does not. */
+/** The isolation backend that works on this host. */
 export interface DetectedIsolation {
   backend: IsolationBackend;
+  /** Why stronger backends don't work. */
   notes: readonly string[];
-  /** The version of Deno. */
+  /** Deno's version. */
   version: string;
 }
 
+/** Backends whose programs are installed on this host. */
 export interface Candidates {
-  /** What may work, strongest first. */
+  /** Strongest first. */
   backends: IsolationBackend[];
-  /** Why others can't. */
+  /** Why the other backends are missing. */
   notes: string[];
 }
 
-/** What this host has the programs for. Whether it works is for a guest to show. */
+/** Finds the backends whose programs are installed. Only a booted guest proves that one works. */
 export function findCandidates(choice: IsolationChoice): Candidates {
   const candidates: Candidates = { backends: [], notes: [] };
   for (const name of choice === "auto" ? STRONGEST_FIRST : [choice]) {
@@ -43,7 +45,7 @@ export function findCandidates(choice: IsolationChoice): Candidates {
   return candidates;
 }
 
-/** Boots one guest. */
+/** Boots one guest. @throws CemError `GUEST_START_FAILED`. */
 export function bootGuest(
   backend: IsolationBackend,
   plan: GuestPlan,
@@ -53,9 +55,9 @@ export function bootGuest(
 }
 
 /**
- * Boots a guest in each candidate, strongest first, and gives the first that works.
+ * Boots a guest in each candidate, strongest first, and returns the first that works.
  *
- * @throws CemError `SANDBOX_UNAVAILABLE` when none does, with what each said.
+ * @throws CemError `SANDBOX_UNAVAILABLE` when none does, with the reason for each in `details.problems`.
  */
 export async function detectIsolation(
   { backends, notes }: Candidates,

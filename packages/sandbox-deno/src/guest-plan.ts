@@ -1,30 +1,32 @@
 import { join } from "node:path";
 import type { Mount, NetworkPolicy } from "@cem/core";
-import { GUEST_WORKSPACE } from "@cem/sandbox";
+import { GUEST_WORKSPACE } from "@cem/sandbox/provider-kit";
 
-/** What a guest sees and may do; the same for every way of isolating it. */
+/** A guest's files, permissions and limits, for every isolation backend. */
 export interface GuestPlan {
   denoFile: string;
   bootFile: string;
-  /** Holds this sandbox's import map, and one folder per guest where needed. */
+  /** This sandbox's temporary folder: its import map, shims, and a folder per guest where needed. */
   privateDir: string;
   workspaceDir: string;
   mounts: readonly Mount[];
-  /** Guest paths of files whose text the guest must not see. */
+  /** Guest paths of files that the guest must not read. */
   hidden: readonly string[];
-  /** Tools on the host that no file stands for, by server. */
+  /** Names of tools on the host that have no file, by server. */
   hostTools: Readonly<Record<string, readonly string[]>>;
   network: NetworkPolicy;
+  /** In MiB. */
   memoryMb: number;
+  /** In MiB. */
   writeMb: number;
 }
 
-/** What the guest finds in place of a hidden file: a module that fails clearly. */
-export function hiddenStandIn(privateDir: string): string {
-  return join(standInFolder(privateDir), "hidden.ts");
+/** The placeholder that a guest finds at a hidden file's path: a module that throws an explanation. */
+export function hiddenPlaceholder(privateDir: string): string {
+  return join(shimFolder(privateDir), "hidden.ts");
 }
 
-/** Guest folders and where they really are. */
+/** Host folder by guest folder: the workspace and the mounts. */
 export function guestPaths({ workspaceDir, mounts }: GuestPlan): Record<string, string> {
   return Object.fromEntries([
     [GUEST_WORKSPACE, workspaceDir],
@@ -32,14 +34,14 @@ export function guestPaths({ workspaceDir, mounts }: GuestPlan): Record<string, 
   ]);
 }
 
-/** Where a path under the workspace or a mount of it really is. */
+/** The host path of a guest path in the workspace or a mount. */
 export function toHostPath(plan: GuestPlan, path: string): string {
   const places = Object.entries(guestPaths(plan)).toSorted(([a], [b]) => b.length - a.length);
   const [guest, host] = places.find(([folder]) => path.startsWith(`${folder}/`)) ?? ["", ""];
   return host + path.slice(guest.length);
 }
 
-/** Where a sandbox keeps the modules that stand in for Node's. */
-export function standInFolder(privateDir: string): string {
+/** The folder of the sandbox's shims for Node's modules, and of its placeholder for hidden files. */
+export function shimFolder(privateDir: string): string {
   return join(privateDir, "modules");
 }

@@ -4,16 +4,16 @@ import { dirname, join } from "node:path";
 import { basename, relative } from "node:path/posix";
 import { pathToFileURL } from "node:url";
 import type { IsolationLevel } from "@cem/core";
+import { GUEST_CLIENT_SPECIFIER } from "@cem/sandbox";
 import {
   GUEST_CLIENT_FILE,
-  GUEST_CLIENT_SPECIFIER,
   GUEST_RUNNER,
   GUEST_WORKSPACE,
   hostToolModule,
   hostToolModuleUrl,
-} from "@cem/sandbox";
-import { guestPaths, hiddenStandIn, standInFolder, toHostPath, type GuestPlan } from "./guest-plan.ts";
-import { hostPathsOf } from "./hidden-files.ts";
+} from "@cem/sandbox/provider-kit";
+import { guestPaths, hiddenPlaceholder, shimFolder, toHostPath, type GuestPlan } from "./guest-plan.ts";
+import { hiddenHostPaths } from "./hidden-placeholder.ts";
 
 interface ImportMap {
   imports: Record<string, string>;
@@ -22,13 +22,13 @@ interface ImportMap {
 
 const folderUrl = (path: string) => `${pathToFileURL(path).href.replace(/\/$/, "")}/`;
 
-/** Writes the sandbox's import map into its private folder. */
+/** Writes the sandbox's import map to its temporary folder. */
 export function writeImportMap(level: IsolationLevel, plan: GuestPlan): void {
   const map = level === "permissions" ? hostImportMap(plan, guestPaths(plan)) : namespacedImportMap(plan);
   fs.writeFileSync(join(plan.privateDir, "import-map.json"), JSON.stringify(map));
 }
 
-/** The import map of a guest that sees `/workspace` itself. */
+/** The import map of a guest with a file system view of its own, where `/workspace` exists. */
 function namespacedImportMap(plan: GuestPlan): ImportMap {
   const bootUrl = `file://${GUEST_RUNNER}/guest/${basename(plan.bootFile)}`;
   const modules = hostToolModules(plan, (path) => pathToFileURL(path).href);
@@ -41,7 +41,7 @@ function namespacedImportMap(plan: GuestPlan): ImportMap {
   };
 }
 
-/** The modules of tools on the host: where code finds them, and what they are. */
+/** Generated modules for tools on the host: their guest path and their `data:` URL. */
 function hostToolModules(plan: GuestPlan, toUrl: (path: string) => string): { path: string; url: string }[] {
   return Object.entries(plan.hostTools).map(([server, tools]) => {
     const path = hostToolModule(server);
@@ -51,8 +51,8 @@ function hostToolModules(plan: GuestPlan, toUrl: (path: string) => string): { pa
 }
 
 /**
- * The import map of a guest without a view of its own: modules of `/workspace` come from where they really are,
- * modules that import each other across mounts find each other, and Node's file modules take guest paths.
+ * The import map of a guest without a file system view of its own: it maps `/workspace` to host folders, resolves
+ * relative imports across mounts, and replaces Node's file modules by shims that accept guest paths.
  */
 function hostImportMap(plan: GuestPlan, paths: Record<string, string>): ImportMap {
   const { bootFile, privateDir, mounts, workspaceDir } = plan;
@@ -61,8 +61,8 @@ function hostImportMap(plan: GuestPlan, paths: Record<string, string>): ImportMa
     `file://${guest}/`,
     folderUrl(host),
   ]);
-  const standIns = Object.fromEntries(
-    writeStandIns(privateDir, bootUrl).map(({ name, file }) => [name, pathToFileURL(file).href]),
+  const shims = Object.fromEntries(
+    writeNodeShims(privateDir, bootUrl).map(({ name, file }) => [name, pathToFileURL(file).href]),
   );
   const clientPath = relative(GUEST_WORKSPACE, GUEST_CLIENT_FILE);
   const clientUrl = pathToFileURL(join(workspaceDir, clientPath)).href;
@@ -77,8 +77,8 @@ function hostImportMap(plan: GuestPlan, paths: Record<string, string>): ImportMa
     const up = paths[guestParent];
     const isTopLevel = guestParent === GUEST_WORKSPACE;
     scopes[folderUrl(hostPath)] = {
-      ...(isTopLevel ? { [pathToFileURL(join(parent, clientPath)).href]: bootUrl } : {}),
-      ...(up === undefined ? {} : { [folderUrl(parent)]: folderUrl(up) }),
+      ...Object.fromEntries(isTopLevel ? [[pathToFileURL(join(parent, clientPath)).href, bootUrl]] : []),
+      ...Object.fromEntries(up === undefined ? [] : [[folderUrl(parent), folderUrl(up)]]),
       ...Object.fromEntries(siblings),
       [folderUrl(hostPath)]: folderUrl(hostPath),
       ...Object.fromEntries(
@@ -88,10 +88,10 @@ function hostImportMap(plan: GuestPlan, paths: Record<string, string>): ImportMa
       ),
     };
   }
-  const own = Object.fromEntries(Object.keys(standIns).map((name) => [name, name]));
-  // The stand-in for node:fs loads the one for its promises, so that both fit whichever is asked for.
-  const promisesUrl = standIns["node:fs/promises"] ?? "";
-  scopes[folderUrl(standInFolder(privateDir))] = { ...own, "node:fs/promises": promisesUrl };
+  const own = Object.fromEntries(Object.keys(shims).map((name) => [name, name]));
+  // The shim for node:fs imports the one for node:fs/promises, so that both are patched whichever is imported.
+  const promisesUrl = shims["node:fs/promises"] ?? "";
+  scopes[folderUrl(shimFolder(privateDir))] = { ...own, "node:fs/promises": promisesUrl };
   return {
     imports: {
       [GUEST_CLIENT_SPECIFIER]: bootUrl,
@@ -105,18 +105,18 @@ function hostImportMap(plan: GuestPlan, paths: Record<string, string>): ImportMa
         ]),
       ),
       ...Object.fromEntries(
-        hostPathsOf(plan).map((file) => [
+        hiddenHostPaths(plan).map((file) => [
           pathToFileURL(file).href,
-          pathToFileURL(hiddenStandIn(privateDir)).href,
+          pathToFileURL(hiddenPlaceholder(privateDir)).href,
         ]),
       ),
-      ...standIns,
+      ...shims,
     },
     scopes,
   };
 }
 
-/** A module that makes Node's functions fit before anybody has them, and exports them by their names. */
+/** Source of a shim that patches a Node module's functions before any program gets them, and re-exports them. */
 function fileModule(bootUrl: string, take: string, names: readonly string[]): string {
   const identifiers = names.filter((name) => name !== "default" && /^[A-Za-z_$][\w$]*$/.test(name));
   return `import { patchNodeFunctions } from ${JSON.stringify(bootUrl)};
@@ -128,8 +128,8 @@ export const { ${identifiers.join(", ")} } = real;
 `;
 }
 
-/** Modules in place of Node's, whose functions take guest paths. */
-function writeStandIns(privateDir: string, bootUrl: string): { name: string; file: string }[] {
+/** Writes shims for Node's file modules, whose functions accept guest paths. */
+function writeNodeShims(privateDir: string, bootUrl: string): { name: string; file: string }[] {
   const sources = {
     "node:fs": `import "node:fs/promises";\n${fileModule(bootUrl, "fs", Object.keys(fs))}`,
     "node:fs/promises": fileModule(bootUrl, "fs.promises", Object.keys(promises)),
@@ -144,7 +144,7 @@ export class DatabaseSync extends real.DatabaseSync {
 export default { ...real, DatabaseSync };
 `,
   };
-  const folder = standInFolder(privateDir);
+  const folder = shimFolder(privateDir);
   fs.mkdirSync(folder, { recursive: true });
   return Object.entries(sources).map(([name, source]) => {
     const file = join(folder, `${name.replaceAll(/\W/g, "-")}.js`);

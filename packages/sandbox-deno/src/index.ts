@@ -1,2 +1,15 @@
 export { createDenoSandboxProvider } from "./provider.ts";
-export type { DenoSandboxSettings } from "./provider.ts";
+export type { DenoSandboxProvider, DenoSandboxSettings } from "./provider.ts";
+export type { IsolationChoice } from "./detect-isolation.ts";
+export type { GuestSandbox, SandboxReuse } from "@cem/sandbox";
+export type {
+  RunLimits,
+  RunOutcome,
+  RunRequest,
+  Sandbox,
+  SandboxProbe,
+  SandboxProvider,
+  SandboxSpec,
+  SandboxStats,
+  ToolInvoker,
+} from "@cem/core";

@@ -1,29 +1,30 @@
 import type { IsolationLevel } from "@cem/core";
 import type { GuestPlan } from "./guest-plan.ts";
 
-/** How to start one guest. */
+/** The command that starts one guest. */
 export interface SpawnPlan {
   file: string;
   args: string[];
-  /** All of the guest's environment. */
+  /** The guest's complete environment. */
   env: Record<string, string>;
   cwd: string;
   /** A file to open for reading as file descriptor 3. */
   descriptorFile?: string | undefined;
-  /** A folder of this guest's own, to remove when it has ended. */
+  /** A folder of this guest alone, removed after its end. */
   ownFolder?: string | undefined;
-  /** Guest folders and where they really are, where the guest has no view of its own. */
+  /** Host folder by guest folder, where the guest has no file system view of its own. */
   paths?: Record<string, string> | undefined;
 }
 
-/** One way of holding a guest. */
+/** One way to isolate a guest from the host. */
 export interface IsolationBackend {
   readonly name: "bubblewrap" | "unshare" | "permissions";
   readonly level: IsolationLevel;
-  /** What holds the guest, for people. */
+  /** The mechanisms in force, for display. */
   readonly mechanisms: readonly string[];
+  /** Builds the command for one guest. */
   plan(plan: GuestPlan): SpawnPlan;
 }
 
-/** A backend, or why this host can't have it. */
+/** A backend, or the reason why this host can't use it. */
 export type BackendProbe = { ok: true; backend: IsolationBackend } | { ok: false; reason: string };

@@ -1,13 +1,13 @@
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
-import { denoArguments, guestEnvironment } from "@cem/sandbox";
-import { guestPaths, standInFolder, type GuestPlan } from "./guest-plan.ts";
-import { hostPathsOf } from "./hidden-files.ts";
-import { findProgram } from "./host-tools.ts";
+import { denoArguments, guestEnvironment } from "@cem/sandbox/provider-kit";
+import { guestPaths, shimFolder, type GuestPlan } from "./guest-plan.ts";
+import { hiddenHostPaths } from "./hidden-placeholder.ts";
+import { findProgram } from "./find-program.ts";
 import type { IsolationBackend, SpawnPlan } from "./isolation-backend.ts";
 import { resourceLimitPrefix } from "./resource-limits.ts";
 
-/** Deno's permissions and rlimits, where the host gives nothing stronger. */
+/** The backend without kernel isolation: Deno's permissions and rlimits. */
 export function permissionsOnly(): IsolationBackend {
   const onLinux = process.platform === "linux";
   const rlimits = onLinux && findProgram("prlimit") !== undefined ? ["rlimits"] : [];
@@ -25,16 +25,16 @@ function planPermissions(plan: GuestPlan): SpawnPlan {
   const readOnly = mounts.filter((mount) => mount.readOnly).map(({ hostPath }) => hostPath);
   const setpriv = process.platform === "linux" ? findProgram("setpriv") : undefined;
   const [file = denoFile, ...args] = [
-    // Its end follows the host's, also when it is too busy to notice that its input has closed.
+    // Kills the guest with the host, even one that is too busy to notice that its stdin was closed.
     ...(setpriv === undefined ? [] : [setpriv, "--pdeathsig", "KILL", "--no-new-privs", "--"]),
     ...(process.platform === "linux" ? resourceLimitPrefix(plan) : []),
     denoFile,
     ...denoArguments({
       bootFile,
       importMapFile: join(privateDir, "import-map.json"),
-      read: [workspaceDir, ...folders, standInFolder(privateDir)],
+      read: [workspaceDir, ...folders, shimFolder(privateDir)],
       write: [workspaceDir, ...folders.filter((path) => !readOnly.includes(path))],
-      denyRead: hostPathsOf(plan),
+      denyRead: hiddenHostPaths(plan),
       denyWrite: readOnly,
       network,
       memoryMb,

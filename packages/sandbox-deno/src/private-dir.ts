@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 const PREFIX = "cem-deno-";
 const made = new Set<string>();
-let isTidying = false;
+let hasExitHook = false;
 
 function isRunning(pid: number): boolean {
   try {
@@ -15,7 +15,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Removes what processes left behind that were killed before they could tidy up. */
+/** Removes folders of processes that were killed before they could remove them. */
 function sweep(): void {
   for (const name of readdirSync(tmpdir())) {
     const pid = Number(/^cem-deno-(\d+)-/.exec(name)?.[1] ?? Number.NaN);
@@ -23,15 +23,15 @@ function sweep(): void {
     try {
       rmSync(join(tmpdir(), name), { recursive: true, force: true });
     } catch {
-      // Another user's, then.
+      // It belongs to another user.
     }
   }
 }
 
-/** A folder that only this user can read, gone when the process ends. */
+/** Creates a folder that only this user can read. It is removed when the process exits. */
 export function createPrivateDir(): string {
-  if (!isTidying) {
-    isTidying = true;
+  if (!hasExitHook) {
+    hasExitHook = true;
     sweep();
     process.once("exit", () => {
       for (const path of made) removePrivateDir(path);
@@ -43,7 +43,7 @@ export function createPrivateDir(): string {
   return path;
 }
 
-/** Removes a private folder. Safe to call twice. */
+/** Removes such a folder. Further calls do nothing. */
 export function removePrivateDir(path: string): void {
   made.delete(path);
   rmSync(path, { recursive: true, force: true, maxRetries: 3 });

@@ -57,7 +57,7 @@ describe("createDenoSandboxProvider", () => {
       await expect(created).rejects.toMatchObject({
         code: "ISOLATION_TOO_WEAK",
         message: expect.stringMatching(
-          /namespaces at least; the Deno sandbox gives permissions here.*(Install|Use)/,
+          /at least namespaces; the Deno sandbox reaches permissions here.*(Install|Use)/,
         ),
       });
       const microvm = createDenoSandboxProvider().create({

@@ -10,16 +10,13 @@ import {
   type SandboxSpec,
 } from "@cem/core";
 import {
-  checkSpec,
-  type ConnectedGuest,
   createGuestSandbox,
   FairGate,
-  guestBootFile,
   type GuestSandbox,
   type SandboxReuse,
-  preloadCompiler,
   resolveLimits,
 } from "@cem/sandbox";
+import { checkSpec, type ConnectedGuest, guestBootFile, preloadCompiler } from "@cem/sandbox/provider-kit";
 import { findDeno } from "./deno-binary.ts";
 import {
   bootGuest,
@@ -29,48 +26,74 @@ import {
   type IsolationChoice,
 } from "./detect-isolation.ts";
 import type { GuestPlan } from "./guest-plan.ts";
-import { writeHiddenStandIn } from "./hidden-files.ts";
+import { writeHiddenPlaceholder } from "./hidden-placeholder.ts";
 import { writeImportMap } from "./import-map.ts";
 import { createPrivateDir, removePrivateDir } from "./private-dir.ts";
 import type { IsolationBackend } from "./isolation-backend.ts";
-import { requireIsolation, wayToMore } from "./require-isolation.ts";
+import { requireIsolation, isolationHint } from "./require-isolation.ts";
 import { startGuest } from "./start-guest.ts";
 import { workspaceCheck } from "./workspace-check.ts";
 
-/** How the Deno sandbox works. All of it may be left out. */
+/** Settings of {@link createDenoSandboxProvider}. All are optional. */
 export interface DenoSandboxSettings {
-  /** Absolute path of a Deno 2.9 binary. Default: the one that npm installed for this platform. */
+  /**
+   * Absolute path of a Deno 2.9 binary.
+   *
+   * @defaultValue The binary that npm installed for this platform.
+   */
   denoPath?: string | undefined;
-  /** What holds the guest. Default `auto`: the strongest that works on this host. */
+  /**
+   * The isolation backend.
+   *
+   * @defaultValue `auto`: the strongest that works on this host.
+   */
   isolation?: IsolationChoice | undefined;
-  /** Runs at once over all sandboxes of this provider; more wait in turn. Default: twice the processors, at least 8. */
+  /**
+   * Concurrent runs over all sandboxes of this provider; further runs are queued.
+   *
+   * @defaultValue Twice the number of processors, at least 8.
+   */
   maxConcurrentRuns?: number | undefined;
-  /** Booted guests that wait in each sandbox. Default 2. */
+  /**
+   * Number of booted guests that each sandbox keeps ready.
+   *
+   * @defaultValue 2
+   */
   standby?: number | undefined;
-  /** How many may wait after a time of many runs. Default: four times `standby`. */
+  /**
+   * Upper bound of ready guests, which grow by one with each run that finds none ready.
+   *
+   * @defaultValue Four times `standby`.
+   */
   maxStandby?: number | undefined;
-  /** Without a run for so long a sandbox lets its waiting guests go, in milliseconds. Default 300,000. */
+  /**
+   * Idle time after which a sandbox kills its ready and kept guests, in milliseconds.
+   *
+   * @defaultValue 300,000
+   */
   idleMs?: number | undefined;
   /**
-   * `session`: runs that name the same session may share a guest, one after another. Default `none`, and so where
-   * only Deno's permissions hold the guest.
+   * `session`: runs of the same session may share a guest, one after another. Has no effect at isolation level
+   * `permissions`.
+   *
+   * @defaultValue `none`
    */
   reuse?: SandboxReuse | undefined;
-  /** How long a run may wait for its turn, in milliseconds. Default: as long as it takes. */
+  /** Timeout for a run's wait in the queue, in milliseconds. Absent: no timeout. */
   queueTimeoutMs?: number | undefined;
 }
 
-/** Makes sandboxes whose state can be looked at. */
+/** A provider whose sandboxes tell their stats and can be drained. */
 export interface DenoSandboxProvider extends SandboxProvider {
   create(spec: SandboxSpec, options?: { signal?: AbortSignal | undefined }): Promise<GuestSandbox>;
 }
 
 const MIN_CONCURRENT_RUNS = 8;
 
-/** What was found on this host, by Deno binary and choice; it holds for the process. */
+/** Detection results by choice and Deno binary, cached for the life of the process. */
 const detected = new Map<string, Promise<DetectedIsolation>>();
 
-/** A sandbox provider that runs code in prewarmed one-shot Deno processes. */
+/** Creates a sandbox provider that runs code in prewarmed Deno processes. */
 export function createDenoSandboxProvider(settings: DenoSandboxSettings = {}): DenoSandboxProvider {
   return new DenoProvider(settings);
 }
@@ -96,7 +119,7 @@ class DenoProvider implements DenoSandboxProvider {
       return { available: true, isolation: this.#isolation(backend), version, notes };
     } catch (error) {
       if (!CemError.isInstance(error)) throw error;
-      return { available: false, reason: error.message, hint: wayToMore() };
+      return { available: false, reason: error.message, hint: isolationHint() };
     }
   }
 
@@ -116,6 +139,7 @@ class DenoProvider implements DenoSandboxProvider {
       maxStandby: this.#settings.maxStandby,
       idleMs: this.#settings.idleMs,
       reuse: this.#isReused(backend) ? "session" : "none",
+      defaultSession: spec.defaultSession,
       queueTimeoutMs: this.#settings.queueTimeoutMs,
       firstGuest,
       startGuest: () => startGuest(backend.plan(plan), this.#isReused(backend)),
@@ -124,7 +148,7 @@ class DenoProvider implements DenoSandboxProvider {
     });
   }
 
-  /** Chooses what holds the guest. The first time, the sandbox's own first guest is the proof that it works. */
+  /** Chooses the backend. The first time, the sandbox's own first guest is booted as the proof that it works. */
   async #prepare(
     spec: SandboxSpec,
     limits: RunLimits,
@@ -145,7 +169,7 @@ class DenoProvider implements DenoSandboxProvider {
       } catch (error) {
         removePrivateDir(plan.privateDir);
         const found = await this.#detect();
-        // The backend works here, so it is this sandbox's workspace, mounts or limits that don't.
+        // The backend works here, so this sandbox's workspace, mounts or limits are the cause.
         if (found.backend.name === strongest.name) throw error;
       }
     }
@@ -178,7 +202,7 @@ class DenoProvider implements DenoSandboxProvider {
     }
   }
 
-  /** Modules can't be loaded anew where stand-ins for Node's take the place of a view of the guest's own. */
+  /** Modules can't be reloaded where shims replace Node's modules. */
   #isReused({ level }: IsolationBackend): boolean {
     return this.#settings.reuse === "session" && level !== "permissions";
   }
@@ -192,7 +216,7 @@ class DenoProvider implements DenoSandboxProvider {
   }
 }
 
-/** The plan for a sandbox; without a spec, for a guest in an empty workspace. */
+/** Plans a sandbox's guests; without a spec, a guest in an empty workspace. */
 function makePlan(
   backend: IsolationBackend,
   denoFile: string,
@@ -214,7 +238,7 @@ function makePlan(
     memoryMb,
     writeMb,
   };
-  writeHiddenStandIn(plan);
+  writeHiddenPlaceholder(plan);
   writeImportMap(backend.level, plan);
   return plan;
 }

@@ -1,16 +1,18 @@
 import { CemError, ISOLATION_LEVELS, type IsolationLevel } from "@cem/core";
 import type { IsolationBackend } from "./isolation-backend.ts";
 
-/** What a person can do for a stronger isolation on this platform. */
-export function wayToMore(): string {
+/** How to get a stronger isolation on this platform. */
+export function isolationHint(): string {
   if (process.platform !== "linux") return "Use a microVM sandbox, or run on Linux with bubblewrap.";
   return "Install bubblewrap (apt install bubblewrap, dnf install bubblewrap) and allow user namespaces, or use a microVM sandbox.";
 }
 
 /**
- * Sees that what works is strong enough.
+ * Checks that a backend reaches the required isolation level.
  *
- * @throws CemError `ISOLATION_TOO_WEAK` with what there is and how to get more.
+ * @param wanted - The weakest level allowed; `undefined` allows any.
+ * @param notes - Why stronger backends don't work.
+ * @throws CemError `ISOLATION_TOO_WEAK`.
  */
 export function requireIsolation(
   { level, mechanisms }: IsolationBackend,
@@ -21,7 +23,7 @@ export function requireIsolation(
   const why = notes.length > 0 ? ` Tried: ${notes.join("; ")}.` : "";
   throw new CemError(
     "ISOLATION_TOO_WEAK",
-    `The isolation asked for is ${wanted} at least; the Deno sandbox gives ${level} here (${mechanisms.join(", ")}).${why} ${wayToMore()}`,
+    `The required isolation is at least ${wanted}; the Deno sandbox reaches ${level} here (${mechanisms.join(", ")}).${why} ${isolationHint()}`,
     { details: { wanted, level, mechanisms, notes } },
   );
 }

@@ -1,11 +1,11 @@
-import { findProgram } from "./host-tools.ts";
+import { findProgram } from "./find-program.ts";
 
 const BYTES_PER_MIB = 1024 * 1024;
-/** What V8 reserves before the program has anything, for the program and for one worker of it. */
+/** Address space that V8 reserves for an empty program and one worker. */
 const RUNTIME_DATA_MB = 1_152;
 const OPEN_FILES = 256;
 
-/** `prlimit … --`, to put before a command; empty where there is no prlimit. */
+/** Builds the `prlimit … --` prefix of a command; empty where prlimit is not installed. */
 export function resourceLimitPrefix(limits: { memoryMb: number; writeMb: number }): string[] {
   const prlimit = findProgram("prlimit");
   if (prlimit === undefined) return [];

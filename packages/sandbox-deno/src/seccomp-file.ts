@@ -1,12 +1,12 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { NetworkPolicy } from "@cem/core";
-import { needsIpv6 } from "@cem/sandbox";
+import { needsIpv6 } from "@cem/sandbox/provider-kit";
 import { buildSeccompFilter, SOCKET_FAMILIES, type SocketFamily } from "./seccomp.ts";
 
 /**
- * The file that holds the filter for this machine and policy, made when it isn't there yet. Where the network is
- * allowed it is IPv4 only unless an IPv6 address is listed, since Deno can't deny ranges of IPv6.
+ * Returns the file with the seccomp filter for this machine and policy, written on first use. An allowed network is
+ * IPv4 only unless an IPv6 address is listed, since Deno can't deny ranges of IPv6.
  */
 export function seccompFilterFile(privateDir: string, network: NetworkPolicy): string {
   const file = join(privateDir, "seccomp.bpf");

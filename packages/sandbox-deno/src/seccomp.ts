@@ -9,7 +9,7 @@ const JUMP_IF_AT_LEAST = 0x35;
 const JUMP_IF_ANY_BIT = 0x45;
 const RETURN = 0x06;
 
-// What a filter may answer, from linux/seccomp.h.
+// Return values of a filter, from linux/seccomp.h.
 const ALLOW = 0x7fff_0000;
 const KILL_PROCESS = 0x8000_0000;
 const FAIL_WITH = 0x0005_0000;
@@ -23,13 +23,13 @@ const ARCHITECTURE_AT = 4;
 const argumentAt = (index: number) => 16 + index * 8;
 
 const AUDIT_ARCHITECTURE = { x64: 0xc000_003e, arm64: 0xc000_00b7 } as const;
-/** Numbers from here on are x32's, which reach the same calls by other numbers. */
+/** System calls of the x32 ABI have this bit: the same calls by other numbers. */
 const X32_BIT = 0x4000_0000;
 const CLONE_THREAD = 0x0001_0000;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 
-/** Kinds of sockets, by their number in Linux. */
+/** Socket families by their number in Linux. */
 export const SOCKET_FAMILIES = { ipv4: 2, ipv6: 10 } as const;
 export type SocketFamily = (typeof SOCKET_FAMILIES)[keyof typeof SOCKET_FAMILIES];
 
@@ -37,13 +37,12 @@ type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, valu
 
 const load = (offset: number): Instruction => [LOAD_WORD, 0, 0, offset];
 const answer = (value: number): Instruction => [RETURN, 0, 0, value];
-/** Goes on with the next `count` instructions when equal, else skips them. */
+/** Executes the next `count` instructions when equal, skips them otherwise. */
 const whenEqual = (value: number, count: number): Instruction => [JUMP_IF_EQUAL, 0, count, value];
 
 /**
- * The filter for a guest: what {@link DENIED_SYSCALLS} names fails with EPERM, threads may start and processes
- * may not, and sockets are refused but for the families given. Calls by another
- * architecture's numbers end the process.
+ * Builds the seccomp filter of a guest: {@link DENIED_SYSCALLS} fail with EPERM, threads can be started but processes
+ * can't, and only sockets of the given families can be opened. System calls of another architecture kill the process.
  */
 export function buildSeccompFilter(
   architecture: SeccompArchitecture,
@@ -61,7 +60,7 @@ export function buildSeccompFilter(
     const number = numbers[column];
     if (number !== undefined && number >= 0) program.push(whenEqual(number, 1), answer(FAIL_WITH | EPERM));
   }
-  // The C library falls back from clone3, whose flags a filter can't see, to clone.
+  // A filter can't read the flags of clone3; with ENOSYS the C library falls back to clone.
   program.push(whenEqual(CHECKED_SYSCALLS.clone3[column], 1), answer(FAIL_WITH | ENOSYS));
   program.push(
     whenEqual(CHECKED_SYSCALLS.clone[column], 4),

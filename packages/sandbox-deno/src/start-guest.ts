@@ -5,19 +5,24 @@ import { closeSync, openSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
-import { encodeHostMessage, type Guest, type GuestExit, readUsage } from "@cem/sandbox";
+import { type Guest, type GuestExit } from "@cem/sandbox";
+import { encodeHostMessage, readUsage } from "@cem/sandbox/provider-kit";
 import type { SpawnPlan } from "./isolation-backend.ts";
 
 const TOKEN_BYTES = 16;
 
-/** Starts one guest and sends it its token. `reuse`: it may have more than one run. */
+/**
+ * Spawns one guest and sends it the `init` message.
+ *
+ * @param reuse - Whether the guest may serve more than one run.
+ */
 export function startGuest(plan: SpawnPlan, reuse = false): Guest {
   const token = randomBytes(TOKEN_BYTES).toString("hex");
   const descriptor = plan.descriptorFile === undefined ? undefined : openSync(plan.descriptorFile, "r");
   const child = spawn(plan.file, plan.args, {
     cwd: plan.cwd,
     env: plan.env,
-    // A session of its own: Ctrl-C in a terminal is for the host, which then ends its guests.
+    // In a process group of its own: Ctrl-C in a terminal reaches only the host, which then ends its guests.
     detached: process.platform !== "win32",
     windowsHide: true,
     stdio: ["pipe", "pipe", "pipe", ...(descriptor === undefined ? [] : [descriptor])],
@@ -41,7 +46,7 @@ export function startGuest(plan: SpawnPlan, reuse = false): Guest {
   });
   const streams = [stdin, stdout, stderr] as unknown as Socket[];
   const { paths } = plan;
-  stdin.write(encodeHostMessage({ type: "init", token, reuse, ...(paths === undefined ? {} : { paths }) }));
+  stdin.write(encodeHostMessage({ type: "init", token, reuse, paths }));
   return {
     token,
     stdin,
@@ -51,7 +56,7 @@ export function startGuest(plan: SpawnPlan, reuse = false): Guest {
     get alive() {
       return alive && child.exitCode === null && child.signalCode === null;
     },
-    ...(process.platform === "linux" ? { usage: () => readUsage(child.pid) } : {}),
+    usage: () => (process.platform === "linux" ? readUsage(child.pid) : undefined),
     ref() {
       child.ref();
       for (const stream of streams) stream.ref();
@@ -67,8 +72,8 @@ export function startGuest(plan: SpawnPlan, reuse = false): Guest {
 }
 
 /**
- * Ends a process and those it has started: a launcher that is killed while it sets up leaves a child that would
- * wait for it for ever, and hold its pipes open.
+ * Kills a process and its children: a launcher killed during its set-up would leave a child that waits for it forever
+ * and holds its pipes open.
  */
 function killGroup(child: ChildProcess): void {
   if (child.pid === undefined) return;

@@ -1,4 +1,4 @@
-/** System calls that a guest never needs, with their numbers: `[x64, arm64]`, -1 where there is none. */
+/** System calls that are denied to a guest, with their numbers `[x64, arm64]`; -1 where the architecture has none. */
 export const DENIED_SYSCALLS: Readonly<Record<string, readonly [number, number]>> = {
   // Processes other than threads of its own.
   fork: [57, -1],

@@ -1,13 +1,13 @@
 import type { IsolationLevel } from "@cem/core";
 import { createDenoSandboxProvider } from "./index.ts";
 
-/** A way of holding guests that works on this host. */
+/** An isolation backend that works on this host. */
 export interface AvailableBackend {
   isolation: "bubblewrap" | "unshare" | "permissions";
   level: IsolationLevel;
 }
 
-/** Those that work on this host, as tried; says on stderr which don't, and why. */
+/** Probes every backend; writes to stderr which ones don't work here, and why. */
 export async function availableBackends(): Promise<AvailableBackend[]> {
   const available: AvailableBackend[] = [];
   for (const isolation of ["bubblewrap", "unshare", "permissions"] as const) {

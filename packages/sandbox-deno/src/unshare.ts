@@ -7,10 +7,10 @@ import {
   GUEST_WORKSPACE,
   namespacedDenoArguments,
   NETWORK_FILES,
-} from "@cem/sandbox";
+} from "@cem/sandbox/provider-kit";
 import type { GuestPlan } from "./guest-plan.ts";
-import { hiddenBinds } from "./hidden-files.ts";
-import { findProgram } from "./host-tools.ts";
+import { hiddenBinds } from "./hidden-placeholder.ts";
+import { findProgram } from "./find-program.ts";
 import type { IsolationBackend, BackendProbe, SpawnPlan } from "./isolation-backend.ts";
 import { resourceLimitPrefix } from "./resource-limits.ts";
 
@@ -19,7 +19,7 @@ const TEMPORARY_SIZE = "64m";
 const READ_ONLY = "bind,ro,nosuid,nodev";
 const SYSTEM_FOLDERS = ["/usr", "/lib", "/lib64", "/bin", "/sbin"];
 
-/** util-linux's `unshare` with a root of its own, rlimits and Deno's permissions. There is no seccomp here. */
+/** Probes for util-linux's `unshare`: namespaces with a root of its own, rlimits and Deno's permissions, without seccomp. */
 export function findUnshare(): BackendProbe {
   if (process.platform !== "linux") return { ok: false, reason: "unshare is for Linux only" };
   const missing = PROGRAMS.filter((name) => findProgram(name) === undefined);
@@ -35,12 +35,12 @@ export function findUnshare(): BackendProbe {
   return { ok: true, backend };
 }
 
-/** Text as one word of a shell. */
+/** Quotes text as one word for a shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** Shell lines that show a file or folder of the host at a place under the new root. */
+/** Shell lines that bind-mount a file or folder of the host under the new root. */
 function bind(source: string, target: string, readOnly: boolean): string[] {
   const place = quote(`.${target}`);
   const isFolder = statSync(source).isDirectory();
@@ -94,7 +94,7 @@ function planUnshare(plan: GuestPlan): SpawnPlan {
     "--user",
     "--map-root-user",
     "--",
-    // Set after the change of user, which would clear it.
+    // Set after the change of user, which clears it.
     findProgram("setpriv") ?? "setpriv",
     "--pdeathsig",
     "KILL",

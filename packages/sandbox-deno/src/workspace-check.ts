@@ -1,14 +1,16 @@
 import { CemError } from "@cem/core";
-import { GUEST_WORKSPACE, type RunRefusal } from "@cem/sandbox";
+import { type RunRefusal } from "@cem/sandbox";
+import { GUEST_WORKSPACE } from "@cem/sandbox/provider-kit";
 import type { GuestPlan } from "./guest-plan.ts";
 import type { IsolationBackend } from "./isolation-backend.ts";
 import { findLeavingLink, hasLinkBetween } from "./workspace-links.ts";
 
 /**
- * What has to be looked at before each run: where nothing but Deno's permissions hold the guest, a link in the
- * workspace would lead it out.
+ * Creates the check before each run, where only Deno's permissions isolate the guest: a symbolic link in the workspace
+ * would give access to files outside.
  *
- * @throws CemError `SANDBOX_SPEC_INVALID` when a mount's place in the workspace is a link.
+ * @returns `undefined` where the isolation level needs no check.
+ * @throws CemError `SANDBOX_SPEC_INVALID` when a mount's path in the workspace is a symbolic link.
  */
 export async function workspaceCheck(
   { level }: IsolationBackend,
@@ -33,7 +35,7 @@ export async function workspaceCheck(
     if (link === undefined) return undefined;
     return {
       code: "WORKSPACE_LINK_REFUSED",
-      message: `${link} is a symbolic link that leads out of the workspace, which this host's isolation (permissions only) can't hold. Remove it, or install bubblewrap.`,
+      message: `${link} is a symbolic link that leads out of the workspace, and isolation level permissions can't confine it. Remove the link, or install bubblewrap.`,
     };
   };
 }

@@ -6,8 +6,10 @@ function isInside(path: string, roots: readonly string[]): boolean {
 }
 
 /**
- * The first symbolic link under `roots` that leads out of all of them, or nowhere; `undefined` when there is none.
- * The roots themselves may be links.
+ * Finds a symbolic link under `roots` that leads out of all of them, or is dangling. The roots themselves may be
+ * links.
+ *
+ * @returns Its path; `undefined` when there is none.
  */
 export async function findLeavingLink(roots: readonly string[]): Promise<string | undefined> {
   const real = await Promise.all(roots.map((root) => realpath(root)));
@@ -27,12 +29,12 @@ async function staysInside(link: string, roots: readonly string[]): Promise<bool
   try {
     return isInside(await realpath(link), roots);
   } catch {
-    // It leads nowhere yet; what is written through it could land anywhere.
+    // Dangling: a file created through it could land anywhere.
     return false;
   }
 }
 
-/** True when some part of `path` below `root` is a symbolic link. */
+/** Whether some part of `path` below `root` is a symbolic link. */
 export async function hasLinkBetween(root: string, path: string): Promise<boolean> {
   let current = root;
   for (const part of path.slice(root.length).split("/").filter(Boolean)) {

@@ -1,4 +1,4 @@
-import type { Sandbox, SandboxProvider } from "@cem/core";
+import type { SandboxProvider } from "@cem/core";
 import { describeSandboxContract } from "@cem/sandbox/contract";
 import { isWhole, makeProvider } from "./provider.ts";
 
@@ -9,14 +9,7 @@ function inSessions(): SandboxProvider {
     specificationVersion: "v1",
     name: provider.name,
     probe: (options) => provider.probe(options),
-    async create(spec, options): Promise<Sandbox> {
-      const sandbox = await provider.create(spec, options);
-      return {
-        isolation: sandbox.isolation,
-        run: (request) => sandbox.run({ session: "contract", ...request }),
-        dispose: () => sandbox.dispose(),
-      };
-    },
+    create: (spec, options) => provider.create({ ...spec, defaultSession: "contract" }, options),
   };
 }
 

@@ -1,6 +1,6 @@
 import { findGuestRuntime } from "../src/guest-runtime.ts";
 import { installedVersion } from "../src/load-sdk.ts";
-import { probeKey, rememberProbe } from "../src/probe-memory.ts";
+import { probeKey, cacheProbe } from "../src/probe-cache.ts";
 import { join } from "node:path";
 import { denoFile, isWhole, machinesHome } from "./provider.ts";
 import { declareOnly } from "./test-api.ts";
@@ -50,5 +50,5 @@ else if (!isWhole) {
 // The first of them boots one to find that they work; the others are told.
 if (!isWhole && (part !== 0 || comeTo > 0)) {
   const key = probeKey(installedVersion() ?? "", findGuestRuntime(denoFile).key);
-  rememberProbe(join(machinesHome, "probe.json"), { key, booted: true });
+  cacheProbe(join(machinesHome, "probe.json"), { key, booted: true });
 }

@@ -16,16 +16,17 @@ import type {
   MicrovmSpec,
 } from "./microvm-driver.ts";
 
-/** The guest is nobody special; files of its mounts are its own. */
+/** The guest's user, which owns the files of its mounts. */
 const GUEST_UID = 1_000;
 const OPEN_FILES = 256;
-/** What the machine writes beside its mounts: in its own memory, so that nothing is formatted or left on the host. */
+/** Size of the machine's root disk in its own memory: nothing is formatted or left on the host. */
 const ROOT_DISK_MB = 16;
 const LIST_PAGE = 100;
 
 /**
- * microVMs by the embedded SDK, each a process below this one.
+ * Creates a driver on microsandbox's SDK, which runs each machine as a child process of this one.
  *
+ * @param home - Folder for machines, images and logs.
  * @throws CemError `SANDBOX_UNAVAILABLE`.
  */
 export async function createEmbeddedDriver(home: string): Promise<MicrovmDriver> {
@@ -73,7 +74,10 @@ class EmbeddedDriver implements MicrovmDriver {
     const sandbox = await builder.create();
     if (sandbox.backendKind !== "local") {
       await sandbox.destroy({ force: true });
-      throw new CemError("SANDBOX_UNAVAILABLE", "microsandbox made its machine in a cloud; it was removed.");
+      throw new CemError(
+        "SANDBOX_UNAVAILABLE",
+        "microsandbox created the machine in a cloud; it was removed.",
+      );
     }
     return new EmbeddedMicrovm(sandbox);
   }
@@ -94,7 +98,7 @@ class EmbeddedDriver implements MicrovmDriver {
   }
 
   async remove(name: string): Promise<void> {
-    // One that hangs while it boots does not hear the SDK.
+    // A machine that hangs during its boot does not react to the SDK.
     const pid = findMachineProcess(name);
     if (pid !== undefined) process.kill(pid, "SIGKILL");
     const handle = await this.#sdk.Sandbox.get(name);
@@ -134,7 +138,7 @@ class EmbeddedMicrovm implements Microvm {
         .rlimit("fsize", fileBytes),
     );
     const input = await handle.takeStdin();
-    if (input === null) throw new CemError("GUEST_START_FAILED", "The guest has no input.");
+    if (input === null) throw new CemError("GUEST_START_FAILED", "The guest's stdin can't be opened.");
     return new EmbeddedProcess(handle, input);
   }
 

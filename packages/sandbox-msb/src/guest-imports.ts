@@ -1,47 +1,49 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CemError, type Mount, type SandboxSpec } from "@cem/core";
+import { GUEST_CLIENT_SPECIFIER } from "@cem/sandbox";
 import {
   GUEST_CLIENT_FILE,
-  GUEST_CLIENT_SPECIFIER,
   GUEST_WORKSPACE,
   hostToolModule,
   hostToolModuleUrl,
-} from "@cem/sandbox";
+} from "@cem/sandbox/provider-kit";
 
 const FILE = "import-map.json";
-/** Where a machine sees what belongs to its sandbox alone. */
+/** The folder in a machine for files of its sandbox alone. */
 const GUEST_FOLDER = "/etc/cem";
 const HIDDEN = `throw new Error("This file runs on the host, where code in the sandbox can't see it. Import its tools from ./servers/<server>/index.ts.");`;
 
-/** Where the guest's imports lead. */
+/** A sandbox's import map and its place on host and guest. */
 export interface GuestImports {
-  /** The import map, as the guest sees it; absent where that of the runtime will do. */
+  /** Path of the import map in the guest. Absent: the runtime's own import map is enough. */
   file?: string | undefined;
-  /** A folder of the host to show to the guest, read-only. */
+  /** The mount that holds it. */
   mount?: { hostPath: string; guestPath: string; readOnly: true } | undefined;
+  /** Removes its folder on the host. */
   remove(): void;
 }
 
-/** The import map of the runtime: the client module. */
+/** The runtime's imports: the client module. */
 export function runtimeImports(bootUrl: string): Record<string, string> {
   return { [GUEST_CLIENT_SPECIFIER]: bootUrl, [`file://${GUEST_CLIENT_FILE}`]: bootUrl };
 }
 
-/** Deno's permissions go by path: where a program may rename folders, they hide nothing. */
+/** Refuses hidden files in writable mounts: Deno's permissions go by path, and a program could rename their folder. */
 function checkHidden(spec: SandboxSpec): void {
   for (const path of spec.hidden ?? []) {
     const place = placeOf(spec, path);
     if (place === undefined || place.readOnly) continue;
-    const message = `${path} can't be hidden in a microVM: ${place.guestPath} can be written there. Mount its folder read-only.`;
+    const message = `${path} can't be hidden in a microVM, since ${place.guestPath} is writable there. Mount its folder read-only.`;
     throw new CemError("SANDBOX_SPEC_INVALID", message, { details: { hidden: path } });
   }
 }
 
 /**
- * The import map of a sandbox: the client module, its tools on the host, and what stands for hidden files.
+ * Builds a sandbox's imports: the client module, generated modules for tools on the host, placeholders for hidden
+ * files.
  *
- * @throws CemError `SANDBOX_SPEC_INVALID` for a file that can't be hidden.
+ * @throws CemError `SANDBOX_SPEC_INVALID` when a file can't be hidden.
  */
 export function guestImports(bootUrl: string, spec: SandboxSpec): Record<string, string> {
   const { hostTools = {}, hidden = [] } = spec;
@@ -51,18 +53,18 @@ export function guestImports(bootUrl: string, spec: SandboxSpec): Record<string,
     const hasFile = existsSync(toHostPath(spec, hostToolModule(server)));
     return [url, hostToolModuleUrl(server, tools, hasFile ? url : undefined)];
   });
-  const standIn = `data:text/javascript,${encodeURIComponent(HIDDEN)}`;
+  const placeholder = `data:text/javascript,${encodeURIComponent(HIDDEN)}`;
   return {
     ...runtimeImports(bootUrl),
     ...Object.fromEntries(modules),
-    ...Object.fromEntries(hidden.map((path) => [`file://${path}`, standIn])),
+    ...Object.fromEntries(hidden.map((path) => [`file://${path}`, placeholder])),
   };
 }
 
 /**
- * Writes an import map of a sandbox's own, where it has tools on the host or hidden files.
+ * Writes a sandbox's import map, if it has tools on the host or hidden files.
  *
- * @throws CemError `SANDBOX_SPEC_INVALID` for a file that can't be hidden.
+ * @throws CemError `SANDBOX_SPEC_INVALID` when a file can't be hidden.
  */
 export function writeGuestImports(home: string, bootUrl: string, spec: SandboxSpec): GuestImports {
   const { hostTools = {}, hidden = [] } = spec;
@@ -78,13 +80,13 @@ export function writeGuestImports(home: string, bootUrl: string, spec: SandboxSp
   };
 }
 
-/** Where a path under the workspace or a mount of it really is. */
+/** The host path of a guest path in the workspace or a mount. */
 function toHostPath(spec: SandboxSpec, path: string): string {
   const place = placeOf(spec, path);
   return place === undefined ? path : join(place.hostPath, path.slice(place.guestPath.length));
 }
 
-/** The workspace or the mount that holds a path: the innermost one. */
+/** The innermost mount, or the workspace, that contains a guest path. */
 function placeOf({ workspaceDir, mounts = [] }: SandboxSpec, path: string): Mount | undefined {
   const workspace = { guestPath: GUEST_WORKSPACE, hostPath: workspaceDir, readOnly: false };
   return [workspace, ...mounts]

@@ -14,31 +14,34 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { basename } from "node:path/posix";
 import { CemError } from "@cem/core";
-import { GUEST_RUNNER, guestBootFile } from "@cem/sandbox";
+import { GUEST_RUNNER, guestBootFile } from "@cem/sandbox/provider-kit";
 import { runtimeImports } from "./guest-imports.ts";
 
 const KEY_CHARACTERS = 16;
 const MS_PER_SECOND = 1_000;
 
-/** What a machine needs to run programs, beside a C library. */
+/** Files that a machine needs to run programs, beside a C library. */
 export interface GuestRuntime {
-  /** Changes with every part of it. */
+  /** Digest of all its parts. */
   key: string;
   denoFile: string;
-  /** The runner's folder, and its first file. */
+  /** The guest runner's folder on the host. */
   runnerDir: string;
+  /** Name of its entry file. */
   bootName: string;
+  /** The import map as JSON. */
   importMap: string;
 }
 
-/** Where the machine sees its runtime. */
+/** Paths of the runtime in a machine. */
 export const GUEST_DENO = `${GUEST_RUNNER}/deno`;
 export const GUEST_IMPORT_MAP = `${GUEST_RUNNER}/import-map.json`;
 export const guestBootPath = ({ bootName }: GuestRuntime): string => `${GUEST_RUNNER}/guest/${bootName}`;
 
 /**
- * Finds the runtime of the guest: Deno for Linux on this processor, and the runner.
+ * Finds the guest's runtime: Deno for Linux on this processor, and the guest runner.
  *
+ * @param denoPath - Absolute path; `undefined` for the binary that npm installed.
  * @throws CemError `SANDBOX_UNAVAILABLE`.
  */
 export function findGuestRuntime(denoPath?: string): GuestRuntime {
@@ -66,7 +69,7 @@ function findLinuxDeno(): string {
     const file = join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), "deno");
     if (existsSync(file)) return file;
   } catch {
-    // Not installed: said below.
+    // Not installed: reported below.
   }
   throw new CemError(
     "SANDBOX_UNAVAILABLE",
@@ -75,7 +78,7 @@ function findLinuxDeno(): string {
   );
 }
 
-/** The runner's files. */
+/** Reads the guest runner's files, in a stable order. */
 export function runnerFiles(runnerDir: string): { name: string; data: Buffer }[] {
   return readdirSync(runnerDir)
     .filter((name) => /\.(?:js|ts)$/.test(name) && !name.endsWith(".test.ts"))
@@ -83,7 +86,7 @@ export function runnerFiles(runnerDir: string): { name: string; data: Buffer }[]
     .map((name) => ({ name, data: readFileSync(join(runnerDir, name)) }));
 }
 
-/** A folder of the host that holds the runtime, to mount into machines of other images. Made once. */
+/** Copies the runtime to a folder that machines of other images mount. Does so once per runtime. */
 export function stageRuntime(home: string, runtime: GuestRuntime): string {
   const folder = join(home, `runtime-${runtime.key}`);
   if (existsSync(folder)) return folder;
@@ -97,7 +100,7 @@ export function stageRuntime(home: string, runtime: GuestRuntime): string {
   try {
     renameSync(making, folder);
   } catch (error) {
-    // Another process was first.
+    // Another process has created it meanwhile.
     if (!existsSync(folder)) throw error;
   }
   return folder;

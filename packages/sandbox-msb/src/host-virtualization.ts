@@ -1,24 +1,25 @@
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { arch, platform } from "node:os";
 
-/** Why this host can't have microVMs, and what to do about it. */
+/** Why this host can't run microVMs, and what helps. */
 export interface Obstacle {
   reason: string;
   hint: string;
 }
 
-const OTHER_SANDBOX = "or leave execution.sandbox_type at auto, which takes the Deno sandbox.";
+const OTHER_SANDBOX = "or use the Deno sandbox.";
 
-/** What a host shows of its virtualization. */
+/** What can be read of a host's support for virtualization. */
 export interface VirtualizationSigns {
   platform: string;
   arch: string;
-  /** The code of the error that opening /dev/kvm gave; `undefined` when it opened. */
+  /** Error code of opening /dev/kvm; `undefined` when it opened. */
   kvmError: string | undefined;
-  /** Text of /proc/cpuinfo. */
+  /** Contents of /proc/cpuinfo. */
   cpuInfo: string;
 }
 
+/** Reads this host's support for virtualization. */
 export function readSigns(): VirtualizationSigns {
   let kvmError: string | undefined;
   let cpuInfo = "";
@@ -33,7 +34,7 @@ export function readSigns(): VirtualizationSigns {
   return { platform: platform(), arch: arch(), kvmError, cpuInfo };
 }
 
-/** What stands in the way of microVMs, as far as it can be seen without booting one. */
+/** Finds an obstacle to microVMs that shows without booting one; `undefined` when there is none. */
 export function findObstacle(signs: VirtualizationSigns): Obstacle | undefined {
   if (signs.platform !== "linux") {
     if (signs.platform === "darwin" && signs.arch !== "arm64") {

@@ -10,25 +10,27 @@ const ARCHIVE = /\.(?:tar|tgz|tar\.gz|tar\.zst)$/;
 const DISK = /\.(?:qcow2|raw|vmdk)$/;
 const HASH_CHARACTERS = 16;
 
+const ACCEPTED =
+  "An image is an OCI reference, or the absolute path of an archive (docker save, OCI layout), a folder or a disk image, with a C library (glibc).";
+
 function unusable(image: string, why: string, cause?: unknown): CemError {
-  return new CemError(
-    "SANDBOX_IMAGE_UNUSABLE",
-    `The image ${image} can't be used: ${why} Set execution.sandbox_image to an OCI reference, an archive (docker save, OCI layout), a folder or a disk image that holds a C library (glibc).`,
-    { details: { image }, ...(cause === undefined ? {} : { cause }) },
-  );
+  return new CemError("SANDBOX_IMAGE_UNUSABLE", `The image ${image} can't be used: ${why} ${ACCEPTED}`, {
+    details: { image },
+    cause,
+  });
 }
 
-/** An image that is ready. */
+/** An image that machines can start from. */
 export interface PreparedImage {
-  /** What machines refer to it by. */
+  /** Its name for machines. */
   name: string;
-  /** Whether it holds the guest's runtime, which is mounted otherwise. */
+  /** Whether it contains the guest's runtime; otherwise the runtime is mounted. */
   hasRuntime: boolean;
 }
 
 /**
- * Gets an image ready: none is made of this host's C library, an archive is loaded once, a folder or a disk image
- * is taken as it is, and anything else is a reference that the first machine pulls.
+ * Prepares an image: builds one from this host's C library when none is given, loads an archive once, uses a folder or
+ * disk image as it is, and leaves an OCI reference to be pulled by the first machine.
  *
  * @throws CemError `SANDBOX_IMAGE_UNUSABLE`.
  */
@@ -58,7 +60,7 @@ async function prepareOwn(sdk: Microsandbox, home: string, runtime: GuestRuntime
   if (await isLoaded(sdk, tag)) return tag;
   const bytes = buildOwnImage(runtime);
   if (bytes === undefined) {
-    throw unusable("auto", `none can be made of this host's libraries on ${process.platform}.`);
+    throw unusable("auto", `none can be built from this host's libraries on ${process.platform}.`);
   }
   const file = join(home, `making-${process.pid}-${runtime.key}.tar`);
   writeFileSync(file, bytes);

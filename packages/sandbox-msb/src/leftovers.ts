@@ -8,16 +8,17 @@ export const HOST_LABEL = "cem.host";
 const PREFIX = "cem";
 const NAME_BYTES = 6;
 
-/** Labels by which this process's machines are known. */
+/** Labels of this process's machines. */
 export function ownLabels(): Record<string, string> {
   return { [OWN_LABEL]: OWN_VALUE, [HOST_LABEL]: processIdentity(process.pid) ?? String(process.pid) };
 }
 
+/** A new machine name, unique on this host. */
 export function newMachineName(): string {
   return `${PREFIX}-${process.pid}-${randomBytes(NAME_BYTES).toString("hex")}`;
 }
 
-/** Removes machines whose host process has gone, and no others. Gives how many there were. */
+/** Removes the machines of processes that no longer run, and no others. Resolves with their number. */
 export async function sweepLeftovers(driver: MicrovmDriver): Promise<number> {
   let removed = 0;
   for (const { name, labels } of await driver.list(OWN_LABEL, OWN_VALUE)) {
@@ -25,7 +26,7 @@ export async function sweepLeftovers(driver: MicrovmDriver): Promise<number> {
     if (host === undefined || processIdentity(Number.parseInt(host, 10)) === host) continue;
     await driver.remove(name).then(
       () => (removed += 1),
-      // Another process sweeps as well, or it ends by itself just now.
+      // Another process removes it too, or it is just ending.
       () => {},
     );
   }

@@ -10,13 +10,13 @@ export type Microsandbox = typeof sdkModule;
 const PACKAGE = "microsandbox";
 const PRIVATE_MODE = 0o700;
 
-/** The SDK, ready for machines on this host. */
+/** The SDK, set up for machines on this host. */
 export interface LoadedSdk {
   sdk: Microsandbox;
   version: string;
 }
 
-/** Where machines, images and logs are kept, unless told otherwise: this user's cache. */
+/** Default folder for machines, images and logs, in this user's cache folder. */
 export function defaultHome(): string {
   const cache = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");
   return join(cache, "cem", "microsandbox");
@@ -26,9 +26,9 @@ let loaded: Promise<LoadedSdk> | undefined;
 let loadedHome: string | undefined;
 
 /**
- * Loads the SDK, once in a process: it keeps its folder in a variable of the process, so there can be only one.
+ * Loads the SDK, once per process: its folder is a global setting of the process, so there can be only one.
  *
- * @throws CemError `SANDBOX_UNAVAILABLE` where it isn't installed, or the folder is another than before.
+ * @throws CemError `SANDBOX_UNAVAILABLE` when it is not installed, or was loaded with another folder.
  */
 export function loadSdk(home: string): Promise<LoadedSdk> {
   if (loaded !== undefined && loadedHome !== home) {
@@ -53,12 +53,12 @@ async function load(home: string): Promise<LoadedSdk> {
   } catch (error) {
     throw new CemError("SANDBOX_UNAVAILABLE", absence(error), { cause: error });
   }
-  // MSB_API_KEY, MSB_BACKEND and profiles choose a cloud otherwise; code never leaves this host by accident.
+  // Otherwise MSB_API_KEY, MSB_BACKEND or a profile may select a cloud, and code would leave this host.
   sdk.setDefaultBackend("local");
   return { sdk, version: installedVersion() ?? "unknown" };
 }
 
-/** The version that is installed; `undefined` where none is. */
+/** The installed version of the SDK; `undefined` when it is not installed. */
 export function installedVersion(): string | undefined {
   try {
     const main = createRequire(import.meta.url).resolve(PACKAGE);

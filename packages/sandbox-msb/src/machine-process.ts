@@ -8,7 +8,7 @@ function read(path: string): string {
   }
 }
 
-/** The child of this process that runs a machine of this name; `undefined` where the host doesn't tell. */
+/** Finds the child process that runs a machine; `undefined` when there is none, or no `/proc`. */
 export function findMachineProcess(name: string): number | undefined {
   if (process.platform !== "linux") return undefined;
   for (const task of readdirSync("/proc/self/task")) {
@@ -19,11 +19,11 @@ export function findMachineProcess(name: string): number | undefined {
   return undefined;
 }
 
-/** What tells a process from every other that has or had its number on this host. */
+/** Identifies a running process, also against earlier ones with the same number; `undefined` when it doesn't run. */
 export function processIdentity(pid: number): string | undefined {
   if (process.platform !== "linux") return isRunning(pid) ? String(pid) : undefined;
   const stat = read(`/proc/${pid}/stat`);
-  // Behind the name, which may hold anything: the 20th field is when it started, in ticks since boot.
+  // After the name, which may contain anything, the 20th field is the start time in ticks since boot.
   const started = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
   return started === undefined || started === "" ? undefined : `${pid}-${started}`;
 }

@@ -4,15 +4,15 @@ import { HOST_LABEL, OWN_LABEL, OWN_VALUE } from "./leftovers.ts";
 import { defaultHome } from "./load-sdk.ts";
 import type { MicrosandboxSettings } from "./provider.ts";
 
-/** A machine of this project, of whichever process on this host. */
+/** A machine of this package, of any process on this host. */
 export interface ListedMachine {
   name: string;
-  /** Number and start of the process that it belongs to: `4711-829145`. */
+  /** The owning process, by number and start time: `4711-829145`. */
   host: string | undefined;
 }
 
 /**
- * Gets the image of machines ready ahead of their first use. Needs no virtualization.
+ * Prepares the image of machines ahead of their first use. Needs no virtualization.
  *
  * @throws CemError `SANDBOX_UNAVAILABLE` or `SANDBOX_IMAGE_UNUSABLE`.
  */
@@ -21,7 +21,12 @@ export async function prepareMachines(settings: MicrosandboxSettings = {}): Prom
   await driver.prepareImage(settings.image, findGuestRuntime(settings.denoPath));
 }
 
-/** The machines that are kept in a folder, running or left behind. */
+/**
+ * Lists machines, running or left behind.
+ *
+ * @param home - Their folder.
+ * @throws CemError `SANDBOX_UNAVAILABLE`.
+ */
 export async function listMachines(home: string = defaultHome()): Promise<ListedMachine[]> {
   const driver = await createEmbeddedDriver(home);
   const found = await driver.list(OWN_LABEL, OWN_VALUE);

@@ -2,24 +2,24 @@ import type { Mount, NetworkPolicy } from "@cem/core";
 import type { GuestRuntime } from "./guest-runtime.ts";
 import type { PreparedImage } from "./image.ts";
 
-/** What a microVM is made of. */
+/** Properties of a microVM to create. */
 export interface MicrovmSpec {
   /** Unique on this host. */
   name: string;
-  /** As `prepareImage` gave it. */
+  /** Name from `prepareImage`. */
   image: string;
   cpus: number;
   /** Memory of the whole machine, in MiB. */
   memoryMb: number;
-  /** Folders of the host, and where the machine sees them. */
+  /** Folders of the host to mount. */
   mounts: readonly Mount[];
   network: NetworkPolicy;
-  /** The machine ends by itself after so long, in seconds, whatever becomes of its host. */
+  /** Lifetime in seconds, after which the machine ends by itself, even without its host. */
   maxSeconds: number;
   labels: Readonly<Record<string, string>>;
 }
 
-/** A program to start in a microVM, as the user that is not root. */
+/** A program to start in a microVM as an unprivileged user. */
 export interface MicrovmCommand {
   file: string;
   args: readonly string[];
@@ -29,42 +29,48 @@ export interface MicrovmCommand {
   fileBytes: number;
 }
 
+/** Output or end of a program in a microVM. */
 export type MicrovmEvent =
   | { kind: "stdout" | "stderr"; data: Uint8Array }
-  /** `code` is -1 where a signal ended it. */
+  /** `code` is -1 when a signal ended it. */
   | { kind: "exited"; code: number };
 
-/** A program that runs in a microVM: its output as events, its input as bytes. */
+/** A program running in a microVM. */
 export interface MicrovmProcess {
-  /** The next event; `undefined` when the machine has gone. */
+  /** Resolves with the next event; `undefined` when the machine is gone. */
   next(): Promise<MicrovmEvent | undefined>;
+  /** Writes to its stdin. */
   write(bytes: Uint8Array): Promise<void>;
 }
 
-/** A machine that has booted. */
+/** A booted machine. */
 export interface Microvm {
   readonly name: string;
-  /** The process on this host that is the machine, where there is one. */
+  /** The process on this host that runs the machine, if known. */
   readonly pid: number | undefined;
-  /** What its program has written, in bytes, where there is no process that tells. */
+  /** Bytes written by its program, where no process on this host can be measured. */
   readonly writtenBytes?: number | undefined;
+  /** Starts a program. */
   exec(command: MicrovmCommand): Promise<MicrovmProcess>;
-  /** Ends the machine at once and removes what is kept of it. Safe to call twice. */
+  /** Kills the machine and removes its files. Further calls do nothing. */
   kill(): Promise<void>;
 }
 
-/** A machine that the driver knows of, running or not. */
+/** A machine known to the driver, running or not. */
 export interface KnownMicrovm {
   name: string;
   labels: Readonly<Record<string, string>>;
 }
 
-/** One way to have microVMs. */
+/** Access to one microVM implementation. */
 export interface MicrovmDriver {
   readonly version: string;
-  /** Gets an image ready; `undefined` for one of the driver's own. */
+  /** Prepares an image; `undefined` for the driver's default. */
   prepareImage(image: string | undefined, runtime: GuestRuntime): Promise<PreparedImage>;
+  /** Creates and boots a machine. */
   create(spec: MicrovmSpec): Promise<Microvm>;
+  /** Lists machines with a label of this value. */
   list(label: string, value: string): Promise<KnownMicrovm[]>;
+  /** Kills and removes a machine. */
   remove(name: string): Promise<void>;
 }

@@ -1,18 +1,21 @@
 import { randomBytes } from "node:crypto";
 import { Duplex, PassThrough, type Writable } from "node:stream";
-import { encodeHostMessage, readUsage, type Guest, type GuestExit, type GuestUsage } from "@cem/sandbox";
+import { type Guest, type GuestExit, type GuestUsage } from "@cem/sandbox";
+import { encodeHostMessage, readUsage } from "@cem/sandbox/provider-kit";
 import type { Microvm, MicrovmCommand, MicrovmProcess } from "./microvm-driver.ts";
 
-/** What the kernel and the runtime take of a machine before the program has anything. */
+/** Memory of a machine for its kernel and runtime, beyond the program's limit, in MiB. */
 export const MACHINE_OVERHEAD_MB = 192;
 
 const TOKEN_BYTES = 16;
-/** Input is handed to the machine in pieces: it copies each whole. */
+/** Input is written in pieces of this size, since each is copied as a whole. */
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * Starts the runner in a machine that has booted, and makes a guest of both: with the one the other ends.
- * `reuse`: it may have more than one run.
+ * Starts the guest runner in a machine. The guest and its machine end together.
+ *
+ * @param reuse - Whether the guest may serve more than one run.
+ * @throws What the machine throws when the command can't be started; the machine is killed then.
  */
 export async function startMicrovmGuest(
   machine: Microvm,
@@ -52,7 +55,7 @@ class MicrovmGuest implements Guest {
     const { pid, writtenBytes } = this.#machine;
     if (writtenBytes !== undefined) return { memoryBytes: 0, writtenBytes };
     const usage = pid === undefined ? undefined : readUsage(pid);
-    // Its memory is bounded by the machine's own; what the process holds is the machine's, not the program's.
+    // The machine's own size bounds its memory; the process's memory is the machine's, not the program's.
     return usage === undefined ? undefined : { memoryBytes: 0, writtenBytes: usage.writtenBytes };
   }
 
@@ -72,12 +75,12 @@ class MicrovmGuest implements Guest {
     await this.#machine.kill().catch(() => {});
     if (exit === undefined || wasKilled)
       return { code: null, signal: wasKilled ? "SIGKILL" : "the machine has gone" };
-    // A signal that did not come from here, in a machine that lives on: its kernel had no memory left.
+    // A signal from within a machine that still runs: its kernel ran out of memory.
     if (exit === -1 || exit === 137) return { code: null, signal: "SIGKILL", outOfMemory: true };
     return { code: exit, signal: null };
   }
 
-  /** Hands on what the runner says, no faster than it is read, until it ends; its exit code. */
+  /** Forwards the runner's output with backpressure until it ends; resolves with its exit code. */
   async #pump(runner: MicrovmProcess): Promise<number | undefined> {
     for (;;) {
       const event = await runner.next();

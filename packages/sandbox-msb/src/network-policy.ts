@@ -1,9 +1,9 @@
 import type { NetworkPolicy } from "@cem/core";
-import { parseHost } from "@cem/sandbox";
+import { parseHost } from "@cem/sandbox/provider-kit";
 import type { NetworkPolicy as SdkPolicy, Rule } from "microsandbox";
 import type { Microsandbox } from "./load-sdk.ts";
 
-/** The rules of the machine's network card. Inside, Deno's permissions hold the guest to the same hosts. */
+/** Translates a network policy to rules of the machine's network card. Deno's permissions enforce it inside as well. */
 export function toSdkPolicy(
   { Destination, PortRange, Rule: rules }: Microsandbox,
   policy: NetworkPolicy,

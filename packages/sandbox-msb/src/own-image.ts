@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
-import { findLibraries } from "@cem/sandbox";
-import { createTar } from "nanotar";
+import { findLibraries } from "@cem/sandbox/provider-kit";
+import { createTar, type TarFileInput } from "nanotar";
 import { runnerFiles, type GuestRuntime } from "./guest-runtime.ts";
 
 const MEDIA = "application/vnd.oci.image";
@@ -21,7 +21,7 @@ const FOLDERS = [
   "workspace",
 ];
 const ARCHITECTURES = { x64: "amd64", arm64: "arm64" } as const;
-/** The same image at every build, so that it is loaded once. */
+/** Fixed attributes make builds reproducible, so that an image is loaded once. */
 const FIXED = { mtime: 0, uid: 0, gid: 0 };
 
 interface Entry {
@@ -31,18 +31,18 @@ interface Entry {
 }
 
 function tar(entries: readonly Entry[]): Buffer {
-  const items = entries.map(({ name, data, mode }) => ({
-    name,
-    ...(data === undefined ? {} : { data }),
-    attrs: { ...FIXED, mode: mode ?? "755" },
-  }));
+  const items = entries.map(({ name, data, mode = "755" }) => {
+    const item: TarFileInput = { name, attrs: { ...FIXED, mode } };
+    if (data !== undefined) item.data = data;
+    return item;
+  });
   return Buffer.from(createTar(items));
 }
 
 const digest = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
 const text = (value: string): Uint8Array => Buffer.from(value);
 
-/** A root file system of this host's C library and the guest's runtime, and nothing else. */
+/** Builds a root file system with this host's C library and the guest's runtime. */
 function rootLayer(loader: string, libraries: readonly string[], runtime: GuestRuntime): Buffer {
   const folders = new Set(FOLDERS);
   for (const file of [loader, ...libraries]) {
@@ -69,8 +69,10 @@ function rootLayer(loader: string, libraries: readonly string[], runtime: GuestR
 }
 
 /**
- * An OCI archive with this host's C library and the guest's runtime: a machine starts from it several times faster
- * than from a runtime that is mounted. `undefined` where the host's library isn't one to take.
+ * Builds an OCI archive with this host's C library and the guest's runtime. Machines boot from it several times faster
+ * than with a mounted runtime.
+ *
+ * @returns `undefined` where this host's C library can't be used.
  */
 export function buildOwnImage(runtime: GuestRuntime): Buffer | undefined {
   const architecture = ARCHITECTURES[process.arch as keyof typeof ARCHITECTURES];

@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { findObstacle, readSigns } from "./host-virtualization.ts";
 import { createMicrosandboxProvider } from "./index.ts";
-import { probeKey, recallProbe, rememberProbe } from "./probe-memory.ts";
+import { probeKey, readCachedProbe, cacheProbe } from "./probe-cache.ts";
 
 const obstacle = findObstacle(readSigns());
 const home = mkdtempSync(join(tmpdir(), "cem-msb-"));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-// Where machines can run, scripts/microvm tries them.
+// Where machines can run, `pnpm test:microvm` tests them.
 describe.skipIf(obstacle === undefined)(
   "createMicrosandboxProvider, on a host without virtualization",
   () => {
@@ -40,10 +40,10 @@ describe("what a boot came to", () => {
   it("is remembered for this machine and these versions, and for no others", () => {
     const file = join(home, "memory/probe.json");
     const key = probeKey("0.6.18", "runtime");
-    expect(recallProbe(file, key)).toBeUndefined();
-    rememberProbe(file, { key, booted: false, reason: "no answer" });
-    expect(recallProbe(file, key)).toEqual({ key, booted: false, reason: "no answer" });
-    expect(recallProbe(file, probeKey("0.6.19", "runtime"))).toBeUndefined();
-    expect(recallProbe(file, probeKey("0.6.18", "other"))).toBeUndefined();
+    expect(readCachedProbe(file, key)).toBeUndefined();
+    cacheProbe(file, { key, booted: false, reason: "no answer" });
+    expect(readCachedProbe(file, key)).toEqual({ key, booted: false, reason: "no answer" });
+    expect(readCachedProbe(file, probeKey("0.6.19", "runtime"))).toBeUndefined();
+    expect(readCachedProbe(file, probeKey("0.6.18", "other"))).toBeUndefined();
   });
 });

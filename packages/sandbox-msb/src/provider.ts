@@ -6,22 +6,25 @@ import {
   type SandboxSpec,
 } from "@cem/core";
 import {
-  checkSpec,
-  connectGuest,
   createGuestSandbox,
   FairGate,
-  GUEST_RUNNER,
-  GUEST_WORKSPACE,
-  guestEnvironment,
-  namespacedDenoArguments,
   resolveLimits,
   type Guest,
   type GuestSandbox,
   type SandboxReuse,
 } from "@cem/sandbox";
+import {
+  checkSpec,
+  connectGuest,
+  GUEST_RUNNER,
+  GUEST_WORKSPACE,
+  guestEnvironment,
+  namespacedDenoArguments,
+} from "@cem/sandbox/provider-kit";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { bootMachine } from "./boot-machine.ts";
 import { createEmbeddedDriver } from "./embedded-driver.ts";
 import { writeGuestImports, type GuestImports } from "./guest-imports.ts";
 import {
@@ -38,58 +41,95 @@ import { newMachineName, ownLabels, sweepLeftovers } from "./leftovers.ts";
 import { defaultHome, installedVersion } from "./load-sdk.ts";
 import { MACHINE_OVERHEAD_MB, startMicrovmGuest } from "./microvm-guest.ts";
 import type { MicrovmDriver } from "./microvm-driver.ts";
-import { probeKey, recallProbe, rememberProbe } from "./probe-memory.ts";
-import { withDeadline } from "./with-deadline.ts";
+import { probeKey, readCachedProbe, cacheProbe } from "./probe-cache.ts";
 
-/** How the microVM sandbox works. All of it may be left out. */
+/** Settings of {@link createMicrosandboxProvider}. All are optional. */
 export interface MicrosandboxSettings {
   /**
-   * OCI reference, or absolute path of an archive (docker save, OCI layout), a folder or a disk image. It needs a C
-   * library (glibc), nothing else. Default: an image of this host's C library, made here.
+   * OCI reference, or absolute path of an archive (docker save, OCI layout), a folder or a disk image. All it needs is
+   * a C library (glibc).
+   *
+   * @defaultValue An image built from this host's C library.
    */
   image?: string | undefined;
-  /** Processors of each machine. Default 1. */
+  /**
+   * Processors of each machine.
+   *
+   * @defaultValue 1
+   */
   cpus?: number | undefined;
-  /** Where machines, images and logs are kept; only this user can read it. Default: `~/.cache/cem/microsandbox`. */
+  /**
+   * Folder for machines, images and logs, which only this user can read.
+   *
+   * @defaultValue `~/.cache/cem/microsandbox`
+   */
   home?: string | undefined;
-  /** Absolute path of a Deno 2.9 binary for Linux. Default: the one that npm installed. */
+  /**
+   * Absolute path of a Deno 2.9 binary for Linux.
+   *
+   * @defaultValue The binary that npm installed.
+   */
   denoPath?: string | undefined;
-  /** A machine that has not booted and answered by then is thrown away, in milliseconds. Default 30,000. */
+  /**
+   * Timeout for a machine's boot, in milliseconds.
+   *
+   * @defaultValue 30,000
+   */
   bootTimeoutMs?: number | undefined;
-  /** Machines that run at once over all sandboxes of this provider; more runs wait in turn. Default: the processors, at least 2. */
+  /**
+   * Concurrent runs over all sandboxes of this provider; further runs are queued.
+   *
+   * @defaultValue The number of processors, at least 2.
+   */
   maxConcurrentRuns?: number | undefined;
-  /** Booted machines that wait in each sandbox. Default 2. */
+  /**
+   * Number of booted machines that each sandbox keeps ready.
+   *
+   * @defaultValue 2
+   */
   standby?: number | undefined;
-  /** How many may wait after a time of many runs. Default: four times `standby`. */
+  /**
+   * Upper bound of ready machines, which grow by one with each run that finds none ready.
+   *
+   * @defaultValue Four times `standby`.
+   */
   maxStandby?: number | undefined;
-  /** Without a run for so long a sandbox lets its waiting machines go, in milliseconds. Default 300,000. */
+  /**
+   * Idle time after which a sandbox kills its ready and kept machines, in milliseconds.
+   *
+   * @defaultValue 300,000
+   */
   idleMs?: number | undefined;
-  /** `session`: runs that name the same session may share a machine, one after another. Default `none`. */
+  /**
+   * `session`: runs of the same session may share a machine, one after another.
+   *
+   * @defaultValue `none`
+   */
   reuse?: SandboxReuse | undefined;
-  /** How long a run may wait for its turn, in milliseconds. Default: as long as it takes. */
+  /** Timeout for a run's wait in the queue, in milliseconds. Absent: no timeout. */
   queueTimeoutMs?: number | undefined;
 }
 
-/** Makes sandboxes whose state can be looked at. */
+/** A provider whose sandboxes tell their stats and can be drained. */
 export interface MicrosandboxProvider extends SandboxProvider {
   create(spec: SandboxSpec, options?: { signal?: AbortSignal | undefined }): Promise<GuestSandbox>;
 }
 
 const DEFAULT_BOOT_TIMEOUT_MS = 30_000;
-/** A machine that is up answers in a part of the time that it may take to boot. */
-const BOOT_TO_ANSWER = 10;
+/** A health check's timeout is this fraction of the boot timeout. */
+const BOOT_TO_HEALTH = 10;
 const MIN_CONCURRENT_RUNS = 2;
 const BYTES_PER_MIB = 1024 * 1024;
 const MACHINE_MAX_SECONDS = 24 * 60 * 60;
 const INSTALL = "Install it beside this package: npm install microsandbox.";
 const MECHANISMS = ["microVM", "restricted profile", "not root", "rlimits", "deno permissions"];
 
-/** A sandbox provider that runs code in microVMs of microsandbox on this host. */
+/** Creates a sandbox provider that runs code in microVMs on this host, by the package `microsandbox`. */
 export function createMicrosandboxProvider(settings: MicrosandboxSettings = {}): MicrosandboxProvider {
   return new EmbeddedProvider(settings);
 }
 
-/** What every sandbox of a provider shares. */
+/** What all sandboxes of a provider share. */
 interface Prepared {
   driver: MicrovmDriver;
   runtime: GuestRuntime;
@@ -145,9 +185,10 @@ class EmbeddedProvider implements MicrosandboxProvider {
       maxStandby: this.#settings.maxStandby,
       idleMs: this.#settings.idleMs,
       reuse: this.#settings.reuse,
+      defaultSession: spec.defaultSession,
       queueTimeoutMs: this.#settings.queueTimeoutMs,
       startTimeoutMs: this.#bootTimeoutMs,
-      answerTimeoutMs: this.#bootTimeoutMs / BOOT_TO_ANSWER,
+      healthTimeoutMs: this.#bootTimeoutMs / BOOT_TO_HEALTH,
       startGuest: () => this.#startGuest(prepared, { ...spec, limits }, imports),
       cleanUp: async () => imports.remove(),
     });
@@ -183,9 +224,8 @@ class EmbeddedProvider implements MicrosandboxProvider {
       ? []
       : [{ hostPath: stageRuntime(this.#home, runtime), guestPath: GUEST_RUNNER, readOnly: true }];
     if (imports?.mount !== undefined) own.push(imports.mount);
-    const name = newMachineName();
-    const creating = driver.create({
-      name,
+    const machineSpec = {
+      name: newMachineName(),
       image: image.name,
       cpus: this.#settings.cpus ?? 1,
       memoryMb: Math.ceil(memoryMb) + MACHINE_OVERHEAD_MB,
@@ -193,13 +233,8 @@ class EmbeddedProvider implements MicrosandboxProvider {
       network,
       maxSeconds: MACHINE_MAX_SECONDS,
       labels: ownLabels(),
-    });
-    const machine = await withDeadline(creating, {
-      ms: this.#bootTimeoutMs,
-      what: "Booting the machine",
-      overdue: () => void driver.remove(name).catch(() => {}),
-      late: (microvm) => void microvm.kill().catch(() => {}),
-    });
+    };
+    const machine = await bootMachine(driver, machineSpec, this.#bootTimeoutMs);
     const plan = { mounts, network, memoryMb, denyRead: hidden };
     const reuse = this.#settings.reuse === "session";
     return startMicrovmGuest(machine, reuse, {
@@ -225,16 +260,16 @@ class EmbeddedProvider implements MicrosandboxProvider {
     const file = join(this.#home, "probe.json");
     try {
       const key = probeKey(version, findGuestRuntime(this.#settings.denoPath).key);
-      let outcome = recallProbe(file, key);
+      let outcome = readCachedProbe(file, key);
       if (outcome === undefined) {
         outcome = { key, ...(await this.#tryBoot()) };
-        rememberProbe(file, outcome);
+        cacheProbe(file, outcome);
       }
       if (outcome.booted) return { available: true, isolation: this.#isolation, version, notes: [] };
       return {
         available: false,
         reason: `The processor and /dev/kvm look right, but a machine did not boot: ${outcome.reason}.`,
-        hint: `Remove ${file} to try again.`,
+        hint: `Remove ${file} to repeat the attempt.`,
       };
     } catch (error) {
       if (!CemError.isInstance(error)) throw error;
@@ -242,7 +277,7 @@ class EmbeddedProvider implements MicrosandboxProvider {
     }
   }
 
-  /** Boots a machine with an empty workspace, and has the runner answer. */
+  /** Boots a machine with an empty workspace and waits until its guest is ready. */
   async #tryBoot(): Promise<{ booted: boolean; reason?: string | undefined }> {
     const prepared = await this.#prepare();
     mkdirSync(this.#home, { recursive: true });

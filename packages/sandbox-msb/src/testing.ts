@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { EventEmitter, on } from "node:events";
 import type { Microvm, MicrovmCommand, MicrovmEvent, MicrovmProcess } from "./microvm-driver.ts";
 
-/** A machine that is only a process: what stands around a machine is then tried without one. */
+/** A plain process in place of a machine, for tests of the code around machines. */
 export class ProcessMachine implements Microvm {
   readonly name = "process";
   readonly pid = undefined;

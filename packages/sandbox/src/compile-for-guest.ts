@@ -1,9 +1,9 @@
 import type { GuestError } from "@cem/core";
 
-/** A program ready for the guest, without its syntax tree: runs may wait, and trees are large. */
+/** A compiled program, or its syntax error. Holds no syntax tree, so queued runs stay small. */
 export type CompiledForGuest = { source: string; lineOffset: number } | { error: GuestError };
 
-/** Compiles a program. The compiler is loaded when it is first needed. */
+/** Compiles a program. Loads the compiler on first use. */
 export async function compileForGuest(code: string): Promise<CompiledForGuest> {
   const { compileProgram } = await import("@cem/program");
   const result = compileProgram(code);
@@ -12,7 +12,7 @@ export async function compileForGuest(code: string): Promise<CompiledForGuest> {
   return { source, lineOffset };
 }
 
-/** Gets the compiler ready. Call it while the first guest boots, and the first run need not wait for it. */
+/** Loads the compiler ahead of the first run, for instance while the first guest boots. */
 export async function preloadCompiler(): Promise<void> {
   await compileForGuest("export default 1;");
 }

@@ -4,23 +4,23 @@ import { readGuestMessage, type GuestMessage } from "./guest-messages.ts";
 import type { Guest } from "./guest.ts";
 import { encodeHostMessage } from "./host-messages.ts";
 
-/** How long a guest may take to start, unless told otherwise. */
+/** Default timeout for a guest's start, in milliseconds. */
 export const START_TIMEOUT_MS = 15_000;
 const STDERR_KEPT_BYTES = 4_096;
 
-/** Who listens to a guest while its program runs. */
+/** Receives what a guest sends while its program runs. */
 export interface GuestListener {
   onMessage(message: GuestMessage, bytes: number): void;
   onText(stream: "stdout" | "stderr", bytes: Buffer): void;
   onViolation(message: string, kind: "protocol" | "size"): void;
 }
 
-/** A guest whose frames are read, from its first byte on. */
+/** A guest whose output is parsed into messages and text from its first byte on. */
 export class ConnectedGuest {
   readonly guest: Guest;
-  /** The runtime's version, as the guest says. */
+  /** The runtime's version, as the guest reported it. Empty before it is ready. */
   version = "";
-  /** Bytes that came from the guest so far. */
+  /** Bytes received from the guest, on stdout and stderr together. */
   receivedBytes = 0;
   readonly #reader: FrameReader;
   #listener: GuestListener | undefined;
@@ -43,19 +43,24 @@ export class ConnectedGuest {
       this.#stderr = Buffer.concat([this.#stderr, chunk]).subarray(-STDERR_KEPT_BYTES);
       this.#listener?.onText("stderr", chunk);
     });
-    // The guest may go at any moment; what it left unread is no error.
+    // The guest may exit at any moment; unread input is not an error.
     guest.stdin.on("error", () => {});
     guest.stdout.on("error", () => {});
     guest.stderr.on("error", () => {});
     void guest.exited.then(() => this.#reader.end());
   }
 
-  /** The last that its stderr said: where the runtime says why it died. */
+  /** The last 4 KiB of its stderr, where the runtime reports why it crashed. */
   get stderrTail(): string {
     return this.#stderr.toString("utf8");
   }
 
-  /** Hands everything from here on to a listener; `undefined` to nobody. */
+  /**
+   * Replaces the listener. Earlier output is not repeated.
+   *
+   * @param listener - `undefined` discards what the guest sends.
+   * @param maxFrameBytes - The longest message accepted; a longer one is a violation.
+   */
   listen(listener: GuestListener | undefined, maxFrameBytes = 0): void {
     this.#listener = listener;
     this.#reader.maxFrameBytes = maxFrameBytes;
@@ -71,9 +76,10 @@ export class ConnectedGuest {
 }
 
 /**
- * Waits until a guest says that it is ready.
+ * Waits until a guest reports that it is ready, and kills it when it doesn't.
  *
- * @throws CemError `GUEST_START_FAILED` with what the guest's stderr said.
+ * @param timeoutMs - In milliseconds. Default 15,000.
+ * @throws CemError `GUEST_START_FAILED`, with the end of the guest's stderr in `details.stderr`.
  */
 export async function connectGuest(
   guest: Guest,
@@ -83,16 +89,21 @@ export async function connectGuest(
   const failure = await awaitReady(connected, timeoutMs, "at its start");
   if (failure === undefined) return connected;
   guest.kill();
-  const said = connected.stderrTail.trim();
-  throw new CemError("GUEST_START_FAILED", `The guest ${failure}.${said === "" ? "" : ` It said: ${said}`}`, {
-    details: { stderr: said },
-  });
+  const stderr = connected.stderrTail.trim();
+  throw new CemError(
+    "GUEST_START_FAILED",
+    `The guest ${failure}.${stderr === "" ? "" : ` Its stderr: ${stderr}`}`,
+    {
+      details: { stderr },
+    },
+  );
 }
 
 /**
- * Asks a guest that has no run whether it is as it was before its first.
+ * Pings an idle guest, which answers when it is in the same state as before its first run.
  *
- * @returns why it isn't; `undefined` when it answered as it should within the time.
+ * @param when - The moment of the check, for the message: `after its run`.
+ * @returns The reason why the guest can't be used; `undefined` when it is healthy.
  */
 export function checkHealth(
   connected: ConnectedGuest,
@@ -104,7 +115,7 @@ export function checkHealth(
   return answer;
 }
 
-/** Waits until a guest says that it is ready; gives why it didn't. */
+/** Waits for a guest's `ready` message; resolves with the reason when it does not come. */
 async function awaitReady(
   connected: ConnectedGuest,
   timeoutMs: number,
@@ -122,7 +133,7 @@ async function awaitReady(
     connected.listen(
       {
         onMessage(message) {
-          if (message.type !== "ready") return settle("spoke before it was ready");
+          if (message.type !== "ready") return settle("sent a message before it was ready");
           connected.version = message.version;
           settle(undefined);
         },

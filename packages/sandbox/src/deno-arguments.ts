@@ -1,7 +1,9 @@
 import type { NetworkPolicy } from "@cem/core";
 import { networkRules } from "./network-rules.ts";
 
+/** Files and permissions of one Deno process. Paths are as that process sees them. */
 export interface DenoArguments {
+  /** The guest runner's entry file. */
   bootFile: string;
   importMapFile: string;
   read: readonly string[];
@@ -9,10 +11,11 @@ export interface DenoArguments {
   write: readonly string[];
   denyWrite: readonly string[];
   network: NetworkPolicy;
+  /** Limit of V8's heap, in MiB. */
   memoryMb: number;
 }
 
-/** Deno splits lists at commas; a comma in a path is doubled. */
+/** Deno separates paths by commas; a comma within a path is escaped by doubling it. */
 function pathList(paths: readonly string[]): string {
   return paths.map((path) => path.replaceAll(",", ",,")).join(",");
 }
@@ -23,7 +26,7 @@ function networkFlags(network: NetworkPolicy): string[] {
   return [allow === "all" ? "--allow-net" : `--allow-net=${allow.join(",")}`, `--deny-net=${deny.join(",")}`];
 }
 
-/** The arguments that start the guest runner with no more rights than it needs. */
+/** Builds the arguments that start the guest runner with the least permissions it needs. */
 export function denoArguments(settings: DenoArguments): string[] {
   const { bootFile, importMapFile, read, denyRead, write, denyWrite, network, memoryMb } = settings;
   return [
@@ -36,7 +39,7 @@ export function denoArguments(settings: DenoArguments): string[] {
     "--no-npm",
     "--node-modules-dir=none",
     "--no-check",
-    // Caches are of no use to a guest whose own they are, and cost each module a write.
+    // The guest's cache folder is its own and discarded, so writing to it is wasted work.
     "--no-code-cache",
     `--import-map=${importMapFile}`,
     `--allow-read=${pathList(read)}`,
@@ -47,7 +50,7 @@ export function denoArguments(settings: DenoArguments): string[] {
     "--ignore-env",
     "--deny-run",
     "--deny-ffi",
-    // What `access` of node:fs asks for; of the host it says nothing. All else about the system stays denied.
+    // Needed by node:fs `access`. All other system information stays denied.
     "--allow-sys=uid,gid",
     "--deny-import",
     `--v8-flags=--max-old-space-size=${Math.max(16, Math.floor(memoryMb))}`,

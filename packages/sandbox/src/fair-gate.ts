@@ -3,8 +3,8 @@ interface Waiting {
 }
 
 /**
- * Lets a bounded number of runs in at once. Those that wait are let in by turns of their keys, first come first
- * served within a key, so one busy sandbox can't starve the others.
+ * A fair semaphore: at most `capacity` holders at once. Waiting callers are admitted round-robin by key, and first come
+ * first served within a key, so that one busy key can't starve the others.
  */
 export class FairGate {
   readonly #capacity: number;
@@ -16,15 +16,23 @@ export class FairGate {
     this.#capacity = capacity;
   }
 
+  /** Number of callers that hold a slot. */
   get inside(): number {
     return this.#inside;
   }
 
+  /** Number of callers that wait for a slot. */
   get waiting(): number {
     return this.#waiting;
   }
 
-  /** Resolves with the way out once there is room. Rejects with the signal's reason when that aborts first. */
+  /**
+   * Waits for a slot.
+   *
+   * @param key - Groups callers that take turns with callers of other keys.
+   * @returns The function that frees the slot; further calls of it do nothing.
+   * @throws The signal's reason when it aborts before a slot is free.
+   */
   enter(key: unknown, signal?: AbortSignal): Promise<() => void> {
     if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
     if (this.#inside < this.#capacity) {
@@ -61,7 +69,7 @@ export class FairGate {
     };
   }
 
-  /** Takes the first of the key whose turn it is, and sends that key to the back. */
+  /** Dequeues the first caller of the key whose turn it is, and moves that key to the back. */
   #next(): Waiting | undefined {
     for (const [key, queue] of this.#queues) {
       const next = queue.shift();

@@ -3,18 +3,20 @@ const MAX_PIECE_BYTES = 8_192;
 const SEMICOLON = 59;
 
 export interface FrameReaderSettings {
-  /** The secret that frames of this guest carry. */
+  /** The secret that marks this guest's frames. */
   token: string;
+  /** A complete message. The buffer may be reused: copy what is kept. */
   onFrame(frame: Buffer): void;
-  /** Bytes that are not part of a frame: what the program printed. */
+  /** Bytes outside any frame: what the program printed to stdout. */
   onText(bytes: Buffer): void;
-  /** A frame that breaks the rules. Nothing is read after it. */
+  /** A malformed or oversized frame. Nothing is read after it. */
   onViolation(message: string, kind: "protocol" | "size"): void;
 }
 
 /**
- * Tells a guest's frames from the text around them. A frame comes in pieces `\0cem:<token>:<length>,<last>;<bytes>`;
- * everything else is output. Holds back at most one piece.
+ * Separates a guest's messages from the text it prints. A message is sent in pieces
+ * `\0cem:<token>:<length>,<last>;<bytes>`; everything else is output. Buffers at most one incomplete piece and the
+ * pieces of one message.
  */
 export class FrameReader {
   readonly #settings: FrameReaderSettings;
@@ -23,7 +25,7 @@ export class FrameReader {
   #pieces: Buffer[] = [];
   #pieceBytes = 0;
   #broken = false;
-  /** The longest frame, all pieces together, in bytes. */
+  /** The longest message accepted, all pieces together, in bytes. */
   maxFrameBytes = 64 * 1024;
 
   constructor(settings: FrameReaderSettings) {
@@ -31,6 +33,7 @@ export class FrameReader {
     this.#mark = Buffer.from(`\0cem:${settings.token}:`);
   }
 
+  /** Parses the next chunk of the guest's stdout. */
   push(chunk: Buffer): void {
     if (this.#broken) return;
     const data = this.#rest.length > 0 ? Buffer.concat([this.#rest, chunk]) : chunk;
@@ -48,13 +51,13 @@ export class FrameReader {
     this.#rest = Buffer.from(data.subarray(position));
   }
 
-  /** Hands out what was held back as text. */
+  /** Ends the input: emits what is still buffered as text. */
   end(): void {
     if (!this.#broken && this.#rest.length > 0) this.#settings.onText(this.#rest);
     this.#rest = Buffer.alloc(0);
   }
 
-  /** How many bytes at the end may be the beginning of a mark. */
+  /** Number of bytes at the end that may be the beginning of a mark. */
   #heldBack(data: Buffer, from: number): number {
     const longest = Math.min(this.#mark.length - 1, data.length - from);
     for (let length = longest; length > 0; length -= 1) {
@@ -63,7 +66,7 @@ export class FrameReader {
     return 0;
   }
 
-  /** Takes one piece; the position after it, or `undefined` while it is incomplete. */
+  /** Reads one piece. Returns the position after it; `undefined` while it is incomplete or when it is malformed. */
   #readPiece(data: Buffer, start: number): number | undefined {
     const headerStart = start + this.#mark.length;
     const headerEnd = data.subarray(headerStart, headerStart + MAX_HEADER_BYTES).indexOf(SEMICOLON);

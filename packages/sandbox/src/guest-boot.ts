@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** What guest code imports to call tools on the host. */
+/** The module specifier by which guest code imports the client for tools on the host. */
 export const GUEST_CLIENT_SPECIFIER = "cem:client";
 
-/** The same module as a file of the workspace: what `servers/<server>/<tool>.ts` imports as `../../client/index.ts`. */
+/** The client module's path in the guest, which `servers/<server>/<tool>.ts` imports as `../../client/index.ts`. */
 export const GUEST_CLIENT_FILE = "/workspace/client/index.ts";
 
-/** What the client module exports, for a type checker: the text of its declaration file. */
+/** The text of the client module's declaration file (`.d.ts`), for a type checker. */
 export const GUEST_CLIENT_DECLARATIONS = `/** Calls a tool that runs on the host. Rejects with a ToolError when it fails. */
 export declare function callTool<Result = unknown>(server: string, tool: string, args?: unknown): Promise<Result>;
 /** A tool on the host answered with an error. */
@@ -41,7 +41,7 @@ export declare function listPrompts(server: string): Promise<any[]>;
 export declare function getPrompt(server: string, name: string, args?: Record<string, string>): Promise<{ description?: string; messages: any[] }>;
 `;
 
-/** The same as a module for `cem:client`. */
+/** The same declarations as an ambient module `cem:client`. */
 export const GUEST_CLIENT_TYPES = `declare module "${GUEST_CLIENT_SPECIFIER}" {
 ${GUEST_CLIENT_DECLARATIONS.replaceAll("export declare ", "export ")}}
 `;
@@ -49,5 +49,5 @@ ${GUEST_CLIENT_DECLARATIONS.replaceAll("export declare ", "export ")}}
 const built = fileURLToPath(new URL("./guest/boot.js", import.meta.url));
 const source = fileURLToPath(new URL("./guest/boot.ts", import.meta.url));
 
-/** The guest runner's file, on the host. Its folder holds all it needs. */
+/** Absolute path of the guest runner's entry file on the host. Its folder holds every file the runner needs. */
 export const guestBootFile: string = existsSync(built) ? built : source;

@@ -1,12 +1,12 @@
 import type { GuestError } from "@cem/core";
 import type { GuestExit } from "./guest.ts";
 
-/** What V8, Rust and the kernel say when memory is gone. */
+/** What V8, Rust and the kernel print when memory runs out. */
 const OUT_OF_MEMORY =
   /out of memory|heap limit|memory allocation of \d+ bytes failed|Cannot allocate memory|allocation fail/i;
 const SIGKILL_CODE = 137;
 const SIGXFSZ_CODE = 153;
-/** A guest that used this much of its memory and was killed from outside was killed for it. */
+/** A guest killed from outside above this share of its memory limit counts as out of memory. */
 const NEARLY_FULL = 0.8;
 const BYTES_PER_MIB = 1024 * 1024;
 
@@ -15,7 +15,7 @@ type ExitEnding =
   | { status: "failed"; kind: "exception"; error: GuestError }
   | { status: "killed"; reason: "crashed" | "write-limit"; message: string };
 
-/** Why a guest that ended without a result did so. */
+/** Classifies the exit of a guest that sent no result. */
 export function explainExit(
   exit: GuestExit,
   { stderr, peakBytes, memoryMb }: { stderr: string; peakBytes: number; memoryMb: number },
@@ -42,7 +42,7 @@ export function explainExit(
 const ALLOCATION_FAILURE =
   /^(?:Array buffer allocation failed|WebAssembly\.Memory\(\): could not allocate memory|.*Out of memory.*|.*Cannot allocate memory.*)$/;
 
-/** True when a program failed because memory was refused. */
+/** Whether an error means that memory could not be allocated. */
 export function isAllocationFailure(error: GuestError): boolean {
   return error.name === "RangeError" && ALLOCATION_FAILURE.test(error.message);
 }

@@ -3,16 +3,18 @@ import * as z from "zod/mini";
 import type { RawGuestError } from "./guest-stack.ts";
 import { jsonDepth, MAX_VALUE_DEPTH } from "./json-depth.ts";
 
-/** A call whose tool ran in the guest. */
+/** Report of a tool call that ran in the guest. */
 export interface GuestTrace extends Omit<ToolCallRecord, "args" | "result"> {
   type: "trace";
+  /** The beginning of the arguments as JSON. */
   args?: string | undefined;
-  /** Of the result as JSON. */
+  /** Length of the result as JSON, in characters. */
   characters: number;
+  /** The beginning of the result as JSON. */
   sample: string;
 }
 
-/** A message from a guest, checked. Every text in it is still untrusted. */
+/** A message from a guest with its shape validated. Its contents are still untrusted. */
 export type GuestMessage =
   | { type: "ready"; version: string }
   | { type: "stderr"; text: string }
@@ -22,12 +24,12 @@ export type GuestMessage =
   | { type: "done"; value?: JsonValue | undefined }
   | { type: "failed"; kind: "syntax" | "exception"; error: RawGuestError };
 
-/** Levels that a message adds around the value it carries. */
+/** Nesting levels that a message adds around its value. */
 const MESSAGE_DEPTH = 2;
 
 const name = z.string().check(z.maxLength(256));
 const count = z.int().check(z.gte(0));
-// What JSON.parse gives is a JsonValue by construction; its depth is checked before.
+// Whatever JSON.parse returns is a JsonValue; its depth has been checked before.
 const jsonValue = z.custom<JsonValue>((value) => value !== undefined);
 
 const guestError = z.object({
@@ -61,9 +63,10 @@ const guestMessage: z.ZodMiniType<GuestMessage> = z.discriminatedUnion("type", [
   z.object({ type: z.literal("failed"), kind: z.enum(["syntax", "exception"]), error: guestError }),
 ]);
 
+/** A valid message, or what is wrong with it, to follow "The guest sent". */
 export type ReadMessage = { ok: true; message: GuestMessage } | { ok: false; problem: string };
 
-/** Reads one frame of a guest. Never throws, whatever the guest sent. */
+/** Parses and validates one message of a guest. Never throws. */
 export function readGuestMessage(frame: Buffer): ReadMessage {
   if (jsonDepth(frame, MAX_VALUE_DEPTH + MESSAGE_DEPTH) > MAX_VALUE_DEPTH + MESSAGE_DEPTH) {
     return { ok: false, problem: `a message nested deeper than ${MAX_VALUE_DEPTH} levels` };

@@ -1,53 +1,65 @@
-import { CemError } from "@cem/core";
-import type { SandboxStats } from "@cem/core";
+import { CemError, type SandboxStats } from "@cem/core";
 import { checkHealth, connectGuest, START_TIMEOUT_MS, type ConnectedGuest } from "./connected-guest.ts";
 import type { Guest } from "./guest.ts";
 import { SessionGuests, type SessionLease } from "./session-guests.ts";
 
-/** A guest that has just booted is believed for so long; one that waited longer is asked first. */
+/** Skips the health check for guests younger than this. */
 const FRESH_MS = 10_000;
-const ANSWER_TIMEOUT_MS = 2_000;
-/** More guests wait than at first, up to so many times as many, while runs find none. */
+const HEALTH_TIMEOUT_MS = 2_000;
+/** Default of `maxStandby`, as a multiple of `standby`. */
 const GROWTH_FACTOR = 4;
 
+/** Settings of a {@link GuestPool}. */
 export interface GuestPoolSettings {
   /** Starts one guest. */
   start(): Promise<Guest> | Guest;
-  /** How many booted guests wait for a run. 0 starts each when it is needed. */
+  /** Number of booted guests kept ready. 0 starts each guest when it is needed. */
   standby: number;
-  /** How many may wait after a time of many runs. Default: four times `standby`. */
+  /**
+   * Upper bound of ready guests: their number grows by one with each run that finds none ready.
+   *
+   * @defaultValue Four times `standby`.
+   */
   maxStandby?: number | undefined;
-  /** Without a run for so long, the waiting guests are let go, in milliseconds. */
+  /** Idle time after which all ready and kept guests are killed, in milliseconds. */
   idleMs: number;
-  /** How long a guest may take to start, in milliseconds. Default 15,000. */
+  /**
+   * Timeout of a guest's start, in milliseconds.
+   *
+   * @defaultValue 15,000
+   */
   startTimeoutMs?: number | undefined;
-  /** How long a guest may take to say that it is well, in milliseconds. Default 2,000. */
-  answerTimeoutMs?: number | undefined;
+  /**
+   * Timeout of an idle guest's health check, in milliseconds.
+   *
+   * @defaultValue 2,000
+   */
+  healthTimeoutMs?: number | undefined;
 }
 
-/** What a pool has done and holds. */
+/** Counts of a pool's guests. */
 export type GuestPoolStats = Omit<SandboxStats, "running" | "queued">;
 
-interface Waiting {
+interface Standby {
   starting: Promise<ConnectedGuest>;
-  /** `performance.now()` when it was last known to be well. */
+  /** `performance.now()` at its start. */
   since: number;
 }
 
-/** A guest for one run. */
+/** A guest taken from the pool for one run. */
 export interface Lease {
   connected: ConnectedGuest;
-  /** Gives the guest back for the next run of its session. Without it the caller kills the guest. */
-  giveBack: (() => void) | undefined;
+  /** Returns the guest to the pool for the next run of its session. `undefined`: the caller kills the guest. */
+  release: (() => void) | undefined;
 }
 
 /**
- * Keeps booted guests ready. A guest is taken, used once, killed and replaced after its run; or it is kept for further
- * runs of one session, as long as each leaves it as it was.
+ * A pool of booted guests. A guest serves one run and is replaced after it, or is kept for further runs of one session
+ * as long as it passes a health check after each.
  */
 export class GuestPool {
   readonly #settings: GuestPoolSettings;
-  readonly #standby: Waiting[] = [];
+  readonly #standby: Standby[] = [];
   readonly #sessions = new SessionGuests();
   readonly #living = new Set<Guest>();
   readonly #counts = { started: 0, hits: 0, reused: 0, misses: 0, lost: 0, discarded: 0 };
@@ -61,6 +73,7 @@ export class GuestPool {
     this.#wanted = settings.standby;
   }
 
+  /** Current and cumulative counts. */
   stats(): GuestPoolStats {
     const standby = this.#standby.length;
     const kept = this.#sessions.size;
@@ -68,44 +81,44 @@ export class GuestPool {
   }
 
   /**
-   * A guest for one run; the caller gives it back or kills it.
+   * Takes a guest for one run; the caller releases or kills it.
    *
-   * @param session whose guests may have further runs of it. Absent: the guest has this run only.
-   * @throws CemError `GUEST_START_FAILED`.
+   * @param session - The session whose kept guest may be used. Absent: the guest serves this run only.
+   * @throws CemError `GUEST_START_FAILED` after a second failed start, `SANDBOX_DISPOSED`.
    */
   async take(session?: string): Promise<Lease> {
-    this.#watchIdle();
+    this.#restartIdleTimer();
     const kept = session === undefined ? undefined : await this.#takeKept(session);
     if (kept !== undefined) return this.#lease(kept);
     if (this.#refilling !== undefined && this.#standby.length === 0) this.refill();
-    const connected = (await this.#takeWaiting()) ?? (await this.#startNow());
+    const connected = (await this.#takeStandby()) ?? (await this.#startNow());
     return this.#lease({ session, connected, runs: 0 });
   }
 
-  /** Takes in a guest that was started elsewhere. */
+  /** Adds a guest that was started elsewhere. */
   adopt(connected: ConnectedGuest): void {
     this.#watch(connected.guest);
     this.#standby.push({ starting: Promise.resolve(connected), since: performance.now() });
   }
 
-  /** Refills later than whatever a run's outcome leads to at once, such as the end of the sandbox. */
+  /** Refills in a later turn of the event loop, so that a sandbox disposed right after a run starts no guest. */
   refillSoon(): void {
     this.#refilling ??= setImmediate(() => this.refill());
   }
 
-  /** Starts guests until enough wait. Call it when a run has ended: during one it would slow it down. */
+  /** Starts guests until enough are ready. Call it after a run: starting guests would slow the run down. */
   refill(): void {
     clearImmediate(this.#refilling);
     this.#refilling = undefined;
     while (!this.#disposed && this.#standby.length < this.#wanted) {
       const starting = this.#start();
-      // Whoever takes it hears of a failure; until then it is nobody's.
+      // Handled by the run that takes it.
       starting.catch(() => {});
       this.#standby.push({ starting, since: performance.now() });
     }
   }
 
-  /** Kills every guest, also those in use, and resolves when none is left. */
+  /** Kills every guest, including those in use, and resolves when all have ended. */
   async dispose(): Promise<void> {
     this.#disposed = true;
     clearTimeout(this.#idleTimer);
@@ -130,10 +143,10 @@ export class GuestPool {
     }
   }
 
-  async #takeWaiting(): Promise<ConnectedGuest | undefined> {
-    for (let waiting = this.#standby.shift(); waiting !== undefined; waiting = this.#standby.shift()) {
-      const connected = await waiting.starting.catch(() => undefined);
-      if (connected?.guest.alive === true && (await this.#isWell(connected, waiting.since))) {
+  async #takeStandby(): Promise<ConnectedGuest | undefined> {
+    for (let next = this.#standby.shift(); next !== undefined; next = this.#standby.shift()) {
+      const connected = await next.starting.catch(() => undefined);
+      if (connected?.guest.alive === true && (await this.#isHealthy(connected, next.since))) {
         this.#counts.hits += 1;
         return connected;
       }
@@ -143,14 +156,14 @@ export class GuestPool {
     return undefined;
   }
 
-  get #answerTimeoutMs(): number {
-    return this.#settings.answerTimeoutMs ?? ANSWER_TIMEOUT_MS;
+  get #healthTimeoutMs(): number {
+    return this.#settings.healthTimeoutMs ?? HEALTH_TIMEOUT_MS;
   }
 
-  async #isWell(connected: ConnectedGuest, since: number): Promise<boolean> {
+  async #isHealthy(connected: ConnectedGuest, since: number): Promise<boolean> {
     if (performance.now() - since < FRESH_MS) return true;
     connected.guest.ref?.();
-    return (await checkHealth(connected, this.#answerTimeoutMs, "while it waited")) === undefined;
+    return (await checkHealth(connected, this.#healthTimeoutMs, "while idle")) === undefined;
   }
 
   async #startNow(): Promise<ConnectedGuest> {
@@ -161,7 +174,7 @@ export class GuestPool {
       return await this.#start();
     } catch (error) {
       if (this.#disposed || !CemError.isInstance(error) || error.code !== "GUEST_START_FAILED") throw error;
-      // A machine may fail to boot for once; that twice in a row is no accident.
+      // Retried once: a machine may fail to boot now and then.
       this.#counts.lost += 1;
       return this.#start();
     }
@@ -170,21 +183,21 @@ export class GuestPool {
   #lease(lease: SessionLease): Lease {
     const { connected, session } = lease;
     connected.guest.ref?.();
-    const giveBack = session === undefined ? undefined : () => void this.#keep(lease);
-    return { connected, giveBack };
+    const release = session === undefined ? undefined : () => void this.#keep(lease);
+    return { connected, release };
   }
 
   async #keep(lease: SessionLease): Promise<void> {
-    const tooMany = await this.#sessions.keep(lease.session, this.#recover(lease));
-    tooMany?.connected.guest.kill();
+    const evicted = await this.#sessions.keep(lease.session, this.#recover(lease));
+    evicted?.connected.guest.kill();
   }
 
-  /** Has a guest say that its run left nothing; one that doesn't is thrown away. */
+  /** Checks a guest after its run; one that fails, or has served its last run, is killed. */
   async #recover(lease: SessionLease): Promise<SessionLease | undefined> {
     const { connected, runs } = lease;
-    const problem = this.#sessions.hasHadEnough(lease)
-      ? "has had enough runs"
-      : await checkHealth(connected, this.#answerTimeoutMs, "after its run");
+    const problem = this.#sessions.isSpent(lease)
+      ? "has served its last run"
+      : await checkHealth(connected, this.#healthTimeoutMs, "after its run");
     if (problem === undefined && !this.#disposed) {
       connected.guest.unref?.();
       return { ...lease, runs: runs + 1 };
@@ -195,7 +208,7 @@ export class GuestPool {
   }
 
   async #start(): Promise<ConnectedGuest> {
-    if (this.#disposed) throw new CemError("SANDBOX_DISPOSED", "The sandbox was disposed of.");
+    if (this.#disposed) throw new CemError("SANDBOX_DISPOSED", "The sandbox was disposed.");
     const guest = await this.#settings.start();
     this.#watch(guest);
     if (this.#disposed) guest.kill();
@@ -209,13 +222,13 @@ export class GuestPool {
     guest.unref?.();
   }
 
-  #watchIdle(): void {
+  #restartIdleTimer(): void {
     clearTimeout(this.#idleTimer);
-    this.#idleTimer = setTimeout(() => this.#letGo(), this.#settings.idleMs);
+    this.#idleTimer = setTimeout(() => this.#releaseIdle(), this.#settings.idleMs);
     this.#idleTimer.unref();
   }
 
-  #letGo(): void {
+  #releaseIdle(): void {
     this.#wanted = this.#settings.standby;
     for (const { connected } of this.#sessions.clear()) connected.guest.kill();
     for (const { starting } of this.#standby.splice(0)) {

@@ -19,56 +19,96 @@ import { emptyReport } from "./run-report.ts";
 import { RunSession } from "./run-session.ts";
 
 const DEFAULT_STANDBY = 2;
-const DISPOSED = "The sandbox was disposed of.";
+const DISPOSED = "The sandbox was disposed.";
 const DEFAULT_IDLE_MS = 300_000;
 
-/** Whether guests have one run each, or those of a session. */
+/** `none`: each guest serves one run. `session`: a guest may serve several runs of one session. */
 export type SandboxReuse = "none" | "session";
 
-/** Why a run can't be let through right now. */
+/** Why a run is refused: the code and message of its outcome. */
 export interface RunRefusal {
   code: string;
   message: string;
 }
 
+/** Settings of {@link createGuestSandbox}. */
 export interface GuestSandboxSettings {
+  /** What isolates the guests; part of every outcome. */
   isolation: Isolation;
-  /** Limits of every run that doesn't bring its own. */
+  /** Limits of every run; a run's own limits override them. */
   limits?: Partial<RunLimits> | undefined;
-  /** Starts one guest. */
+  /** Starts one guest. The first message to it, `init`, has been written when it resolves. */
   startGuest(): Promise<Guest> | Guest;
-  /** A guest that has booted already and is the first to be used. */
+  /** A guest that is already connected and serves the first run. */
   firstGuest?: ConnectedGuest | undefined;
-  /** Looks at the workspace before each run; a refusal becomes the run's outcome. */
+  /** Checks the workspace before each run; a refusal becomes the run's outcome. */
   checkWorkspace?: (() => Promise<RunRefusal | undefined>) | undefined;
-  /** Bounds the runs at once, over all sandboxes that share it. */
+  /** Bounds concurrent runs over all sandboxes that share it. */
   gate: FairGate;
-  /** Booted guests that wait for a run. Default 2. */
+  /**
+   * Number of booted guests kept ready.
+   *
+   * @defaultValue 2
+   */
   standby?: number | undefined;
-  /** How many may wait after a time of many runs. Default: four times `standby`. */
+  /**
+   * Upper bound of ready guests, which grow by one with each run that finds none ready.
+   *
+   * @defaultValue Four times `standby`.
+   */
   maxStandby?: number | undefined;
-  /** `session`: runs that name the same session may share a guest, one after another. Default `none`. */
+  /**
+   * `session`: runs of the same session may share a guest, one after another.
+   *
+   * @defaultValue `none`
+   */
   reuse?: SandboxReuse | undefined;
-  /** How long a run may wait for its turn, in milliseconds. Default: as long as it takes. */
+  /** The session of runs that name none. Absent: such a run shares its guest with no other. */
+  defaultSession?: string | undefined;
+  /** Timeout for a run's wait in the queue, in milliseconds. Absent: no timeout. */
   queueTimeoutMs?: number | undefined;
-  /** How long a guest may take to start, in milliseconds. Default 15,000. */
+  /**
+   * Timeout of a guest's start, in milliseconds.
+   *
+   * @defaultValue 15,000
+   */
   startTimeoutMs?: number | undefined;
-  /** How long a guest that has no run may take to say that it is well, in milliseconds. Default 2,000. */
-  answerTimeoutMs?: number | undefined;
-  /** Without a run for so long the waiting guests are let go, in milliseconds. Default 300,000. */
+  /**
+   * Timeout of an idle guest's health check, in milliseconds.
+   *
+   * @defaultValue 2,000
+   */
+  healthTimeoutMs?: number | undefined;
+  /**
+   * Idle time after which all ready and kept guests are killed, in milliseconds.
+   *
+   * @defaultValue 300,000
+   */
   idleMs?: number | undefined;
-  /** Frees what belongs to the sandbox besides its guests. */
+  /** Releases what the sandbox holds besides its guests, after the last of them has ended. */
   cleanUp?: (() => Promise<void>) | undefined;
 }
 
-/** A sandbox whose state can be looked at. */
+/** A sandbox with a guest pool. */
 export interface GuestSandbox extends Sandbox {
+  /** Counts of runs and guests. */
   stats(): SandboxStats;
-  /** Takes no new runs, lets those under way and those that wait come to their end, and then disposes of itself. */
+  /** Refuses new runs, waits for running and queued ones, then disposes the sandbox. */
   drain(): Promise<void>;
 }
 
-/** Makes a sandbox out of a way to start guests. The guests boot right away. */
+/**
+ * Creates a sandbox from a function that starts guests. The first guests start right away.
+ *
+ * @example
+ * ```ts
+ * const sandbox = createGuestSandbox({
+ *   isolation: { level: "permissions", sandbox: "mine", mechanisms: ["deno permissions"] },
+ *   gate: new FairGate(4),
+ *   startGuest: () => startMyGuest(),
+ * });
+ * ```
+ */
 export function createGuestSandbox(settings: GuestSandboxSettings): GuestSandbox {
   return new PooledSandbox(settings);
 }
@@ -82,7 +122,7 @@ class PooledSandbox implements GuestSandbox {
   #queued = 0;
   #disposed: Promise<void> | undefined;
   #draining = false;
-  #rested: PromiseWithResolvers<void> | undefined;
+  #drained: PromiseWithResolvers<void> | undefined;
 
   constructor(settings: GuestSandboxSettings) {
     this.#settings = settings;
@@ -92,7 +132,7 @@ class PooledSandbox implements GuestSandbox {
       standby: settings.standby ?? DEFAULT_STANDBY,
       maxStandby: settings.maxStandby,
       startTimeoutMs: settings.startTimeoutMs,
-      answerTimeoutMs: settings.answerTimeoutMs,
+      healthTimeoutMs: settings.healthTimeoutMs,
       idleMs: settings.idleMs ?? DEFAULT_IDLE_MS,
     });
     if (settings.firstGuest === undefined) this.#pool.refill();
@@ -125,30 +165,30 @@ class PooledSandbox implements GuestSandbox {
       const lease = await this.#take(request);
       if ("message" in lease) return ended("crashed", lease.message);
       const { isolation } = this;
-      const { connected, giveBack: takeBack } = lease;
+      const { connected, release } = lease;
       const disposed = this.#disposal.signal;
-      const session = { connected, ...program, limits, isolation, request, startedAt, disposed, takeBack };
+      const session = { connected, ...program, limits, isolation, request, startedAt, disposed, release };
       return await new RunSession(session).run();
     } finally {
       this.#running -= 1;
       entered();
       this.#pool.refillSoon();
-      this.#rest();
+      this.#checkDrained();
     }
   }
 
   #take({ session }: RunRequest): Promise<Lease | ErrorInfo> {
-    const { reuse = "none" } = this.#settings;
-    return this.#pool.take(reuse === "session" ? session : undefined).catch(toErrorInfo);
+    const { reuse = "none", defaultSession } = this.#settings;
+    return this.#pool.take(reuse === "session" ? (session ?? defaultSession) : undefined).catch(toErrorInfo);
   }
 
   #busy(): RunRefusal {
     const { queueTimeoutMs } = this.#settings;
-    const message = `No guest was free within ${queueTimeoutMs} ms; ${this.#queued} more runs wait. Try again later.`;
+    const message = `No guest was free within ${queueTimeoutMs} ms; ${this.#queued} more runs are queued.`;
     return { code: "SANDBOX_BUSY", message };
   }
 
-  /** Waits for a turn; `gone` when the run was aborted or the sandbox disposed of before, `busy` when it took too long. */
+  /** Waits in the queue; `gone` when the run was aborted or the sandbox disposed meanwhile, `busy` on timeout. */
   async #enter({ signal, session }: RunRequest): Promise<(() => void) | "gone" | "busy"> {
     const { gate, queueTimeoutMs } = this.#settings;
     const late = queueTimeoutMs === undefined ? undefined : AbortSignal.timeout(queueTimeoutMs);
@@ -167,13 +207,13 @@ class PooledSandbox implements GuestSandbox {
 
   drain(): Promise<void> {
     this.#draining = true;
-    this.#rested ??= Promise.withResolvers();
-    this.#rest();
-    return this.#rested.promise.then(() => this.dispose());
+    this.#drained ??= Promise.withResolvers();
+    this.#checkDrained();
+    return this.#drained.promise.then(() => this.dispose());
   }
 
-  #rest(): void {
-    if (this.#running === 0 && this.#queued === 0) this.#rested?.resolve();
+  #checkDrained(): void {
+    if (this.#running === 0 && this.#queued === 0) this.#drained?.resolve();
   }
 
   dispose(): Promise<void> {

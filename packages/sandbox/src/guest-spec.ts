@@ -3,9 +3,9 @@ import { isAbsolute, posix } from "node:path";
 import { CemError, type Mount, type SandboxSpec } from "@cem/core";
 import { networkRules } from "./network-rules.ts";
 
-/** Where the guest sees its workspace. */
+/** The workspace's path in the guest. */
 export const GUEST_WORKSPACE = "/workspace";
-/** Where the guest sees the runner, read-only. */
+/** The guest runner's folder in the guest, read-only. */
 export const GUEST_RUNNER = "/cem";
 
 const RESERVED = ["/cem", "/proc", "/dev", "/tmp", "/lib", "/lib64", "/usr", "/bin", "/sbin", "/etc", "/old"];
@@ -19,9 +19,9 @@ function isFolder(path: string): boolean {
 }
 
 /**
- * Checks what a sandbox was asked for.
+ * Validates a sandbox's spec against this host: paths, mounts, hidden files and network.
  *
- * @throws CemError `SANDBOX_SPEC_INVALID` with the field and the value.
+ * @throws CemError `SANDBOX_SPEC_INVALID`, with the offending value in `details`.
  */
 export function checkSpec({ workspaceDir, mounts = [], hidden = [], network = "none" }: SandboxSpec): void {
   if (network !== "none") networkRules(network);
@@ -29,7 +29,7 @@ export function checkSpec({ workspaceDir, mounts = [], hidden = [], network = "n
     throw misuse(`workspaceDir has to be absolute; it is "${workspaceDir}".`, { workspaceDir });
   }
   if (!isFolder(workspaceDir)) {
-    throw misuse(`workspaceDir ${workspaceDir} is not a folder. Make it first.`, { workspaceDir });
+    throw misuse(`workspaceDir ${workspaceDir} is not an existing folder.`, { workspaceDir });
   }
   const shown = hidden.find((path) => !isInMount(path, mounts));
   if (shown !== undefined) {
@@ -54,14 +54,14 @@ export function checkSpec({ workspaceDir, mounts = [], hidden = [], network = "n
       RESERVED.some((path) => guestPath === path || guestPath.startsWith(`${path}/`))
     ) {
       throw misuse(
-        `A mount can't appear at ${guestPath} in the guest: that place is the system's. Use a path under ${GUEST_WORKSPACE}.`,
+        `A mount can't appear at ${guestPath} in the guest: the path is reserved for the system. Use a path under ${GUEST_WORKSPACE}.`,
         { guestPath },
       );
     }
   }
 }
 
-/** A place in the guest that one of its mounts shows. */
+/** Whether a guest path lies in one of the mounts. */
 function isInMount(path: string, mounts: readonly Mount[]): boolean {
   return posix.normalize(path) === path && mounts.some(({ guestPath }) => path.startsWith(`${guestPath}/`));
 }

@@ -2,13 +2,14 @@ import type { GuestError } from "@cem/core";
 
 /** `at name (url:line:column)`, `at url:line:column`, with what Deno puts around them. */
 const FRAME = /^\s*at (?:(.*?) \()?(?:async )?(blob:[^\s()]*?):(\d+):(\d+)\)?$/;
-/** A line of a stack that is longer holds no place worth finding. */
+/** Longer lines of a stack are cut before matching, which bounds the time of the regular expression. */
 const MAX_LINE_CHARACTERS = 1_024;
 const PROGRAM_FILE = "program.ts";
-/** What the wrapper around the program shows up as. */
+/** Function names of the wrapper that the compiler puts around the program. */
 const WRAPPER_NAMES = /^(?:async )?(?:Module\.|Object\.)?default$/;
 const PLACE_IN_MESSAGE = / ?(?:at|\()? ?blob:[^\s()]*?:(\d+):(\d+)\)?/;
 
+/** An error as the guest reports it, with positions in the compiled program. */
 export interface RawGuestError {
   name: string;
   message: string;
@@ -36,7 +37,11 @@ function framesOf(stack: string, lineOffset: number): Frame[] {
   return frames;
 }
 
-/** What a guest said about an error, with its places in the program as the user wrote it. */
+/**
+ * Maps a guest's error to positions in the program as the user wrote it.
+ *
+ * @param lineOffset - Lines that the compiler put before the program.
+ */
 export function mapGuestError(raw: RawGuestError, lineOffset: number): GuestError {
   const frames = framesOf(raw.stack, lineOffset);
   const inMessage = PLACE_IN_MESSAGE.exec(raw.message);

@@ -2,38 +2,39 @@ import type { Readable, Writable } from "node:stream";
 
 /** How a guest ended. */
 export interface GuestExit {
-  /** Exit code, where it ended by itself. */
+  /** Exit code; `null` when a signal ended it. */
   code: number | null;
-  /** The signal that ended it, where one did. */
+  /** The signal that ended it; `null` when it exited by itself. */
   signal: string | null;
-  /** True where it is known that memory ran out. */
+  /** Whether it is known to have run out of memory. */
   outOfMemory?: boolean | undefined;
 }
 
-/** What a guest uses right now. */
+/** A guest's current resource usage. */
 export interface GuestUsage {
-  /** Memory of all its processes that is not shared with others, in bytes. */
+  /** Unshared memory of all its processes, in bytes. */
   memoryBytes: number;
-  /** What it wrote since it started, to files and to its output together, in bytes. */
+  /** Bytes written since it started, to files and to its output together. */
   writtenBytes: number;
 }
 
-/** One guest that has booted, and will run one program: a duplex byte channel and a way to end it. */
+/** A started guest: a process or a machine with the guest runner in it, and the byte streams to it. */
 export interface Guest {
-  /** The secret that its frames carry. */
+  /** The secret that marks its messages, sent to it in the `init` message. */
   readonly token: string;
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Resolves when it has ended and its streams are drained. */
+  /** Resolves when it has ended and its streams are drained. Never rejects. */
   readonly exited: Promise<GuestExit>;
   /** False once it has ended. */
   readonly alive: boolean;
-  /** What it uses; absent where the host can't tell. */
+  /** Its resource usage. Absent or `undefined` where the host can't measure it. */
   usage?(): GuestUsage | undefined;
-  /** Whether it keeps the host's process alive; guests that wait for a run don't. */
+  /** Keeps the host's process alive for this guest, as `ChildProcess.ref` does. */
   ref?(): void;
+  /** Lets the host's process exit while this guest is idle. */
   unref?(): void;
-  /** Ends it at once. Safe to call twice. */
+  /** Kills it at once. Further calls do nothing. */
   kill(): void;
 }

@@ -1,17 +1,21 @@
-import type { JsonValue, ToolResult } from "@cem/core";
+import { resultNotJson, resultTooLarge, type ErrorInfo, type ToolResult } from "@cem/core";
 
-/** The first message to a guest. */
+/** The first message to a guest, sent right after its start. */
 export interface InitMessage {
   type: "init";
-  /** The secret that the guest's frames have to carry. */
+  /** The secret that marks the guest's messages. */
   token: string;
-  /** Guest folders and where they really are, for guests that have no view of their own. */
+  /** Host folder by guest folder, for guests without a file system view of their own. */
   paths?: Record<string, string> | undefined;
-  /** The guest may have more than one run. Default false. */
+  /**
+   * Whether the guest serves more than one run.
+   *
+   * @defaultValue false
+   */
   reuse?: boolean | undefined;
 }
 
-/** Asks a guest that has no run whether it is ready for one. It says so, or ends itself. */
+/** Health check of an idle guest: it answers `ready`, or exits. */
 export interface PingMessage {
   type: "ping";
 }
@@ -25,45 +29,59 @@ export interface RunMessage {
   payloadBytes: number;
 }
 
-/** One message as the line that goes to the guest. */
+/** Encodes one message as the line to write to a guest's stdin. */
 export function encodeHostMessage(message: InitMessage | PingMessage | RunMessage): string {
   return `${JSON.stringify(message)}\n`;
 }
 
+/** A tool's result as the line to write to a guest's stdin. */
 export interface EncodedResult {
   line: string;
   ok: boolean;
-  /** The value as JSON, where the call succeeded. */
+  /** The value as JSON; empty when the call failed. */
   json: string;
+  /** Why the call failed. */
+  error?: ErrorInfo | undefined;
 }
 
-/** How the path of every handle begins, in JSON. A result without it holds none, and the guest need not look. */
+/** The beginning of every result handle's path in JSON. Without it the guest need not search the result. */
 const HANDLE_MARK = '"/workspace/results/';
-const TOO_LARGE = "RESULT_TOO_LARGE";
-const NOT_JSON = "RESULT_NOT_JSON";
 
-/** A tool's result as the line that goes to the guest. A result that can't go becomes an error that says why. */
-export function encodeResult(id: number, result: ToolResult, payloadBytes: number): EncodedResult {
+/** The tool call that a result answers. */
+export interface AnsweredCall {
+  id: number;
+  server: string;
+  tool: string;
+}
+
+/**
+ * Encodes a tool's result as the line to write to a guest's stdin. A result that is too large or not JSON becomes an
+ * error.
+ */
+export function encodeResult(call: AnsweredCall, result: ToolResult, payloadBytes: number): EncodedResult {
+  const { id } = call;
   if (!result.ok) {
-    const { code, message, details } = result.error;
-    return { line: errorLine(id, code, message, details as JsonValue, payloadBytes), ok: false, json: "" };
+    return failure(id, result.error, payloadBytes);
   }
   let json: string;
   try {
     json = JSON.stringify(result.value) ?? "null";
-  } catch {
-    return { line: errorLine(id, NOT_JSON, "The tool's result can't be JSON."), ok: false, json: "" };
+  } catch (error) {
+    return failure(id, resultNotJson(call, error), payloadBytes);
   }
   const bytes = Buffer.byteLength(json);
-  if (bytes > payloadBytes) {
-    const message = `The tool's result has ${bytes} bytes; the most that may come back at once is ${payloadBytes}. Ask the tool for less.`;
-    return { line: errorLine(id, TOO_LARGE, message), ok: false, json: "" };
-  }
+  if (bytes > payloadBytes) return failure(id, resultTooLarge(call, bytes, payloadBytes), payloadBytes);
   const handles = json.includes(HANDLE_MARK) ? ',"handles":true' : "";
   return { line: `{"type":"result","id":${id},"ok":true${handles},"value":${json}}\n`, ok: true, json };
 }
 
-function errorLine(id: number, code: string, message: string, details?: JsonValue, limit = 65_536): string {
+function failure(id: number, error: ErrorInfo, payloadBytes: number): EncodedResult {
+  const { code, message, details } = error;
+  return { line: errorLine(id, code, message, details, payloadBytes), ok: false, json: "", error };
+}
+
+/** Details that can't be JSON are dropped; a message that exceeds the limit is cut. */
+function errorLine(id: number, code: string, message: string, details: unknown, limit: number): string {
   let line: string;
   try {
     line = JSON.stringify({ type: "result", id, ok: false, error: { code, message, details } });

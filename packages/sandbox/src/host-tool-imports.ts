@@ -1,24 +1,23 @@
 import { GUEST_CLIENT_SPECIFIER } from "./guest-boot.ts";
 
-/** Marks the address of a file whose own address leads to the module around it. */
+/** Query that imports a server's own file where its plain URL is mapped to the generated module. */
 const OWN_FILE = "?own-file";
 
-/** Where the guest finds a server's module: `/workspace/servers/crm/index.ts`. */
+/** A server's module in the guest: `/workspace/servers/crm/index.ts`. */
 export function hostToolModule(server: string): string {
   return `/workspace/servers/${server}/index.ts`;
 }
 
 /**
- * The module of a server whose tools run on the host and have no file, as an address for an import map. Where the server
- * has local tools too, it exports those of its file as well.
+ * A server's module for tools on the host that have no file, as a `data:` URL for an import map.
  *
- * @param ownFile address of the server's `index.ts`, if there is one.
+ * @param ownFile - URL of the server's own `index.ts`, whose exports are re-exported.
  */
 export function hostToolModuleUrl(server: string, tools: readonly string[], ownFile?: string): string {
   const lines = [
     `import { hostTool } from ${JSON.stringify(GUEST_CLIENT_SPECIFIER)};`,
     ...(ownFile === undefined ? [] : [`export * from ${JSON.stringify(ownFile + OWN_FILE)};`]),
-    // Names stand in quotes, so that none can be anything but a name.
+    // Names are quoted, so that none can be parsed as code.
     ...tools.flatMap((tool, index) => [
       `const tool${index} = hostTool(${JSON.stringify(server)}, ${JSON.stringify(tool)});`,
       `export { tool${index} as ${JSON.stringify(tool)} };`,

@@ -5,10 +5,10 @@ const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
-/** The deepest nesting of a value that the host takes from a guest or gives to one. */
+/** The deepest nesting of a value that crosses between host and guest. */
 export const MAX_VALUE_DEPTH = 500;
 
-/** How deep JSON text nests, without parsing it. Stops counting beyond `limit`. */
+/** Measures how deep JSON text nests, without parsing it. Stops as soon as it exceeds `limit`. */
 export function jsonDepth(json: Buffer, limit: number): number {
   let depth = 0;
   let deepest = 0;
@@ -27,7 +27,7 @@ export function jsonDepth(json: Buffer, limit: number): number {
   return deepest;
 }
 
-/** The position of the quote that ends the string which starts at `start`. */
+/** The index of the quote that closes the string opened at `start`; the text's length when none does. */
 function endOfString(json: Buffer, start: number): number {
   let end = json.indexOf(QUOTE, start + 1);
   while (end !== -1) {

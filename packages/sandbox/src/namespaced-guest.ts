@@ -2,16 +2,16 @@ import type { Mount, NetworkPolicy } from "@cem/core";
 import { denoArguments } from "./deno-arguments.ts";
 import { GUEST_WORKSPACE } from "./guest-spec.ts";
 
-/** What a guest with a file system view of its own may do there. */
+/** Permissions of a guest that has a file system view of its own. */
 export interface NamespacedGuest {
   mounts: readonly Mount[];
   network: NetworkPolicy;
   memoryMb: number;
-  /** Guest paths that Deno keeps from being read, where nothing else does. Default none. */
+  /** Guest paths that Deno refuses to read, for files that the view itself can't hide. */
   denyRead?: readonly string[] | undefined;
 }
 
-/** Deno's arguments where the guest has a file system view of its own. */
+/** Builds Deno's arguments for a guest that has a file system view of its own. */
 export function namespacedDenoArguments(
   plan: NamespacedGuest,
   bootFile: string,
@@ -32,7 +32,7 @@ export function namespacedDenoArguments(
   });
 }
 
-/** The whole environment of a guest. */
+/** The complete environment of a guest: nothing of the host's is passed on. */
 export function guestEnvironment(denoDir: string): Record<string, string> {
   return {
     DENO_DIR: denoDir,

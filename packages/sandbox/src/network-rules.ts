@@ -1,7 +1,7 @@
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 import { CemError, type NetworkPolicy } from "@cem/core";
 
-/** IPv4 addresses that lead to this machine, its neighbours or a cloud's metadata service. */
+/** IPv4 networks of this machine, its private networks and cloud metadata services. */
 const INTERNAL_IPV4 = [
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -14,31 +14,32 @@ const INTERNAL_IPV4 = [
   "198.18.0.0/15",
   "224.0.0.0/3",
 ] as const;
-/** Deno knows no ranges of IPv6; these are the addresses that matter most. */
+/** Deno can't deny ranges of IPv6, so only single addresses are listed. */
 const INTERNAL_IPV6 = ["[::]", "[::1]", "[fd00:ec2::254]"] as const;
 const IPV4_BITS = 32;
 const HOST = /^(?:\[([0-9a-fA-F:.]+)\]|((?!-)[A-Za-z0-9.-]+))(?::(\d{1,5}))?$/;
 
-/** The arguments for Deno's network permission. */
+/** Values for Deno's network permission flags. */
 export interface NetworkRules {
-  /** Hosts to allow; `all` for any. */
+  /** Hosts for `--allow-net`; `all` for any. */
   allow: readonly string[] | "all";
-  /** Addresses to deny, whatever name led to them. */
+  /** Networks for `--deny-net`, which also apply to addresses that a name resolves to. */
   deny: readonly string[];
 }
 
-/** One host of a policy. */
+/** One host of a network policy. */
 export interface AllowedHost {
   name: string;
   family: "ipv4" | "ipv6" | "name";
-  /** Absent: any. */
+  /** Absent: any port. */
   port?: number | undefined;
 }
 
 /**
- * Reads one host of a network policy.
+ * Parses one host of a network policy.
  *
- * @throws CemError `SANDBOX_SPEC_INVALID` for what is not a host.
+ * @param text - `api.example.com`, `10.1.2.3:8080` or `[2001:db8::1]:443`.
+ * @throws CemError `SANDBOX_SPEC_INVALID` when it is none of these.
  */
 export function parseHost(text: string): AllowedHost {
   const match = HOST.exec(text);
@@ -53,9 +54,9 @@ export function parseHost(text: string): AllowedHost {
       { details: { host: text } },
     );
   }
-  const ports = givenPort === undefined ? {} : { port: Number(givenPort) };
-  if (ipv6 !== undefined) return { name: ipv6, family: "ipv6", ...ports };
-  return { name: name.toLowerCase(), family: isIPv4(name) ? "ipv4" : "name", ...ports };
+  const allowedPort = givenPort === undefined ? undefined : Number(givenPort);
+  if (ipv6 !== undefined) return { name: ipv6, family: "ipv6", port: allowedPort };
+  return { name: name.toLowerCase(), family: isIPv4(name) ? "ipv4" : "name", port: allowedPort };
 }
 
 function toNumber(address: string): number {
@@ -66,7 +67,7 @@ function toAddress(number: number): string {
   return [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join(".");
 }
 
-/** The parts of a network that are left when one address is taken out. */
+/** Splits a network into the networks that cover it without one address. */
 export function withoutAddress(network: string, address: string): string[] {
   const [base = "", bits = ""] = network.split("/");
   const wanted = toNumber(address);
@@ -85,10 +86,10 @@ export function withoutAddress(network: string, address: string): string[] {
 }
 
 /**
- * What a network policy means for Deno. Internal addresses stay out of reach, by whatever name, unless they are
- * listed themselves; `localhost` lists the loopback addresses.
+ * Translates a network policy to Deno's network permission. Internal addresses are denied, by whatever name, unless
+ * they are listed themselves; `localhost` lists the loopback addresses.
  *
- * @throws CemError `SANDBOX_SPEC_INVALID` for what is not a host.
+ * @throws CemError `SANDBOX_SPEC_INVALID` when an entry is not a host.
  */
 export function networkRules(policy: Exclude<NetworkPolicy, "none">): NetworkRules {
   const hosts = policy === "all" ? [] : policy.hosts.map(parseHost);
@@ -104,7 +105,7 @@ export function networkRules(policy: Exclude<NetworkPolicy, "none">): NetworkRul
   return { allow: policy === "all" ? "all" : policy.hosts, deny: [...ipv4, ...ipv6] };
 }
 
-/** True when a policy lists an IPv6 address, so sockets for IPv6 are needed. */
+/** Whether a policy lists an IPv6 address, so that the guest needs IPv6 sockets. */
 export function needsIpv6(policy: NetworkPolicy): boolean {
   return typeof policy === "object" && policy.hosts.some((host) => host.startsWith("["));
 }

@@ -17,7 +17,7 @@ function childrenOf(pid: number): number[] {
   return text.split(" ").filter(Boolean).map(Number);
 }
 
-/** Memory and writes of a process and all below it; `undefined` when it has gone. */
+/** Measures a process and its descendants by `/proc`; `undefined` when the process is gone or there is no `/proc`. */
 export function readUsage(root: number | undefined): GuestUsage | undefined {
   if (root === undefined) return undefined;
   const pids = [root];

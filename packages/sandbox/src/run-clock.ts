@@ -1,4 +1,4 @@
-/** The time a run has. It stands still while any call waits for a person. */
+/** A run's timeout timer. Pauses nest: it stands still while at least one tool call waits for a person. */
 export class RunClock {
   readonly #onExpired: () => void;
   #leftMs: number;
@@ -30,7 +30,7 @@ export class RunClock {
     if (this.#waiting === 0) this.start();
   }
 
-  /** Stops it for good. */
+  /** Stops it for good; later calls of `start` and `resume` do nothing. */
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);

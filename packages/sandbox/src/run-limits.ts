@@ -1,12 +1,12 @@
 import { CemError, DEFAULT_RUN_LIMITS, type RunLimits } from "@cem/core";
 
-/** Timers of the runtime count in 32 bits. */
+/** Node's timers hold a signed 32-bit number of milliseconds. */
 const MAX_TIMEOUT_MS = 2_147_483_647;
 
 /**
- * The limits of a run: the defaults, then each set of overrides.
+ * Merges limits over the defaults; later overrides win, `undefined` members are skipped.
  *
- * @throws CemError `LIMIT_INVALID` for a limit that is not a positive number.
+ * @throws CemError `LIMIT_INVALID` when a limit is not a finite number of at least 1 (`calls`, `outputBytes`: 0).
  */
 export function resolveLimits(...overrides: readonly (Partial<RunLimits> | undefined)[]): RunLimits {
   const limits: RunLimits = { ...DEFAULT_RUN_LIMITS };

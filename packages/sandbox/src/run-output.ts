@@ -1,11 +1,11 @@
 import { StringDecoder } from "node:string_decoder";
 import type { OutputChunk } from "@cem/core";
 
-/** Output this many times over the limit, and at least so many bytes, is a flood. */
+/** Output beyond the limit times this factor, and beyond the minimum, ends the run as a flood. */
 const FLOOD_FACTOR = 64;
 const FLOOD_MIN_BYTES = 64 * 1024 * 1024;
 
-/** Keeps a run's output up to a limit and counts the rest. */
+/** Collects a run's output up to a limit in bytes and counts what is dropped. */
 export class RunOutput {
   readonly #limitBytes: number;
   readonly #floodBytes: number;
@@ -21,15 +21,17 @@ export class RunOutput {
     this.#onChunk = onChunk;
   }
 
+  /** The output kept, stdout and stderr in the order of arrival. */
   get text(): string {
     return this.#text;
   }
 
+  /** Bytes beyond the limit. */
   get droppedBytes(): number {
     return this.#droppedBytes;
   }
 
-  /** True once far more was printed than anyone could want. */
+  /** Whether the program printed so much beyond the limit that the run has to end. */
   get isFlood(): boolean {
     return this.#keptBytes + this.#droppedBytes > this.#floodBytes;
   }

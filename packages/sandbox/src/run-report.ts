@@ -1,6 +1,6 @@
 import type { Isolation, RunReport } from "@cem/core";
 
-/** The report of a run that never reached a guest. */
+/** The report of a run that ended before it had a guest. */
 export function emptyReport(isolation: Isolation, startedAt: number): RunReport {
   return {
     output: "",

@@ -10,12 +10,12 @@ import { ToolBridge } from "./tool-bridge.ts";
 
 const USAGE_POLL_MS = 25;
 const BYTES_PER_MIB = 1024 * 1024;
-/** What a frame may hold besides its payload: names, and a sample of a tool's result. */
+/** What a message may hold besides its payload: names, and a sample of a tool's result. */
 const FRAME_OVERHEAD_BYTES = 512 * 1024;
-/** What a payload's message adds around it. */
+/** What a message adds around its payload. */
 const MESSAGE_OVERHEAD_BYTES = 1_024;
 
-/** The part of an outcome that differs from one ending to another. */
+/** An outcome without the report that all outcomes share. */
 type Ending = RunOutcome extends infer Outcome
   ? Outcome extends RunOutcome
     ? Omit<Outcome, keyof RunReport>
@@ -24,21 +24,22 @@ type Ending = RunOutcome extends infer Outcome
 
 export interface SessionSettings {
   connected: ConnectedGuest;
-  /** The compiled program and how many lines stand before it. */
+  /** The compiled program. */
   source: string;
+  /** Lines that the compiler put before the program. */
   lineOffset: number;
   limits: RunLimits;
   isolation: Isolation;
   request: RunRequest;
-  /** `performance.now()` when the run was asked for. */
+  /** `performance.now()` when the run was requested. */
   startedAt: number;
   /** Ends the run with the outcome `disposed`. */
   disposed: AbortSignal;
-  /** Takes the guest back after a run that ended by itself. Absent: a guest has one run. */
-  takeBack?: (() => void) | undefined;
+  /** Returns the guest to its session after a run that ended by itself. Absent: the guest is killed. */
+  release?: (() => void) | undefined;
 }
 
-/** One run over one guest, from the program's start to its outcome. */
+/** One run on one guest, from the program's start to its outcome. */
 export class RunSession implements GuestListener {
   readonly #settings: SessionSettings;
   readonly #output: RunOutput;
@@ -65,12 +66,12 @@ export class RunSession implements GuestListener {
     this.#clock = new RunClock(timeoutMs, () => this.#end({ status: "timed-out", limitMs: timeoutMs }));
   }
 
-  /** Starts the program; resolves with how it ended. Never rejects. */
+  /** Starts the program and resolves with its outcome. Never rejects. */
   run(): Promise<RunOutcome> {
     const { connected, source, limits, request, disposed } = this.#settings;
     connected.listen(this, limits.payloadBytes + FRAME_OVERHEAD_BYTES);
     this.#onAbort(request.signal, "aborted", "The run was aborted.");
-    this.#onAbort(disposed, "disposed", "The sandbox was disposed of.");
+    this.#onAbort(disposed, "disposed", "The sandbox was disposed.");
     this.#clock.start();
     this.#cleanups.push(() => this.#clock.stop());
     this.#watchUsage();
@@ -134,7 +135,7 @@ export class RunSession implements GuestListener {
         return this.#end({ status: "failed", kind: message.kind, error });
       }
       case "ready":
-        return this.#kill("protocol", "The guest sent a message out of turn.");
+        return this.#kill("protocol", "The guest sent `ready` during a run.");
     }
   }
 
@@ -176,8 +177,8 @@ export class RunSession implements GuestListener {
     this.#ended = true;
     const { connected, isolation, startedAt } = this.#settings;
     connected.listen(undefined);
-    const { takeBack } = this.#settings;
-    if (takeBack !== undefined && endedByItself(ending)) takeBack();
+    const { release } = this.#settings;
+    if (release !== undefined && endedByItself(ending)) release();
     else connected.guest.kill();
     for (const cleanUp of this.#cleanups) cleanUp();
     this.#bridge.end();
@@ -193,7 +194,7 @@ export class RunSession implements GuestListener {
   }
 }
 
-/** True when the program came to its end, or to its own error: the guest behind it may be as it was before. */
+/** Whether the program completed or threw, so that its guest may serve another run. */
 function endedByItself(ending: Ending): boolean {
   return ending.status === "completed" || (ending.status === "failed" && ending.kind === "exception");
 }

@@ -1,37 +1,38 @@
 import type { ConnectedGuest } from "./connected-guest.ts";
 
-/** A guest's modules stay in its memory, so it has so many runs at most. */
+/** Runs per guest: its modules stay in its memory. */
 const MAX_RUNS = 100;
-/** Guests kept over all sessions; beyond it the one that waited longest goes. */
+/** Guests kept over all sessions; beyond it the one that has been idle longest is evicted. */
 const MAX_KEPT = 16;
 
-/** A guest and the session whose runs it has. */
+/** A guest and the session it serves. */
 export interface SessionLease {
-  /** Absent: it has one run. */
+  /** Absent: it serves one run. */
   session: string | undefined;
   connected: ConnectedGuest;
-  /** Runs it has had. */
+  /** Completed runs. */
   runs: number;
 }
 
-/** A guest that is asked whether its run left nothing. */
+/** A guest in its health check after a run. */
 interface Recovery {
   session: string | undefined;
-  /** The guest with its next run to come; `undefined` when it is of no more use. */
+  /** The guest, ready for its next run; `undefined` when it failed the check. */
   recovered: Promise<SessionLease | undefined>;
 }
 
-/** Guests that wait for the next run of their session. One never goes from one session to another. */
+/** Idle guests by session. A guest never moves from one session to another. */
 export class SessionGuests {
   readonly #recovering: Recovery[] = [];
-  /** The one that has waited longest first. */
+  /** Longest idle first. */
   readonly #kept: SessionLease[] = [];
 
+  /** Number of idle guests. */
   get size(): number {
     return this.#kept.length;
   }
 
-  /** A guest of a session, which the session's next run has to itself: one that waits, or else one that soon will. */
+  /** Takes a guest of a session out: an idle one, or else one still in its health check. */
   async take(session: string): Promise<SessionLease | undefined> {
     const index = this.#kept.findLastIndex((lease) => lease.session === session);
     if (index !== -1) return this.#kept.splice(index, 1)[0];
@@ -39,11 +40,12 @@ export class SessionGuests {
     return next === -1 ? undefined : this.#recovering.splice(next, 1)[0]?.recovered;
   }
 
-  hasHadEnough({ runs }: SessionLease): boolean {
+  /** Whether a guest has served its last run. */
+  isSpent({ runs }: SessionLease): boolean {
     return runs + 1 >= MAX_RUNS;
   }
 
-  /** Keeps a guest once it has recovered, unless a run took it by then; gives the one that has to go for it. */
+  /** Keeps a guest after its health check, unless a run has taken it by then. Resolves with the guest to evict. */
   async keep(
     session: string | undefined,
     recovered: Promise<SessionLease | undefined>,
@@ -59,7 +61,7 @@ export class SessionGuests {
     return this.#kept.length > MAX_KEPT ? this.#kept.shift() : undefined;
   }
 
-  /** Lets go of all. */
+  /** Removes and returns all idle guests. */
   clear(): SessionLease[] {
     return this.#kept.splice(0);
   }

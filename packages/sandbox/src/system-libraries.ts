@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** What the Deno binary is linked against. */
+/** Shared libraries that the Deno binary is linked against. */
 const LIBRARIES = ["libc.so.6", "libm.so.6", "libdl.so.2", "librt.so.1", "libpthread.so.0", "libgcc_s.so.1"];
-/** What an older C library loads to look up names. */
+/** Libraries that older versions of glibc load for name resolution. */
 const NETWORK_LIBRARIES = ["libnss_dns.so.2", "libnss_files.so.2", "libresolv.so.2"];
-/** What name lookups and TLS need of the host. */
+/** Files of the host that name resolution and TLS need. */
 export const NETWORK_FILES: readonly string[] = [
   "/etc/resolv.conf",
   "/etc/hosts",
@@ -18,10 +18,7 @@ export const NETWORK_FILES: readonly string[] = [
 const LOADERS = { x64: "/lib64/ld-linux-x86-64.so.2", arm64: "/lib/ld-linux-aarch64.so.1" } as const;
 const WHOLE_FOLDERS = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"];
 
-/**
- * The loader and the libraries of this process's C library that Deno is linked against; `undefined` where they
- * aren't found one by one.
- */
+/** Finds the dynamic loader and each library that Deno needs, beside this process's C library; `undefined` when one is missing. */
 export function findLibraries(): { loader: string; libraries: string[]; folder: string } | undefined {
   const loader = LOADERS[process.arch as keyof typeof LOADERS];
   const folder = folderOfLibc();
@@ -31,8 +28,10 @@ export function findLibraries(): { loader: string; libraries: string[]; folder: 
 }
 
 /**
- * The host's files that Deno needs to start: its libraries one by one where they are found beside this process's
- * own, else the folders that hold them.
+ * Paths of the host that Deno needs to start: single libraries where all of them are found, otherwise the system's
+ * library folders.
+ *
+ * @param network - Whether the guest resolves names.
  */
 export function systemLibraries(network: boolean): string[] {
   const found = findLibraries();

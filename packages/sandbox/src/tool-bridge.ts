@@ -7,28 +7,29 @@ import type {
   ToolResult,
   ToolResultSample,
 } from "@cem/core";
-import { toErrorInfo } from "@cem/core";
+import { toErrorInfo, toolNotFound } from "@cem/core";
 import type { GuestTrace } from "./guest-messages.ts";
 import { encodeResult, type EncodedResult } from "./host-messages.ts";
 
-/** How much of one result is kept, and of all results of a run, in characters. */
+/** Characters kept of one result, and of all results of a run, for counting tokens. */
 const SAMPLE_CHARACTERS = 64 * 1024;
 const ALL_SAMPLES_CHARACTERS = 8 * 1024 * 1024;
-/** How much of a call's arguments and result its record keeps, in characters. */
+/** Characters of a call's arguments and result in its record. */
 const RECORD_CHARACTERS = 2 * 1024;
-/** Later calls of a run are recorded without either. */
+/** Records of later calls have neither arguments nor result. */
 const MAX_DETAILED_RECORDS = 1_000;
-/** Made once: each exception takes the time that its stack takes. */
+/** Created once, since capturing a stack for each run is slow. */
 const RUN_ENDED = new DOMException("The run that called this tool has ended.", "AbortError");
 
 export interface ToolBridgeSettings {
   invoker: ToolInvoker | undefined;
   limits: RunLimits;
   onToolCall: ((record: ToolCallRecord) => void) | undefined;
-  /** Writes one line to the guest and says when it has gone. */
+  /** Writes one line to the guest; calls `sent` when it has been flushed. */
   send: (line: string, sent: () => void) => void;
+  /** Ends the run. */
   kill: (reason: KillReason, message: string) => void;
-  /** A call begins or ends to wait for a person. */
+  /** Called when a call starts or stops waiting for a person. */
   onWaiting: (isWaiting: boolean) => void;
 }
 
@@ -46,7 +47,7 @@ interface PendingCall {
   started: number;
 }
 
-/** The host's side of tool calls: hands them to the invoker, counts them, keeps their records. */
+/** The host's side of a run's tool calls: passes them to the invoker, enforces the limits, keeps records. */
 export class ToolBridge {
   readonly records: ToolCallRecord[] = [];
   readonly samples: ToolResultSample[] = [];
@@ -54,7 +55,7 @@ export class ToolBridge {
   readonly #abort = new AbortController();
   readonly #seen = new Set<number>();
   readonly #pending = new Map<number, PendingCall>();
-  /** Calls that wait because the guest doesn't read its results. */
+  /** Calls held back while the guest doesn't read its results. */
   readonly #backlog: GuestCall[] = [];
   #unsentBytes = 0;
   #sampled = 0;
@@ -63,7 +64,7 @@ export class ToolBridge {
     this.#settings = settings;
   }
 
-  /** A call that goes to a tool on the host. */
+  /** Handles a call of a tool on the host. */
   call(call: GuestCall): void {
     const { limits, kill } = this.#settings;
     if (this.#seen.has(call.id)) return kill("protocol", `The guest used the call id ${call.id} twice.`);
@@ -79,14 +80,14 @@ export class ToolBridge {
     else this.#start(call);
   }
 
-  /** A call whose tool ran in the guest. */
+  /** Records a call whose tool ran in the guest. */
   trace({ server, tool, args = "", ms, ok, characters, sample }: GuestTrace): void {
     if (!this.#count()) return;
     this.#record({ server, tool, ms, ok, args, result: beginning(sample) });
     if (ok) this.#sample(characters, sample);
   }
 
-  /** Ends what is under way. */
+  /** Aborts pending calls and records them as failed. */
   end(): void {
     this.#abort.abort(RUN_ENDED);
     for (const { server, tool, args, started } of this.#pending.values()) {
@@ -109,10 +110,9 @@ export class ToolBridge {
 
   async #invoke({ id, server, tool, args }: GuestCall): Promise<EncodedResult> {
     const { invoker, limits } = this.#settings;
-    const encode = (result: ToolResult) => encodeResult(id, result, limits.payloadBytes);
+    const encode = (result: ToolResult) => encodeResult({ id, server, tool }, result, limits.payloadBytes);
     if (invoker === undefined) {
-      const message = `There is no tool ${server}.${tool} on the host: this run has no host tools.`;
-      return encode({ ok: false, error: { code: "TOOL_NOT_FOUND", message, details: { server, tool } } });
+      return encode({ ok: false, error: toErrorInfo(toolNotFound({ server, tool }, { known: [] })) });
     }
     const waiting = this.#waiting();
     try {
@@ -125,7 +125,7 @@ export class ToolBridge {
     }
   }
 
-  /** What one call says of its waiting: questions may overlap, and a call that has ended waits no more. */
+  /** Tracks whether one call waits for a person. Questions may overlap; a call that has ended no longer waits. */
   #waiting(): { set: (isWaiting: boolean) => void; end: () => void } {
     const { onWaiting } = this.#settings;
     let questions = 0;
@@ -144,13 +144,13 @@ export class ToolBridge {
     };
   }
 
-  #answer(id: number, { line, ok, json }: EncodedResult): void {
+  #answer(id: number, { line, ok, json, error }: EncodedResult): void {
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
     this.#pending.delete(id);
     const { server, tool, args, started } = pending;
-    const result = ok ? { result: beginning(json) } : {};
-    this.#record({ server, tool, ms: performance.now() - started, ok, args, ...result });
+    const result = ok ? beginning(json) : undefined;
+    this.#record({ server, tool, ms: performance.now() - started, ok, args, result, error });
     if (ok) this.#sample(json.length, json.slice(0, SAMPLE_CHARACTERS));
     const bytes = Buffer.byteLength(line);
     this.#unsentBytes += bytes;
@@ -162,13 +162,12 @@ export class ToolBridge {
     });
   }
 
-  #record({ args, result, ...plain }: ToolCallRecord): void {
+  #record({ args, result, error, ...plain }: ToolCallRecord): void {
     const detailed = this.records.length < MAX_DETAILED_RECORDS;
-    const details = {
-      ...(detailed && args !== undefined && args !== "" && { args }),
-      ...(detailed && result !== undefined && result !== "" && { result }),
-    };
-    const record = { ...plain, ...details };
+    const record: ToolCallRecord = { ...plain };
+    if (detailed && args) record.args = args;
+    if (detailed && result) record.result = result;
+    if (detailed && error) record.error = error;
     this.records.push(record);
     this.#settings.onToolCall?.(record);
   }
@@ -181,7 +180,7 @@ export class ToolBridge {
   }
 }
 
-/** Copied, so that a record does not hold on to the whole text. */
+/** The beginning of a text, copied so that a record does not keep the whole text in memory. */
 function beginning(json: string | undefined): string {
   return Buffer.from((json ?? "").slice(0, RECORD_CHARACTERS)).toString();
 }

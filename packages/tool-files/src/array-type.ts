@@ -5,11 +5,11 @@ import { type TypeNode, UNKNOWN, unionOf } from "./type-node.ts";
 /** A longer tuple is written as an array. */
 const MAX_TUPLE_ITEMS = 32;
 
-/** The array or tuple a schema describes. Bounds on the length of a plain array are not written out. */
-export function readArray(schema: Keywords, place: TypeContext, builder: TypeBuilder): TypeNode {
+/** Reads the array or tuple type of a schema. The length of an array without tuple items is not expressed. */
+export function readArray(schema: Keywords, context: TypeContext, builder: TypeBuilder): TypeNode {
   const items = own(schema, "items");
   const first = asList(own(schema, "prefixItems")) ?? asList(items) ?? [];
-  const read = (part: unknown): TypeNode => builder.read(part, inside(place, "item"));
+  const read = (part: unknown): TypeNode => builder.read(part, inside(context, "item"));
   if (first.length === 0) {
     return { kind: "array", item: items === undefined || Array.isArray(items) ? UNKNOWN : read(items) };
   }

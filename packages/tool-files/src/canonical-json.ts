@@ -1,16 +1,24 @@
 import { hash } from "node:crypto";
 
-/** The value has more JSON text than allowed; a cycle ends here too. */
+/** Returned for a value whose JSON is longer than allowed, a cyclic one included. */
 export const TOO_LARGE: unique symbol = Symbol("too large");
 
-/** JSON with sorted keys and no spaces: the same text for the same data, whatever order it came in. */
+/**
+ * Serializes a value as JSON with sorted keys and without spaces.
+ *
+ * Definitions come from untrusted servers and may be nested to any depth, where JSON.stringify and libraries such as
+ * safe-stable-stringify overflow the call stack (at about 5,000 levels), so the writer keeps a stack of its own. The
+ * digests in lock files depend on the exact text.
+ *
+ * @param maxCharacters - the limit, above which {@link TOO_LARGE} is returned. Default: none.
+ */
 export function canonicalJson(value: unknown): string;
 export function canonicalJson(value: unknown, maxCharacters: number): string | typeof TOO_LARGE;
 export function canonicalJson(value: unknown, maxCharacters = Infinity): string | typeof TOO_LARGE {
   return writeJson(value, { sorted: true, maxCharacters });
 }
 
-/** JSON without spaces of at most so many characters. */
+/** Serializes a value as JSON without spaces, in the order of its keys; {@link TOO_LARGE} above the limit. */
 export function compactJson(value: unknown, maxCharacters = Infinity): string | typeof TOO_LARGE {
   return writeJson(value, { sorted: false, maxCharacters });
 }
@@ -20,10 +28,9 @@ interface WriteOptions {
   maxCharacters?: number | undefined;
 }
 
-/** A part of the text still to be written. */
+/** A part of the text to be written. */
 type Pending = string | { value: object };
 
-/** With a stack of its own, so that no depth of nesting overflows the call stack. */
 function writeJson(
   value: unknown,
   { sorted, maxCharacters = Infinity }: WriteOptions,
@@ -39,7 +46,7 @@ function writeJson(
   return text;
 }
 
-/** The beginning of an array's text; what follows it goes on the stack, last part first. */
+/** Returns the start of an array's text and pushes the rest onto the stack, the last part first. */
 function openArray(items: readonly unknown[], pending: Pending[]): string {
   pending.push("]");
   for (let index = items.length - 1; index >= 0; index -= 1) {
@@ -49,6 +56,7 @@ function openArray(items: readonly unknown[], pending: Pending[]): string {
   return "[";
 }
 
+/** Returns the start of an object's text and pushes the rest onto the stack, the last part first. */
 function openObject(value: object, pending: Pending[], sorted: boolean): string {
   const entries = value as Readonly<Record<string, unknown>>;
   const keys = Object.keys(value).filter((key) => entries[key] !== undefined);
@@ -67,7 +75,7 @@ function asPending(value: unknown): Pending {
   return JSON.stringify(value) ?? "null";
 }
 
-/** SHA-256 of the text as UTF-8, in lower-case hexadecimal. */
+/** The SHA-256 digest of a text in UTF-8, in lower-case hexadecimal. */
 export function sha256(text: string): string {
   return hash("sha256", text);
 }

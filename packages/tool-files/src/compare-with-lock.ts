@@ -3,33 +3,34 @@ import { readDefinitions } from "./plan-server-files.ts";
 import type { LockedTool, ServerLock } from "./server-lock.ts";
 import type { RawToolDefinition, SkippedTool } from "./tool-definition.ts";
 
-/** A tool whose definition is not the one that was accepted. */
+/** A tool whose definition differs from the locked one. */
 export interface ChangedTool {
-  /** Its original name. */
+  /** The name its server gives it. */
   name: string;
   locked: LockedTool;
   definition: RawToolDefinition;
-  /** Where and how the two differ; never empty. */
+  /** The differences between the two definitions, at least one. */
   differences: Difference[];
 }
 
+/** The result of {@link compareWithLock}. */
 export interface LockComparison {
   /** Tools that are not in the lock. */
   added: RawToolDefinition[];
   /** Tools of the lock that the server no longer lists. */
   removed: LockedTool[];
-  /** Tools to hold back until someone accepts the change. */
+  /** Tools whose definition changed. They should not be called before someone accepted the change. */
   changed: ChangedTool[];
-  /** Original names of those that are as they were. */
+  /** Names of the tools that did not change. */
   unchanged: string[];
-  /** Entries that are no usable tools. */
+  /** Entries that are not usable tools. */
   skipped: SkippedTool[];
 }
 
 /**
- * Compares what a server says now with what its files were written from.
+ * Compares the tools that a server lists now with those its files were generated from.
  *
- * @param definitions the entries of its `tools/list`, as they came.
+ * @param definitions - the entries of the server's `tools/list` result, unchanged.
  */
 export function compareWithLock(definitions: readonly unknown[], lock: ServerLock): LockComparison {
   const { usable, skipped } = readDefinitions(definitions);
@@ -48,7 +49,7 @@ export function compareWithLock(definitions: readonly unknown[], lock: ServerLoc
   return comparison;
 }
 
-/** A changed tool's differences, one line each, for people. */
+/** Formats the differences of a changed tool for display: its name, then a line for each difference. */
 export function formatDifferences({ name, differences }: ChangedTool): string {
   return [
     name,

@@ -5,24 +5,24 @@ import { canonicalJson } from "./canonical-json.ts";
 const MAX_DIFFERENCES = 100;
 const MAX_DEPTH = 40;
 const MAX_VALUE_CHARACTERS = 2_000;
-/** Unchanged text shown beside a change. */
+/** Unchanged text shown on each side of a change. */
 const CONTEXT_CHARACTERS = 40;
-/** Texts that differ in more words than this are shown whole. */
+/** Two texts that differ in more words than this are shown one after the other. */
 const MAX_EDITED_WORDS = 1_000;
 
-/** One place where two definitions differ. */
+/** A difference between two definitions. */
 export interface Difference {
-  /** `description`, `inputSchema.properties.city.type`. */
+  /** The path in the definition, such as `inputSchema.properties.city.type`. */
   place: string;
   kind: "added" | "removed" | "changed";
   /**
-   * For people: `[-old-]{+new+}` with some of the text around it. Characters that can't be seen are written as
+   * The change for display, as `[-old-]{+new+}` with some unchanged text around it. Invisible characters are written as
    * `<U+200B>`.
    */
   text: string;
 }
 
-/** Where two JSON values differ, and how. Objects are compared by key, all else by position. */
+/** Lists the differences of two JSON values. Objects are compared by key, arrays by index. */
 export function describeDifferences(before: unknown, after: unknown): Difference[] {
   const found: Difference[] = [];
   compare(before, after, [], found);
@@ -34,7 +34,7 @@ export function describeDifferences(before: unknown, after: unknown): Difference
 
 function compare(before: unknown, after: unknown, path: readonly string[], found: Difference[]): void {
   if (before === after) return;
-  const place = showUnseen(path.join("."));
+  const place = escapeInvisible(path.join("."));
   if (before === undefined) found.push({ place, kind: "added", text: `{+${showValue(after)}+}` });
   else if (after === undefined) found.push({ place, kind: "removed", text: `[-${showValue(before)}-]` });
   else if (isComposite(before) && isComposite(after) && path.length < MAX_DEPTH) {
@@ -56,7 +56,7 @@ function ownValue(value: object, key: string): unknown {
   return Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined;
 }
 
-/** The changed words, and a little of what stands around them. */
+/** The changed words with some unchanged text around them. */
 function showEdit(before: string, after: string): string {
   const parts = diffWordsWithSpace(before, after, { maxEditLength: MAX_EDITED_WORDS });
   if (parts === undefined) return `[-${showValue(before)}-]{+${showValue(after)}+}`;
@@ -64,7 +64,7 @@ function showEdit(before: string, after: string): string {
     .map(({ value, added, removed }, index) => {
       if (added) return `{+${shorten(value)}+}`;
       if (removed) return `[-${shorten(value)}-]`;
-      return showUnseen(aroundChange(value, index > 0, index < parts.length - 1));
+      return escapeInvisible(aroundChange(value, index > 0, index < parts.length - 1));
     })
     .join("");
 }
@@ -80,15 +80,15 @@ function showValue(value: unknown): string {
   return shorten(typeof value === "string" ? value : canonicalJson(value));
 }
 
-/** Says how much it leaves out, so that nothing hides behind a long beginning. */
+/** Shortens a text and says by how much, so that a reader knows what is hidden. */
 function shorten(text: string): string {
-  const shown = showUnseen(text.slice(0, MAX_VALUE_CHARACTERS).toWellFormed());
+  const shown = escapeInvisible(text.slice(0, MAX_VALUE_CHARACTERS).toWellFormed());
   const hidden = text.length - MAX_VALUE_CHARACTERS;
   return hidden > 0 ? `${shown}… (${hidden} more characters)` : shown;
 }
 
-/** Writes characters that can't be seen by their numbers. */
-export function showUnseen(text: string): string {
+/** Replaces invisible characters, except line feeds, by their code points: `<U+200B>`. */
+export function escapeInvisible(text: string): string {
   return text.replace(
     /(?!\n)[\p{Cc}\p{Cf}\p{DI}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu,
     (character) => `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}>`,

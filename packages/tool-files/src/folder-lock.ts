@@ -5,15 +5,16 @@ import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
 const LOCK_FOLDER = ".cem-writing";
-/** Writing the largest server takes a few seconds; who holds on for longer has died. */
+/** A lock older than this was left by a process that died. Writing the largest server takes a few seconds. */
 const STALE_AFTER_MS = 60_000;
-const WAIT_AT_MOST_MS = 90_000;
-const ASK_EVERY_MS = 50;
+const TIMEOUT_MS = 90_000;
+const RETRY_DELAY_MS = 50;
 
 /**
- * Runs an action while no other process runs one on the same folder.
+ * Runs an action under an exclusive lock on a folder, across processes.
  *
- * @throws CemError `TOOL_FILES_BUSY` when another one does not end.
+ * @param signal - cancels waiting for the lock.
+ * @throws CemError `TOOL_FILES_BUSY` when another process holds the lock for 90 seconds.
  */
 export async function withFolderLock<Result>(
   directory: string,
@@ -21,12 +22,12 @@ export async function withFolderLock<Result>(
   action: () => Promise<Result>,
 ): Promise<Result> {
   const lock = path.join(directory, LOCK_FOLDER);
-  const giveUpAt = Date.now() + WAIT_AT_MOST_MS;
-  while (!(await tryToMake(lock))) {
+  const deadline = Date.now() + TIMEOUT_MS;
+  while (!(await tryToCreate(lock))) {
     signal?.throwIfAborted();
-    if (Date.now() > giveUpAt) throw busy(directory, lock);
+    if (Date.now() > deadline) throw busy(directory, lock);
     await removeIfStale(lock);
-    await delay(ASK_EVERY_MS, undefined, signal === undefined ? {} : { signal });
+    await delay(RETRY_DELAY_MS, undefined, { signal });
   }
   try {
     signal?.throwIfAborted();
@@ -36,8 +37,8 @@ export async function withFolderLock<Result>(
   }
 }
 
-/** Making a folder is what only one process can do. */
-async function tryToMake(lock: string): Promise<boolean> {
+/** Creates the lock's folder, which succeeds for one process only. */
+async function tryToCreate(lock: string): Promise<boolean> {
   try {
     await mkdir(lock);
     return true;
@@ -47,7 +48,7 @@ async function tryToMake(lock: string): Promise<boolean> {
   }
 }
 
-/** Moves it away first: of two processes that find it stale only one succeeds. */
+/** Renames the lock before removing it: of two processes that find it stale, one succeeds. */
 async function removeIfStale(lock: string): Promise<void> {
   const status = await stat(lock).catch(() => undefined);
   if (status === undefined || Date.now() - status.mtimeMs < STALE_AFTER_MS) return;
@@ -62,7 +63,7 @@ async function removeIfStale(lock: string): Promise<void> {
 function busy(directory: string, lock: string): CemError {
   return new CemError(
     "TOOL_FILES_BUSY",
-    `Another process has been writing ${directory} for over ${WAIT_AT_MOST_MS / 1_000} s. Wait for it, or remove ${lock}.`,
-    { details: { directory, waitedMs: WAIT_AT_MOST_MS } },
+    `Another process has been writing to ${directory} for over ${TIMEOUT_MS / 1_000} s.`,
+    { details: { directory, lock, waitedMs: TIMEOUT_MS } },
   );
 }

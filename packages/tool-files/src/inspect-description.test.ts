@@ -2,10 +2,7 @@ import { describe, expect, it } from "vitest";
 import { inspectDescription } from "./inspect-description.ts";
 
 function rules(description: string, otherTools?: string[]): string[] {
-  const findings = inspectDescription(
-    { name: "tool", description },
-    otherTools === undefined ? {} : { otherTools },
-  );
+  const findings = inspectDescription({ name: "tool", description }, { otherTools });
   return findings.map((finding) => finding.rule);
 }
 

@@ -2,27 +2,30 @@ import { isKeywords } from "./schema-reader.ts";
 import { excerptOf, findSuspiciousText, type TextFinding } from "./suspicious-text.ts";
 import type { RawToolDefinition } from "./tool-definition.ts";
 
-/** The most text looked at in one definition, in characters. */
+/** Limit of the text that is inspected in one definition. */
 const MAX_CHARACTERS = 256 * 1024;
 const MAX_FINDINGS = 20;
 
-/** Something in a definition that a person should look at before a model does. */
+/** A text in a definition that a person should review before a model reads it. */
 export interface DescriptionFinding extends TextFinding {
-  /** Where: `description`, `inputSchema.properties.note.description`. */
+  /** The path in the definition, such as `inputSchema.properties.note.description`. */
   place: string;
 }
 
+/** Settings of {@link inspectDescription}. */
 export interface InspectSettings {
   /**
-   * Names of tools of other servers. A description that says to use one of them is flagged. Names that are plain
-   * words (`search`) are not looked for.
+   * Names of tools of other servers. A text that says to use one of them is a finding. Names that are plain words,
+   * such as `search`, are ignored.
    */
   otherTools?: readonly string[] | undefined;
 }
 
 /**
- * Looks through every text of a definition (descriptions, names of parameters, defaults, values) for what gives
- * orders to a model. English only. What it finds is a reason to look, not a proof; finding nothing proves nothing.
+ * Inspects every text of a definition (descriptions, parameter names, defaults, values) for signs of prompt injection
+ * or hidden content. English only. A finding is a reason for review, not a proof, and no finding proves nothing.
+ *
+ * @returns at most about 20 findings.
  */
 export function inspectDescription(
   definition: RawToolDefinition,
@@ -43,7 +46,7 @@ export function inspectDescription(
   return [...findings.values()];
 }
 
-/** Every text of a definition with its place, keys included. */
+/** Every text of a definition, keys included, with its path. */
 function* textsOf(definition: RawToolDefinition): Generator<{ place: string; text: string }> {
   const seen = new Set<unknown>();
   const pending: { place: string; value: unknown }[] = [{ place: "", value: definition }];
@@ -75,7 +78,7 @@ function findOtherTools(text: string, names: readonly string[]): TextFinding[] {
     return [
       {
         rule: "names-other-tool",
-        message: `Speaks of using ${name}, a tool of another server.`,
+        message: `Tells the reader to use ${name}, a tool of another server.`,
         excerpt: excerptOf(text, start, name.length),
       },
     ];

@@ -2,31 +2,31 @@ import type { JsonSchema, JsonValue } from "@cem/core";
 import { asEntries, asList, isKeywords, own } from "./schema-reader.ts";
 import type { LearnedOutput } from "./server-lock.ts";
 
-/** What lies deeper is not looked at. */
+/** Values nested deeper are ignored. */
 const MAX_DEPTH = 8;
-/** An object with more different keys than this holds entries by key, not named properties. */
+/** An object with more different keys than this is treated as a map. */
 const MAX_PROPERTIES = 60;
-/** Of a long array, so many items are looked at, spread over it. */
+/** At most this many items of an array are read, evenly spread. */
 const MAX_ITEMS = 200;
-/** Keys that are data (ids, dates, addresses), which no one should find in a type. */
+/** Keys that are data, such as ids, dates and addresses, and must not appear in a type. */
 const DATA_KEY = /^(?:\d[\d.:T+-]*|[0-9a-f]{8,}(?:-[0-9a-f]{4,})*|.*[@/\s].*|.{65,})$/i;
 
-/** Everything seen at one place of the results. */
+/** What was observed at one position of the results. */
 interface Shape {
   types: Set<string>;
   properties: Map<string, Shape>;
-  /** Names that every object seen here had; absent until one was seen. */
+  /** Names of the properties that every object had. `undefined` before the first object. */
   required: Set<string> | undefined;
   items: Shape | undefined;
-  /** Set instead of properties where the keys are data. */
+  /** The shape of all values of an object that is treated as a map. */
   values: Shape | undefined;
 }
 
 /**
- * Learns what a tool returns from results that were seen. No value is kept, only names and types.
+ * Infers an output schema from observed results. The schema has names and types of properties, and no values.
  *
- * @param samples results, at least one unless `earlier` is given.
- * @param earlier what was learned before; the samples are added to it.
+ * @param samples - results, at least one unless `earlier` is given.
+ * @param earlier - what was inferred before, to which the samples are added.
  */
 export function learnOutputSchema(samples: readonly JsonValue[], earlier?: LearnedOutput): LearnedOutput {
   let shape = earlier === undefined ? emptyShape() : fromSchema(earlier.schema, 0);
@@ -83,7 +83,7 @@ function merge(a: Shape, b: Shape): Shape {
   });
 }
 
-/** What was not seen at all says nothing about the other. */
+/** The names in both sets; those of one where the other is unknown. */
 function inBoth(a: Set<string> | undefined, b: Set<string> | undefined): Set<string> | undefined {
   return a === undefined || b === undefined ? (a ?? b) : new Set([...a].filter((name) => b.has(name)));
 }
@@ -92,7 +92,7 @@ function mergeOptional(a: Shape | undefined, b: Shape | undefined): Shape | unde
   return a !== undefined && b !== undefined ? merge(a, b) : (a ?? b);
 }
 
-/** Where keys are data, one shape for all their values takes the place of the properties. */
+/** Replaces the properties by one shape for all values where the keys are data. */
 function withValues(shape: Shape): Shape {
   const names = [...shape.properties.keys()];
   const areData = names.length > MAX_PROPERTIES || names.some((name) => DATA_KEY.test(name));
@@ -118,7 +118,7 @@ function toSchema(shape: Shape): JsonSchema {
   return schema;
 }
 
-/** The inverse of {@link toSchema}, for what was learned before. */
+/** The inverse of {@link toSchema}. */
 function fromSchema(schema: unknown, depth: number): Shape {
   const shape = emptyShape();
   if (!isKeywords(schema) || depth > MAX_DEPTH) return shape;

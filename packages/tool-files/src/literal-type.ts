@@ -2,16 +2,16 @@ import { compactJson, TOO_LARGE } from "./canonical-json.ts";
 import { propertyKey, quote } from "./safe-text.ts";
 import { textNode, type TypeNode, unionOf } from "./type-node.ts";
 
-/** More values than this say less than their type does. */
+/** An enum with more values is written as the types of its values. */
 const MAX_LITERALS = 500;
 const MAX_LITERAL_CHARACTERS = 300;
 
-/** The union of the values of an `enum`; of their types where there are too many. */
+/** The union type of the values of an `enum`. */
 export function enumType(values: readonly unknown[]): TypeNode {
   return unionOf([...new Set(values)].map(values.length > MAX_LITERALS ? widened : literalType));
 }
 
-/** The type with one value. */
+/** The literal type of a value; its general type where it is long. */
 export function literalType(value: unknown): TypeNode {
   const size = compactJson(value, MAX_LITERAL_CHARACTERS);
   return size === TOO_LARGE ? widened(value) : textNode(literalText(value));

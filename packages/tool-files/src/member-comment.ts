@@ -6,7 +6,7 @@ const MAX_DESCRIPTION_CHARACTERS = 240;
 const MAX_DEFAULT_CHARACTERS = 60;
 const MAX_FORMAT_CHARACTERS = 40;
 
-/** What a comment says about a property: description, format, range and default, on one line. */
+/** The comment of a property on one line: description, format, range and default. Empty when there is none. */
 export function memberComment(name: string, schema: unknown): string {
   let comment = protoHint(name);
   const say = (fact: string): void => {
@@ -21,7 +21,7 @@ export function memberComment(name: string, schema: unknown): string {
   return comment;
 }
 
-/** The description, or a title that says more than the name. */
+/** The description, or the title where it differs from the name. */
 function describedAs(name: string, schema: Keywords): string {
   const [description, title] = [own(schema, "description"), own(schema, "title")];
   if (typeof description === "string") return description;
@@ -52,7 +52,7 @@ function defaultFact(value: unknown): string {
   return `Default: ${typeof value === "string" ? harmlessInComment(quote(value)) : commentLine(json, MAX_DEFAULT_CHARACTERS)}.`;
 }
 
-/** In an object literal `__proto__: x` sets the prototype instead of a property. */
+/** In an object literal, `__proto__: x` sets the prototype instead of a property. */
 function protoHint(name: string): string {
   return name === "__proto__" ? 'Write it as ["__proto__"].' : "";
 }

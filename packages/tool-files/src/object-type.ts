@@ -11,11 +11,11 @@ import {
   unionOf,
 } from "./type-node.ts";
 
-/** Past this many different ones, the types of named properties are not repeated for the unnamed. */
+/** The index signature is `unknown` where it would be a union of more types than this. */
 const MAX_INDEX_TYPES = 8;
 
-/** The object a schema describes. */
-export function readObject(schema: Keywords, place: TypeContext, builder: TypeBuilder): ObjectNode {
+/** Reads the object type of a schema. */
+export function readObject(schema: Keywords, context: TypeContext, builder: TypeBuilder): ObjectNode {
   const properties = own(schema, "properties");
   if (properties !== undefined && !isKeywords(properties)) {
     builder.warn("`properties` is not an object; it is ignored.");
@@ -23,8 +23,8 @@ export function readObject(schema: Keywords, place: TypeContext, builder: TypeBu
   const required = new Set(asList(own(schema, "required"))?.filter((name) => typeof name === "string"));
   const members = asEntries(properties).map(([name, property]): Member => {
     const isRequired = required.delete(name) || own(property, "required") === true;
-    const type = builder.read(property, inside(place, name));
-    // Every object has a `toString` already: as an optional text it would make `{}` a wrong value.
+    const type = builder.read(property, inside(context, name));
+    // Every object inherits `toString`: with an optional `toString: string` the value `{}` would not compile.
     const isInherited = !isRequired && Object.hasOwn(Object.prototype, name);
     return {
       name,
@@ -34,30 +34,30 @@ export function readObject(schema: Keywords, place: TypeContext, builder: TypeBu
     };
   });
   for (const name of required) members.push({ name, type: UNKNOWN, optional: false, comment: "" });
-  return { kind: "object", members, index: readIndex(schema, members, place, builder) };
+  return { kind: "object", members, index: readIndex(schema, members, context, builder) };
 }
 
-/** The type of properties that have no name in the schema; `undefined` when there are none to speak of. */
+/** The type of the index signature; `undefined` for none. */
 function readIndex(
   schema: Keywords,
   members: readonly Member[],
-  place: TypeContext,
+  context: TypeContext,
   builder: TypeBuilder,
 ): TypeNode | undefined {
   const additional = own(schema, "additionalProperties");
   const patterns = asEntries(own(schema, "patternProperties")).map(([, pattern]) => pattern);
   const values = [...patterns, ...(isKeywords(additional) || additional === true ? [additional] : [])];
   if (values.length === 0) {
-    if (place.beside === true) return undefined;
+    if (context.beside === true) return undefined;
     const isNamed = isKeywords(own(schema, "properties"));
     if (members.length > 0) return isNamed ? undefined : UNKNOWN;
-    return additional === false || (place.isRoot && isNamed) ? NEVER : UNKNOWN;
+    return additional === false || (context.isRoot && isNamed) ? NEVER : UNKNOWN;
   }
-  const type = unionOf(values.map((value) => builder.read(value, inside(place, "value"))));
+  const type = unionOf(values.map((value) => builder.read(value, inside(context, "value"))));
   return fittingIndex(type, members);
 }
 
-/** TypeScript wants the index to cover every named property too. */
+/** TypeScript requires that the index signature's type includes the types of all named properties. */
 function fittingIndex(type: TypeNode, members: readonly Member[]): TypeNode {
   if (members.length === 0) return type;
   const optional = members.some((member) => member.optional) ? [textNode("undefined")] : [];

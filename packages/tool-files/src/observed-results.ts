@@ -3,10 +3,10 @@ import type { JsonValue } from "@cem/core";
 import * as z from "zod";
 import { withFolderLock } from "./folder-lock.ts";
 import { learnOutputSchema } from "./learn-output-schema.ts";
-import { readRegularFile, writeWhole } from "./server-folder.ts";
+import { readRegularFile, writeFileAtomically } from "./server-folder.ts";
 import { type LearnedOutput, learnedOutput } from "./server-lock.ts";
 
-/** Beside the lock: what results were seen to be. It is there only where the user allowed looking at results. */
+/** The file of inferred result types, beside the lock. It exists where the user allowed results to be observed. */
 export const OBSERVED_FILE = "tools.observed.json";
 
 const observedFile = z.object({
@@ -14,13 +14,14 @@ const observedFile = z.object({
   tools: z.record(z.string(), learnedOutput),
 });
 
-/** What results were seen to be, by the tool's original name. */
+/** Inferred result types by the name the server gives the tool. */
 export type ObservedResults = ReadonlyMap<string, LearnedOutput>;
 
 /**
- * Reads what results of a server's tools were seen to be.
+ * Reads the inferred result types of a server's tools.
  *
- * @returns `undefined` when the user did not allow looking at results, or the file is broken.
+ * @param serverDir - the server's folder.
+ * @returns `undefined` when results may not be observed, or the file is invalid.
  */
 export async function readObserved(serverDir: string): Promise<ObservedResults | undefined> {
   try {
@@ -31,14 +32,19 @@ export async function readObserved(serverDir: string): Promise<ObservedResults |
   }
 }
 
-/** Allows looking at results of a server's tools from now on. */
+/** Allows results of a server's tools to be observed from now on. */
 export async function allowObserving(serverDir: string): Promise<void> {
   await withFolderLock(serverDir, undefined, async () => {
     if ((await readObserved(serverDir)) === undefined) await write(serverDir, new Map());
   });
 }
 
-/** Adds results to what was seen before: names and types, no values. Does nothing where looking is not allowed. */
+/**
+ * Adds results to the inferred result types; their values are not stored. Does nothing where results may not be
+ * observed.
+ *
+ * @param samples - results by the name the server gives the tool.
+ */
 export async function addObserved(
   serverDir: string,
   samples: ReadonlyMap<string, readonly JsonValue[]>,
@@ -54,5 +60,5 @@ export async function addObserved(
 
 async function write(serverDir: string, tools: ObservedResults): Promise<void> {
   const content = { observedVersion: 1, tools: Object.fromEntries(tools) };
-  await writeWhole(serverDir, OBSERVED_FILE, `${JSON.stringify(content, null, 2)}\n`);
+  await writeFileAtomically(serverDir, OBSERVED_FILE, `${JSON.stringify(content, null, 2)}\n`);
 }

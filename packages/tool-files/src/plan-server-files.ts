@@ -22,42 +22,43 @@ import { nameTools, type ToolName } from "./tool-names.ts";
 
 const INDEX_FILE = "index.ts";
 
-/** What a server's files are written from. */
+/** What the files of a server are generated from. */
 export interface ServerFilesRequest {
-  /** The server's name in the configuration; it is sent with each call. */
+  /** The name by which calls address the server. */
   server: string;
-  /** What the server says of itself. */
+  /** The name and version the server gives itself. */
   serverInfo?: { name?: string | undefined; version?: string | undefined } | undefined;
-  /** The entries of its `tools/list`, as they came. */
+  /** The entries of the server's `tools/list` result, unchanged. */
   definitions: readonly unknown[];
-  /** What results were seen to be, by the tool's original name. Only used where a definition has no output schema. */
+  /** Inferred result types by the name the server gives the tool. Used for tools without an output schema. */
   learned?: ReadonlyMap<string, LearnedOutput> | undefined;
-  /** The lock of the files that are there now: names and what was learned are carried over. */
+  /** The lock of the present files, from which names and inferred result types are carried over. */
   previous?: ServerLock | undefined;
-  /** Files in the server's folder that people wrote. Their tools are skipped. */
+  /** Names of files in the server's folder that were not generated. Their tools are skipped. */
   occupied?: readonly string[] | undefined;
-  /** The module that exports `callTool`, as seen from a tool's file. */
+  /** The specifier of the module that exports `callTool`. Default: `../../client/index.ts`. */
   clientModule?: string | undefined;
 }
 
-/** Something in a definition that is wrong but does no harm. */
+/** An invalid part of a definition that does not prevent its use. */
 export interface ToolWarning {
   tool: string;
   message: string;
 }
 
+/** The files of a server, before they are written. */
 export interface ServerFilesPlan {
   /** The text of every file of the server's folder, by name. */
   files: ReadonlyMap<string, string>;
   lock: ServerLock;
-  /** Tools that get no file, and why. */
+  /** Tools without a file, with the reason. */
   skipped: SkippedTool[];
-  /** Occupied files where a generated one belongs. */
+  /** Files that were not generated and have the name of one that would be. */
   conflicts: string[];
   warnings: ToolWarning[];
 }
 
-/** Works out the files of one server. The same request gives the same bytes, in whatever order the tools come. */
+/** Generates the files of a server in memory. The result does not depend on the order of the definitions. */
 export function planServerFiles(request: ServerFilesRequest): ServerFilesPlan {
   const { usable, skipped } = readDefinitions(request.definitions);
   const before = new Map(request.previous?.tools.map((tool) => [tool.definition.name, tool]));
@@ -94,12 +95,12 @@ export function planServerFiles(request: ServerFilesRequest): ServerFilesPlan {
   };
   if (occupied.has(INDEX_FILE)) conflicts.push(INDEX_FILE);
   else files.set(INDEX_FILE, printIndex(tools));
-  // The last to be written: until then the earlier lock holds.
+  // Written last, so that the previous lock is valid until then.
   files.set(LOCK_FILE, printLock(lock));
   return { files, lock, skipped, conflicts, warnings };
 }
 
-/** The usable definitions by name. Of two with one name the first is taken: a call could not tell them apart. */
+/** Reads definitions by name. Of several with the same name the first is used. */
 export function readDefinitions(definitions: readonly unknown[]): {
   usable: Map<string, ReadDefinition>;
   skipped: SkippedTool[];
@@ -114,7 +115,7 @@ export function readDefinitions(definitions: readonly unknown[]): {
     }
     const { name } = read.definition;
     if (usable.has(name))
-      skipped.push({ name, reason: "The server lists this name twice; the first one is used." });
+      skipped.push({ name, reason: "The server lists this name more than once; the first tool is used." });
     else usable.set(name, read);
   }
   return { usable, skipped };
@@ -127,7 +128,7 @@ function planTool(
   { server, clientModule, learned }: ServerFilesRequest,
 ): { tool: LockedTool; code: string; messages: string[] } {
   const isUnchanged = before?.sha256 === read.sha256;
-  // The same definition with its keys in another order is no change.
+  // A definition whose keys are in another order has the same digest.
   const definition = isUnchanged ? before.definition : read.definition;
   const seen = learned?.get(name.original) ?? (isUnchanged ? before.learned : undefined);
   const known = definition.outputSchema === undefined ? seen : undefined;
@@ -137,7 +138,7 @@ function planTool(
     identifier: name.identifier,
     learned: known,
     flags,
-    ...(clientModule === undefined ? {} : { clientModule }),
+    clientModule,
   });
   const tool: LockedTool = {
     name: name.identifier,
@@ -145,8 +146,8 @@ function planTool(
     sha256: read.sha256,
     signature,
     definition,
-    ...(known === undefined ? {} : { learned: known }),
-    ...(flags.length === 0 ? {} : { flags }),
+    learned: known,
+    flags: flags.length === 0 ? undefined : flags,
   };
   return { tool, code, messages: warnings };
 }

@@ -3,12 +3,13 @@ import type { Member, NamedType, ObjectNode, TypeNode } from "./type-node.ts";
 
 const LINE_CHARACTERS = 110;
 
+/** How types are printed. */
 export interface PrintSettings {
-  /** Whether properties carry their comments. */
+  /** Whether properties have comments. */
   comments: boolean;
 }
 
-/** The declaration of a named type, as a statement. */
+/** Prints the declaration of a named type. */
 export function printDeclaration(named: NamedType, keyword: "export " | "", settings: PrintSettings): string {
   const comment = named.comment === "" ? "" : `/** ${named.comment} */\n`;
   const node = named.node;
@@ -19,7 +20,7 @@ export function printDeclaration(named: NamedType, keyword: "export " | "", sett
   return `${comment}${keyword}type ${named.name} = ${type};\n`;
 }
 
-/** A type as text; its further lines begin with `indent`. */
+/** Prints a type; lines after the first start with `indent`. */
 function printType(node: TypeNode, indent: string, settings: PrintSettings): string {
   switch (node.kind) {
     case "text":
@@ -45,7 +46,7 @@ function printType(node: TypeNode, indent: string, settings: PrintSettings): str
   }
 }
 
-/** In parentheses where the type would otherwise fall apart beside an operator. */
+/** Prints a type in parentheses where an operator next to it requires them. */
 function printPart(node: TypeNode, indent: string, settings: PrintSettings): string {
   const text = printType(node, indent, settings);
   return node.kind === "union" || node.kind === "intersection" ? `(${text})` : text;
@@ -65,7 +66,7 @@ function printMember(member: Member, indent: string, settings: PrintSettings): s
   return `${comment}${indent}${propertyKey(member.name)}${member.optional ? "?" : ""}: ${type};\n`;
 }
 
-/** Joins parts on as few lines as fit. */
+/** Joins parts and breaks lines that are too long. */
 function fill(parts: readonly string[], separator: string, indent: string): string {
   const oneLine = parts.join(`${separator} `);
   if (oneLine.length + indent.length <= LINE_CHARACTERS || oneLine.includes("\n")) return oneLine;

@@ -7,17 +7,17 @@ import { isKeywords } from "./schema-reader.ts";
 import { readRegularFile } from "./server-folder.ts";
 import { LOCK_FILE, invalidLock, type LockedTool, parseLock, type ServerLock } from "./server-lock.ts";
 
-/** A server's lock, and its tools as everybody after discovery sees them. */
+/** A server's lock, and its tools as a catalog lists them. */
 export interface ReadLock {
   lock: ServerLock;
   tools: ToolDefinition[];
 }
 
 /**
- * Reads the lock beside a server's generated files. No TypeScript is parsed.
+ * Reads the lock of a server's generated files. The generated code itself is not read.
  *
- * @param serverDir the server's folder.
- * @returns `undefined` when there is none.
+ * @param serverDir - the server's folder.
+ * @returns `undefined` when there is no lock.
  * @throws CemError `TOOL_LOCK_INVALID`.
  */
 export async function readLock(serverDir: string): Promise<ReadLock | undefined> {
@@ -43,17 +43,17 @@ function toToolDefinition(tool: LockedTool, serverDir: string): ToolDefinition {
   return {
     server,
     name: tool.name,
-    ...(name === tool.name ? {} : { originalName: name }),
+    originalName: name === tool.name ? undefined : name,
     kind: "host",
     description: markFlagged(visibleText(description ?? title ?? ""), flags),
     inputSchema: isKeywords(inputSchema) ? inputSchema : {},
-    ...(isKeywords(output) ? { outputSchema: output } : {}),
-    ...toAnnotations(annotations, title),
+    outputSchema: isKeywords(output) ? output : undefined,
+    annotations: toAnnotations(annotations, title),
     callStyle: "object",
     signature: tool.signature,
     module: `./servers/${server}/index.ts`,
     file: path.join(serverDir, tool.file),
-    ...(flags.length === 0 ? {} : { flags }),
+    flags: flags.length === 0 ? undefined : flags,
   };
 }
 
@@ -68,13 +68,11 @@ const annotationsShape = z
   })
   .catch({});
 
-function toAnnotations(
-  raw: unknown,
-  title: string | undefined,
-): { annotations?: ToolAnnotations | undefined } {
+/** The valid annotations; `undefined` when there are none. */
+function toAnnotations(raw: unknown, title: string | undefined): ToolAnnotations | undefined {
   const hints = annotationsShape.parse(raw);
   const given = Object.entries({ ...hints, title: title ?? hints.title }).filter(
     ([, value]) => value !== undefined,
   );
-  return given.length === 0 ? {} : { annotations: Object.fromEntries(given) };
+  return given.length === 0 ? undefined : Object.fromEntries(given);
 }

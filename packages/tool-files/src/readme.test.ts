@@ -1,24 +1,21 @@
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { execFile } from "node:child_process";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../fixtures/temporary-folder.ts";
 
 const home = path.resolve(import.meta.dirname, "..");
 let folder = "";
 let blocks: string[] = [];
 
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "cem-readme-"));
+beforeEach(async () => {
+  folder = await temporaryFolder();
   await mkdir(path.join(folder, "node_modules", "@cem"), { recursive: true });
   await symlink(home, path.join(folder, "node_modules", "@cem", "tool-files"));
   await writeFile(path.join(folder, "package.json"), '{ "type": "module" }');
   const readme = await readFile(path.join(home, "README.md"), "utf8");
   blocks = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map((match) => match[1] ?? "");
-});
-afterAll(async () => {
-  await rm(folder, { recursive: true, force: true });
 });
 
 /** Runs code in a folder that has the package installed. */

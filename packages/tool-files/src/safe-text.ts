@@ -1,20 +1,20 @@
 import { stripVTControlCharacters } from "node:util";
 
-/** What ends a line in some reader of the text. */
+/** Characters that some program treats as the end of a line. */
 const LINE_END = /\r\n?|[\n\v\f\u0085\u2028\u2029]/g;
-/** Control characters, and everything that is not seen: zero-width, direction marks, tags, variation selectors. */
+/** Control and invisible characters: zero-width, direction marks, tags, variation selectors. */
 const UNSEEN = /[\p{Cf}\p{DI}\p{Co}\p{Noncharacter_Code_Point}]|(?![\n\t])\p{Cc}/gu;
 
-/** Nothing in it that would have to be changed. */
+/** A text that needs no change. */
 const PLAIN = /^[\n\t\x20-\x7E]*$/;
 
-/** Text as a reader sees it: no escape sequences, nothing invisible, `\n` as the only line end, no broken characters. */
+/** Removes escape sequences, invisible characters and lone surrogates, and writes every line end as `\n`. */
 export function visibleText(text: string): string {
   if (PLAIN.test(text)) return text;
   return stripVTControlCharacters(text).replace(LINE_END, "\n").replace(UNSEEN, "").toWellFormed();
 }
 
-/** Shortens to at most `limit` characters, at a word's end where one is near, with `…` to show it. */
+/** Shortens a text to at most `limit` characters, at the end of a word where one is near, and appends `…`. */
 export function clip(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const cut = text.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, "");
@@ -22,7 +22,7 @@ export function clip(text: string, limit: number): string {
   return `${(space > limit * 0.7 ? cut.slice(0, space) : cut).trimEnd()}…`;
 }
 
-/** Foreign text on one line, for a comment. */
+/** Writes untrusted text on one line for a comment. */
 export function commentLine(text: string, limit: number): string {
   const visible = visibleText(text.length > limit * 8 ? text.slice(0, limit * 8) : text);
   const line = /\s\s|[\n\t]/.test(visible) ? visible.replace(/\s+/g, " ") : visible;
@@ -30,8 +30,8 @@ export function commentLine(text: string, limit: number): string {
 }
 
 /**
- * Makes visible text harmless inside a block comment: it can't end the comment, start a tag or a compiler's directive
- * (`@ts-ignore`), or name a source map. Lines are kept.
+ * Escapes visible text for a block comment, so that it can't end the comment, start a tag or a compiler directive
+ * (`@ts-ignore`), or name a source map.
  */
 export function harmlessInComment(text: string): string {
   if (!/[@*=]/.test(text)) return text;
@@ -41,7 +41,7 @@ export function harmlessInComment(text: string): string {
     .replaceAll(/(source(?:Mapping)?URL)=/gi, "$1 =");
 }
 
-/** A string literal. What can't be seen, or ends a line for some reader, is escaped. */
+/** Writes a text as a string literal, with invisible characters and line separators escaped. */
 export function quote(text: string): string {
   const literal = JSON.stringify(text);
   if (PLAIN.test(literal)) return literal;
@@ -56,7 +56,7 @@ function escapeCharacter(character: string): string {
   return escaped;
 }
 
-/** A property's name as it stands in a type: bare where it is an ASCII identifier, else quoted. */
+/** Writes the name of a property: unquoted where it is an ASCII identifier. */
 export function propertyKey(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) && name !== "__proto__" ? name : quote(name);
 }

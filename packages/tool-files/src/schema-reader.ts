@@ -1,35 +1,37 @@
-/** A schema as an object, whatever its keywords hold. */
+/** A schema that is an object, with unchecked values. */
 export type Keywords = Readonly<Record<string, unknown>>;
 
+/** Whether a value is an object and not an array. */
 export function isKeywords(schema: unknown): schema is Keywords {
   return typeof schema === "object" && schema !== null && !Array.isArray(schema);
 }
 
+/** The value as an array; `undefined` for anything else. */
 export function asList(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(value) ? value : undefined;
 }
 
-/** The value as an object with entries; anything else has none. */
+/** The entries of an object; none for anything else. */
 export function asEntries(value: unknown): [string, unknown][] {
   return isKeywords(value) ? Object.entries(value) : [];
 }
 
-/** An own property: `__proto__` and `constructor` are names like any other in other people's schemas. */
+/** The value of an own property. Untrusted schemas may use names such as `__proto__` and `constructor`. */
 export function own(value: unknown, key: string): unknown {
   return typeof value === "object" && value !== null && Object.hasOwn(value, key)
     ? (value as Record<string, unknown>)[key]
     : undefined;
 }
 
-/** Finds what the references of one schema document point to. Nothing outside the document is ever read. */
+/** Resolves the references of a schema document within the document. */
 export interface References {
-  /** The schema a reference points to; `undefined` when it is not in this document. */
+  /** The schema a reference points to; `undefined` when it is not in the document. */
   resolve(reference: string): unknown;
-  /** Whether some reference of the document points to this very object. */
+  /** Whether a reference of the document points to this object. */
   isTarget(schema: unknown): boolean;
 }
 
-/** What gives a schema a name to be referred to by, and what stands before it in a reference. */
+/** Keywords that give a schema a name for references, with the prefix of that name in a reference. */
 const NAMING_KEYWORDS: ReadonlyMap<string, string> = new Map([
   ["$id", ""],
   ["id", ""],
@@ -38,7 +40,7 @@ const NAMING_KEYWORDS: ReadonlyMap<string, string> = new Map([
 ]);
 export const REFERENCE_KEYWORDS = ["$ref", "$dynamicRef", "$recursiveRef"];
 
-/** The reference a schema consists of, whatever its draft calls it. */
+/** The reference in a schema, by the keyword of any draft. */
 export function referenceOf(schema: Keywords): string | undefined {
   for (const keyword of REFERENCE_KEYWORDS) {
     const reference = schema[keyword];
@@ -47,6 +49,7 @@ export function referenceOf(schema: Keywords): string | undefined {
   return undefined;
 }
 
+/** Indexes the names and references of a schema document. */
 export function readReferences(root: unknown): References {
   const byName = new Map<string, unknown>();
   const references = new Set<string>();
@@ -77,7 +80,7 @@ export function readReferences(root: unknown): References {
   return { resolve, isTarget: (schema) => targets.has(schema) };
 }
 
-/** Follows a JSON pointer in a URI's fragment. */
+/** Follows a JSON pointer in the fragment of a URI. */
 function followPointer(start: unknown, fragment: string): unknown {
   if (fragment === "") return start;
   if (!fragment.startsWith("/")) return undefined;

@@ -13,46 +13,47 @@ const SIMPLE_TYPES: ReadonlyMap<unknown, TypeNode> = new Map([
   ["null", NULL],
 ]);
 
-/** The type of whatever stands where a schema is expected. */
-export function readSchema(schema: unknown, place: TypeContext, builder: TypeBuilder): TypeNode {
+/** Reads a schema, whatever value it is. */
+export function readSchema(schema: unknown, context: TypeContext, builder: TypeBuilder): TypeNode {
   if (schema === true) return UNKNOWN;
   if (schema === false) return NEVER;
   if (!isKeywords(schema)) {
-    builder.warn("A schema is neither an object nor true or false; its type is unknown.");
+    builder.warn("A schema is neither an object nor a boolean; its type is unknown.");
     return UNKNOWN;
   }
-  return builder.named(schema, place) ?? readKeywords(schema, place, builder);
+  return builder.named(schema, context) ?? readKeywords(schema, context, builder);
 }
 
-/** The type of a schema by its own keywords. */
-export function readKeywords(schema: Keywords, place: TypeContext, builder: TypeBuilder): TypeNode {
-  const type = readAlternatives(schema, place, builder);
+/** Reads the type of a schema from its keywords. */
+export function readKeywords(schema: Keywords, context: TypeContext, builder: TypeBuilder): TypeNode {
+  const type = readAlternatives(schema, context, builder);
   return own(schema, "nullable") === true ? unionOf([type, NULL]) : type;
 }
 
-function readAlternatives(schema: Keywords, place: TypeContext, builder: TypeBuilder): TypeNode {
+function readAlternatives(schema: Keywords, context: TypeContext, builder: TypeBuilder): TypeNode {
   if (Object.hasOwn(schema, "const")) return literalType(schema["const"]);
   const values = asList(own(schema, "enum"));
   if (values !== undefined && values.length > 0) return enumType(values);
 
-  if (!COMBINING.some((keyword) => Object.hasOwn(schema, keyword))) return readTypes(schema, place, builder);
-  const parts = readCombined(schema, place, builder).filter((part) => part !== UNKNOWN);
-  if (parts.length === 0) return readTypes(schema, place, builder);
-  // A bare "type" beside alternatives repeats what they say, and at times contradicts it.
+  if (!COMBINING.some((keyword) => Object.hasOwn(schema, keyword)))
+    return readTypes(schema, context, builder);
+  const parts = readCombined(schema, context, builder).filter((part) => part !== UNKNOWN);
+  if (parts.length === 0) return readTypes(schema, context, builder);
+  // A bare "type" beside alternatives adds nothing, and sometimes contradicts them.
   if (!hasStructure(schema)) return intersectionOf(parts);
-  return intersectionOf([readTypes(schema, { ...place, beside: true }, builder), ...parts]);
+  return intersectionOf([readTypes(schema, { ...context, beside: true }, builder), ...parts]);
 }
 
 const COMBINING = [...REFERENCE_KEYWORDS, "allOf", "anyOf", "oneOf"];
 
-/** What `$ref`, `allOf`, `anyOf` and `oneOf` say; `not` and `if` can't be said in TypeScript. */
-function readCombined(schema: Keywords, place: TypeContext, builder: TypeBuilder): TypeNode[] {
+/** The types of `$ref`, `allOf`, `anyOf` and `oneOf`. TypeScript has no equivalent of `not` and `if`. */
+function readCombined(schema: Keywords, context: TypeContext, builder: TypeBuilder): TypeNode[] {
   const parts: TypeNode[] = [];
   const reference = referenceOf(schema);
-  if (reference !== undefined) parts.push(builder.reference(reference, place));
+  if (reference !== undefined) parts.push(builder.reference(reference, context));
   const all = asList(own(schema, "allOf")) ?? [];
-  const beside = place.beside === true || hasStructure(schema) || all.length > 1;
-  const inner: TypeContext = { ...place, depth: place.depth + 1, isRoot: false, beside };
+  const beside = context.beside === true || hasStructure(schema) || all.length > 1;
+  const inner: TypeContext = { ...context, depth: context.depth + 1, isRoot: false, beside };
   const read = (part: unknown): TypeNode => builder.read(part, inner);
   parts.push(...all.map(read));
   for (const keyword of ["anyOf", "oneOf"]) {
@@ -62,21 +63,21 @@ function readCombined(schema: Keywords, place: TypeContext, builder: TypeBuilder
   return parts;
 }
 
-function readTypes(schema: Keywords, place: TypeContext, builder: TypeBuilder): TypeNode {
+function readTypes(schema: Keywords, context: TypeContext, builder: TypeBuilder): TypeNode {
   const declared = own(schema, "type");
-  if (typeof declared === "string") return readType(declared, schema, place, builder);
+  if (typeof declared === "string") return readType(declared, schema, context, builder);
   const types = asList(declared) ?? (declared === undefined ? impliedTypes(schema) : [declared]);
-  return unionOf(types.map((type) => readType(type, schema, place, builder)));
+  return unionOf(types.map((type) => readType(type, schema, context, builder)));
 }
 
-function readType(type: unknown, schema: Keywords, place: TypeContext, builder: TypeBuilder): TypeNode {
+function readType(type: unknown, schema: Keywords, context: TypeContext, builder: TypeBuilder): TypeNode {
   const simple = SIMPLE_TYPES.get(type);
   if (simple !== undefined) return simple;
-  if (type === "object") return readObject(schema, place, builder);
-  if (type === "array") return readArray(schema, place, builder);
-  // Draft 3 lets a list of types hold schemas.
-  if (isKeywords(type)) return builder.read(type, { ...place, depth: place.depth + 1 });
-  if (type !== "any") builder.warn("A type is none of JSON Schema's; it is unknown.");
+  if (type === "object") return readObject(schema, context, builder);
+  if (type === "array") return readArray(schema, context, builder);
+  // In draft 3 a list of types may contain schemas.
+  if (isKeywords(type)) return builder.read(type, { ...context, depth: context.depth + 1 });
+  if (type !== "any") builder.warn("A `type` is not one of JSON Schema; it is read as unknown.");
   return UNKNOWN;
 }
 
@@ -88,7 +89,7 @@ function impliedTypes(schema: Keywords): string[] {
   return ARRAY_KEYWORDS.some((keyword) => typeof own(schema, keyword) === "object") ? ["array"] : [];
 }
 
-/** Whether the schema itself, not its alternatives, says what is inside its value. */
+/** Whether the schema itself, apart from its alternatives, describes properties or items. */
 function hasStructure(schema: Keywords): boolean {
   return [...OBJECT_KEYWORDS, ...ARRAY_KEYWORDS].some((keyword) => {
     const value = own(schema, keyword);

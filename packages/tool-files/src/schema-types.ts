@@ -5,23 +5,30 @@ import type { TypeContext, TypeBuilder } from "./type-builder.ts";
 import type { TypeNames } from "./type-names.ts";
 import { type NamedType, NEVER, referencesOf, type TypeNode, UNKNOWN } from "./type-node.ts";
 
-/** Objects nested deeper than this become types of their own. */
+/** Objects nested deeper than this become named types. */
 const MAX_INLINE_OBJECTS = 4;
-/** Reading deeper than this waits its turn, so that the call stack stays short. */
+/** Schemas nested deeper than this are queued, to bound the call stack. */
 const MAX_READING_DEPTH = 60;
-/** What comes after this many named types is `unknown`. */
+/** Further named types are `unknown`. */
 const MAX_NAMED_TYPES = 400;
-/** The same for schemas read. */
+/** Further schemas are `unknown`. */
 const MAX_SCHEMAS = 20_000;
 const MAX_COMMENT_CHARACTERS = 240;
 
-/** A schema document as types: the first is the whole, the others are those it names. */
+/** The types of a schema document. */
 export interface SchemaTypes {
+  /** The type of the whole document, followed by the named types it refers to. */
   types: NamedType[];
+  /** Invalid parts of the schema, each of which is read as `unknown`. */
   warnings: string[];
 }
 
-/** Reads a schema document into a type of the given name. Ends in time linear in its size, whatever it says. */
+/**
+ * Reads a schema document into types, in time linear in its size.
+ *
+ * @param name - the name of the type of the whole document.
+ * @param names - gives the other types their names.
+ */
 export function readSchemaTypes(root: unknown, name: string, names: TypeNames): SchemaTypes {
   const references = readReferences(root);
   const types: NamedType[] = [];
@@ -41,7 +48,7 @@ export function readSchemaTypes(root: unknown, name: string, names: TypeNames): 
   }
 
   function read(schema: Keywords, named: NamedType, depth: number): void {
-    const place = {
+    const context: TypeContext = {
       owner: named,
       direct: true,
       isRoot: named === types[0],
@@ -49,7 +56,7 @@ export function readSchemaTypes(root: unknown, name: string, names: TypeNames): 
       depth,
       property: named.name,
     };
-    named.node = readKeywords(schema, place, builder);
+    named.node = readKeywords(schema, context, builder);
   }
 
   /** A reference, unless it would make a type consist of itself. */
@@ -60,34 +67,35 @@ export function readSchemaTypes(root: unknown, name: string, names: TypeNames): 
     return { kind: "reference", to };
   }
 
-  function nameAndRefer(schema: Keywords, words: string, place: TypeContext): TypeNode {
+  function nameAndRefer(schema: Keywords, words: string, context: TypeContext): TypeNode {
     let named = bySchema.get(schema);
     if (named === undefined) {
       if (types.length >= MAX_NAMED_TYPES) return UNKNOWN;
       named = declare(schema, names.next(words));
-      if (place.depth < MAX_READING_DEPTH) read(schema, named, place.depth + 1);
+      if (context.depth < MAX_READING_DEPTH) read(schema, named, context.depth + 1);
       else waiting.push([schema, named]);
     }
-    return refer(named, place);
+    return refer(named, context);
   }
 
   const builder: TypeBuilder = {
-    read: (schema, place) => readSchema(schema, place, builder),
-    named(schema, place) {
+    read: (schema, context) => readSchema(schema, context, builder),
+    named(schema, context) {
       schemas += 1;
       if (schemas > MAX_SCHEMAS) return UNKNOWN;
       const isDeep =
-        place.depth >= MAX_READING_DEPTH || (place.nesting > MAX_INLINE_OBJECTS && opensObject(schema));
+        context.depth >= MAX_READING_DEPTH || (context.nesting > MAX_INLINE_OBJECTS && opensObject(schema));
       const isReference = referenceOf(schema) !== undefined;
       return references.isTarget(schema) || (isDeep && !isReference)
-        ? nameAndRefer(schema, place.property, place)
+        ? nameAndRefer(schema, context.property, context)
         : undefined;
     },
-    reference(reference, place) {
+    reference(reference, context) {
       const schema = references.resolve(reference);
       if (schema === false) return NEVER;
-      if (schema !== undefined && isKeywords(schema)) return nameAndRefer(schema, lastName(reference), place);
-      if (schema !== true) warnings.add("A $ref points to nothing in its own document; its type is unknown.");
+      if (schema !== undefined && isKeywords(schema))
+        return nameAndRefer(schema, lastName(reference), context);
+      if (schema !== true) warnings.add("A `$ref` points to nothing in its document; its type is unknown.");
       return UNKNOWN;
     },
     warn: (message) => void warnings.add(message),
@@ -113,7 +121,7 @@ function reaches(from: NamedType, to: NamedType): boolean {
   return false;
 }
 
-/** The types that the first one needs, itself included, in the order they are met. */
+/** The first type and those it refers to, directly or through others, in the order of reference. */
 function reachable(whole: NamedType): NamedType[] {
   const found = new Set([whole]);
   for (const named of found) {
@@ -122,7 +130,7 @@ function reachable(whole: NamedType): NamedType[] {
   return [...found];
 }
 
-/** The last part of a pointer, for a type's name. */
+/** The last segment of a reference, for the name of a type. */
 function lastName(reference: string): string {
   return reference.split(/[/#]/).findLast((part) => part !== "") ?? "Type";
 }

@@ -5,21 +5,22 @@ import { lstat, mkdir, open, readdir, realpath, rename, rm } from "node:fs/promi
 import path from "node:path";
 import { type FileOrigin, originOf } from "./generated-mark.ts";
 
-/** A larger file is none that was generated. */
+/** A larger file was not generated. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 const TEMPORARY_FILE = /^\.cem-[0-9a-f]{16}\.tmp$/;
 
-/** A file of a server's folder. */
+/** A file in a server's folder. */
 export interface PresentFile {
   origin: FileOrigin;
-  /** Empty for what is no regular file. */
+  /** The content; empty for anything but a regular file. */
   text: string;
 }
 
 /**
- * The absolute path of a server's folder, made if it is not there.
+ * Creates a server's folder if it does not exist.
  *
- * @throws CemError `TOOL_FILES_UNSAFE_FOLDER` when it is a link, or not directly in `serversDir`.
+ * @returns its absolute path, with links in the path of `serversDir` resolved.
+ * @throws CemError `TOOL_FILES_UNSAFE_FOLDER` when it is a link or a file, or not directly in `serversDir`.
  */
 export async function openServerFolder(serversDir: string, folder: string): Promise<string> {
   await mkdir(serversDir, { recursive: true });
@@ -36,7 +37,10 @@ export async function openServerFolder(serversDir: string, folder: string): Prom
   return directory;
 }
 
-/** Every TypeScript and JSON file in the folder itself, by name. Links are seen, not followed. */
+/**
+ * Reads the TypeScript and JSON files of a folder, by name, and removes temporary files of an interrupted write. Links
+ * are not followed and count as foreign files.
+ */
 export async function readServerFolder(directory: string): Promise<Map<string, PresentFile>> {
   const files = new Map<string, PresentFile>();
   for (const entry of await readdir(directory, { withFileTypes: true })) {
@@ -50,7 +54,7 @@ export async function readServerFolder(directory: string): Promise<Map<string, P
   return files;
 }
 
-/** TypeScript files of a folder that were not generated. A folder that does not exist has none. */
+/** Names of the TypeScript files in a folder that were not generated. None for a folder that does not exist. */
 export async function listForeignModules(directory: string): Promise<string[]> {
   const files = await readServerFolder(directory).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return new Map<string, PresentFile>();
@@ -60,7 +64,7 @@ export async function listForeignModules(directory: string): Promise<string[]> {
   return foreign.map(([name]) => name);
 }
 
-/** The text of a regular file; nothing of a link, or of what is too large to be ours. */
+/** Reads a regular file without following links. Empty for anything else, and for a file that is too large. */
 export async function readRegularFile(file: string): Promise<string> {
   const handle = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
   try {
@@ -71,8 +75,11 @@ export async function readRegularFile(file: string): Promise<string> {
   }
 }
 
-/** Puts a file in place as a whole: who reads it sees the old text or the new one, never a part. */
-export async function writeWhole(directory: string, name: string, text: string): Promise<void> {
+/**
+ * Replaces a file atomically. A link of this name is replaced, not followed, unlike by the library write-file-atomic,
+ * which also opens its temporary files under predictable names, where a link could wait.
+ */
+export async function writeFileAtomically(directory: string, name: string, text: string): Promise<void> {
   const temporary = path.join(directory, `.cem-${randomBytes(8).toString("hex")}.tmp`);
   const handle = await open(temporary, "wx", 0o644);
   try {
@@ -87,9 +94,7 @@ export async function writeWhole(directory: string, name: string, text: string):
 }
 
 function unsafe(directory: string, reason: string): CemError {
-  return new CemError(
-    "TOOL_FILES_UNSAFE_FOLDER",
-    `Nothing was written to ${directory}: ${reason}. Put a plain folder there, or remove it.`,
-    { details: { directory } },
-  );
+  return new CemError("TOOL_FILES_UNSAFE_FOLDER", `The folder ${directory} can't be used: ${reason}.`, {
+    details: { directory, reason },
+  });
 }

@@ -4,31 +4,32 @@ import { canonicalJson, compactJson, sha256 } from "./canonical-json.ts";
 import { isUsableIdentifier } from "./identifiers.ts";
 import { rawToolDefinition } from "./tool-definition.ts";
 
+/** The name of the lock file in a server's folder. */
 export const LOCK_FILE = "tools.lock.json";
 export const LOCK_VERSION = 1;
-/** Changes when the same definition is written as different code. */
+/** Changes when the code generated from a definition changes. */
 export const GENERATOR_VERSION = "1";
 
 export const learnedOutput = z.object({
-  /** The schema that all observed results fit. */
+  /** A schema that all observed results match. */
   schema: z.record(z.string(), z.unknown()),
-  /** How many results it was learned from. */
+  /** Number of observed results. */
   results: z.int().positive(),
 });
 
 const lockedTool = z.object({
-  /** The exported function. */
+  /** The name of the exported function. */
   name: z.string().refine(isUsableIdentifier, "is not a usable identifier"),
-  /** The tool's file in the server's folder. */
+  /** The name of its file in the server's folder. */
   file: z.string().regex(/^[^/\\\0]+\.ts$/),
-  /** SHA-256 over the canonical JSON of the definition. */
+  /** SHA-256 digest of the canonical JSON of the definition, in hexadecimal. */
   sha256: z.string(),
-  /** The call in one line of TypeScript. */
+  /** The function's signature on one line. */
   signature: z.string(),
-  /** As the server gave it. */
+  /** The definition by the server. */
   definition: rawToolDefinition,
   learned: learnedOutput.optional(),
-  /** What in the definition seems meant as an order to a model. */
+  /** Findings of `inspectDescription`. */
   flags: z.array(z.object({ rule: z.string(), place: z.string(), excerpt: z.string() })).optional(),
 });
 
@@ -36,22 +37,22 @@ const serverLock = z.object({
   lockVersion: z.literal(LOCK_VERSION),
   generatorVersion: z.string(),
   server: z.object({
-    /** The server's name in the configuration, sent with each call. */
+    /** The name by which calls address the server. */
     name: z.string(),
-    /** What the server says of itself. */
+    /** The name and version the server gives itself. */
     info: z.object({ name: z.string().optional(), version: z.string().optional() }),
   }),
   tools: z.array(lockedTool),
 });
 
-/** What the results of a tool without an output schema were seen to be. */
+/** The result type inferred for a tool without an output schema. */
 export type LearnedOutput = z.infer<typeof learnedOutput>;
-/** One tool as it was when its file was written. */
+/** A tool as it was when its file was generated. */
 export type LockedTool = z.infer<typeof lockedTool>;
-/** The definitions a server's files were written from. */
+/** The definitions that the files of a server were generated from. */
 export type ServerLock = z.infer<typeof serverLock>;
 
-/** One line for each tool, so that version control shows which one changed. */
+/** Prints a lock with one line for each tool, so that a diff shows which tools changed. */
 export function printLock(lock: ServerLock): string {
   const { tools, ...head } = lock;
   const fields = Object.entries(head).map(
@@ -63,8 +64,10 @@ export function printLock(lock: ServerLock): string {
 }
 
 /**
- * @param file for the message.
- * @throws CemError `TOOL_LOCK_INVALID` when the text is not a lock, or a definition does not have its hash.
+ * Parses the text of a lock file.
+ *
+ * @param file - the path of the file, for the error.
+ * @throws CemError `TOOL_LOCK_INVALID` when the text is not a lock, or a definition does not match its digest.
  */
 export function parseLock(text: string, file: string): ServerLock {
   const result = serverLock.safeParse(readJson(text, file));
@@ -76,7 +79,7 @@ export function parseLock(text: string, file: string): ServerLock {
   if (altered !== undefined) {
     throw invalidLock(
       file,
-      `the definition of ${JSON.stringify(altered.definition.name)} does not have the hash beside it`,
+      `the definition of ${JSON.stringify(altered.definition.name)} does not match its digest`,
     );
   }
   return result.data;
@@ -90,10 +93,13 @@ function readJson(text: string, file: string): unknown {
   }
 }
 
+/** `TOOL_LOCK_INVALID`: the lock file can't be used, for the reason given as a clause. */
 export function invalidLock(file: string, reason: string): CemError {
   return new CemError(
     "TOOL_LOCK_INVALID",
-    `${file} is not a usable lock of generated tools: ${reason}. Delete it and run "cem generate".`,
-    { details: { file, reason } },
+    `${file} is not a valid lock file of generated tools: ${reason}.`,
+    {
+      details: { file, reason },
+    },
   );
 }

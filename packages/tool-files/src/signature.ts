@@ -1,25 +1,25 @@
 import { propertyKey } from "./safe-text.ts";
 import type { NamedType, ObjectNode, TypeNode } from "./type-node.ts";
 
-/** A longer signature is written with less detail. */
+/** A longer signature is printed with less detail. */
 const MAX_SIGNATURE_CHARACTERS = 600;
-/** More values of an enum than this are left to the type's file. */
+/** A union of more parts than this is printed as `string` or `unknown`. */
 const MAX_PARTS = 12;
-/** A type with more parts than this is too long for a line before it is written. */
+/** Printing stops at this many types, when the signature is too long in any case. */
 const MAX_NODES = 1_000;
 const MAX_DETAIL = 3;
 
-/** What a signature is written from. */
+/** The parts of a signature. */
 export interface Call {
   identifier: string;
   input: NamedType;
-  /** Whether the argument may be left out. */
+  /** Whether the argument is optional. */
   optional: boolean;
-  /** Absent when nothing is known of the result. */
+  /** `undefined` when the type of the result is unknown. */
   output: NamedType | undefined;
 }
 
-/** How a tool is called, in one line of TypeScript: `add(input: { a: number; b: number }): Promise<number>`. */
+/** Prints the signature of a tool on one line: `add(input: { a: number; b: number }): Promise<number>`. */
 export function printSignature(call: Call): string {
   for (let detail = MAX_DETAIL; detail > 0; detail -= 1) {
     const signature = write(call, detail, detail);
@@ -29,7 +29,7 @@ export function printSignature(call: Call): string {
   return withoutResult.length <= MAX_SIGNATURE_CHARACTERS * 3 ? withoutResult : write(call, 0, 0);
 }
 
-/** Whether the type is an object without any property. */
+/** Whether the type is an object that allows no property. */
 function isClosedAndEmpty(node: TypeNode | undefined): boolean {
   if (node?.kind !== "object" || node.members.length > 0) return false;
   return node.index?.kind === "text" && node.index.text === "never";
@@ -48,13 +48,13 @@ function write(
   return `${identifier}(${parameter}): Promise<${result}>`;
 }
 
-/** Writes types on one line, with objects written out to some levels of detail. */
+/** Creates a function that prints types on one line, with objects expanded to a number of levels. */
 function createBriefPrinter(): (node: TypeNode | undefined, detail: number) => string {
   let nodes = 0;
 
   function brief(node: TypeNode | undefined, detail: number): string {
     nodes += 1;
-    // Long enough already to be written again with less detail.
+    // The result is too long already and will be printed again with less detail.
     if (node === undefined || nodes > MAX_NODES) return "unknown";
     switch (node.kind) {
       case "text":

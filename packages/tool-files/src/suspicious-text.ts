@@ -1,11 +1,11 @@
-import { showUnseen } from "./describe-difference.ts";
+import { escapeInvisible } from "./describe-difference.ts";
 
-/** Something in a text that is meant for a model rather than for a reader. */
+/** A sign of prompt injection or hidden content in a text. */
 export interface TextFinding {
-  /** Stable, kebab-case: `hidden-text`. */
+  /** The stable name of the rule, such as `hidden-text`. */
   rule: string;
   message: string;
-  /** The text around it, with characters that can't be seen written as `<U+200B>`. */
+  /** The match and the text around it, with invisible characters written as `<U+200B>`. */
   excerpt: string;
 }
 
@@ -15,34 +15,34 @@ interface Rule {
   pattern: RegExp;
 }
 
-/** Looked for in the text as it came. */
+/** Rules for the unchanged text. */
 const FORM_RULES: readonly Rule[] = [
   {
     rule: "hidden-text",
-    message: "Holds characters that no reader sees but a model reads.",
+    message: "Contains invisible characters that a model reads.",
     // Tags, direction overrides, invisible operators and fillers, and runs of zero-width characters.
     pattern:
       /[\u{E0100}-\u{E01EF}]|[\u{E0000}-\u{E007F}\u202D\u202E\u2061-\u2064\u206A-\u206F\u115F\u1160\u3164\uFFA0]|[\u200B-\u200F\u202A-\u202C\u2060\u2066-\u2069\uFEFF\u180E]{4,}|[A-Za-z][\u200B\u200E\u200F\u2060\u2066-\u2069\u00AD][A-Za-z]/u,
   },
   {
     rule: "control-characters",
-    message: "Holds control characters or terminal escape sequences.",
-    pattern: /(?![\t\n\v\f\r\u0085])\p{Cc}/u,
+    message: "Contains control characters or terminal escape sequences.",
+    pattern: /(?![\s\u0085])\p{Cc}/u,
   },
   {
     rule: "html-comment",
-    message: "Holds an HTML comment, which is not shown where the text is rendered.",
+    message: "Contains an HTML comment, which is not shown where the text is rendered.",
     pattern: /<!--(?=[\s\S]{0,2000}\w{3})/,
   },
   {
     rule: "encoded-text",
-    message: "Holds a long run of encoded text that no reader can check.",
+    message: "Contains a long run of encoded text that a reader can't check.",
     pattern:
       /(?<![\w+/=:;,])(?=[\w+/]*[A-Z])(?=[\w+/]*[a-z])(?=[\w+/]*\d)[A-Za-z0-9+/]{160,}={0,2}(?![\w+/])/,
   },
   {
     rule: "off-screen-text",
-    message: "Pushes text out of sight with a long run of white space.",
+    message: "Moves text out of sight with a long run of white space.",
     pattern: /\S(?:[ \t\u00A0\u3000]{120,}|(?:[ \t]*\r?\n){25,})[ \t]*\S/,
   },
 ];
@@ -56,11 +56,11 @@ const SECRET_FILES =
   String.raw`(?:~\/\.ssh|\.ssh\/|\bid_(?:rsa|ed25519|ecdsa)\b|\.aws\/credentials|\/etc\/(?:passwd|shadow)|\.netrc|\.git-credentials|` +
   String.raw`\.kube\/config|\.cursor\/mcp\.json|claude_desktop_config\.json|\.env\b|wallet\.dat)`;
 
-/** Looked for in the text as a model reads it: without hidden characters, on one line. */
+/** Rules for the text without invisible characters and on one line. */
 const ORDER_RULES: readonly Rule[] = [
   {
     rule: "overrides-instructions",
-    message: "Tells the reader to set its instructions aside.",
+    message: "Tells the reader to ignore its instructions.",
     pattern: new RegExp(
       String.raw`\b(?:ignore|disregard|forget|override|bypass|discard)\s+(?:\w+\s+){0,3}` +
         String.raw`(?:previous|prior|above|preceding|earlier|existing|original|system|safety|other|your)\s+(?:\w+\s+){0,2}${INSTRUCTIONS}\b` +
@@ -77,7 +77,7 @@ const ORDER_RULES: readonly Rule[] = [
   },
   {
     rule: "poses-as-system",
-    message: "Poses as a message of the system or of the conversation's frame.",
+    message: "Imitates a system message or the markup of a conversation.",
     pattern:
       /<\s*\/?\s*(?:system|secret|hidden|admin|im_start|instructions?|important)\s*>|<\|(?:im_start|im_end|system|endoftext)\|>|\[\/?INST\]|<<SYS>>|\[SYSTEM\]|#{2,}\s*system\s*:/i,
   },
@@ -93,7 +93,7 @@ const ORDER_RULES: readonly Rule[] = [
   },
   {
     rule: "sends-data",
-    message: "Tells the reader to send secrets or the conversation somewhere.",
+    message: "Tells the reader to send secrets or the conversation elsewhere.",
     pattern: new RegExp(
       String.raw`\b(?:send|forward|upload|transmit|exfiltrate|leak|append|attach|include|pass|put|copy)\s+(?:\w+\s+){0,4}?(?:the |your |all |any |user['’]?s? )*` +
         String.raw`${SECRETS}\b[^.!?]{0,60}?\b(?:to|in|into|as|with|via)\b\s+(?:\w+\s+){0,3}(?:https?:|\S+@\S+|url|server|endpoint|webhook|parameter|argument|field|` +
@@ -103,19 +103,19 @@ const ORDER_RULES: readonly Rule[] = [
   },
   {
     rule: "takes-over-tools",
-    message: "Tells the reader to route the use of other tools through this one.",
+    message: "Tells the reader to call this tool before or instead of other tools.",
     pattern:
       /\b(?:before|prior to|after)\s+(?:(?:using|calling|invoking|running|executing)\s+)?(?:any|every|all|each)\s+(?:of the\s+)?(?:other\s+)?tools?\b|\binstead of (?:using )?(?:any|every|all) other tools?\b|\b(?:when(?:ever)?|if)\s+(?:the\s+)?\w+[_.-][\w.-]+\s+(?:tool\s+|server\s+)?is\s+(?:available|present|called|used|invoked)\b(?=[,;]?\s+(?:you|always|also|first|set|change|send|add|instead|make|the (?:recipient|destination|amount))\b)|\b(?:do not|don['’]?t|never)\s+(?:use|call|invoke)\s+(?:any|the)\s+other\s+(?:tools?|servers?)\b/i,
   },
   {
     rule: "runs-commands",
-    message: "Tells the reader to run a command that reaches the network.",
+    message: "Tells the reader to run a command that accesses the network.",
     pattern:
       /\b(?:run|execute|type|enter|also|then|first|must)\b[^.!?]{0,60}\b(?:curl|wget|nc|ncat|bash -c|sh -c|powershell|iex)\s+\S*[^.!?]{0,80}(?:https?:|\||\$\(|\/dev\/tcp)/i,
   },
 ];
 
-/** Looks for what an honest description does not hold. At most one finding for each rule. */
+/** Applies all rules to a text. At most one finding for each rule. */
 export function findSuspiciousText(text: string): TextFinding[] {
   const read = text
     .replaceAll(/[\p{Cf}\p{DI}]/gu, "")
@@ -131,10 +131,10 @@ function findBy(rules: readonly Rule[], text: string): TextFinding[] {
   });
 }
 
-/** What was found, with a little of the text before and after. */
+/** A part of a text with some characters before and after it. */
 export function excerptOf(text: string, start: number, length: number): string {
   const from = Math.max(0, start - 40);
   const to = Math.min(text.length, start + Math.min(length, 200) + 60);
-  const excerpt = showUnseen(text.slice(from, to).toWellFormed()).replaceAll(/\s+/g, " ");
+  const excerpt = escapeInvisible(text.slice(from, to).toWellFormed()).replaceAll(/\s+/g, " ");
   return `${from > 0 ? "…" : ""}${excerpt}${to < text.length ? "…" : ""}`;
 }

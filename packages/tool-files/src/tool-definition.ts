@@ -1,15 +1,12 @@
 import * as z from "zod";
 import { canonicalJson, sha256, TOO_LARGE } from "./canonical-json.ts";
 
-/** The most JSON text of one definition, in characters. The largest of 12,000 real ones has 150,000. */
+/** Limit of a definition, in characters of JSON. The largest of 12,000 real ones has 150,000. */
 const MAX_DEFINITION_CHARACTERS = 1024 * 1024;
-/** MCP asks for 128 at most; some servers have more. */
+/** MCP recommends at most 128; some servers exceed that. */
 const MAX_NAME_CHARACTERS = 1_024;
 
-/**
- * A tool as its MCP server describes it. Everything but the name may be missing or wrong: schemas are kept as they
- * came, whatever they are.
- */
+/** A tool as its MCP server defines it. Schemas and annotations are unchecked. */
 export interface RawToolDefinition {
   name: string;
   title?: string | undefined;
@@ -19,23 +16,23 @@ export interface RawToolDefinition {
   annotations?: unknown;
 }
 
-/** A definition that can be used, with its identity. */
+/** A usable definition with its digest. */
 export interface ReadDefinition {
   definition: RawToolDefinition;
-  /** SHA-256 over the canonical JSON of the definition, in hexadecimal. */
+  /** SHA-256 digest of the canonical JSON of the definition, in hexadecimal. */
   sha256: string;
 }
 
-/** A tool that is left out, and why. */
+/** A tool that is left out, with the reason as a sentence. */
 export interface SkippedTool {
-  /** Its name, or `#3` (its place in the list, from 1) where it has none. */
+  /** Its name, or its position in the list, such as `#3`, where it has none. */
   name: string;
   reason: string;
 }
 
 const text = z.string().optional().catch(undefined);
 
-/** The shape of {@link RawToolDefinition}. Fields beyond these (`icons`, `_meta`) say nothing a caller relies on and may change from call to call. */
+/** The schema of {@link RawToolDefinition}. Other fields, such as `icons` and `_meta`, may change from call to call and are ignored. */
 export const rawToolDefinition: z.ZodType<RawToolDefinition> = z.object({
   name: z.string(),
   title: text,
@@ -46,14 +43,15 @@ export const rawToolDefinition: z.ZodType<RawToolDefinition> = z.object({
 });
 
 /**
- * Takes one entry of a server's `tools/list`. An entry that can't be a tool gives the reason instead.
+ * Reads one entry of a server's `tools/list` result.
  *
- * @param position its index in the list, for an entry without a name.
+ * @param position - the index of the entry, by which one without a name is reported.
+ * @returns the definition, or the reason why the entry can't be used.
  */
 export function readDefinition(raw: unknown, position = 0): ReadDefinition | SkippedTool {
   const parsed = rawToolDefinition.safeParse(raw);
   const place = `#${position + 1}`;
-  if (!parsed.success) return { name: place, reason: "The definition has no name that is a text." };
+  if (!parsed.success) return { name: place, reason: "The definition has no name that is a string." };
   const definition = parsed.data;
   const { name } = definition;
   if (name.trim() === "") return { name: place, reason: "The tool's name is empty, so it can't be called." };

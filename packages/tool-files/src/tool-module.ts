@@ -10,43 +10,47 @@ import type { RawToolDefinition } from "./tool-definition.ts";
 import { createTypeNames } from "./type-names.ts";
 import { acceptsEmptyObject, type NamedType, NEVER, OPEN_OBJECT, UNKNOWN } from "./type-node.ts";
 
-/** Where the guest finds the function that calls a tool on the host, seen from `servers/<server>/`. */
-export const DEFAULT_CLIENT_MODULE = "../../client/index.ts";
+/** The module that exports `callTool` to the generated code, relative to `servers/<server>/`. */
+const DEFAULT_CLIENT_MODULE = "../../client/index.ts";
 
 const MAX_DESCRIPTION_CHARACTERS = 1_200;
 const MAX_DESCRIPTION_LINES = 30;
-/** A module may be this much larger than its definition, and this large in any case. */
+/** A module may be this many times larger than its schemas, and this large in any case. */
 const MAX_GROWTH = 6;
 const MIN_SIZE_BOUND_CHARACTERS = 8 * 1024;
 const MAX_MODULE_CHARACTERS = 512 * 1024;
 
-/** How a tool's module is named and what it calls. */
+/** Names and further input of {@link generateToolModule}. */
 export interface ToolModuleNaming {
-  /** The server's name as the call sends it. */
+  /** The name by which calls address the server. */
   server: string;
-  /** The exported function: a valid identifier, see `nameTools`. */
+  /** The name of the exported function, a valid identifier; see `nameTools`. */
   identifier: string;
-  /** The module that exports `callTool`. Default: {@link DEFAULT_CLIENT_MODULE}. */
+  /**
+   * The specifier of the module that exports `callTool`.
+   *
+   * @defaultValue `"../../client/index.ts"`
+   */
   clientModule?: string | undefined;
-  /** What results were seen to be, for a tool whose definition does not say. */
+  /** The inferred result type, for a definition without an output schema. */
   learned?: LearnedOutput | undefined;
-  /** What in its definition seems meant as an order to a model; its comment begins with a mark then. */
+  /** Findings of `inspectDescription`. The comment of the function starts with their rules. */
   flags?: readonly ToolFlag[] | undefined;
 }
 
-/** One tool as a TypeScript module. */
+/** A generated TypeScript module. */
 export interface ToolModule {
-  /** The module's text. */
+  /** The source text. */
   code: string;
-  /** The call in one line: `get_weather(input: { city: string }): Promise<unknown>`. */
+  /** The signature on one line: `get_weather(input: { city: string }): Promise<unknown>`. */
   signature: string;
-  /** What in the schemas could not be said in TypeScript because it is wrong there. */
+  /** Invalid parts of the schemas, each of which is written as `unknown`. */
   warnings: string[];
 }
 
 /**
- * Writes a tool as a module with one exported function and its types. Whatever stands in the definition, nothing of
- * it becomes a statement, and the size and the time it takes are in proportion to the definition's own size.
+ * Generates a module with one exported function for a tool and the types of its input and output. No text of the
+ * definition becomes code, and size and time are proportional to the size of the definition.
  */
 export function generateToolModule(definition: RawToolDefinition, naming: ToolModuleNaming): ToolModule {
   const { identifier, learned } = naming;
@@ -57,7 +61,7 @@ export function generateToolModule(definition: RawToolDefinition, naming: ToolMo
   const input = readSchemaTypes(definition.inputSchema ?? {}, inputName, names);
   const output = outputSchema === undefined ? undefined : readSchemaTypes(outputSchema, outputName, names);
 
-  // MCP sends an object, whatever a schema that says nothing else allows.
+  // The arguments of a call are always an object.
   const [anything] = input.types;
   if (anything !== undefined && (anything.node === UNKNOWN || anything.node === NEVER))
     anything.node = OPEN_OBJECT;
@@ -80,7 +84,7 @@ interface ModuleParts {
   optional: boolean;
 }
 
-/** The module in as much detail as its size allows. */
+/** Prints the module: without comments, or with unknown types, where it would be too large otherwise. */
 function withinBounds(parts: ModuleParts): string {
   const detailed = printModule(parts, { comments: true });
   if (detailed.length <= MIN_SIZE_BOUND_CHARACTERS) return detailed;
@@ -96,6 +100,7 @@ function withinBounds(parts: ModuleParts): string {
   return printModule({ ...parts, input: opened(parts.input), output }, { comments: false });
 }
 
+/** Limit of the size of a module, in characters. */
 function sizeBound({ inputSchema, outputSchema }: RawToolDefinition, { learned }: ToolModuleNaming): number {
   const json = compactJson([inputSchema, outputSchema ?? learned?.schema], MAX_MODULE_CHARACTERS);
   const size = json === TOO_LARGE ? MAX_MODULE_CHARACTERS : json.length;
@@ -142,7 +147,7 @@ function functionComment(
   return ["/**", ...lines.map((line) => ` * ${line}`.trimEnd()), " */"].join("\n");
 }
 
-/** The type of the whole schema: always the first. */
+/** The type of the whole schema. */
 function whole({ types }: SchemaTypes): NamedType {
   const [first] = types;
   if (first === undefined) throw new Error("A schema is read as at least one type.");

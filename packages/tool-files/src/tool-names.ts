@@ -1,25 +1,25 @@
 import { isUsableIdentifier, nameHash, toIdentifier } from "./identifiers.ts";
 
-/** What one tool is called in TypeScript. */
+/** The names of a tool in TypeScript. */
 export interface ToolName {
-  /** The name its server knows it by; the one that is sent. */
+  /** The name its server gives it, which calls send. */
   original: string;
-  /** The exported function. */
+  /** The name of the exported function. */
   identifier: string;
-  /** Its file in the server's folder: `get_weather.ts`. */
+  /** The name of its file in the server's folder, such as `get_weather.ts`. */
   file: string;
 }
 
-/** Windows takes these for devices, whatever follows the dot. */
+/** Device names of Windows, with any extension. */
 const DEVICE_NAME = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i;
 
 /**
- * Gives every tool of one server a function name and a file name, both unique, the file also on a disk that does not
- * tell upper from lower case. A name that is a valid identifier is kept. The order of the tools does not matter.
+ * Assigns a unique function name and a unique file name to every tool of a server. File names are also unique on
+ * case-insensitive file systems. A name that is a valid identifier is kept. The result does not depend on the order.
  *
- * @param originals the tools' own names, each once.
- * @param previous identifiers given earlier, by original name: kept where that is still possible, so that code keeps
- * working when other tools come and go.
+ * @param originals - the names the server gives the tools, each once.
+ * @param previous - identifiers assigned before, by original name. They are kept where possible, so that existing code
+ *   keeps working when other tools are added or removed.
  */
 export function nameTools(
   originals: readonly string[],
@@ -58,7 +58,7 @@ function withFiles(identifiers: ReadonlyMap<string, string>): Map<string, ToolNa
     const lower = identifier.toLowerCase();
     const plain = /^[\w$]+$/.test(identifier) && lower !== "index" && !DEVICE_NAME.test(identifier);
     const alone = sharing.get(lower) === 1 || identifier === lower;
-    // A hyphen is in no identifier, so these never meet a plain name.
+    // An identifier has no hyphen, so these names never equal a plain one.
     const stem = /^[\w$]+$/.test(identifier) ? identifier : "tool";
     const file = plain && alone ? `${identifier}.ts` : `${stem}-${nameHash(identifier)}.ts`;
     names.set(original, { original, identifier, file });
@@ -66,12 +66,12 @@ function withFiles(identifiers: ReadonlyMap<string, string>): Map<string, ToolNa
   return names;
 }
 
-/** The longest folder name of a server, in characters. */
+/** A longer folder name is shortened. */
 const MAX_FOLDER_CHARACTERS = 64;
 
 /**
- * The folder under `servers/` for each server: its own name where that is safe as one on every system, made safe
- * otherwise. Unique also where upper and lower case are the same.
+ * Assigns a unique folder name to every server: its own name where that is a safe file name on every operating system.
+ * The folder names are also unique on case-insensitive file systems.
  */
 export function nameServerFolders(servers: readonly string[]): Map<string, string> {
   const sorted = servers.toSorted(byCodeUnits);

@@ -1,36 +1,38 @@
 import type { Keywords } from "./schema-reader.ts";
 import type { NamedType, TypeNode } from "./type-node.ts";
 
-/** Where in a document a schema is read. */
+/** The position at which a schema is read. */
 export interface TypeContext {
-  /** The named type it becomes part of. */
+  /** The named type that the schema becomes part of. */
   owner: NamedType;
-  /** Whether nothing (object, array, tuple) stands between it and its owner. */
+  /** Whether no object, array or tuple type is between the schema and its owner. */
   direct: boolean;
-  /** Whether it is its owner's whole schema. */
+  /** Whether it is the whole schema of its owner. */
   isRoot: boolean;
-  /** Whether it only adds to a type that stands beside it, as a member of `allOf` or `anyOf` does. */
+  /** Whether its type is intersected with another, as that of a member of `allOf` is. */
   beside?: boolean | undefined;
-  /** Objects and arrays around it in its owner. */
+  /** Number of objects and arrays around it in its owner. */
   nesting: number;
-  /** Everything around it, in calls. */
+  /** Number of schemas around it, as a bound on the call stack. */
   depth: number;
-  /** The property it is the type of; names the type if it gets a name. */
+  /** The name of the property, from which a named type gets its name. */
   property: string;
 }
 
-/** The place of a property or an item of what is at `place`. */
-export function inside(place: TypeContext, property: string): TypeContext {
-  const { owner, nesting, depth } = place;
+/** The context of a property or an item of the schema that is read in `context`. */
+export function inside(context: TypeContext, property: string): TypeContext {
+  const { owner, nesting, depth } = context;
   return { owner, direct: false, isRoot: false, nesting: nesting + 1, depth: depth + 1, property };
 }
 
-/** What reading one schema document needs and gathers. */
+/** The state of reading one schema document. */
 export interface TypeBuilder {
-  /** The type of whatever stands where a schema is expected. */
-  read(schema: unknown, place: TypeContext): TypeNode;
-  /** A reference to a type of its own, for a schema that needs or has one. */
-  named(schema: Keywords, place: TypeContext): TypeNode | undefined;
-  reference(reference: string, place: TypeContext): TypeNode;
+  /** Reads a schema, whatever value it is. */
+  read(schema: unknown, context: TypeContext): TypeNode;
+  /** A reference to the named type of a schema. `undefined` for a schema whose type is written inline. */
+  named(schema: Keywords, context: TypeContext): TypeNode | undefined;
+  /** Reads a `$ref`. */
+  reference(reference: string, context: TypeContext): TypeNode;
+  /** Adds a warning about an invalid part of the schema. */
   warn(message: string): void;
 }

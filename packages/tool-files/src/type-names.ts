@@ -2,19 +2,20 @@ import { toIdentifier } from "./identifiers.ts";
 
 const MAX_TYPE_NAME_CHARACTERS = 40;
 
-/** Declaring one of these would hide what the language or the module means by it. */
+/** Global types that a declaration must not shadow. */
 const GLOBAL_TYPES = new Set(
   "Array Boolean Function Number Object Promise Record RegExp String Symbol BigInt Date Error Map Set".split(
     " ",
   ),
 );
 
-/** Gives each type of one module a name of its own. */
+/** Assigns unique names to the types of a module. */
 export interface TypeNames {
-  /** `GetWeatherInput` for `get_weather input`, with a number where that is taken. */
+  /** The next free name for some words: `GetWeatherInput` for `get_weather input`, then `GetWeatherInput2`. */
   next(words: string): string;
 }
 
+/** Creates the names of one module. */
 export function createTypeNames(): TypeNames {
   const counts = new Map<string, number>();
   const taken = new Set<string>();
@@ -32,7 +33,7 @@ export function createTypeNames(): TypeNames {
   };
 }
 
-/** `get_weather input` as `GetWeatherInput`. */
+/** Converts words to a type name: `get_weather input` to `GetWeatherInput`. */
 function pascalCase(words: string): string {
   const isPlain = /^[\w ]{1,100}$/.test(words);
   const parts = isPlain

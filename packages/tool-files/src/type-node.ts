@@ -1,4 +1,4 @@
-/** A TypeScript type before it is written. */
+/** A TypeScript type before it is printed. */
 export type TypeNode =
   | { kind: "text"; text: string }
   | { kind: "reference"; to: NamedType }
@@ -7,28 +7,30 @@ export type TypeNode =
   | ObjectNode
   | { kind: "union" | "intersection"; parts: TypeNode[] };
 
+/** An object type. */
 export interface ObjectNode {
   kind: "object";
   members: Member[];
-  /** The type of every further property. */
+  /** The type of the index signature. */
   index: TypeNode | undefined;
 }
 
+/** A property of an object type. */
 export interface Member {
   name: string;
   type: TypeNode;
   optional: boolean;
-  /** Ready for a comment: harmless and on one line. */
+  /** The text of its comment, escaped and on one line. */
   comment: string;
 }
 
-/** A type that is declared by name in its module. */
+/** A type that is declared by name. */
 export interface NamedType {
   name: string;
   comment: string;
-  /** Absent while its schema is being read. */
+  /** Absent while its schema is read. */
   node?: TypeNode | undefined;
-  /** Named types it consists of without an object, array or tuple between: TypeScript allows no cycle of these. */
+  /** Named types it refers to outside of an object, array or tuple. TypeScript allows no cycle of these. */
   readonly consistsOf: Set<NamedType>;
 }
 
@@ -37,15 +39,17 @@ export const NEVER: TypeNode = { kind: "text", text: "never" };
 export const OPEN_OBJECT: TypeNode = { kind: "object", members: [], index: UNKNOWN };
 export const NULL: TypeNode = { kind: "text", text: "null" };
 
-/** More members than this are no help to anyone; the union becomes `unknown`. */
+/** A union of more members is `unknown`. */
 const MAX_UNION_PARTS = 1_000;
-/** TypeScript multiplies intersections of unions out, and gives up at 100,000. */
+/** TypeScript expands an intersection of unions, and fails at 100,000 members. */
 const MAX_INTERSECTION_WIDTH = 64;
 
+/** A type by its text. */
 export function textNode(text: string): TypeNode {
   return { kind: "text", text };
 }
 
+/** The union of types: flat, without duplicates, and `unknown` when one part is. */
 export function unionOf(parts: readonly TypeNode[]): TypeNode {
   const [only] = parts;
   if (parts.length === 1 && only !== undefined) return only;
@@ -56,7 +60,7 @@ export function unionOf(parts: readonly TypeNode[]): TypeNode {
   return second === undefined ? first : { kind: "union", parts: distinct };
 }
 
-/** Parts that would make the intersection too wide for TypeScript are left out. */
+/** The intersection of types. Parts that would make it too wide for TypeScript are left out. */
 export function intersectionOf(parts: readonly TypeNode[]): TypeNode {
   const [only] = parts;
   if (parts.length === 1 && only !== undefined) return only;
@@ -73,7 +77,7 @@ export function intersectionOf(parts: readonly TypeNode[]): TypeNode {
   return second === undefined ? first : { kind: "intersection", parts: kept };
 }
 
-/** How many members the type has as a union, at most; a type still being read counts as too many. */
+/** The maximum number of members of a type as a union. A type whose schema is still read counts as too wide. */
 function widthOf(node: TypeNode): number {
   switch (node.kind) {
     case "union":
@@ -95,7 +99,7 @@ function namedWidth(named: NamedType): number {
   if (named.node === undefined) return MAX_INTERSECTION_WIDTH;
   let width = namedWidths.get(named);
   if (width === undefined) {
-    // Its parts are complete, or being read and then counted above: no cycle comes back here.
+    // Parts that are still read were counted above, so that a cycle ends.
     namedWidths.set(named, MAX_INTERSECTION_WIDTH);
     width = Math.min(widthOf(named.node), MAX_INTERSECTION_WIDTH * 2);
     namedWidths.set(named, width);
@@ -119,7 +123,7 @@ function distinctParts(parts: readonly TypeNode[], kind: "union" | "intersection
     });
 }
 
-/** The named types a type refers to. */
+/** The named types a type refers to directly. */
 export function referencesOf(node: TypeNode): NamedType[] {
   switch (node.kind) {
     case "text":
@@ -139,7 +143,7 @@ export function referencesOf(node: TypeNode): NamedType[] {
   }
 }
 
-/** Whether `{}` is a value of the type. */
+/** Whether `{}` is assignable to the type. */
 export function acceptsEmptyObject(node: TypeNode, known = new Map<NamedType, boolean>()): boolean {
   switch (node.kind) {
     case "text":

@@ -1,10 +1,10 @@
 import { CemError } from "@cem/core";
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../fixtures/temporary-folder.ts";
 import { readLock } from "./read-lock.ts";
 import { removeServerFiles, writeServerFiles, type WrittenServerFiles } from "./write-server-files.ts";
 
@@ -19,11 +19,8 @@ let serversDir = "";
 let folder = "";
 
 beforeEach(async () => {
-  serversDir = path.join(await mkdtemp(path.join(tmpdir(), "cem-")), "servers");
+  serversDir = path.join(await temporaryFolder(), "servers");
   folder = path.join(serversDir, "math");
-});
-afterEach(async () => {
-  await rm(path.dirname(serversDir), { recursive: true, force: true });
 });
 
 function write(definitions: readonly unknown[], more: object = {}): Promise<WrittenServerFiles> {
@@ -226,6 +223,18 @@ describe("readLock", () => {
     ]);
   });
 
+  it("reads a lock that an earlier version wrote, which keeps its bytes", async () => {
+    const text = await readFile(path.join(import.meta.dirname, "../fixtures/version-1.lock"), "utf8");
+    await mkdir(folder, { recursive: true });
+    await writeFile(path.join(folder, "tools.lock.json"), text);
+    const locked = (await readLock(folder))?.lock.tools ?? [];
+    expect(locked.map(({ name }) => name)).toEqual(["add", "get_weather", "list_cities"]);
+    const definitions = locked.map(({ definition }) => definition);
+    const serverInfo = { name: "Weather", version: "1.2.3" };
+    await write(definitions, { server: "weather", serverInfo });
+    expect((await contents())["tools.lock.json"]).toBe(text);
+  });
+
   it("knows nothing where there is no lock", async () => {
     expect(await readLock(path.join(serversDir, "none"))).toBeUndefined();
   });
@@ -233,7 +242,7 @@ describe("readLock", () => {
   it.each([
     ["no JSON", "{", /JSON/],
     ["another shape", "{}", /lockVersion/],
-    ["a definition that was altered", undefined, /"add" does not have the hash/],
+    ["a definition that was altered", undefined, /"add" does not match its digest/],
     ["a file outside", "outside", /file/],
   ])("refuses %s", async (_, replacement, message) => {
     await write([ADD]);

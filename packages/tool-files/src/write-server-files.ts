@@ -3,37 +3,45 @@ import path from "node:path";
 import { withFolderLock } from "./folder-lock.ts";
 import { OBSERVED_FILE } from "./observed-results.ts";
 import { planServerFiles, type ServerFilesPlan, type ServerFilesRequest } from "./plan-server-files.ts";
-import { openServerFolder, type PresentFile, readServerFolder, writeWhole } from "./server-folder.ts";
+import {
+  openServerFolder,
+  type PresentFile,
+  readServerFolder,
+  writeFileAtomically,
+} from "./server-folder.ts";
 import { invalidLock, LOCK_FILE, parseLock, type ServerLock } from "./server-lock.ts";
 
 const OWN_DATA: ReadonlySet<string> = new Set([LOCK_FILE, OBSERVED_FILE]);
 
-/** Which folder is meant. */
+/** The folder of a server. */
 export interface ServerFolder {
-  /** The folder that holds a folder for each server. Made if it is not there. */
+  /** The parent folder of all servers' folders. Created if it does not exist. */
   serversDir: string;
-  /** The server's folder in it, see `nameServerFolders`. */
+  /** The name of the server's folder in it; see `nameServerFolders`. */
   folder: string;
+  /** Cancels the operation between two files. */
   signal?: AbortSignal | undefined;
 }
 
+/** What {@link writeServerFiles} writes, and where. */
 export type WriteServerFilesRequest = ServerFolder & Omit<ServerFilesRequest, "previous" | "occupied">;
 
-/** What became of a server's files, by name. */
+/** The result of {@link writeServerFiles}. Files are given by name. */
 export interface WrittenServerFiles extends Omit<ServerFilesPlan, "files"> {
-  /** The server's folder, absolute. */
+  /** The absolute path of the server's folder. */
   directory: string;
-  /** Files that are new or have new content. */
+  /** Files that were created or changed. */
   written: string[];
-  /** Generated files whose tool is gone. */
+  /** Generated files that were removed because the server no longer has the tool. */
   removed: string[];
-  /** How many files were right already. */
+  /** Number of files that were up to date. */
   unchanged: number;
 }
 
 /**
- * Writes the files of one server: each one whole or not at all, only those that change, and removes those whose tool
- * is gone. What people wrote or edited is never touched, and no link is followed. Two processes take turns.
+ * Generates and writes the files of a server. Files are replaced atomically and only where they changed; those of
+ * tools that the server no longer has are removed. Files that were not generated, or edited since, are not touched, and
+ * links are not followed. Processes that write the same folder take turns.
  *
  * @throws CemError `TOOL_FILES_UNSAFE_FOLDER`, `TOOL_FILES_BUSY`, `TOOL_LOCK_INVALID`.
  */
@@ -51,7 +59,7 @@ export async function writeServerFiles(request: WriteServerFilesRequest): Promis
     for (const [file, text] of files) {
       signal?.throwIfAborted();
       if (present.get(file)?.text === text) continue;
-      await writeWhole(directory, file, text);
+      await writeFileAtomically(directory, file, text);
       written.push(file);
     }
     const stale = modules.filter(([file, { origin }]) => origin === "generated" && !files.has(file));
@@ -62,7 +70,7 @@ export async function writeServerFiles(request: WriteServerFilesRequest): Promis
 }
 
 /**
- * Removes what was generated for a server, and its folder if nothing else is in it.
+ * Removes the generated files of a server, and its folder if it is empty then.
  *
  * @returns the names of the files removed.
  */
@@ -82,6 +90,6 @@ export async function removeServerFiles({ serversDir, folder, signal }: ServerFo
 function presentLock(directory: string, file: PresentFile | undefined): ServerLock | undefined {
   if (file === undefined) return undefined;
   const place = path.join(directory, LOCK_FILE);
-  if (file.text === "") throw invalidLock(place, "it is empty or no regular file");
+  if (file.text === "") throw invalidLock(place, "it is empty or not a regular file");
   return parseLock(file.text, place);
 }

@@ -1,24 +1,11 @@
 import { Argument } from "commander";
 import type { Command } from "commander";
 import { wholeNumber } from "../command-options.ts";
+import type { BenchOptions } from "../invocation.ts";
 
 const MAX_ROUNDS = 1_000;
 
-/** What `cem bench` is asked for. */
-export interface BenchOptions {
-  what: "pooling";
-  /** Programs in the order they run. */
-  sequence?: string[] | undefined;
-  /** One program. */
-  example?: string | undefined;
-  all: boolean;
-  /** How many times the programs run. */
-  count: number;
-  /** File for a plot. */
-  svg?: string | undefined;
-}
-
-/** Adds what `cem bench` takes to its command. */
+/** Adds the arguments and options of `cem bench` to its command. */
 export function addBenchCommand(
   command: Command,
   found: (options: BenchOptions, command: Command) => void,

@@ -100,7 +100,7 @@ export function summaryOf(runs: PoolingResult["runs"]): { firstMs: number; later
   const [first, ...later] = runs.map(({ ms }) => ms);
   const sorted = later.toSorted((one, other) => one - other);
   const median = sorted[Math.floor(sorted.length / 2)];
-  return { firstMs: first ?? 0, ...(median === undefined ? {} : { laterMs: median }) };
+  return { firstMs: first ?? 0, laterMs: median };
 }
 
 /** How many times as long as the quickest: 1 is the quickest itself. */

@@ -1,24 +1,22 @@
 import { generateTools, signIn } from "code-execution-mcp/admin";
 import type { Answer } from "../answer.ts";
-import type { Invocation } from "../command-line.ts";
-import { configSourceOf } from "../config-overrides.ts";
+import type { CommandContext } from "../command-context.ts";
+import type { InvocationOf } from "../invocation.ts";
+import { serverSourceOf } from "../config-source.ts";
 import { EXIT_FAILED, EXIT_OK } from "../exit-codes.ts";
-import { logOption } from "../log-option.ts";
+import { withHints } from "../hint.ts";
 import { renderRow } from "../render-rows.ts";
 import { renderGenerated } from "../render-servers.ts";
 import { oneLine, safeData, safeText } from "../safe-text.ts";
-import type { CommandContext } from "./index.ts";
-
-type AuthInvocation = Extract<Invocation, { command: "auth" }>;
 
 /** `cem auth`: signs in through the browser, then brings the tools' files up to date. */
 export async function authenticate(
-  { server, browser, options }: AuthInvocation,
-  { signal }: CommandContext,
+  { server, browser, options }: InvocationOf<"auth">,
+  context: CommandContext,
 ): Promise<Answer> {
-  const source = { ...configSourceOf(options), ...logOption(options), signal };
-  await signIn(server, { ...source, openBrowser: (url) => showSignIn(url, browser) });
-  const generated = await generateTools({ ...source, servers: [server] });
+  const source = serverSourceOf(options, context);
+  await signIn(server, { ...source, openBrowser: (url) => showSignIn(url, browser, context) });
+  const generated = withHints(await generateTools({ ...source, servers: [server] }));
   const safe = safeData(generated);
   const isDone = generated.every(({ state }) => state === "generated");
   return {
@@ -33,9 +31,9 @@ export async function authenticate(
   };
 }
 
-/** The address is told in any case: the browser may be on another machine. */
-async function showSignIn(url: string, openIt: boolean): Promise<void> {
-  process.stderr.write(`Sign in at this address; this command waits for it:\n${safeText(url)}\n`);
+/** Prints the address in any case: the browser may be on another machine. */
+async function showSignIn(url: string, openIt: boolean, { io }: CommandContext): Promise<void> {
+  io.stderr.write(`Sign in at this address; this command waits for it:\n${safeText(url)}\n`);
   if (!openIt) return;
   const { default: open } = await import("open");
   // Without a browser the address is all there is.

@@ -1,22 +1,20 @@
 import { writeFile } from "node:fs/promises";
 import { CemError } from "@cem/core";
 import type { Answer } from "../answer.ts";
+import type { CommandContext } from "../command-context.ts";
 import { measurePooling, ratioOf } from "../bench/measure-pooling.ts";
 import { poolingSvg } from "../bench/pooling-svg.ts";
 import { PROGRAMS } from "../bench/programs.ts";
 import type { BenchProgram } from "../bench/programs.ts";
 import { renderPooling } from "../bench/render-pooling.ts";
-import type { Invocation } from "../command-line.ts";
-import { EXIT_OK, MISUSE } from "../exit-codes.ts";
-import type { CommandContext } from "./index.ts";
-
-type BenchInvocation = Extract<Invocation, { command: "bench" }>;
+import type { InvocationOf } from "../invocation.ts";
+import { EXIT_OK } from "../exit-codes.ts";
 
 const DEFAULT_PROGRAM = "02";
 
-/** `cem bench pooling`: what a pool and sessions are worth on this host. */
+/** `cem bench pooling`: measures what a pool of guests and sessions gain on this host. */
 export async function benchPooling(
-  { sequence, example, all, count, svg, options }: BenchInvocation,
+  { sequence, example, all, count, svg, options }: InvocationOf<"bench">,
   { signal, live }: CommandContext,
 ): Promise<Answer> {
   const ids = all ? PROGRAMS.map(({ id }) => id) : (sequence ?? [example ?? DEFAULT_PROGRAM]);
@@ -44,7 +42,7 @@ function findProgram(id: string): BenchProgram {
   const found = PROGRAMS.find((program) => program.id === id);
   if (found !== undefined) return found;
   const known = PROGRAMS.map((program) => `${program.id} (${program.title})`).join(", ");
-  throw new CemError(MISUSE.usage, `There is no program ${id}. There are: ${known}.`);
+  throw new CemError("USAGE", `There is no program ${id}. There are: ${known}.`);
 }
 
 async function writeSvg(file: string, text: string): Promise<void> {
@@ -52,6 +50,6 @@ async function writeSvg(file: string, text: string): Promise<void> {
     await writeFile(file, text);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new CemError(MISUSE.notWritable, `The plot can't be written to ${file}: ${why}`, { cause: error });
+    throw new CemError("NOT_WRITABLE", `The plot can't be written to ${file}: ${why}`, { cause: error });
   }
 }

@@ -4,36 +4,35 @@ import { loadConfig } from "code-execution-mcp";
 import { inspectHost } from "code-execution-mcp/admin";
 import type { LoadedConfig } from "code-execution-mcp";
 import type { Answer } from "../answer.ts";
-import type { Invocation } from "../command-line.ts";
-import { configSourceOf } from "../config-overrides.ts";
+import type { CommandContext } from "../command-context.ts";
+import type { InvocationOf } from "../invocation.ts";
+import { serverSourceOf } from "../config-source.ts";
 import { checkConfig, checkFailure, checkHost, checkNode } from "../doctor-checks.ts";
 import type { Check } from "../doctor-checks.ts";
 import { EXIT_FAILED, EXIT_OK } from "../exit-codes.ts";
-import { logOption } from "../log-option.ts";
+import { withHint } from "../hint.ts";
 import { renderChecks, renderSettings } from "../render-doctor.ts";
 import type { ListedSetting } from "../render-doctor.ts";
 import { safeData } from "../safe-text.ts";
 import { counted } from "../text-layout.ts";
-import type { CommandContext } from "./index.ts";
 
-type DoctorInvocation = Extract<Invocation, { command: "doctor" }>;
-
-/** `cem doctor`: looks at everything a task needs, and says what to do about what is missing. */
+/** `cem doctor`: examines everything a task needs, and says what to do about what is missing. */
 export async function examine(
-  { listValues, options }: DoctorInvocation,
-  { signal }: CommandContext,
+  { listValues, options }: InvocationOf<"doctor">,
+  context: CommandContext,
 ): Promise<Answer> {
+  const { signal } = context;
   const checks = [checkNode(process.versions.node)];
   let settings: ListedSetting[] | undefined;
   try {
-    const source = configSourceOf(options);
+    const source = serverSourceOf(options, context);
     const loaded = await loadConfig({ file: source.configFile, overrides: source.config, signal });
     checks.push(checkConfig(loaded));
     if (listValues) settings = listSettings(loaded);
-    checks.push(...checkHost(await inspectHost({ ...source, ...logOption(options), signal })));
+    checks.push(...checkHost(await inspectHost(source)));
   } catch (thrown) {
     signal.throwIfAborted();
-    checks.push(checkFailure(toErrorInfo(thrown)));
+    checks.push(checkFailure(withHint(toErrorInfo(thrown))));
   }
   return answerToChecks(checks, settings);
 }
@@ -45,9 +44,8 @@ function listSettings({ config, origins }: LoadedConfig): ListedSetting[] {
       (part, key) => (part as Record<string, unknown> | undefined)?.[key],
       shown,
     );
-    const pending = PENDING_SETTINGS[path];
-    const listed = { path, value: value ?? null, origin: origins[path]?.label ?? "default" };
-    return pending === undefined ? listed : { ...listed, pending };
+    const origin = origins[path]?.label ?? "default";
+    return { path, value: value ?? null, origin, pending: PENDING_SETTINGS[path] };
   });
 }
 
@@ -62,13 +60,13 @@ function answerToChecks(checks: readonly Check[], settings?: readonly ListedSett
       status: error === null ? "success" : "error",
       error,
       checks,
-      ...(settings && { settings }),
+      settings,
     },
     report: (style) => [
       ...renderChecks(safe.checks, style),
       ...(settings ? renderSettings(safe.settings, style) : []),
     ],
     brief: () => safe.checks.map(({ name, state, summary }) => `${name}: ${state}, ${summary}`).join("\n"),
-    ...(error && { complaint: ({ colors }) => ["", colors.red(`  ${message}`)] }),
+    complaint: error === null ? undefined : ({ colors }) => ["", colors.red(`  ${message}`)],
   };
 }

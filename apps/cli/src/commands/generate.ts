@@ -1,30 +1,26 @@
 import { generateTools } from "code-execution-mcp/admin";
 import type { GeneratedServer } from "code-execution-mcp/admin";
 import type { Answer } from "../answer.ts";
-import type { Invocation } from "../command-line.ts";
-import { configSourceOf } from "../config-overrides.ts";
+import type { CommandContext } from "../command-context.ts";
+import type { InvocationOf } from "../invocation.ts";
+import { serverSourceOf } from "../config-source.ts";
 import { EXIT_FAILED, EXIT_OK } from "../exit-codes.ts";
-import { logOption } from "../log-option.ts";
+import { withHints } from "../hint.ts";
 import { renderGenerated } from "../render-servers.ts";
 import { safeData } from "../safe-text.ts";
-import type { CommandContext } from "./index.ts";
-
-type GenerateInvocation = Extract<Invocation, { command: "generate" }>;
 
 /** `cem generate`: tools of MCP servers as files. Fails when a server failed, or a change waits for a yes. */
 export async function generate(
-  { servers, accept, learn, options }: GenerateInvocation,
-  { signal }: CommandContext,
+  { servers, accept, learn, options }: InvocationOf<"generate">,
+  context: CommandContext,
 ): Promise<Answer> {
   const generated = await generateTools({
-    ...configSourceOf(options),
-    ...logOption(options),
-    ...(servers.length === 0 ? {} : { servers }),
+    ...serverSourceOf(options, context),
+    servers: servers.length === 0 ? undefined : servers,
     accept,
     learn,
-    signal,
   });
-  return answerToGenerated(generated);
+  return answerToGenerated(withHints(generated));
 }
 
 function answerToGenerated(generated: readonly GeneratedServer[]): Answer {

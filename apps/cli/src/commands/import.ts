@@ -2,25 +2,24 @@ import { CemError } from "@cem/core";
 import { addServers, findImportable, generateTools } from "code-execution-mcp/admin";
 import type { GeneratedServer, Importable, ImportableServer } from "code-execution-mcp/admin";
 import type { Answer } from "../answer.ts";
-import { askYesNo } from "../ask.ts";
-import type { Invocation } from "../command-line.ts";
-import { configSourceOf } from "../config-overrides.ts";
-import { EXIT_FAILED, EXIT_OK, MISUSE } from "../exit-codes.ts";
-import { logOption } from "../log-option.ts";
+import type { CommandContext } from "../command-context.ts";
+import { askYesNo } from "../ask-yes-no.ts";
+import type { InvocationOf } from "../invocation.ts";
+import { serverSourceOf } from "../config-source.ts";
+import { EXIT_FAILED, EXIT_OK } from "../exit-codes.ts";
+import { withHints } from "../hint.ts";
 import { renderFoundServers } from "../render-importable.ts";
 import { renderGenerated } from "../render-servers.ts";
 import { safeData } from "../safe-text.ts";
 import { counted } from "../text-layout.ts";
-import type { CommandContext } from "./index.ts";
 
-type ImportInvocation = Extract<Invocation, { command: "import" }>;
-
-/** `cem import`: what other programs are set up with; adds it after a yes. */
+/** `cem import`: shows the servers that other programs are set up with, and adds them after a yes. */
 export async function importServers(
-  { names, yes, options }: ImportInvocation,
-  { signal, live }: CommandContext,
+  { names, yes, options }: InvocationOf<"import">,
+  context: CommandContext,
 ): Promise<Answer> {
-  const source = { ...configSourceOf(options), ...logOption(options), signal };
+  const { live } = context;
+  const source = serverSourceOf(options, context);
   const found = choose(await findImportable(source), names);
   const wanted = found.servers.filter(({ obstacle }) => obstacle === undefined);
   const safe = safeData({ ...found, servers: found.servers.map(withoutEntry) });
@@ -28,12 +27,12 @@ export async function importServers(
 
   const isAgreed =
     wanted.length > 0 &&
-    (yes || (live !== undefined && (await askYesNo(`Add ${counted(wanted.length, "server")}?`, signal))));
+    (yes || (live !== undefined && (await askYesNo(`Add ${counted(wanted.length, "server")}?`, context))));
   let generated: GeneratedServer[] = [];
   if (isAgreed) {
     await addServers(wanted, source);
     const enabled = wanted.filter(({ entry }) => entry["enabled"] !== false).map(({ name }) => name);
-    generated = await generateTools({ ...source, servers: enabled, isFirstStart: true });
+    generated = withHints(await generateTools({ ...source, servers: enabled, isFirstStart: true }));
   }
   const isDone = generated.every(({ state }) => state === "generated");
   const added = isAgreed ? wanted.map(({ name }) => name) : [];
@@ -63,9 +62,9 @@ function choose(found: Importable, names: readonly string[]): Importable {
   if (missing === undefined)
     return { ...found, servers: found.servers.filter(({ name }) => names.includes(name)) };
   throw new CemError(
-    MISUSE.unknownServer,
+    "SERVER_NOT_FOUND",
     `No other program has a server "${missing}". There are: ${[...there].join(", ") || "none"}.`,
-    { details: { server: missing, servers: [...there] } },
+    { details: { server: missing, known: [...there] } },
   );
 }
 

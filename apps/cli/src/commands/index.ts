@@ -1,14 +1,5 @@
-import type { Answer } from "../answer.ts";
-import type { Invocation } from "../command-line.ts";
-import type { Output } from "../terminal.ts";
-
-export interface CommandContext {
-  signal: AbortSignal;
-  /** Where progress is shown as it happens. Absent when only the answer is wanted. */
-  live: Output | undefined;
-}
-
-export type RunCommand = (context: CommandContext) => Promise<Answer>;
+import type { RunCommand } from "../command-context.ts";
+import type { Invocation } from "../invocation.ts";
 
 /** Loads only what the command needs: help and version need nothing. */
 export async function loadCommand(invocation: Invocation): Promise<RunCommand> {
@@ -38,8 +29,8 @@ export async function loadCommand(invocation: Invocation): Promise<RunCommand> {
       return (context) => examine(invocation, context);
     }
     case "init": {
-      const { initialise } = await import("./init.ts");
-      return () => initialise(invocation);
+      const { initialize } = await import("./init.ts");
+      return () => initialize(invocation);
     }
     case "servers": {
       const { listServers } = await import("./servers.ts");

@@ -4,13 +4,11 @@ import { renderConfigTemplate } from "@cem/config";
 import { CemError } from "@cem/core";
 import { makeFolder } from "code-execution-mcp/admin";
 import type { Answer } from "../answer.ts";
-import type { Invocation } from "../command-line.ts";
-import { EXIT_OK, MISUSE } from "../exit-codes.ts";
+import type { InvocationOf } from "../invocation.ts";
+import { EXIT_OK } from "../exit-codes.ts";
 import { FIRST_SERVER, FIRST_TASK, FIRST_TOOL_FILES } from "../first-tool.ts";
 import { renderRow } from "../render-rows.ts";
 import { safeText } from "../safe-text.ts";
-
-type InitInvocation = Extract<Invocation, { command: "init" }>;
 
 const FOLDERS = ["servers", "skills", "workspace"] as const;
 
@@ -20,7 +18,7 @@ interface Laid {
 }
 
 /** `cem init`: makes the folders, a commented configuration and a first tool. Changes nothing that is there. */
-export async function initialise({ dir }: InitInvocation): Promise<Answer> {
+export async function initialize({ dir }: InvocationOf<"init">): Promise<Answer> {
   const root = path.resolve(dir);
   const laid: Laid = { made: [], kept: [] };
   await layFolder(root, "", laid);
@@ -94,7 +92,7 @@ function notMade(place: string, cause: unknown): CemError {
   const why = isFile
     ? "is in the way: there is a file where a folder should be. Move it, or choose another folder."
     : `could not be made: ${message}`;
-  return new CemError(isFile ? MISUSE.usage : MISUSE.notWritable, `${place} ${why}`, options);
+  return new CemError(isFile ? "USAGE" : "NOT_WRITABLE", `${place} ${why}`, options);
 }
 
 function shellWord(text: string): string {

@@ -1,19 +1,17 @@
 import { removeServerAndFiles } from "code-execution-mcp/admin";
 import type { Answer } from "../answer.ts";
-import type { Invocation } from "../command-line.ts";
-import { configSourceOf } from "../config-overrides.ts";
+import type { CommandContext } from "../command-context.ts";
+import type { InvocationOf } from "../invocation.ts";
+import { configSourceOf } from "../config-source.ts";
 import { EXIT_OK } from "../exit-codes.ts";
 import { renderRow } from "../render-rows.ts";
 import { oneLine } from "../safe-text.ts";
 import { shortPath } from "../short-path.ts";
 import { counted } from "../text-layout.ts";
-import type { CommandContext } from "./index.ts";
 
-type RemoveInvocation = Extract<Invocation, { command: "remove" }>;
-
-/** `cem remove`: a server out of config.yaml, and what was generated for it. */
+/** `cem remove`: takes a server out of config.yaml, with the files that were generated for it. */
 export async function removeMcpServer(
-  { name, options }: RemoveInvocation,
+  { name, options }: InvocationOf<"remove">,
   { signal }: CommandContext,
 ): Promise<Answer> {
   const { file, removed } = await removeServerAndFiles(name, { ...configSourceOf(options), signal });
@@ -21,7 +19,7 @@ export async function removeMcpServer(
   const files = removed.length === 0 ? [] : [counted(removed.length, "generated file")];
   return {
     exitCode: EXIT_OK,
-    data: { status: "success", name, ...(file === undefined ? {} : { file }), removed },
+    data: { status: "success", name, file, removed },
     report: (style) => [
       "",
       ...renderRow("removed", `${oneLine(name)} ${[...from, ...files].join(", with ")}`, style),

@@ -1,27 +1,25 @@
 import type { RankedTool } from "@cem/core";
 import type { Answer } from "../answer.ts";
-import type { Invocation } from "../command-line.ts";
+import type { CommandContext } from "../command-context.ts";
+import type { InvocationOf } from "../invocation.ts";
 import type { Detail } from "../command-options.ts";
 import { EXIT_OK } from "../exit-codes.ts";
 import { requireIntact, requireText } from "../input.ts";
 import { renderFound, renderFoundNotes } from "../render-catalog.ts";
 import { safeData } from "../safe-text.ts";
 import { withAgent } from "../with-agent.ts";
-import type { CommandContext } from "./index.ts";
-
-type SearchInvocation = Extract<Invocation, { command: "search" }>;
 
 /** `cem search`: the tools that fit a query, best first. */
 export async function searchTools(
-  { query, detail, max, options }: SearchInvocation,
-  { signal }: CommandContext,
+  { query, detail, max, options }: InvocationOf<"search">,
+  context: CommandContext,
 ): Promise<Answer> {
   requireText(query, "query", "the argument");
   requireIntact(query, "query");
-  return withAgent(options, async (agent) => {
+  return withAgent(options, context, async (agent) => {
     const notes: string[] = [];
     const onNote = (note: string): void => void notes.push(note);
-    const found = await agent.searchTools(query, { limit: max, signal, onNote });
+    const found = await agent.searchTools(query, { limit: max, signal: context.signal, onNote });
     const safe = safeData(found);
     return {
       exitCode: EXIT_OK,

@@ -2,34 +2,34 @@ import { CemError } from "@cem/core";
 import type { ConfigSource, Profile } from "code-execution-mcp";
 import type { TokenCost } from "code-execution-mcp/admin";
 import type { Answer } from "../answer.ts";
-import type { ServeInvocation } from "../command-line.ts";
-import { configSourceOf } from "../config-overrides.ts";
-import { EXIT_OK, MISUSE } from "../exit-codes.ts";
+import type { CommandContext } from "../command-context.ts";
+import type { ServeInvocation } from "../invocation.ts";
+import { configSourceOf } from "../config-source.ts";
+import { EXIT_OK } from "../exit-codes.ts";
 import { renderRow } from "../render-rows.ts";
 import { counted } from "../text-layout.ts";
 import type { Style } from "../text-layout.ts";
-import type { CommandContext } from "./index.ts";
 
 const PROFILES: readonly Profile[] = ["full", "code", "original"];
 
-/** What a server has to say when it ends: nothing. Standard output belongs to the protocol. */
+/** Nothing is printed when a server ends: standard output belongs to the protocol. */
 const SILENCE: Answer = { exitCode: EXIT_OK, data: {}, report: () => [], brief: () => "" };
 
-/** `cem serve`: an MCP server, until it is stopped or its client goes away. */
+/** `cem serve`: is an MCP server until it is stopped or its client goes away. */
 export async function serve(invocation: ServeInvocation, { signal }: CommandContext): Promise<Answer> {
   const { transport, profile, host, port, cost, options } = invocation;
   const source = configSourceOf(options);
   if (cost) return showCost(profile === undefined ? PROFILES : [profile], source, signal);
   if (options.json) {
-    throw new CemError(MISUSE.usage, "cem serve speaks MCP. --json goes with --cost only.");
+    throw new CemError("USAGE", "cem serve speaks MCP. --json goes with --cost only.");
   }
   const { runServer } = await import("code-execution-mcp");
   const running = await runServer({
     ...source,
     transport,
-    ...(profile && { profile }),
-    ...(host !== undefined && { host }),
-    ...(port !== undefined && { port }),
+    profile,
+    host,
+    port,
   });
   const stop = (): void => void running.close();
   if (signal.aborted) stop();

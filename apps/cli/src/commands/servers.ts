@@ -1,21 +1,19 @@
 import { inspectServers } from "code-execution-mcp/admin";
 import type { Answer } from "../answer.ts";
-import type { Invocation } from "../command-line.ts";
-import { configSourceOf } from "../config-overrides.ts";
+import type { CommandContext } from "../command-context.ts";
+import type { InvocationOf } from "../invocation.ts";
+import { serverSourceOf } from "../config-source.ts";
 import { EXIT_FAILED, EXIT_OK } from "../exit-codes.ts";
-import { logOption } from "../log-option.ts";
+import { withHints } from "../hint.ts";
 import { renderServers, stateOf } from "../render-servers.ts";
 import { safeData } from "../safe-text.ts";
-import type { CommandContext } from "./index.ts";
 
-type ServersInvocation = Extract<Invocation, { command: "servers" }>;
-
-/** `cem servers`: every configured MCP server, tried. Fails when one that is switched on can't be used. */
+/** `cem servers`: tries every configured MCP server. Fails when one that is switched on can't be used. */
 export async function listServers(
-  { options }: ServersInvocation,
-  { signal }: CommandContext,
+  { options }: InvocationOf<"servers">,
+  context: CommandContext,
 ): Promise<Answer> {
-  const servers = await inspectServers({ ...configSourceOf(options), ...logOption(options), signal });
+  const servers = withHints(await inspectServers(serverSourceOf(options, context)));
   const safe = safeData(servers);
   const isUsable = servers.every(({ state }) => state === "ready" || state === "disabled");
   return {

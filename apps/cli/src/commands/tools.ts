@@ -1,37 +1,26 @@
-import { CemError } from "@cem/core";
-import type { CatalogSnapshot, ToolProblem, ToolServer } from "@cem/core";
+import { serverNotFound } from "@cem/core";
+import type { CatalogSnapshot, ToolServer } from "@cem/core";
 import { nearest } from "@cem/text";
+import { listCatalog } from "code-execution-mcp/admin";
 import type { Answer } from "../answer.ts";
-import type { Invocation } from "../command-line.ts";
-import { configSourceOf } from "../config-overrides.ts";
-import { EXIT_OK, MISUSE } from "../exit-codes.ts";
-import { logOption } from "../log-option.ts";
+import type { CommandContext } from "../command-context.ts";
+import type { InvocationOf } from "../invocation.ts";
+import { serverSourceOf } from "../config-source.ts";
+import { EXIT_OK } from "../exit-codes.ts";
+import { withHint } from "../hint.ts";
 import { renderProblems, renderServer, renderServers } from "../render-catalog.ts";
 import { safeData } from "../safe-text.ts";
-import type { CommandContext } from "./index.ts";
-
-type ToolsInvocation = Extract<Invocation, { command: "tools" }>;
 
 /** `cem tools`: every server with its tools, or one server with signatures. Those that are upstream are tried. */
 export async function listTools(
-  { server, options }: ToolsInvocation,
-  { signal }: CommandContext,
+  { server, options }: InvocationOf<"tools">,
+  context: CommandContext,
 ): Promise<Answer> {
-  const { listCatalog } = await import("code-execution-mcp/admin");
-  const { servers, problems, version } = await listCatalog({
-    ...configSourceOf(options),
-    ...logOption(options),
-    ...(server === undefined ? {} : { only: server }),
-    signal,
+  const catalog = await listCatalog({
+    ...serverSourceOf(options, context),
+    only: server,
   });
-  const snapshot: CatalogSnapshot =
-    server === undefined
-      ? { servers, problems, version }
-      : {
-          servers: [findServer(servers, problems, server)].filter((found) => found !== undefined),
-          problems: problems.filter((problem) => problem.server === server),
-          version,
-        };
+  const snapshot = withHints(server === undefined ? catalog : onlyServer(server, catalog));
   const safe = safeData(snapshot);
   return {
     exitCode: EXIT_OK,
@@ -46,21 +35,26 @@ export async function listTools(
   };
 }
 
-/** @throws CemError `SERVER_NOT_FOUND`. A server all of whose files are broken is known, and has problems only. */
-function findServer(
-  servers: readonly ToolServer[],
-  problems: readonly ToolProblem[],
-  name: string,
-): ToolServer | undefined {
-  const found = servers.find((server) => server.name === name);
-  if (found !== undefined || problems.some((problem) => problem.server === name)) return found;
-  const names = servers.map((server) => server.name);
-  const [near] = nearest(name, names);
-  const suggestion =
-    near === undefined
-      ? `There ${names.length === 1 ? "is" : "are"}: ${names.join(", ") || "none"}.`
-      : `Did you mean ${near}?`;
-  throw new CemError(MISUSE.unknownServer, `There is no server "${name}". ${suggestion}`, {
-    details: { server: name, servers: names },
+/**
+ * What a catalog has of one server. A server all of whose files are broken has problems only.
+ *
+ * @throws CemError `SERVER_NOT_FOUND`
+ */
+function onlyServer(name: string, { servers, problems, version }: CatalogSnapshot): CatalogSnapshot {
+  const found = servers.filter((server) => server.name === name);
+  const broken = problems.filter((problem) => problem.server === name);
+  if (found.length + broken.length > 0) return { servers: found, problems: broken, version };
+  const known = servers.map((server) => server.name);
+  throw serverNotFound(name, { known, nearest: nearest(name, known)[0] });
+}
+
+/** The catalog with what helps against what keeps its tools from being called. */
+function withHints({ servers, ...rest }: CatalogSnapshot): CatalogSnapshot {
+  const explained = servers.map((server): ToolServer => {
+    const tools = server.tools.map((tool) =>
+      tool.unavailable === undefined ? tool : { ...tool, unavailable: withHint(tool.unavailable) },
+    );
+    return { ...server, tools };
   });
+  return { ...rest, servers: explained };
 }

@@ -1,24 +1,18 @@
-import { spawn } from "node:child_process";
-import type { ChildProcessWithoutNullStreams } from "node:child_process";
-import { mkdtempSync } from "node:fs";
+import { EventEmitter } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
+import { PassThrough, Readable } from "node:stream";
+import { afterAll } from "vitest";
+import type { CommandIo, StopSignal } from "../command-io.ts";
+import { main } from "../main.ts";
 
-const root = fileURLToPath(new URL("../../../../", import.meta.url));
-/** The command as a program and its first arguments. */
-export const CEM_COMMAND = [
-  process.execPath,
-  "--conditions=@cem/source",
-  path.join(root, "apps/cli/src/cem.ts"),
-];
+const root = path.resolve(import.meta.dirname, "../../../..");
 
 /** The repository's own tools, for a command that runs in a folder of its own. */
 export const SAMPLES = ["--servers", path.join(root, "servers"), "--skills", path.join(root, "skills")];
 
-/** The command as words of a shell. */
-export const SHELL_COMMAND = CEM_COMMAND.map((word) => `'${word}'`).join(" ");
-
+/** What a command came to. */
 export interface Ended {
   code: number | null;
   stdout: string;
@@ -31,42 +25,73 @@ export interface RunOptions {
   env?: Record<string, string> | undefined;
 }
 
-/** The command compiles once for all tests. */
-const COMPILE_CACHE = process.env["NODE_COMPILE_CACHE"] ?? path.join(os.tmpdir(), "cem-compile-cache");
+/** A command that runs in this process. */
+export interface RunningCem {
+  /** Resolves when the command has ended. */
+  ended: Promise<Ended>;
+  /** What it has written so far, as it comes. */
+  stdout: PassThrough;
+  stderr: PassThrough;
+  /** Sends it a signal, as a terminal would. */
+  signal: (name: StopSignal) => void;
+}
 
+const folders: string[] = [];
+afterAll(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+/** Makes a folder that is removed after the tests of the file, however they end. */
 export function temporaryFolder(): string {
-  return mkdtempSync(path.join(os.tmpdir(), "cem-cli-"));
+  const folder = mkdtempSync(path.join(os.tmpdir(), "cem-cli-"));
+  folders.push(folder);
+  return folder;
 }
 
-/** Starts the command from its sources, as a process of its own, with nothing of this one's environment. */
-export function startCem(
-  args: readonly string[],
-  { cwd, env = {} }: RunOptions,
-): ChildProcessWithoutNullStreams {
-  const [node = "", ...before] = CEM_COMMAND;
-  return spawn(node, [...before, ...args], {
-    cwd,
-    env: { PATH: process.env["PATH"], HOME: cwd, NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
-    stdio: "pipe",
-  });
+/** Runs the command to its end, in this process. */
+export function runCem(args: readonly string[], options: RunOptions): Promise<Ended> {
+  return startCem(args, options).ended;
 }
 
-/** Runs the command to its end. */
-export async function runCem(args: readonly string[], options: RunOptions): Promise<Ended> {
-  const child = startCem(args, options);
-  // A command that reads no stdin may be gone before all of it is written.
-  child.stdin.on("error", () => {});
-  child.stdin.end(options.input ?? "");
-  return ended(child);
+/**
+ * Starts the command in this process, with the folder and the environment it would have as one of its own: nothing of
+ * this one's but the PATH. One command runs at a time.
+ */
+export function startCem(args: readonly string[], { cwd, env = {}, input = "" }: RunOptions): RunningCem {
+  const leave = enter(cwd, { PATH: process.env["PATH"], HOME: cwd, ...env });
+  const signals = new EventEmitter();
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const io: CommandIo = {
+    stdin: Readable.from([Buffer.from(input)], { objectMode: false }),
+    stdout,
+    stderr,
+    on: (name, listener) => signals.on(name, listener),
+    off: (name, listener) => signals.off(name, listener),
+  };
+  const [out, err] = [collect(stdout), collect(stderr)];
+  const ended = main(args, io)
+    .then((code) => ({ code, stdout: out(), stderr: err() }))
+    .finally(leave);
+  return { ended, stdout, stderr, signal: (name) => void signals.emit(name) };
 }
 
-export async function ended(child: ChildProcessWithoutNullStreams): Promise<Ended> {
-  let stdout = "";
-  let stderr = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
-  return new Promise((resolve, reject) => {
-    child.on("error", reject);
-    child.on("close", (code) => resolve({ code, stdout, stderr }));
-  });
+function collect(stream: PassThrough): () => string {
+  let text = "";
+  stream.setEncoding("utf8").on("data", (more: string) => (text += more));
+  return () => text;
+}
+
+/** Gives this process another folder and environment, until the returned function is called. */
+function enter(cwd: string, env: NodeJS.ProcessEnv): () => void {
+  const before = { cwd: process.cwd(), env: { ...process.env } };
+  const setEnvironment = (variables: NodeJS.ProcessEnv): void => {
+    for (const name of Object.keys(process.env)) delete process.env[name];
+    Object.assign(process.env, variables);
+  };
+  setEnvironment(env);
+  process.chdir(cwd);
+  return () => {
+    process.chdir(before.cwd);
+    setEnvironment(before.env);
+  };
 }

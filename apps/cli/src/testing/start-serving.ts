@@ -1,22 +1,22 @@
-import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { vi } from "vitest";
 import { SAMPLES, startCem, temporaryFolder } from "./run-cem.ts";
+import type { RunningCem } from "./run-cem.ts";
 
-export interface StartedServing {
-  child: ChildProcessWithoutNullStreams;
-  url: string;
-}
-
-/** Starts `cem serve http|sse` on a free port and resolves with where it listens, as its log says. */
-export async function startServing(transport: "http" | "sse"): Promise<StartedServing> {
-  const child = startCem(["serve", transport, "--port", "0", ...SAMPLES], { cwd: temporaryFolder() });
-  let log = "";
-  const url = await new Promise<string>((resolve, reject) => {
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      log += text;
-      const [, found] = /"url":"([^"]+)"/.exec(log) ?? [];
-      if (found !== undefined) resolve(found);
-    });
-    child.on("close", () => reject(new Error(`it ended: ${log}`)));
-  });
-  return { child, url };
+/** Starts `cem serve http|sse` in this process on a free port, and resolves with where it listens, as its log says. */
+export async function startServing(transport: "http" | "sse"): Promise<RunningCem & { url: string }> {
+  const cwd = temporaryFolder();
+  const log = path.join(cwd, "serve.log");
+  writeFileSync(path.join(cwd, "config.yaml"), `logging:\n  file: ${log}\n`);
+  const running = startCem(["serve", transport, "--port", "0", ...SAMPLES], { cwd });
+  const url = await vi.waitFor(
+    () => {
+      const [, found] = /"url":"([^"]+)"/u.exec(readFileSync(log, "utf8")) ?? [];
+      if (found === undefined) throw new Error("It does not listen yet.");
+      return found;
+    },
+    { timeout: 30_000, interval: 20 },
+  );
+  return { ...running, url };
 }

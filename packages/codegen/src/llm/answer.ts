@@ -2,7 +2,7 @@ import { CemError } from "@cem/core";
 import type { ToolDefinition } from "@cem/core";
 import { CALL, CANNOT } from "./prompt.ts";
 
-/** A program, or what keeps the model from writing one. */
+/** The program in a model's answer, or what the model says is missing. */
 export type Answer = { code: string } | { missing: string };
 
 const CALL_LINE = new RegExp(`^\\W*${CALL} +(?<name>[\\w$.]+)\\(?\\s*(?<args>\\{[\\s\\S]*\\})\\W*$`, "u");
@@ -12,9 +12,12 @@ const THINKING = /<think>[\s\S]*?<\/think>/gu;
 const LOOKS_LIKE_CODE = /^\s*(?:import|export|const|let|await|return|console|\/\/)\b/u;
 
 /**
- * Takes the program out of an answer: one call, its longest code block, or the whole where it is nothing but code.
+ * Extracts the program from a model's answer: a single call, the longest code block, or the whole text if it is code.
  *
- * @throws CemError `LLM_ANSWER_UNUSABLE`.
+ * @param text - The answer.
+ * @param tools - The tools that the model was offered.
+ * @param model - The name of the model, for errors.
+ * @throws CemError `LLM_ANSWER_UNUSABLE` when the answer is neither a program nor a refusal, or calls another tool.
  */
 export function readAnswer(text: string, tools: readonly ToolDefinition[], model: string): Answer {
   const said = text.replaceAll(THINKING, "").trim();
@@ -37,7 +40,7 @@ export function readAnswer(text: string, tools: readonly ToolDefinition[], model
   });
 }
 
-/** One call as a program. The arguments are data: they come in as JSON, and go out as JSON. */
+/** Turns a single call into a program. The arguments are parsed and printed as JSON, so they can't become code. */
 function callProgram(name: string, text: string, tools: readonly ToolDefinition[], model: string): string {
   const tool = tools.find((one) => one.name === name || `${one.server}.${one.name}` === name);
   const args = parseObject(text);
@@ -58,7 +61,7 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** In the order of the schema's properties. */
+/** The arguments of a positional call, in the order of the schema's properties. */
 function positional({ inputSchema }: ToolDefinition, args: Record<string, unknown>): string {
   const names = Object.keys((inputSchema as { properties?: object | undefined }).properties ?? {});
   const last = names.findLastIndex((name) => name in args);

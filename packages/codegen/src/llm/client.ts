@@ -7,7 +7,11 @@ interface OpenAiModule {
   AzureOpenAI: typeof AzureOpenAI;
 }
 
-/** Makes the client of an endpoint. Nothing of the process's environment reaches it. */
+/**
+ * Creates the API client of an endpoint. It reads no environment variable.
+ *
+ * @throws CemError `LLM_PACKAGE_MISSING` when the optional package `openai` is not installed.
+ */
 export async function createClient(
   { provider, baseUrl, apiKey, apiVersion, deployment }: Endpoint,
   bounds: { timeoutMs: number; maxRetries: number },
@@ -26,15 +30,15 @@ export async function createClient(
   return new openai.AzureOpenAI({ ...options, apiVersion, deployment });
 }
 
-/** It is large and seldom needed, so it is loaded with the first request. */
+/** Loads the client library with the first request, since it is large and optional. */
 async function loadOpenAi(): Promise<OpenAiModule> {
   try {
     return await import("openai");
   } catch (error) {
     throw new CemError(
       "LLM_PACKAGE_MISSING",
-      'A model is asked through the package "openai", which is not installed. Install it: npm install openai@7',
-      { cause: error },
+      'The package "openai", which talks to the model\'s API, is not installed. Install it: npm install openai@7',
+      { details: { package: "openai" }, cause: error },
     );
   }
 }

@@ -1,37 +1,49 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CemError } from "@cem/core";
 import type { OpenAI } from "openai";
-import { type Dialect, guessDialect, inDialect, learn } from "./dialect.ts";
-import { isPassing, llmError, readFailure } from "./failures.ts";
+import { adaptDialect, type Dialect, guessDialect, toRequest } from "./dialect.ts";
+import { isTransient, llmError, readFailure } from "./failures.ts";
 
+/** The delay before the first retry. It doubles with each. */
 const FIRST_DELAY_MS = 500;
-/** An answer beyond this is no program. */
+/** The longest answer that is read. */
 const MAX_ANSWER_CHARACTERS = 512 * 1024;
 
+/** A message of the Chat Completions API. */
 export type Message = OpenAI.Chat.ChatCompletionMessageParam;
 
+/** Settings that all requests of a {@link CompletionStream} share. */
 export interface CompletionSettings {
   model: string;
+  /** Removed from the messages of errors. */
   apiKey: string;
   temperature: number;
+  /** The longest time without data from the API. */
   timeoutMs: number;
+  /** The most retries of one request. */
   maxRetries: number;
 }
 
+/** One request for a completion. */
 export interface CompletionRequest {
   messages: Message[];
+  /** The most tokens of the answer. */
   maxTokens: number;
+  /** Called with the length of the answer so far, in UTF-16 units. */
   onProgress?: ((characters: number) => void) | undefined;
   signal?: AbortSignal | undefined;
 }
 
+/** The complete answer to a request. */
 export interface Completion {
   text: string;
-  /** Absent where the API does not tell. */
+  /** Why it ended: `stop`, `length`, `content_filter` or another reason of the API's. */
+  finish: string;
+  /** Absent where the API reports none. */
   usage?: { inputTokens: number; outputTokens: number } | undefined;
 }
 
-/** Streams answers of one model, and remembers which parameters it takes. */
+/** Streams answers of one model, and remembers which request parameters it supports. */
 export class CompletionStream {
   readonly #client: OpenAI;
   readonly #settings: CompletionSettings;
@@ -43,9 +55,14 @@ export class CompletionStream {
     this.#dialect = guessDialect(settings.model);
   }
 
-  /** @throws CemError `LLM_…`; the signal's reason when it is cancelled. */
+  /**
+   * Requests one completion. Retries a connection that broke off, with exponential backoff.
+   *
+   * @throws CemError `LLM_KEY_REFUSED`, `LLM_RATE_LIMITED`, `LLM_REQUEST_REFUSED`, `LLM_FAILED`, `LLM_TIMED_OUT`,
+   * `LLM_UNREACHABLE` or `LLM_ANSWER_UNUSABLE`; the signal's reason when it is aborted.
+   */
   async complete(request: CompletionRequest): Promise<Completion> {
-    const { apiKey, maxRetries, model } = this.#settings;
+    const { maxRetries } = this.#settings;
     for (let retries = 0; ;) {
       try {
         return await this.#stream(request);
@@ -53,20 +70,15 @@ export class CompletionStream {
         request.signal?.throwIfAborted();
         if (CemError.isInstance(error)) throw error;
         const failure = readFailure(error);
-        const learned = learn(this.#dialect, {
-          status: failure.status,
-          code: failure.code,
-          parameter: failure.parameter,
-          message: failure.message,
-        });
-        if (learned !== undefined) {
-          this.#dialect = learned;
+        const adapted = adaptDialect(this.#dialect, failure);
+        if (adapted !== undefined) {
+          this.#dialect = adapted;
           continue;
         }
-        // What has a status was already tried again by the client, which knows when the API wants it to be.
-        const brokeOff = failure.status === undefined && isPassing(failure);
-        if (!brokeOff || retries >= maxRetries) throw llmError(failure, model, apiKey);
-        await sleep(FIRST_DELAY_MS * 2 ** retries, undefined, request.signal && { signal: request.signal });
+        // The client itself retries what has a status, after the time the API asks for.
+        const brokeOff = failure.status === undefined && isTransient(failure);
+        if (!brokeOff || retries >= maxRetries) throw llmError(failure, this.#settings);
+        await sleep(FIRST_DELAY_MS * 2 ** retries, undefined, { signal: request.signal });
         retries += 1;
       }
     }
@@ -74,11 +86,11 @@ export class CompletionStream {
 
   async #stream({ messages, maxTokens, onProgress, signal }: CompletionRequest): Promise<Completion> {
     const { model, temperature, timeoutMs } = this.#settings;
-    const silence = new SilenceTimer(timeoutMs);
+    const silence = new IdleTimeout(timeoutMs);
     const signals = signal === undefined ? [silence.signal] : [silence.signal, signal];
     try {
       const stream = await this.#client.chat.completions.create(
-        inDialect(this.#dialect, { model, messages, maxTokens, temperature }),
+        toRequest(this.#dialect, { model, messages, maxTokens, temperature }),
         { signal: AbortSignal.any(signals) },
       );
       let text = "";
@@ -92,32 +104,30 @@ export class CompletionStream {
         if (chunk.usage) {
           usage = { inputTokens: chunk.usage.prompt_tokens, outputTokens: chunk.usage.completion_tokens };
         }
-        if (text.length > MAX_ANSWER_CHARACTERS) throw this.#unusable("is far longer than a program");
+        if (text.length > MAX_ANSWER_CHARACTERS) throw answerTooLong(model);
         onProgress?.(text.length);
       }
-      silence.throwIfReached();
+      silence.throwIfExpired();
       if (finish === undefined) throw new Error("the answer ended in the middle");
-      if (finish === "length") {
-        throw this.#unusable(`did not fit into ${maxTokens} tokens. Allow more with llm.max_tokens`);
-      }
-      if (finish === "content_filter") throw this.#unusable("was held back by the provider's content filter");
-      return usage === undefined ? { text } : { text, usage };
+      return { text, finish, usage };
     } catch (error) {
-      silence.throwIfReached();
+      silence.throwIfExpired();
       throw error;
     } finally {
       silence.stop();
     }
   }
-
-  #unusable(why: string): CemError {
-    const { model } = this.#settings;
-    return new CemError("LLM_ANSWER_UNUSABLE", `The answer of ${model} ${why}.`, { details: { model } });
-  }
 }
 
-/** Aborts when nothing was heard for so long. */
-class SilenceTimer {
+function answerTooLong(model: string): CemError {
+  const most = MAX_ANSWER_CHARACTERS.toLocaleString("en");
+  return new CemError("LLM_ANSWER_UNUSABLE", `The answer of ${model} is longer than ${most} characters.`, {
+    details: { model, maxCharacters: MAX_ANSWER_CHARACTERS },
+  });
+}
+
+/** Aborts a request when no data arrives for a time. */
+class IdleTimeout {
   readonly #abort = new AbortController();
   readonly #timer: NodeJS.Timeout;
 
@@ -137,7 +147,7 @@ class SilenceTimer {
     clearTimeout(this.#timer);
   }
 
-  throwIfReached(): void {
-    if (this.#abort.signal.aborted) throw new DOMException("silent for too long", "TimeoutError");
+  throwIfExpired(): void {
+    if (this.#abort.signal.aborted) throw new DOMException("no data for too long", "TimeoutError");
   }
 }

@@ -2,18 +2,18 @@ import type { OpenAI } from "openai";
 
 type StreamingRequest = OpenAI.Chat.ChatCompletionCreateParamsStreaming;
 
-/** Which of the parameters that not every model takes this one does. */
+/** The request parameters a model supports, of those that not every model does. */
 export interface Dialect {
   tokenLimit: "max_tokens" | "max_completion_tokens";
   temperature: boolean;
-  /** Whether the API tells the tokens of a streamed answer. */
+  /** Whether the API reports the tokens of a streamed answer. */
   usage: boolean;
 }
 
-/** Models that reason: they count their thoughts as tokens of the answer, and set their temperature themselves. */
+/** Names of reasoning models: they take `max_completion_tokens` and no temperature. */
 const REASONING_MODEL = /^(?:openai\/)?(?:o\d|gpt-5|gpt-6)/iu;
 
-/** What a model of this name is likely to take. */
+/** The parameters that a model of this name is likely to support. */
 export function guessDialect(model: string): Dialect {
   const reasons = REASONING_MODEL.test(model);
   return {
@@ -23,19 +23,24 @@ export function guessDialect(model: string): Dialect {
   };
 }
 
-/** The parts of a refusal that name a parameter. */
-export interface Refusal {
-  status: number | undefined;
-  code: string | undefined;
-  parameter: string | undefined;
+/** The parts of an API error that may name an unsupported parameter. */
+export interface ParameterRefusal {
+  status?: number | undefined;
+  code?: string | undefined;
+  /** The parameter that the API names beside its message. */
+  parameter?: string | undefined;
   message: string;
 }
 
 /**
- * What to send instead, after the API refused a parameter; `undefined` where the refusal is of something else, or of
- * what was already changed.
+ * Adapts a dialect after the API refused a parameter.
+ *
+ * @returns The new dialect; `undefined` when the error is about something else, or about what was adapted before.
  */
-export function learn(dialect: Dialect, { status, code, parameter, message }: Refusal): Dialect | undefined {
+export function adaptDialect(
+  dialect: Dialect,
+  { status, code, parameter, message }: ParameterRefusal,
+): Dialect | undefined {
   if (status !== 400 && status !== 422) return undefined;
   const names = (name: string): boolean =>
     parameter === name || (parameter === undefined && new RegExp(`\\b${name}\\b`, "u").test(message));
@@ -52,17 +57,18 @@ export function learn(dialect: Dialect, { status, code, parameter, message }: Re
   return undefined;
 }
 
-/** The request in a model's dialect. */
-export function inDialect(
+/** Builds a streaming request with the parameters that a model supports. */
+export function toRequest(
   { tokenLimit, temperature, usage }: Dialect,
   request: { model: string; messages: StreamingRequest["messages"]; maxTokens: number; temperature: number },
 ): StreamingRequest {
-  return {
+  const body: StreamingRequest = {
     model: request.model,
     messages: request.messages,
     stream: true,
     [tokenLimit]: request.maxTokens,
-    ...(temperature && { temperature: request.temperature }),
-    ...(usage && { stream_options: { include_usage: true } }),
   };
+  if (temperature) body.temperature = request.temperature;
+  if (usage) body.stream_options = { include_usage: true };
+  return body;
 }

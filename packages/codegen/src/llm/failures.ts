@@ -1,20 +1,25 @@
-import { CemError } from "@cem/core";
+import { CemError, type ErrorDetails } from "@cem/core";
 
-/** The client puts the status in front, where it is said already. */
+/** The status that the client puts before the API's message. */
 const LEADING_STATUS = /^\d{3} /u;
 const MAX_MESSAGE_CHARACTERS = 400;
-/** Keys as providers write them, whole or masked, in case an API repeats another than ours. */
+/** API keys as providers write them, whole or masked, in case a message repeats another key than the one in use. */
 const KEY_SHAPE = /\b(?:sk|xai|gsk|key)-[\w*.-]{6,}/giu;
 
-/** What an error of the client says of the API's answer, read without trusting its shape. */
+/** An error of the client or its API. */
 export interface ApiFailure {
+  /** The name of the client's error class. */
   name: string;
   message: string;
+  /** HTTP status. */
   status?: number | undefined;
+  /** The API's own error code. */
   code?: string | undefined;
+  /** The request parameter that the API names. */
   parameter?: string | undefined;
 }
 
+/** Reads an error of the client without trusting its shape. */
 export function readFailure(error: unknown): ApiFailure {
   const { name, message, status, code, param } = (
     typeof error === "object" && error !== null ? error : { message: String(error) }
@@ -22,32 +27,36 @@ export function readFailure(error: unknown): ApiFailure {
   return {
     name: typeof name === "string" ? name : "Error",
     message: typeof message === "string" ? message.replace(LEADING_STATUS, "") : "no message",
-    ...(typeof status === "number" && { status }),
-    ...(typeof code === "string" && { code }),
-    ...(typeof param === "string" && { parameter: param }),
+    status: typeof status === "number" ? status : undefined,
+    code: typeof code === "string" ? code : undefined,
+    parameter: typeof param === "string" ? param : undefined,
   };
 }
 
-/** Whether the same request may well work the next time. */
-export function isPassing({ name, status }: ApiFailure): boolean {
+/** Whether the same request may succeed when it is retried. */
+export function isTransient({ name, status }: ApiFailure): boolean {
   if (status !== undefined) return status === 408 || status === 409 || status === 429 || status >= 500;
   return name !== "APIUserAbortError";
 }
 
-/** The failure in the words of the project. The original is not kept: it may hold the key. */
-export function llmError(failure: ApiFailure, model: string, apiKey: string): CemError {
+/**
+ * Converts a failure to a CemError. The original is not its cause, since it may hold the API key.
+ *
+ * @param settings - The request's settings; the key is removed from messages.
+ */
+export function llmError(
+  failure: ApiFailure,
+  { model, apiKey, timeoutMs }: { model: string; apiKey: string; timeoutMs: number },
+): CemError {
   const { status } = failure;
   const said = withoutKeys(failure.message, apiKey);
-  const details = { model, ...(status !== undefined && { status }) };
-  const fail = (code: string, message: string): CemError => new CemError(code, message, { details });
+  const fail = (code: string, message: string, details: ErrorDetails = {}): CemError =>
+    new CemError(code, message, { details: { model, status, ...details } });
   if (status === 401 || status === 403) {
-    return fail(
-      "LLM_KEY_REFUSED",
-      `The API refused the key for ${model} (${status}): ${said} Check the key.`,
-    );
+    return fail("LLM_KEY_REFUSED", `The API refused the key for ${model} (${status}): ${said}`);
   }
   if (status === 429) {
-    return fail("LLM_RATE_LIMITED", `The API of ${model} is over its limit (429): ${said} Try later.`);
+    return fail("LLM_RATE_LIMITED", `The API of ${model} is over its rate limit (429): ${said}`);
   }
   if (status !== undefined && status >= 500) {
     return fail("LLM_FAILED", `The API of ${model} failed (${status}): ${said}`);
@@ -56,9 +65,13 @@ export function llmError(failure: ApiFailure, model: string, apiKey: string): Ce
     return fail("LLM_REQUEST_REFUSED", `The API of ${model} refused the request (${status}): ${said}`);
   }
   if (failure.name === "APIConnectionTimeoutError" || failure.name === "TimeoutError") {
-    return fail("LLM_TIMED_OUT", `The API of ${model} did not answer in time. Allow more with llm.timeout.`);
+    return fail(
+      "LLM_TIMED_OUT",
+      `The API of ${model} sent nothing for ${timeoutMs.toLocaleString("en")} milliseconds.`,
+      { timeoutMs },
+    );
   }
-  return fail("LLM_UNREACHABLE", `The API of ${model} can't be reached or broke off: ${said}`);
+  return fail("LLM_UNREACHABLE", `The API of ${model} can't be reached or closed the connection: ${said}`);
 }
 
 function withoutKeys(text: string, apiKey: string): string {

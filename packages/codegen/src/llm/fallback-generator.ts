@@ -8,8 +8,13 @@ import type {
 } from "@cem/core";
 
 /**
- * A generator that asks the first, and the second when the first fails; the code's notes say so. After a try that ran,
- * the second is not asked: it knows nothing of what has already happened, and would do it again.
+ * Creates a generator that asks `first`, and `second` when `first` throws; the result's `notes` then say so.
+ *
+ * A request with the feedback of a run is never passed to `second`: it does not know which calls have already happened
+ * and would repeat them. The error of `first` is thrown instead.
+ *
+ * @param first - The generator to ask first, such as that of `createLlmGenerator`.
+ * @param second - The generator to fall back to, such as that of `createRulesGenerator`.
  */
 export function createFallbackGenerator(first: CodeGenerator, second: CodeGenerator): CodeGenerator {
   return {
@@ -24,7 +29,7 @@ export function createFallbackGenerator(first: CodeGenerator, second: CodeGenera
         const generated = await second.generate(request);
         const usage = details["usage"] as GenerationUsage | undefined;
         const notes = [`${message} The code was written by rules instead.`];
-        return { ...generated, ...(usage !== undefined && { usage }), notes };
+        return { ...generated, usage: usage ?? generated.usage, notes };
       }
     },
   };

@@ -11,7 +11,7 @@ import { readAnswer } from "./answer.ts";
 import type { Answer } from "./answer.ts";
 import { createClient } from "./client.ts";
 import { CompletionStream } from "./completion.ts";
-import type { CompletionRequest } from "./completion.ts";
+import type { Completion, CompletionRequest } from "./completion.ts";
 import { createPrompt } from "./prompt.ts";
 import {
   DEFAULT_MAX_RETRIES,
@@ -24,11 +24,13 @@ import type { LlmSettings } from "./settings.ts";
 import { affordableTokens, usageOf } from "./spending.ts";
 
 /**
- * A generator that asks a language model. The client is loaded with the first request; nothing is sent before.
+ * Creates a generator that asks a language model. The client library `openai` is loaded with the first request, and
+ * nothing is sent before.
  *
- * `generate` throws CemError `LLM_KEY_MISSING`, `LLM_KEY_REFUSED`, `LLM_RATE_LIMITED`, `LLM_REQUEST_REFUSED`,
- * `LLM_FAILED`, `LLM_TIMED_OUT`, `LLM_UNREACHABLE`, `LLM_ANSWER_UNUSABLE`, `LLM_BUDGET_EXCEEDED` or
- * `LLM_PACKAGE_MISSING`; `details.usage` tells what was spent all the same. No message ever holds the key.
+ * `generate` throws CemError `LLM_KEY_MISSING`, `LLM_ENDPOINT_MISSING`, `LLM_KEY_REFUSED`, `LLM_RATE_LIMITED`,
+ * `LLM_REQUEST_REFUSED`, `LLM_FAILED`, `LLM_TIMED_OUT`, `LLM_UNREACHABLE`, `LLM_ANSWER_UNUSABLE`,
+ * `LLM_BUDGET_EXCEEDED` or `LLM_PACKAGE_MISSING`. `details.usage` of `LLM_ANSWER_UNUSABLE` has the tokens that a
+ * complete but unusable answer cost. No message, detail or cause holds the API key.
  */
 export function createLlmGenerator(settings: LlmSettings): CodeGenerator {
   return new LlmGenerator(settings);
@@ -57,7 +59,7 @@ class LlmGenerator implements CodeGenerator {
     if (onProgress !== undefined) asked.onProgress = (characters) => onProgress({ model, characters });
     const completion = await stream.complete(asked);
     const usage = await usageOf(completion, messages, this.#settings);
-    const answer = readWithUsage(completion.text, tools, usage);
+    const answer = readWithUsage(completion, affordable, tools, usage);
     if ("missing" in answer) return { ...refusal(task, answer.missing), usage };
     const { code } = answer;
     return {
@@ -71,7 +73,7 @@ class LlmGenerator implements CodeGenerator {
 
   #obtainStream(): Promise<CompletionStream> {
     this.#stream ??= this.#createStream().catch((error: unknown) => {
-      // What was missing may have been installed by the next time.
+      // The package or the key may be there at the next request.
       this.#stream = undefined;
       throw error;
     });
@@ -97,12 +99,34 @@ class LlmGenerator implements CodeGenerator {
   }
 }
 
-function readWithUsage(text: string, tools: readonly ToolDefinition[], usage: GenerationUsage): Answer {
+/** Reads an answer. An error has the usage in its details, since even an unusable answer costs tokens. */
+function readWithUsage(
+  completion: Completion,
+  maxTokens: number,
+  tools: readonly ToolDefinition[],
+  usage: GenerationUsage,
+): Answer {
+  const { model } = usage;
   try {
-    return readAnswer(text, tools, usage.model);
+    checkFinish(completion, model, maxTokens);
+    return readAnswer(completion.text, tools, model);
   } catch (error) {
     if (!CemError.isInstance(error)) throw error;
     throw new CemError(error.code, error.message, { details: { ...error.details, usage } });
+  }
+}
+
+/** @throws CemError `LLM_ANSWER_UNUSABLE` when the answer was cut off. */
+function checkFinish({ finish }: Completion, model: string, maxTokens: number): void {
+  if (finish === "length") {
+    const limit = maxTokens.toLocaleString("en");
+    throw new CemError("LLM_ANSWER_UNUSABLE", `The answer of ${model} did not fit into ${limit} tokens.`, {
+      details: { model, maxTokens },
+    });
+  }
+  if (finish === "content_filter") {
+    const message = `The answer of ${model} was stopped by the provider's content filter.`;
+    throw new CemError("LLM_ANSWER_UNUSABLE", message, { details: { model } });
   }
 }
 

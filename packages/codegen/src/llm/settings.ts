@@ -1,48 +1,85 @@
 import { CemError } from "@cem/core";
 
+/** The API that is called. `openai` is any service that speaks its Chat Completions API. */
 export type LlmProvider = "openai" | "azure_openai" | "anthropic";
 
-/** What a token costs, in US dollars for a million. */
+/** The prices of a model, in US dollars per million tokens. */
 export interface LlmPrices {
   inputPerMillion: number;
   outputPerMillion: number;
 }
 
-/** What one task may cost, over all its tries. */
+/** The most that one task may use, over all its attempts. */
 export interface LlmBudget {
-  /** Tokens read and written. */
+  /** Input and output tokens together. */
   tokens?: number | undefined;
-  /** US dollars. Needs `prices`. */
+  /** US dollars. Has no effect without `prices`. */
   cost?: number | undefined;
 }
 
+/** Settings of {@link createLlmGenerator}. */
 export interface LlmSettings {
-  /** Default: `openai`, which is also any service that speaks its Chat Completions API at `baseUrl`. */
+  /**
+   * The API to call.
+   *
+   * @defaultValue `openai`, which is also any service that speaks its Chat Completions API at `baseUrl`
+   */
   provider?: LlmProvider | undefined;
+  /** Name of the model, as the API knows it. */
   model: string;
-  /** Not needed for a service of your own at `baseUrl`. */
+  /** API key. Required unless `baseUrl` is set. */
   apiKey?: string | undefined;
-  /** URL of the API, ending where `/chat/completions` follows: `http://localhost:11434/v1`. Default: the provider's. */
+  /**
+   * URL of the API, to which `/chat/completions` is appended: `http://localhost:11434/v1`.
+   *
+   * @defaultValue the provider's own
+   */
   baseUrl?: string | undefined;
-  /** `https://<resource>.openai.azure.com`. Needed for `azure_openai`. */
+  /** URL of the Azure resource: `https://<resource>.openai.azure.com`. Required for `azure_openai`. */
   azureEndpoint?: string | undefined;
-  /** Default: `model`. */
+  /**
+   * Name of the Azure deployment.
+   *
+   * @defaultValue `model`
+   */
   azureDeployment?: string | undefined;
+  /** @defaultValue `2024-10-21` */
   azureApiVersion?: string | undefined;
-  /** Left out for models that take none, and for good once the API refuses it. Default: 0.3. */
+  /**
+   * Sampling temperature. Not sent to models that support none.
+   *
+   * @defaultValue 0.3
+   */
   temperature?: number | undefined;
-  /** Most tokens of one answer. Default: 2,000. */
+  /**
+   * The most tokens of one answer.
+   *
+   * @defaultValue 2,000
+   */
   maxTokens?: number | undefined;
-  /** How long the API may be silent, in milliseconds. Default: 60,000. */
+  /**
+   * The longest time without data from the API, in milliseconds.
+   *
+   * @defaultValue 60,000
+   */
   timeoutMs?: number | undefined;
-  /** How often a request is made again after the API was busy, failed or broke off. Default: 2. */
+  /**
+   * The most retries of a request that failed for a passing reason: rate limit, server error, broken connection.
+   *
+   * @defaultValue 2
+   */
   maxRetries?: number | undefined;
+  /** Prices of the model. With them, `usage` has a `cost`. */
   prices?: LlmPrices | undefined;
-  /** Default: no bound. */
+  /**
+   * The most that one task may use.
+   *
+   * @defaultValue unlimited
+   */
   budget?: LlmBudget | undefined;
 }
 
-/** Where requests go, and with what key. */
+/** The URL and the key of an API. */
 export interface Endpoint {
   provider: LlmProvider;
   baseUrl: string;
@@ -66,10 +103,14 @@ const KEY_VARIABLES = {
   azure_openai: "AZURE_OPENAI_API_KEY",
   anthropic: "ANTHROPIC_API_KEY",
 };
-/** Services of one's own want no key, the client does. */
+/** The key for services that need none: the client requires one. */
 const NO_KEY = "none";
 
-/** @throws CemError `LLM_KEY_MISSING`, `LLM_ENDPOINT_MISSING`. */
+/**
+ * Determines the endpoint that the settings describe.
+ *
+ * @throws CemError `LLM_KEY_MISSING` or `LLM_ENDPOINT_MISSING`; `details.variable` is the provider's environment variable.
+ */
 export function endpointOf(settings: LlmSettings): Endpoint {
   const { provider = "openai", apiKey, baseUrl } = settings;
   if (provider === "azure_openai") return azureEndpoint(settings);
@@ -81,10 +122,9 @@ function azureEndpoint(settings: LlmSettings): Endpoint {
   const { apiKey, azureApiVersion, azureDeployment, azureEndpoint: resource, baseUrl, model } = settings;
   if (apiKey === undefined) throw keyMissing("azure_openai");
   if (resource === undefined && baseUrl === undefined) {
-    throw new CemError(
-      "LLM_ENDPOINT_MISSING",
-      "Azure OpenAI needs the URL of its resource. Set AZURE_OPENAI_ENDPOINT or llm.azure_endpoint.",
-    );
+    throw new CemError("LLM_ENDPOINT_MISSING", "The URL of the Azure OpenAI resource is not set.", {
+      details: { provider: "azure_openai", variable: "AZURE_OPENAI_ENDPOINT" },
+    });
   }
   return {
     provider: "azure_openai",
@@ -97,7 +137,7 @@ function azureEndpoint(settings: LlmSettings): Endpoint {
 
 function keyMissing(provider: LlmProvider): CemError {
   const variable = KEY_VARIABLES[provider];
-  return new CemError("LLM_KEY_MISSING", `${provider} needs a key. Set ${variable}, or llm.api_key.`, {
+  return new CemError("LLM_KEY_MISSING", `The API key of ${provider} is not set.`, {
     details: { provider, variable },
   });
 }

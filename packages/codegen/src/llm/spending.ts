@@ -1,18 +1,19 @@
 import { CemError } from "@cem/core";
 import type { GenerationUsage } from "@cem/core";
+import { loadTokenCounter } from "@cem/tokens";
 import type { Completion, Message } from "./completion.ts";
 import type { LlmBudget, LlmPrices, LlmSettings } from "./settings.ts";
 
 const PER_MILLION = 1_000_000;
-/** What an API adds around each message. */
+/** Tokens that an API adds to each message. */
 const TOKENS_PER_MESSAGE = 4;
-/** An answer shorter than this is no program. */
+/** The shortest answer that can hold a program. */
 const MIN_ANSWER_TOKENS = 50;
 
 /** Counts with the o200k_base vocabulary, which is loaded at the first call. */
 export async function countTokens(text: string): Promise<number> {
-  const { countTokens: count } = await import("gpt-tokenizer/encoding/o200k_base");
-  return count(text, { disallowedSpecial: new Set() });
+  const count = await loadTokenCounter();
+  return count(text);
 }
 
 async function promptTokens(messages: readonly Message[]): Promise<number> {
@@ -20,9 +21,9 @@ async function promptTokens(messages: readonly Message[]): Promise<number> {
   return (await countTokens(text)) + messages.length * TOKENS_PER_MESSAGE;
 }
 
-/** What one answer cost, counted here where the API does not tell. */
+/** The usage of one request. Tokens are counted here where the API reports none. */
 export async function usageOf(
-  { text, usage }: Completion,
+  { text, usage }: Omit<Completion, "finish">,
   messages: readonly Message[],
   { model, prices }: Pick<LlmSettings, "model" | "prices">,
 ): Promise<GenerationUsage> {
@@ -39,9 +40,11 @@ function withCost(usage: GenerationUsage, prices: LlmPrices | undefined): Genera
 }
 
 /**
- * How long an answer may be so that the task stays within its budget.
+ * Computes how many tokens an answer may have within the task's budget.
  *
- * @throws CemError `LLM_BUDGET_EXCEEDED` where no answer would.
+ * @param messages - The messages of the next request.
+ * @param spent - What the task has used so far.
+ * @throws CemError `LLM_BUDGET_EXCEEDED` when too few are left for a program.
  */
 export async function affordableTokens(
   messages: readonly Message[],
@@ -79,10 +82,9 @@ function budgetMessage(
   prompt: number,
   model: string,
 ): string {
-  const bounds = [
-    ...(budget.tokens === undefined ? [] : [`${budget.tokens.toLocaleString("en")} tokens`]),
-    ...(budget.cost === undefined ? [] : [`$${budget.cost}`]),
-  ].join(" or ");
+  const bounds: string[] = [];
+  if (budget.tokens !== undefined) bounds.push(`${budget.tokens.toLocaleString("en")} tokens`);
+  if (budget.cost !== undefined) bounds.push(`$${budget.cost}`);
   const used = tokensOf(spent).toLocaleString("en");
-  return `Asking ${model} would go over the task's budget of ${bounds}: ${used} tokens are spent, the next prompt has ${prompt.toLocaleString("en")}. Allow more with llm.budget_tokens or llm.budget_usd.`;
+  return `The next request to ${model} would exceed the task's budget of ${bounds.join(" or ")}: ${used} tokens are spent, its prompt has ${prompt.toLocaleString("en")}.`;
 }

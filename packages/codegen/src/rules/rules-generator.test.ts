@@ -1,5 +1,5 @@
 import type { GeneratedCode } from "@cem/core";
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { createRulesGenerator } from "./rules-generator.ts";
 import { createWorkspace } from "./testing/run-code.ts";
 import { sampleTools } from "./testing/tools.ts";
@@ -12,7 +12,10 @@ async function generate(task: string): Promise<GeneratedCode> {
   return result;
 }
 
-async function run(task: string, workspace = createWorkspace()): Promise<{ value: unknown; output: string }> {
+/** Runs the programs of tests that leave no state behind. */
+const shared = createWorkspace(afterAll);
+
+async function run(task: string, workspace = shared): Promise<{ value: unknown; output: string }> {
   return workspace.run((await generate(task)).code);
 }
 
@@ -63,7 +66,7 @@ export default { sum, weather };
       });
       expect(plain).toMatchObject({ status: "generated", uses: [] });
       const code = plain.status === "generated" ? plain.code : "";
-      expect((await createWorkspace().run(code)).value).toBe(20);
+      expect((await shared.run(code)).value).toBe(20);
     });
 
     it.each([
@@ -116,7 +119,7 @@ export default { sum, weather };
     });
 
     it("saves listed fields and changes them in a later session", async () => {
-      const workspace = createWorkspace();
+      const workspace = createWorkspace(onTestFinished);
       await run(
         'Calculate 5 + 3, then save the result and metadata to /workspace/state.json. The JSON file should contain: - calculation: "5 + 3" - result: 8 - step: 1 - message: "State saved in session 1"',
         workspace,
@@ -141,7 +144,7 @@ export default { sum, weather };
     });
 
     it("carries a workflow through three sessions", async () => {
-      const workspace = createWorkspace();
+      const workspace = createWorkspace(onTestFinished);
       const first = await run(
         'Initialize a calculation workflow:\n 1. Create /workspace/workflow_state.json with:\n - workflow_id: "calc_001"\n - current_step: 1\n - total_steps: 3\n - results: []\n - status: "in_progress"\n 2. Calculate 10 * 5 and add the result to the results array\n 3. Update current_step to 2\n 4. Verify /workspace exists and is mounted\n 5. Print confirmation that workflow state was initialized',
         workspace,
@@ -224,7 +227,7 @@ export default { sum, weather };
     });
 
     it("reads, filters and saves JSON", async () => {
-      const workspace = createWorkspace();
+      const workspace = createWorkspace(onTestFinished);
       workspace.write(
         "data.json",
         JSON.stringify([

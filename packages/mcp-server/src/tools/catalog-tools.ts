@@ -1,8 +1,9 @@
-import { CemError } from "@cem/core";
+import { serverNotFound } from "@cem/core";
 import type { Agent, RankedTool, ToolDefinition, ToolServer } from "@cem/core";
 import { nearest } from "@cem/text";
 import { MAX_SEARCH_RESULTS } from "../limits.ts";
-import { answerValue, declareTool, READ_ONLY, text } from "../server-tool.ts";
+import { answerValue, declareTool, messageOf, READ_ONLY, text } from "../server-tool.ts";
+import type { HintFor } from "../server-tool.ts";
 
 const NAMES = { type: "array", items: text } as const;
 const NO_INPUT = { type: "object", properties: {} } as const;
@@ -74,11 +75,11 @@ export const searchTools = declareTool<{
     context,
   ) {
     const found = await host.agent.searchTools(query, { limit, signal: context.mcpReq.signal });
-    return answerValue(detail === "name" ? namesByServer(found) : toolsByServer(found, detail));
+    return answerValue(detail === "name" ? namesByServer(found) : toolsByServer(found, detail, host.hintFor));
   },
 });
 
-/** Skills are found by searching; they belong to no server. */
+/** The tool servers. Skills are left out: they belong to no server and are found by search. */
 async function serversOf(agent: Agent, signal: AbortSignal): Promise<ToolServer[]> {
   const { servers } = await agent.discoverTools({ signal });
   return servers.filter(({ kind }) => kind !== "skill");
@@ -92,12 +93,9 @@ function nameOf({ name }: ToolDefinition): string {
 function findServer(servers: readonly ToolServer[], wanted: string): ToolServer {
   const found = servers.find(({ name }) => name === wanted);
   if (found !== undefined) return found;
-  const names = servers.map(({ name }) => name);
-  const near = nearest(wanted, names);
-  const hint = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : "list_servers names them all.";
-  throw new CemError("SERVER_NOT_FOUND", `There is no server ${JSON.stringify(wanted)}. ${hint}`, {
-    details: { server: wanted },
-  });
+  const known = servers.map(({ name }) => name);
+  const [near] = nearest(wanted, known);
+  throw serverNotFound(wanted, { known, nearest: near });
 }
 
 function namesByServer(found: readonly RankedTool[]): Record<string, string[]> {
@@ -106,13 +104,13 @@ function namesByServer(found: readonly RankedTool[]): Record<string, string[]> {
   return Object.fromEntries(servers);
 }
 
-/** `{server: {tool: {…}}}`, the best of each server first. */
-function toolsByServer(found: readonly RankedTool[], detail: Detail): object {
+/** `{server: {tool: {…}}}`, the best match of each server first. */
+function toolsByServer(found: readonly RankedTool[], detail: Detail, hintFor: HintFor | undefined): object {
   const servers = new Map<string, [string, object][]>();
   for (const { tool } of found) {
     const entry: [string, object] = [
       tool.name,
-      detail === "full" ? fullOf(tool) : { description: tool.description },
+      detail === "full" ? fullOf(tool, hintFor) : { description: tool.description },
     ];
     servers.set(tool.server, [...(servers.get(tool.server) ?? []), entry]);
   }
@@ -120,11 +118,12 @@ function toolsByServer(found: readonly RankedTool[], detail: Detail): object {
 }
 
 /** `code` is what a model needs to write the call: the import, and the signature with the type of the result. */
-function fullOf({ name, module, signature, description, inputSchema, unavailable }: ToolDefinition): object {
+function fullOf(tool: ToolDefinition, hintFor: HintFor | undefined): object {
+  const { name, module, signature, description, inputSchema, unavailable } = tool;
   return {
     code: `import { ${name} } from "${module}";\n${signature}`,
     description,
     inputSchema,
-    ...(unavailable && { unavailable: unavailable.message }),
+    unavailable: unavailable && messageOf(unavailable, hintFor),
   };
 }

@@ -51,7 +51,7 @@ async function readPage(
     type !== "resource" && limit === undefined && offset === 0 && page.size <= MAX_ATTACHMENT_BYTES;
   const shown = whole ? await results.read(handle, { limit: MAX_ATTACHMENT_BYTES }) : page;
   const { content, ...rest } = answerValue(position(shown, shown.bytes.length));
-  // A piece of an image is no image.
+  // A part of an image can't be shown as an image.
   const isPiece = shown.bytes.length < shown.size;
   return {
     ...rest,
@@ -62,7 +62,7 @@ async function readPage(
   };
 }
 
-/** Whole characters only: a character cut by the page's end belongs to the next one. */
+/** A page of whole characters: one that the page's end cuts belongs to the next page. */
 function textPage(page: ResultPage): object {
   const { bytes } = page;
   let end = bytes.length;
@@ -76,7 +76,7 @@ function textPage(page: ResultPage): object {
 
 function position({ offset, size }: ResultPage, length: number): object {
   const next = offset + length;
-  return { offset, size, ...(next < size && { next_offset: next }) };
+  return { offset, size, next_offset: next < size ? next : undefined };
 }
 
 function isContinuation(byte: number | undefined): boolean {
@@ -100,5 +100,5 @@ function kindOf(mimeType: string): "image" | "audio" | "resource" {
 
 function requireResults({ results }: ToolHost): ResultStore {
   if (results !== undefined) return results;
-  throw new CemError("RESULT_NOT_FOUND", "No results are kept here. The handle of a run begins with run-.");
+  throw new CemError("RESULT_NOT_FOUND", "This server keeps no results. The id of a run begins with run-.");
 }

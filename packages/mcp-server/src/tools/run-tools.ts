@@ -1,7 +1,7 @@
 import type { JsonSchema } from "@cem/core";
 import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
 import { followRun } from "../follow-run.ts";
-import type { BeginRun, RunRequest } from "../run-registry.ts";
+import type { BeginRun, RunRequest } from "../run.ts";
 import type { ToolHost } from "../server-tool.ts";
 import { declareTool, RUNS_CODE, sessionOf, text } from "../server-tool.ts";
 

@@ -40,8 +40,5 @@ export const saveState = declareTool<{ state_data: JsonValue; state_file?: strin
 
 function storeOf({ state }: ToolHost): StateStore {
   if (state !== undefined) return state;
-  throw new CemError(
-    "STATE_DISABLED",
-    "State is switched off here. Set execution.state.enabled to true, or keep data in files of /workspace.",
-  );
+  throw new CemError("STATE_DISABLED", "State is disabled here. Files in /workspace outlive a run too.");
 }

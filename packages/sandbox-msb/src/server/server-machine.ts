@@ -3,24 +3,24 @@ import { CemError } from "@cem/core";
 import type { Microvm, MicrovmCommand, MicrovmProcess } from "../microvm-driver.ts";
 import { ServerProcess, type RunScript } from "./server-process.ts";
 import type { CommandOutcome, SandboxName, ServerRpc, StartConfig } from "./server-rpc.ts";
-import { BRING_FILES, LOOK, MISSING, START } from "./server-scripts.ts";
+import { UPLOAD_FILES, INSPECT, MISSING, START } from "./server-scripts.ts";
 
 const NAME_BYTES = 8;
 /** Linux takes an argument of up to 128 KiB, and all of them together up to 2 MiB. */
 const PIECE_BYTES = 64 * 1024;
 const COMMAND_BYTES = 512 * 1024;
 const BLOCK_BYTES = 512;
-/** Longer than any run; what ends a command before is the end of its machine. */
+/** Longer than any run: a command ends with its machine. */
 const COMMAND_TIMEOUT_MS = 24 * 60 * 60 * 1_000;
 
-/** A file to bring into a machine. */
-export interface BroughtFile {
-  /** Below the folder. */
+/** A file to upload to a machine. */
+export interface UploadedFile {
+  /** Relative to the upload's folder. */
   name: string;
   data: Buffer;
 }
 
-/** A machine that an older server has started. */
+/** A machine on an older server. */
 export class ServerMachine implements Microvm {
   readonly name: string;
   readonly pid = undefined;
@@ -38,7 +38,11 @@ export class ServerMachine implements Microvm {
     this.name = sandbox.sandbox;
   }
 
-  /** @throws CemError `SANDBOX_SERVER_…` when the server can't start it in time. */
+  /**
+   * Starts a machine.
+   *
+   * @throws CemError `SANDBOX_SERVER_FAILED`, `SANDBOX_SERVER_REFUSED` or `SANDBOX_SERVER_UNREACHABLE`.
+   */
   static async start(
     rpc: ServerRpc,
     sandbox: SandboxName,
@@ -50,7 +54,7 @@ export class ServerMachine implements Microvm {
       await rpc.start(sandbox, config, { timeoutMs });
       return machine;
     } catch (error) {
-      // It may run all the same, or soon.
+      // It may have been started all the same.
       await machine.kill();
       throw error;
     }
@@ -61,22 +65,22 @@ export class ServerMachine implements Microvm {
   }
 
   /**
-   * Brings files into a folder of the machine.
+   * Uploads files to a folder of the machine.
    *
    * @throws CemError `SANDBOX_IMAGE_UNUSABLE` when the image lacks what a guest needs.
    */
-  async bring(folder: string, files: readonly BroughtFile[], timeoutMs: number): Promise<void> {
+  async upload(folder: string, files: readonly UploadedFile[], timeoutMs: number): Promise<void> {
     for (const args of commandsFor(files)) {
-      const outcome = await this.#script(BRING_FILES, [folder, ...args], timeoutMs);
+      const outcome = await this.#script(UPLOAD_FILES, [folder, ...args], timeoutMs);
       if (outcome.exitCode === MISSING) throw this.#lacks(outcome.stdout[0] ?? "something");
       if (outcome.exitCode !== 0)
-        throw this.#unusable(`the runner can't be brought in (${tellOf(outcome)}).`);
+        throw this.#unusable(`the guest runner can't be uploaded (${describeFailure(outcome)}).`);
     }
   }
 
-  /** Whether the machine sees a file, and the version of its Deno. */
-  async look(path: string, timeoutMs: number): Promise<{ sees: boolean; deno: string }> {
-    const { exitCode, stdout } = await this.#script(LOOK, [path], timeoutMs);
+  /** Checks whether the machine sees a file, and which version of Deno it has. */
+  async inspect(path: string, timeoutMs: number): Promise<{ sees: boolean; deno: string }> {
+    const { exitCode, stdout } = await this.#script(INSPECT, [path], timeoutMs);
     return { sees: exitCode === 0, deno: /^deno (\S+)/.exec(stdout[0] ?? "")?.[1] ?? "" };
   }
 
@@ -85,7 +89,8 @@ export class ServerMachine implements Microvm {
     const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
     const blocks = String(Math.ceil(fileBytes / BLOCK_BYTES));
     const outcome = await this.#script(START, [folder, cwd, blocks, ...variables, file, ...args], undefined);
-    if (outcome.exitCode !== 0) throw this.#unusable(`the guest can't be started (${tellOf(outcome)}).`);
+    if (outcome.exitCode !== 0)
+      throw this.#unusable(`the guest can't be started (${describeFailure(outcome)}).`);
     this.#process = new ServerProcess(this.#script, folder);
     return this.#process;
   }
@@ -97,7 +102,7 @@ export class ServerMachine implements Microvm {
 
   async #stop(): Promise<void> {
     this.#end.abort(new Error("The machine was ended."));
-    // A server that has gone has no machines.
+    // A server that is gone has no machines.
     await this.#rpc.stop(this.#sandbox).catch(() => {});
   }
 
@@ -120,19 +125,19 @@ export class ServerMachine implements Microvm {
   #unusable(why: string): CemError {
     return new CemError(
       "SANDBOX_IMAGE_UNUSABLE",
-      `The image ${this.#image} can't be used on the microsandbox server at ${this.#rpc.origin}: ${why} Set execution.sandbox_image to one that has Deno 2.9 on its PATH, a shell, and the usual small tools (base64, mkfifo, tail).`,
-      { details: { image: this.#image } },
+      `The image ${this.#image} can't be used on the microsandbox server at ${this.#rpc.origin}: ${why} A guest needs Deno 2.9 on the PATH, a shell, and small tools such as base64, mkfifo and tail.`,
+      { details: { image: this.#image, origin: this.#rpc.origin } },
     );
   }
 }
 
-function tellOf({ exitCode, stderr, stdout }: CommandOutcome): string {
+function describeFailure({ exitCode, stderr, stdout }: CommandOutcome): string {
   const said = [...stderr, ...stdout].join(" ").trim();
   return said === "" ? `exit code ${exitCode}` : said.slice(0, 300);
 }
 
-/** The arguments of as few commands as hold all files. */
-function commandsFor(files: readonly BroughtFile[]): string[][] {
+/** Splits files over as few commands as possible, within the limits of a command line. */
+function commandsFor(files: readonly UploadedFile[]): string[][] {
   const commands: string[][] = [[]];
   let bytes = 0;
   for (const { name, data } of files) {

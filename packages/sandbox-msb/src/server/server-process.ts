@@ -2,40 +2,41 @@ import type { MicrovmEvent, MicrovmProcess } from "../microvm-driver.ts";
 import type { CommandOutcome } from "./server-rpc.ts";
 import { READ, WRITE } from "./server-scripts.ts";
 
-/** So much is read at once. */
+/** Bytes per reading. */
 const READ_BYTES = 4 * 1024 * 1024;
-/** How long one reading waits for something to read, in seconds, and its command may take in all, in milliseconds. */
+/** How long one reading waits for output, in seconds, and the timeout of its command, in milliseconds. */
 const WAIT_SECONDS = 2;
 const READ_TIMEOUT_MS = 30_000;
-/** A program that waits for its turn is looked at less often than one that spoke just now. */
+/** Polling intervals: the longer a program is silent, the less often it is polled. */
 const PAUSES = [
   { quietMs: 1_000, seconds: 0.01 },
   { quietMs: 5_000, seconds: 0.03 },
   { quietMs: Infinity, seconds: 0.1 },
 ] as const;
-/** The old server may lose the last lines of a command that ends right after them: then it has to end later. */
+/** The server may lose the last lines of a command that ends right after them; the command then ends later. */
 const LINGER_SECONDS = 0.05;
 const MAX_LOST_IN_A_ROW = 20;
 
-/** Runs a script of this package with arguments, in the sandbox of the program. */
+/** Runs a shell script with arguments in the program's machine. */
 export type RunScript = (
   script: string,
   args: readonly string[],
   timeoutMs: number | undefined,
 ) => Promise<CommandOutcome>;
 
+/** Output since the last reading. */
 interface Reading {
   out: Buffer;
   err: Buffer;
-  /** What the program wrote in all, to files and to its output, in bytes. */
+  /** Bytes written by the program in all, to files and output. */
   written: number;
-  /** The exit code, when the program has ended. */
+  /** The exit code, once the program has ended. */
   ended: number | undefined;
 }
 
 /**
- * A program that lives on in a sandbox, over commands that don't: each reads what it has written since, or hands it a
- * piece of input.
+ * A long-running program in a machine, driven by short commands: each reads its output since the last one, or writes
+ * a piece of input.
  */
 export class ServerProcess implements MicrovmProcess {
   readonly #run: RunScript;
@@ -46,7 +47,7 @@ export class ServerProcess implements MicrovmProcess {
   #activeAt = performance.now();
   #linger = 0;
   #over = false;
-  /** What the program wrote in all, as of the last look, to files and to its output, in bytes. */
+  /** Bytes written by the program as of the last reading, to files and output. */
   writtenBytes = 0;
 
   constructor(run: RunScript, folder: string) {
@@ -65,9 +66,9 @@ export class ServerProcess implements MicrovmProcess {
   async write(bytes: Uint8Array): Promise<void> {
     this.#activeAt = performance.now();
     const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
-    // As long as it takes: a guest that doesn't read is ended by its run's clock.
+    // Without a timeout: a guest that doesn't read is ended by its run's timeout.
     const { exitCode } = await this.#run(WRITE, [this.#folder, base64], undefined);
-    if (exitCode !== 0) throw new Error("The guest takes no input any more.");
+    if (exitCode !== 0) throw new Error("The guest no longer accepts input.");
   }
 
   async #read(): Promise<void> {
@@ -96,7 +97,7 @@ export class ServerProcess implements MicrovmProcess {
     this.#outOffset += out.length;
     this.#errOffset += err.length;
     if (out.length + err.length > 0) this.#activeAt = performance.now();
-    // What it wrote last may take more readings than one.
+    // The last output may take more than one reading.
     else if (ended !== undefined) {
       this.#events.push({ kind: "exited", code: ended });
       this.#over = true;
@@ -104,7 +105,7 @@ export class ServerProcess implements MicrovmProcess {
   }
 }
 
-/** What a reading says; `undefined` when a part of it is missing. */
+/** Parses a reading; `undefined` when a part of it is missing. */
 function parseReading(lines: readonly string[]): Reading | undefined {
   const [outText, errText, last = ""] = lines;
   const end = /^end (\d+) (\d+) (\d+) (\d*)$/.exec(last);

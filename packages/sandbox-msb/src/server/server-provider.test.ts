@@ -162,8 +162,8 @@ export default await callTool("host", "echo", "back");`;
   it("says which key is missing or wrong, without the key", async () => {
     await start();
     for (const [apiKey, said] of [
-      [undefined, "asks for a key"],
-      ["msb_wrong", "does not take the key"],
+      [undefined, "requires an API key"],
+      ["msb_wrong", "rejected the API key"],
     ] as const) {
       const settings = { url: server?.url ?? "", apiKey };
       const probe = await createMicrosandboxServerProvider(settings).probe();
@@ -180,9 +180,7 @@ export default await callTool("host", "echo", "back");`;
     server = undefined;
     const probe = await createMicrosandboxServerProvider({ url }).probe();
     expect(probe).toMatchObject({ available: false, reason: expect.stringContaining("can't be reached") });
-    expect(() => createMicrosandboxServerProvider({ url: "localhost" })).toThrow(
-      /not the address of a server/,
-    );
+    expect(() => createMicrosandboxServerProvider({ url: "localhost" })).toThrow(/not an HTTP URL/);
   });
 
   it("says what the image lacks, and that the server is elsewhere", async () => {

@@ -9,43 +9,69 @@ import {
   type SandboxSpec,
 } from "@cem/core";
 import {
-  checkSpec,
   createGuestSandbox,
   FairGate,
-  GUEST_RUNNER,
-  GUEST_WORKSPACE,
   resolveLimits,
   type Guest,
   type GuestSandbox,
   type SandboxReuse,
 } from "@cem/sandbox";
+import { checkSpec, GUEST_RUNNER, GUEST_WORKSPACE } from "@cem/sandbox/provider-kit";
 import { MACHINE_OVERHEAD_MB, startMicrovmGuest } from "../microvm-guest.ts";
 import { ServerMachine } from "./server-machine.ts";
 import { checkServer, newServerSandbox, sweepServer } from "./server-names.ts";
 import { ServerRpc, type ServerAddress } from "./server-rpc.ts";
 import { guestCommand, guestFiles, guestMounts } from "./server-runtime.ts";
 
-/** How the sandbox on an older server works. Only its address has to be told. */
+/** Settings of {@link createMicrosandboxServerProvider}. Only the URL is required. */
 export interface MicrosandboxServerSettings extends ServerAddress {
-  /** OCI reference of an image with Deno 2.9 and a shell. Default: `denoland/deno:2.9.5`. */
+  /**
+   * OCI reference of an image with Deno 2.9 and a shell.
+   *
+   * @defaultValue `denoland/deno:2.9.5`
+   */
   image?: string | undefined;
-  /** Processors of each machine. Default 1. */
+  /**
+   * Processors of each machine.
+   *
+   * @defaultValue 1
+   */
   cpus?: number | undefined;
-  /** How long a machine may take to start, with its image pulled, in milliseconds. Default 200,000. */
+  /**
+   * Timeout for a machine's start, including the pull of its image, in milliseconds.
+   *
+   * @defaultValue 200,000
+   */
   bootTimeoutMs?: number | undefined;
-  /** Machines that run at once over all sandboxes of this provider. Default 4. */
+  /**
+   * Concurrent runs over all sandboxes of this provider; further runs are queued.
+   *
+   * @defaultValue 4
+   */
   maxConcurrentRuns?: number | undefined;
-  /** Booted machines that wait in each sandbox. Default 2. */
+  /**
+   * Number of booted machines that each sandbox keeps ready.
+   *
+   * @defaultValue 2
+   */
   standby?: number | undefined;
-  /** Without a run for so long a sandbox lets its waiting machines go, in milliseconds. Default 300,000. */
+  /**
+   * Idle time after which a sandbox kills its ready and kept machines, in milliseconds.
+   *
+   * @defaultValue 300,000
+   */
   idleMs?: number | undefined;
-  /** `session`: runs that name the same session may share a machine, one after another. Default `none`. */
+  /**
+   * `session`: runs of the same session may share a machine, one after another.
+   *
+   * @defaultValue `none`
+   */
   reuse?: SandboxReuse | undefined;
-  /** How long a run may wait for its turn, in milliseconds. Default: as long as it takes. */
+  /** Timeout for a run's wait in the queue, in milliseconds. Absent: no timeout. */
   queueTimeoutMs?: number | undefined;
 }
 
-/** Makes sandboxes whose state can be looked at. */
+/** A provider whose sandboxes tell their stats and can be drained. */
 export interface MicrosandboxServerProvider extends SandboxProvider {
   create(spec: SandboxSpec, options?: { signal?: AbortSignal | undefined }): Promise<GuestSandbox>;
 }
@@ -53,9 +79,9 @@ export interface MicrosandboxServerProvider extends SandboxProvider {
 const DEFAULT_IMAGE = "denoland/deno:2.9.5";
 const DEFAULT_BOOT_TIMEOUT_MS = 200_000;
 const DEFAULT_CONCURRENT_RUNS = 4;
-/** A command in a machine that is up. */
+/** Timeout of a command in a running machine. */
 const SETUP_TIMEOUT_MS = 60_000;
-const ANSWER_TIMEOUT_MS = 10_000;
+const HEALTH_TIMEOUT_MS = 10_000;
 const MARK_BYTES = 8;
 const NEEDED_DENO = "2.9.";
 const ISOLATION: Isolation = {
@@ -68,7 +94,11 @@ const NOTES = [
   "Whether the image has what a guest needs shows when the first machine starts.",
 ];
 
-/** A sandbox provider that runs code on a server of microsandbox 0.2 or older (`msb server start`). */
+/**
+ * Creates a sandbox provider that runs code on a server of microsandbox 0.2 or older (`msb server start`).
+ *
+ * @throws CemError `SANDBOX_UNAVAILABLE` when `url` is not an HTTP URL.
+ */
 export function createMicrosandboxServerProvider(
   settings: MicrosandboxServerSettings,
 ): MicrosandboxServerProvider {
@@ -122,9 +152,10 @@ class ServerProvider implements MicrosandboxServerProvider {
       maxStandby: this.#settings.standby,
       idleMs: this.#settings.idleMs,
       reuse: this.#settings.reuse,
+      defaultSession: spec.defaultSession,
       queueTimeoutMs: this.#settings.queueTimeoutMs,
       startTimeoutMs: SETUP_TIMEOUT_MS,
-      answerTimeoutMs: ANSWER_TIMEOUT_MS,
+      healthTimeoutMs: HEALTH_TIMEOUT_MS,
       startGuest: () => this.#startGuest(known),
     });
   }
@@ -144,7 +175,7 @@ class ServerProvider implements MicrosandboxServerProvider {
     const timeoutMs = this.#settings.bootTimeoutMs ?? DEFAULT_BOOT_TIMEOUT_MS;
     const machine = await ServerMachine.start(this.#rpc, newServerSandbox(), config, timeoutMs);
     try {
-      await machine.bring(GUEST_RUNNER, guestFiles(spec), timeoutMs);
+      await machine.upload(GUEST_RUNNER, guestFiles(spec), timeoutMs);
       if (!known.checked) await this.#check(machine, spec);
       known.checked = true;
     } catch (error) {
@@ -154,24 +185,26 @@ class ServerProvider implements MicrosandboxServerProvider {
     return startMicrovmGuest(machine, this.#settings.reuse === "session", guestCommand(spec, limits));
   }
 
-  /** A server on another host would mount folders of its own, or none. */
+  /** Checks that the machine sees this host's workspace and has the right Deno. */
   async #check(machine: ServerMachine, { workspaceDir }: SandboxSpec): Promise<void> {
     const name = `.cem-${randomBytes(MARK_BYTES).toString("hex")}`;
     const file = join(workspaceDir, name);
     writeFileSync(file, "");
     try {
-      const { sees, deno } = await machine.look(`${GUEST_WORKSPACE}/${name}`, SETUP_TIMEOUT_MS);
+      const { sees, deno } = await machine.inspect(`${GUEST_WORKSPACE}/${name}`, SETUP_TIMEOUT_MS);
       if (!sees) {
         throw new CemError(
           "SANDBOX_UNAVAILABLE",
           `The microsandbox server at ${this.#rpc.origin} does not see the workspace ${workspaceDir}. It has to run on this host, or share that path with it.`,
+          { details: { origin: this.#rpc.origin, workspaceDir } },
         );
       }
       if (!deno.startsWith(NEEDED_DENO)) {
         const image = this.#settings.image ?? DEFAULT_IMAGE;
         throw new CemError(
           "SANDBOX_IMAGE_UNUSABLE",
-          `The image ${image} has Deno ${deno === "" ? "of an unknown version" : deno}; the guest's runner needs 2.9. Set execution.sandbox_image to an image with that.`,
+          `The image ${image} has Deno ${deno === "" ? "of an unknown version" : deno}; the guest runner needs 2.9.`,
+          { details: { image, found: deno, needed: "2.9" } },
         );
       }
     } finally {
@@ -187,5 +220,6 @@ function refuseColons(spec: SandboxSpec): void {
   throw new CemError(
     "SANDBOX_SPEC_INVALID",
     `${wrong.hostPath} can't be mounted by an older microsandbox server: its path has a colon.`,
+    { details: { hostPath: wrong.hostPath } },
   );
 }

@@ -1,23 +1,23 @@
 import { CemError } from "@cem/core";
-import { Agent, request } from "undici";
 import * as z from "zod/mini";
+import { sendRequest } from "./http-request.ts";
 
-/** How long the server may take for what it does at once, in milliseconds. */
+/** Default timeout of a request, in milliseconds. */
 const QUICK_TIMEOUT_MS = 10_000;
-/** Of an answer that is not the protocol's, so much is told. */
+/** Characters of an unexpected answer that its error message quotes. */
 const TOLD_CHARACTERS = 300;
 
-/** Where an older microsandbox server listens, and what it asks for. */
+/** Address and key of an older microsandbox server. */
 export interface ServerAddress {
-  /** As `msb server start` says: `http://127.0.0.1:5555`. */
+  /** Base URL, as `msb server start` prints it: `http://127.0.0.1:5555`. */
   url: string;
-  /** As `msb server keygen` gave it. It goes to that address and nowhere else. */
+  /** API key, as `msb server keygen` prints it. It is sent to that address only. */
   apiKey?: string | undefined;
 }
 
 const answerShape = z.object({
   result: z.optional(z.unknown()),
-  // The protocol's own errors are objects, those of the HTTP layer texts.
+  // Protocol errors are objects, those of the HTTP layer are strings.
   error: z.optional(z.union([z.string(), z.object({ code: z.number(), message: z.string() })])),
 });
 const commandShape = z.object({
@@ -28,24 +28,24 @@ const metricsShape = z.object({
   sandboxes: z.array(z.object({ namespace: z.string(), name: z.string(), running: z.boolean() })),
 });
 
-/** What a command in a sandbox came to. */
+/** Result of a command in a machine. */
 export interface CommandOutcome {
   exitCode: number;
   stdout: string[];
   stderr: string[];
 }
 
-/** What a sandbox is started with; the server knows more, of which nothing is needed. */
+/** Configuration of a machine: the part of the server's that is used here. */
 export interface StartConfig {
   image: string;
-  /** In MiB. */
+  /** Memory in MiB. */
   memory: number;
   cpus: number;
-  /** `host:guest`, of the server's host. */
+  /** Mounts as `hostPath:guestPath`, on the server's host. */
   volumes: string[];
 }
 
-/** A sandbox on the server. */
+/** Identifies a machine on the server. */
 export interface SandboxName {
   sandbox: string;
   namespace: string;
@@ -56,19 +56,11 @@ interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
-function fault(code: string, message: string, cause?: unknown): CemError {
-  return new CemError(code, message, cause === undefined ? {} : { cause });
-}
-
-/**
- * Speaks to the server of microsandbox 0.2 and older: JSON-RPC 2.0 by HTTP. Nothing is ever sent twice: a command that was
- * run is run.
- */
+/** JSON-RPC 2.0 client of a microsandbox server of 0.2 or older. Never retries, since commands are not idempotent. */
 export class ServerRpc {
   readonly #origin: string;
   readonly #base: string;
   readonly #apiKey: string | undefined;
-  readonly #agent = new Agent({ pipelining: 1 });
   #nextId = 1;
   #starting: Promise<unknown> = Promise.resolve();
 
@@ -76,9 +68,9 @@ export class ServerRpc {
     let parsed: URL | undefined;
     if (URL.canParse(url)) parsed = new URL(url);
     if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.username !== "") {
-      throw fault(
+      throw new CemError(
         "SANDBOX_UNAVAILABLE",
-        "execution.msb_server_url is not the address of a server, such as http://127.0.0.1:5555.",
+        "The URL of the microsandbox server is not an HTTP URL such as http://127.0.0.1:5555.",
       );
     }
     this.#origin = parsed.origin;
@@ -86,31 +78,36 @@ export class ServerRpc {
     this.#apiKey = apiKey;
   }
 
-  /** The address without what could be secret in it. */
+  /** The server's origin, without path and credentials. */
   get origin(): string {
     return this.#origin;
   }
 
-  /** Resolves when something answers there as the server does. */
+  /**
+   * Checks that the server answers.
+   *
+   * @throws CemError `SANDBOX_SERVER_UNREACHABLE` or `SANDBOX_SERVER_FAILED`.
+   */
   async health(signal?: AbortSignal): Promise<void> {
     const { status } = await this.#send("GET", "/health", undefined, { signal });
     if (status !== 200) throw this.#notTheServer(`GET /api/v1/health answered ${status}`);
   }
 
-  /** Starts a sandbox; resolves when the server says that it runs, or may soon. */
+  /** Starts a machine; resolves when the server reports that it runs, or soon will. */
   async start(name: SandboxName, config: StartConfig, options: CallOptions): Promise<void> {
-    // The server reads, changes and writes one file for each namespace, and looks at nobody else's change of it.
+    // One at a time: the server rewrites one file per namespace without locking.
     const before = this.#starting;
     const started = before.then(() => this.#call("sandbox.start", { ...name, config }, options));
     this.#starting = started.catch(() => {});
     await started;
   }
 
+  /** Stops a machine. */
   async stop(name: SandboxName): Promise<void> {
     await this.#call("sandbox.stop", { ...name }, {});
   }
 
-  /** Runs a command to its end. Its output comes as lines, at once, when it has ended. */
+  /** Runs a command; resolves with its output after its end. */
   async run(
     name: SandboxName,
     command: string,
@@ -123,17 +120,17 @@ export class ServerRpc {
     return { exitCode, stdout: of("stdout"), stderr: of("stderr") };
   }
 
-  /** The sandboxes of a namespace that run. */
+  /** Lists the running machines of a namespace. */
   async running(namespace: string): Promise<string[]> {
     const result = await this.#call("sandbox.metrics.get", { namespace }, {});
     const { sandboxes } = this.#read(metricsShape, result, "sandbox.metrics.get");
     return sandboxes.filter((one) => one.running && one.namespace === namespace).map(({ name }) => name);
   }
 
-  /** @throws CemError `SANDBOX_SERVER_REFUSED` when the server does not take the key. */
+  /** @throws CemError `SANDBOX_SERVER_REFUSED` when the server rejects the key. */
   async checkKey(namespace: string): Promise<void> {
     await this.running(namespace).catch((error: unknown) => {
-      // Any other answer came past the check of the key.
+      // Any other answer has passed the server's check of the key.
       if (!CemError.isInstance(error) || error.code !== "SANDBOX_SERVER_FAILED") throw error;
     });
   }
@@ -144,18 +141,22 @@ export class ServerRpc {
     const body = JSON.stringify({ jsonrpc: "2.0", method, params, id });
     const { status, text } = await this.#send("POST", "/rpc", body, options);
     if (status === 401 || status === 403) {
-      const what = this.#apiKey === undefined ? "asks for a key" : "does not take the key";
-      throw fault(
+      const what = this.#apiKey === undefined ? "requires an API key" : "rejected the API key";
+      throw new CemError(
         "SANDBOX_SERVER_REFUSED",
-        `The microsandbox server at ${this.#origin} ${what} (${status}). Set execution.msb_api_key (MSB_API_KEY) to one that \`msb server keygen\` gave, or start the server with --dev.`,
+        `The microsandbox server at ${this.#origin} ${what} (${status}).`,
+        {
+          details: { origin: this.#origin, status },
+        },
       );
     }
     const answer = this.#parse(text, `${method} (${status})`);
     if (answer.error !== undefined) {
       const said = typeof answer.error === "string" ? answer.error : answer.error.message;
-      throw fault(
+      throw new CemError(
         "SANDBOX_SERVER_FAILED",
-        `The microsandbox server at ${this.#origin} could not do ${method}: ${said}`,
+        `The microsandbox server at ${this.#origin} failed at ${method}: ${said}`,
+        { details: { origin: this.#origin, method } },
       );
     }
     if (status !== 200) throw this.#notTheServer(`${method} answered ${status}`);
@@ -169,30 +170,25 @@ export class ServerRpc {
     { timeoutMs = QUICK_TIMEOUT_MS, signal }: CallOptions,
   ): Promise<{ status: number; text: string }> {
     const late = AbortSignal.timeout(timeoutMs);
+    const headers: Record<string, string> = {};
+    if (body !== undefined) headers["content-type"] = "application/json";
+    if (this.#apiKey !== undefined) headers["authorization"] = `Bearer ${this.#apiKey}`;
     try {
-      const response = await request(this.#base + path, {
+      return await sendRequest(this.#base + path, {
         method,
-        dispatcher: this.#agent,
-        headersTimeout: 0,
-        bodyTimeout: 0,
+        headers,
+        body,
         signal: signal === undefined ? late : AbortSignal.any([signal, late]),
-        headers: {
-          ...(body !== undefined && { "content-type": "application/json" }),
-          ...(this.#apiKey !== undefined && { authorization: `Bearer ${this.#apiKey}` }),
-        },
-        ...(body !== undefined && { body }),
       });
-      return { status: response.statusCode, text: await response.body.text() };
     } catch (error) {
       if (signal?.aborted === true) throw error;
       const why = late.aborted
         ? `did not answer within ${timeoutMs} ms`
         : `can't be reached (${reasonOf(error)})`;
-      throw fault(
-        "SANDBOX_SERVER_UNREACHABLE",
-        `The microsandbox server at ${this.#origin} ${why}. Start it with \`msb server start\`, or correct execution.msb_server_url.`,
-        error,
-      );
+      throw new CemError("SANDBOX_SERVER_UNREACHABLE", `The microsandbox server at ${this.#origin} ${why}.`, {
+        details: { origin: this.#origin },
+        cause: error,
+      });
     }
   }
 
@@ -213,9 +209,10 @@ export class ServerRpc {
   }
 
   #notTheServer(what: string): CemError {
-    return fault(
+    return new CemError(
       "SANDBOX_SERVER_FAILED",
-      `What answers at ${this.#origin} is not a microsandbox server of 0.2 or older: ${what}.`,
+      `${this.#origin} is not a microsandbox server of 0.2 or older: ${what}.`,
+      { details: { origin: this.#origin } },
     );
   }
 }

@@ -1,21 +1,27 @@
 import { basename, dirname } from "node:path";
 import type { Mount, SandboxSpec } from "@cem/core";
-import { denoArguments, GUEST_RUNNER, GUEST_WORKSPACE, guestBootFile, guestEnvironment } from "@cem/sandbox";
+import {
+  denoArguments,
+  GUEST_RUNNER,
+  GUEST_WORKSPACE,
+  guestBootFile,
+  guestEnvironment,
+} from "@cem/sandbox/provider-kit";
 import { guestImports } from "../guest-imports.ts";
 import { runnerFiles } from "../guest-runtime.ts";
 import type { MicrovmCommand } from "../microvm-driver.ts";
-import type { BroughtFile } from "./server-machine.ts";
+import type { UploadedFile } from "./server-machine.ts";
 
 const BYTES_PER_MIB = 1024 * 1024;
 const BOOT_URL = `file://${GUEST_RUNNER}/guest/${basename(guestBootFile)}`;
 
-/** The workspace and the mounts, as the guest sees them. */
+/** The workspace and the mounts. */
 export function guestMounts({ workspaceDir, mounts = [] }: SandboxSpec): Mount[] {
   return [{ hostPath: workspaceDir, guestPath: GUEST_WORKSPACE, readOnly: false }, ...mounts];
 }
 
-/** What a guest needs beside Deno: the runner and where its modules are. */
-export function guestFiles(spec: SandboxSpec): BroughtFile[] {
+/** Files that a guest needs beside Deno: the guest runner and the import map. */
+export function guestFiles(spec: SandboxSpec): UploadedFile[] {
   const runner = runnerFiles(dirname(guestBootFile)).map(({ name, data }) => ({
     name: `guest/${name}`,
     data,
@@ -24,7 +30,7 @@ export function guestFiles(spec: SandboxSpec): BroughtFile[] {
   return [...runner, { name: "import-map.json", data: Buffer.from(importMap) }];
 }
 
-/** How the runner is started. All that the guest may not do, Deno's permissions have to hold: the server mounts everything writable. */
+/** The command that starts the guest runner. Deno's permissions alone enforce read-only mounts: the server mounts everything writable. */
 export function guestCommand(
   spec: SandboxSpec,
   limits: { memoryMb: number; writeMb: number },

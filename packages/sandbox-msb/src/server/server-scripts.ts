@@ -1,11 +1,11 @@
-/** Exit code of a script that misses something in its image, which it has named. */
+/** Exit code when the image lacks a program, which the script has printed. */
 export const MISSING = 7;
 
 /**
- * Brings files into a folder: `DIR NAME BASE64 NAME BASE64 …`. A name that comes again goes on where it was. Says first
- * what the image lacks.
+ * Writes files to a folder: `DIR NAME BASE64 NAME BASE64 …`. A repeated name appends. Prints a program that the image
+ * lacks, if any.
  */
-export const BRING_FILES = `
+export const UPLOAD_FILES = `
 for tool in base64 mkfifo tail head wc tr sed env mv deno; do
   command -v "$tool" > /dev/null || { echo "$tool"; exit ${MISSING}; }
 done
@@ -17,14 +17,14 @@ while [ $# -gt 1 ]; do
   shift 2
 done`;
 
-/** True, as an exit code, where the guest sees a file: \`PATH\`. And it says which Deno it has. */
-export const LOOK = `
+/** Tests whether a file exists, by its exit code: `PATH`. Prints Deno's version. */
+export const INSPECT = `
 deno --version
 [ -f "$1" ]`;
 
 /**
- * Starts a program that lives on: \`DIR CWD BLOCKS NAME=VALUE … FILE ARG …\`. It reads the pipe \`in\`, which never ends,
- * and writes the files \`out\` and \`err\`; its exit code is in \`exit\` when it has ended.
+ * Starts a program in the background: `DIR CWD BLOCKS NAME=VALUE … FILE ARG …`. It reads the named pipe `in` and writes
+ * the files `out` and `err`; its exit code is in `exit` when it has ended.
  */
 export const START = `
 umask 077
@@ -41,14 +41,14 @@ shift 3
   echo $? > "$dir/ended" && mv "$dir/ended" "$dir/exit"
 ) < /dev/null > /dev/null 2>&1 &`;
 
-/** Hands bytes to the program: \`DIR BASE64\`. Waits while it does not read. */
+/** Writes bytes to the program's input: `DIR BASE64`. Blocks while it does not read. */
 export const WRITE = `
 [ -f "$1/exit" ] && exit 1
 printf %s "$2" | base64 -d 1<> "$1/in"`;
 
 /**
- * Reads what the program has written since: \`DIR OUT_OFFSET ERR_OFFSET TURNS PAUSE MOST LINGER\`. Waits for some, in so
- * many turns with a pause each. Reading changes nothing, so what an answer lost is asked for again.
+ * Reads the program's output from the offsets on: `DIR OUT_OFFSET ERR_OFFSET TURNS PAUSE MOST LINGER`. Polls up to
+ * `TURNS` times for output. Reading has no side effect, so a lost answer can be requested again.
  */
 export const READ = `
 cd "$1" || exit 1

@@ -7,11 +7,11 @@ import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { findGuestRuntime } from "../guest-runtime.ts";
 
-/** How the stand-in for `msb server start` differs from one that is well. */
+/** How the test server differs from a healthy `msb server start`. */
 export interface OldServerOptions {
-  /** What it asks for; absent: it was started with --dev. */
+  /** The key it requires; absent: none, as with `--dev`. */
   apiKey?: string | undefined;
-  /** Whether its images have Deno. Default true. */
+  /** Whether its images have Deno.  @defaultValue true */
   hasDeno?: boolean | undefined;
   /** Loses the last lines of every other command, as the real one may. */
   losesOutput?: boolean | undefined;
@@ -42,19 +42,18 @@ const SYSTEM = [
   "/etc/resolv.conf",
   "/etc/nsswitch.conf",
 ];
-/** In place of a machine's memory; V8 does not boot with much less. */
+/** In place of a machine's memory limit; V8 needs about this much address space. */
 const DATA_BYTES = 1024 * 1024 * 1024;
-const BUBBLEWRAP: string = "bwrap";
+/** Absolute, since commands are started with a `PATH` of their own. */
+const BUBBLEWRAP: string = spawnSync("sh", ["-c", "command -v bwrap"], { encoding: "utf8" }).stdout.trim();
 const WRITABLE = ["tmp", "var", "cem"];
 
-/** Whether commands can have a root of their own here. */
-export const canHoldSandboxes: boolean =
-  process.platform === "linux" && spawnSync(BUBBLEWRAP, ["--version"]).status === 0;
+/** Whether this host can run the test server: it needs bubblewrap. */
+export const canHoldSandboxes: boolean = process.platform === "linux" && BUBBLEWRAP !== "";
 
 /**
- * Speaks what `msb server` of 0.2 speaks, and runs each sandbox's commands as processes with a root of their own, in place
- * of a machine. The official client of that time is on no registry any more; names, shapes and statuses are those of the
- * server's published source.
+ * A test server with the protocol of `msb server` 0.2. It runs each machine's commands as processes with a root folder
+ * of their own. Names, shapes and statuses follow the server's published source.
  */
 export class OldServer {
   readonly requests: {
@@ -90,7 +89,7 @@ export class OldServer {
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }
 
-  /** Ends a sandbox as a machine ends that is killed: at once, and nobody is told. */
+  /** Kills a machine without telling the client. */
   crash(key: string): void {
     const sandbox = this.sandboxes.get(key);
     this.sandboxes.delete(key);

@@ -1,5 +1,6 @@
 import ts from "typescript";
-import { LOCK_FILE, nameServerFolders, planServerFiles, type ServerLock } from "../../src/index.ts";
+import { LOCK_FILE, nameServerFolders, type ServerLock } from "../../src/index.ts";
+import { planServerFiles } from "../../src/plan-server-files.ts";
 import { type Row, toDefinition } from "./rows.ts";
 
 const SMALL_SCHEMA_BYTES = 2_048;

@@ -1,4 +1,5 @@
-import { generateToolModule, planServerFiles } from "../../src/index.ts";
+import { planServerFiles } from "../../src/plan-server-files.ts";
+import { generateToolModule } from "../../src/tool-module.ts";
 import { callEveryTool } from "./calls.ts";
 import { type Row, toDefinition } from "./rows.ts";
 

@@ -72,20 +72,20 @@ function readStep(step: string): StepWords {
 }
 
 function match(step: StepWords, tool: ToolDefinition): ToolMatch | undefined {
-  const nameWords = splitWords(tool.name);
-  const serverWords = splitWords(tool.server);
+  const known = wordsOf(tool);
+  const { nameWords } = known;
   const isNamed =
     step.plain.includes(` ${nameWords.join(" ")} `) && (nameWords.length > 1 || tool.name.includes("_"));
   const verb = verbFit(step.verb, nameWords);
   const nouns = nameWords.filter((word) => !isKnownVerb(word) && !isStopWord(word));
   const nounHits = nouns.filter((word) => has(step, word)).length;
   const nounShare = nouns.length === 0 ? 0 : nounHits / nouns.length;
-  const serverHits = serverWords.filter((word) => word !== step.verb && has(step, word)).length;
-  const descriptionHits = countHits(step, `${tool.description} ${tool.originalName ?? ""}`, nameWords);
-  const outputHits = countHits(step, outputWords(tool), nameWords);
-  const parameterHits = countHits(step, Object.keys(tool.inputSchema.properties ?? {}).join(" "), nameWords);
+  const serverHits = known.serverWords.filter((word) => word !== step.verb && has(step, word)).length;
+  const descriptionHits = countHits(step, known.description);
+  const outputHits = countHits(step, known.output);
+  const parameterHits = countHits(step, known.parameters);
   if (verb < 0 && !isNamed) return undefined;
-  const enumHits = countHits(step, enumWords(tool), nameWords);
+  const enumHits = countHits(step, known.values);
   const isSearch =
     step.verb === "search" &&
     verb === 1 &&
@@ -141,14 +141,47 @@ function has(step: StepWords, word: string): boolean {
   return sameMeaning(stem(word)).some((one) => step.words.has(one));
 }
 
-function countHits(step: StepWords, text: string, except: readonly string[]): number {
-  const own = new Set(except.map(stem));
-  const stems = new Set(
-    splitWords(text.slice(0, 2_000))
-      .filter((word) => word.length > 2 && !isStopWord(word))
-      .map(stem),
-  );
+/** The words of a tool, and the stems of what is said about it beside its name. */
+interface ToolWords {
+  nameWords: readonly string[];
+  serverWords: readonly string[];
+  description: ReadonlySet<string>;
+  output: ReadonlySet<string>;
+  parameters: ReadonlySet<string>;
+  /** Of the values that its parameters are limited to. */
+  values: ReadonlySet<string>;
+}
+
+/** Definitions are never changed in place, so their words are read once. */
+const toolWords = new WeakMap<ToolDefinition, ToolWords>();
+
+function wordsOf(tool: ToolDefinition): ToolWords {
+  const known = toolWords.get(tool);
+  if (known !== undefined) return known;
+  const nameWords = splitWords(tool.name);
+  const parameters = Object.keys(tool.inputSchema.properties ?? {}).join(" ");
+  const words = {
+    nameWords,
+    serverWords: splitWords(tool.server),
+    description: stemsBeside(nameWords, `${tool.description} ${tool.originalName ?? ""}`),
+    output: stemsBeside(nameWords, outputWords(tool)),
+    parameters: stemsBeside(nameWords, parameters),
+    values: stemsBeside(nameWords, enumWords(tool)),
+  };
+  toolWords.set(tool, words);
+  return words;
+}
+
+function stemsBeside(nameWords: readonly string[], text: string): Set<string> {
+  const inName = new Set(nameWords.map(stem));
+  const stems = splitWords(text.slice(0, 2_000))
+    .filter((word) => word.length > 2 && !isStopWord(word))
+    .map(stem);
+  return new Set(stems.filter((word) => !inName.has(word)));
+}
+
+function countHits(step: StepWords, stems: ReadonlySet<string>): number {
   let hits = 0;
-  for (const word of stems) if (!own.has(word) && step.words.has(word)) hits += 1;
+  for (const word of stems) if (step.words.has(word)) hits += 1;
   return hits;
 }

@@ -1,0 +1,33 @@
+import type { ConfigInput, ConfigSource } from "code-execution-mcp";
+import type { ServerSource } from "code-execution-mcp/admin";
+import type { CommandContext } from "./command-context.ts";
+import type { SharedOptions } from "./command-options.ts";
+import { safeText } from "./safe-text.ts";
+
+/** Where the configuration comes from, as the command line says. */
+export function configSourceOf(options: SharedOptions): ConfigSource {
+  return { config: overridesOf(options), configFile: options.config };
+}
+
+/** The same, with what stops the work, and where the log goes when no file is set for it: with --verbose to stderr. */
+export function serverSourceOf(options: SharedOptions, { io, signal }: CommandContext): ServerSource {
+  const onLog = (line: string): void => {
+    if (options.verbose) io.stderr.write(`${safeText(line)}\n`);
+  };
+  return { ...configSourceOf(options), onLog, signal };
+}
+
+/** Settings given on the command line, in the shape of the configuration. */
+function overridesOf(options: SharedOptions): ConfigInput {
+  const { workspace, servers, skills, sandbox, minIsolation, timeout } = options;
+  return {
+    execution: {
+      workspaceDir: workspace,
+      serversDir: servers,
+      skillsDir: skills,
+      sandboxType: sandbox,
+      minIsolation,
+    },
+    guardrails: { maxExecutionTime: timeout },
+  };
+}

@@ -1,0 +1,57 @@
+import type { RunOutcome, ToolCallRecord, ToolInvoker } from "@cem/core";
+import type { ReadCache } from "./read-cache.ts";
+import type { Program, RunContext } from "./run-context.ts";
+
+interface ExecutionSettings {
+  /** Turns a call into what events and results tell of it. */
+  describeCall: (call: ToolCallRecord) => ToolCallRecord;
+  /** Answers of earlier attempts. Used for a model's code only. */
+  cache: ReadCache | undefined;
+  /** Whether calls may be answered from the cache. It learns in either case. */
+  answerFromCache: boolean;
+}
+
+/** The stage `run`: runs the code in the sandbox. */
+export async function execute(
+  context: RunContext,
+  program: Program,
+  { describeCall, cache, answerFromCache }: ExecutionSettings,
+): Promise<RunOutcome> {
+  const { options, progress, signal, stages } = context;
+  const run = async (): Promise<RunOutcome> => {
+    const sandbox = await stages.sandbox.get();
+    const invoker = invokerOfRun(context);
+    return sandbox.run({
+      code: program.code,
+      invoker: (invoker && cache?.wrap(invoker, { answer: answerFromCache })) ?? invoker,
+      limits: options.limits,
+      session: options.session,
+      signal,
+      onOutput: (chunk) => progress.emit({ type: "output", chunk }),
+      onToolCall: (call) => {
+        cache?.invalidateBy(call.server, call.tool);
+        progress.emit({ type: "tool-called", call: describeCall(call) });
+      },
+    });
+  };
+  const { result: outcome, ms } = await progress.stage("run", run);
+  const { isolation, toolCalls } = outcome;
+  progress.emit({ type: "ran", toolCalls: toolCalls.length, isolation, ms });
+  return outcome;
+}
+
+/** The invoker of the pipeline, which is told the session of this run and how to ask its user. */
+function invokerOfRun({ options, stages }: RunContext): ToolInvoker | undefined {
+  const { invoker } = stages.settings;
+  return (
+    invoker && {
+      specificationVersion: "v1",
+      invoke: (call, context) =>
+        invoker.invoke(call, {
+          ...context,
+          elicit: options.onElicit ?? context.elicit,
+          session: options.session ?? context.session,
+        }),
+    }
+  );
+}

@@ -1,0 +1,64 @@
+import type { GeneratedCode, GenerationRefused, Selection, ToolDefinition } from "@cem/core";
+import type { RepairHistory } from "./repair-history.ts";
+import { prepareTypeChecker } from "./review.ts";
+import type { RunContext } from "./run-context.ts";
+import { withUnavailable } from "./refusals.ts";
+import { selectUnavailable, toSelectedTool } from "./selection.ts";
+
+/** The task, and the tools that code for it may use. */
+export interface GenerationInput {
+  task: string;
+  selection: Selection;
+  /** Every tool of the catalog. */
+  tools: readonly ToolDefinition[];
+}
+
+/**
+ * The stage `generate`: has the code for a task written, with what became of earlier attempts, and records the attempt.
+ *
+ * @returns the code; or why there is none, with the tools that would fit if they could be called.
+ */
+export async function generate(
+  context: RunContext,
+  { task, selection, tools }: GenerationInput,
+  history: RepairHistory,
+): Promise<GeneratedCode | GenerationRefused> {
+  const { progress } = context;
+  const selected = selection.selected.map(({ tool }) => tool);
+  const write = (): Promise<GeneratedCode | GenerationRefused> =>
+    requestCode(context, task, selected, history);
+  const { result: generated, ms } = await progress.stage("generate", write);
+  history.recordGeneration(generated);
+  if (generated.status === "generated") {
+    const { code, origin, notes } = generated;
+    progress.emit({ type: "generated", code, origin, ms, notes });
+    return generated;
+  }
+  const refusal = withUnavailable(generated, task, await selectUnavailable(context, task, tools));
+  const nearest = [...selection.selected, ...selection.nearest].map(toSelectedTool);
+  progress.emit({ type: "generation-refused", steps: refusal.steps, nearest, ms });
+  return refusal;
+}
+
+function requestCode(
+  context: RunContext,
+  task: string,
+  tools: readonly ToolDefinition[],
+  { feedback, usage }: RepairHistory,
+): Promise<GeneratedCode | GenerationRefused> {
+  const { options, progress, signal, stages } = context;
+  return stages.settings.generator.generate({
+    task,
+    tools,
+    mode: options.mode,
+    context: options.context,
+    feedback: feedback.length === 0 ? undefined : feedback,
+    spent: usage,
+    signal,
+    onProgress: (generation) => {
+      // A model is at work, and its code will be checked: the checker can load meanwhile.
+      prepareTypeChecker(context);
+      progress.emit({ type: "generating", ...generation });
+    },
+  });
+}

@@ -1,0 +1,59 @@
+import type {
+  CodeGenerator,
+  Guard,
+  Sandbox,
+  ToolCatalog,
+  ToolInvoker,
+  ToolSelector,
+  TypeChecker,
+  TypeCheckMode,
+} from "@cem/core";
+import type { TokenCounter } from "@cem/tokens";
+
+/** The stages of a pipeline. Each is a port of `@cem/core`, so each can be replaced by your own. */
+export interface PipelineSettings {
+  /** Lists the tools there are. */
+  catalog: ToolCatalog;
+  /** Picks the tools that a task needs. */
+  selector: ToolSelector;
+  /** Writes the code for a task. */
+  generator: CodeGenerator;
+  /** Reviews code before it runs. */
+  guard: Guard;
+  /**
+   * Runs the code. A sandbox, which the caller disposes; or a function that creates one at the first run, and the
+   * pipeline disposes it. After a failure the function is called again at the next run.
+   */
+  sandbox: Sandbox | (() => Promise<Sandbox>);
+  /** Answers calls to tools that run on the host. Without one every such call fails. */
+  invoker?: ToolInvoker | undefined;
+  /**
+   * Checks the types of code before it runs. A type checker, which the caller disposes; or a function that creates
+   * one at the first check, and the pipeline disposes it. Without one no types are checked.
+   */
+  typeChecker?: TypeChecker | (() => Promise<TypeChecker>) | undefined;
+  /**
+   * Whether types are checked. Code written by rules is checked only when a call asks for it.
+   *
+   * @defaultValue `before`
+   */
+  typeCheck?: TypeCheckMode | undefined;
+  /**
+   * How often a model may repair code that was refused or failed.
+   *
+   * @defaultValue 2
+   */
+  maxRepairs?: number | undefined;
+  /**
+   * Counts the tokens of a text.
+   *
+   * @defaultValue a counter for o200k_base
+   */
+  countTokens?: TokenCounter | undefined;
+}
+
+/** Pipeline settings that hold resources, which the pipeline frees when it is disposed. */
+export interface OwnedPipelineSettings extends PipelineSettings {
+  /** Frees what the settings hold. Called once, after the last request has ended and the sandbox is disposed. */
+  dispose?(): Promise<void>;
+}

@@ -1,0 +1,108 @@
+import { CemError } from "@cem/core";
+import type {
+  Agent,
+  CatalogSnapshot,
+  ErrorCode,
+  ExecuteOptions,
+  RankedTool,
+  SandboxStats,
+  SearchOptions,
+  TaskResult,
+} from "@cem/core";
+import { Lazy } from "./lazy.ts";
+import type { OwnedPipelineSettings, PipelineSettings } from "./pipeline-settings.ts";
+import { Stages } from "./stages.ts";
+import { TaskRun } from "./task-run.ts";
+
+/**
+ * Joins stages into a pipeline from a task to its result.
+ *
+ * @param settings - The stages; or a function that creates them at the first request. When the function fails, the
+ *   request rejects with its error and the next request calls it again.
+ * @returns An agent. Its requests reject with `AGENT_DISPOSED` after `dispose()`, with `TASK_EMPTY`, `CODE_EMPTY` or
+ *   `QUERY_EMPTY` for an empty text, and with the error of a stage that can't be created or used. Whatever else
+ *   happens to a task or to code is a `TaskResult`.
+ */
+export function createPipeline(settings: PipelineSettings | (() => Promise<OwnedPipelineSettings>)): Agent {
+  return new Pipeline(typeof settings === "function" ? settings : async () => settings);
+}
+
+class Pipeline implements Agent {
+  readonly specificationVersion = "v1";
+  readonly #stages: Lazy<Stages>;
+  readonly #requests = new Set<Promise<unknown>>();
+  readonly #disposal = new AbortController();
+  #disposed: Promise<void> | undefined;
+
+  constructor(createSettings: () => Promise<OwnedPipelineSettings>) {
+    this.#stages = new Lazy(async () => new Stages(await createSettings()));
+  }
+
+  async executeTask(task: string, options: ExecuteOptions = {}): Promise<TaskResult> {
+    requireText(task, "TASK_EMPTY", "The task is empty: say what should be done.");
+    return this.#request(options, (stages, signal) => new TaskRun(stages, options, signal).task(task));
+  }
+
+  async executeCode(code: string, options: ExecuteOptions = {}): Promise<TaskResult> {
+    requireText(code, "CODE_EMPTY", "The code is empty: there is nothing to run.");
+    return this.#request(options, (stages, signal) => new TaskRun(stages, options, signal).code(code));
+  }
+
+  async discoverTools(options: { signal?: AbortSignal | undefined } = {}): Promise<CatalogSnapshot> {
+    return this.#request(options, ({ settings }, signal) => settings.catalog.list({ signal }));
+  }
+
+  async searchTools(query: string, options: SearchOptions = {}): Promise<RankedTool[]> {
+    requireText(query, "QUERY_EMPTY", "The query is empty: say what the tool should do.");
+    return this.#request(options, async ({ settings }, signal) => {
+      const { servers } = await settings.catalog.list({ signal });
+      const tools = servers.flatMap((server) => server.tools);
+      return settings.selector.search({ ...options, task: query, tools, signal });
+    });
+  }
+
+  sandboxStats(): SandboxStats | undefined {
+    return this.#stages.current?.sandbox.current?.stats?.();
+  }
+
+  dispose(): Promise<void> {
+    this.#disposal.abort(disposedError());
+    this.#disposed ??= this.#disposeStages();
+    return this.#disposed;
+  }
+
+  async #disposeStages(): Promise<void> {
+    await Promise.allSettled(this.#requests);
+    const stages = await this.#stages.settled();
+    await stages?.dispose();
+  }
+
+  /** Runs one request with the stages. Its signal aborts when the caller cancels or the pipeline is disposed. */
+  async #request<T>(
+    { signal }: { signal?: AbortSignal | undefined },
+    handle: (stages: Stages, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    if (this.#disposal.signal.aborted) throw disposedError();
+    const signals = signal === undefined ? [] : [signal];
+    const answer = this.#stages
+      .get()
+      .then((stages) => handle(stages, AbortSignal.any([this.#disposal.signal, ...signals])));
+    this.#requests.add(answer);
+    try {
+      return await answer;
+    } finally {
+      this.#requests.delete(answer);
+    }
+  }
+}
+
+function disposedError(): CemError {
+  return new CemError("AGENT_DISPOSED", "The agent was disposed and can't run anything more.");
+}
+
+function requireText(text: unknown, code: ErrorCode, message: string): void {
+  if (typeof text !== "string") {
+    throw new CemError(code, `${message} A string is needed, not ${typeof text}.`);
+  }
+  if (text.trim() === "") throw new CemError(code, message);
+}

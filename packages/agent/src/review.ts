@@ -1,0 +1,74 @@
+import type { ReviewRequest, ToolDefinition, TypeChecker, Verdict } from "@cem/core";
+import type { Ending } from "./ending.ts";
+import type { Lazy } from "./lazy.ts";
+import { refusedReview, refusedTypes } from "./refusals.ts";
+import type { Program, RunContext } from "./run-context.ts";
+
+/** What the guard and the type checker found. */
+export interface Review extends Verdict {
+  /** How the run ends, where the code may not run. */
+  refusal?: Ending | undefined;
+}
+
+/**
+ * The stage `review`: has the guard and the type checker read code before it runs.
+ *
+ * @param ranBefore - Whether an earlier attempt at the same task has run, which a refusal must not deny.
+ */
+export async function review(
+  context: RunContext,
+  program: Program,
+  { tools, ranBefore }: { tools: readonly ToolDefinition[]; ranBefore: boolean },
+): Promise<Review> {
+  const { progress, signal } = context;
+  const request = { code: program.code, tools, signal };
+  const examine = (): Promise<Review> => examineCode(context, program, request, ranBefore);
+  const { result, ms } = await progress.stage("review", examine);
+  const { allowed, findings } = result;
+  progress.emit({ type: "reviewed", allowed, findings, ms });
+  return result;
+}
+
+/** Starts to create the type checker, where this run may check types. A failure shows when the checker is needed. */
+export function createTypeChecker(context: RunContext): void {
+  typeCheckerOf(context)
+    ?.get()
+    .catch(() => {});
+}
+
+/** Like {@link createTypeChecker}, and has the checker load what a check needs. */
+export function prepareTypeChecker(context: RunContext): void {
+  typeCheckerOf(context)
+    ?.get()
+    .then((checker) => checker.prepare?.())
+    .catch(() => {});
+}
+
+async function examineCode(
+  context: RunContext,
+  { origin }: Program,
+  request: ReviewRequest,
+  ranBefore: boolean,
+): Promise<Review> {
+  // What the guard refuses need not be understood.
+  const verdict = await context.stages.settings.guard.review(request);
+  if (!verdict.allowed) return { ...verdict, refusal: refusedReview(verdict, { ranBefore }) };
+  const typeChecker = typeCheckerOf(context);
+  if (typeChecker === undefined || !checksTypesOf(origin, context)) return verdict;
+  const checker = await typeChecker.get();
+  const typeFindings = await checker.check(request);
+  const findings = [...verdict.findings, ...typeFindings];
+  const isWrong = typeFindings.some(({ severity }) => severity === "error");
+  return isWrong
+    ? { allowed: false, findings, refusal: refusedTypes(typeFindings, { ranBefore }) }
+    : { allowed: true, findings };
+}
+
+function typeCheckerOf({ options, stages }: RunContext): Lazy<TypeChecker> | undefined {
+  return (options.typeCheck ?? stages.settings.typeCheck) === "off" ? undefined : stages.typeChecker;
+}
+
+/** Rules take the types of their code from the definitions themselves, so it is checked only on request. */
+function checksTypesOf(origin: Program["origin"], { options }: RunContext): boolean {
+  return origin !== "rules" || options.typeCheck === "before";
+}

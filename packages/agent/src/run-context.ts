@@ -1,0 +1,18 @@
+import type { ExecuteOptions } from "@cem/core";
+import type { RunProgress } from "./run-progress.ts";
+import type { Stages } from "./stages.ts";
+
+/** What the stages of one run have in common. */
+export interface RunContext {
+  stages: Stages;
+  options: ExecuteOptions;
+  /** Aborts when the caller cancels the run or the pipeline is disposed. */
+  signal: AbortSignal;
+  progress: RunProgress;
+}
+
+/** Code on its way through review and sandbox. */
+export interface Program {
+  code: string;
+  origin: "rules" | "llm" | "given";
+}

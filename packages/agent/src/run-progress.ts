@@ -1,0 +1,55 @@
+import { toErrorInfo } from "@cem/core";
+import type { AgentEvent, ExecuteOptions, Stage, TaskResult } from "@cem/core";
+
+/** Tells one run's listener what happens, and measures the stages. */
+export class RunProgress {
+  readonly #onEvent: ExecuteOptions["onEvent"];
+  readonly #signal: AbortSignal;
+  readonly #started = performance.now();
+  readonly #timings: TaskResult["timings"] = {};
+
+  constructor(onEvent: ExecuteOptions["onEvent"], signal: AbortSignal) {
+    this.#onEvent = onEvent;
+    this.#signal = signal;
+  }
+
+  /**
+   * Runs one stage. The time of a stage that is repeated adds up in {@link timings}.
+   *
+   * @returns the stage's result and how long it took this time, in milliseconds.
+   * @throws the signal's reason when the run was cancelled before the stage.
+   */
+  async stage<T>(stage: Stage, work: () => Promise<T>): Promise<{ result: T; ms: number }> {
+    this.#signal.throwIfAborted();
+    this.emit({ type: "stage-started", stage });
+    const started = performance.now();
+    try {
+      const result = await work();
+      return { result, ms: elapsedSince(started) };
+    } finally {
+      this.#timings[stage] = rounded((this.#timings[stage] ?? 0) + elapsedSince(started));
+    }
+  }
+
+  emit(event: AgentEvent): void {
+    try {
+      this.#onEvent?.(event);
+    } catch (error) {
+      // A listener's mistake must not end the run it listens to.
+      process.emitWarning(`onEvent threw at ${event.type}: ${toErrorInfo(error).message}`, "CemWarning");
+    }
+  }
+
+  /** The milliseconds of every stage so far, and the total until now. */
+  timings(): TaskResult["timings"] {
+    return { ...this.#timings, total: elapsedSince(this.#started) };
+  }
+}
+
+function elapsedSince(started: number): number {
+  return rounded(performance.now() - started);
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms * 100) / 100;
+}

@@ -1,0 +1,63 @@
+import type { CatalogSnapshot, ContextTokens, TaskResult, ToolCallRecord } from "@cem/core";
+import { contextTokens, countText } from "./context-tokens.ts";
+import type { TokenCounter } from "@cem/tokens";
+import { toolsOf } from "./discovery.ts";
+import type { Ending } from "./ending.ts";
+import type { RunContext } from "./run-context.ts";
+import type { RunState } from "./run-state.ts";
+import { nonEmpty, toSelectedTool } from "./selection.ts";
+
+/** Puts together the result of a run. */
+export async function toTaskResult(
+  context: RunContext,
+  state: RunState,
+  ending: Ending,
+): Promise<TaskResult> {
+  const { catalog, history, outcome, program, selection } = state;
+  const count = await context.stages.tokenCounter.get();
+  return {
+    ...ending,
+    output: outcome?.output ?? "",
+    outputDroppedBytes: outcome?.outputDroppedBytes ?? 0,
+    code: program.code,
+    origin: program.origin,
+    selectedTools: selection.selected.map(toSelectedTool),
+    selectionNotes: nonEmpty(selection.notes),
+    availableTools: toolsOf(catalog).length,
+    toolCalls: history.calls.map(describeCallIn(catalog)),
+    isolation: outcome?.isolation ?? null,
+    timings: context.progress.timings(),
+    contextTokens: countContext(context, state, ending, count),
+    usage: history.usage,
+    attempts: program.origin === "given" ? undefined : history.attempts,
+    notes: nonEmpty(history.notes),
+  };
+}
+
+/**
+ * Returns a function that turns a call into what events and results tell of it: the tool by its name in code, which its
+ * server may call otherwise, and nothing of what the call carried, which may be large or private.
+ */
+export function describeCallIn({ servers }: CatalogSnapshot): (call: ToolCallRecord) => ToolCallRecord {
+  return ({ server, tool, ms, ok }) => {
+    const tools = servers.find(({ name }) => name === server)?.tools;
+    const name = tools?.find(({ originalName }) => originalName === tool)?.name ?? tool;
+    return { server, tool: name, ms, ok };
+  };
+}
+
+function countContext(
+  { stages }: RunContext,
+  { catalog, history, outcome, program }: RunState,
+  { error, value }: Ending,
+  count: TokenCounter,
+): ContextTokens {
+  const returned = [JSON.stringify(value), outcome?.output ?? "", error?.message ?? ""].join("");
+  const definitions = stages.definitionTokens.total(toolsOf(catalog), count);
+  const { usage } = history;
+  const given = program.origin === "given" ? countText(program.code, count) : undefined;
+  return {
+    ...contextTokens(definitions, outcome?.toolResults ?? [], returned, count),
+    spent: usage === undefined ? given : usage.inputTokens + usage.outputTokens,
+  };
+}

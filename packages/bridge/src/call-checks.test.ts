@@ -1,0 +1,146 @@
+import { CemError } from "@cem/core";
+import type { JsonSchema, JsonValue, ToolCall, ToolResult } from "@cem/core";
+import { describe, expect, it } from "vitest";
+import { createArgumentValidator } from "./argument-validation.ts";
+import { checkCalls } from "./call-checks.ts";
+import type { CallCheckSettings } from "./call-checks.ts";
+import type { KnownTool } from "./tool-source.ts";
+
+const inputSchema = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
+const { signal } = new AbortController();
+
+/** Calls a tool through the middleware; resolves to what was passed on. */
+async function check(
+  args: JsonValue | undefined,
+  settings: CallCheckSettings = {},
+  found: KnownTool | undefined = { name: "find", inputSchema },
+): Promise<ToolCall | undefined> {
+  let passed: ToolCall | undefined;
+  const invoker = checkCalls(
+    { find: () => found },
+    settings,
+  )({
+    specificationVersion: "v1",
+    async invoke(call): Promise<ToolResult> {
+      passed = call;
+      return { ok: true, value: 1 };
+    },
+  });
+  expect(invoker.specificationVersion).toBe("v1");
+  const call = { server: "crm", tool: "find", args } as ToolCall;
+  expect(await invoker.invoke(call, { signal })).toEqual({ ok: true, value: 1 });
+  return passed;
+}
+
+describe("checkCalls", () => {
+  it("passes a valid call on, with the tool that was found", async () => {
+    const found = { name: "find", inputSchema };
+    const passed = await check({ name: "Ada" }, {}, found);
+    expect(passed).toEqual({ server: "crm", tool: "find", args: { name: "Ada" }, found });
+  });
+
+  it("refuses invalid arguments and names the argument", async () => {
+    await expect(check({ name: 1 })).rejects.toMatchObject({
+      code: "ARGUMENTS_INVALID",
+      message: "The arguments of crm.find are not valid: `name` must be a string, not a number.",
+      details: { server: "crm", tool: "find", argument: "name" },
+    });
+  });
+
+  it.each([undefined, null])("takes %s for no arguments", async (args) => {
+    expect(await check(args, {}, { name: "find" })).toMatchObject({ args: {} });
+  });
+
+  it.each([[[]], ["text"], [1], [false]])("refuses %j in place of an object", async (args) => {
+    await expect(check(args as JsonValue, {}, { name: "find" })).rejects.toMatchObject({
+      code: "ARGUMENTS_INVALID",
+      message: "The arguments of crm.find must be one object, such as { name: value }.",
+      details: { server: "crm", tool: "find", argument: "" },
+    });
+  });
+
+  it("refuses a tool that is not found", async () => {
+    const invoker = checkCalls({ find: () => undefined })({
+      specificationVersion: "v1",
+      invoke: () => Promise.reject(new Error("passed on")),
+    });
+    const call = { server: "crm", tool: "find", args: {} };
+    await expect(invoker.invoke(call, { signal })).rejects.toMatchObject({ code: "TOOL_NOT_FOUND" });
+  });
+
+  it("does not wait for a lookup after an abort", async () => {
+    const controller = new AbortController();
+    const invoker = checkCalls({ find: () => new Promise<undefined>(() => {}) })({
+      specificationVersion: "v1",
+      invoke: () => Promise.reject(new Error("passed on")),
+    });
+    const waiting = invoker.invoke({ server: "crm", tool: "find", args: {} }, { signal: controller.signal });
+    controller.abort("enough");
+    await expect(waiting).rejects.toBe("enough");
+  });
+
+  describe("isAllowed", () => {
+    it("lets through what it allows", async () => {
+      const asked: string[] = [];
+      const isAllowed = ({ tool }: ToolCall): boolean => asked.push(tool) > 0;
+      await check({ name: "Ada" }, { isAllowed });
+      expect(asked).toEqual(["find"]);
+    });
+
+    it.each([
+      [false, "crm.find may not be called: it is not among the tools of this run."],
+      ["it costs money", "crm.find may not be called: it costs money."],
+    ])("refuses for %j", async (answer, message) => {
+      const refused = check({ name: 1 }, { isAllowed: () => answer });
+      await expect(refused).rejects.toMatchObject({
+        code: "TOOL_NOT_ALLOWED",
+        message,
+        details: { server: "crm", tool: "find" },
+      });
+      expect(CemError.isInstance(await refused.catch((error: unknown) => error))).toBe(true);
+    });
+  });
+
+  describe("onUnvalidated", () => {
+    const unusable = { name: "find", inputSchema: { type: "strange" } };
+
+    it("receives each tool whose arguments go unchecked once, with the reason", async () => {
+      const reported: object[] = [];
+      const middleware = checkCalls(
+        {
+          find: ({ tool }) =>
+            tool === "find" ? unusable : { name: tool, inputSchema, unvalidated: "it has 2 schemas" },
+        },
+        { onUnvalidated: (tool) => reported.push(tool) },
+      );
+      const invoker = middleware({
+        specificationVersion: "v1",
+        invoke: async () => ({ ok: true, value: 1 }),
+      });
+      for (const tool of ["find", "find", "list", "list"]) {
+        await invoker.invoke({ server: "crm", tool, args: {} }, { signal });
+      }
+      expect(reported).toEqual([
+        { server: "crm", tool: "find", reason: expect.stringContaining("the schema can't be used") },
+        { server: "crm", tool: "list", reason: "it has 2 schemas" },
+      ]);
+    });
+
+    it("is not needed", async () => {
+      expect(await check({ any: 1 }, {}, unusable)).toMatchObject({ args: { any: 1 } });
+    });
+  });
+
+  it("uses a given validator", async () => {
+    const validator = createArgumentValidator();
+    let prepared = 0;
+    const counting = {
+      prepare: (schema: JsonSchema) => {
+        prepared += 1;
+        return validator.prepare(schema);
+      },
+    };
+    await check({ name: "Ada" }, { validator: counting });
+    expect(prepared).toBe(1);
+  });
+});

@@ -1,0 +1,89 @@
+import type { JsonValue } from "@cem/core";
+import { describe, expect, it } from "vitest";
+import { toJsonResult, withoutPrototypeKeys } from "./host-values.ts";
+
+const tool = { server: "crm", name: "dot" };
+const parse = (text: string): JsonValue => JSON.parse(text) as JsonValue;
+
+describe("withoutPrototypeKeys", () => {
+  it.each([
+    ['{"a":1,"__proto__":{"admin":true}}', '{"a":1}'],
+    ['{"a":[{"__proto__":1,"b":null}]}', '{"a":[{"b":null}]}'],
+    ['{"constructor":{"prototype":{"x":1}}}', "{}"],
+    ['{"constructor":{"name":"x"}}', '{"constructor":{"name":"x"}}'],
+    ['{"constructor":"x","prototype":{"prototype":1}}', '{"constructor":"x","prototype":{"prototype":1}}'],
+    ['{"constructor":null}', '{"constructor":null}'],
+    ['"text"', '"text"'],
+    ["null", "null"],
+  ])("makes %s %s", (given, expected) => {
+    expect(JSON.stringify(withoutPrototypeKeys(parse(given)))).toBe(expected);
+  });
+
+  it("copies", () => {
+    const value = { a: [1] };
+    const copy = withoutPrototypeKeys(value) as typeof value;
+    expect(copy).toEqual(value);
+    expect([copy === value, copy.a === value.a]).toEqual([false, false]);
+  });
+});
+
+describe("toJsonResult", () => {
+  it("returns what JSON.stringify makes of a value", async () => {
+    const value = { date: new Date(0), list: [undefined, Number.NaN], none: undefined };
+    expect(await toJsonResult(tool, value, {})).toEqual({
+      date: "1970-01-01T00:00:00.000Z",
+      list: [null, null],
+    });
+    expect(await toJsonResult(tool, undefined, {})).toBeNull();
+    expect(await toJsonResult(tool, null, {})).toBeNull();
+    expect(await toJsonResult(tool, () => 1, {})).toBeNull();
+  });
+
+  it.each([
+    ["image/png", "image"],
+    ["audio/wav", "audio"],
+    ["text/csv", "text"],
+    ["application/json", "json"],
+    ["application/pdf", "resource"],
+    ["", "resource"],
+  ])("gives a Blob of type %j the handle type %s", async (mimeType, type) => {
+    expect(await toJsonResult(tool, new Blob(["a"], { type: mimeType }), {})).toEqual({
+      type,
+      mimeType: mimeType || "application/octet-stream",
+      size: 1,
+      data: "YQ==",
+    });
+  });
+
+  it("finds bytes in arrays, in objects with and without a prototype, and in more than one place", async () => {
+    const bytes = Buffer.from("a");
+    const bare = Object.assign(Object.create(null) as object, { bytes: Buffer.from("a") });
+    const data = { type: "resource", mimeType: "application/octet-stream", size: 1, data: "YQ==" };
+    expect(await toJsonResult(tool, { list: [bytes], bare, other: { bytes } }, {})).toEqual({
+      list: [data],
+      bare: { bytes: data },
+      other: { bytes: data },
+    });
+  });
+
+  it("leaves objects of a class to their toJSON", async () => {
+    class Custom {
+      readonly bytes = Buffer.from("a");
+      toJSON(): string {
+        return "custom";
+      }
+    }
+    expect(await toJsonResult(tool, new Custom(), {})).toBe("custom");
+  });
+
+  it("fails for what JSON can't represent", async () => {
+    const circle: Record<string, unknown> = { bytes: Buffer.from("a") };
+    circle["self"] = circle;
+    for (const value of [circle, { n: 1n }]) {
+      await expect(toJsonResult(tool, value, {})).rejects.toMatchObject({
+        code: "RESULT_NOT_JSON",
+        details: { server: "crm", tool: "dot" },
+      });
+    }
+  });
+});

@@ -1,0 +1,132 @@
+import type { JsonSchema, JsonValue } from "@cem/core";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { CheckTooLong, loadSchemaCompiler } from "./schema-compiler.ts";
+import { CHECKPOINT_KEYWORD } from "./schema-preparation.ts";
+
+const compiler = await loadSchemaCompiler();
+
+/** The keyword of the first violation, or `valid`. */
+function judge(schema: JsonSchema, value: JsonValue): string {
+  return compiler.compile(schema, "2020-12")(value)?.keyword ?? "valid";
+}
+
+afterEach(() => void vi.restoreAllMocks());
+
+describe("loadSchemaCompiler", () => {
+  it("loads once", async () => {
+    expect(await loadSchemaCompiler()).toBe(compiler);
+    expect(loadSchemaCompiler()).toBe(loadSchemaCompiler());
+  });
+});
+
+describe("compile", () => {
+  it("gives the violation with its place and its schema", () => {
+    const check = compiler.compile({ properties: { a: { type: "string" } } }, "2020-12");
+    expect(check({ a: 1 })).toMatchObject({ keyword: "type", instancePath: "/a", data: 1 });
+    expect(check({ a: "x" })).toBeUndefined();
+  });
+
+  it("ignores unknown keywords, without a line in the log", () => {
+    const logged = vi.spyOn(console, "warn");
+    expect(judge({ type: "object", "x-own": 1, format: "unknown" }, {})).toBe("valid");
+    expect(logged).not.toHaveBeenCalled();
+  });
+
+  it("looks at own properties only", () => {
+    expect(judge({ required: ["toString"] }, {})).toBe("required");
+    expect(judge({ properties: { constructor: { type: "string" } } }, {})).toBe("valid");
+  });
+
+  it("forgets a schema whose compilation fails", () => {
+    const broken = { $id: "https://example.com/broken", properties: { a: { pattern: "(" } } };
+    expect(() => compiler.compile(broken, "2020-12")).toThrow("error parsing regexp");
+    expect(judge({ $id: "https://example.com/broken", type: "object" }, 1)).toBe("type");
+  });
+
+  it("tells two patterns of one schema apart", () => {
+    const schema = { properties: { a: { pattern: "^a$" }, b: { pattern: "^b$" } } };
+    expect(judge(schema, { a: "a", b: "b" })).toBe("valid");
+    expect(judge(schema, { a: "a", b: "a" })).toBe("pattern");
+  });
+
+  describe("formats", () => {
+    it.each([
+      ["date", "2026-02-28", "2026-02-30"],
+      ["email", "a@example.com", "a"],
+      ["uri", "https://example.com/", "example"],
+      ["uuid", "1b4e28ba-2fa1-11d2-883f-0016d3cca427", "1b4e28ba"],
+      ["regex", "^a$", "("],
+      ["date-time", "2026-02-28T12:00:00Z", "2026-02-28"],
+      ["byte", "YQ==", "a b"],
+    ])("checks %s", (format, valid, invalid) => {
+      expect([judge({ format }, valid), judge({ format }, invalid)]).toEqual(["valid", "format"]);
+    });
+
+    it("checks formats of numbers", () => {
+      expect(judge({ type: "number", format: "int32" }, 2 ** 31)).toBe("format");
+      expect(judge({ type: "number", format: "int32" }, 2 ** 31 - 1)).toBe("valid");
+      expect(judge({ type: "number", format: "double" }, 1.5)).toBe("valid");
+    });
+
+    it("checks no format that has no form", () => {
+      expect([judge({ format: "password" }, "x"), judge({ format: "binary" }, "\0")]).toEqual([
+        "valid",
+        "valid",
+      ]);
+    });
+
+    it("checks texts of up to 2,048 characters", () => {
+      const schema = { format: "date" };
+      expect(judge(schema, "x".repeat(2_048))).toBe("format");
+      expect(judge(schema, "x".repeat(2_049))).toBe("valid");
+    });
+  });
+
+  describe("uniqueItems", () => {
+    it("compares by value, whatever the order of keys", () => {
+      const schema = { uniqueItems: true };
+      const pair = [
+        { a: 1, b: 2 },
+        { b: 2, a: 1 },
+      ];
+      expect(judge(schema, pair)).toBe("uniqueItems");
+      expect(judge(schema, [{ a: 1 }, { a: "1" }, [1], ["1"], 1, "1", null])).toBe("valid");
+      expect(judge({ uniqueItems: false }, pair)).toBe("valid");
+      expect(judge(schema, "aa")).toBe("valid");
+    });
+  });
+
+  describe("checkpoints", () => {
+    const recursive: JsonSchema = { [CHECKPOINT_KEYWORD]: true, properties: { a: { $ref: "#" } } };
+
+    it.each(["2020-12", "2019-09", "draft-07"] as const)("end a check of %s after 500 ms", (dialect) => {
+      const check = compiler.compile(structuredClone(recursive), dialect);
+      let now = 1_000;
+      vi.spyOn(performance, "now").mockImplementation(() => now);
+      expect(check({ a: {} })).toBeUndefined();
+      const slowly = (ms: number): JsonValue =>
+        Object.defineProperty({}, "a", {
+          enumerable: true,
+          get: () => {
+            now += ms;
+            return {};
+          },
+        }) as JsonValue;
+      expect(check(slowly(250))).toBeUndefined();
+      expect(() => check(slowly(501))).toThrow(CheckTooLong);
+    });
+
+    it("come before what follows references", () => {
+      const schema: JsonSchema = {
+        allOf: [{ type: "string" }],
+        $ref: "#/$defs/a",
+        [CHECKPOINT_KEYWORD]: true,
+        $defs: { a: { type: "string" } },
+      };
+      const check = compiler.compile(schema, "2020-12");
+      let now = 1_000;
+      vi.spyOn(performance, "now").mockImplementation(() => (now += 501));
+      expect(() => check(1)).toThrow(CheckTooLong);
+    });
+  });
+});

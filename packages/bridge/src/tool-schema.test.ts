@@ -1,0 +1,112 @@
+import type { JsonSchema } from "@cem/core";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createArgumentValidator } from "./argument-validation.ts";
+import type { ToolSchema } from "./define-tool.ts";
+import { assertObjectInput, checkValue, isStandardSchema, toJsonSchema } from "./tool-schema.ts";
+
+const validator = createArgumentValidator();
+
+/** A schema of a library, whose validation gives fixed issues. */
+function failing(
+  ...issues: { message: string; path?: (PropertyKey | { key: PropertyKey })[] }[]
+): ToolSchema {
+  return { "~standard": { version: 1, vendor: "test", validate: () => ({ issues }) } };
+}
+
+describe("isStandardSchema", () => {
+  it("tells a library's schema from a JSON Schema", () => {
+    expect([isStandardSchema(z.string()), isStandardSchema({ type: "string" })]).toEqual([true, false]);
+  });
+});
+
+describe("checkValue", () => {
+  it("returns the output of a library's schema", async () => {
+    const schema = z.object({ day: z.coerce.date(), limit: z.number().default(3) });
+    expect(await checkValue(schema, { day: "2026-01-02" }, validator)).toEqual({
+      ok: true,
+      value: { day: new Date("2026-01-02"), limit: 3 },
+    });
+  });
+
+  it("returns the value itself for a JSON Schema", async () => {
+    const value = { a: 1 };
+    expect(await checkValue({ type: "object" }, value, validator)).toEqual({ ok: true, value });
+    expect(await checkValue({ type: "array" }, value, validator)).toEqual({
+      ok: false,
+      violation: { argument: "", message: "they must be an array, not an object" },
+    });
+    expect(await checkValue({ type: "strange" }, value, validator)).toEqual({ ok: true, value });
+  });
+
+  it.each([
+    [[{ message: "Is wrong.", path: ["a", 1, { key: "b" }] }], "a[1].b", "`a[1].b`: Is wrong"],
+    [[{ message: "first" }, { message: "second" }], "", "first"],
+    [[{ message: "e.g. this" }], "", "e.g. this"],
+    [[], "", "is not valid"],
+  ])("describes %j", async (issues, argument, message) => {
+    expect(await checkValue(failing(...issues), 1, validator)).toEqual({
+      ok: false,
+      violation: { argument, message },
+    });
+  });
+});
+
+describe("toJsonSchema", () => {
+  const schema = z.object({ a: z.string().default("x") });
+
+  it("converts the input or the output of a library's schema, without $schema", () => {
+    expect(toJsonSchema(schema, "input")).toEqual({
+      type: "object",
+      properties: { a: { type: "string", default: "x" } },
+    });
+    expect(toJsonSchema(schema, "output")).toMatchObject({ required: ["a"] });
+    expect(toJsonSchema(z.object({ day: z.date() }), "input")).toMatchObject({ properties: { day: {} } });
+  });
+
+  it("asks for draft 2020-12", () => {
+    const targets: unknown[] = [];
+    const library = {
+      "~standard": {
+        ...(failing()["~standard" as never] as object),
+        jsonSchema: {
+          input: (options: unknown) => {
+            targets.push(options);
+            return { type: "object" };
+          },
+        },
+      },
+    } as unknown as ToolSchema;
+    expect(toJsonSchema(library, "input")).toEqual({ type: "object" });
+    expect(targets).toEqual([{ target: "draft-2020-12", libraryOptions: { unrepresentable: "any" } }]);
+    // This library can't convert outputs.
+    expect(toJsonSchema(library, "output")).toBeUndefined();
+  });
+
+  it("returns a JSON Schema unchanged and undefined for what can't be converted", () => {
+    const json: JsonSchema = { type: "object" };
+    expect(toJsonSchema(json, "input")).toBe(json);
+    expect(toJsonSchema(undefined, "input")).toBeUndefined();
+    expect(toJsonSchema(failing(), "input")).toBeUndefined();
+  });
+});
+
+describe("assertObjectInput", () => {
+  it("accepts objects and schemas without a type", () => {
+    expect(() => assertObjectInput("crm.find", { type: "object" })).not.toThrow();
+    expect(() => assertObjectInput("crm.find", {})).not.toThrow();
+  });
+
+  it.each([
+    ["string", '"string"'],
+    [["object", "null"], '["object","null"]'],
+  ])("refuses %j", (type, text) => {
+    expect(() => assertObjectInput("crm.find", { type })).toThrow(
+      expect.objectContaining({
+        code: "TOOL_INVALID",
+        message: `The input of crm.find is of type ${text}. A tool takes one object: wrap it, as in { value: … }.`,
+        details: { tool: "crm.find" },
+      }) as Error,
+    );
+  });
+});

@@ -1,0 +1,149 @@
+import type { JsonSchema, JsonValue } from "@cem/core";
+import { describe, expect, it } from "vitest";
+import { createArgumentValidator } from "./argument-validation.ts";
+import type { ArgumentViolation } from "./argument-violation.ts";
+
+const validator = createArgumentValidator();
+
+async function violationOf(schema: JsonSchema, args: JsonValue): Promise<ArgumentViolation | undefined> {
+  const check = await validator.prepare(schema);
+  if (!check.validated) throw new Error(check.reason);
+  return check.check(args);
+}
+
+async function messageOf(schema: JsonSchema, args: JsonValue): Promise<string | undefined> {
+  return (await violationOf(schema, args))?.message;
+}
+
+const property = (schema: object): JsonSchema => ({ properties: { a: schema } }) as JsonSchema;
+const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `name${index}`);
+
+describe("describeViolation", () => {
+  describe("of a missing property", () => {
+    it("names every missing one", async () => {
+      const schema = { required: ["x", "b", "c"] };
+      expect(await violationOf(schema, { b: 1 })).toEqual({
+        argument: "x",
+        message: "`x` and `c` are missing",
+      });
+      expect(await messageOf(property(schema), { a: {} })).toBe("`a.x` and `a.b` and `a.c` are missing");
+    });
+
+    it("suggests an unknown property for a single missing one", async () => {
+      const schema = { properties: { city: {}, cities: {} }, required: ["city"] };
+      expect(await messageOf(schema, { citty: 1 })).toBe("`city` is missing; `citty` is not an argument");
+      // A known property is no misspelling, and neither is one of several missing ones.
+      expect(await messageOf(schema, { cities: 1 })).toBe("`city` is missing");
+      const two = { required: ["city", "town"] };
+      expect(await messageOf(two, { citty: 1 })).toBe("`city` and `town` are missing");
+    });
+
+    it("compares the first 1,000 properties", async () => {
+      const unknown = (count: number): JsonValue =>
+        Object.fromEntries([...names(count), "citty"].map((name) => [name, 1]));
+      const schema = { required: ["city"] };
+      expect(await messageOf(schema, unknown(999))).toContain("`citty` is not an argument");
+      expect(await messageOf(schema, unknown(1_000))).toBe("`city` is missing");
+    });
+  });
+
+  describe("of an unknown property", () => {
+    const schema = { properties: { city: {}, days: {} }, additionalProperties: false };
+
+    it("suggests the nearest name", async () => {
+      expect(await violationOf(schema, { dayz: 1 })).toEqual({
+        argument: "dayz",
+        message: "`dayz` is not an argument; did you mean `days`?",
+      });
+    });
+
+    it("lists the allowed names", async () => {
+      expect(await messageOf(schema, { zzzzz: 1 })).toBe("`zzzzz` is not an argument; allowed: city, days");
+      expect(await messageOf({ additionalProperties: false }, { z: 1 })).toBe(
+        "`z` is not an argument; allowed: none",
+      );
+      expect(await messageOf({ unevaluatedProperties: false }, { z: 1 })).toBe(
+        "`z` is not an argument; allowed: none",
+      );
+    });
+
+    it("gives its whole path, shortened", async () => {
+      const nested = property({ items: schema });
+      expect(await violationOf(nested, { a: [{}, { x: 1 }] })).toEqual({
+        argument: "a[1].x",
+        message: "`a[1].x` is not an argument; allowed: city, days",
+      });
+      const long = "z".repeat(300);
+      expect(await messageOf(schema, { [long]: 1 })).toContain(`\`${"z".repeat(200)}\` is not`);
+    });
+
+    it("lists up to 20 names", async () => {
+      const many = (count: number): JsonSchema => ({
+        properties: Object.fromEntries(names(count).map((name) => [name, {}])),
+        additionalProperties: false,
+      });
+      expect(await messageOf(many(20), { zzzzz: 1 })).toMatch(/name18, name19$/);
+      expect(await messageOf(many(22), { zzzzz: 1 })).toMatch(/name18, name19 and 2 more$/);
+    });
+  });
+
+  it.each([
+    [{ type: "string" }, 1, "`a` must be a string, not a number"],
+    [{ type: "integer" }, "1", "`a` must be an integer, not a string"],
+    [{ type: "object" }, [], "`a` must be an object, not an array"],
+    [{ type: "array" }, {}, "`a` must be an array, not an object"],
+    [{ type: "null" }, true, "`a` must be null, not a boolean"],
+    [{ type: "string" }, null, "`a` must be a string, not null"],
+    [{ type: ["string", "null"] }, 1, "`a` must be a string or null, not a number"],
+    [{ enum: ["x", 1, null] }, 2, '`a` must be one of "x", 1, null'],
+    [{ const: { b: 1 } }, 2, '`a` must be {"b":1}'],
+    [{ const: "y".repeat(58) }, 2, `\`a\` must be "${"y".repeat(58)}"`],
+    [{ const: "y".repeat(59) }, 2, `\`a\` must be "${"y".repeat(59)}…`],
+    [
+      { anyOf: [{ type: "string" }, { type: "string", minLength: 1 }, { type: "null" }] },
+      1,
+      forms(": string, null"),
+    ],
+    [{ oneOf: [{ type: "string" }, { const: 1 }] }, 2, forms("")],
+    [{ anyOf: [{ type: "string" }, false] }, 2, forms("")],
+    [{ pattern: "^x$" }, "y", "`a` must match the pattern ^x$"],
+    [{ pattern: `^${"x".repeat(300)}$` }, "y", `\`a\` must match the pattern ^${"x".repeat(199)}`],
+    [{ format: "date" }, "y", "`a` must be a valid date"],
+    [{ uniqueItems: true }, [1, 1], "`a` must not have the same item twice"],
+    [{ minimum: 3 }, 2, "`a` must be >= 3"],
+    [{ not: {} }, 2, "`a` must NOT be valid"],
+  ])("of %j by %j is %s", async (schema, value, message) => {
+    expect(await violationOf(property(schema), { a: value })).toEqual({
+      argument: "a",
+      message,
+    });
+  });
+
+  it("of the arguments as a whole speaks of them", async () => {
+    expect(await violationOf({ type: "object" }, [])).toEqual({
+      argument: "",
+      message: "they must be an object, not an array",
+    });
+    expect(await messageOf({ anyOf: [{ required: ["a"] }] }, {})).toBe("they have none of the allowed forms");
+  });
+
+  it("gives paths as code writes them", async () => {
+    const schema: JsonSchema = {
+      additionalProperties: { type: "array", items: { properties: { "x/y~z": { type: "string" } } } },
+    };
+    expect(await violationOf(schema, { list: [{}, { "x/y~z": 1 }] })).toMatchObject({
+      argument: "list[1].x/y~z",
+    });
+    expect(await violationOf({ additionalProperties: { type: "string" } }, { "7": 1 })).toMatchObject({
+      argument: "7",
+    });
+    const versions: JsonSchema = { additionalProperties: { additionalProperties: { type: "string" } } };
+    expect(await violationOf(versions, { a: { "1b": 1 } })).toMatchObject({ argument: "a.1b" });
+    expect(await violationOf(versions, { a: { b1: 1 } })).toMatchObject({ argument: "a.b1" });
+    expect(await violationOf(versions, { a: { "12": 1 } })).toMatchObject({ argument: "a[12]" });
+  });
+});
+
+function forms(types: string): string {
+  return `\`a\` has none of the allowed forms${types}`;
+}

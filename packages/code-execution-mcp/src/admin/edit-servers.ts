@@ -1,0 +1,88 @@
+import { mkdir, readFile, rm, stat } from "node:fs/promises";
+import path from "node:path";
+import { addServer, loadConfig, removeServer } from "@cem/config";
+import type { ServerEntry } from "@cem/config";
+import { serverNotFound } from "@cem/core";
+import writeFileAtomic from "write-file-atomic";
+import { loadFrom } from "../wiring/load.ts";
+import { withMcpTools } from "./mcp-servers.ts";
+import type { ServerSource } from "./mcp-servers.ts";
+
+/**
+ * Adds MCP servers to the configuration file, which is created where it is missing. Comments in it stay.
+ *
+ * @returns the path of the file.
+ * @throws CemError `SERVER_EXISTS`, or `CONFIG_INVALID` for settings that are wrong. The file is unchanged then.
+ */
+export async function addServers(
+  servers: readonly { name: string; entry: ServerEntry }[],
+  source: ServerSource = {},
+): Promise<string> {
+  const { file, text } = await readConfigText(source);
+  const edited = servers.reduce((yaml, { name, entry }) => addServer(yaml, name, entry), text ?? "");
+  await writeConfigText(file, edited);
+  try {
+    await loadConfig({ cwd: source.cwd, file });
+  } catch (error) {
+    await (text === undefined ? rm(file) : writeConfigText(file, text));
+    throw error;
+  }
+  return file;
+}
+
+/** The outcome of removing a server. */
+export interface RemovedServer {
+  /** The configuration file, where the server was in it. */
+  file?: string | undefined;
+  /** The generated files that were deleted, absolute. */
+  removed: string[];
+}
+
+/**
+ * Removes an MCP server from the configuration file, and the files that were generated for it.
+ *
+ * @throws CemError `SERVER_NOT_FOUND` where there is neither.
+ */
+export async function removeServerAndFiles(name: string, source: ServerSource = {}): Promise<RemovedServer> {
+  const { directory, isGenerated, known } = await withMcpTools(source, async (mcpTools) => {
+    const generated = await mcpTools.readGenerated(name).catch(() => undefined);
+    return {
+      directory: await mcpTools.folderOf(name),
+      isGenerated: generated?.lock.server.name === name,
+      known: [...mcpTools.servers.keys()],
+    };
+  });
+  const { file, text } = await readConfigText(source);
+  const edited = removeServer(text ?? "", name);
+  if (edited === undefined && !isGenerated) throw serverNotFound(name, { known });
+  if (edited !== undefined) await writeConfigText(file, edited);
+  const removed = isGenerated ? await removeFiles(directory) : [];
+  return { file: edited === undefined ? undefined : file, removed };
+}
+
+async function removeFiles(directory: string): Promise<string[]> {
+  const { removeServerFiles } = await import("@cem/tool-files");
+  const names = await removeServerFiles({
+    serversDir: path.dirname(directory),
+    folder: path.basename(directory),
+  });
+  return names.map((name) => path.join(directory, name));
+}
+
+/** Reads the configuration file that is in force; without text, it is where one would be created. */
+async function readConfigText(source: ServerSource): Promise<{ file: string; text?: string | undefined }> {
+  const named = typeof source.configFile === "string" ? source.configFile : undefined;
+  const cwd = path.resolve(source.cwd ?? ".");
+  if (named !== undefined && (await stat(path.resolve(cwd, named)).catch(() => undefined)) === undefined) {
+    return { file: path.resolve(cwd, named) };
+  }
+  const { file } = await loadFrom(source);
+  if (file === undefined) return { file: path.join(cwd, "config.yaml") };
+  return { file, text: await readFile(file, "utf8") };
+}
+
+/** Replaces the file as a whole, and keeps its permissions. */
+async function writeConfigText(file: string, text: string): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true });
+  await writeFileAtomic(file, text);
+}

@@ -1,0 +1,103 @@
+import type { ServerEntry } from "@cem/config";
+import type { FoundServer } from "@cem/mcp-client";
+import { loadFrom } from "../wiring/load.ts";
+import type { ServerSource } from "./mcp-servers.ts";
+
+/** A server found in the settings of another MCP client. */
+export interface ImportableServer {
+  name: string;
+  origin: FoundServer["origin"];
+  /** The command or address, without anything that could be a secret: `npx`, `https://mcp.example.com`. */
+  reach: string;
+  /** The entry for config.yaml. May hold secrets. */
+  entry: ServerEntry;
+  /** Why it is not imported. */
+  obstacle?: "exists" | "same-name" | "incomplete" | undefined;
+  /** Placeholders that only the other client can fill, such as `${input:token}`. With any, the entry is switched off. */
+  unresolved: string[];
+}
+
+/** The servers found, and the files that can't be read. */
+export interface Importable {
+  servers: ImportableServer[];
+  problems: { file: string; message: string }[];
+}
+
+/** Finds the servers that Claude Desktop, Claude Code, Cursor and VS Code are set up with. Changes nothing. */
+export async function findImportable(source: ServerSource = {}): Promise<Importable> {
+  const { readClientConfigs } = await import("@cem/mcp-client");
+  const { config } = await loadFrom(source);
+  const { servers, problems } = await readClientConfigs({ cwd: source.cwd });
+  const taken = new Set(config.mcpServers.map(({ name }) => name));
+  const met = new Set<string>();
+  const found = servers.map((server): ImportableServer => {
+    const { name, origin, unresolved } = server;
+    const entry = toEntry(server);
+    const obstacle = obstacleTo(name, entry, { taken, met });
+    if (obstacle === undefined) met.add(name);
+    return {
+      name,
+      origin,
+      reach: reachOf(server.definition),
+      entry: entry ?? {},
+      unresolved,
+      obstacle,
+    };
+  });
+  return { servers: found, problems };
+}
+
+function obstacleTo(
+  name: string,
+  entry: ServerEntry | undefined,
+  { taken, met }: { taken: ReadonlySet<string>; met: ReadonlySet<string> },
+): ImportableServer["obstacle"] {
+  if (taken.has(name)) return "exists";
+  if (met.has(name)) return "same-name";
+  return entry === undefined ? "incomplete" : undefined;
+}
+
+/** Takes the keys over that mean the same to every client. */
+function toEntry({ definition, unresolved }: FoundServer): ServerEntry | undefined {
+  const { command, args, env, cwd, url, headers, type, disabled } = definition;
+  const isOff = disabled === true || unresolved.length > 0;
+  const off = isOff ? { enabled: false } : {};
+  if (typeof command === "string" && command !== "") {
+    return {
+      command,
+      ...(isTexts(args) && args.length > 0 ? { args } : {}),
+      ...filled("env", env),
+      ...(typeof cwd === "string" ? { cwd } : {}),
+      ...off,
+    };
+  }
+  if (typeof url !== "string" || url === "") return undefined;
+  return {
+    url,
+    ...(type === "sse" ? { type } : {}),
+    ...filled("headers", headers),
+    ...off,
+  };
+}
+
+/** A mapping without its empty values, where anything is left of it. */
+function filled(key: string, value: unknown): Record<string, unknown> {
+  const entries = isRecord(value) ? Object.entries(value).filter(([, text]) => text !== "") : [];
+  return entries.length === 0 ? {} : { [key]: Object.fromEntries(entries) };
+}
+
+/** Arguments, queries and user names may be secrets, so none of them is shown. */
+function reachOf({ command, url }: FoundServer["definition"]): string {
+  if (typeof command === "string") return command;
+  if (typeof url !== "string" || !URL.canParse(url)) return "";
+  const { origin, pathname } = new URL(url);
+  return origin + pathname.replace(/\/$/, "");
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

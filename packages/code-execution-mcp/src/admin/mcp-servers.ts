@@ -1,0 +1,89 @@
+import type { Config } from "@cem/config";
+import type { CatalogSnapshot } from "@cem/core";
+import type { ExaminedServer, GeneratedServer, GenerateOptions, McpTools } from "@cem/mcp-tools";
+import type { AgentOptions, ConfigSource } from "../agent-options.ts";
+import { withHostToolFiles } from "../wiring/host-bridge.ts";
+import { loadFrom } from "../wiring/load.ts";
+import { createLog } from "../wiring/log.ts";
+import { openMcpTools } from "../wiring/mcp-tools.ts";
+import { createConfiguredCatalog } from "../wiring/stages.ts";
+
+/** Where the configuration comes from, and where its log goes. */
+export type ServerSource = ConfigSource &
+  Pick<AgentOptions, "onLog"> & {
+    signal?: AbortSignal | undefined;
+  };
+
+/** The least time for a first start, in milliseconds: it may download the server. */
+const FIRST_START_TIMEOUT_MS = 180_000;
+/** How long servers have to answer when tools are listed, in milliseconds: one may be down. */
+const LIST_TIMEOUT_MS = 4_000;
+
+/** Opens the MCP tools of a configuration for one piece of work, and closes them after it. */
+export async function withMcpTools<T>(
+  source: ServerSource,
+  work: (mcpTools: McpTools, config: Config) => Promise<T>,
+  options: { minConnectTimeoutMs?: number | undefined } = {},
+): Promise<T> {
+  const loaded = await loadFrom(source);
+  const log = createLog(loaded.config, source.onLog);
+  const mcpTools = openMcpTools(loaded, { log, ...options });
+  try {
+    return await work(mcpTools, loaded.config);
+  } finally {
+    await mcpTools.close();
+  }
+}
+
+/**
+ * Writes the files of MCP servers' tools.
+ *
+ * @param source - With `isFirstStart` servers have time to be downloaded.
+ * @throws CemError `SERVER_NOT_FOUND` for a name that is not configured, `CONFIG_INVALID`.
+ */
+export function generateTools(
+  source: ServerSource & GenerateOptions & { isFirstStart?: boolean | undefined } = {},
+): Promise<GeneratedServer[]> {
+  const minConnectTimeoutMs = source.isFirstStart === true ? FIRST_START_TIMEOUT_MS : undefined;
+  return withMcpTools(source, (mcpTools) => mcpTools.generate(source), { minConnectTimeoutMs });
+}
+
+/** Tries the configured MCP servers, and reports the state of each. */
+export function inspectServers(source: ServerSource = {}): Promise<ExaminedServer[]> {
+  return withMcpTools(source, (mcpTools) => mcpTools.examine({ signal: source.signal }));
+}
+
+/**
+ * Lists every tool there is, as an agent of the same configuration finds it. MCP servers are tried first, so that
+ * tools are marked where they can't be called. A server that does not answer within 4 s is taken to be available.
+ *
+ * @param source - With `only`, no other server is tried.
+ */
+export function listCatalog(
+  source: ServerSource & { only?: string | undefined } = {},
+): Promise<CatalogSnapshot> {
+  const { only, signal } = source;
+  return withMcpTools(source, async (mcpTools, config) => {
+    if (only === undefined || mcpTools.servers.has(only)) {
+      await mcpTools.examine({ signal, only, timeoutMs: LIST_TIMEOUT_MS });
+    }
+    const catalog = await withHostToolFiles(createConfiguredCatalog(config, mcpTools), config);
+    return catalog.list({ signal });
+  });
+}
+
+/**
+ * Signs in to an MCP server through the browser and keeps the sign-in for later.
+ *
+ * @throws CemError `AUTH_FAILED`, `SERVER_NOT_FOUND`.
+ */
+export function signIn(
+  server: string,
+  options: ServerSource & { openBrowser: (url: string) => void | Promise<void> },
+): Promise<void> {
+  const { openBrowser, signal } = options;
+  return withMcpTools(options, async (mcpTools) => {
+    const connections = await mcpTools.connectionsFor(server);
+    await connections.authorize(server, { openBrowser, signal });
+  });
+}

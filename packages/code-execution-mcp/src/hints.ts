@@ -1,0 +1,193 @@
+import type { ErrorDetails, ErrorInfo, KnownErrorCode } from "@cem/core";
+
+/**
+ * What helps against one error: a sentence, or one made of the error's details. `undefined` where the message says
+ * it all. Two spaces stand before and after a command, so that it can be told from the words around it.
+ */
+type Hint = string | ((details: ErrorDetails) => string | undefined) | undefined;
+
+const NO_HINT = undefined;
+const MAX_STEP_HINTS = 5;
+
+/** The setting, flag or command that helps, for every code of this project. */
+export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
+  // A run and its code.
+  ABORTED: NO_HINT,
+  AGENT_DISPOSED: NO_HINT,
+  ARGUMENT_MISSING: hintOfSteps,
+  CODE_EMPTY: NO_HINT,
+  CODE_INVALID: NO_HINT,
+  CODE_MISTYPED: NO_HINT,
+  CODE_REFUSED: NO_HINT,
+  CODE_THREW: ({ toolError }) => (isErrorInfo(toolError) ? hintFor(toolError) : undefined),
+  NO_TOOL: (details) =>
+    hintOfSteps(details) ??
+    "See what there is with  cem tools  and add a server that can with  cem add <name> -- npx -y <server>",
+  QUERY_EMPTY: NO_HINT,
+  RUN_KILLED: ({ reason }) => LIMITS[String(reason)],
+  RUN_NOT_FOUND: NO_HINT,
+  RUN_OUT_OF_MEMORY: "Allow more with guardrails.max_memory_mb, or work in smaller parts.",
+  RUN_TIMED_OUT: "Allow more with guardrails.max_execution_time, or do less at once.",
+  TASK_EMPTY: NO_HINT,
+  UNEXPECTED: NO_HINT,
+  // Calls to tools.
+  ARGUMENTS_INVALID: NO_HINT,
+  NOT_RECORDED: "Record the run again with --record.",
+  RATE_LIMITED: NO_HINT,
+  RESULT_INVALID: NO_HINT,
+  RESULT_NOT_FOUND: NO_HINT,
+  RESULT_NOT_JSON: NO_HINT,
+  RESULT_TOO_LARGE: NO_HINT,
+  TOOL_CHANGED: (details) =>
+    withName(
+      details,
+      (server) =>
+        `See the difference with  cem generate ${server}  and accept it with  cem generate ${server} --accept`,
+    ),
+  TOOL_FAILED: NO_HINT,
+  TOOL_INVALID: NO_HINT,
+  TOOL_NAME_TAKEN: NO_HINT,
+  TOOL_NOT_ALLOWED: NO_HINT,
+  TOOL_NOT_GENERATED: (details) => withName(details, (server) => `Generate it with  cem generate ${server}`),
+  TOOL_NOT_FOUND: (details) =>
+    withName(details, (server) => `See which tools it has with  cem tools ${server}`),
+  TOOL_TIMEOUT: NO_HINT,
+  // MCP servers.
+  AUTH_FAILED: (details) => withName(details, (server) => `Try again with  cem auth ${server}`),
+  AUTH_REQUIRED: (details) => withName(details, (server) => `Sign in with  cem auth ${server}`),
+  PROTOCOL_ERROR: NO_HINT,
+  SERVER_BUSY: NO_HINT,
+  SERVER_CLOSED: NO_HINT,
+  SERVER_DISABLED: ({ server }) => `Set enabled: true for ${text(server, "it")} under mcp_servers.`,
+  SERVER_DOWN: "See how it stands now with  cem servers",
+  SERVER_EXISTS: (details) =>
+    withName(details, (server) => `Take it out first with  cem remove ${server}  or choose another name.`),
+  SERVER_FOLDER_TAKEN: (details) =>
+    withName(details, (server) => `Take it out with  cem remove ${server}  and add it under another name.`),
+  SERVER_NOT_FOUND: ({ known, nearest }) =>
+    known === undefined && nearest === undefined
+      ? "See which there are with  cem tools  and  cem servers"
+      : undefined,
+  TOOL_FILES_BUSY: NO_HINT,
+  TOOL_FILES_UNSAFE_FOLDER: NO_HINT,
+  TOOL_LOCK_INVALID: "Delete it and run  cem generate",
+  TOOL_REMOVED: (details) =>
+    withName(details, (server) => `Bring its files up to date with  cem generate ${server}`),
+  VARIABLE_MISSING: ({ variable }) => {
+    const name = text(variable, "it");
+    return `Set ${name} in the environment or in .env, or write \${${text(variable, "NAME")}:-default} in its place.`;
+  },
+  // Sandboxes and the workspace.
+  GUEST_START_FAILED: "See what this host can run with  cem doctor",
+  ISOLATION_TOO_WEAK: "Set execution.min_isolation to a level that this host has. See which with  cem doctor",
+  LIMIT_INVALID: NO_HINT,
+  RESULTS_UNUSABLE: NO_HINT,
+  SANDBOX_BUSY: NO_HINT,
+  SANDBOX_DISPOSED: NO_HINT,
+  SANDBOX_IMAGE_UNUSABLE: "Set execution.sandbox_image to another image, or to auto.",
+  SANDBOX_SERVER_FAILED: NO_HINT,
+  SANDBOX_SERVER_REFUSED: "Set execution.msb_api_key (MSB_API_KEY) to a key of that server.",
+  SANDBOX_SERVER_UNREACHABLE: "Start the server, or correct execution.msb_server_url (MSB_SERVER_URL).",
+  SANDBOX_SPEC_INVALID: NO_HINT,
+  SANDBOX_UNAVAILABLE:
+    "With execution.sandbox_type: auto another sandbox is taken where there is one. See which with  cem doctor",
+  STATE_DISABLED: "Set execution.state.enabled to true, or keep data in files of /workspace.",
+  STATE_PATH_INVALID: NO_HINT,
+  STATE_TOO_LARGE: NO_HINT,
+  STATE_UNREADABLE: NO_HINT,
+  WORKSPACE_LINK_REFUSED: NO_HINT,
+  WORKSPACE_UNUSABLE: "Set execution.workspace_dir to a folder that can be written.",
+  // Models that write code or compare meaning.
+  EMBEDDER_FAILED: NO_HINT,
+  EMBEDDER_MODEL_NOT_FOUND: "Correct optimizations.embedding_model_dir.",
+  LLM_ANSWER_UNUSABLE: ({ maxTokens }) =>
+    maxTokens === undefined ? undefined : "Allow more with llm.max_tokens.",
+  LLM_BUDGET_EXCEEDED: "Allow more with llm.budget_tokens or llm.budget_usd.",
+  LLM_ENDPOINT_MISSING: "Set llm.azure_endpoint (AZURE_OPENAI_ENDPOINT).",
+  LLM_FAILED: NO_HINT,
+  LLM_KEY_MISSING: ({ variable }) => `Set ${text(variable, "the provider's variable")} or llm.api_key.`,
+  LLM_KEY_REFUSED: "See where the key comes from with  cem doctor --config",
+  LLM_PACKAGE_MISSING: NO_HINT,
+  LLM_RATE_LIMITED: NO_HINT,
+  LLM_REQUEST_REFUSED: NO_HINT,
+  LLM_TIMED_OUT: "Allow more with llm.timeout.",
+  LLM_UNREACHABLE: "Check llm.base_url, or on Azure llm.azure_endpoint.",
+  TYPE_CHECKER_DISPOSED: NO_HINT,
+  // Serving.
+  ADDRESS_REFUSED: ({ host }) =>
+    host === undefined
+      ? undefined
+      : "Set server.auth_token (CEM_SERVER_TOKEN) or server.auth_issuer, or listen on 127.0.0.1.",
+  ADDRESS_UNUSABLE: "Choose another with --host and --port, or server.host and server.port.",
+  AUTH_INVALID:
+    "Set one of server.auth_token (CEM_SERVER_TOKEN) and server.auth_issuer. A token is made by: openssl rand -hex 32",
+  SERVER_CLOSING: NO_HINT,
+  // Configuration, options and files.
+  CONFIG_INVALID: NO_HINT,
+  CONFIG_NOT_FOUND: NO_HINT,
+  LOG_UNWRITABLE: "Set logging.file to a file that can be written.",
+  OPTION_INVALID: NO_HINT,
+  RECORDING_INVALID: "Make a recording with --record.",
+  RECORDING_UNREADABLE: NO_HINT,
+  RECORDING_UNWRITABLE: NO_HINT,
+  // The command line says what helps in its own messages.
+  BENCH_RUN_FAILED: NO_HINT,
+  DOCTOR_FOUND_BROKEN: NO_HINT,
+  FILE_NOT_FOUND: NO_HINT,
+  FILE_UNREADABLE: NO_HINT,
+  INPUT_EMPTY: NO_HINT,
+  INPUT_NOT_UTF8: NO_HINT,
+  INPUT_TOO_LARGE: NO_HINT,
+  INTERRUPTED: NO_HINT,
+  NODE_TOO_OLD: NO_HINT,
+  NOT_WRITABLE: NO_HINT,
+  USAGE: NO_HINT,
+};
+
+/** What to do about a run that was killed, by the `reason` in its details. */
+const LIMITS: Readonly<Record<string, string>> = {
+  "call-limit": "Allow more with execution.limits.max_tool_calls.",
+  "payload-limit": "Allow more with execution.limits.max_payload_mb.",
+  "write-limit": "Allow more with execution.limits.max_write_mb.",
+};
+
+/**
+ * The setting, flag or command that helps against an error, as one or more sentences for people. Only a face, which
+ * knows its reader, shows it: below, nothing is known of settings and commands.
+ *
+ * @returns `undefined` where nothing is to be added to the message, and for codes that a plugin brings.
+ */
+export function hintFor({ code, details }: ErrorInfo): string | undefined {
+  const hint = Object.hasOwn(HINTS, code) ? HINTS[code as KnownErrorCode] : undefined;
+  return typeof hint === "function" ? hint(details) : hint;
+}
+
+/** The hints for the tools that would do a step of a task and can't be called now. */
+function hintOfSteps({ steps }: ErrorDetails): string | undefined {
+  const errors = (Array.isArray(steps) ? steps : []).map(unavailableOf).filter(isErrorInfo);
+  const hints = [...new Set(errors.map(hintFor))].filter((hint) => hint !== undefined);
+  return hints.length === 0 ? undefined : hints.slice(0, MAX_STEP_HINTS).join("\n");
+}
+
+function unavailableOf(step: unknown): unknown {
+  return typeof step === "object" && step !== null ? Reflect.get(step, "unavailable") : undefined;
+}
+
+function isErrorInfo(value: unknown): value is ErrorInfo {
+  if (typeof value !== "object" || value === null) return false;
+  const { code, details } = value as Partial<ErrorInfo>;
+  return typeof code === "string" && typeof details === "object" && details !== null;
+}
+
+/** A hint that names the server in a command. */
+function withName({ server }: ErrorDetails, hint: (word: string) => string): string | undefined {
+  return typeof server === "string" && server !== "" ? hint(shellWord(server)) : undefined;
+}
+
+function text(value: unknown, otherwise: string): string {
+  return typeof value === "string" && value !== "" ? value : otherwise;
+}
+
+function shellWord(name: string): string {
+  return /^[\w./-]+$/u.test(name) ? name : `'${name.replaceAll("'", String.raw`'\''`)}'`;
+}

@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadConfig } from "@cem/config";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { chooseProvider, probeSandboxes } from "./choose-sandbox.ts";
+import { createSandbox } from "./sandboxes.ts";
+
+const KEY = "msb_a-key-that-is-secret";
+
+describe("an older microsandbox server in the configuration", () => {
+  let server: Server | undefined;
+  const seen: (string | undefined)[] = [];
+  afterEach(() => {
+    server?.close();
+    seen.length = 0;
+  });
+
+  /** Answers as a server that rejects the key. */
+  const start = async () => {
+    server = createServer((request, response) => {
+      seen.push(request.headers.authorization);
+      const isHealth = request.url === "/api/v1/health";
+      response
+        .writeHead(isHealth ? 200 : 401)
+        .end(JSON.stringify(isHealth ? { message: "" } : { error: "Invalid credentials", code: 1001 }));
+    });
+    await new Promise<void>((resolve) => server?.listen(0, "127.0.0.1", resolve));
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  };
+  const load = async (sandboxType: "auto" | "deno" | "microsandbox") => {
+    const env = { MSB_SERVER_URL: await start(), MSB_API_KEY: KEY };
+    const overrides = { execution: { sandboxType } };
+    return (await loadConfig({ file: false, env, overrides })).config;
+  };
+
+  it("is asked where microsandbox is asked for by name, and says what is wrong without the key", async () => {
+    const config = await load("microsandbox");
+    const probe = await (await chooseProvider(config, true)).probe();
+    expect(probe).toMatchObject({
+      available: false,
+      reason: expect.stringContaining("rejected the API key"),
+    });
+    expect(JSON.stringify(probe)).not.toContain(KEY);
+    expect(seen).toContain(`Bearer ${KEY}`);
+    const [checked] = await probeSandboxes(config, {});
+    expect(checked).toMatchObject({ name: "microsandbox", probe });
+  });
+
+  it.each(["auto", "deno"] as const)("is not asked with sandbox_type %s", async (sandboxType) => {
+    const config = await load(sandboxType);
+    await chooseProvider(config, true);
+    expect(seen).toEqual([]);
+  });
+});
+
+describe("createSandbox", () => {
+  const workspaceDir = mkdtempSync(join(tmpdir(), "cem-choose-"));
+  afterAll(() => rmSync(workspaceDir, { recursive: true, force: true }));
+
+  it("gives runs that name no session the agent's, and keeps the sandbox's stats", async () => {
+    const overrides = {
+      execution: { sandboxType: "deno", workspaceDir },
+      optimizations: { sandboxReuse: "session", sandboxPoolSize: 1 },
+    } as const;
+    const { config } = await loadConfig({ file: false, env: {}, overrides });
+    const sandbox = await createSandbox(config);
+    try {
+      await sandbox.run({ code: "return 1;" });
+      await sandbox.run({ code: "return 2;", session: "agent" });
+      const reused = sandbox.isolation.level === "permissions" ? 0 : 1;
+      expect(sandbox.stats?.()).toMatchObject({ reused, running: 0, queued: 0 });
+    } finally {
+      await sandbox.dispose();
+    }
+  });
+});

@@ -1,0 +1,100 @@
+import {
+  answerErrors,
+  checkCalls,
+  combineSources,
+  compose,
+  createHostTools,
+  createRecorder,
+  createReplayer,
+  createSecretFilter,
+} from "@cem/bridge";
+import type { Middleware, Recorder } from "@cem/bridge";
+import type { Config } from "@cem/config";
+import type { ResultStore, SandboxSpec, ToolCatalog, ToolInvoker } from "@cem/core";
+import { loadHostTools, withHostTools } from "@cem/mcp-tools";
+import type { HostToolFolders } from "@cem/mcp-tools";
+import type { AgentOptions } from "../agent-options.ts";
+import type { Log } from "./log.ts";
+import { openRecordingFile, readRecordingFile } from "./recording-file.ts";
+
+/** The host's side of tool calls, and what host tools change in the catalog and in the sandbox. */
+export interface HostBridge {
+  invoker: ToolInvoker;
+  addTo(catalog: ToolCatalog): ToolCatalog;
+  /** What the sandbox needs to know of host tools. */
+  spec: Pick<SandboxSpec, "hidden" | "hostTools">;
+  /** Writes the recording, if one was asked for. */
+  finish(): Promise<void>;
+}
+
+interface HostBridgeSettings extends Pick<AgentOptions, "tools" | "onElicit" | "recordFile" | "replayFile"> {
+  /** Answers calls of tools that are not in `tools`. A tool source has its calls checked here; any other invoker checks its own. */
+  others: ToolInvoker;
+  /** Keeps large results and bytes. */
+  store: ResultStore;
+  log: Log;
+}
+
+/**
+ * Sets up everything between guest code and the tools on the host.
+ *
+ * @throws CemError `TOOL_INVALID`, `RECORDING_UNREADABLE`, `RECORDING_INVALID` or `RECORDING_UNWRITABLE`.
+ */
+export async function createHostBridge(config: Config, settings: HostBridgeSettings): Promise<HostBridge> {
+  const { onElicit: elicit, recordFile, replayFile, others, store, log } = settings;
+  const loaded = await loadHostTools(hostToolFolders(config), settings.tools);
+  const hideSecrets = createSecretFilter(process.env);
+  const hostTools = createHostTools({ tools: loaded.tools, store, elicit, hideSecrets });
+  const { descriptions } = hostTools;
+
+  const replay = replayFile === undefined ? undefined : await readRecordingFile(replayFile);
+  const writeRecording = recordFile === undefined ? undefined : await openRecordingFile(recordFile);
+  const source = combineSources([hostTools, others]);
+  let recorder: Recorder | undefined;
+  const recorded: Middleware = (next) => (recorder = createRecorder(next, { store, hideSecrets }));
+  // The order in which a call meets the middlewares. The recorder is outermost: a replay answers with what code sent and got.
+  const middlewares: Middleware[] = [
+    ...(writeRecording === undefined ? [] : [recorded]),
+    answerErrors,
+    checkCalls(source, {
+      onUnvalidated: ({ server, tool, reason }) =>
+        log("warning", `${server}.${tool}: its arguments are not checked: ${reason}.`),
+    }),
+  ];
+  const invoker = replay === undefined ? compose(middlewares, source) : createReplayer(replay, { store });
+
+  return {
+    invoker,
+    spec: { hidden: loaded.hidden, hostTools: namesByServer(descriptions) },
+    addTo: (catalog) =>
+      descriptions.length + loaded.problems.length === 0
+        ? catalog
+        : withHostTools(catalog, descriptions, loaded),
+    async finish() {
+      if (recorder !== undefined) await writeRecording?.(recorder.recording());
+    },
+  };
+}
+
+/** A catalog with the host tools in files added, to look at and not to call. */
+export async function withHostToolFiles(catalog: ToolCatalog, config: Config): Promise<ToolCatalog> {
+  const loaded = await loadHostTools(hostToolFolders(config));
+  return withHostTools(catalog, createHostTools({ tools: loaded.tools }).descriptions, loaded);
+}
+
+function hostToolFolders({ execution }: Config): HostToolFolders {
+  const { serversDir, workspaceDir, mountDirectories } = execution;
+  const mounted = mountDirectories.filter(({ mode }) => mode === "rw").map(({ host }) => host);
+  return {
+    serversDir,
+    writableDirs: [workspaceDir, ...mounted],
+    ownPackage: { name: "code-execution-mcp", from: import.meta.url },
+  };
+}
+
+/** Without a prototype, so that no server's name is one of `Object`'s. */
+function namesByServer(tools: readonly { server: string; name: string }[]): Record<string, string[]> {
+  const names = Object.create(null) as Record<string, string[]>;
+  for (const { server, name } of tools) (names[server] ??= []).push(name);
+  return names;
+}

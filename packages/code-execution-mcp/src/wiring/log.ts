@@ -1,0 +1,53 @@
+import { appendFileSync, mkdirSync } from "node:fs";
+import path from "node:path";
+import type { Config } from "@cem/config";
+
+const LEVELS = ["debug", "info", "warning", "error", "critical"] as const;
+export type LogLevel = (typeof LEVELS)[number];
+
+/** Writes one message to the log. */
+export type Log = (level: LogLevel, message: string) => void;
+
+/**
+ * The log that the configuration asks for. It never goes to stdout.
+ *
+ * @param write - Receives the lines where `logging.file` names no file. Default: standard error.
+ */
+export function createLog({ logging }: Config, write: (line: string) => void = writeToStderr): Log {
+  const least = LEVELS.findIndex((level) => level === logging.level.toLowerCase());
+  const { file } = logging;
+  const put = file === undefined ? write : fileWriter(file, write);
+  return (level, message) => {
+    if (LEVELS.indexOf(level) < least) return;
+    put(`${new Date().toISOString()} ${level.toUpperCase().padEnd(8)} ${oneHarmlessLine(message)}`);
+  };
+}
+
+function writeToStderr(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+/** Writes to a file; once that fails, to `instead`, so that a full disk does not end the run. */
+function fileWriter(file: string, instead: (line: string) => void): (line: string) => void {
+  let isBroken = false;
+  return (line) => {
+    if (isBroken) return instead(line);
+    try {
+      mkdirSync(path.dirname(file), { recursive: true });
+      appendFileSync(file, `${line}\n`);
+    } catch (error) {
+      isBroken = true;
+      instead(`The log ${file} can't be written: ${error instanceof Error ? error.message : String(error)}`);
+      instead(line);
+    }
+  };
+}
+
+/** Makes one line without control characters, since servers write to the log what they like. */
+function oneHarmlessLine(text: string): string {
+  return text.trimEnd().replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
+    if (character === "\n") return " | ";
+    if (character === "\t") return " ";
+    return `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}>`;
+  });
+}

@@ -1,0 +1,44 @@
+import type { LoadedConfig } from "@cem/config";
+import type { Elicit, ResultStore } from "@cem/core";
+import { createMcpTools } from "@cem/mcp-tools";
+import type { LogEntry, McpTools } from "@cem/mcp-tools";
+import { authFolder } from "./auth-folder.ts";
+import type { Log } from "./log.ts";
+import { toServerSettings } from "./server-settings.ts";
+
+interface McpToolsOptions {
+  log: Log;
+  /** Keeps images, other bytes and large results. */
+  store?: ResultStore | undefined;
+  /** Answers servers that ask the user something. Absent: such questions are declined. */
+  elicit?: Elicit | undefined;
+  /**
+   * The least time a server has to start, in milliseconds: a first start may download it.
+   *
+   * @defaultValue 0
+   */
+  minConnectTimeoutMs?: number | undefined;
+}
+
+/** The tools of the MCP servers that a configuration names. */
+export function openMcpTools(
+  { config, variable }: LoadedConfig,
+  { log, store, elicit, minConnectTimeoutMs = 0 }: McpToolsOptions,
+): McpTools {
+  return createMcpTools({
+    servers: config.mcpServers.map((server) => toServerSettings(server, minConnectTimeoutMs)),
+    serversDir: config.execution.serversDir,
+    authFolder: authFolder(),
+    holdChanged: config.guardrails.changedTools === "hold",
+    variable,
+    store,
+    elicit,
+    onLog: (entry) => log(...toLogLine(entry)),
+  });
+}
+
+/** Names the server where it speaks itself; what the client says names it already. */
+function toLogLine({ server, level, source, message }: LogEntry): Parameters<Log> {
+  const text = source === "client" ? message : `${server} (${source}): ${message}`;
+  return [level === "warn" ? "warning" : level, text];
+}

@@ -1,0 +1,87 @@
+import { existsSync } from "node:fs";
+import type { Config } from "@cem/config";
+import { CemError } from "@cem/core";
+import type { Mount, NetworkPolicy, RunLimits, Sandbox, SandboxProvider, SandboxSpec } from "@cem/core";
+import { chooseProvider } from "./choose-sandbox.ts";
+import { makeFolder } from "./make-folder.ts";
+
+const BYTES_PER_KB = 1024;
+const BYTES_PER_MB = 1024 * 1024;
+const MS_PER_SECOND = 1000;
+/** The session of an agent's runs that name none. */
+const AGENT_SESSION = "agent";
+
+/** What a sandbox needs beyond the configuration. */
+export interface SandboxOptions extends Pick<SandboxSpec, "hidden" | "hostTools"> {
+  /** Creates the sandbox. Default: the provider that the configuration asks for. */
+  sandboxProvider?: SandboxProvider | undefined;
+  /**
+   * Whether there is only one run, so that no guest is kept ready for a next one.
+   *
+   * @defaultValue false
+   */
+  oneRun?: boolean | undefined;
+}
+
+/**
+ * Creates the sandbox that the configuration asks for.
+ *
+ * @throws CemError `SANDBOX_UNAVAILABLE`, `ISOLATION_TOO_WEAK` or `WORKSPACE_UNUSABLE`.
+ */
+export async function createSandbox(config: Config, options: SandboxOptions = {}): Promise<Sandbox> {
+  const { hidden = [], hostTools = {}, oneRun = false } = options;
+  const sandboxProvider = options.sandboxProvider ?? (await chooseProvider(config, oneRun));
+  const spec = { ...sandboxSpec(config), hidden, hostTools, defaultSession: AGENT_SESSION };
+  await makeWorkspace(spec.workspaceDir);
+  return sandboxProvider.create(spec);
+}
+
+/** Maps the configuration to the specification of a sandbox. */
+export function sandboxSpec({ execution, guardrails }: Config): SandboxSpec {
+  return {
+    workspaceDir: execution.workspaceDir,
+    mounts: [
+      ...[
+        { hostPath: execution.serversDir, guestPath: "/workspace/servers", readOnly: true },
+        { hostPath: execution.skillsDir, guestPath: "/workspace/skills", readOnly: true },
+      ].filter(({ hostPath }) => existsSync(hostPath)),
+      ...execution.mountDirectories.map(({ host, guest, mode }): Mount => ({
+        hostPath: host,
+        guestPath: guest,
+        readOnly: mode === "ro",
+      })),
+    ],
+    network: networkPolicy(execution.allowNetworkAccess, guardrails.allowedNetworks),
+    limits: runLimits(execution.limits, guardrails),
+    minIsolation: execution.minIsolation,
+  };
+}
+
+function networkPolicy(allowed: boolean, hosts: readonly string[]): NetworkPolicy {
+  if (!allowed) return "none";
+  return hosts.length === 0 ? "all" : { hosts };
+}
+
+function runLimits(limits: Config["execution"]["limits"], guardrails: Config["guardrails"]): RunLimits {
+  return {
+    timeoutMs: Math.ceil(guardrails.maxExecutionTime * MS_PER_SECOND),
+    memoryMb: guardrails.maxMemoryMb,
+    outputBytes: limits.maxOutputKb * BYTES_PER_KB,
+    calls: limits.maxToolCalls,
+    callsInFlight: limits.maxConcurrentCalls,
+    payloadBytes: Math.ceil(limits.maxPayloadMb * BYTES_PER_MB),
+    writeMb: limits.maxWriteMb,
+  };
+}
+
+async function makeWorkspace(folder: string): Promise<void> {
+  try {
+    await makeFolder(folder);
+  } catch (error) {
+    throw new CemError(
+      "WORKSPACE_UNUSABLE",
+      `The workspace ${folder} can't be made: ${error instanceof Error ? error.message : String(error)}.`,
+      { details: { folder }, cause: error },
+    );
+  }
+}

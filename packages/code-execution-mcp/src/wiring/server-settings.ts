@@ -1,0 +1,41 @@
+import type { McpServerSetting, Secret, ServerAuthSetting } from "@cem/config";
+import type { AuthSettings, McpServerSettings, TransportSettings } from "@cem/mcp-client";
+
+const MS_PER_SECOND = 1_000;
+
+/** Maps a server of the configuration to settings of the MCP client. `${NAME}` stays in place. */
+export function toServerSettings(setting: McpServerSetting, minConnectTimeoutMs: number): McpServerSettings {
+  const { name, enabled, timeout, metadata, concurrency, protocol } = setting;
+  const timeoutMs = Math.ceil(timeout * MS_PER_SECOND);
+  const auth = setting.connectionType === "stdio" ? undefined : setting.auth;
+  return {
+    name,
+    transport: toTransport(setting),
+    enabled,
+    timeoutMs,
+    connectTimeoutMs: Math.max(timeoutMs, minConnectTimeoutMs),
+    metadata,
+    concurrency,
+    protocol,
+    auth: auth === undefined ? undefined : toAuth(auth),
+  };
+}
+
+function toTransport(setting: McpServerSetting): TransportSettings {
+  if (setting.connectionType !== "stdio") {
+    const { connectionType, url, headers } = setting;
+    return { kind: connectionType === "sse" ? "sse" : "http", url, headers: reveal(headers) };
+  }
+  const { command, args, env, cwd } = setting;
+  return { kind: "stdio", command, args, env: reveal(env), cwd };
+}
+
+function toAuth({ clientSecret, ...rest }: ServerAuthSetting): AuthSettings {
+  return (
+    clientSecret === undefined ? rest : { ...rest, clientSecret: clientSecret.reveal() }
+  ) as AuthSettings;
+}
+
+function reveal(secrets: Readonly<Record<string, Secret>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [name, secret.reveal()]));
+}

@@ -1,0 +1,99 @@
+import type { Elicit, ElicitRequest } from "@cem/core";
+import { describe, expect, it } from "vitest";
+import { connect, reference, twoEra } from "../fixtures/servers.ts";
+import { createMcpInvoker } from "./invoker.ts";
+
+const signal = new AbortController().signal;
+const GREET = { server: "two-era", tool: "greet", args: {} };
+
+describe.concurrent("questions of a server", () => {
+  it.each(["legacy", "2026-07-28"] as const)(
+    "reach the user over %s, and the clock stands still",
+    async (protocol) => {
+      const asked: ElicitRequest[] = [];
+      const waiting: boolean[] = [];
+      await using connections = connect([twoEra({ protocol, timeoutMs: 400 })], {
+        async elicit(request) {
+          asked.push(request);
+          await new Promise((resolve) => setTimeout(resolve, 500));
+          return { action: "accept", content: { name: "Ada" } };
+        },
+      });
+      const invoker = createMcpInvoker(connections);
+      const context = { signal, onWaiting: (isWaiting: boolean) => waiting.push(isWaiting) };
+      expect(await invoker.invoke(GREET, context)).toEqual({ ok: true, value: "Hello Ada" });
+      expect(asked).toMatchObject([{ server: "two-era", mode: "form", message: "What is your name?" }]);
+      expect(waiting).toEqual([true, false]);
+    },
+  );
+
+  it.each(["legacy", "2026-07-28"] as const)(
+    "are declined over %s when nobody is there",
+    async (protocol) => {
+      await using connections = connect([twoEra({ protocol })]);
+      expect(await createMcpInvoker(connections).invoke(GREET, { signal })).toMatchObject({
+        ok: false,
+        error: {
+          code: "TOOL_FAILED",
+          message:
+            'I was not told a name.\n(The server asked "What is your name?", and nobody could answer.)',
+        },
+      });
+      expect(connections.logged).toContainEqual({
+        server: "two-era",
+        level: "warn",
+        source: "client",
+        message: 'The server asked "What is your name?". Declined: nobody can answer.',
+      });
+    },
+  );
+
+  it("reach the user whose call it is, and nobody while it could be another's", async () => {
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await using connections = connect([twoEra()]);
+    const invoker = createMcpInvoker(connections);
+    const greet = (session: string, elicit: Elicit) => invoker.invoke(GREET, { signal, session, elicit });
+    const ada = greet("ada", async () => {
+      asked.resolve();
+      await answered.promise;
+      return { action: "accept", content: { name: "Ada" } };
+    });
+    await asked.promise;
+    const bob = await greet("bob", async () => ({ action: "accept", content: { name: "Bob" } }));
+    expect(bob).toMatchObject({ ok: false, error: { code: "TOOL_FAILED" } });
+    expect(connections.logged).toContainEqual(
+      expect.objectContaining({ message: expect.stringContaining("calls of several sessions") as string }),
+    );
+    answered.resolve();
+    expect(await ada).toEqual({ ok: true, value: "Hello Ada" });
+  });
+
+  it("end when the call that asked is cancelled", async () => {
+    const controller = new AbortController();
+    const abandoned = Promise.withResolvers<string>();
+    await using connections = connect([twoEra()], {
+      elicit: (request) =>
+        new Promise((_resolve, reject) => {
+          request.signal.addEventListener("abort", () => {
+            abandoned.resolve("abandoned");
+            reject(new Error("abandoned"));
+          });
+          controller.abort();
+        }),
+    });
+    const invoker = createMcpInvoker(connections);
+    expect(await invoker.invoke(GREET, { signal: controller.signal })).toMatchObject({
+      error: { code: "ABORTED" },
+    });
+    expect(await abandoned.promise).toBe("abandoned");
+  });
+
+  it("reach the user from server-everything", async () => {
+    await using connections = connect([reference("server-everything")], {
+      elicit: async () => ({ action: "accept", content: { name: "Ada", check: true } }),
+    });
+    const call = { server: "everything", tool: "trigger-elicitation-request", args: {} };
+    const result = await createMcpInvoker(connections).invoke(call, { signal });
+    expect(JSON.stringify(result)).toContain("Ada");
+  });
+});

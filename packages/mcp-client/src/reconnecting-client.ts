@@ -1,0 +1,216 @@
+import { abandonOnAbort } from "@cem/bridge";
+import type { HideSecrets } from "@cem/bridge";
+import { CemError, toErrorInfo } from "@cem/core";
+import type { ErrorInfo } from "@cem/core";
+import { SseError, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { Client } from "@modelcontextprotocol/client";
+import { createBackoff } from "./backoff.ts";
+import { serverClosed, toServerError } from "./call-failures.ts";
+import type { LogEntry, ServerState } from "./connection-types.ts";
+import { openClient } from "./open-client.ts";
+import type { OpenClient, OpenClientOptions } from "./open-client.ts";
+import { DEFAULT_CONNECT_TIMEOUT_MS } from "./server-settings.ts";
+import type { McpServerSettings } from "./server-settings.ts";
+import type { SignIn } from "./sign-in.ts";
+
+const LIST_CHANGED_DEBOUNCE_MS = 50;
+const TERMINATE_TIMEOUT_MS = 1_000;
+
+/** What {@link createReconnectingClient} is created from. */
+export interface ReconnectingClientOptions {
+  settings: McpServerSettings;
+  /** The name and version this client gives itself. */
+  identity: { name: string; version: string };
+  capabilities: NonNullable<OpenClientOptions["clientOptions"]["capabilities"]>;
+  signIn?: SignIn | undefined;
+  redact: HideSecrets;
+  log: (level: LogEntry["level"], message: string, source?: LogEntry["source"]) => void;
+  /** Registers handlers at a new client before the handshake. */
+  prepare: (client: Client) => void;
+  /** Called when the server's tools changed or may have changed. */
+  onToolsChanged: () => void;
+}
+
+/** A client for one server: connected on first use, shared by all calls, and connected again after it was lost. */
+export interface ReconnectingClient {
+  readonly state: ServerState;
+  readonly current: OpenClient | undefined;
+  readonly lastError: ErrorInfo | undefined;
+  /** Milliseconds until the next attempt to connect is allowed; 0 when it is allowed now. */
+  readonly waitMs: number;
+  /** Aborts when the client is closed for good. */
+  readonly signal: AbortSignal;
+  /**
+   * The open connection, or a new one.
+   *
+   * @throws CemError `SERVER_DOWN`, `AUTH_REQUIRED`, `SERVER_DISABLED`, `SERVER_CLOSED` or `PROTOCOL_ERROR`.
+   */
+  acquire(signal: AbortSignal): Promise<OpenClient>;
+  /** Records that a request succeeded. A connection that is lost after that may be reopened without a backoff. */
+  reportSuccess(): void;
+  /** Records that a request failed because the server is gone, and keeps the connection for other requests. */
+  reportFailure(error: CemError): void;
+  /** Drops a connection. Without an error only its session was lost, and the next use opens a new one at once. */
+  discard(open: OpenClient, error?: CemError): void;
+  /** Ends the backoff and clears the failed state, so that the next use connects at once. */
+  reset(): void;
+  close(): Promise<void>;
+}
+
+/** Creates the client. Nothing is started or connected before the first {@link ReconnectingClient.acquire}. */
+export function createReconnectingClient(options: ReconnectingClientOptions): ReconnectingClient {
+  const { settings, redact, log, onToolsChanged } = options;
+  const { name } = settings;
+  const details = { server: name };
+  const connectTimeoutMs = settings.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
+  const backoff = createBackoff();
+  const closing = new AbortController();
+  let state: ServerState = settings.enabled === false ? "disabled" : "idle";
+  let current: OpenClient | undefined;
+  let opening: Promise<OpenClient> | undefined;
+  let hasAnswered = false;
+  let lastError: ErrorInfo | undefined;
+
+  const assertUsable = (): void => {
+    if (state === "disabled") {
+      throw new CemError("SERVER_DISABLED", `Server "${name}" is switched off.`, { details });
+    }
+    if (closing.signal.aborted) throw serverClosed(name);
+  };
+
+  const noteFailure = (error: CemError, mayRetryAtOnce: boolean): void => {
+    lastError = toErrorInfo(error);
+    state = error.code === "AUTH_REQUIRED" ? "auth-required" : "down";
+    if (!mayRetryAtOnce && state === "down") backoff.failed();
+    log("warn", error.message);
+  };
+
+  const discard: ReconnectingClient["discard"] = (open, error) => {
+    if (current !== open) return;
+    current = undefined;
+    onToolsChanged();
+    void open.client.close().catch(() => {});
+    if (closing.signal.aborted) return;
+    state = "idle";
+    if (error !== undefined) noteFailure(error, hasAnswered);
+  };
+
+  const watch = (opened: OpenClient): void => {
+    const { client } = opened;
+    const lose = (): void => {
+      const exit = opened.process?.describeExit() ?? "the connection was lost";
+      discard(opened, new CemError("SERVER_DOWN", redact(`Server "${name}" is down: ${exit}.`), { details }));
+    };
+    const report = client.onerror;
+    Object.assign(client, {
+      onclose: lose,
+      onerror(error: Error) {
+        report?.(error);
+        // The session goes with the stream, which the SDK opens again without one.
+        if (opened.transportKind === "sse" && error instanceof SseError) lose();
+      },
+    });
+  };
+
+  const open = async (): Promise<OpenClient> => {
+    state = "connecting";
+    const late = AbortSignal.timeout(connectTimeoutMs);
+    try {
+      const opened = await openClient({
+        settings,
+        identity: options.identity,
+        authProvider: options.signIn,
+        clientOptions: {
+          capabilities: options.capabilities,
+          listChanged: {
+            tools: { autoRefresh: false, debounceMs: LIST_CHANGED_DEBOUNCE_MS, onChanged: onToolsChanged },
+          },
+        },
+        signal: AbortSignal.any([late, closing.signal]),
+        timeoutMs: connectTimeoutMs,
+        onStderr: (line) => log("info", line, "stderr"),
+        prepare: options.prepare,
+      });
+      hasAnswered = false;
+      current = opened;
+      state = "ready";
+      lastError = undefined;
+      backoff.succeeded();
+      watch(opened);
+      // Once the subscription has ended, changes may be missed.
+      void opened.client.autoOpenedSubscription?.closed.then(onToolsChanged);
+      return opened;
+    } catch (thrown) {
+      assertUsable();
+      const error = late.aborted
+        ? new CemError("SERVER_DOWN", `Server "${name}" did not answer within ${connectTimeoutMs} ms.`, {
+            details: { ...details, timeoutMs: connectTimeoutMs },
+          })
+        : toServerError(thrown, { server: name, redact });
+      noteFailure(error, false);
+      throw error;
+    }
+  };
+
+  return {
+    get state() {
+      return state;
+    },
+    get current() {
+      return current;
+    },
+    get lastError() {
+      return lastError;
+    },
+    get waitMs() {
+      return backoff.waitMs;
+    },
+    signal: closing.signal,
+    async acquire(signal) {
+      assertUsable();
+      // The transport may have closed before `onclose` was set.
+      if (current !== undefined && current.client.transport === undefined) discard(current);
+      if (current !== undefined) return current;
+      if (opening === undefined) {
+        const { waitMs } = backoff;
+        if (waitMs > 0 && lastError !== undefined) {
+          throw new CemError(lastError.code, `${lastError.message} The next attempt is in ${waitMs} ms.`, {
+            details: { ...lastError.details, retryInMs: waitMs },
+          });
+        }
+        opening = open().finally(() => (opening = undefined));
+        opening.catch(() => {});
+      }
+      return abandonOnAbort(opening, signal);
+    },
+    reportSuccess() {
+      hasAnswered = true;
+      if (state === "down") state = "ready";
+    },
+    reportFailure: (error) => noteFailure(error, true),
+    discard,
+    reset() {
+      backoff.succeeded();
+      if (state === "down" || state === "auth-required") state = "idle";
+    },
+    async close() {
+      if (closing.signal.aborted) return;
+      closing.abort(new Error(`The connection to server "${name}" was closed.`));
+      state = state === "disabled" ? "disabled" : "closed";
+      await opening?.catch(() => {});
+      const closed = current;
+      current = undefined;
+      if (closed !== undefined) await endSession(closed.client);
+    },
+  };
+}
+
+/** Ends the session at the server, which then frees its resources, and closes the connection. */
+async function endSession(client: Client): Promise<void> {
+  const { transport } = client;
+  if (transport instanceof StreamableHTTPClientTransport && transport.sessionId !== undefined) {
+    const timeout = AbortSignal.timeout(TERMINATE_TIMEOUT_MS);
+    await abandonOnAbort(transport.terminateSession(), timeout).catch(() => {});
+  }
+  await client.close().catch(() => {});
+}

@@ -1,0 +1,43 @@
+import type { AuthSettings } from "./http-auth.ts";
+import type { Logger } from "./logger.ts";
+
+export interface HttpOptions {
+  /** `http`: Streamable HTTP at `/mcp`. `sse`: the legacy HTTP+SSE transport at `/sse`. Default: `http`. */
+  transport?: "http" | "sse" | undefined;
+  /** The address to listen on. Anything but a loopback address needs `auth`. Default: 127.0.0.1. */
+  host?: string | undefined;
+  /** 0: any free port. Default: 3000. */
+  port?: number | undefined;
+  auth?: AuthSettings | undefined;
+  /** The URL that clients use where it differs from the server's own address, as behind a proxy. */
+  publicUrl?: string | undefined;
+  /** Host names accepted in the Host header, beside loopback names and those of `host` and `publicUrl`. */
+  allowedHosts?: readonly string[] | undefined;
+  /** Host names of web pages that may send requests from a browser, beside loopback names. */
+  allowedOrigins?: readonly string[] | undefined;
+  /** Default: JSON lines on standard error. */
+  logger?: Logger | undefined;
+  /** The most sessions, and open SSE streams, at once. Default: 1,000. */
+  maxSessions?: number | undefined;
+  /** The idle timeout of a session of the 2025-11-25 protocol and older, in milliseconds. Default: 30 minutes. */
+  sessionIdleMs?: number | undefined;
+}
+
+/** Every option's name. */
+export const HTTP_OPTIONS: Readonly<Record<keyof HttpOptions, true>> = {
+  transport: true,
+  host: true,
+  port: true,
+  auth: true,
+  publicUrl: true,
+  allowedHosts: true,
+  allowedOrigins: true,
+  logger: true,
+  maxSessions: true,
+  sessionIdleMs: true,
+};
+
+/** A host as it stands in a URL: an IPv6 address in brackets. */
+export function bracketed(host: string): string {
+  return host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
+}

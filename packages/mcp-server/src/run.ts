@@ -1,0 +1,101 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import type { AgentEvent, ExecuteOptions, TaskResult } from "@cem/core";
+import { MAX_LIVE_OUTPUT_CHARACTERS } from "./limits.ts";
+import { OpenQuestions } from "./questions.ts";
+import type { Questions } from "./questions.ts";
+
+/** Starts a run: an agent's `executeTask` or `executeCode`. */
+export type BeginRun = (options: ExecuteOptions) => Promise<TaskResult>;
+
+export interface RunRequest {
+  kind: "task" | "code";
+  /** The client id that may ask for the run later. */
+  owner: string;
+  begin: BeginRun;
+  /** The call's signal. It ends the run until the run outlasts the call. */
+  signal: AbortSignal;
+  onEvent?: ((event: AgentEvent) => void) | undefined;
+}
+
+/** A call that waits for a run. */
+export type Waiter = Pick<RunRequest, "owner" | "signal" | "onEvent">;
+
+/** The state of a run after a call waited for it. */
+export type RunView =
+  | { state: "finished"; result: TaskResult }
+  | { state: "running"; id: string; output: string }
+  /** The run waits for answers to its questions. */
+  | { state: "asking"; id: string; questions: Questions };
+
+export type RunState = RunView["state"];
+
+/** One run under way. */
+export class Run {
+  readonly id = `run-${randomBytes(9).toString("base64url")}`;
+  readonly owner: string;
+  readonly result: Promise<TaskResult>;
+  readonly #controller = new AbortController();
+  readonly questions = new OpenQuestions();
+  readonly #ended: Promise<RunState>;
+  #onEvent: RunRequest["onEvent"];
+  #output = "";
+  #outputCharacters = 0;
+  finished = false;
+  idleTimer: NodeJS.Timeout | undefined;
+
+  constructor({ owner, begin, onEvent }: RunRequest) {
+    this.owner = owner;
+    this.#onEvent = onEvent;
+    const options: ExecuteOptions = {
+      signal: this.#controller.signal,
+      onEvent: (event) => {
+        if (event.type === "output") this.#collect(event.chunk.text);
+        this.#onEvent?.(event);
+      },
+      onElicit: this.questions.elicit,
+    };
+    this.result = begin(options);
+    const settle = (): RunState => {
+      this.finished = true;
+      return "finished";
+    };
+    this.#ended = this.result.then(settle, settle);
+  }
+
+  /** Cancels the run. */
+  end(reason: unknown): void {
+    this.#controller.abort(reason);
+  }
+
+  /** Waits until the run ends, asks a question, or `ms` have passed. */
+  async waitFor(
+    ms: number,
+    { signal, onEvent }: Pick<Partial<RunRequest>, "signal" | "onEvent">,
+  ): Promise<RunState> {
+    this.#onEvent = onEvent;
+    const timer = new AbortController();
+    const signals = signal === undefined ? [timer.signal] : [timer.signal, signal];
+    const goesOn = (): RunState => "running";
+    const timeout = delay(ms, undefined, { signal: AbortSignal.any(signals) }).then(goesOn, goesOn);
+    const asking = this.questions.arrival.then((): RunState => "asking");
+    try {
+      return await Promise.race([this.#ended, asking, timeout]);
+    } finally {
+      timer.abort();
+    }
+  }
+
+  /** The output since the last call of this method. */
+  takeOutput(): string {
+    const text = this.#output;
+    this.#output = "";
+    return text;
+  }
+
+  #collect(text: string): void {
+    const room = MAX_LIVE_OUTPUT_CHARACTERS - this.#outputCharacters;
+    this.#outputCharacters += text.length;
+    if (room > 0) this.#output += text.slice(0, room);
+  }
+}

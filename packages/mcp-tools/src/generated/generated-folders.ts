@@ -1,0 +1,64 @@
+import { stat } from "node:fs/promises";
+import path from "node:path";
+import type { ToolDefinition, ToolServer } from "@cem/core";
+import type { LockedTool, ServerLock } from "@cem/tool-files";
+
+/** The lock file's name. Repeated from @cem/tool-files, which is loaded only for folders that have one. */
+const LOCK_FILE = "tools.lock.json";
+/** What a server calls itself is shown only if it can't be more than a name. */
+const PLAIN_NAME = /^[\w@./-]{1,64}$/;
+
+/** A server's folder of generated files, read from its lock file. */
+export interface GeneratedFolder {
+  lock: ServerLock;
+  /** The server with its tools, as the catalog lists it. The same object until the lock changes. */
+  server: ToolServer;
+  /** By the name that the server calls the tool. */
+  locked: ReadonlyMap<string, LockedTool>;
+  /** By the name that the server calls the tool. */
+  definitions: ReadonlyMap<string, ToolDefinition>;
+}
+
+/** A reader of generated folders that parses a lock file again only when it changed. */
+export interface GeneratedFolders {
+  /**
+   * @returns `undefined` for a folder that was not generated.
+   * @throws CemError `TOOL_LOCK_INVALID`.
+   */
+  read(folder: string): Promise<GeneratedFolder | undefined>;
+}
+
+export function createGeneratedFolders(): GeneratedFolders {
+  const known = new Map<string, { stamp: string; generated: GeneratedFolder }>();
+  return {
+    async read(folder) {
+      const stamp = await stampOf(path.join(folder, LOCK_FILE));
+      if (stamp === undefined) return undefined;
+      const present = known.get(folder);
+      if (present?.stamp === stamp) return present.generated;
+      const { readLock } = await import("@cem/tool-files");
+      const found = await readLock(folder);
+      if (found === undefined) return undefined;
+      const generated = toGenerated(path.basename(folder), found.lock, found.tools);
+      known.set(folder, { stamp, generated });
+      return generated;
+    },
+  };
+}
+
+async function stampOf(file: string): Promise<string | undefined> {
+  const found = await stat(file, { bigint: true }).catch(() => undefined);
+  return found === undefined ? undefined : `${found.ino}:${found.size}:${found.mtimeNs}`;
+}
+
+function toGenerated(name: string, lock: ServerLock, tools: ToolDefinition[]): GeneratedFolder {
+  const { info } = lock.server;
+  const about = [info.name, info.version].filter((part) => PLAIN_NAME.test(part ?? "")).join(" ");
+  const description = about === "" ? "An MCP server." : `The MCP server ${about}.`;
+  return {
+    lock,
+    server: { name, description, kind: "host", tools },
+    locked: new Map(lock.tools.map((tool) => [tool.definition.name, tool])),
+    definitions: new Map(tools.map((tool) => [tool.originalName ?? tool.name, tool])),
+  };
+}

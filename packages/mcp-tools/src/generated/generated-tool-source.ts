@@ -1,0 +1,86 @@
+import type { KnownTool, ToolSource } from "@cem/bridge";
+import { CemError } from "@cem/core";
+import type { ResultStore } from "@cem/core";
+import { connectionsFor } from "../servers/mcp-servers.ts";
+import type { McpServers } from "../servers/mcp-servers.ts";
+import type { GeneratedFolders } from "./generated-folders.ts";
+import { createResultObserver } from "./result-observer.ts";
+import type { AcceptedTool } from "./result-observer.ts";
+import { toolChanged } from "./tool-changes.ts";
+import type { ToolChanges } from "./tool-changes.ts";
+
+export interface GeneratedToolSourceSettings {
+  servers: McpServers;
+  folders: GeneratedFolders;
+  changes: ToolChanges;
+  /** Whether a tool whose definition changed is refused until the change is accepted. */
+  holdChanged: boolean;
+  /** Keeps images, other bytes and large results. */
+  store?: ResultStore | undefined;
+}
+
+/** The generated tools of MCP servers, for the bridge to call. */
+export interface GeneratedToolSource extends ToolSource {
+  /** Writes the results that were observed to infer return types from. */
+  save(): Promise<void>;
+}
+
+/** Makes the source of generated tools. Each is called as it was accepted. */
+export function createGeneratedToolSource(settings: GeneratedToolSourceSettings): GeneratedToolSource {
+  const { servers, folders, changes, holdChanged, store } = settings;
+  const observer = createResultObserver();
+  const accepted = new WeakMap<KnownTool, AcceptedTool>();
+  let loading: Promise<ToolSource> | undefined;
+
+  const findTool = async (server: string, tool: string): Promise<KnownTool | undefined> => {
+    const connections = await connectionsFor(server, servers);
+    // The connections report a server that does not exist.
+    if (!servers.byName.has(server)) return undefined;
+    const folder = await servers.folderOf(server);
+    const generated = await folders.read(folder);
+    const locked = generated?.locked.get(tool);
+    const list = await connections.listTools(server);
+    const listed = list.tools.find(({ name }) => name === tool);
+    if (generated === undefined || locked === undefined) {
+      if (generated !== undefined && listed === undefined) return undefined;
+      throw notGenerated(server, tool);
+    }
+    const { changed } = await changes.compare(list, generated.lock);
+    const change = changed.find(({ name }) => name === tool);
+    if (change !== undefined && holdChanged) {
+      const places = change.differences.map(({ place }) => place);
+      throw toolChanged(server, locked, places);
+    }
+    if (listed !== undefined) accepted.set(listed, { folder, locked });
+    return listed;
+  };
+
+  const load = async (): Promise<ToolSource> => {
+    const { createMcpTools } = await import("@cem/mcp-client");
+    return createMcpTools(await servers.connections(), { findTool, store });
+  };
+
+  return {
+    specificationVersion: "v1",
+    async find(call, signal) {
+      const tools = await (loading ??= load());
+      return tools.find(call, signal);
+    },
+    async invoke(call, context) {
+      const tools = await (loading ??= load());
+      const result = await tools.invoke(call, context);
+      const tool = call.found === undefined ? undefined : accepted.get(call.found);
+      if (result.ok && tool !== undefined) await observer.observe(tool, result.value);
+      return result;
+    },
+    save: () => observer.save(),
+  };
+}
+
+function notGenerated(server: string, tool: string): CemError {
+  return new CemError(
+    "TOOL_NOT_GENERATED",
+    `No file was generated for the tool "${tool}" of server "${server}".`,
+    { details: { server, tool } },
+  );
+}

@@ -1,0 +1,11 @@
+import type { OwnPackage } from "./resolve-own-package.ts";
+
+/** Where files of host tools stand, and which of them may run on the host. */
+export interface HostToolFolders {
+  /** The folder that holds `<server>/<tool>.host.ts`. Absolute. */
+  serversDir: string;
+  /** Folders that guest code can write to. A file in one of them is never run. Absolute. */
+  writableDirs: readonly string[];
+  /** The package that such files may import where nothing is installed beside them. */
+  ownPackage?: OwnPackage | undefined;
+}

@@ -1,0 +1,12 @@
+export { createMcpTools } from "./mcp-tools.ts";
+export type { McpTools, McpToolsSettings } from "./mcp-tools.ts";
+export type { ConfiguredServer, McpServersSettings } from "./servers/mcp-servers.ts";
+export type { ExaminedServer, ExamineOptions } from "./servers/examine-servers.ts";
+export type { GeneratedServer, GenerateOptions } from "./generated/generated-server.ts";
+export { withHostTools } from "./host/host-catalog.ts";
+export { loadHostTools } from "./host/load-host-tools.ts";
+export type { HostToolsByServer, LoadedHostTools } from "./host/load-host-tools.ts";
+export type { HostToolFolders } from "./host/host-tool-folders.ts";
+export type { OwnPackage } from "./host/resolve-own-package.ts";
+export type { CatalogSnapshot, CodeGenerator, Elicit, ResultStore, ToolCatalog } from "@cem/core";
+export type { LogEntry, McpServerSettings } from "@cem/mcp-client";

@@ -1,0 +1,90 @@
+import type { ToolSource } from "@cem/bridge";
+import type { CodeGenerator, ResultStore, ToolCatalog, ToolServer } from "@cem/core";
+import type { McpConnections } from "@cem/mcp-client";
+import { withAvailability } from "./generated/availability.ts";
+import { createGeneratedFolders } from "./generated/generated-folders.ts";
+import type { GeneratedFolder } from "./generated/generated-folders.ts";
+import type { GeneratedServer, GenerateOptions } from "./generated/generated-server.ts";
+import { createGeneratedToolSource } from "./generated/generated-tool-source.ts";
+import { generateServers } from "./generated/generate-servers.ts";
+import { createToolChanges } from "./generated/tool-changes.ts";
+import { examineServers } from "./servers/examine-servers.ts";
+import type { ExaminedServer, ExamineOptions } from "./servers/examine-servers.ts";
+import { connectionsFor, createMcpServers } from "./servers/mcp-servers.ts";
+import type { ConfiguredServer, McpServersSettings } from "./servers/mcp-servers.ts";
+import { startUsedServers } from "./servers/start-used-servers.ts";
+
+export interface McpToolsSettings extends McpServersSettings {
+  /**
+   * Whether a tool whose definition changed is held back until the change is accepted.
+   *
+   * @defaultValue true
+   */
+  holdChanged?: boolean | undefined;
+  /** Keeps images, other bytes and large results. Absent: they come back inside the results, up to a bound. */
+  store?: ResultStore | undefined;
+}
+
+/** The tools of MCP servers: generated as files, listed in a catalog, called through the bridge. */
+export interface McpTools {
+  /** The servers by name, in the order of the settings. */
+  readonly servers: ReadonlyMap<string, ConfiguredServer>;
+  /** The generated tools, for a bridge to call. */
+  readonly source: ToolSource;
+  /** Reads a generated folder's server and tools from its lock file, for discovery. `undefined`: it was not generated. */
+  readListed(folder: string): Promise<ToolServer | undefined>;
+  /** Marks the tools of a catalog that can't be called now, as far as that is known. Connects to nothing. */
+  withAvailability(catalog: ToolCatalog): ToolCatalog;
+  /** Wraps a generator: the servers that the code uses start while the code is still being reviewed. */
+  startingServers(generator: CodeGenerator): CodeGenerator;
+  /**
+   * Writes the files of servers' tools.
+   *
+   * @throws CemError `SERVER_NOT_FOUND` for a name that is not configured.
+   */
+  generate(options?: GenerateOptions): Promise<GeneratedServer[]>;
+  /** Tries every enabled server, all at once. */
+  examine(options?: ExamineOptions): Promise<ExaminedServer[]>;
+  /**
+   * The connections, for use with one server.
+   *
+   * @throws what is wrong with the server's settings.
+   */
+  connectionsFor(server: string): Promise<McpConnections>;
+  /** The folder of a server's generated tools, absolute. */
+  folderOf(server: string): Promise<string>;
+  /**
+   * A server's generated tools as they were accepted.
+   *
+   * @returns `undefined` where none were generated.
+   * @throws CemError `TOOL_LOCK_INVALID`.
+   */
+  readGenerated(server: string): Promise<GeneratedFolder | undefined>;
+  /** Ends every connection and server process. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/** Sets up the tools of MCP servers. Nothing is loaded or started before it is needed, and no server waits for another. */
+export function createMcpTools(settings: McpToolsSettings): McpTools {
+  const { holdChanged = true, store } = settings;
+  const servers = createMcpServers(settings);
+  const folders = createGeneratedFolders();
+  const changes = createToolChanges();
+  const source = createGeneratedToolSource({ servers, folders, changes, holdChanged, store });
+  return {
+    servers: servers.byName,
+    source,
+    readListed: async (folder) => (await folders.read(folder))?.server,
+    withAvailability: (catalog) => withAvailability(catalog, { servers, folders, changes, holdChanged }),
+    startingServers: (generator) => startUsedServers(generator, servers, folders),
+    generate: (options) => generateServers({ servers, folders, holdChanged }, options),
+    examine: (options) => examineServers({ servers, folders, changes }, options),
+    connectionsFor: (server) => connectionsFor(server, servers),
+    folderOf: (server) => servers.folderOf(server),
+    readGenerated: async (server) => folders.read(await servers.folderOf(server)),
+    async close() {
+      await servers.close();
+      await source.save();
+    },
+  };
+}

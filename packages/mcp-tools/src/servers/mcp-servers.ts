@@ -1,0 +1,100 @@
+import path from "node:path";
+import { CemError } from "@cem/core";
+import type { Elicit } from "@cem/core";
+import type { LogEntry, McpConnections, McpServerSettings } from "@cem/mcp-client";
+
+export interface McpServersSettings {
+  /** The servers, with `${NAME}` still in place of variables. */
+  servers: readonly McpServerSettings[];
+  /** The folder that holds a folder of generated files for each server. Absolute. */
+  serversDir: string;
+  /** Where sign-ins are kept. Absolute. */
+  authFolder: string;
+  /**
+   * Looks up a variable for `${NAME}`.
+   *
+   * @defaultValue the process's environment
+   */
+  variable?: ((name: string) => string | undefined) | undefined;
+  /** Receives what servers write to stderr, and what goes wrong with them. */
+  onLog?: ((entry: LogEntry) => void) | undefined;
+  /** Answers servers that ask the user something. Absent: such questions are declined. */
+  elicit?: Elicit | undefined;
+}
+
+/** What is known of a server without connecting to it. */
+export interface ConfiguredServer {
+  enabled: boolean;
+  /** What is wrong with its settings; known once the connections were asked for. */
+  error?: CemError | undefined;
+}
+
+/** The MCP servers that are set up, with connections that are made when first asked for. */
+export interface McpServers {
+  /** By name, in the order of the settings. */
+  readonly byName: ReadonlyMap<string, ConfiguredServer>;
+  /** The folder of a server's generated tools, absolute. */
+  folderOf(server: string): Promise<string>;
+  /** The connections, made at the first call. No server is started by that. */
+  connections(): Promise<McpConnections>;
+  /** The connections, if they were made already. */
+  openConnections(): McpConnections | undefined;
+  /** Ends every connection and server process. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/** Sets up servers. Nothing is loaded or started before it is needed. */
+export function createMcpServers(settings: McpServersSettings): McpServers {
+  const { servers, serversDir, authFolder, elicit, onLog } = settings;
+  const variable = settings.variable ?? ((name: string) => process.env[name]);
+  const byName = new Map<string, ConfiguredServer>(
+    servers.map(({ name, enabled = true }) => [name, { enabled }]),
+  );
+  let connecting: Promise<McpConnections> | undefined;
+  let connected: McpConnections | undefined;
+  let folderNames: Promise<ReadonlyMap<string, string>> | undefined;
+
+  const connect = async (): Promise<McpConnections> => {
+    const { createMcpConnections, fillVariables } = await import("@cem/mcp-client");
+    const filled = servers.map((server): McpServerSettings => {
+      if (server.enabled === false) return server;
+      try {
+        return fillVariables(server, variable);
+      } catch (error) {
+        if (!CemError.isInstance(error)) throw error;
+        // A server that is set up wrong costs no other anything.
+        byName.set(server.name, { enabled: true, error });
+        return { ...server, enabled: false };
+      }
+    });
+    return (connected = createMcpConnections({ servers: filled, authFolder, log: onLog, elicit }));
+  };
+
+  return {
+    byName,
+    async folderOf(server) {
+      folderNames ??= import("@cem/tool-files").then(({ nameServerFolders }) =>
+        nameServerFolders([...byName.keys()]),
+      );
+      return path.join(serversDir, (await folderNames).get(server) ?? server);
+    },
+    connections: () => (connecting ??= connect()),
+    openConnections: () => connected,
+    async close() {
+      const made = await connecting?.catch(() => undefined);
+      await made?.close();
+    },
+  };
+}
+
+/**
+ * The connections, for use with one server.
+ *
+ * @throws what is wrong with the server's settings.
+ */
+export async function connectionsFor(server: string, servers: McpServers): Promise<McpConnections> {
+  const connections = await servers.connections();
+  const error = servers.byName.get(server)?.error;
+  if (error !== undefined) throw error;
+  return connections;
+}

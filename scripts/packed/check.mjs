@@ -1,0 +1,93 @@
+// Packs every package and looks at it as a stranger would. The tarball's shape is checked (publint,
+// are-the-types-wrong); then it is installed alone (with those of ours that it depends on), in an empty folder where
+// nothing of this repository can be found, and its `packed.mjs` is run there, if it has one. pnpm installs it, which
+// is quick and hides no dependency that is not declared; npm the command that people install.
+// With names as arguments only those packages are looked at: node scripts/packed/check.mjs @cem/core
+import { execFile } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
+import { findNode } from "../node24.mjs";
+import { bin, toolEnvironment } from "../setup.mjs";
+import { eachAtOnce, packAll, tarballsFor } from "./tarballs.mjs";
+
+const run = promisify(execFile);
+const STEP_TIMEOUT_MS = 240_000;
+/** Installed by npm, as most people do. It brings nearly all of the others. npm takes ten times as long as pnpm. */
+const BY_NPM = new Set(["@cem/cli"]);
+const folder = mkdtempSync(path.join(os.tmpdir(), "cem-packed-"));
+const options = { timeout: STEP_TIMEOUT_MS, env: toolEnvironment(), maxBuffer: 64 * 1024 * 1024 };
+
+try {
+  const packages = await packAll(path.join(folder, "tarballs"));
+  const asked = process.argv.slice(2);
+  const failures = asked.filter((name) => !packages.has(name));
+  await eachAtOnce([...packages.values()], async (one) => {
+    if (asked.length > 0 && !asked.includes(one.name)) return;
+    const problems = await problemsOf(one, packages);
+    if (problems.length > 0) failures.push(one.name);
+    process.stdout.write(`${one.name}: ${problems.length === 0 ? "ok" : `\n  ${problems.join("\n  ")}`}\n`);
+  });
+  if (failures.length > 0) {
+    process.exitCode = 1;
+    process.stdout.write(`Not usable from their tarballs: ${failures.join(", ")}\n`);
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function problemsOf(one, packages) {
+  const shape = [...(await publintProblems(one)), ...(await typeProblems(one))];
+  if (!existsSync(path.join(one.folder, "packed.mjs"))) return shape;
+  try {
+    await proveAlone(one, packages);
+    return shape;
+  } catch (error) {
+    return [...shape, `${error.stdout ?? ""}${error.stderr ?? error.message}`];
+  }
+}
+
+async function publintProblems({ tarball }) {
+  const data = readFileSync(tarball);
+  const bytes = data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength);
+  const { messages, pkg } = await publint({ pack: { tarball: bytes }, strict: true });
+  return messages.map((message) => `publint: ${formatMessage(message, pkg)}`);
+}
+
+/** The packages are ESM only: what are-the-types-wrong finds for `require` and for resolution before Node 12 is left out. */
+async function typeProblems({ tarball }) {
+  const { types, problems } = await checkPackage(createPackageFromTarballData(readFileSync(tarball)));
+  if (types === false) return [];
+  return (problems ?? [])
+    .filter(({ resolutionKind }) => resolutionKind !== "node10" && resolutionKind !== "node16-cjs")
+    .map(({ kind, entrypoint }) => `are-the-types-wrong: ${kind}${entrypoint ? ` at ${entrypoint}` : ""}`);
+}
+
+async function proveAlone(one, packages) {
+  const project = path.join(folder, "projects", one.name.replace("/", "__"));
+  mkdirSync(project, { recursive: true });
+  const dependencies = tarballsFor(one, packages);
+  writeFileSync(
+    path.join(project, "package.json"),
+    JSON.stringify({ private: true, type: "module", dependencies }),
+  );
+  cpSync(path.join(one.folder, "packed.mjs"), path.join(project, "packed.mjs"));
+  if (BY_NPM.has(one.name)) {
+    await run("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline"], {
+      ...options,
+      cwd: project,
+    });
+  } else {
+    // What depends on another of ours gets its tarball too.
+    writeFileSync(
+      path.join(project, "pnpm-workspace.yaml"),
+      JSON.stringify({ overrides: dependencies, allowBuilds: { esbuild: true } }),
+    );
+    await run(bin("pnpm"), ["install", "--prefer-offline", "--no-lockfile"], { ...options, cwd: project });
+  }
+  await run(findNode(), ["packed.mjs"], { ...options, cwd: project });
+}
