@@ -1,4 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from "node:fs";
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,6 +18,7 @@ const MARK = "CEM_TEST_FOLDER";
 /** How long processes that were told to end may take. */
 const GRACE_MS = 3_000;
 const POLL_MS = 100;
+const ABANDONED_MS = 3_600_000;
 
 /** A process that outlived the tests that started it. */
 interface Stray {
@@ -44,12 +53,15 @@ export default function guard(): (() => Promise<void>) | undefined {
   };
 }
 
-/** Removes the folders of runs that were killed before they could do so. */
+/** Removes the folders of runs that were killed before they could do so. A recent one may be of a container with the same `/tmp`. */
 function removeAbandoned(): void {
   for (const name of readdirSync(os.tmpdir())) {
     const pid = new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1];
     if (pid === undefined || isAlive(Number(pid))) continue;
-    rmSync(path.join(os.tmpdir(), name), { recursive: true, force: true });
+    const folder = path.join(os.tmpdir(), name);
+    if (Date.now() - (statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Infinity) < ABANDONED_MS)
+      continue;
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -1,12 +1,12 @@
 // pnpm test:mutation [package…] [--file src/x.ts]… [--sample N] [--seed TEXT] [--concurrency N]
 // Mutates a package's sources (StrykerJS) and counts which mutants its own tests notice. A package takes part if it has a
-// mutation.json: the least share that must be noticed, and the accepted survivors, each with why it means nothing.
+// mutation.json: the least share that must be noticed, and the accepted survivors, each with why it means nothing. Where
+// most of the code runs in processes of its own, `"everyTest": true` there runs all tests for each mutant: use a sample.
 // Without a package: the one of the folder it is run from, or every one that has a mutation.json.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
-import { rankOf } from "./mutation/sample-checker.mjs";
 import { root } from "./node24.mjs";
 import { bin, toolEnvironment } from "./setup.mjs";
 
@@ -97,7 +97,9 @@ async function runStryker(folder, report) {
 function strykerOptions(folder, report, work) {
   const sample = given.sample && { size: Number(given.sample), seed: given.seed, folder };
   return {
-    testRunner: "vitest",
+    // Mutants in code of other processes are seen only where each has a run of all tests to itself.
+    testRunner: settingsOf(folder).everyTest ? "command" : "vitest",
+    commandRunner: { command: "vitest run --bail=1 --reporter=dot" },
     plugins: [
       "@stryker-mutator/vitest-runner",
       path.join(import.meta.dirname, "mutation", "sample-checker.mjs"),
@@ -110,35 +112,20 @@ function strykerOptions(folder, report, work) {
     tsconfigFile: "none",
     concurrency: Number(given.concurrency),
     allowConsoleColors: false,
+    // A busy machine must not make a slow test count as one that noticed.
+    timeoutMS: 10_000,
     logLevel: "error",
+    warnings: { unknownOptions: false },
     ...(sample ? { checkers: ["cem-sample"], cemSample: sample } : {}),
   };
 }
 
-/** The mutants of a report that count, those outside the sample left out. */
+/** The mutants of a report, each with the line of source that it is on. */
 function mutantsOf(report) {
-  const all = Object.entries(report.files).flatMap(([file, { source, mutants }]) => {
+  return Object.entries(report.files).flatMap(([file, { source, mutants }]) => {
     const lines = source.split("\n");
-    return mutants.map((mutant) => ({
-      ...mutant,
-      file,
-      line: lines[mutant.location.start.line - 1].trim(),
-      rank:
-        given.sample &&
-        rankOf(given.seed, { ...mutant, fileName: file, location: fromZero(mutant.location) }),
-    }));
+    return mutants.map((mutant) => ({ ...mutant, file, line: lines[mutant.location.start.line - 1].trim() }));
   });
-  const covered = all.filter(({ status }) => CAUGHT.has(status) || status === "Survived");
-  // Mutants that no test runs never reach the checker: they are in the sample by the same measure as the others.
-  const last = covered.reduce((most, { rank }) => (rank > most ? rank : most), "");
-  return all.filter(({ status, rank }) => status !== "NoCoverage" || !given.sample || rank <= last);
-}
-
-function fromZero({ start, end }) {
-  return {
-    start: { line: start.line - 1, column: start.column - 1 },
-    end: { line: end.line - 1, column: end.column - 1 },
-  };
 }
 
 function judge(name, { threshold, accepted }, mutants) {

@@ -4,8 +4,8 @@ import { createHash } from "node:crypto";
 import { CheckStatus } from "@stryker-mutator/api/check";
 import { commonTokens, declareClassPlugin, PluginKind, tokens } from "@stryker-mutator/api/plugin";
 
-/** Orders mutants at random, by seed. Takes Stryker's own mutants; those of a report have lines counted from 1. */
-export function rankOf(seed, { fileName, mutatorName, location, replacement }) {
+/** Orders mutants at random, by seed. */
+function rankOf(seed, { fileName, mutatorName, location, replacement }) {
   const { start, end } = location;
   const place = [start.line, start.column, end.line, end.column];
   const key = JSON.stringify([seed, fileName, mutatorName, place, replacement]);

@@ -1,7 +1,7 @@
 import type { ContextTokens, ToolDefinition, ToolResultSample } from "@cem/core";
 import type { TokenCounter } from "@cem/tokens";
 
-/** Beyond this many characters a text is counted by its beginning and scaled up. */
+/** Of longer texts the beginning is counted and scaled up. In characters. */
 const COUNTED_CHARACTERS = 64 * 1024;
 
 function scaled(count: TokenCounter, sample: string, characters: number): number {
@@ -10,29 +10,29 @@ function scaled(count: TokenCounter, sample: string, characters: number): number
   return Math.round((count(head) * characters) / head.length);
 }
 
-/** Tokens of a text, however long. */
+/** Counts the tokens of a text. */
 export function countText(text: string, count: TokenCounter): number {
   return scaled(count, text, text.length);
 }
 
-/** What a model reads of one tool in a `tools/list` answer. */
+/** A tool as a model reads it in the answer to `tools/list`. */
 function definitionText(tool: ToolDefinition): string {
   const { name, description, inputSchema, outputSchema } = tool;
   return JSON.stringify({ name, description, inputSchema, outputSchema });
 }
 
-/** Counts each definition once, however often it is asked for. */
+/** Counts the tokens of tool definitions, each definition once. */
 export class DefinitionTokens {
   readonly #byText = new Map<string, number>();
   readonly #byDefinition = new WeakMap<ToolDefinition, number>();
 
   total(tools: readonly ToolDefinition[], count: TokenCounter): number {
     let sum = 0;
-    for (const tool of tools) sum += this.#one(tool, count);
+    for (const tool of tools) sum += this.#tokensOf(tool, count);
     return sum;
   }
 
-  #one(tool: ToolDefinition, count: TokenCounter): number {
+  #tokensOf(tool: ToolDefinition, count: TokenCounter): number {
     const known = this.#byDefinition.get(tool);
     if (known !== undefined) return known;
     const text = definitionText(tool);
@@ -43,14 +43,21 @@ export class DefinitionTokens {
   }
 }
 
+/**
+ * Compares the tokens of calling tools directly with those of a run.
+ *
+ * @param definitions - Tokens of all tool definitions.
+ * @param results - The results of the run's tool calls.
+ * @param returned - The value, the output and the error message of the run.
+ */
 export function contextTokens(
   definitions: number,
   results: readonly ToolResultSample[],
-  cameBack: string,
+  returned: string,
   count: TokenCounter,
 ): ContextTokens {
   let direct = definitions;
   for (const result of results) direct += scaled(count, result.sample, result.characters);
-  const used = countText(cameBack, count);
+  const used = countText(returned, count);
   return { direct, used, saved: Math.max(0, direct - used) };
 }

@@ -6,7 +6,7 @@ import { createPipeline } from "./pipeline.ts";
 
 describe("createPipeline", () => {
   describe("executeTask", () => {
-    it("goes through every stage in order and tells each", async () => {
+    it("goes through the stages in order, with an event for each", async () => {
       const sandbox = new MemorySandbox(() =>
         outcome({
           status: "completed",
@@ -53,7 +53,7 @@ describe("createPipeline", () => {
       expect(result.contextTokens.saved).toBe(result.contextTokens.direct - result.contextTokens.used);
     });
 
-    it("runs nothing when the generator refuses, and says which step and why", async () => {
+    it("runs nothing when the generator refuses, and names the step and the reason", async () => {
       const sandbox = new MemorySandbox(() => outcome({ status: "completed", value: 1 }));
       const refusal: GenerationRefused = {
         status: "refused",
@@ -127,7 +127,7 @@ describe("createPipeline", () => {
       expect(result.error?.message).toContain(message);
     });
 
-    it("gives a result, not an exception, when it is cancelled", async () => {
+    it("returns a result when it is cancelled", async () => {
       const cancel = new AbortController();
       const sandbox = new MemorySandbox(({ signal }) => {
         cancel.abort();
@@ -143,7 +143,7 @@ describe("createPipeline", () => {
       });
     });
 
-    it("throws on an empty task and on a set-up that is broken", async () => {
+    it("rejects for an empty task and when a stage can't be created", async () => {
       const agent = createPipeline(
         settings(() => Promise.reject(new CemError("SANDBOX_UNAVAILABLE", "no sandbox"))),
       );
@@ -151,7 +151,7 @@ describe("createPipeline", () => {
       await expect(agent.executeTask("x")).rejects.toMatchObject({ code: "SANDBOX_UNAVAILABLE" });
     });
 
-    it("goes on when a listener throws", async () => {
+    it("continues when a listener throws", async () => {
       const sandbox = new MemorySandbox(() => outcome({ status: "completed", value: 8 }));
       const warning = new Promise<Error>((resolve) => process.once("warning", resolve));
       const result = await createPipeline(settings(sandbox)).executeTask("x", {
@@ -176,19 +176,19 @@ describe("createPipeline", () => {
   });
 
   describe("dispose", () => {
-    it("disposes the sandbox it made, and not one it was given", async () => {
+    it("disposes the sandbox that it created, and not one that it was given", async () => {
       const answer = (): RunOutcome => outcome({ status: "completed", value: 1 });
       const made = new MemorySandbox(answer);
       const given = new MemorySandbox(answer);
-      const owner = createPipeline(settings(async () => made));
-      const guest = createPipeline(settings(given));
-      await Promise.all([owner.executeTask("x"), guest.executeTask("x")]);
-      await Promise.all([owner.dispose(), guest.dispose(), owner.dispose()]);
-      expect([made.disposed > 0, given.disposed]).toEqual([true, 0]);
-      await expect(owner.executeTask("x")).rejects.toMatchObject({ code: "AGENT_DISPOSED" });
+      const creator = createPipeline(settings(async () => made));
+      const borrower = createPipeline(settings(given));
+      await Promise.all([creator.executeTask("x"), borrower.executeTask("x")]);
+      await Promise.all([creator.dispose(), borrower.dispose(), creator.dispose()]);
+      expect([made.disposed, given.disposed]).toEqual([1, 0]);
+      await expect(creator.executeTask("x")).rejects.toMatchObject({ code: "AGENT_DISPOSED" });
     });
 
-    it("cancels what runs and waits for it", async () => {
+    it("cancels requests under way and waits for them", async () => {
       const sandbox = new MemorySandbox(
         ({ signal }) =>
           new Promise((resolve) => {

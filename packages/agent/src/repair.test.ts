@@ -8,7 +8,7 @@ describe("createPipeline", () => {
     const wrong: Finding = { rule: "wrong-arguments", severity: "error", message: "add needs b.", line: 2 };
     const threw = { status: "failed", kind: "exception", error: { name: "Error", message: "no", line: 3 } };
 
-    it("is mended with what its types, and then its run, came to, and all costs are told", async () => {
+    it("is repaired with the findings of the type check and the error of the run, and all costs are added up", async () => {
       const { generator, requests } = model();
       const record = { server: "calculator", tool: "add", ms: 1, ok: true, args: "{}", result: "8" };
       const sandbox = new MemorySandbox(({ code }) =>
@@ -42,7 +42,7 @@ describe("createPipeline", () => {
       ]);
     });
 
-    it("is refused without denying that an earlier try ran", async () => {
+    it("is refused with a message that says that an earlier attempt was run", async () => {
       const { generator } = model();
       const sandbox = new MemorySandbox(() => outcome(threw));
       const typeChecker = checker((code) => (code === "program 1" ? [] : [wrong]));
@@ -53,7 +53,7 @@ describe("createPipeline", () => {
       );
     });
 
-    it("is not written again when the same comes of it, wherever in the code", async () => {
+    it("is not repaired when an error repeats, on whichever line", async () => {
       const { generator, requests } = model();
       let line = 3;
       const sandbox = new MemorySandbox(() =>
@@ -69,7 +69,7 @@ describe("createPipeline", () => {
       [{ status: "killed", reason: "aborted", message: "" }],
       [{ status: "killed", reason: "crashed", message: "" }],
       [{ status: "refused", code: "LINK_LEAVES_WORKSPACE", message: "" }],
-    ])("is not written again after %o", async (ending) => {
+    ])("is not repaired after %o", async (ending) => {
       const { generator, requests } = model();
       await createPipeline({ ...settings(new MemorySandbox(() => outcome(ending))), generator }).executeTask(
         "x",
@@ -77,7 +77,7 @@ describe("createPipeline", () => {
       expect(requests).toHaveLength(1);
     });
 
-    it("is what is mended: rules would write the same again", async () => {
+    it("alone is repaired: rules would write the same again", async () => {
       const { generator, requests } = model("rules");
       const typeChecker = checker(() => [wrong]);
       const sandbox = new MemorySandbox(() => outcome(threw));
@@ -116,7 +116,7 @@ describe("createPipeline", () => {
       });
     });
 
-    it("disposes the checker it made, and not one it was given", async () => {
+    it("disposes the type checker that it created, and not one that it was given", async () => {
       const sandbox = new MemorySandbox(() => outcome({ status: "completed", value: 1 }));
       const [made, given] = [checker(() => []), checker(() => [])];
       for (const typeChecker of [async () => made, given]) {

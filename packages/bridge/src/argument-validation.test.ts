@@ -76,6 +76,26 @@ describe("createArgumentValidator", () => {
     expect(await validator.prepare(structuredClone(schema))).toBe(first);
   });
 
+  it("caches up to 2,000 schemas by their text", async () => {
+    let deep: JsonSchema = {};
+    for (let level = 0; level < 65; level += 1) deep = { not: deep };
+    /** A schema that is refused before it is compiled, which is quick. */
+    const refused = (index: number): JsonSchema => ({ ...deep, title: String(index) });
+    const own = createArgumentValidator();
+    const first = await own.prepare(refused(0));
+    for (let index = 1; index < 2_000; index += 1) await own.prepare(refused(index));
+    expect(await own.prepare(refused(0))).toBe(first);
+    await own.prepare(refused(2_000));
+    expect(await own.prepare(refused(0))).not.toBe(first);
+  });
+
+  it("gives the reason why a schema can't be used, shortened", async () => {
+    const pattern = `(${"x".repeat(500)}`;
+    expect(await judge({ properties: { a: { pattern } } }, {})).toHaveLength(
+      "unvalidated: the schema can't be used: ".length + 200,
+    );
+  });
+
   it("leaves the schema as it is", async () => {
     const schema: JsonSchema = { type: "object", properties: { a: { $ref: "#" } } };
     const before = structuredClone(schema);

@@ -35,10 +35,13 @@ export function createArgumentValidator(): ArgumentValidator {
       const cached = byIdentity.get(schema);
       if (cached !== undefined) return cached;
       const text = textOf(schema);
-      const check = byText.get(text) ?? (await compile(schema));
+      let check = byText.get(text);
+      if (check === undefined) {
+        check = await compile(schema);
+        if (byText.size >= MAX_CACHED_SCHEMAS) byText.clear();
+        byText.set(text, check);
+      }
       byIdentity.set(schema, check);
-      if (byText.size >= MAX_CACHED_SCHEMAS) byText.clear();
-      byText.set(text, check);
       return check;
     },
   };

@@ -57,7 +57,7 @@ describe("toJsonResult", () => {
 
   it("finds bytes in arrays, in objects with and without a prototype, and in more than one place", async () => {
     const bytes = Buffer.from("a");
-    const bare = Object.assign(Object.create(null) as object, { bytes });
+    const bare = Object.assign(Object.create(null) as object, { bytes: Buffer.from("a") });
     const data = { type: "resource", mimeType: "application/octet-stream", size: 1, data: "YQ==" };
     expect(await toJsonResult(tool, { list: [bytes], bare, other: { bytes } }, {})).toEqual({
       list: [data],

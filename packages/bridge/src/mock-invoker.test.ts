@@ -12,7 +12,7 @@ describe("createMockInvoker", () => {
       fail: () => {
         throw new Error("no such customer");
       },
-      text: () => Promise.reject("just text" as unknown as Error),
+      text: () => Promise.reject("just text"),
       own: () => Promise.reject(new CemError("RATE_LIMITED", "slow down")),
     },
   });

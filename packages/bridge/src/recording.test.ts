@@ -180,6 +180,13 @@ describe("createReplayer", () => {
     expect(await call(replayer, "t", args)).toMatchObject({ error: { code: "NOT_RECORDED" } });
   });
 
+  it("stores nothing for a recording without files", async () => {
+    const store = memoryStore();
+    const recording = recordingOf({}, { ok: true, value: 1 });
+    expect(await call(createReplayer(recording, { store }), "t")).toEqual({ ok: true, value: 1 });
+    expect(store.files.size).toBe(0);
+  });
+
   it("takes a call without arguments for one with null, and an error without details", async () => {
     const error = { code: "TOOL_FAILED", message: "no" };
     const replayer = createReplayer(recordingOf(null, { ok: false, error }));

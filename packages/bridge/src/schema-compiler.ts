@@ -115,19 +115,18 @@ function isCheckpoint(rule: { keyword: string }): boolean {
 }
 
 function limitFormat(format: Format): Format {
-  if (typeof format === "object" && "type" in format && format.type === "number") return format;
+  const isForNumbers = (format as { type?: string }).type === "number";
+  if (isForNumbers) return format;
   const check = toCheck(format);
-  if (check === undefined) return true;
   return (text: string) => text.length > MAX_FORMAT_CHARACTERS || check(text);
 }
 
-function toCheck(format: Format): ((text: string) => boolean) | undefined {
-  if (typeof format === "function") return format;
+/** A format is a pattern, a function, an object with a function, or `true` for texts of any form. */
+function toCheck(format: Format): (text: string) => boolean {
   if (format instanceof RegExp) return (text) => format.test(text);
-  if (typeof format !== "object") return undefined;
-  const { validate } = format;
-  if (typeof validate === "function") return validate as (text: string) => boolean;
-  return validate instanceof RegExp ? (text) => validate.test(text) : undefined;
+  if (typeof format === "function") return format;
+  if (typeof format === "object") return format.validate as (text: string) => boolean;
+  return () => true;
 }
 
 function areUnique(items: readonly JsonValue[]): boolean {

@@ -99,14 +99,16 @@ describe("prepareSchema", () => {
     "#/$defs/text/length",
     "#/$defs/list",
     "#/$defs/nothing",
+    "#/$defs/nothing/deeper",
     "#/$defs/toString",
     "#/$defs/%",
     "/properties",
+    "x/$defs/here",
     "https://example.com/#/properties",
   ])("leaves places alone for the reference %s", ($ref) => {
     const schema = {
       properties: { a: { $ref } },
-      $defs: { text: "text", list: [{}], nothing: null, "%": "" },
+      $defs: { here: {}, text: "text", list: [{}], nothing: null, "%": "" },
     };
     expect(prepared(schema)).toEqual({ ...here, ...schema });
   });

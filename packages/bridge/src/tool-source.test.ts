@@ -82,6 +82,13 @@ describe("combineSources", () => {
     ).rejects.toMatchObject(error);
   });
 
+  it("finds every tool of an invoker without find, under its name in code", async () => {
+    const combined = combineSources([first, mock]);
+    expect(await combined.find({ server: "any", tool: "thing", args: {} }, signal)).toEqual({
+      name: "thing",
+    });
+  });
+
   it("gives an invoker without find the call alone", async () => {
     const calls: ToolCall[] = [];
     const own: ToolInvoker = {

@@ -69,38 +69,30 @@ function toPath(pointer: string): string {
 }
 
 /** All missing properties. The validator reports the first only. */
-function missingOf(error: ErrorObject): string[] {
-  const required: unknown = error.parentSchema?.["required"];
-  const data: unknown = error.data;
-  const first = String((error.params as Record<string, unknown>)["missingProperty"]);
-  if (!Array.isArray(required) || typeof data !== "object" || data === null) return [first];
-  const missing = required.filter(
-    (name): name is string => typeof name === "string" && !Object.hasOwn(data, name),
-  );
-  return missing.length === 0 ? [first] : missing;
+function missingOf({ schema, data }: ErrorObject): string[] {
+  const required = schema as string[];
+  return required.filter((name) => !Object.hasOwn(data as object, name));
 }
 
 /** Suggests an unknown property for a missing one: together they are most often a misspelling. */
-function misspelling(error: ErrorObject, missing: string[]): string {
-  const data: unknown = error.data;
-  if (typeof data !== "object" || data === null) return "";
+function misspelling(error: ErrorObject, [missing, ...others]: string[]): string {
+  if (missing === undefined || others.length > 0) return "";
   const known = new Set(propertiesOf(error));
-  const unknown = Object.keys(data)
+  const unknown = Object.keys(error.data as object)
     .slice(0, MAX_COMPARED)
     .filter((name) => !known.has(name));
-  const [near] = missing.length === 1 && missing[0] !== undefined ? nearest(missing[0], unknown) : [];
+  const [near] = nearest(missing, unknown);
   return near === undefined ? "" : `; ${quote(near)} is not an argument`;
 }
 
-function propertiesOf(error: ErrorObject): string[] {
-  const properties: unknown = error.parentSchema?.["properties"];
-  return typeof properties === "object" && properties !== null ? Object.keys(properties) : [];
+function propertiesOf({ parentSchema }: ErrorObject): string[] {
+  const { properties = {} } = parentSchema as { properties?: object };
+  return Object.keys(properties);
 }
 
-function typesOf(error: ErrorObject): string {
-  const branches: unknown = error.schema;
-  if (!Array.isArray(branches)) return "";
-  const types = branches.map((branch) => (branch as { type?: unknown } | null)?.type);
+/** The types of the allowed forms, if each has one. */
+function typesOf({ schema }: ErrorObject): string {
+  const types = (schema as { type?: unknown }[]).map(({ type }) => type);
   return types.every((type) => typeof type === "string") ? `: ${list([...new Set(types)])}` : "";
 }
 

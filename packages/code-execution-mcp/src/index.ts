@@ -1,5 +1,6 @@
 export { createAgent, executeTask } from "./create-agent.ts";
 export type { AgentOptions, ConfigSource } from "./agent-options.ts";
+export { generateTools } from "./admin/mcp-servers.ts";
 export { createServer, runServer } from "./create-server.ts";
 export type { RunningServer } from "./create-server.ts";
 export type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./server-options.ts";
@@ -41,5 +42,6 @@ export type {
   ToolSelector,
   TypeChecker,
 } from "@cem/core";
+export type { GeneratedServer } from "@cem/mcp-tools";
 export { customTool } from "@cem/mcp-server/custom-tool";
 export type { CustomTool, CustomToolContext, Profile } from "@cem/mcp-server";

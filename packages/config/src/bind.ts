@@ -29,6 +29,14 @@ const NO = new Set(["no", "off", "n"]);
 /** The name that other MCP hosts use for `mcp_servers`. */
 const MCP_SERVERS_ALIAS = "mcpServers";
 
+const PATH_BY_YAML_NAME = firstByName(SETTINGS.map(({ path }) => path));
+const PATH_BY_NAME = firstByName(SETTINGS.map(({ keys }) => keys.join(".")));
+
+/** Maps the last name of each path to the first path that has it. */
+function firstByName(paths: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(paths.toReversed().map((path) => [path.slice(path.lastIndexOf(".") + 1), path]));
+}
+
 /** Matches what was written with the schema: keys get their TypeScript names, unknown keys become problems. */
 export function bind(located: Located, schema: z.ZodObject, options: BindOptions): Layer {
   const layer = emptyLayer();
@@ -68,11 +76,12 @@ class Binder {
     const known = properties(schema, this.#options.style);
     const servers = keyPath.keys.length === 0 ? known.get("mcp_servers") : undefined;
     if (servers !== undefined) known.set(MCP_SERVERS_ALIAS, servers);
+    const siblings = [...known.keys()];
     for (const entry of entries) {
       const found = known.get(entry.key);
       const written = [...keyPath.written, entry.key];
       if (found === undefined) {
-        this.#unknown(entry, [...known.keys()], { keys: keyPath.keys, written });
+        this.#unknown(entry, siblings, { keys: keyPath.keys, written });
         continue;
       }
       const [key, child] = found;
@@ -156,10 +165,7 @@ function scalar({ value, source }: Located & { kind: "scalar" }, schema: z.ZodTy
   return takesText && (typeof value === "number" || typeof value === "boolean") ? source : value;
 }
 
-/** The path of a setting in another section that has this name. */
+/** The path of the first setting with this name, in whatever section. */
 function sameNameElsewhere(key: string, style: BindOptions["style"]): string | undefined {
-  const found = SETTINGS.find(
-    ({ path, keys }) => (style === "snake" ? path.split(".") : keys).at(-1) === key,
-  );
-  return style === "snake" ? found?.path : found?.keys.join(".");
+  return (style === "snake" ? PATH_BY_YAML_NAME : PATH_BY_NAME).get(key);
 }

@@ -20,7 +20,7 @@ describe("a URL that the folder names", () => {
   it("does not get a key of the user's own, and the error says what to do", async () => {
     const cwd = await folderWith({ "config.yaml": ELSEWHERE });
     expect((await failure(loadConfig({ cwd, env: ENV }))).message).toBe(
-      `config.yaml:1  llm.base_url  would send your key (environment OPENAI_API_KEY) to stranger.example that this folder names, not you. If you mean it: set LLM_BASE_URL in your environment, or put the key into .env here, or set CEM_TRUST_FOLDER=${cwd} .`,
+      `config.yaml:1  llm.base_url  would send your key (environment OPENAI_API_KEY) to stranger.example, which only files of this folder name. To allow it, set LLM_BASE_URL in your environment, put the key into .env here, or set CEM_TRUST_FOLDER=${cwd} .`,
     );
   });
 
@@ -68,7 +68,7 @@ describe("a URL that the folder names", () => {
     ],
   ])("does not get it %s", async (_, files, options) => {
     expect(await refusal(files, options)).toMatch(
-      /would send your key \(.*stranger\.example that this folder/u,
+      /would send your key \(.*stranger\.example, which only files of this folder/u,
     );
   });
 

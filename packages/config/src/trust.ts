@@ -58,8 +58,8 @@ export function checkSecretDestinations(
     if (host !== undefined && LOOPBACK.test(host)) continue;
     const variable = variablesOf(url)[0] ?? url;
     const message = [
-      `would send your key (${from.label}) to ${host ?? "a place"} that this folder names, not you.`,
-      `If you mean it: set ${variable} in your environment, or put the key into .env here,`,
+      `would send your key (${from.label}) to ${host ?? "a URL"}, which only files of this folder name.`,
+      `To allow it, set ${variable} in your environment, put the key into .env here,`,
       `or set ${TRUST_VARIABLE}=${folder} .`,
     ].join(" ");
     problems.push(problemAt({ path: url, origin: to }, message));

@@ -55,9 +55,9 @@ describe("a config.yaml that is not what it should be", () => {
     );
   });
 
-  it("is refused when it has as many keys as it can", async () => {
-    const keys = Array.from({ length: 90_000 }, (_, index) => `k${index}: 1`).join("\n");
-    expect(await message(keys)).toContain("The configuration has 90000 problems.");
+  it("is refused when it has thousands of unknown keys", async () => {
+    const keys = Array.from({ length: 20_000 }, (_, index) => `k${index}: 1`).join("\n");
+    expect(await message(keys)).toContain("The configuration has 20000 problems.");
   });
 
   it("can't reach the prototype", async () => {

@@ -66,6 +66,19 @@ describe("createDiscovery", () => {
       });
     });
 
+    it.each([
+      ["/** About it. */\n\n/** The a. */\n", "About it."],
+      ["// About it,\n// in two lines.\n\n// Not this.\n", "About it, in two lines."],
+      ["/**\n * About it.\n * @module\n */\n", "About it."],
+      ["// eslint-disable-next-line\n", ""],
+      ["/** The a. */\n", ""],
+    ])("describes a server by the comment at the top of its index: %j", async (comment, description) => {
+      const found = await discover(
+        makeTree({ "servers/s/index.ts": `${comment}${tool("a").slice(19)}// Later.\n` }),
+      );
+      expect(found.servers[0]?.description).toBe(description);
+    });
+
     it("takes one tool from each file where there is no index.ts", async () => {
       const root = makeTree({
         "servers/loose/add.ts": `${tool("add")}${tool("other")}`,
@@ -234,6 +247,28 @@ describe("createDiscovery", () => {
       ]);
     });
 
+    it("reports a broken file that the index imports once, by itself", async () => {
+      const found = await discover(
+        makeTree({ "servers/s/index.ts": 'export { bad } from "./bad.ts";', "servers/s/bad.ts": "(" }),
+      );
+      expect(found.problems.map(({ file }) => path.basename(file))).toEqual(["bad.ts"]);
+    });
+
+    it("reports an import of values and types that is not there, and no import of types alone", async () => {
+      const imported = (names: string) =>
+        discover(makeTree({ "servers/s/a.ts": `import ${names} from "./gone.ts";\n${tool("a")}` }));
+      expect((await imported("{ type T, helper }")).problems).toHaveLength(1);
+      expect((await imported("{ type T, type U }")).problems).toEqual([]);
+      expect((await imported("type { T }")).problems).toEqual([]);
+    });
+
+    it("leaves files beside the folders, and vendored folders, alone", async () => {
+      const found = await discover(
+        makeTree({ "servers/notes.ts": "(", "servers/vendor/a.ts": "(", "servers/_old/a.ts": "(" }),
+      );
+      expect(found).toMatchObject({ servers: [], problems: [] });
+    });
+
     it("falls back to single files when the index is not valid", async () => {
       const found = await discover(
         makeTree({
@@ -341,6 +376,19 @@ describe("createDiscovery", () => {
       expect(await type()).toEqual({ type: "string", const: "abc" });
     });
 
+    it("gives the same objects as long as nothing changes", async () => {
+      const root = makeTree({ "servers/s/a.ts": tool("a"), "servers/t/b.ts": tool("b") });
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 1_000 });
+      onTestFinished(() => void vi.useRealTimers());
+      const discovery = createDiscovery({ serversDir: path.join(root, "servers") });
+      const [first] = [await discovery.list()];
+      expect((await discovery.list()).servers[0]).toBe(first.servers[0]);
+      writeTree(root, { "servers/s/a.ts": tool("a", "number") });
+      const { servers } = await discovery.list();
+      expect(servers[0]).not.toBe(first.servers[0]);
+      expect(servers[1]).toBe(first.servers[1]);
+    });
+
     it("answers calls at the same time, each with what is there", async () => {
       const discovery = createDiscovery({
         serversDir: path.join(makeTree({ "servers/s/a.ts": tool("a") }), "servers"),
@@ -378,6 +426,18 @@ describe("createDiscovery", () => {
       expect(statSync(cacheFile).mode & 0o777).toBe(0o600);
       expect(await list()).toEqual(fresh);
       expect(fresh.servers[0]?.tools[0]?.outputSchema?.properties).toHaveProperty(["__proto__"]);
+    });
+
+    it("leaves the file alone when nothing changed, and replaces it when a file is gone", async () => {
+      const { root, list, cacheFile } = cached(files);
+      await list();
+      const { ino } = statSync(cacheFile);
+      await list();
+      expect(statSync(cacheFile).ino).toBe(ino);
+      rmSync(path.join(root, "skills/k"), { recursive: true });
+      await list();
+      expect(statSync(cacheFile).ino).not.toBe(ino);
+      expect(readFileSync(cacheFile, "utf8")).not.toContain("A skill.");
     });
 
     it("takes what is in the cache for files that did not change", async () => {

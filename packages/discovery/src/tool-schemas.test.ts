@@ -196,4 +196,179 @@ describe("a tool's schemas", () => {
       'tool(input: { limit?: number; order?: string; sort?: string; "odd name": string; __proto__: string; constructor: number }): Promise<void>',
     );
   });
+
+  it.each([
+    ["{ a: string } & ({ b: string } | { c: string })", "allOf"],
+    ["{ a: string } & { b: number }", "properties"],
+  ])("of %s have %s", async (type, keyword) => {
+    expect(await schemaOf(type)).toHaveProperty(keyword);
+  });
+
+  it.each([
+    ["a declared constant", "typeof LIMIT", "declare const LIMIT: number;", {}],
+    [
+      "a negative and a positive constant",
+      "typeof LIMITS",
+      "const LIMITS = { low: -1, high: +2 } as const;",
+      {
+        type: "object",
+        properties: { low: { type: "number", const: -1 }, high: { type: "number", const: 2 } },
+        required: ["low", "high"],
+      },
+    ],
+    ["a constant that is computed", "typeof LIMIT", "const LIMIT = 1 + 1;", {}],
+    [
+      "an enum that counts on",
+      "Level",
+      'enum Level { Low = 3, Middle, Name = "x", High = 9 }',
+      {
+        enum: [3, 4, "x", 9],
+      },
+    ],
+    [
+      "a generic with a default",
+      "Box",
+      "interface Box<T = string> { in: T }",
+      {
+        type: "object",
+        properties: { in: { type: "string" } },
+        required: ["in"],
+      },
+    ],
+    [
+      "a generic with a constraint",
+      "Box",
+      "interface Box<T extends number> { in: T }",
+      {
+        type: "object",
+        properties: { in: { type: "number" } },
+        required: ["in"],
+      },
+    ],
+  ])("are read from %s", async (_what, type, declarations, expected) => {
+    expect(await schemaOf(type, declarations)).toEqual(expected);
+  });
+
+  it("keep the description of the inner of two named types", async () => {
+    const schema = await schemaOf(
+      "Outer",
+      "/** Inner. */\ninterface Inner { a: string }\n/** Outer. */\ntype Outer = Inner;",
+    );
+    expect(schema?.description).toBe("Inner.");
+  });
+
+  it("have the keywords of tags", async () => {
+    const { inputSchema } = await toolOf(`
+      export interface Input {
+        /**
+         * @min 1
+         * @exclusiveMaximum 9
+         * @multipleOf 2
+         * @example 4
+         * @example 6
+         */
+        count: number;
+        /**
+         * @minLength 2
+         * @maxLength 5
+         * @pattern ^[a-z]+$
+         * @title The name
+         * @defaultValue "abc"
+         */
+        name: string;
+        /**
+         * @minItems 1
+         * @maxItems x
+         * @default null
+         */
+        list?: string[];
+        /** @default true */
+        flag?: boolean;
+        /** @default some words */
+        text?: string;
+      }
+      export async function tool(input: Input): Promise<void> {}
+    `);
+    expect(inputSchema.properties).toEqual({
+      count: { type: "number", minimum: 1, exclusiveMaximum: 9, multipleOf: 2, examples: [4, 6] },
+      name: {
+        type: "string",
+        minLength: 2,
+        maxLength: 5,
+        pattern: "^[a-z]+$",
+        title: "The name",
+        default: "abc",
+      },
+      list: { type: "array", items: { type: "string" }, minItems: 1, default: null },
+      flag: { type: "boolean", default: true },
+      text: { type: "string" },
+    });
+    expect(inputSchema.required).toEqual(["count"]);
+  });
+
+  it("have the descriptions of tags only for the properties that these name", async () => {
+    const { inputSchema } = await toolOf(`
+      /**
+       * @param input - The input.
+       * @param input.a.b - Too deep.
+       * @param input.c - The c.
+       */
+      export async function tool(input: { a: { b: string }; c: string }): Promise<void> {}
+    `);
+    expect(inputSchema.properties).toEqual({
+      a: { type: "object", properties: { b: { type: "string" } }, required: ["b"] },
+      c: { type: "string", description: "The c." },
+    });
+  });
+
+  it.each([
+    ["keyof { a: string; b: string }", { type: "string", enum: ["a", "b"] }],
+    ["keyof Missing", { type: "string" }],
+    ["{ a: string; b: number }['b']", { type: "number" }],
+    ["[string, number][number]", { anyOf: [{ type: "string" }, { type: "number" }] }],
+    ["Record<string, boolean>['x']", {}],
+  ])("of %s are %j", async (type, expected) => {
+    expect(await schemaOf(type)).toEqual(expected);
+  });
+
+  it("require of alternatives what all of them require", async () => {
+    const { inputSchema } = await toolOf(
+      "export async function tool(input: { a: string; b: string } | { a: string; c?: number }): Promise<void> {}",
+    );
+    expect(inputSchema.required).toEqual(["a"]);
+    expect(Object.keys(inputSchema.properties ?? {})).toEqual(["a", "b", "c"]);
+    expect(inputSchema.anyOf).toHaveLength(2);
+  });
+
+  it("keep the type's text with a description", async () => {
+    const tool = await toolOf(
+      "export async function tool(input: {\n/** When.\n * @int */\nat: number;\n/** The day. */\nday: Date }): Promise<Date> {}",
+    );
+    expect(tool.inputSchema.properties).toEqual({
+      at: { type: "integer", description: "When." },
+      day: { type: "string", format: "date-time", description: "The day." },
+    });
+    expect(tool.signature).toBe("tool(input: { at: number; day: Date }): Promise<Date>");
+  });
+
+  it.each([
+    ["*", {}],
+    ["?", {}],
+    ["?string", { anyOf: [{ type: "string" }, { type: "null" }] }],
+    ["!Date", { type: "string", format: "date-time" }],
+    ["Array.<number>", { type: "array", items: { type: "number" } }],
+    ["Object<string, number>", { type: "object", additionalProperties: { type: "number" } }],
+    ["Object", { type: "object" }],
+    ["not a type", {}],
+  ])("are read from JSDoc's {%s}", async (type, expected) => {
+    const { inputSchema } = await toolOf("export {};", {
+      "index.js": `/**\n * @param {string} first\n * @param {${type}} second\n * @param {number} [third] - Third.\n */\nexport function tool(first, second, third) {}`,
+    });
+    expect(inputSchema.properties).toEqual({
+      first: { type: "string" },
+      second: expected,
+      third: { type: "number", description: "Third." },
+    });
+    expect(inputSchema.required).toEqual(["first", "second"]);
+  });
 });

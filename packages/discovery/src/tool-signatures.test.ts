@@ -159,4 +159,37 @@ describe("a tool's comment", () => {
     );
     expect(tool.description).toBe("");
   });
+
+  it.each([
+    ["input: string", "positional"],
+    ["input: string[]", "positional"],
+    ['input: "a" | "b"', "positional"],
+    ["input: { a: string } | { b: string }", "object"],
+    ["input: { a: string } | string", "positional"],
+    ["input", "object"],
+    ["value", "positional"],
+    ["value: unknown", "positional"],
+    ["request: SearchRequest", "object"],
+    ["value: SearchParams", "object"],
+    ["value: Missing", "positional"],
+    ["...input: string[]", "positional"],
+    ["", "object"],
+  ])("takes (%s) as %s", async (parameters, callStyle) => {
+    expect((await toolOf(`export async function tool(${parameters}) {}`)).callStyle).toBe(callStyle);
+  });
+
+  it.each([
+    "export const tool = ((input: { a: string }) => input.a) as (input: { a: string }) => string;",
+    "export const tool = (async function (input: { a: string }) {}) satisfies unknown;",
+    "const tool = (input: { a: string }) => input.a;\nexport { tool };",
+  ])("is found through assertions and exports: %s", async (code) => {
+    expect((await toolOf(code)).inputSchema.properties).toEqual({ a: { type: "string" } });
+  });
+
+  it("says that it is deprecated", async () => {
+    const tool = (text: string) =>
+      toolOf(`/**\n * Adds.\n *\n * @deprecated${text}\n */\nexport async function tool() {}`);
+    expect((await tool("")).description).toBe("Adds.\n\nDeprecated.");
+    expect((await tool(" Use plus.")).description).toBe("Adds.\n\nDeprecated: Use plus.");
+  });
 });

@@ -41,6 +41,7 @@ export interface Authenticator {
 
 const MIN_TOKEN_CHARACTERS = 16;
 const FETCH_TIMEOUT_MS = 5_000;
+/** Accepts tokens of an issuer whose clock is ahead. */
 const CLOCK_TOLERANCE_SECONDS = 30;
 /** The signature algorithms accepted: asymmetric ones only, so that no issuer's public key can serve as a secret. */
 const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];

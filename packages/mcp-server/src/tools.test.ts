@@ -3,36 +3,26 @@ import path from "node:path";
 import { createStateStore } from "@cem/workspace";
 import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { z } from "zod";
 import { connectHttp, firstText, jsonOf } from "../fixtures/clients.ts";
 import { createFolderResults } from "../fixtures/folder-results.ts";
-import { createManyServers, createRealAgent } from "../fixtures/real-agent.ts";
-import { createAgentServer, createLogger, customTool, measureTokenCost, serveHttp } from "./index.ts";
-import type { AgentServer, HttpServing, Profile } from "./index.ts";
+import { createRealAgent } from "../fixtures/real-agent.ts";
+import { quietLogger } from "../fixtures/serve.ts";
+import { createAgentServer, serveHttp } from "./index.ts";
+import type { HttpServing } from "./index.ts";
 
-const { agent, workspaceDir } = createRealAgent();
-const quiet = createLogger({ level: "CRITICAL" });
-let server: AgentServer<{ answer: number }>;
+const { agent, workspaceDir, close } = createRealAgent();
 let serving: HttpServing;
 const clients: Partial<Record<"modern" | "legacy", Client>> = {};
 
 beforeAll(async () => {
-  server = createAgentServer({
+  const server = createAgentServer({
     agent,
-    config: { answer: 42 },
     state: createStateStore({ workspaceDir }),
     results: createFolderResults(workspaceDir),
-    customTools: [
-      customTool({
-        name: "double",
-        description: "Doubles a number.",
-        inputSchema: z.object({ number: z.number() }),
-        outputSchema: z.object({ doubled: z.number() }),
-        handler: ({ number }) => ({ doubled: number * 2 }),
-      }),
-    ],
+    hintFor: ({ code }) =>
+      code === "SERVER_NOT_FOUND" || code === "CODE_THREW" ? `A hint for ${code}.` : undefined,
   });
-  serving = await serveHttp(server, { port: 0, logger: quiet });
+  serving = await serveHttp(server, { port: 0, logger: quietLogger });
   clients.modern = await connectHttp(serving.url, "modern");
   clients.legacy = await connectHttp(serving.url, "legacy");
 });
@@ -40,8 +30,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await clients.modern?.close();
   await clients.legacy?.close();
-  await serving.close();
-  await agent.dispose();
+  await serving?.close();
+  await close();
 });
 
 async function call(name: string, args: Record<string, unknown> = {}, era: "modern" | "legacy" = "modern") {
@@ -64,9 +54,8 @@ describe("the tools", () => {
         "list_servers",
         "get_server_tools",
         "search_tools",
-        "double",
       ]);
-      for (const tool of tools.slice(0, -1)) {
+      for (const tool of tools) {
         expect(tool).toMatchObject({ title: expect.any(String), outputSchema: { type: expect.any(String) } });
         expect(Object.keys(tool.annotations ?? {})).toContain("openWorldHint");
       }
@@ -184,6 +173,42 @@ describe("the tools", () => {
     });
   });
 
+  describe("an error with a hint", () => {
+    it("shows it after the message, in runs too", async () => {
+      const result = await call("execute_code", { code: "return await nothing();" });
+      expect(jsonOf(result)).toMatchObject({
+        error: expect.stringMatching(/not defined.* A hint for CODE_THREW\.$/),
+      });
+    });
+  });
+
+  describe("progress", () => {
+    it.each(["modern", "legacy"] as const)(
+      "of a run is reported by the %s protocol to who asked",
+      async (era) => {
+        const messages: string[] = [];
+        let last = 0;
+        const code = `import { add } from "./servers/calculator/index.ts"; return await add({ a: 1, b: 2 });`;
+        await clients[era]?.callTool(
+          { name: "execute_code", arguments: { code } },
+          {
+            onprogress: ({ progress, message = "" }) => {
+              expect(progress).toBeGreaterThan(last);
+              last = progress;
+              messages.push(message);
+            },
+          },
+        );
+        expect(messages).toEqual([
+          "Looking at the tools",
+          "Reviewing the code",
+          "Running the code",
+          expect.stringMatching(/^calculator\.add answered after \d+ ms$/),
+        ]);
+      },
+    );
+  });
+
   describe("search_tools", () => {
     it("answers in three shapes", async () => {
       const search = async (detail: string) =>
@@ -220,7 +245,9 @@ describe("the tools", () => {
       expect(jsonOf(await call("list_available_tools"))).toMatchObject({ calculator: names });
       const unknown = await call("get_server_tools", { server_name: "calculater" });
       expect(unknown.isError).toBe(true);
-      expect(firstText(unknown)).toBe('There is no server "calculater". Did you mean calculator?');
+      expect(firstText(unknown)).toBe(
+        'There is no server "calculater". Did you mean "calculator"? A hint for SERVER_NOT_FOUND.',
+      );
     });
   });
 
@@ -266,88 +293,5 @@ describe("the tools", () => {
     it.each(["modern", "legacy"] as const)("are an error of the %s protocol", async (era) => {
       await expect(call("execute", {}, era)).rejects.toThrow(/execute not found/);
     });
-  });
-});
-
-describe("custom tools", () => {
-  it("are checked on the way in and out, and answer", async () => {
-    expect((await call("double", { number: 4 })).structuredContent).toEqual({ doubled: 8 });
-    expect(await call("double", { number: "4" })).toMatchObject({ isError: true });
-  });
-
-  it("can be added while clients are connected, and reach agent and configuration", async () => {
-    const heard = new Promise<void>((resolve) => {
-      clients.legacy?.setNotificationHandler("notifications/tools/list_changed", () => resolve());
-    });
-    server.registerTool({
-      name: "count_tools",
-      description: "Counts.",
-      async handler(_input, { agent: theAgent, config, signal }) {
-        const { servers } = await theAgent.discoverTools({ signal });
-        return `${servers.length} servers, ${config.answer}`;
-      },
-    });
-    await heard;
-    expect(firstText(await call("count_tools", {}, "legacy"))).toBe("4 servers, 42");
-    expect(firstText(await call("count_tools"))).toBe("4 servers, 42");
-  });
-
-  it("take any Standard Schema", async () => {
-    server.registerTool({
-      name: "shout",
-      description: "Shouts.",
-      inputSchema: {
-        "~standard": {
-          version: 1,
-          vendor: "by-hand",
-          validate: (value: unknown) =>
-            typeof (value as { text?: unknown }).text === "string"
-              ? { value: value as { text: string } }
-              : { issues: [{ message: "text has to be a text" }] },
-        },
-      },
-      handler: ({ text }: { text: string }) => ({ content: [{ type: "text", text: text.toUpperCase() }] }),
-    });
-    expect(firstText(await call("shout", { text: "hey" }))).toBe("HEY");
-    expect(firstText(await call("shout", { text: 1 }))).toContain("text has to be a text");
-  });
-
-  it("have names of their own", () => {
-    expect(() => server.registerTool({ name: "double", description: "", handler: () => null })).toThrow(
-      expect.objectContaining({ code: "TOOL_NAME_TAKEN" }),
-    );
-  });
-});
-
-describe("the profiles", () => {
-  const cost = async (profile: Profile, serversDir?: string) => {
-    const real = createRealAgent(serversDir);
-    const { total } = await measureTokenCost(createAgentServer({ agent: real.agent, profile }));
-    await real.agent.dispose();
-    return total;
-  };
-
-  it("cost few tokens up front, however many tools there are", async () => {
-    const many = createManyServers(300);
-    expect(await cost("code")).toBeLessThan(400);
-    expect(await cost("full")).toBeLessThan(1_400);
-    for (const profile of ["code", "full", "original"] as const) {
-      expect(await cost(profile, many)).toBe(await cost(profile));
-    }
-  });
-
-  it("show what they say", async () => {
-    const names = async (profile: Profile) =>
-      (await measureTokenCost(createAgentServer({ agent, profile }))).tools.map(({ name }) => name);
-    expect(await names("code")).toEqual(["execute_code", "search_tools", "read_result"]);
-    expect(await names("original")).toEqual([
-      "execute_task",
-      "list_available_tools",
-      "get_state",
-      "save_state",
-      "list_servers",
-      "get_server_tools",
-      "search_tools",
-    ]);
   });
 });

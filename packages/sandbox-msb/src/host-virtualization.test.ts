@@ -33,6 +33,6 @@ describe("findObstacle", () => {
   ])("says what is wrong where %s", (_, difference, reason) => {
     const obstacle = findObstacle({ ...works, ...difference });
     expect(obstacle?.reason).toMatch(reason);
-    expect(obstacle?.hint).toContain("sandbox_type");
+    expect(obstacle?.hint).toContain("Deno sandbox");
   });
 });

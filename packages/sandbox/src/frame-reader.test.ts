@@ -8,52 +8,113 @@ function piece(text: string, last = true): string {
   return `${MARK}${Buffer.byteLength(text)},${last ? 1 : 0};${text}`;
 }
 
-function read(stream: string, chunkBytes: number) {
+function read(stream: string, chunkBytes: number, maxFrameBytes?: number) {
   const frames: string[] = [];
-  const violations: string[] = [];
+  const violations: [message: string, kind: string][] = [];
   let text = "";
   const reader = new FrameReader({
     token: TOKEN,
     onFrame: (frame) => frames.push(frame.toString()),
     onText: (bytes) => {
+      expect(bytes.length).toBeGreaterThan(0);
       text += bytes.toString("latin1");
     },
-    onViolation: (message) => violations.push(message),
+    onViolation: (message, kind) => violations.push([message, kind]),
   });
+  if (maxFrameBytes !== undefined) reader.maxFrameBytes = maxFrameBytes;
   const bytes = Buffer.from(stream);
   for (let at = 0; at < bytes.length; at += chunkBytes) reader.push(bytes.subarray(at, at + chunkBytes));
+  reader.end();
   reader.end();
   return { frames, text, violations };
 }
 
 describe("FrameReader", () => {
-  it.each([1, 2, 3, 7, 50, 100_000])("tells frames from text in chunks of %i bytes", (chunkBytes) => {
-    const stream = `before${piece("{}")}between\n${piece("one ", false)}${piece("two")}${piece("é🦕")}after`;
+  it.each([1, 2, 3, 7, 50, 100_000])("separates messages from text in chunks of %i bytes", (chunkBytes) => {
+    const stream = `before${piece("{}")}between\n${piece("one ", false)}${piece("two")}${piece("é🦕")}${piece("")}after`;
     expect(read(stream, chunkBytes)).toEqual({
-      frames: ["{}", "one two", "é🦕"],
+      frames: ["{}", "one two", "é🦕", ""],
       text: "beforebetween\nafter",
       violations: [],
     });
   });
 
   it.each([1, 5, 100_000])(
-    "leaves text that only looks like a frame as text, in chunks of %i bytes",
+    "leaves text that only resembles a message as text, in chunks of %i",
     (chunkBytes) => {
       const stream = `\0cem:wrong:2,1;{}\0cem:${TOKEN.slice(0, 8)}\0\0cem:`;
       expect(read(stream, chunkBytes)).toEqual({ frames: [], text: stream, violations: [] });
     },
   );
 
-  it("takes text between the pieces of one frame", () => {
+  it("emits text at once, up to what may be the beginning of a mark", () => {
+    const chunks: string[] = [];
+    const settings = { token: TOKEN, onFrame: () => {}, onViolation: () => {} };
+    const reader = new FrameReader({ ...settings, onText: (bytes) => chunks.push(bytes.toString("latin1")) });
+    reader.push(Buffer.from("plain"));
+    reader.push(Buffer.from("then\0cem:"));
+    expect(chunks).toEqual(["plain", "then"]);
+    reader.push(Buffer.from("no mark"));
+    expect(chunks).toEqual(["plain", "then", "\0cem:no mark"]);
+  });
+
+  it("takes text between the pieces of one message", () => {
     expect(read(`${piece("a", false)}worker says hi${piece("b")}`, 9)).toMatchObject({
       frames: ["ab"],
       text: "worker says hi",
     });
   });
 
-  it("reads nothing after a violation", () => {
-    const result = read(`${MARK}x;${piece("{}")}`, 100);
-    expect(result.frames).toEqual([]);
-    expect(result.violations).toHaveLength(1);
+  it("copies the pieces that it keeps", () => {
+    const frames: string[] = [];
+    const settings = { token: TOKEN, onText: () => {}, onViolation: () => {} };
+    const reader = new FrameReader({ ...settings, onFrame: (frame) => frames.push(frame.toString()) });
+    const chunk = Buffer.from(piece("first", false));
+    reader.push(chunk);
+    chunk.fill(0);
+    reader.push(Buffer.from(piece(" last")));
+    expect(frames).toEqual(["first last"]);
+  });
+
+  it.each([
+    ["no number", "x,1;{}", "a frame with a wrong length"],
+    ["no flag", "2;{}", "a frame with a wrong length"],
+    ["another flag", "2,2;{}", "a frame with a wrong length"],
+    ["six digits", "000002,1;{}", "a frame with a wrong length"],
+    ["a sign", "-2,1;{}", "a frame with a wrong length"],
+    ["something before it", " 2,1;{}", "a frame with a wrong length"],
+    ["something after it", "2,1 ;{}", "a frame with a wrong length"],
+    ["a piece over 8 KiB", `8193,1;${"x".repeat(8_193)}`, "a frame with a wrong length"],
+    ["no end", "999999999999", "a frame without a length"],
+  ])("reports a header with %s, and reads nothing after it", (_, header, message) => {
+    for (const chunkBytes of [1, 3, 100_000]) {
+      const result = read(`ok${MARK}${header}${piece("{}")}`, chunkBytes);
+      expect(result).toMatchObject({ frames: [], text: "ok", violations: [[message, "protocol"]] });
+    }
+  });
+
+  it("takes pieces of up to 8 KiB, and waits for the rest of a header or piece", () => {
+    expect(read(piece("x".repeat(8_192)), 1_000)).toMatchObject({ violations: [], text: "" });
+    expect(read(`${MARK}99999999999`, 100)).toMatchObject({ violations: [] });
+    expect(read(`${MARK}5,1;abcd`, 100)).toMatchObject({ frames: [], violations: [] });
+  });
+
+  it("bounds a message, all pieces together, and each message anew", () => {
+    const four = piece("abcd", false);
+    expect(read(four + piece("efgh"), 7, 8).frames).toEqual(["abcdefgh"]);
+    expect(read(piece("abcdefgh") + piece("abcdefgh"), 7, 8).frames).toHaveLength(2);
+    expect(read(four + piece("efgh") + four + piece("efgh"), 7, 8).frames).toHaveLength(2);
+    expect(read(four + piece("efghi") + piece("{}"), 7, 8)).toEqual({
+      frames: [],
+      text: "",
+      violations: [["a message of more than 8 bytes", "size"]],
+    });
+  });
+
+  it("accepts 64 KiB by default", () => {
+    const pieces = (count: number) =>
+      piece("x".repeat(8_192), false).repeat(count - 1) + piece("x".repeat(8_192));
+    expect(read(pieces(8), 10_000).frames).toHaveLength(1);
+    expect(read(pieces(9), 10_000).violations).toEqual([["a message of more than 65536 bytes", "size"]]);
   });
 });

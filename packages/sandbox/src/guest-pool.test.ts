@@ -2,142 +2,378 @@ import { CemError, type RunOutcome } from "@cem/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { FairGate } from "./fair-gate.ts";
 import { createGuestSandbox, type GuestSandbox, type GuestSandboxSettings } from "./guest-sandbox.ts";
-import { startScriptedGuest } from "./testing.ts";
+import { ScriptedGuest, type GuestScript } from "./testing.ts";
 
 const isolation = { level: "permissions", sandbox: "scripted", mechanisms: ["none"] } as const;
-const DONE = `send({ type: "done", value: process.pid });`;
-const LATER_MS = 60_000;
+const done: GuestScript = (guest) => guest.send({ type: "done", value: guest.id });
+const IDLE_MS = 1_000;
 
-describe("a sandbox's pool", () => {
+describe("the guest pool of a sandbox", () => {
   const made: GuestSandbox[] = [];
+  const guests: ScriptedGuest[] = [];
   afterEach(async () => {
     vi.restoreAllMocks();
+    vi.useRealTimers();
     await Promise.all(made.splice(0).map((sandbox) => sandbox.dispose()));
+    guests.length = 0;
   });
 
-  const open = (behave: string, more: Partial<GuestSandboxSettings> = {}, answer?: string): GuestSandbox => {
-    const sandbox = createGuestSandbox({
-      isolation,
-      gate: new FairGate(8),
-      standby: 1,
-      startGuest: () => startScriptedGuest(behave, answer),
-      ...more,
-    });
+  const open = (
+    onRun: GuestScript,
+    more: Partial<GuestSandboxSettings> = {},
+    onPing?: GuestScript,
+  ): GuestSandbox => {
+    const startGuest = () => {
+      const guest = new ScriptedGuest(onRun, onPing);
+      guests.push(guest);
+      return guest;
+    };
+    const sandbox = createGuestSandbox({ isolation, gate: new FairGate(8), standby: 1, startGuest, ...more });
     made.push(sandbox);
     return sandbox;
   };
   const valueOf = (outcome: RunOutcome): unknown =>
     outcome.status === "completed" ? outcome.value : outcome;
-  /** Lets everything that waits have waited for a minute. */
-  const passTime = () => {
+  const run = async (sandbox: GuestSandbox, session?: string): Promise<unknown> =>
+    valueOf(await sandbox.run({ code: "", session }));
+  /** Moves the clock by which guests age. */
+  const age = (ms: number) => {
+    vi.restoreAllMocks();
     const now = performance.now.bind(performance);
-    vi.spyOn(performance, "now").mockImplementation(() => now() + LATER_MS);
+    vi.spyOn(performance, "now").mockImplementation(() => now() + ms);
+  };
+  /** Waits without timers, which a test may have replaced. */
+  const until = async (condition: () => boolean) => {
+    while (!condition()) await new Promise((resolve) => setImmediate(resolve));
   };
 
-  it("asks a guest that has waited how it is, and takes it when it answers", async () => {
-    const sandbox = open(DONE);
-    passTime();
-    expect(valueOf(await sandbox.run({ code: "" }))).toEqual(expect.any(Number));
-    expect(sandbox.stats()).toMatchObject({ hits: 1, lost: 0 });
+  describe("standby", () => {
+    it("serves a run with a ready guest, kills it, and starts the next one after the run", async () => {
+      const sandbox = open(done);
+      const [first] = guests;
+      await expect.poll(() => first?.referenced).toBe(false);
+      expect(await run(sandbox)).toBe(first?.id);
+      expect([first?.alive, first?.referenced]).toEqual([false, true]);
+      await expect.poll(() => guests.length).toBe(2);
+      expect(sandbox.stats()).toEqual({
+        standby: 1,
+        kept: 0,
+        taken: 0,
+        started: 2,
+        hits: 1,
+        reused: 0,
+        misses: 0,
+        lost: 0,
+        discarded: 0,
+        running: 0,
+        queued: 0,
+      });
+    });
+
+    it("keeps two guests ready by default, and none where none is wanted", async () => {
+      open(done, { standby: undefined });
+      await expect.poll(() => guests.length).toBe(2);
+      const none = open(done, { standby: 0 });
+      expect(none.stats()).toMatchObject({ standby: 0 });
+      await run(none);
+      expect(none.stats()).toMatchObject({ hits: 0, misses: 1 });
+    });
+
+    it("counts a running guest as taken", async () => {
+      const sandbox = open(() => {});
+      const abort = new AbortController();
+      const running = sandbox.run({ code: "", signal: abort.signal });
+      await expect.poll(() => sandbox.stats().running).toBe(1);
+      await expect.poll(() => sandbox.stats().taken).toBe(1);
+      abort.abort();
+      await running;
+      await expect.poll(() => sandbox.stats().taken).toBe(0);
+    });
+
+    it("uses a guest that was booted elsewhere first", async () => {
+      const { connectGuest } = await import("./connected-guest.ts");
+      const elsewhere = new ScriptedGuest(done);
+      const sandbox = open(done, { firstGuest: await connectGuest(elsewhere) });
+      expect(sandbox.stats()).toMatchObject({ standby: 1, started: 1 });
+      expect(await run(sandbox)).toBe(elsewhere.id);
+    });
+
+    it("grows by one with each run that finds none, up to four times its size", async () => {
+      const sandbox = open(done);
+      await Promise.all(Array.from({ length: 12 }, () => run(sandbox)));
+      await expect.poll(() => sandbox.stats().standby).toBe(4);
+    });
+
+    it("grows up to the bound that is set, and shrinks when nothing runs for the idle time", async () => {
+      const sandbox = open(done, { maxStandby: 3, idleMs: IDLE_MS });
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+      await Promise.all(Array.from({ length: 12 }, () => run(sandbox)));
+      await until(() => sandbox.stats().standby === 3);
+      vi.advanceTimersByTime(IDLE_MS - 1);
+      expect(sandbox.stats().standby).toBe(3);
+      vi.advanceTimersByTime(1);
+      expect(sandbox.stats().standby).toBe(0);
+      await run(sandbox);
+      await until(() => sandbox.stats().standby === 2);
+    });
   });
 
-  it.each([
-    ["that it is something else", `send({ type: "done", value: 1 });`],
-    ["nothing", ""],
-    ["by going away", "process.exit(0);"],
-  ])("throws away a guest that answers %s", async (_, answer) => {
-    const sandbox = open(DONE, { healthTimeoutMs: 300 }, answer);
-    passTime();
-    expect(valueOf(await sandbox.run({ code: "" }))).toEqual(expect.any(Number));
-    expect(sandbox.stats()).toMatchObject({ hits: 0, misses: 1, lost: 1 });
+  describe("health checks", () => {
+    it("pings a guest that has been idle for ten seconds, and no younger one", async () => {
+      let pings = 0;
+      const onPing: GuestScript = (guest) => {
+        pings += 1;
+        guest.send({ type: "ready", version: "1" });
+      };
+      const sandbox = open(done, {}, onPing);
+      age(9_000);
+      expect(await run(sandbox)).toBe(guests[0]?.id);
+      expect(pings).toBe(0);
+      await expect.poll(() => sandbox.stats().standby).toBe(1);
+      age(20_000);
+      expect(await run(sandbox)).toBe(guests[1]?.id);
+      expect(pings).toBe(1);
+      expect(sandbox.stats()).toMatchObject({ hits: 2, lost: 0 });
+    });
+
+    it.each<[string, GuestScript]>([
+      ["with another message", (guest) => guest.send({ type: "done", value: 1 })],
+      ["with a malformed one", (guest) => guest.frame("{")],
+      ["with nothing", () => {}],
+      ["by exiting", (guest) => guest.exit({ code: 0 })],
+    ])("replaces a guest that answers %s", async (_, onPing) => {
+      const sandbox = open(done, { healthTimeoutMs: 20 }, onPing);
+      age(20_000);
+      expect(await run(sandbox)).toBe(guests[1]?.id);
+      expect(guests[0]?.alive).toBe(false);
+      expect(sandbox.stats()).toMatchObject({ hits: 0, misses: 1, lost: 1 });
+    });
+
+    it("replaces a guest that exited while idle", async () => {
+      const sandbox = open(done);
+      await expect.poll(() => guests.length).toBe(1);
+      guests[0]?.exit({ code: 1 });
+      await guests[0]?.exited;
+      expect(await run(sandbox)).toBe(guests[1]?.id);
+      expect(sandbox.stats()).toMatchObject({ hits: 0, misses: 1, lost: 1 });
+    });
   });
 
-  it("starts another guest where one failed to start, and tells when that fails too", async () => {
-    const failing = (times: number) => {
+  describe("starts", () => {
+    const failing = (times: number, code = "GUEST_START_FAILED") => {
       let left = times;
       const startGuest = async () => {
         left -= 1;
-        if (left >= 0) throw new CemError("GUEST_START_FAILED", "It did not boot.");
-        return startScriptedGuest(DONE);
+        if (left >= 0) throw new CemError(code, "It did not boot.");
+        return new ScriptedGuest(done);
       };
-      return open(DONE, { standby: 0, startGuest });
+      return open(done, { standby: 0, startGuest });
     };
-    const once = failing(1);
-    expect(valueOf(await once.run({ code: "" }))).toEqual(expect.any(Number));
-    expect(once.stats()).toMatchObject({ started: 1, lost: 1 });
-    expect(JSON.stringify(await failing(2).run({ code: "" }))).toContain("It did not boot.");
-  });
 
-  it("refuses a run that waited too long for its turn, and says how many wait", async () => {
-    const sandbox = open(`setInterval(() => {}, 1000);`, { gate: new FairGate(1), queueTimeoutMs: 100 });
-    const abort = new AbortController();
-    const endless = sandbox.run({ code: "", signal: abort.signal });
-    const late = await sandbox.run({ code: "" });
-    expect(late).toMatchObject({
-      status: "refused",
-      code: "SANDBOX_BUSY",
-      message: expect.stringContaining("100 ms"),
+    it("retries once", async () => {
+      const sandbox = failing(1);
+      expect(await run(sandbox)).toEqual(expect.any(Number));
+      expect(sandbox.stats()).toMatchObject({ started: 1, lost: 1, misses: 1 });
     });
-    abort.abort();
-    expect(await endless).toMatchObject({ status: "killed", reason: "aborted" });
+
+    it("fails the run after the second failure", async () => {
+      expect(await run(failing(2))).toMatchObject({
+        status: "killed",
+        reason: "crashed",
+        message: "It did not boot.",
+      });
+    });
+
+    it("doesn't retry another kind of failure", async () => {
+      expect(await run(failing(1, "SANDBOX_UNAVAILABLE"))).toMatchObject({ message: "It did not boot." });
+    });
+
+    it("fails when a guest is not ready in time, and kills it", async () => {
+      class SilentGuest extends ScriptedGuest {
+        override send(): void {}
+      }
+      const started: SilentGuest[] = [];
+      const startGuest = () => {
+        started.push(new SilentGuest(done));
+        return started.at(-1) as SilentGuest;
+      };
+      const sandbox = open(done, { standby: 0, startTimeoutMs: 5, startGuest });
+      expect(await run(sandbox)).toMatchObject({ message: "The guest was not ready within 5 ms." });
+      expect(started.map(({ alive }) => alive)).toEqual([false, false]);
+    });
   });
 
-  it("lets sessions take turns, however busy one is", async () => {
-    const sandbox = open(DONE, { gate: new FairGate(1) });
-    const order: string[] = [];
-    const run = async (session: string) => {
-      await sandbox.run({ code: "", session });
-      order.push(session);
-    };
-    await Promise.all([...Array.from({ length: 6 }, () => run("busy")), run("calm")]);
-    expect(order.indexOf("calm")).toBeLessThan(3);
+  describe("sessions", () => {
+    it("gives the runs of a session the same guest, and to no other run", async () => {
+      const sandbox = open(done, { reuse: "session" });
+      const values = [await run(sandbox, "a"), await run(sandbox, "a"), await run(sandbox, "a")];
+      expect(new Set(values).size).toBe(1);
+      expect(values).not.toContain(await run(sandbox, "b"));
+      expect(values).not.toContain(await run(sandbox));
+      await expect.poll(() => sandbox.stats().taken).toBe(0);
+      expect(sandbox.stats()).toMatchObject({ reused: 2, kept: 2, discarded: 0 });
+    });
+
+    it("waits for a guest in its health check", async () => {
+      const onPing: GuestScript = (guest) =>
+        void setImmediate(() => guest.send({ type: "ready", version: "1" }));
+      const sandbox = open(done, { reuse: "session" }, onPing);
+      const first = await run(sandbox, "a");
+      expect(sandbox.stats().kept).toBe(0);
+      expect(await run(sandbox, "a")).toBe(first);
+    });
+
+    it("discards a guest that fails its health check", async () => {
+      const sandbox = open(done, { reuse: "session" }, (guest) => guest.exit({ code: 0 }));
+      const first = await run(sandbox, "a");
+      expect(await run(sandbox, "a")).not.toBe(first);
+      expect(sandbox.stats()).toMatchObject({ reused: 0, kept: 0, discarded: expect.any(Number) });
+      expect(sandbox.stats().discarded).toBeGreaterThan(0);
+    });
+
+    it("replaces a kept guest that exited while idle", async () => {
+      const sandbox = open(done, { reuse: "session" });
+      const first = await run(sandbox, "a");
+      await expect.poll(() => sandbox.stats().kept).toBe(1);
+      const kept = guests.find(({ id }) => id === first);
+      expect(kept?.referenced).toBe(false);
+      kept?.exit({ code: 1 });
+      await kept?.exited;
+      expect(await run(sandbox, "a")).not.toBe(first);
+      expect(sandbox.stats()).toMatchObject({ reused: 0, lost: 1 });
+    });
+
+    it("discards a guest after a hundred runs", async () => {
+      const sandbox = open(done, { reuse: "session" });
+      const first = await run(sandbox, "a");
+      for (let count = 1; count < 100; count += 1) expect(await run(sandbox, "a")).toBe(first);
+      expect(await run(sandbox, "a")).not.toBe(first);
+      expect(sandbox.stats()).toMatchObject({ discarded: 1 });
+    });
+
+    it("discards the guest of a run that was ended from outside", async () => {
+      const sandbox = open(() => {}, { reuse: "session" });
+      const abort = new AbortController();
+      const running = sandbox.run({ code: "", session: "a", signal: abort.signal });
+      await expect.poll(() => sandbox.stats().taken).toBe(1);
+      abort.abort();
+      await running;
+      expect(sandbox.stats()).toMatchObject({ kept: 0 });
+      expect(guests[0]?.alive).toBe(false);
+    });
+
+    it("kills kept guests after the idle time", async () => {
+      const sandbox = open(done, { reuse: "session", idleMs: IDLE_MS });
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+      const first = await run(sandbox, "a");
+      await until(() => sandbox.stats().kept === 1);
+      vi.advanceTimersByTime(IDLE_MS);
+      expect(guests.find(({ id }) => id === first)?.alive).toBe(false);
+      expect(sandbox.stats()).toMatchObject({ kept: 0 });
+    });
+
+    it("takes runs that name no session as runs of the default session", async () => {
+      const sandbox = open(done, { reuse: "session", defaultSession: "agent" });
+      const first = await run(sandbox);
+      expect(await run(sandbox)).toBe(first);
+      expect(await run(sandbox, "agent")).toBe(first);
+      expect(await run(sandbox, "other")).not.toBe(first);
+      expect(sandbox.stats()).toMatchObject({ reused: 2, running: 0, queued: 0 });
+    });
+
+    it("keeps no guest where guests are not reused", async () => {
+      const sandbox = open(done, { defaultSession: "agent" });
+      expect(await run(sandbox, "a")).not.toBe(await run(sandbox, "a"));
+      expect(sandbox.stats()).toMatchObject({ reused: 0, kept: 0 });
+    });
   });
 
-  it("grows while runs find no guest, up to its limit, and shrinks when nothing runs", async () => {
-    const slow = `setTimeout(() => { ${DONE} }, 100);`;
-    const sandbox = open(slow, { maxStandby: 3, idleMs: 1_500 });
-    await Promise.all(Array.from({ length: 8 }, () => sandbox.run({ code: "" })));
-    await expect.poll(() => sandbox.stats().standby).toBe(3);
-    await expect.poll(() => sandbox.stats().standby, { timeout: 5_000 }).toBe(0);
-    await sandbox.run({ code: "" });
-    await expect.poll(() => sandbox.stats().standby).toBeLessThanOrEqual(2);
+  describe("the queue", () => {
+    it("refuses a run that waited too long, with the number of others that wait", async () => {
+      const sandbox = open(() => {}, { gate: new FairGate(1), queueTimeoutMs: 20 });
+      const abort = new AbortController();
+      const endless = sandbox.run({ code: "", signal: abort.signal });
+      expect(await sandbox.run({ code: "" })).toMatchObject({
+        status: "refused",
+        code: "SANDBOX_BUSY",
+        message: "No guest was free within 20 ms; 0 more runs are queued.",
+      });
+      abort.abort();
+      expect(await endless).toMatchObject({ status: "killed", reason: "aborted" });
+    });
+
+    it("ends a queued run that is aborted", async () => {
+      const sandbox = open(() => {}, { gate: new FairGate(1), queueTimeoutMs: 60_000 });
+      const endless = sandbox.run({ code: "" });
+      await expect.poll(() => sandbox.stats().running).toBe(1);
+      const abort = new AbortController();
+      const queued = sandbox.run({ code: "", signal: abort.signal });
+      await expect.poll(() => sandbox.stats().queued).toBe(1);
+      abort.abort();
+      expect(await queued).toMatchObject({ status: "killed", reason: "aborted" });
+      expect(sandbox.stats().queued).toBe(0);
+      await sandbox.dispose();
+      expect(await endless).toMatchObject({ status: "killed", reason: "disposed" });
+    });
+
+    it("lets sessions take turns, however busy one is", async () => {
+      const sandbox = open(done, { gate: new FairGate(1) });
+      const order: string[] = [];
+      const note = async (session: string) => {
+        await sandbox.run({ code: "", session });
+        order.push(session);
+      };
+      await Promise.all([...Array.from({ length: 6 }, () => note("busy")), note("calm")]);
+      expect(order.indexOf("calm")).toBeLessThan(3);
+    });
   });
 
-  it("keeps a guest for its session only, and waits for one that is about to be free", async () => {
-    const slowAnswer = `setTimeout(() => send({ type: "ready", version: "1" }), 50);`;
-    const sandbox = open(DONE, { reuse: "session" }, slowAnswer);
-    const values: unknown[] = [];
-    for (let index = 0; index < 3; index += 1)
-      values.push(valueOf(await sandbox.run({ code: "", session: "a" })));
-    expect(new Set(values).size).toBe(1);
-    expect(values).not.toContain(valueOf(await sandbox.run({ code: "", session: "b" })));
-    expect(values).not.toContain(valueOf(await sandbox.run({ code: "" })));
-  });
+  describe("drain", () => {
+    it("lets running and queued runs end, refuses new ones, and disposes the sandbox", async () => {
+      let finish = () => {};
+      const script: GuestScript = (guest) => {
+        finish = () => void done(guest, {} as never);
+      };
+      let cleaned = 0;
+      const cleanUp = async () => void (cleaned += 1);
+      const sandbox = open(script, { gate: new FairGate(1), cleanUp });
+      const runs = [sandbox.run({ code: "" }), sandbox.run({ code: "" })];
+      await expect.poll(() => sandbox.stats()).toMatchObject({ running: 1, queued: 1, taken: 1 });
+      const drained = sandbox.drain();
+      expect(await sandbox.run({ code: "" })).toMatchObject({
+        status: "killed",
+        reason: "disposed",
+        message: "The sandbox was disposed.",
+      });
+      expect(cleaned).toBe(0);
+      const ticking = setInterval(() => finish(), 5);
+      await drained;
+      clearInterval(ticking);
+      for (const outcome of await Promise.all(runs)) expect(outcome.status).toBe("completed");
+      expect(sandbox.stats()).toMatchObject({ standby: 0, taken: 0, running: 0, queued: 0 });
+      expect(cleaned).toBe(1);
+      expect(guests.every(({ alive }) => !alive)).toBe(true);
+    });
 
-  it("takes runs that name no session as runs of the default session", async () => {
-    const sandbox = open(DONE, { reuse: "session", defaultSession: "agent" });
-    const first = valueOf(await sandbox.run({ code: "" }));
-    expect(valueOf(await sandbox.run({ code: "", session: undefined }))).toBe(first);
-    expect(valueOf(await sandbox.run({ code: "", session: "agent" }))).toBe(first);
-    expect(valueOf(await sandbox.run({ code: "", session: "other" }))).not.toBe(first);
-    expect(sandbox.stats()).toMatchObject({ reused: 2, running: 0, queued: 0 });
-  });
+    it("waits for a run where none is queued", async () => {
+      let finish = () => {};
+      const sandbox = open((guest) => {
+        finish = () => void done(guest, {} as never);
+      });
+      const running = sandbox.run({ code: "" });
+      await expect.poll(() => sandbox.stats().taken).toBe(1);
+      const drained = sandbox.drain();
+      await new Promise((resolve) => setImmediate(resolve));
+      finish();
+      expect((await running).status).toBe("completed");
+      await drained;
+    });
 
-  it("keeps no guest for the default session where guests are not reused", async () => {
-    const sandbox = open(DONE, { defaultSession: "agent" });
-    const first = valueOf(await sandbox.run({ code: "" }));
-    expect(valueOf(await sandbox.run({ code: "" }))).not.toBe(first);
-    expect(sandbox.stats()).toMatchObject({ reused: 0, kept: 0 });
-  });
-
-  it("drains: runs under way end by themselves, new ones don't start, nothing is left", async () => {
-    const sandbox = open(`setTimeout(() => { ${DONE} }, 200);`, { gate: new FairGate(1) });
-    const runs = [sandbox.run({ code: "" }), sandbox.run({ code: "" })];
-    await expect.poll(() => sandbox.stats().running).toBe(1);
-    const drained = sandbox.drain();
-    expect(await sandbox.run({ code: "" })).toMatchObject({ status: "killed", reason: "disposed" });
-    await drained;
-    for (const outcome of await Promise.all(runs)) expect(outcome.status).toBe("completed");
-    expect(sandbox.stats()).toMatchObject({ standby: 0, taken: 0, running: 0, queued: 0 });
+    it("resolves at once where nothing runs", async () => {
+      const sandbox = open(done);
+      await Promise.all([sandbox.drain(), sandbox.drain(), sandbox.dispose()]);
+      expect(guests.every(({ alive }) => !alive)).toBe(true);
+      expect(await run(sandbox)).toMatchObject({ status: "killed", reason: "disposed" });
+    });
   });
 });

@@ -1,25 +1,22 @@
 import type { RunRequest, ToolCall } from "@cem/core";
 import { afterEach, describe, expect, it } from "vitest";
 import { FairGate } from "./fair-gate.ts";
-import { createGuestSandbox, type GuestSandbox } from "./guest-sandbox.ts";
-import { startScriptedGuest } from "./testing.ts";
+import { createGuestSandbox, type GuestSandbox, type GuestSandboxSettings } from "./guest-sandbox.ts";
+import { ScriptedGuest, type GuestScript } from "./testing.ts";
 
 const isolation = { level: "permissions", sandbox: "scripted", mechanisms: ["none"] } as const;
+const CALL = { type: "call", id: 1, server: "s", tool: "t", args: {} } as const;
 const made: GuestSandbox[] = [];
 
-function sandboxOf(behave: string): GuestSandbox {
-  const sandbox = createGuestSandbox({
-    isolation,
-    gate: new FairGate(4),
-    standby: 0,
-    startGuest: () => startScriptedGuest(behave),
-  });
+function open(onRun: GuestScript, more: Partial<GuestSandboxSettings> = {}): GuestSandbox {
+  const startGuest = () => new ScriptedGuest(onRun);
+  const sandbox = createGuestSandbox({ isolation, gate: new FairGate(4), standby: 0, startGuest, ...more });
   made.push(sandbox);
   return sandbox;
 }
 
-function run(behave: string, request: Partial<RunRequest> = {}) {
-  return sandboxOf(behave).run({ code: "", ...request });
+function run(onRun: GuestScript, request: Partial<RunRequest> = {}) {
+  return open(onRun).run({ code: "", ...request });
 }
 
 const calls: ToolCall[] = [];
@@ -31,39 +28,195 @@ const invoker = {
   },
 };
 
-describe("createGuestSandbox, with a guest that knows its secret and lies", () => {
-  afterEach(async () => {
-    calls.length = 0;
-    await Promise.all(made.splice(0).map((sandbox) => sandbox.dispose()));
-  });
+afterEach(async () => {
+  calls.length = 0;
+  await Promise.all(made.splice(0).map((sandbox) => sandbox.dispose()));
+});
 
-  it("takes an honest guest's result", async () => {
+describe("createGuestSandbox", () => {
+  it("gives the value, the output and the calls of a run", async () => {
     const outcome = await run(
-      `raw("text "); send({ type: "stderr", text: "error" }); send({ type: "done", value: [1] });`,
+      (guest) => {
+        guest.raw("text ");
+        guest.send({ type: "stderr", text: "error" });
+        guest.send({ type: "trace", server: "s", tool: "u", ms: 2, ok: true, characters: 9, sample: "[1" });
+        guest.send({ type: "done", value: [1] });
+      },
+      { invoker },
     );
-    expect(outcome).toMatchObject({ status: "completed", value: [1], output: "text error", isolation });
+    expect(outcome).toMatchObject({
+      status: "completed",
+      value: [1],
+      output: "text error",
+      outputDroppedBytes: 0,
+      isolation,
+      toolCalls: [{ server: "s", tool: "u", ms: 2, ok: true, result: "[1" }],
+      toolResults: [{ characters: 9, sample: "[1" }],
+    });
+    expect(outcome.durationMs).toBeGreaterThan(0);
   });
 
-  it.each([
-    ["something that is not JSON", `frame("{")`],
-    ["an unknown message", `send({ type: "grant", all: true })`],
-    ["a message without its parts", `send({ type: "call", id: 1 })`],
-    ["a name of the wrong type", `send({ type: "call", id: 1, server: {}, tool: [], args: 1 })`],
-    ["a name without end", `send({ type: "call", id: 1, server: "x".repeat(1000), tool: "t", args: 1 })`],
-    ["a negative id", `send({ type: "call", id: -1, server: "s", tool: "t", args: 1 })`],
-    ["100,000 levels", `frame('{"type":"done","value":' + "[".repeat(1e5) + "]".repeat(1e5) + "}")`],
-    ["a second greeting", `send({ type: "ready", version: "1" })`],
-    ["a length that is none", `raw(mark + "abc,1;{}")`],
-    ["a length without end", `raw(mark + "9".repeat(50))`],
-    ["a piece that is too long", `raw(mark + "99999,1;" + "x".repeat(99999))`],
-  ])("ends the run at %s", async (_, behave) => {
-    expect(await run(behave, { invoker })).toMatchObject({ status: "killed", reason: "protocol" });
+  it("sends the compiled program with its limits, the run's before the sandbox's", async () => {
+    let sent: unknown;
+    const script: GuestScript = (guest, message) => {
+      sent = message;
+      guest.send({ type: "done" });
+    };
+    const sandbox = open(script, { limits: { calls: 5, callsInFlight: 2 } });
+    await sandbox.run({ code: "export default 1;", limits: { calls: 3 } });
+    expect(sent).toEqual({
+      type: "run",
+      source: expect.stringContaining("1"),
+      calls: 3,
+      callsInFlight: 2,
+      payloadBytes: expect.any(Number),
+    });
+  });
+
+  it("starts no guest for a program with a syntax error", async () => {
+    const sandbox = open(() => {});
+    const outcome = await sandbox.run({ code: "const = 1;" });
+    expect(outcome).toMatchObject({ status: "failed", kind: "syntax", error: { name: "SyntaxError" } });
+    expect(outcome).toMatchObject({ output: "", toolCalls: [], toolResults: [], isolation });
+    expect(sandbox.stats()).toMatchObject({ started: 0, misses: 0 });
+  });
+
+  it("makes the workspace check's refusal the outcome", async () => {
+    const refusal = { code: "WORKSPACE_LINK_REFUSED", message: "A link leads out." };
+    const sandbox = open(() => {}, { checkWorkspace: async () => refusal });
+    expect(await sandbox.run({ code: "" })).toMatchObject({ status: "refused", ...refusal });
+    expect(sandbox.stats()).toMatchObject({ running: 0, started: 0 });
+  });
+
+  it("maps an exception to the program's own lines", async () => {
+    const error = { name: "TypeError", message: "no", stack: "", line: 2, column: 3 };
+    const outcome = await run((guest) => guest.send({ type: "failed", kind: "exception", error }));
+    expect(outcome).toMatchObject({
+      status: "failed",
+      kind: "exception",
+      error: { name: "TypeError", message: "no", line: 2, column: 3 },
+    });
+  });
+
+  it("takes an allocation failure for memory that ran out", async () => {
+    const error = { name: "RangeError", message: "Array buffer allocation failed", stack: "" };
+    const outcome = await run((guest) => guest.send({ type: "failed", kind: "exception", error }), {
+      limits: { memoryMb: 77 },
+    });
+    expect(outcome).toMatchObject({ status: "out-of-memory", limitMb: 77 });
+  });
+
+  it("ends a run at its timeout, and when it is aborted before or during it", async () => {
+    expect(await run(() => {}, { limits: { timeoutMs: 10 } })).toMatchObject({
+      status: "timed-out",
+      limitMs: 10,
+    });
+    const early = await run(() => {}, { signal: AbortSignal.abort() });
+    expect(early).toMatchObject({
+      status: "killed",
+      reason: "aborted",
+      message: "The run was aborted before it started.",
+    });
+    const abort = new AbortController();
+    const late = await run(() => abort.abort(), { signal: abort.signal });
+    expect(late).toMatchObject({ status: "killed", reason: "aborted", message: "The run was aborted." });
+  });
+
+  it("bounds memory and writes by the guest's usage, not counting its output and what it wrote before", async () => {
+    const MIB = 1024 * 1024;
+    const measured = (usages: { memoryBytes: number; writtenBytes: number }[]) => {
+      class MeasuredGuest extends ScriptedGuest {
+        usage() {
+          return usages.length > 1 ? usages.shift() : usages[0];
+        }
+      }
+      const startGuest = () => new MeasuredGuest(() => {});
+      return open(() => {}, { startGuest }).run({
+        code: "",
+        limits: { memoryMb: 10, writeMb: 1, timeoutMs: 200 },
+      });
+    };
+    const before = { memoryBytes: 0, writtenBytes: 50 * MIB };
+    expect(await measured([before, { memoryBytes: 10 * MIB + 1, writtenBytes: 50 * MIB }])).toMatchObject({
+      status: "out-of-memory",
+    });
+    expect(await measured([before, { memoryBytes: 0, writtenBytes: 51 * MIB + 1 }])).toMatchObject({
+      status: "killed",
+      reason: "write-limit",
+    });
+    expect(await measured([before, { memoryBytes: 10 * MIB, writtenBytes: 51 * MIB }])).toMatchObject({
+      status: "timed-out",
+    });
+  });
+
+  it("classifies a guest's exit", async () => {
+    const exits: [Parameters<ScriptedGuest["exit"]>[0], object][] = [
+      [{ signal: "SIGSEGV" }, { status: "killed", reason: "crashed" }],
+      [{ signal: "SIGKILL" }, { status: "killed", reason: "crashed" }],
+      [{ signal: "SIGKILL", outOfMemory: true }, { status: "out-of-memory" }],
+      [{ code: 3 }, { status: "failed", error: { name: "ExitError" } }],
+    ];
+    for (const [exit, outcome] of exits)
+      expect(await run((guest) => guest.exit(exit))).toMatchObject(outcome);
+    const aborted = await run((guest) => {
+      guest.stderr.write("memory allocation of 99 bytes failed");
+      guest.exit({ signal: "SIGABRT" });
+    });
+    expect(aborted).toMatchObject({ status: "out-of-memory" });
+  });
+
+  it("tells a guest that exits at its start", async () => {
+    const startGuest = () => {
+      class DeadGuest extends ScriptedGuest {
+        override send(): void {}
+      }
+      const dead = new DeadGuest(() => {});
+      dead.stderr.write("no such binary\n");
+      dead.exit({ code: 127 });
+      return dead;
+    };
+    expect(await open(() => {}, { startGuest }).run({ code: "" })).toMatchObject({
+      status: "killed",
+      reason: "crashed",
+      message: "The guest ended at its start (exit code 127). Its stderr: no such binary",
+    });
+  });
+});
+
+describe("createGuestSandbox with a guest that knows its token and breaks the protocol", () => {
+  it.each<[string, GuestScript]>([
+    ["something that is not JSON", (guest) => guest.frame("{")],
+    ["an unknown message", (guest) => guest.send({ type: "grant", all: true })],
+    ["a message without its members", (guest) => guest.send({ type: "call", id: 1 })],
+    ["a name of the wrong type", (guest) => guest.send({ ...CALL, server: {} })],
+    ["a name that is too long", (guest) => guest.send({ ...CALL, server: "x".repeat(257) })],
+    ["a negative id", (guest) => guest.send({ ...CALL, id: -1 })],
+    [
+      "100,000 levels",
+      (guest) => guest.frame(`{"type":"done","value":${"[".repeat(1e5)}${"]".repeat(1e5)}}`),
+    ],
+    ["a second greeting", (guest) => guest.send({ type: "ready", version: "1" })],
+    ["a length that is not a number", (guest) => void guest.raw(`${guest.mark}abc,1;{}`)],
+    ["a length without end", (guest) => void guest.raw(guest.mark + "9".repeat(50))],
+    ["a piece that is too long", (guest) => void guest.raw(`${guest.mark}99999,1;${"x".repeat(99_999)}`)],
+  ])("ends the run at %s", async (_, script) => {
+    const outcome = await run(script, { invoker });
+    expect(outcome).toMatchObject({
+      status: "killed",
+      reason: "protocol",
+      message: expect.stringMatching(/^The guest sent .+\.$/),
+    });
     expect(calls).toEqual([]);
   });
 
   it("ends the run at a call id that was used before", async () => {
-    const call = `send({ type: "call", id: 7, server: "s", tool: "t", args: {} });`;
-    const outcome = await run(`${call} ${call}`, { invoker });
+    const outcome = await run(
+      (guest) => {
+        guest.send({ ...CALL, id: 7 });
+        guest.send({ ...CALL, id: 7 });
+      },
+      { invoker },
+    );
     expect(outcome).toMatchObject({
       status: "killed",
       reason: "protocol",
@@ -73,7 +226,9 @@ describe("createGuestSandbox, with a guest that knows its secret and lies", () =
   });
 
   it("ends the run at more calls at once, or in all, than allowed", async () => {
-    const many = `for (let id = 1; id <= 9; id++) send({ type: "call", id, server: "s", tool: "t", args: {} });`;
+    const many: GuestScript = (guest) => {
+      for (let id = 1; id <= 9; id += 1) guest.send({ ...CALL, id });
+    };
     const slow = { ...invoker, invoke: () => new Promise<never>(() => {}) };
     const atOnce = await run(many, { invoker: slow, limits: { callsInFlight: 3 } });
     expect(atOnce).toMatchObject({ status: "killed", reason: "protocol" });
@@ -82,67 +237,87 @@ describe("createGuestSandbox, with a guest that knows its secret and lies", () =
     expect(inAll.toolCalls.length).toBeLessThanOrEqual(5);
   });
 
+  it.each([
+    ["call", "call-limit"],
+    ["payload", "payload-limit"],
+  ])("ends the run at the %s limit that the guest reports", async (limit, reason) => {
+    const message = { type: "limit", limit: limit === "call" ? "calls" : limit, message: "Enough." };
+    const outcome = await run((guest) => guest.send(message));
+    expect(outcome).toMatchObject({ status: "killed", reason, message: "Enough." });
+  });
+
+  it.each([
+    ["A tool's argument", { ...CALL, args: "x".repeat(3_000) }],
+    ["The program's value", { type: "done", value: "x".repeat(3_000) }],
+  ])("ends the run when %s is too large", async (what, message) => {
+    const limits = { payloadBytes: 1_000 };
+    const outcome = await run((guest) => guest.send(message), { invoker, limits });
+    expect(outcome).toMatchObject({
+      status: "killed",
+      reason: "payload-limit",
+      message: `${what} is larger than 1000 bytes.`,
+    });
+    expect(calls).toEqual([]);
+  });
+
   it("ends the run at a message without end, in little memory", async () => {
     const before = process.memoryUsage().rss;
-    const behave = `const piece = "x".repeat(4000); const put = () => { while (raw(mark + "4000,0;" + piece)); process.stdout.once("drain", put); }; put();`;
-    const outcome = await run(behave, { limits: { payloadBytes: 1_000_000 } });
+    const outcome = await run(
+      (guest) => {
+        const text = `${guest.mark}4000,0;${"x".repeat(4_000)}`;
+        const put = () => {
+          while (guest.raw(text));
+          if (guest.alive) guest.stdout.once("drain", put);
+        };
+        put();
+      },
+      { limits: { payloadBytes: 1_000_000 } },
+    );
     expect(outcome).toMatchObject({ status: "killed", reason: "payload-limit" });
     expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024);
   });
 
+  it("ends the run at a flood of output", async () => {
+    const outcome = await run(
+      (guest) => {
+        const put = () => {
+          while (guest.raw("x".repeat(1_000_000)));
+          if (guest.alive) guest.stdout.once("drain", put);
+        };
+        put();
+      },
+      { limits: { outputBytes: 10 } },
+    );
+    expect(outcome).toMatchObject({ status: "killed", reason: "output-flood", output: "xxxxxxxxxx" });
+  });
+
   it("believes no count of calls but its own", async () => {
-    const trace = `send({ type: "trace", server: "s", tool: "t", ms: 1, ok: true, characters: 1e15, sample: "1" });`;
-    const outcome = await run(`for (let i = 0; i < 20; i++) ${trace}`, { limits: { calls: 10 } });
+    const trace = { type: "trace", server: "s", tool: "t", ms: 1, ok: true, characters: 1e15, sample: "1" };
+    const outcome = await run(
+      (guest) => {
+        for (let count = 0; count < 20; count += 1) guest.send(trace);
+      },
+      { limits: { calls: 10 } },
+    );
     expect(outcome).toMatchObject({ status: "killed", reason: "call-limit" });
     expect(outcome.toolCalls).toHaveLength(10);
   });
 
-  it("hears nothing after the end", async () => {
-    const outcome = await run(
-      `send({ type: "done", value: 1 }); send({ type: "done", value: 2 }); raw("late");`,
-    );
+  it("ignores everything after the end", async () => {
+    const outcome = await run((guest) => {
+      guest.send({ type: "done", value: 1 });
+      guest.send({ type: "done", value: 2 });
+      guest.raw("late");
+    });
     expect(outcome).toMatchObject({ status: "completed", value: 1, output: "" });
   });
 
-  it("keeps keys that are names of Object's own as data", async () => {
-    const behave = `frame('{"type":"done","value":{"__proto__":{"polluted":1}},"__proto__":{"polluted":1}}')`;
-    const outcome = await run(behave);
+  it("keeps members named like Object's own as data", async () => {
+    const outcome = await run((guest) =>
+      guest.frame('{"type":"done","value":{"__proto__":{"polluted":1}},"__proto__":{"polluted":1}}'),
+    );
     expect(outcome.status).toBe("completed");
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
-  });
-
-  it("tells a guest that crashes, ends itself, or never starts", async () => {
-    expect(await run(`process.kill(process.pid, "SIGSEGV")`)).toMatchObject({
-      status: "killed",
-      reason: "crashed",
-    });
-    expect(await run(`process.kill(process.pid, "SIGKILL")`)).toMatchObject({
-      status: "killed",
-      reason: "crashed",
-    });
-    expect(await run("process.exit(3)")).toMatchObject({ status: "failed", error: { name: "ExitError" } });
-    expect(await run(`console.error("memory allocation of 99 bytes failed"); process.abort()`)).toMatchObject(
-      {
-        status: "out-of-memory",
-      },
-    );
-    const dead = createGuestSandbox({
-      isolation,
-      gate: new FairGate(1),
-      standby: 1,
-      startGuest: () => {
-        const guest = startScriptedGuest("");
-        guest.kill();
-        return guest;
-      },
-    });
-    made.push(dead);
-    const outcome = await dead.run({ code: "" });
-    expect(outcome).toMatchObject({
-      status: "killed",
-      reason: "crashed",
-      message: expect.stringContaining("at its start"),
-    });
   });
 
   it("holds back calls while the guest doesn't read its results", async () => {
@@ -154,10 +329,18 @@ describe("createGuestSandbox, with a guest that knows its secret and lies", () =
         return { ok: true as const, value: "x".repeat(900_000) };
       },
     };
-    const behave = `process.stdin.pause(); setInterval(() => {}, 1000);
-for (let id = 1; id <= 60; id++) { send({ type: "call", id, server: "s", tool: "t", args: {} }); await new Promise((r) => setTimeout(r, 5)); }`;
-    const limits = { payloadBytes: 1_000_000, timeoutMs: 1_500, callsInFlight: 64 };
-    expect(await run(behave, { invoker: large, limits })).toMatchObject({ status: "timed-out" });
-    expect(invoked).toBeLessThan(6);
+    const outcome = await run(
+      async (guest) => {
+        guest.reads = false;
+        for (let id = 1; id <= 20; id += 1) {
+          guest.send({ ...CALL, id });
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        guest.send({ type: "done" });
+      },
+      { invoker: large, limits: { payloadBytes: 1_000_000, callsInFlight: 64 } },
+    );
+    expect(outcome).toMatchObject({ status: "completed" });
+    expect(invoked).toBe(2);
   });
 });

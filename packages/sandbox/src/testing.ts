@@ -1,56 +1,91 @@
-import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { PassThrough, Writable } from "node:stream";
 import type { Guest, GuestExit } from "./guest.ts";
-import { encodeHostMessage } from "./host-messages.ts";
+import type { RunMessage } from "./host-messages.ts";
 
-/**
- * A guest that is a plain process and knows its own token, so it can say anything. `behave` is the body of a function
- * of `send(message)`, `raw(text)` and `line(received)`; it runs when the host starts the program. `answer` is
- * one that runs when the host asks how it is.
- */
-export function startScriptedGuest(behave: string, answer = `send({ type: "ready", version: "1" });`): Guest {
-  const token = randomBytes(16).toString("hex");
-  const script = `
-let mark = "";
-const raw = (text) => process.stdout.write(text);
-const frame = (json) => {
-  for (let at = 0; at < json.length || at === 0; at += 4000) {
-    const piece = json.slice(at, at + 4000);
-    raw(mark + Buffer.byteLength(piece) + "," + (at + 4000 >= json.length ? 1 : 0) + ";" + piece);
+let started = 0;
+
+/** What a scripted guest does when a program is started in it, or when the host checks its health. */
+export type GuestScript = (guest: ScriptedGuest, run: RunMessage) => void | Promise<void>;
+
+/** A guest within this process that sends whatever its script says: it knows its token, so it can break every rule. */
+export class ScriptedGuest implements Guest {
+  readonly id: number = (started += 1);
+  readonly token: string = randomBytes(16).toString("hex");
+  readonly mark: string = `\0cem:${this.token}:`;
+  readonly stdin: Writable;
+  readonly stdout: PassThrough = new PassThrough();
+  readonly stderr: PassThrough = new PassThrough();
+  /** Messages from the host, except `init`, `run` and `ping`. */
+  readonly received: unknown[] = [];
+  readonly exited: Promise<GuestExit>;
+  alive = true;
+  referenced = true;
+  /** A guest that doesn't read leaves the host's writes unflushed. */
+  reads = true;
+  readonly #exit: PromiseWithResolvers<GuestExit> = Promise.withResolvers<GuestExit>();
+  #rest = "";
+
+  constructor(onRun: GuestScript, onPing: GuestScript = sendReady) {
+    this.exited = this.#exit.promise;
+    this.stdin = new Writable({
+      write: (chunk: Buffer, _, flushed) => {
+        if (!this.reads) return;
+        this.#take(chunk, onRun, onPing);
+        flushed();
+      },
+    });
+    // As a real guest does once it has its token.
+    this.send({ type: "ready", version: "1" });
   }
-};
-const send = (message) => frame(JSON.stringify(message));
-const lines = [];
-let rest = "";
-process.stdin.on("data", (chunk) => {
-  rest += chunk;
-  const parts = rest.split("\\n");
-  rest = parts.pop();
-  for (const part of parts) {
-    const message = JSON.parse(part);
-    if (message.type === "init") { mark = "\\0cem:" + message.token + ":"; send({ type: "ready", version: "1" }); }
-    else if (message.type === "run") (async () => { ${behave} })();
-    else if (message.type === "ping") { ${answer} }
-    else lines.push(message);
+
+  send(message: unknown): void {
+    this.frame(JSON.stringify(message));
   }
-});
-process.stdin.on("end", () => process.exit(0));`;
-  const child = spawn(process.execPath, ["-e", script], { stdio: "pipe" });
-  const exited = new Promise<GuestExit>((resolve) => {
-    child.once("close", (code, signal) => resolve({ code, signal }));
-  });
-  child.stdin.write(encodeHostMessage({ type: "init", token }));
-  return {
-    token,
-    stdin: child.stdin,
-    stdout: child.stdout,
-    stderr: child.stderr,
-    exited,
-    get alive() {
-      return child.exitCode === null && child.signalCode === null;
-    },
-    kill() {
-      child.kill("SIGKILL");
-    },
-  };
+
+  frame(json: string): void {
+    for (let at = 0; at < json.length || at === 0; at += 4_000) {
+      const piece = json.slice(at, at + 4_000);
+      this.raw(`${this.mark}${Buffer.byteLength(piece)},${at + 4_000 >= json.length ? 1 : 0};${piece}`);
+    }
+  }
+
+  /** Writes to stdout; false when the host has to read first. */
+  raw(text: string): boolean {
+    return this.alive && this.stdout.write(text);
+  }
+
+  exit(exit: Partial<GuestExit>): void {
+    if (!this.alive) return;
+    this.alive = false;
+    this.stdout.end();
+    this.stderr.end();
+    setImmediate(() => this.#exit.resolve({ code: null, signal: null, ...exit }));
+  }
+
+  kill(): void {
+    this.exit({ signal: "SIGKILL" });
+  }
+
+  ref(): void {
+    this.referenced = true;
+  }
+
+  unref(): void {
+    this.referenced = false;
+  }
+
+  #take(chunk: Buffer, onRun: GuestScript, onPing: GuestScript): void {
+    const lines = (this.#rest + chunk.toString()).split("\n");
+    this.#rest = lines.pop() ?? "";
+    for (const line of lines) {
+      const message = JSON.parse(line) as RunMessage | { type: "ping" } | { type: "result" };
+      if (message.type === "result") this.received.push(message);
+      else if (this.alive) void (message.type === "run" ? onRun : onPing)(this, message as RunMessage);
+    }
+  }
+}
+
+function sendReady(guest: ScriptedGuest): void {
+  guest.send({ type: "ready", version: "1" });
 }

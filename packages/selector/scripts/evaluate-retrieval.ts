@@ -72,7 +72,7 @@ function searchOf(tools: readonly ToolDefinition[], selector = createSelector())
 
 function embedderOf(modelDir: string): Embedder {
   const { library } = values;
-  return createTransformersEmbedder({ modelDir, ...(library !== undefined && { library }) });
+  return createTransformersEmbedder({ modelDir, library });
 }
 
 interface Run {

@@ -45,7 +45,7 @@ export async function reportSelect(
     size: totals.chosen / queries.length,
     first: totals.first / queries.length,
     empty: totals.empty / queries.length,
-    ...(offTopic.length > 0 && { refused: refused / offTopic.length }),
+    refused: offTopic.length > 0 ? refused / offTopic.length : undefined,
   };
 }
 

@@ -1,6 +1,6 @@
 import { stem } from "@cem/text";
 
-/** What a verb asks for. Tools that only look are `read`, `list`, `search` or `compute`. */
+/** The verbs of each kind of action. `read`, `list`, `search` and `compute` change nothing. */
 const ACTION_WORDS = {
   read: `get fetch retrieve obtain read show find look lookup check see view display give describe inspect open load
     pull grab access learn report determine predict summarize summarise analyze analyse what which how where when who`,
@@ -18,15 +18,17 @@ const ACTION_WORDS = {
   control: "play pause stop restart turn lock unlock deploy install draw paint sing",
   execute: "run execute use call invoke apply import start launch perform",
 } as const;
+/** A kind of action that a task asks for or a tool offers. */
 export type Action = keyof typeof ACTION_WORDS;
-/** A bit for each {@link Action}. */
+/** A set of actions, with a bit for each {@link Action}. */
 export type Actions = number;
+/** The empty set of actions. */
 export const NO_ACTIONS: Actions = 0;
 const NAMES = Object.keys(ACTION_WORDS) as Action[];
-/** So many sets of actions there are. */
+/** The number of possible sets of actions. */
 export const ACTION_SETS = 1 << NAMES.length;
 
-/** Verbs that go with nearly every tool, and so can't choose one. */
+/** Actions whose verbs fit nearly every tool. */
 const GENERAL_ACTIONS = setOf("read", "list", "write", "execute");
 const LOOKING_ACTIONS = setOf("read", "list", "search", "compute");
 const EXECUTE = setOf("execute");
@@ -34,13 +36,13 @@ const LIST = setOf("list");
 const COMPUTE = setOf("compute");
 const LIST_OR_SEARCH = setOf("list", "search");
 
-/** What a tool that lists is worth where something is asked about one thing, and the other way round. */
+/** Factor for a tool that lists when one thing is asked for, and for one that does not when a list is asked for. */
 const LIST_FACTOR = 0.92;
-/** What a tool that does not list is worth where all of a kind are asked for. */
+/** Factor for a tool that does not list when all of a kind are asked for. */
 const ONE_FOR_MANY_FACTOR = 0.82;
-/** What a tool is worth that does something else than is asked. */
+/** Factor for a tool whose action is another than the one asked for. */
 const OTHER_ACTION_FACTOR = 0.45;
-/** What a tool that changes things is worth where nobody asked for a change. */
+/** Factor for a tool that changes something when no change is asked for. */
 const UNASKED_CHANGE_FACTOR = 0.7;
 
 const ACTIONS_BY_WORD = new Map<string, Actions>();
@@ -60,30 +62,36 @@ function setOf(...actions: Action[]): Actions {
   return actions.reduce((set, action) => set | (1 << NAMES.indexOf(action)), NO_ACTIONS);
 }
 
+/** Whether a set contains an action. */
 export function hasAction(actions: Actions | undefined, action: Action): boolean {
   return ((actions ?? NO_ACTIONS) & setOf(action)) !== 0;
 }
 
-/** What an order that begins with this word asks for: `order` is one, `orders` is not. */
+/** The actions asked for by a step that begins with this word: `order` is a verb, `orders` is not. */
 export function askedActions(word: string): Actions {
   return ACTIONS_BY_WORD.get(word) ?? NO_ACTIONS;
 }
 
-/** What a tool does whose name or description has this stem. */
+/** The actions offered by a tool with this stem in its name or description. */
 export function offeredActions(wordStem: string): Actions {
   return ACTIONS_BY_STEM.get(wordStem) ?? NO_ACTIONS;
 }
 
 /**
- * Whether the word is a verb like `get` or `write`, whose object says what is wanted. `add` is one too, unless there
- * are numbers to add.
+ * Whether a stem is that of a general verb like `get` or `write`, whose object says what is wanted.
+ *
+ * @param hasNumbers - Whether the text has numbers to calculate with: then `add` is no general verb.
  */
 export function isGeneralVerb(wordStem: string, hasNumbers: boolean): boolean {
   const actions = offeredActions(wordStem);
   return (actions & GENERAL_ACTIONS) !== 0 && !(hasNumbers && (actions & COMPUTE) !== 0);
 }
 
-/** How well what a tool does goes with what is asked, 0 to 1. Unknown on either side goes with everything. */
+/**
+ * How well a tool's actions fit those asked for, 0 to 1. Unknown actions fit all.
+ *
+ * @param asksForMany - Whether all of a kind are asked for.
+ */
 export function actionFactor(asked: Actions, offered: Actions, asksForMany: boolean): number {
   if (offered === NO_ACTIONS) {
     return 1;

@@ -5,12 +5,12 @@ import { IndexFile } from "./index-file.ts";
 import { buildLexicalIndex, type LexicalIndex } from "./lexical-index.ts";
 import { SearchRanking } from "./search-ranking.ts";
 
-/** Catalogs that stay indexed at once; the one used longest ago goes first. */
+/** The most catalogs in memory; the least recently used one is evicted. */
 const MAX_CATALOGS = 4;
-/** Smaller ones are indexed sooner than their file is read. */
+/** The smallest catalog kept on disk. Smaller ones are indexed faster than read. */
 const MIN_FILED_TOOLS = 500;
 
-/** A catalog that is ready to be searched. */
+/** An indexed catalog. */
 export interface IndexedCatalog {
   readonly index: LexicalIndex;
   readonly ranking: SearchRanking;
@@ -18,12 +18,12 @@ export interface IndexedCatalog {
 
 interface Entry {
   tools: readonly ToolDefinition[];
-  /** Hash of the definitions; worked out when there is something to compare it with. */
+  /** Digest of the definitions, computed when it is needed. */
   content: () => string;
   catalog: IndexedCatalog;
 }
 
-/** Indexes by the content of their catalog: the same definitions are never indexed twice, changed ones always. */
+/** A cache of indexes by the content of their catalogs. */
 export class CatalogCache {
   readonly #files: IndexFile | undefined;
   #entries: Entry[] = [];
@@ -32,6 +32,7 @@ export class CatalogCache {
     this.#files = folder === undefined ? undefined : new IndexFile(folder);
   }
 
+  /** The index of a catalog, from memory, from disk or newly built. */
   async get(tools: readonly ToolDefinition[]): Promise<IndexedCatalog> {
     const known = this.#entries.find((entry) => sameObjects(entry.tools, tools));
     if (known !== undefined) {
@@ -71,7 +72,7 @@ function makeCatalog(index: LexicalIndex): IndexedCatalog {
   return { index, ranking: new SearchRanking(index) };
 }
 
-/** Definitions are never changed in place, so the same objects mean the same content. A plain loop: it is run for each query. */
+/** Whether two catalogs have the same objects, which are never changed in place. A plain loop, since it runs for each query. */
 function sameObjects(one: readonly ToolDefinition[], other: readonly ToolDefinition[]): boolean {
   if (one.length !== other.length) return false;
   for (let at = 0; at < one.length; at++) {
@@ -80,14 +81,14 @@ function sameObjects(one: readonly ToolDefinition[], other: readonly ToolDefinit
   return true;
 }
 
-/** Equal hashes mean equal content; equal content that was made another way may have another hash. */
+/** A digest of the definitions. Equal definitions may have different digests, such as for another order of keys. */
 function hashOf(tools: readonly ToolDefinition[]): string {
   return hash("sha256", bytesOf(tools), "hex");
 }
 
 function bytesOf(tools: readonly ToolDefinition[]): Buffer | string {
   try {
-    // Half the time of `JSON.stringify`.
+    // Takes half the time of a canonical or plain JSON.
     return serialize(tools);
   } catch {
     return JSON.stringify(tools);

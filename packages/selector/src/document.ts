@@ -2,7 +2,7 @@ import type { JsonSchema, ToolDefinition } from "@cem/core";
 import { splitStems } from "@cem/text";
 import type { Vocabulary } from "./vocabulary.ts";
 
-/** The parts of a definition that are searched, in the order of their bits in a field mask. */
+/** The searched fields of a definition, in the order of their bits in a field mask. */
 export const FIELDS = [
   "name",
   "title",
@@ -14,29 +14,30 @@ export const FIELDS = [
   "outputText",
   "summary",
 ] as const;
+/** A searched field of a definition. */
 export type Field = (typeof FIELDS)[number];
 
-/** A bit for each of these fields. */
+/** The mask with the bits of these fields. */
 export function fieldMask(fields: readonly Field[]): number {
   return fields.reduce((mask, field) => mask | (1 << FIELDS.indexOf(field)), 0);
 }
 
-/** Words of one field that are read. What a longer field adds is more likely stuffing than meaning. */
+/** The most words read of one field. Bounds keyword stuffing. */
 const MAX_FIELD_WORDS = 512;
-/** Characters of one text that are read. */
+/** The most characters read of one text. */
 const MAX_FIELD_CHARACTERS = 8_192;
 const MAX_REMEMBERED_CHARACTERS = 100;
 const MAX_SUMMARY_CHARACTERS = 200;
-/** Levels of nested schemas whose properties count as parameters. */
+/** The levels of nested schemas whose properties count as parameters. */
 const MAX_SCHEMA_DEPTH = 3;
 const MAX_PROPERTIES = 256;
 
-/** Reads definitions as numbers of words: what the index is built from. */
+/** Reads definitions as term numbers, from which the index is built. */
 export class DocumentReader {
   readonly #vocabulary: Vocabulary;
-  /** Catalogs say the same few thousand words again and again. */
+  /** The terms of tokens read before: catalogs repeat the same few thousand. */
   readonly #known = new Map<string, readonly number[]>();
-  /** The last reading that each term was seen in. */
+  /** The field that each term was last seen in, by the number of the field's read. */
   readonly #seenIn: number[] = [];
   #reading = 0;
 
@@ -99,7 +100,7 @@ export class DocumentReader {
 }
 
 const ASCII_END = 128;
-/** Letters, digits and apostrophes: whatever else is ASCII stands between words. */
+/** The ASCII characters of tokens: letters, digits and apostrophes. All others separate them. */
 const OF_TOKEN = Uint8Array.from({ length: ASCII_END }, (_, code) =>
   /[A-Za-z0-9']/.test(String.fromCharCode(code)) ? 1 : 0,
 );
@@ -108,7 +109,7 @@ function isOfToken(code: number): boolean {
   return code >= ASCII_END || OF_TOKEN[code] === 1;
 }
 
-/** What a tool says of itself first is what it is for; the rest is how to use it. */
+/** The first sentence of a description, which mostly says what the tool is for. */
 function firstSentence(description: string): string {
   const end = /[.!?](?=\s)|\n|[。！？]/u.exec(description.slice(0, MAX_SUMMARY_CHARACTERS));
   return description.slice(0, end === null ? MAX_SUMMARY_CHARACTERS : end.index + 1);
@@ -125,7 +126,7 @@ function textsOf(schema: unknown): SchemaText {
   return found;
 }
 
-/** Definitions are other people's data: every keyword may hold anything. */
+/** Collects the texts of a schema. Schemas are untrusted: every keyword may hold any value. */
 function collect(schema: unknown, into: SchemaText, depth: number): void {
   if (!isRecord(schema) || depth > MAX_SCHEMA_DEPTH) {
     return;

@@ -4,26 +4,27 @@ import type { LexicalIndex } from "./lexical-index.ts";
 import { relatedTo } from "./related-words.ts";
 import { synonymsOf } from "./synonyms.ts";
 
-/** What a word found instead of the one asked for is worth. Chosen over all evaluation sets together. */
+/** Factor for synonyms. Tuned over all evaluation sets together, like the other factors. */
 const SYNONYM_FACTOR = 0.4;
 const RELATED_FACTOR = 0.25;
-/** Related words tell less where the catalog has the word itself. */
+/** Factor for related words when the catalog has the word itself. */
 const RELATED_OF_KNOWN_FACTOR = 0.2;
-/** Times how alike the spelling is. */
+/** Multiplied by the similarity of the spelling. */
 const SIMILAR_FACTOR = 0.5;
-/** Times how surely the catalog uses both for one thing. */
+/** Multiplied by the certainty of the learned synonym. */
 const LEARNED_FACTOR = 0.2;
 const MAX_REMEMBERED_WORDS = 10_000;
 
 const TELLING_FIELDS = fieldMask(["name", "title", "server", "summary"]);
 
-/** A term of the catalog that answers to a word, and what it is worth, 0 to 1. */
+/** A term of the catalog that matches a word. */
 export interface Expansion {
   term: number;
+  /** Weight of the match, 0 to 1. */
   factor: number;
 }
 
-/** The terms of one catalog that a word may stand for: itself, synonyms, related words and other spellings. */
+/** Query expansion for one catalog: the terms that match a word, its synonyms, related words and other spellings. */
 export class Expansions {
   readonly #index: LexicalIndex;
   readonly #learned: LearnedSynonyms;
@@ -34,6 +35,7 @@ export class Expansions {
     this.#learned = new LearnedSynonyms(index);
   }
 
+  /** The terms that match a word, each once. */
   of(word: string): readonly Expansion[] {
     const known = this.#known.get(word);
     if (known !== undefined) {

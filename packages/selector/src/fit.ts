@@ -5,7 +5,7 @@ import { highest } from "./ranking.ts";
 import type { Reading, Term } from "./reading.ts";
 import { synonymsOf } from "./synonyms.ts";
 
-/** How sure a word is that stands in a field, 0 to 1. */
+/** How certain a match in each field is, 0 to 1. */
 const FIELD_CERTAINTY: Readonly<Record<Field, number>> = {
   name: 1,
   title: 0.95,
@@ -18,20 +18,20 @@ const FIELD_CERTAINTY: Readonly<Record<Field, number>> = {
   summary: 0.65,
 };
 const SYNONYM_CERTAINTY = 0.85;
-/** Words must be this alike to be taken for each other, and are then worth their similarity squared. */
+/** The least similarity of words that match by spelling. Their certainty is the square of it. */
 const MIN_SPELLING_SIMILARITY = 0.6;
 const HINT_WEIGHT = 0.6;
-/** What the words count that a tool does not know, against those that it does. */
+/** Weight of the words that a tool does not match, against those that it does. */
 const MISSING_WEIGHT = 0.5;
-/** How much of that general words count. */
+/** Factor of that for general words. */
 const GENERAL_MISSING = 0.6;
-/** The most tools that are judged for one part. */
+/** The most tools that are scored for one part. */
 const MAX_CANDIDATES = 128;
-/** Of too many, those are judged that know this much of what the best one knows. */
+/** When there are more, only those with this share of the best one's evidence are scored. */
 const CANDIDATE_SHARE = 0.4;
-/** A part whose surest word is below this is tempered. */
+/** A score is reduced when its most certain match is below this. */
 const SURE_EVIDENCE = 0.55;
-/** What general words alone (`get`, `data`) are worth. */
+/** The most certainty that general words alone (`get`, `data`) give, as a share of {@link SURE_EVIDENCE}. */
 const GENERAL_EVIDENCE = 0.3;
 
 /** How well one tool fits one part of a task. */
@@ -39,15 +39,15 @@ export interface Fit {
   document: number;
   /** 0 to 1. */
   score: number;
-  /** The user's words that the tool knows, the surest first. */
+  /** The matched words of the text, the most important first. */
   matched: string[];
-  /** Labels of what fits beside words. */
+  /** The labels of the matched hints. */
   hinted: string[];
-  /** The telling words that the tool does not know. */
+  /** The words that the tool does not match, general ones left out. */
   missing: Term[];
-  /** How surely the tool knows a telling word other than the leading verb, 0 to 1. */
+  /** The highest certainty of a match other than the leading verb and general words, 0 to 1. */
   objectCertainty: number;
-  /** How surely the tool knows a term, 0 to 1. */
+  /** The certainty of the match of a term, 0 to 1. */
   certaintyOf(term: Term): number;
 }
 
@@ -58,11 +58,11 @@ const MASK_CERTAINTY = Float32Array.from({ length: 1 << FIELDS.length }, (_, mas
 const ALL_FIELDS = (1 << FIELDS.length) - 1;
 const OWN_FIELDS = ALL_FIELDS & ~(1 << FIELDS.indexOf("server"));
 
-/** Judges tools for one part of a task. What a word means for every tool is worked out once. */
+/** Scores tools for one part of a task. The matches of each word are computed once for all tools. */
 export class FitJudge {
   readonly #index: LexicalIndex;
   readonly #reading: Reading;
-  /** For each term, by document. */
+  /** Certainties for each term, by document. */
   readonly #certainties: Float32Array[];
   readonly #hintCertainties: Float32Array[];
 
@@ -73,7 +73,7 @@ export class FitJudge {
     this.#hintCertainties = reading.hints.map((hint) => certaintyOfHint(index, hint.stems));
   }
 
-  /** The documents that know a word or a hint of the part; of many, those that know the most. */
+  /** The documents that match a word or a hint of the part; when there are many, the best ones. */
   candidates(): number[] {
     const evidence = new Float32Array(this.#index.tools.length);
     for (const [at, term] of this.#reading.terms.entries()) {
@@ -91,6 +91,7 @@ export class FitJudge {
     return known.slice(0, MAX_CANDIDATES);
   }
 
+  /** Scores one document. */
   judge(document: number): Fit {
     const { terms, hints } = this.#reading;
     const matched: { word: string; worth: number }[] = [];
@@ -143,7 +144,7 @@ export class FitJudge {
     };
   }
 
-  /** How well two tools fit together, 0 to 1: each word counts by the one that knows it better. */
+  /** How well two tools fit together, 0 to 1. Each word counts by the better match of the two. */
   judgeTogether(one: Fit, other: Fit): number {
     let evidence = 0;
     let missed = 0;
@@ -193,7 +194,7 @@ function certaintyOfWord(index: LexicalIndex, word: string): Float32Array {
   return certainties;
 }
 
-/** A server's name says nothing about what one of its tools takes. */
+/** Certainties of a hint by document. The name of the server does not count, since hints are about parameters. */
 function certaintyOfHint(index: LexicalIndex, stems: readonly string[]): Float32Array {
   const certainties = new Float32Array(index.tools.length);
   for (const word of stems) {

@@ -1,7 +1,8 @@
-/** What is alike in spelling: which of the texts, and how much, 0 to 1. */
+/** A text with a similar spelling. */
 export interface Alike {
-  /** The place of the text among those that were indexed. */
+  /** The index of the text among those that were indexed. */
   text: number;
+  /** Dice coefficient of the trigrams, 0 to 1. */
   similarity: number;
 }
 
@@ -9,8 +10,8 @@ const SPACE = 32;
 const CODE_UNITS = 0x1_0000;
 
 /**
- * Finds texts that share runs of three characters with another, the edges of its words marked by spaces. Numbers for
- * the runs, one array for all postings: a vocabulary has hundreds of thousands of them.
+ * Finds texts by shared character trigrams, with a space at both ends of each word. Trigrams are numbers and all postings
+ * are in one array, since a vocabulary has hundreds of thousands of them.
  */
 export class GramIndex {
   readonly #numbers = new Map<number, number>();
@@ -18,10 +19,10 @@ export class GramIndex {
   readonly #starts: Uint32Array;
   readonly #texts: Uint32Array;
   readonly #gramCounts: Uint32Array;
-  /** How many grams each text shares with the one in question; all zero between two questions. */
+  /** How many grams each text shares with the query; all zero between two queries. */
   readonly #shared: Uint32Array;
 
-  /** A text is a word, or several in an array. */
+  /** @param texts - Each a word, or an array of words. */
   constructor(texts: readonly (string | readonly string[])[]) {
     this.#gramCounts = new Uint32Array(texts.length);
     this.#shared = new Uint32Array(texts.length);
@@ -58,7 +59,11 @@ export class GramIndex {
     }
   }
 
-  /** The texts that are at least so similar (Dice), in no order. */
+  /**
+   * Finds the texts similar to a word or words, in no order.
+   *
+   * @param least - The least Dice coefficient, 0 to 1.
+   */
   alike(words: string | readonly string[], least: number): Alike[] {
     const grams = new Set<number>();
     for (const word of typeof words === "string" ? [words] : words) {
@@ -93,7 +98,7 @@ export class GramIndex {
   }
 }
 
-/** The runs of three UTF-16 units of ` word `, each as one number; those of plain letters are small integers. */
+/** The trigrams of ` word ` in UTF-16 units, each as one number; those of ASCII are small integers. */
 function eachGram(word: string, found: (code: number) => void): void {
   if (word === "") return;
   let before = SPACE;

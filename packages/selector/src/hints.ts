@@ -1,18 +1,19 @@
 import { stem } from "@cem/text";
 
-/** Something in a text that is no word and still tells which tools are meant. */
+/** A value in a text that indicates which tools are meant, such as a path or an expression. */
 export interface Hint {
-  /** What it is, for people: `the expression 5 + 3`. */
+  /** Description for people: `the expression 5 + 3`. */
   label: string;
-  /** Stems of which a tool that fits has one. */
+  /** The stems of tools for such a value; one of them must match. */
   stems: readonly string[];
-  /** Whether it only tells between tools that fit by a word of their own. */
+  /** Whether it only ranks tools that match a word of the text. */
   supports: boolean;
 }
 
+/** A text with its hints separated. */
 export interface HintedText {
   hints: Hint[];
-  /** The text with values (quoted text, paths, numbers, addresses) taken out. */
+  /** The text without values: quoted text, paths, numbers and addresses. */
   rest: string;
 }
 
@@ -25,7 +26,7 @@ interface Pattern {
 
 const MAX_LABEL_CHARACTERS = 40;
 
-/** In the order they are looked for: what one takes out, the next does not see. Every repetition is bounded. */
+/** In the order they are applied; each removes what it matches. Every repetition is bounded. */
 const PATTERNS: readonly Pattern[] = [
   {
     pattern: /\bselect\s[^"'`]{1,200}?\sfrom\s+[\w."]{1,80}/giu,
@@ -86,6 +87,7 @@ const STEMS = new Map(
   PATTERNS.map(({ words }) => [words, words === "" ? [] : words.split(" ").map(stem)] as const),
 );
 
+/** Finds the hints in a text, and removes values from it. */
 export function readHints(text: string): HintedText {
   const hints: Hint[] = [];
   let rest = text;
@@ -106,7 +108,7 @@ function shorten(text: string): string {
   return line.length > MAX_LABEL_CHARACTERS ? `${line.slice(0, MAX_LABEL_CHARACTERS - 1)}…` : line;
 }
 
-/** Whether it is a path, of a file or a folder. */
+/** Whether a hint is the path of a file or a folder. */
 export function isPath(hint: Hint): boolean {
   return hint.stems.includes("path");
 }

@@ -1,7 +1,8 @@
-/** A step that a text asks for without saying it, in the words of tools. */
+/** A step that a text implies. */
 export interface ImpliedStep {
+  /** The step, worded like the descriptions of tools. */
   text: string;
-  /** How surely it is needed, 0 to 1. */
+  /** How likely it is needed, 0 to 1. */
   weight: number;
 }
 
@@ -9,7 +10,7 @@ export interface ImpliedStep {
 const FILE =
   /(?:~|\.{0,2})\/[\w.\-/]{0,200}\.([a-z]{2,5})\b|\b[\w-]{1,80}\.(md|txt|csv|json|html?|docx?|xlsx?|pptx?|pdf|png|jpe?g|py|ts|js|bib|log|ya?ml|xml)\b/giu;
 const MAX_FILES = 16;
-/** What is made where a verb like these stands before the path. */
+/** Verbs that say a file is made, when they stand before its path. */
 const MAKES =
   /\b(?:save|saved|saving|store|stored|write|written|create|generate|generated|make|export|output|produce|report|draft|put|place|placed)\b/iu;
 const CHARACTERS_BEFORE = 200;
@@ -26,12 +27,12 @@ const KINDS: Readonly<Record<string, string>> = {
   jpeg: "image",
 };
 
-/** Days that only the clock can tell. */
+/** Dates that depend on the current time. */
 const RELATIVE_TIME =
   /\b(?:today|tonight|tomorrow|yesterday|right now|(?:this|next|last|past|coming) (?:week|weekend|month|quarter|year|monday|tuesday|wednesday|thursday|friday|saturday|sunday|\d{1,3} (?:days|weeks|months)))\b/iu;
 const TIME_WEIGHT = 0.5;
 
-/** `save it as /tmp/a.md` needs a tool that writes files, `tomorrow` may need one that knows the day. */
+/** Finds the implied steps: `save it as /tmp/a.md` needs a tool that writes files, `tomorrow` one with the current time. */
 export function impliedSteps(text: string): ImpliedStep[] {
   const steps = new Map<string, number>();
   for (const match of [...text.matchAll(FILE)].slice(0, MAX_FILES)) {

@@ -1,13 +1,14 @@
-import { createHash, randomUUID } from "node:crypto";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { mkdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { crc32 } from "node:zlib";
 import type { ToolDefinition } from "@cem/core";
+import writeFileAtomic from "write-file-atomic";
 import { assembleIndex, type LexicalIndex, type ToolFacts } from "./lexical-index.ts";
 import { INDEX_PARAMETERS, type Postings } from "./postings.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
-/** Raised whenever what is indexed, or how it is written down, changes. */
+/** Changes whenever what is indexed, or how it is stored, changes. */
 const FORMAT = "cem-selector-2";
 const ARRAYS = {
   starts: Uint32Array,
@@ -24,22 +25,22 @@ const ARRAYS = {
 } as const;
 type ArrayName = keyof typeof ARRAYS;
 const NAMES = Object.keys(ARRAYS) as ArrayName[];
-/** Every array begins at a multiple of this, as the widest of them needs. */
+/** Arrays begin at multiples of this, as the widest element type requires. */
 const ALIGNMENT_BYTES = 4;
 const HEADER_LENGTH_BYTES = 4;
 
 interface Header {
   format: string;
   hash: string;
-  /** Of all that follows the header. */
+  /** CRC-32 of everything after the header. */
   checksum: number;
-  /** How long the texts are, in bytes: the vocabulary, then the words of the names, an entry a line. */
+  /** Sizes of the texts in bytes: the vocabulary and the words of the names, one entry per line. */
   textBytes: [number, number];
-  /** How many numbers each array has. */
+  /** Number of elements of each array. */
   lengths: number[];
 }
 
-/** Keeps the index of the last large catalog in a file, so that the next process need not build it. */
+/** Keeps the index of the last large catalog in a file for the next process. */
 export class IndexFile {
   readonly #folder: string;
 
@@ -47,7 +48,7 @@ export class IndexFile {
     this.#folder = folder;
   }
 
-  /** `undefined` when there is none for these tools, or it is broken. */
+  /** Reads the index of a catalog; `undefined` when the file is missing, broken or of another catalog. */
   async read(hash: string, tools: readonly ToolDefinition[]): Promise<LexicalIndex | undefined> {
     try {
       return parse(await readFile(this.#file()), keyOf(hash), tools);
@@ -56,16 +57,13 @@ export class IndexFile {
     }
   }
 
-  /** Replaces the file at once or not at all. One that can't be written is no failure. */
+  /** Replaces the file atomically. A file that can't be written is ignored. */
   async write(hash: string, index: LexicalIndex): Promise<void> {
-    const file = this.#file();
-    const fresh = `${file}.${randomUUID()}`;
     try {
       await mkdir(this.#folder, { recursive: true });
-      await writeFile(fresh, serialise(index, keyOf(hash)));
-      await rename(fresh, file);
+      await writeFileAtomic(this.#file(), serialise(index, keyOf(hash)), { fsync: false });
     } catch {
-      await rm(fresh, { force: true }).catch(() => undefined);
+      // The file only saves time.
     }
   }
 
@@ -107,7 +105,7 @@ function paddingOf(size: number): number {
   return (ALIGNMENT_BYTES - (size % ALIGNMENT_BYTES)) % ALIGNMENT_BYTES;
 }
 
-/** The arrays stay views of the file. */
+/** Parses a file. The arrays are views of its bytes. */
 function parse(
   bytes: Buffer<ArrayBuffer>,
   hash: string,

@@ -12,3 +12,4 @@ export type { OpenAiEmbedderSettings } from "./semantic/openai-embedder.ts";
 export type { SemanticState } from "./semantic/semantic-search.ts";
 export { createTransformersEmbedder } from "./semantic/transformers-embedder.ts";
 export type { TransformersEmbedderSettings } from "./semantic/transformers-embedder.ts";
+export type { RankedTool, Selection, SelectRequest, ToolDefinition, ToolSelector } from "@cem/core";

@@ -1,18 +1,19 @@
 import type { LexicalIndex } from "./lexical-index.ts";
 import { idealScore, unknownWordScore, type Scorer } from "./ranking.ts";
 
-/** From so many tools on, how rare a word is says which of them is meant. */
+/** The size from which a catalog is searched by rank: from there on the rarity of words is informative. */
 export const MIN_LARGE_CATALOG_TOOLS = 50;
-/** Tools that rank this close to the best are chosen with it. */
+/** Tools with this share of the best score are chosen with the best. */
 const CLOSE_MARGIN = 0.6;
 const MAX_CLOSE_TOOLS = 5;
-/** How much of a task the best tool must explain, as a share of the threshold. */
+/** The share of a task that the best tool must cover, as a share of the threshold. */
 const COVER_OF_THRESHOLD = 0.66;
-/** Rare words to explain: what a long task says beyond so many counts no more. */
+/** The most rare words of a task that have to be covered. */
 const MAX_EXPLAINED_WORDS = 2;
-/** Parts whose best tool is chosen whatever the rest of the task says. */
+/** The most parts whose best tool is chosen on its own. */
 const MAX_OWN_PARTS = 4;
 
+/** A document with its score. */
 export interface RankedDocument {
   document: number;
   /** 0 to 1. */
@@ -20,8 +21,12 @@ export interface RankedDocument {
 }
 
 /**
- * The tools that rank near the best for a task, and the best of each part. None where even the best one explains too
- * little: then only its common words were found.
+ * Chooses the tools of a large catalog that rank near the best for a task, and the best of each part. None when even the
+ * best one covers too little, which means that only common words matched.
+ *
+ * @param score - BM25F scores of a text.
+ * @param rank - The ranking of the whole task, computed when it is needed.
+ * @param threshold - The selector's threshold, 0 to 1.
  */
 export function chooseByRank(
   index: LexicalIndex,
@@ -59,7 +64,7 @@ function scoreOf(cover: number, threshold: number): number {
   return threshold + (1 - threshold) * Math.min(1, cover);
 }
 
-/** How much of what a text says its best tool explains, 0 to 1. */
+/** The share of a text's words that its best tool covers, by their rarity, 0 to 1. */
 function coverOf(index: LexicalIndex, text: string, scores: Float32Array): number {
   const said = Math.min(idealScore(index, text), MAX_EXPLAINED_WORDS * unknownWordScore(index));
   return said === 0 ? 0 : (highest(scores, 1)[0]?.score ?? 0) / said;

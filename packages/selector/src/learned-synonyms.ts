@@ -1,18 +1,19 @@
 import { fieldMask } from "./document.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
 
-/** Two words must stand together in so many tools. */
+/** The least number of tools in which two words must occur together. */
 const MIN_TOOLS = 2;
-/** How much of the tools that have either word must have both, as the product of both shares. */
+/** The least product of the shares of each word's tools that have both. */
 const MIN_CERTAINTY = 0.3;
 const MAX_SYNONYMS = 3;
-/** A word of more tools than this, or than this share of the catalog, names too much to stand for one thing. */
+/** Words of more tools than this, and than this share of the catalog, are too common to be synonyms. */
 const MAX_TOOLS = 8;
 const MAX_CATALOG_SHARE = 0.05;
 
 const LABEL_FIELDS = fieldMask(["name", "title", "server"]);
 const TEXT_FIELDS = fieldMask(["name", "title", "server", "summary"]);
 
+/** A synonym found in the catalog. */
 export interface LearnedSynonym {
   term: number;
   /** 0 to 1. */
@@ -20,8 +21,8 @@ export interface LearnedSynonym {
 }
 
 /**
- * Words that a catalog uses for one thing: a name's `acr` always stands beside the `container registries` of the
- * description, so who asks for one means the other too.
+ * Synonyms learned from a catalog: words of names that always occur together with a word, such as `acr` in names with
+ * `container registries` in the description.
  */
 export class LearnedSynonyms {
   readonly #index: LexicalIndex;
@@ -33,6 +34,7 @@ export class LearnedSynonyms {
     this.#index = index;
   }
 
+  /** The learned synonyms of a term, the most certain first. */
   of(term: number): LearnedSynonym[] {
     const documents = this.#documentsOf(term, TEXT_FIELDS);
     const most = Math.max(MAX_TOOLS, this.#index.tools.length * MAX_CATALOG_SHARE);

@@ -8,30 +8,31 @@ import { buildPostings, type Postings } from "./postings.ts";
 import { verbClassesOf } from "./verb-classes.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
-/** Within so much of a description its first word ends. */
+/** The part of a description in which its first word is looked for, in UTF-16 units. */
 const MAX_VERB_CHARACTERS = 80;
 
-/** What is known of each tool beside its words. */
+/** Properties of each tool other than its words. */
 export interface ToolFacts {
-  /** Where each tool stood in the catalog as it was given. */
+  /** The index of each tool in the catalog as it was passed. */
   readonly order: Uint32Array;
   /** Tools of one server share a number. */
   readonly serverOf: Uint32Array;
-  /** What each tool does, by the verbs of its name, else by the first verb of its description. */
+  /** The actions of each tool, by the verbs of its name, or else the first verb of its description. */
   readonly actionsOf: Uint16Array;
   /** The verbs of each tool's name, a bit for each class. */
   readonly verbClassesOf: Uint16Array;
 }
 
-/** A catalog that is ready to be searched. Immutable. */
+/** The inverted index of a catalog. Immutable. */
 export interface LexicalIndex extends Postings, ToolFacts {
-  /** Sorted by id, so that the order of the input can't matter. */
+  /** Sorted by id, so that results don't depend on the order of the catalog. */
   readonly tools: readonly ToolDefinition[];
   readonly serverCount: number;
   readonly vocabulary: Vocabulary;
   readonly names: NameIndex;
 }
 
+/** Builds the index of a catalog. */
 export function buildLexicalIndex(tools: readonly ToolDefinition[]): LexicalIndex {
   const order = sortedPlaces(tools);
   const sorted = inOrder(tools, order);
@@ -49,7 +50,12 @@ export function buildLexicalIndex(tools: readonly ToolDefinition[]): LexicalInde
   return assembleIndex(tools, vocabulary, words, { ...buildPostings(documents, vocabulary.size), ...facts });
 }
 
-/** An index of what was worked out for these tools, in the same order, now or before. */
+/**
+ * Assembles an index from its parts, newly built or read from a file.
+ *
+ * @param tools - The catalog in the order for which `numbers.order` was computed.
+ * @param words - The name words of each document.
+ */
 export function assembleIndex(
   tools: readonly ToolDefinition[],
   vocabulary: Vocabulary,

@@ -5,15 +5,19 @@ import type { LexicalIndex } from "./lexical-index.ts";
 import { ranked } from "./results.ts";
 
 const MAX_TEXT_CHARACTERS = 1_000;
-/** Likeness of letters says little: it is shown, and never enough to choose a tool. */
+/** The highest score by similar letters. Below every threshold, so that no tool is selected by it. */
 const MAX_LIKENESS_SCORE = 0.2;
 
-/** Of more tools, only the names are compared. */
+/** In larger catalogs only names are compared, not descriptions. */
 const MAX_DESCRIBED_TOOLS = 200;
 
 const indexes = new WeakMap<LexicalIndex, GramIndex>();
 
-/** The tools whose letters are the most like a text's, for when no word is shared. */
+/**
+ * Finds the tools with the most similar spelling, for when no word matches.
+ *
+ * @param without - Documents to leave out.
+ */
 export function likeness(
   index: LexicalIndex,
   text: string,

@@ -1,15 +1,16 @@
 import type { ToolDefinition } from "@cem/core";
 import { splitWords } from "@cem/text";
 
-/** The most words of a name that are put together, with its server's. */
+/** The most words of a name, with its server's, that are looked up. */
 const MAX_NAME_WORDS = 12;
 const TAB = 9;
 const SPACE = 32;
 
+/** The FNV-1a offset basis. */
 export const HASH_SEED = 0x811c9dc5 | 0;
 const HASH_PRIME = 0x01000193;
 
-/** FNV-1a over what follows what was hashed before. */
+/** Continues an FNV-1a hash with more text. */
 export function hashOn(before: number, text: string): number {
   let hash = before;
   for (let at = 0; at < text.length; at++) {
@@ -18,23 +19,20 @@ export function hashOn(before: number, text: string): number {
   return hash;
 }
 
-/** The words of a tool's server, of its name and of the name its server calls it by, as `server<TAB>name[<TAB>name]`. */
+/** The words of a tool's server, name and original name, as `server<TAB>name[<TAB>original name]`. */
 export function nameWords({ server, name, originalName = name }: ToolDefinition): string {
   const names = originalName === name ? [server, name] : [server, name, originalName];
   return names.map((text) => splitWords(text).join(" ")).join("\t");
 }
 
-/** `telling`: of two words or more. `qualified`: with its server's before it, which stands for one tool. */
+/** Which names to find: any `name`, a `telling` one of two words or more, or a `qualified` one with its server's. */
 export type NameKind = "name" | "telling" | "qualified";
 
-/**
- * Tools by their names, each as one key: the words put together. A table of hashes, since a large catalog has more
- * names than a map of them is quickly made of.
- */
+/** Finds tools by name. The key of a name is its joined words. A hash table of its own, since it is built faster than a Map. */
 export class NameIndex {
   /** The {@link nameWords} of each document. */
   readonly words: readonly string[];
-  /** The most words a name has with its server's. */
+  /** The most words of any name together with its server's. */
   readonly longest: number;
   readonly #mask: number;
   /** The first entry of each bucket, counted from 1. */
@@ -45,19 +43,19 @@ export class NameIndex {
 
   constructor(words: readonly string[]) {
     this.words = words;
-    // Two keys each, and as much room again.
+    // Two keys for each name, at a load factor of one half.
     const size = 1 << Math.ceil(Math.log2(4 * words.length + 1));
     this.#mask = size - 1;
     this.#heads = new Uint32Array(size);
     let longest = 1;
-    // Backwards, as what comes last stands first in its bucket.
+    // In reverse, since the last entry comes first in its bucket.
     for (let document = words.length - 1; document >= 0; document--) {
       longest = Math.max(longest, this.#addLine(words[document] ?? "", document));
     }
     this.longest = Math.min(longest, MAX_NAME_WORDS);
   }
 
-  /** Whether any key may have this hash. */
+  /** Whether a key has this hash. */
   has(hash: number): boolean {
     for (let entry = this.#heads[hash & this.#mask] ?? 0; entry !== 0; entry = this.#next[entry] ?? 0) {
       if (this.#hashes[entry] === hash) return true;
@@ -65,7 +63,7 @@ export class NameIndex {
     return false;
   }
 
-  /** The documents with this key, in their order. */
+  /** The documents with this key, in order. */
   find(key: string, kind: NameKind): Set<number> {
     const found = new Set<number>();
     if (key === "") return found;
@@ -91,7 +89,7 @@ export class NameIndex {
     );
   }
 
-  /** Adds the keys of one document in a single pass; gives its most words. */
+  /** Adds the keys of one document in a single pass; returns its highest number of words. */
   #addLine(line: string, document: number): number {
     let server = HASH_SEED;
     let alone = HASH_SEED;

@@ -1,22 +1,22 @@
 import { identifierKey, splitWords } from "@cem/text";
 import { HASH_SEED, hashOn, type NameIndex } from "./name-index.ts";
 
-/** Names of one plain word are words of English too: they count as named only where they stand as a name. */
+/** Text that is written as a name: quoted, beside "tool" or "function", qualified or with underscores. */
 const AS_A_NAME =
   /[`"'“‘]([\p{L}\p{N}_.\- ]{1,80})[`"'”’]|\b(?:tool|skill|function|command)s?\s{1,4}(?:named\s{1,4}|called\s{1,4})?([\p{L}\p{N}_.-]{1,80})|([\p{L}\p{N}_.-]{1,80})\s{1,4}(?:tool|skill|function)\b|([\p{L}\p{N}_-]{1,80}[./][\p{L}\p{N}_.-]{1,80}|[\p{L}\p{N}-]{1,80}_[\p{L}\p{N}_-]{1,80})/giu;
 const CAMEL_CASE = /\b\p{L}{0,40}\p{Ll}\p{Lu}[\p{L}\p{N}]{0,80}\b/gu;
 
-/** The documents whose tool a text names. */
+/** The documents of the tools that a text names. */
 export interface NamedTools {
-  /** As a name: `get_weather`, `getWeather`, `"query"`, `the query tool`, `weather.get_weather`. */
+  /** Written as a name: `get_weather`, `getWeather`, `"query"`, `the query tool`, `weather.get_weather`. */
   written: Set<number>;
-  /** In plain words, which may mean something else: `get weather`. */
+  /** Named in plain words, which may mean something else: `get weather`. */
   spoken: Set<number>;
 }
 
 /**
- * The documents whose tool a text names, in any case style: `weather.get_weather`, `getWeather`, `get weather`. A
- * name with its server stands for that tool alone.
+ * Finds the tools that a text names, in any case style: `weather.get_weather`, `getWeather`, `get weather`. A qualified
+ * name stands for that tool alone.
  */
 export function findNamed(index: NameIndex, text: string): NamedTools {
   const spoken = new Set<number>();

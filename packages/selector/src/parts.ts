@@ -1,14 +1,14 @@
 import { splitSteps } from "@cem/text";
 import { MAX_PARTS } from "./ranking.ts";
 
-/** A piece of a task that is searched by itself. */
+/** A part of a task that is searched on its own. */
 export interface Part {
   text: string;
-  /** What must hold for a step to be done: it mostly speaks of a result. */
+  /** Whether it is the condition of a step. Conditions are mostly about results. */
   isCondition: boolean;
 }
 
-/** The conditions and steps of a task, in their order. A task of one step is taken as it was written. */
+/** Splits a task into its conditions and steps, in order. A task of one step is left as it is. */
 export function partsOf(task: string): Part[] {
   const parts: Part[] = [];
   const seen = new Set<string>();

@@ -1,7 +1,7 @@
-/** Verbs for what code does to results it has: no tool is needed. */
+/** Verbs for operations on results, which need no tool. */
 const ON_RESULTS =
   /^(?:filter|sort|order|group|rank|limit|reverse|dedupe|deduplicate|print|log|count|sum|total|average|summari[sz]e|aggregate|combine|merge|join|format|keep|take|pick|exclude|round)\b/iu;
-/** Verbs that are orders to look something up as often. */
+/** Verbs that show results, or ask to look something up. */
 const SHOWS = /^(?:show|display|output|return|give|tell)\b/iu;
 const STATISTICS =
   /^(?:calculate|compute|get|give|show|find|determine|work out|what(?:'s| is| are))\b(?:\s+(?:me|the|a|an|some|basic|simple|summary|their|its|overall))*\s+(?:statistics?|stats|averages?|means?|medians?|modes?|totals?|sums?|counts?|minimum|maximum|min|max|percentages?|standard deviation|variance|number of)\b/iu;
@@ -15,8 +15,8 @@ const NUMBER = /\d/u;
 const PATH = /\/[\w.-]+|\b[\w-]+\.(?:json|txt|md|csv|ya?ml|xml|html?|log)\b/iu;
 
 /**
- * Whether a part of a task that is not its first only works on results that are there: filter, sort, count, print, statistics, setting a
- * field. A part with a path may be a file tool's, and one with numbers to work on a calculator's.
+ * Whether a part of a task only works on results of earlier parts: filter, sort, count, print, statistics, setting a field.
+ * A part with a path may need a file tool, and one with numbers to calculate with a calculator.
  */
 export function isPlainOperation(text: string): boolean {
   const part = text.trim();

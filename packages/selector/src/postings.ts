@@ -1,6 +1,6 @@
 import { fieldMask, FIELDS, type Field } from "./document.ts";
 
-/** How much a word counts by where it stands. Chosen over all evaluation sets together. */
+/** Weights of the fields (BM25F). Tuned over all evaluation sets together. */
 const FIELD_WEIGHTS: Readonly<Record<Field, number>> = {
   name: 4,
   title: 2,
@@ -13,8 +13,8 @@ const FIELD_WEIGHTS: Readonly<Record<Field, number>> = {
   summary: 1.5,
 };
 /**
- * How strongly length tempers a field's words: 0 not at all, 1 in full. Length is half the field's own, half the
- * whole definition's.
+ * Length normalisation of the fields (b of BM25F): 0 for none, 1 for full. The length is the mean of the field's own and
+ * the whole definition's.
  */
 const FIELD_LENGTH_NORMALISATION: Readonly<Record<Field, number>> = {
   name: 0.5,
@@ -27,30 +27,35 @@ const FIELD_LENGTH_NORMALISATION: Readonly<Record<Field, number>> = {
   outputText: 0.75,
   summary: 0.75,
 };
-/** Where a word's repetition stops to count (k1 of BM25). */
+/** Saturation of the term frequency (k1 of BM25). */
 const SATURATION = 1.2;
 const NAME_FIELD = fieldMask(["name"]);
 
-/** All that the numbers of an index depend on beside the tools. */
+/** The parameters that an index depends on in addition to the tools. */
 export const INDEX_PARAMETERS = JSON.stringify([FIELD_WEIGHTS, FIELD_LENGTH_NORMALISATION, SATURATION]);
 
-/** Every tool's words, turned around: from a word to the tools that have it. */
+/** The inverted index: from terms to the documents that have them. */
 export interface Postings {
-  /** Postings of term `t` stand from `starts[t]` to `starts[t + 1]`. */
+  /** The postings of term `t` are those from `starts[t]` to `starts[t + 1]`. */
   readonly starts: Uint32Array;
   readonly documents: Uint32Array;
-  /** The saturated weight of the term in the document, 0 to 1. */
+  /** The saturated frequency of the term in the document, 0 to 1. */
   readonly impacts: Float32Array;
-  /** The fields it stands in, a bit for each of {@link FIELDS}. */
+  /** The fields of the document with the term, a bit for each of {@link FIELDS}. */
   readonly masks: Uint16Array;
   readonly inverseFrequency: Float32Array;
-  /** The fields that each term stands in anywhere. */
+  /** The fields of any document with each term. */
   readonly fieldsOf: Uint16Array;
-  /** How rare the words of each tool's name are, in all. */
+  /** The sum of the inverse document frequencies of the words of each tool's name. */
   readonly nameWeights: Float32Array;
 }
 
-/** From the terms of each document's fields. */
+/**
+ * Builds the inverted index.
+ *
+ * @param documents - The terms of each document's fields.
+ * @param termCount - The number of terms in the vocabulary.
+ */
 export function buildPostings(documents: readonly (readonly number[][])[], termCount: number): Postings {
   const averages = FIELDS.map(
     (_, field) =>
@@ -68,7 +73,7 @@ export function buildPostings(documents: readonly (readonly number[][])[], termC
     nameWeights: new Float32Array(documents.length),
   };
   const next = starts.slice();
-  // What is known of each term of one document; all zero between two documents.
+  // Buffers for the terms of one document; all zero between two documents.
   const frequencies = new Float64Array(termCount);
   const fields = new Uint16Array(termCount);
   for (const [document, terms] of documents.entries()) {
@@ -92,7 +97,7 @@ export function buildPostings(documents: readonly (readonly number[][])[], termC
   return postings;
 }
 
-/** Where the postings of each term begin, and how rare it is. */
+/** Counts the documents of each term: where its postings begin, and its inverse document frequency. */
 function countDocuments(documents: readonly (readonly number[][])[], termCount: number) {
   const starts = new Uint32Array(termCount + 1);
   const lastDocument = new Uint32Array(termCount);
@@ -114,7 +119,7 @@ function countDocuments(documents: readonly (readonly number[][])[], termCount: 
   return { starts, inverseFrequency };
 }
 
-/** Fills in the weighed frequency and the fields of each term of a document, and gives the terms. */
+/** Fills in the weighted frequency and the fields of each term of a document; returns the terms. */
 function weigh(
   termsByField: readonly number[][],
   averages: readonly number[],

@@ -1,11 +1,11 @@
 import { splitStems, stem } from "@cem/text";
 
-/** The most words of one query that are searched for. */
+/** The most distinct words of one query. */
 const MAX_QUERY_WORDS = 256;
-/** A word said n times counts n to this power. */
+/** The weight of a word that occurs n times is n to this power. */
 const REPETITION_EXPONENT = 0.25;
 
-/** Words of asking, which say nothing about what is asked for. */
+/** Stems of words that only phrase a request. */
 const REQUEST_STEMS: ReadonlySet<string> = new Set(
   `additionally assist assistance curious going gonna gotta help hello hey hi interested know let like looking
   love maybe need please planning thing things try trying tell wanna want wish wondering
@@ -14,11 +14,12 @@ const REQUEST_STEMS: ReadonlySet<string> = new Set(
     .map(stem),
 );
 
+/** Whether a stem is that of a word that only phrases a request: `please`, `want`, `help`. */
 export function isRequestStem(word: string): boolean {
   return REQUEST_STEMS.has(word);
 }
 
-/** The stems to search for and how much each counts. */
+/** The stems of a query with their weights. */
 export function readQuery(text: string): Map<string, number> {
   const counts = new Map<string, number>();
   const stems = splitStems(text);

@@ -1,14 +1,15 @@
 import type { LexicalIndex } from "./lexical-index.ts";
 import { readQuery } from "./query.ts";
 
-/** What a word that is only spelled alike is worth, times its similarity squared. */
+/** Weight of a match by spelling, multiplied by the square of its similarity. */
 const SIMILAR_WORD_WEIGHT = 0.5;
-/** The most parts of one query that are searched one by one. */
+/** The most parts of one query that are searched separately. */
 export const MAX_PARTS = 64;
 
-/** BM25F of a text against every document, worked out once for each text. */
+/** BM25F scores of a text by document. Cached for each text. */
 export type Scorer = (text: string) => Float32Array;
 
+/** Creates a scorer with a cache of its own. */
 export function createScorer(index: LexicalIndex): Scorer {
   const known = new Map<string, Float32Array>();
   return (text) => {
@@ -61,12 +62,12 @@ function collect(
   }
 }
 
-/** What a word counts that no tool has: it is as rare as can be. */
+/** The inverse document frequency of a word that no tool has. */
 export function unknownWordScore(index: LexicalIndex): number {
   return Math.log(1 + (index.tools.length + 0.5) / 0.5);
 }
 
-/** What a tool would score that had every word of a text. */
+/** The sum of the inverse document frequencies of a text's words: the score of a tool that has them all. */
 export function idealScore(index: LexicalIndex, text: string): number {
   const unknown = unknownWordScore(index);
   let ideal = 0;
@@ -77,6 +78,7 @@ export function idealScore(index: LexicalIndex, text: string): number {
   return ideal;
 }
 
+/** The highest score; 0 for none. */
 export function highest(scores: Float32Array): number {
   let top = 0;
   for (let document = 0; document < scores.length; document++) {

@@ -5,20 +5,20 @@ import { readHints, type Hint } from "./hints.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
 import { isRequestStem } from "./query.ts";
 
-/** How much a word tells about which tool is meant. */
+/** Weights of words by their role in the text. */
 const OBJECT_WEIGHT = 1;
 const GENERAL_VERB_WEIGHT = 0.35;
 const GENERAL_NOUN_WEIGHT = 0.4;
 const VALUE_WEIGHT = 0.15;
-/** A word that no tool knows before one that some do: `inactive users`. */
+/** A word that the catalog lacks, before one that it has: `inactive users`. */
 const MODIFIER_WEIGHT = 0.6;
-/** A word this like one that the catalog has is that word, misspelled. */
+/** The similarity from which a word counts as a misspelling of one in the catalog. */
 const KNOWN_SIMILARITY = 0.8;
 const MAX_NUMBER_SEARCH_CHARACTERS = 1_000;
-/** The most words of one part that are read. */
+/** The most terms of one part. */
 const MAX_PART_WORDS = 48;
 
-/** Nouns that go with nearly every tool. */
+/** Stems of nouns that fit nearly every tool. */
 const GENERAL_NOUNS: ReadonlySet<string> = new Set(
   `data information info detail details result results value values item items name names number numbers output
   response content contents contain test example step task tool skill new current first second third last next back number
@@ -26,23 +26,23 @@ const GENERAL_NOUNS: ReadonlySet<string> = new Set(
     .split(/\s+/)
     .map(stem),
 );
-/** `cheapest`, `highest`: what to do with results, rather than which. */
+/** `cheapest`, `highest`: said of results. */
 const SUPERLATIVE = /^\p{L}{3,}(?:est|iest)$/u;
-/** `most expensive`, `how old`: the word after says how to compare. */
+/** `most expensive`, `how old`: the next word says how to compare. */
 const DEGREES: ReadonlySet<string> = new Set("how most least more less".split(" "));
 /** `sorted by age`: said of results. */
 const ARRANGED = /^(?:sort|order|group|filter|rank|limit)ed$/u;
-/** `what tables`, `show me the files`, `which of the cities`, `biggest file`: one of many, or all of them, is asked for. */
+/** `what tables`, `show me the files`, `which of the cities`, `biggest file`: asks for one or all of many. */
 const ASKS_FOR_MANY =
   /^\W*how many\b|^\W*(?:(?:what|which|whats|show|give|get|see|display|tell|me|us|are|is|all|every|each|any|the|my|our|of|please|can|could|you|do|i|want|know|to|available|existing)\s+){1,8}(?:\p{L}+est\s+\p{L}|\p{L}{3,40}(?<![su])s\b)|^\W*\p{L}{2,20}est\s+\p{L}/iu;
-/** Words that only count or point. */
+/** Stems of words that only count or refer. */
 const QUANTITIES: ReadonlySet<string> = new Set(
   "many much each every several various following starting start beginning begin ones one two three four five six seven eight nine ten"
     .split(" ")
     .map(stem),
 );
 const CONTENT_MARKS: ReadonlySet<string> = new Set("with containing contains saying including".split(" "));
-/** `add 5 and 3`, `sum of two and five`, `add 3 to the result`: there is something to work with. */
+/** `add 5 and 3`, `sum of two and five`, `add 3 to the result`: a calculation. */
 const NUMBER = String.raw`(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|fifty|hundred)\b)`;
 const NUMBERS = new RegExp(
   String.raw`${NUMBER}[^\d]{0,200}?${NUMBER}|^\s*(?:add|sum|plus)\s+-?${NUMBER}`,
@@ -53,28 +53,29 @@ const PREPOSITIONS: ReadonlySet<string> = new Set(
 );
 const REFERENCE = /\b(?:it|them|that|those|this|these|the same|back|again|ones?)\b/iu;
 
+/** A word of a part that is searched for. */
 export interface Term {
-  /** As the user wrote it, in lower case. */
+  /** The word as written, in lower case. */
   word: string;
   stem: string;
   weight: number;
-  /** A word like `get`, which can't choose a tool by itself. */
+  /** Whether it is too general to select a tool, like `get`. */
   general: boolean;
 }
 
-/** One part of a task, as the search for its tool understands it. */
+/** The analysis of one part of a task. */
 export interface Reading {
   terms: Term[];
   hints: Hint[];
-  /** What its leading verb asks for; empty when it has none that is known. */
+  /** The actions its leading verb asks for; empty when it has no known one. */
   actions: Actions;
-  /** Whether it speaks of something said before: `read it back`. */
+  /** Whether it refers to an earlier part: `read it back`. */
   refersBack: boolean;
-  /** Whether all of a kind, or one out of them, is asked for: `which tables are there`. */
+  /** Whether it asks for all or one of a kind: `which tables are there`. */
   asksForMany: boolean;
 }
 
-/** Reads one part of a task: which words tell what is wanted, and which are only values. */
+/** Analyses one part of a task: which words say what is wanted, and which are values. */
 export function readPart(text: string, index: LexicalIndex): Reading {
   const { hints, rest } = readHints(text);
   const terms = new Map<string, Term>();
@@ -131,7 +132,7 @@ export function readPart(text: string, index: LexicalIndex): Reading {
   };
 }
 
-/** What stands only in the prose about parameters and results may be an example of a value. */
+/** Fields of prose about parameters and results. Words that occur only there may be examples of values. */
 const PROSE_FIELDS = fieldMask(["parameterText", "outputText"]);
 
 function isKnown(word: string, index: LexicalIndex): boolean {
@@ -145,14 +146,15 @@ function isKnown(word: string, index: LexicalIndex): boolean {
   );
 }
 
-interface MatchPosition {
-  /** It stands where values stand: a name, or after a preposition. */
+/** The position of a word in its text. */
+interface WordPosition {
+  /** Whether it is in the place of a value: a proper name, or after a preposition. */
   isValue: boolean;
   isDegree: boolean;
   hasNumbers: boolean;
 }
 
-function weigh(key: string, word: string, place: MatchPosition, index: LexicalIndex): number {
+function weigh(key: string, word: string, place: WordPosition, index: LexicalIndex): number {
   if (place.isValue && !isKnown(key, index)) {
     return VALUE_WEIGHT;
   }

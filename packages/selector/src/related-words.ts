@@ -1,7 +1,7 @@
 import { stem } from "@cem/text";
 
-/** Words that people use for one field of life, a line each: a tool for it may be described by any of them. */
-const FIELDS_OF_LIFE = `
+/** Related words by subject, one line each. */
+const SUBJECTS = `
   cook cooking recipe dish meal ingredient cuisine food
   diet nutrition nutritional calorie meal food healthy
   eat food restaurant dining lunch dinner breakfast
@@ -94,7 +94,7 @@ const FIELDS_OF_LIFE = `
 `;
 
 const RELATED = new Map<string, Set<string>>();
-for (const line of FIELDS_OF_LIFE.trim().split("\n")) {
+for (const line of SUBJECTS.trim().split("\n")) {
   const stems = line.trim().split(/\s+/).map(stem);
   for (const word of stems) {
     RELATED.set(word, new Set([...(RELATED.get(word) ?? []), ...stems].filter((other) => other !== word)));
@@ -102,7 +102,7 @@ for (const line of FIELDS_OF_LIFE.trim().split("\n")) {
 }
 const NONE: ReadonlySet<string> = new Set();
 
-/** Stems of the same field: `recipe` is related to `cook`. Weaker than synonyms. */
+/** The stems of words on the same subject: `recipe` is related to `cook`. A weaker relation than synonyms. */
 export function relatedTo(wordStem: string): ReadonlySet<string> {
   return RELATED.get(wordStem) ?? NONE;
 }

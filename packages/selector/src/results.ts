@@ -5,22 +5,26 @@ import type { NamedTools } from "./named-tools.ts";
 import { highest } from "./ranking.ts";
 import { isRequestStem } from "./query.ts";
 
-/** A tool named in the text stands above every other, and keeps its rank among the named. */
+/** The lowest score of a tool that is named in the text. */
 const NAMED_SCORE = 0.9;
-/** The most that a tool can have which is not named. */
+/** The highest score of a tool that is not named. */
 const UNNAMED_SCORE = 0.89;
-/** What a name in plain words adds, as a share of the best score. */
+/** The gain of a tool named in plain words, as a share of the best score. */
 const SPOKEN_NAME_GAIN = 0.15;
 const MAX_REASON_WORDS = 4;
 const SCORE_DIGITS = 4;
 
+/** The reason for a tool that is named in the text. */
 export const NAMED_REASON = "named in the task";
+/** The reason for a tool found by its embedding alone. */
 export const MEANING_REASON = "close in meaning";
 const SPELLED_ALIKE = "spelled alike";
 
 /**
- * All documents with a score, best first; equal scores in the order of their ids. `otherwise` is the reason for those
- * without a word of the text.
+ * Ranks the documents with a score, best first; equal scores in the order of their ids.
+ *
+ * @param given - Scores by document, 0 to 1.
+ * @param otherwise - The reason for those without a word of the text.
  */
 export function rankAll(
   index: LexicalIndex,
@@ -58,7 +62,7 @@ export function rankAll(
   );
 }
 
-/** The documents with the highest scores above 0, best first; equal scores in their own order. */
+/** The documents with the highest scores above 0, best first; equal scores in document order. */
 function best(scores: Float32Array, limit: number): number[] {
   const found: number[] = [];
   for (let document = 0; document < scores.length; document++) {
@@ -74,7 +78,7 @@ function best(scores: Float32Array, limit: number): number[] {
   return found;
 }
 
-/** The telling words of a text that a document has. */
+/** The words of a text that a document has, without stop words. */
 export function knownWords(index: LexicalIndex, document: number, text: string): string[] {
   return tellingWords(text).filter((word) => knows(index, document, stem(word)));
 }
@@ -84,23 +88,24 @@ function tellingWords(text: string): string[] {
   return [...new Set(words)];
 }
 
+/** A ranked tool with its rounded score; empty when there is no such document. */
 export function ranked(index: LexicalIndex, document: number, score: number, reason: string): RankedTool[] {
   const tool = index.tools[document];
   return tool === undefined ? [] : [{ tool, score: Number(score.toFixed(SCORE_DIGITS)), reason }];
 }
 
-/** `matches "weather", "city"; the path /workspace/a.txt`. */
+/** Words a reason: `matches "weather", "city"; the path /workspace/a.txt`. */
 export function matchReason(
   words: readonly string[],
   hints: readonly string[] = [],
   otherwise: string = SPELLED_ALIKE,
 ): string {
   const quoted = words.slice(0, MAX_REASON_WORDS).map((word) => JSON.stringify(word));
-  const reasons = [...(quoted.length > 0 ? [`matches ${quoted.join(", ")}`] : []), ...hints];
-  return reasons.join("; ") || otherwise;
+  const matches = quoted.length > 0 ? [`matches ${quoted.join(", ")}`] : [];
+  return [...matches, ...hints].join("; ") || otherwise;
 }
 
-/** Whether a document has a word; its postings are sorted. */
+/** Whether a document has a stem, by binary search in its postings. */
 function knows(index: LexicalIndex, document: number, word: string): boolean {
   const term = index.vocabulary.find(word);
   if (term === undefined) {

@@ -4,21 +4,21 @@ import type { LexicalIndex } from "./lexical-index.ts";
 import { highest, idealScore, MAX_PARTS } from "./ranking.ts";
 import { SearchScorer } from "./search-scorer.ts";
 
-/** How much the best step of a text counts beside the whole. Chosen over all evaluation sets together. */
+/** Weight of the best step beside the whole text. Tuned over all evaluation sets together, like the other weights. */
 const STEP_WEIGHT = 0.7;
-/** What the best tool of a step gains, so that no step is drowned by the others. */
+/** The gain of the best tool of each step, so that short steps count. */
 const BEST_OF_STEP_GAIN = 0.1;
 const BEST_OF_IMPLIED_STEP_GAIN = 1.1;
-/** Tools this close to the best of an implied step gain as it does. */
+/** Tools with this share of the best score of an implied step gain too. */
 const IMPLIED_TIE_MARGIN = 0.95;
-/** How much a tool gains by the best two tools of its server: tasks tend to stay with one server. */
+/** Weight of the best two tools of a tool's server, since tasks tend to stay with one server. */
 const SERVER_WEIGHT = 0.3;
-/** What is found by an implied step alone explains next to nothing. */
+/** The highest score when only an implied step matched. */
 const LEAST_EXPLAINED = 0.01;
 
 /**
- * Orders a catalog by how well each tool fits a text: as a whole, step by step, and with the rest of its server.
- * Plain loops: an iterator over thousands of scores would cost more than the scores.
+ * Ranks the tools of a catalog for a text, by the whole text, its steps and the other tools of each server. Plain loops,
+ * since iterators over thousands of scores would dominate the time.
  */
 export class SearchRanking {
   readonly #index: LexicalIndex;
@@ -29,7 +29,7 @@ export class SearchRanking {
     this.#scorer = new SearchScorer(index);
   }
 
-  /** A score for each document, 0 to 1. The best one's says how much of the text it explains. */
+  /** Scores by document, 0 to 1. The highest is the share of the text that the best tool covers. */
   rank(text: string): Float32Array {
     const whole = this.#scorer.score(text);
     const explained = Math.min(1, highest(whole) / (idealScore(this.#index, text) || Infinity));
@@ -83,7 +83,7 @@ export class SearchRanking {
   }
 }
 
-/** Changes scores into shares of the best, times a factor. */
+/** Normalises scores in place to shares of the best, times a factor. */
 function share(scores: Float32Array, factor = 1): Float32Array {
   const top = highest(scores) || 1;
   for (let document = 0; document < scores.length; document++) {

@@ -7,30 +7,30 @@ import { readPart, type Reading } from "./reading.ts";
 import { searchWords } from "./search-words.ts";
 import { askedVerbClass } from "./verb-classes.ts";
 
-/** What a tool gains whose whole name the text says. Chosen over all evaluation sets together. */
+/** Gain of a tool whose whole name is in the text. Tuned over all evaluation sets together, like the other weights. */
 const NAME_COVER_WEIGHT = 0.3;
-/** How much of a tool's score hangs on doing what is asked: reading, writing, deleting, … */
+/** The share of the score that depends on the action: reading, writing, deleting, … */
 const ACTION_WEIGHT = 0.3;
-/** What a tool gains, or loses, whose name has a verb like the one of the text, or only others. */
+/** Gain of a tool whose name has a verb of the text's class, and loss of one with only others. */
 const VERB_WEIGHT = 0.1;
 const HINT_WEIGHT = 0.5;
-/** A word found instead counts at most as if it were so many times rarer than the one asked for. */
+/** The most rarity of an expansion, as a multiple of the rarity of the word in the text. */
 const MAX_EXPANSION_RARITY = 1.5;
-/** `<resource_group_name>`: a value that is to be filled in. */
+/** A placeholder for a value: `<resource_group_name>`. */
 const PLACEHOLDER = /<[^<>\n]{1,60}>/gu;
 
 const NAME_FIELD = fieldMask(["name"]);
 
-/** What the words of one text count so far, by document. Reused word by word. */
+/** Scores of the words of one text so far, by document. */
 interface Tally {
   totals: Float32Array;
-  /** How much of the name was said. */
+  /** The sum of the matched words of the name. */
   named: Float32Array;
   word: Float32Array;
   wordInName: Float32Array;
 }
 
-/** BM25F of texts against every tool, with words of the same meaning, tempered by what is asked to be done. */
+/** BM25F with query expansion, adjusted by the actions and verbs of tools. */
 export class SearchScorer {
   readonly #index: LexicalIndex;
   readonly #expansions: Expansions;
@@ -40,6 +40,7 @@ export class SearchScorer {
     this.#expansions = new Expansions(index);
   }
 
+  /** Scores a text against every document. */
   score(task: string): Float32Array {
     const text = task.replace(PLACEHOLDER, " ");
     const reading = readPart(text, this.#index);
@@ -96,14 +97,14 @@ export class SearchScorer {
   #addHint(tally: Tally, hint: Hint): void {
     const terms = hint.stems.map((key) => this.#index.vocabulary.find(key));
     const expansions = terms.filter((term) => term !== undefined).map((term) => ({ term, factor: 1 }));
-    // What a hint stands for was not said, so it is no part of a name that was.
+    // The words of a hint are not in the text, so they don't count as words of the name.
     const named = new Float32Array(tally.named.length);
     this.#addWord({ ...tally, named }, expansions, HINT_WEIGHT, Infinity);
   }
 
   #temper({ totals, named }: Tally, reading: Reading, asked: number): void {
     const { nameWeights, actionsOf, verbClassesOf } = this.#index;
-    // 0 where it is not worked out yet.
+    // Cached by set of actions; 0 where not computed yet.
     const actions = new Float64Array(ACTION_SETS);
     for (let document = 0; document < totals.length; document++) {
       const total = totals[document] ?? 0;

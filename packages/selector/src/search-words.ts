@@ -3,20 +3,20 @@ import { readQuery } from "./query.ts";
 import type { Reading } from "./reading.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
-/** How strongly a word's place in the text (verb, value, general noun) tempers it. */
+/** Exponent of a word's weight by its role (verb, value, general noun). */
 const READING_EXPONENT = 0.5;
-/** What a word counts that stands only after a preposition: `in the resource group` says where, not what. */
+/** Factor for words that occur only after a preposition: `in the resource group` says where, not what. */
 const TAIL_WEIGHT = 0.9;
-/** What two neighbours count that the catalog writes as one word: `event grid`, `eventgrid`. */
+/** Weight of two adjacent words that the catalog writes as one: `event grid`, `eventgrid`. */
 const JOINED_WEIGHT = 0.7;
-/** Prepositions after which circumstances follow. `for`, `of` and `about` lead to the object itself. */
+/** Prepositions before circumstances. `for`, `of` and `about` stand before the object itself. */
 const TAIL_MARKS: ReadonlySet<string> = new Set(
   "in from under using with at on within into by via".split(" "),
 );
-/** The object comes first: no tail begins before so many words. */
+/** The least number of words before the first preposition that counts. */
 const MIN_HEAD_WORDS = 2;
 
-/** The stems to search for in one text and how much each counts. */
+/** The stems to search for in one text, with their weights. */
 export function searchWords(text: string, reading: Reading, vocabulary: Vocabulary): Map<string, number> {
   const weights = new Map(readQuery(text));
   const temper = (key: string, factor: number): void => {
@@ -39,7 +39,7 @@ export function searchWords(text: string, reading: Reading, vocabulary: Vocabula
   return weights;
 }
 
-/** Stems that stand only after a preposition of their sentence. */
+/** The stems that occur only after a preposition in their sentence. */
 function tailStems(text: string): string[] {
   const head = new Set<string>();
   const tail = new Set<string>();

@@ -1,4 +1,4 @@
-import { toolId, type RankedTool } from "@cem/core";
+import { toolId, type RankedTool, type ToolDefinition } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { createSelector } from "./index.ts";
 import { sampleTools, tool } from "./testing/sample-tools.ts";
@@ -179,6 +179,27 @@ describe("createSelector", () => {
       const straight = await createSelector().select({ task, tools: sampleTools });
       const reversed = await createSelector().select({ task, tools: sampleTools.toReversed() });
       expect(reversed).toEqual(straight);
+    });
+
+    it("takes what lists the arguments of a tool only from its own server", async () => {
+      const [weather, locations] = ["get_weather", "list_locations"].map((name) =>
+        sampleTools.find((one) => one.name === name),
+      );
+      if (weather === undefined || locations === undefined) throw new Error("a sample tool is missing");
+      const task = "get weather for that many cities";
+      const names = async (tools: ToolDefinition[]) =>
+        (await selector.select({ task, tools })).selected.map((one) => one.tool.name);
+      expect(await names([weather, locations])).toEqual(["get_weather", "list_locations"]);
+      expect(await names([weather, { ...locations, server: "atlas" }])).toEqual(["get_weather"]);
+      expect(await names([weather])).toEqual(["get_weather"]);
+    });
+
+    it("tells tools of one id apart by their descriptions, in any order", async () => {
+      const tools = ["Zebras.", "Apples.", "Mangos."].map((text) => tool("same", "same", text));
+      const order = async (some: ToolDefinition[]) =>
+        (await selector.search({ task: "same", tools: some })).map((one) => one.tool.description);
+      expect(await order(tools)).toEqual(["Apples.", "Mangos.", "Zebras."]);
+      expect(await order(tools.toReversed())).toEqual(["Apples.", "Mangos.", "Zebras."]);
     });
 
     it("keeps to the limit", async () => {

@@ -7,38 +7,56 @@ import { fuse } from "./semantic/fusion.ts";
 import { SemanticSearch, type SemanticState } from "./semantic/semantic-search.ts";
 import { TaskSelection } from "./task-selection.ts";
 
-/** The score from which a tool fits a part of a task. */
+/** The default score from which a tool is selected for a part of a task. */
 export const DEFAULT_THRESHOLD = 0.45;
-/** The most tools that `select` returns. */
+/** The default number of tools that `select` returns at most. */
 export const DEFAULT_SELECT_LIMIT = 20;
-/** The most tools that `search` returns. */
+/** The default number of tools that `search` returns at most. */
 export const DEFAULT_SEARCH_LIMIT = 10;
-/** How much of a task is read, in UTF-16 units. */
+/** The longest task that is read, in UTF-16 units. Longer ones are cut. */
 export const MAX_TASK_CHARACTERS = 200_000;
 
+/** Settings of {@link createSelector}. */
 export interface SelectorSettings {
-  /** 0 to 1: how well a tool must fit a part of a task to be selected. Default {@link DEFAULT_THRESHOLD}. */
+  /**
+   * The score from which a tool is selected for a part of a task, 0 to 1.
+   *
+   * @defaultValue {@link DEFAULT_THRESHOLD}
+   */
   threshold?: number | undefined;
-  /** Compares by meaning too. It is disposed with the selector. Default: words only. */
+  /**
+   * Embedding model for semantic search. It is disposed with the selector.
+   *
+   * @defaultValue none, which means lexical search only
+   */
   embedder?: Embedder | undefined;
-  /** Folder in which indexes of large catalogs and vectors are kept for the next process. Default: nowhere. */
+  /**
+   * Folder for indexes of large catalogs and vectors, for the next process.
+   *
+   * @defaultValue none
+   */
   cacheDir?: string | undefined;
 }
 
-/** A selector that may compare by meaning. */
+/** A tool selector with optional semantic search. */
 export interface Selector extends ToolSelector {
-  /** How far the comparison by meaning is; `off` without an embedder. */
+  /** The state of semantic search; `off` without an embedder. */
   readonly semantics: SemanticState;
-  /** Indexes a catalog and computes its vectors. Ends when both are there, or the vectors can't be had. */
+  /**
+   * Indexes a catalog and computes its vectors. Resolves when both are ready, or the vectors can't be computed; it never
+   * rejects because of the embedder (see `semantics`).
+   */
   prepare(tools: readonly ToolDefinition[]): Promise<void>;
-  /** Stops what is being computed and frees the embedder. */
+  /** Aborts running computations and disposes the embedder. */
   dispose(): Promise<void>;
 }
 
 /**
- * Makes a selector that compares words: BM25F over split and stemmed names, descriptions and parameters, forgiving
- * in spelling. With an embedder it compares meaning too, from when the vectors of the catalog are there; until then,
- * and when the embedder fails, words decide. It keeps the index of the last catalogs it saw.
+ * Creates a selector with lexical search: BM25F over stemmed names, descriptions and parameters, tolerant of
+ * misspellings. With an embedder it adds semantic search as soon as the vectors of the catalog are computed; until then,
+ * and when the embedder fails, search is lexical. The indexes of the most recent catalogs are cached.
+ *
+ * `select` and `search` throw the reason of an aborted `signal`.
  */
 export function createSelector(settings: SelectorSettings = {}): Selector {
   const { threshold = DEFAULT_THRESHOLD, embedder, cacheDir } = settings;

@@ -8,8 +8,10 @@ const QUANTITY =
   /\b(?:that many|as many|how many|so many|many|several|multiple|various|all|each|every|some|any|a few|top|first|random|different|\d+|two|three|four|five|six|seven|eight|nine|ten)\s+(?:(?:of|the|other|more|different|available|random|known|large|largest|big|biggest)\s+){0,3}(\p{L}{3,40})(?!\p{L})(?!\s+(?:of|in|from)\s+(?:our|my|your|his|her|their|those|these)\b)/giu;
 
 /**
- * The tool of the same server that lists what a tool takes, where a part asks for a number of those:
- * `weather for that many cities` needs `list_locations` beside `get_weather`. `undefined` when nothing does.
+ * Finds the tool of the same server that lists the arguments of a tool, when a part asks for a number of them: `weather
+ * for that many cities` needs `list_locations` beside `get_weather`.
+ *
+ * @returns The document of the tool; `undefined` when there is none.
  */
 export function findSupplier(index: LexicalIndex, document: number, part: string): number | undefined {
   const tool = index.tools[document];

@@ -1,6 +1,6 @@
 import { stem } from "@cem/text";
 
-/** Words that stand for each other in plain English and among developers. */
+/** Groups of synonyms in plain English and among developers, one line each. */
 const GROUPS = `
   calculate compute evaluate solve
   add plus sum addition
@@ -49,6 +49,7 @@ for (const line of GROUPS.trim().split("\n")) {
 }
 const NONE: ReadonlySet<string> = new Set();
 
+/** The stems of a stem's synonyms, without itself. */
 export function synonymsOf(wordStem: string): ReadonlySet<string> {
   return SYNONYMS.get(wordStem) ?? NONE;
 }

@@ -17,29 +17,29 @@ import type { SearchRanking } from "./search-ranking.ts";
 import { fuse } from "./semantic/fusion.ts";
 import { findSupplier } from "./suppliers.ts";
 
-/** Tools of one part that are this close to its best are chosen with it. */
+/** Tools with this share of the best score of a part are chosen with the best. */
 const TIE_MARGIN = 0.97;
-/** A tool that is chosen already is taken again where it is this close to a part's best. */
+/** A tool chosen for an earlier part is preferred from this share of a part's best score. */
 const REUSE_MARGIN = 0.85;
 const MAX_TIES = 3;
-/** What a part's BM25F adds to order tools that fit a part alike. */
+/** Weight of BM25F in ordering the tools of a part. */
 const RANK_WEIGHT = 0.6;
-/** How surely a tool must know the object of a plain operation to be chosen for it. */
+/** The least certainty of the object from which a tool is chosen for a plain operation. */
 const PLAIN_OBJECT_CERTAINTY = 0.8;
-/** Words of the part before that "it" may stand for count this much. */
+/** Factor for the words of the previous part that "it" may refer to. */
 const REFERENCE_WEIGHT = 0.5;
-/** How surely a second tool must know what the first one of a part lacks. */
+/** The least certainty with which a second tool must match a word that the first one lacks. */
 const SECOND_TOOL_CERTAINTY = 0.6;
-/** How much better two tools must fit than one. */
+/** How much higher the score of two tools must be than that of one. */
 const SECOND_TOOL_GAIN = 0.12;
-/** How much of the doubt about a tool stays when it is named in plain words. */
+/** Factor for the distance from 1 of the score of a tool named in plain words. */
 const SPOKEN_NAME_DOUBT = 0.5;
-/** How well a tool of a large catalog must fit a part to be chosen, whatever its rank. */
+/** The least score of a tool of a large catalog to be chosen by fit. */
 const LARGE_CATALOG_THRESHOLD = 0.6;
-/** What changes something that is there. */
+/** Verbs that change something existing. */
 const CHANGES =
   /\b(?:append|copy|duplicate|update|edit|modify|change|increment|decrement|replace|prepend)\b/iu;
-/** What makes results last. */
+/** Beginnings of parts that save results. */
 const SAVES = /^\W*(?:and |then )?(?:save|store|persist|write)\b/iu;
 const NEAREST_TOOLS = 3;
 
@@ -48,20 +48,20 @@ interface Chosen {
   reason: string;
 }
 
-/** The search for the tools of one task. */
+/** The selection of the tools for one task. */
 export class TaskSelection {
   readonly #index: LexicalIndex;
   readonly #ranking: SearchRanking;
-  /** How close each tool is in meaning, where that is known. */
+  /** Semantic similarities by document, where there are any. */
   readonly #meaning: Float32Array | undefined;
   readonly #userThreshold: number;
   readonly #threshold: number;
   readonly #score: Scorer;
   readonly #chosen = new Map<number, Chosen>();
-  /** The best score of every tool over all parts. */
+  /** The best fit of every tool over all parts. */
   readonly #best = new Map<number, Fit>();
   #previous: Reading | undefined;
-  /** The path that the task spoke of last: "save it" means that one. */
+  /** The last path in the task, which "save it" refers to. */
   #path: Hint | undefined;
 
   constructor({ index, ranking }: IndexedCatalog, threshold: number, meaning?: Float32Array) {
@@ -93,7 +93,7 @@ export class TaskSelection {
     return { selected, nearest: this.#nearest(task) };
   }
 
-  /** In a large catalog rank says more than fit: the best by rank stands level with the best that fits. */
+  /** Adds tools of a large catalog by rank. The best by rank gets the score of the best by fit, if that is higher. */
   #addByRank(task: string, parts: readonly Part[]): void {
     const texts = parts.map(({ text }) => text);
     const rank = (): Float32Array => {
@@ -134,7 +134,7 @@ export class TaskSelection {
     this.#previous = reading;
   }
 
-  /** What is written as a name is meant; what is only said in its words must fit as well. */
+  /** Chooses the named tools. One that is named in plain words must fit as well. */
   #chooseNamed({ written, spoken }: NamedTools, judge: FitJudge): Fit[] {
     const fits = [...spoken].map((document) => judge.judge(document));
     const meant = fits.filter(({ score }) => score >= this.#threshold);
@@ -144,7 +144,7 @@ export class TaskSelection {
     return [...[...written].map((document) => judge.judge(document)), ...meant];
   }
 
-  /** Best first. Tools that fit alike are ordered by BM25F, then by id. */
+  /** The fitting tools, best first. Equal fits are ordered by BM25F, then by id. */
   #rank(text: string, judge: FitJudge): Fit[] {
     const scores = this.#score(text);
     const top = highest(scores);
@@ -172,7 +172,7 @@ export class TaskSelection {
     return fitting.slice(0, MAX_TIES).filter((fit) => fit === first || fit.score >= best * TIE_MARGIN);
   }
 
-  /** The first part of a task has no results to work on. */
+  /** Whether a part is a plain operation. The first part is not, since it has no results to work on. */
   #isPlain(part: Part): boolean {
     return (
       this.#previous !== undefined &&
@@ -181,7 +181,7 @@ export class TaskSelection {
     );
   }
 
-  /** A part that speaks of two things may need a tool for each: `compare the weather with the orders`. */
+  /** Adds a second tool to a part about two things: `compare the weather with the orders`. */
   #addSecond(first: Fit | undefined, fits: readonly Fit[], judge: FitJudge): void {
     if (first === undefined || first.missing.length === 0) {
       return;
@@ -200,7 +200,7 @@ export class TaskSelection {
     }
   }
 
-  /** `copy a.txt`, `update state.json`: what changes a file reads it first. */
+  /** Adds the tool that reads a file before it is changed: `copy a.txt`, `update state.json`. */
   #addReader(writer: Fit, part: Part, fits: readonly Fit[]): void {
     const { actionsOf, serverOf } = this.#index;
     if (!CHANGES.test(part.text) || !hasAction(actionsOf[writer.document], "write")) {
@@ -236,7 +236,7 @@ export class TaskSelection {
     }
   }
 
-  /** "Read it back" after "write a file" speaks of a file. */
+  /** Adds the words of the previous part to one that refers to it: "read it back" after "write a file". */
   #withReference(own: Reading, part: Part): Reading {
     const saves = this.#path !== undefined && own.hints.length === 0 && SAVES.test(part.text);
     const reading = saves && this.#path ? { ...own, hints: [this.#path] } : own;

@@ -1,6 +1,6 @@
 import { splitWords, stem } from "@cem/text";
 
-/** Verbs that ask for the same kind of work, a line each. Finer than what a tool may be chosen by: it orders alike ones. */
+/** Classes of verbs, one line each. Finer than actions; used to rank similar tools only. */
 const CLASSES = `
   get show list view display enumerate retrieve fetch read describe find lookup query search see check what which who
     inspect give tell obtain when where how
@@ -29,13 +29,13 @@ const CLASS_OF = new Map<string, number>(
     ),
 );
 
-/** The class of the first verb that a text begins with, as a bit; 0 when it has none. */
+/** The class of the first verb near the beginning of a text, as a bit; 0 when there is none. */
 export function askedVerbClass(text: string): number {
   const words = splitWords(text.slice(0, MAX_ASKING_CHARACTERS)).slice(0, MAX_ASKING_WORDS);
   return words.map(bitOf).find((bit) => bit !== 0) ?? 0;
 }
 
-/** The classes of all verbs among the words of a name, a bit each. */
+/** The classes of the verbs in a name, a bit each. */
 export function verbClassesOf(words: readonly string[]): number {
   return words.reduce<number>((bits, word) => bits | bitOf(word), 0);
 }

@@ -1,32 +1,33 @@
 import { editDistance } from "@cem/text";
 import { GramIndex } from "./gram-index.ts";
 
-/** Shorter words have too few n-grams to be told apart by them. */
+/** Shorter words have too few n-grams to be compared by them. */
 const MIN_WORD_CHARACTERS = 4;
-/** How alike two words must be, by their shared n-grams (Dice), to stand in for each other. */
+/** The least Dice coefficient of the n-grams of similar words. */
 const MIN_SIMILARITY = 0.5;
-/** Words that share so many n-grams are compared letter by letter. */
+/** The least Dice coefficient of words that are compared by edit distance. */
 const MIN_COMPARED_SIMILARITY = 0.3;
-/** Misspelling: one wrong letter in so many, or two neighbours swapped, after the same first letter. */
+/** A misspelling has at most one edit per this many characters, or two letters swapped, and the same first letter. */
 const CHARACTERS_PER_TYPO = 6;
 const TYPO_SIMILARITY = 0.85;
 const MAX_SIMILAR_WORDS = 8;
 const MAX_REMEMBERED_WORDS = 10_000;
 
+/** A word of the vocabulary with a similar spelling. */
 export interface SimilarWord {
   term: number;
   /** 0 to 1. */
   similarity: number;
 }
 
-/** The words of a catalog, numbered, and found again when they are spelled a little differently. */
+/** The numbered words of a catalog, with lookup by similar spelling. */
 export class Vocabulary {
   readonly #numbers = new Map<string, number>();
   readonly #words: string[] = [];
   readonly #similar = new Map<string, SimilarWord[]>();
   #grams: GramIndex | undefined;
 
-  /** In the order of their numbers. */
+  /** The words in the order of their numbers. */
   get words(): readonly string[] {
     return this.#words;
   }
@@ -35,6 +36,7 @@ export class Vocabulary {
     return this.#words.length;
   }
 
+  /** Adds a word, unless it is known; returns its number. */
   add(word: string): number {
     const known = this.#numbers.get(word);
     if (known !== undefined) {
@@ -45,11 +47,12 @@ export class Vocabulary {
     return number;
   }
 
+  /** The number of a word; `undefined` for an unknown one. */
   find(word: string): number | undefined {
     return this.#numbers.get(word);
   }
 
-  /** Words that share most of their n-grams with this one, the most alike first; without the word itself. */
+  /** The words with a similar spelling, most similar first, without the word itself. */
   similar(word: string): readonly SimilarWord[] {
     const remembered = this.#similar.get(word);
     if (remembered !== undefined) {

@@ -2,13 +2,17 @@ import { distance } from "fastest-levenshtein";
 import { identifierKey, MAX_WORD_CHARACTERS, splitWords } from "./words.ts";
 
 const DEFAULT_NEAREST_NAMES = 3;
-/** One edit for each so many characters still counts as near. */
+/** A name is near if it has at most one edit per this many characters. */
 const CHARACTERS_PER_EDIT = 3;
 
 /**
- * The candidates that `name` may have been meant to be, nearest first, for "did you mean". Case styles are one
- * (`getWeather`, `get_weather`), the order of words does not matter, and a few wrong letters are forgiven. Empty
- * when nothing is near.
+ * Finds the candidates nearest to a name, for "did you mean". The case style (`getWeather`, `get_weather`) does not
+ * matter, the order of words hardly, and some wrong letters are tolerated.
+ *
+ * @param name - The name that does not exist.
+ * @param candidates - The names that exist.
+ * @param limit - The most candidates to return.
+ * @returns The near candidates, nearest first; empty when none is near.
  */
 export function nearest(
   name: string,
@@ -28,7 +32,7 @@ export function nearest(
   return ranked.slice(0, limit).map(({ candidate }) => candidate);
 }
 
-/** How many letters must be added, removed or replaced to turn one word into the other. */
+/** The Levenshtein distance of two words. */
 export function editDistance(one: string, other: string): number {
   return distance(one, other);
 }
@@ -50,7 +54,7 @@ function editsBetween(one: Spelling, other: Spelling): number {
   return Math.min(asWritten, reordered, contained);
 }
 
-/** `weather` for `weather_today`, and the other way round. */
+/** Whether one key is a prefix of the other: `weather` of `weather_today`. */
 function isPrefix(one: string, other: string): boolean {
   return one.startsWith(other) || other.startsWith(one);
 }

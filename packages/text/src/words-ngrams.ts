@@ -1,6 +1,8 @@
 /**
- * The overlapping runs of `size` characters in a word, its edges marked by a space, so that beginnings and
- * ends count: `characterNgrams("get", 3)` gives `" ge"`, `"get"`, `"et "`.
+ * The character n-grams of a word, padded with a space on both sides: `characterNgrams("get", 3)` gives `" ge"`,
+ * `"get"`, `"et "`.
+ *
+ * @param size - The length of each n-gram, in UTF-16 units.
  */
 export function characterNgrams(word: string, size: number): string[] {
   const padded = ` ${word} `;

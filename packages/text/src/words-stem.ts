@@ -6,7 +6,7 @@ const ENGLISH = /^[a-z]{3,40}$/;
 const MAX_REMEMBERED_STEMS = 50_000;
 const remembered = new Map<string, string>();
 
-/** The stem of a lower-case English word (Porter): `calculating` gives `calcul`. Other words stay as they are. */
+/** The Porter stem of a lower-case English word: `calculating` gives `calcul`. Other words are returned as they are. */
 export function stem(word: string): string {
   const known = remembered.get(word);
   if (known !== undefined) {
@@ -23,7 +23,7 @@ export function stem(word: string): string {
   return result;
 }
 
-/** The stems of a text's words in their order, stop words left out. */
+/** The stems of a text's words, in order and without stop words. */
 export function splitStems(text: string): string[] {
   const stems: string[] = [];
   for (const word of splitWords(text)) {

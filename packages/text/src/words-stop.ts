@@ -10,7 +10,7 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
   youre yours yourself yourselves`.split(/\s+/),
 );
 
-/** Whether a lower-case English word says little about what a text is about: `the`, `please`, `would`. */
+/** Whether a lower-case English word is a stop word: `the`, `please`, `would`. */
 export function isStopWord(word: string): boolean {
   return STOP_WORDS.has(word);
 }

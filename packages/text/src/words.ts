@@ -1,4 +1,4 @@
-/** Longer words are cut, so that one endless word costs no more than a normal one. In UTF-16 units. */
+/** The longest word, in UTF-16 units. Longer words are cut. */
 export const MAX_WORD_CHARACTERS = 64;
 
 const PLAIN_WORD = /^[A-Z]?[a-z]{1,63}$/;
@@ -10,11 +10,11 @@ const ASCII_WORD = /[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+/g;
 const ANY_WORD = /\p{Lu}+(?!\p{Ll})\p{N}*|\p{Lu}?[\p{Ll}\p{Lt}\p{Lm}\p{Lo}]+\p{N}*|\p{N}+/gu;
 const MARK = /\p{M}+/gu;
 
-/** Scripts that are written without spaces between words, and Hangul, whose words carry their particles. */
+/** Scripts without spaces between words, and Hangul, whose words include particles. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー々]+/gu;
 
-/** Letters that Unicode does not decompose into a base letter and a mark. */
+/** ASCII forms of letters that Unicode does not decompose into a base letter and a mark. */
 const FOLDED: Readonly<Record<string, string>> = {
   ß: "ss",
   æ: "ae",
@@ -37,7 +37,7 @@ const FOLDABLE = /[ßæÆœŒøØłŁđĐıς]/g;
  * `getHTTPServer_v2 for Zoë's café` gives `get http server v2 for zoe cafe`.
  *
  * Digits stay with the letters before them (`sha256`). Scripts without spaces give overlapping pairs of
- * characters. Time grows with the length of the text, whatever is in it.
+ * characters. Runs in linear time for any text.
  */
 export function splitWords(text: string): string[] {
   if (PLAIN_WORD.test(text)) return [text.toLowerCase()];
@@ -54,8 +54,8 @@ export function splitWords(text: string): string[] {
 }
 
 /**
- * One spelling for all case styles of a name: `getWeather`, `get_weather`, `Get weather` and `getweather`
- * all give `getweather`.
+ * Folds the case style of a name: `getWeather`, `get_weather`, `Get weather` and `getweather` all give
+ * `getweather`.
  */
 export function identifierKey(name: string): string {
   return splitWords(name).join("");

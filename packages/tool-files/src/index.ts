@@ -5,6 +5,7 @@ export { addObserved, allowObserving, readObserved } from "./observed-results.ts
 export { readLock } from "./read-lock.ts";
 export { listForeignModules } from "./server-folder.ts";
 export { LOCK_FILE } from "./server-lock.ts";
+export { readDefinition } from "./tool-definition.ts";
 export { generateToolModule } from "./tool-module.ts";
 export { nameServerFolders, nameTools } from "./tool-names.ts";
 export { removeServerFiles, writeServerFiles } from "./write-server-files.ts";

@@ -27,7 +27,7 @@ const FORM_RULES: readonly Rule[] = [
   {
     rule: "control-characters",
     message: "Contains control characters or terminal escape sequences.",
-    pattern: /(?![\t\n\u000B\f\r\u0085])\p{Cc}/u,
+    pattern: /(?![\s\u0085])\p{Cc}/u,
   },
   {
     rule: "html-comment",

@@ -1,8 +1,9 @@
+import type { ToolFlag } from "@cem/core";
 import ts from "typescript";
 import { beforeAll, describe, expect, it } from "vitest";
 import { typeCheck } from "../scripts/evaluate/type-check.ts";
 import { compactJson } from "./canonical-json.ts";
-import { generateToolModule, type ToolModule } from "./tool-module.ts";
+import { generateToolModule, type ToolModule, type ToolModuleNaming } from "./tool-module.ts";
 import type { RawToolDefinition } from "./tool-definition.ts";
 
 function generate(
@@ -99,6 +100,49 @@ export async function get_weather(input: GetWeatherInput): Promise<GetWeatherOut
     expect(generateToolModule({ name: "tool" }, naming).code).toContain(
       'import { callTool } from "cem:client";',
     );
+  });
+});
+
+describe("the comment of a function", () => {
+  const commentOf = (
+    definition: Partial<RawToolDefinition>,
+    more: Partial<ToolModuleNaming> = {},
+  ): string => {
+    const naming = { server: "server", identifier: "tool", ...more };
+    const { code } = generateToolModule({ name: "a-tool", ...definition }, naming);
+    return /\n(\/\*\*[\s\S]*\*\/)\nexport async function/.exec(code)?.[1] ?? "";
+  };
+
+  it.each([
+    [{ description: "Adds.", title: "Add" }, "/** Adds. */"],
+    [{ description: "  ", title: "Add" }, "/** Add */"],
+    [{ title: "Add" }, "/** Add */"],
+    [{}, "/** a-tool */"],
+    [{ description: "One.\n\n\n \n  Two.\nThree." }, "/**\n * One.\n *\n * Two.\n * Three.\n */"],
+    [{ description: "x".repeat(1_300) }, `/** ${"x".repeat(1_199)}… */`],
+  ])("of %j is %j", (definition, comment) => {
+    expect(commentOf(definition)).toBe(comment);
+  });
+
+  it("has at most 30 lines", () => {
+    expect(commentOf({ description: "line\n".repeat(50) }).split("\n")).toHaveLength(32);
+  });
+
+  it("begins with the rules of its findings, each once", () => {
+    const flag = (rule: string): ToolFlag => ({ rule, place: "description", excerpt: "" });
+    const flags = [flag("hidden-text"), flag("html-comment"), flag("hidden-text")];
+    expect(commentOf({ description: "Adds." }, { flags })).toBe(
+      "/** [flagged: hidden-text, html-comment] Adds. */",
+    );
+  });
+
+  it("says where the type of the result is from", () => {
+    const learned = (results: number): Partial<ToolModuleNaming> => ({ learned: { schema: {}, results } });
+    expect(commentOf({}, learned(1))).toBe(
+      "/**\n * a-tool\n *\n * The result's type was learned from 1 observed result: the server states none.\n */",
+    );
+    expect(commentOf({}, learned(2))).toContain("from 2 observed results:");
+    expect(commentOf({ outputSchema: {} }, learned(2))).toBe("/** a-tool */");
   });
 });
 

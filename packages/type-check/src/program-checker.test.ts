@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import os from "node:os";
 import path from "node:path";
 import type { Finding } from "@cem/core";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
+import { hashOf, MISSING_FILE } from "./check-cache.ts";
 import { ProgramChecker, type CheckedTool } from "./program-checker.ts";
 
 const root = path.resolve(import.meta.dirname, "../../..");
@@ -32,14 +33,15 @@ function exactly(text: string): RegExp {
   return new RegExp(`^${text.replaceAll(/[$()*+.?[\\\]^{|}]/gu, String.raw`\$&`)}$`, "u");
 }
 
-/** A folder of tools with one server, removed after the test. */
-function shop(source: string): { folder: string; module: string; own: ProgramChecker } {
-  const folder = mkdtempSync(path.join(os.tmpdir(), "cem-type-check-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const module = path.join(folder, "servers/shop/index.ts");
-  mkdirSync(path.dirname(module), { recursive: true });
-  writeFileSync(module, source);
-  return { folder, module, own: new ProgramChecker({ serversDir: path.join(folder, "servers") }) };
+/** A folder of its own for tools that change or lead away. */
+const folder = mkdtempSync(path.join(os.tmpdir(), "cem-type-check-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const own = new ProgramChecker({ serversDir: path.join(folder, "servers") });
+
+/** Writes a file of a server in that folder. */
+function offer(server: string, source: string, name = "index.ts"): void {
+  mkdirSync(path.join(folder, "servers", server), { recursive: true });
+  writeFileSync(path.join(folder, "servers", server, name), source);
 }
 
 describe("ProgramChecker", () => {
@@ -98,6 +100,14 @@ describe("ProgramChecker", () => {
         "3 unknown-member: days has no temperature: it is ForecastDay[].",
       ],
       [
+        `${WEATHER}await get_weather("Oslo");`,
+        /^2 wrong-arguments: get_weather takes \{ location: string; month\?: .*, not "Oslo"\.$/,
+      ],
+      [
+        `${WEATHER}await get_weather(["Oslo"]);`,
+        /^2 wrong-arguments: get_weather takes \{ location: string; month\?: .*, not string\[\]\.$/,
+      ],
+      [
         "const total = 5;\nexport default totl;",
         "2 unknown-name: totl is not defined here. Did you mean total?",
       ],
@@ -140,6 +150,9 @@ describe("ProgramChecker", () => {
       ["const r = await new Promise((resolve) => setTimeout(() => resolve(5), 1));\nexport default r + 1;"],
       ["const m = new Map();\nm.get('a').b;\n[1, 2].find((n) => n > 1).toFixed(2);\nJSON.parse('{}').a.b;"],
       ["const key: unknown = JSON.parse('{}');\nexport default key.a.b();"],
+      ["if (typeof Shiny !== 'undefined') Shiny.polish();"],
+      ['import { get_wether } from "servers/weather/index.ts";\nget_wether();'],
+      [`${WEATHER}function run(o: { call: (x: string) => void }) {}\nrun({ call: get_weather });`],
       ["if (typeof Bun !== 'undefined') Bun.gc();\nconst x: Missing<string> = 1 as any;\nexport default x;"],
       [
         `${WEATHER}const cities = await list_locations();\nfor (const city of cities) city.warm = true;\nexport default cities.filter((city) => city.warm);`,
@@ -196,10 +209,44 @@ describe("ProgramChecker", () => {
       ]);
     });
 
+    it("reports each mistake once, and no more than twenty", () => {
+      expect(check("export default [apples, oranges, apples];\napples;")).toEqual([
+        "1 unknown-name: apples is not defined here.",
+        "1 unknown-name: oranges is not defined here.",
+        "2 unknown-name: apples is not defined here.",
+      ]);
+      const many = Array.from({ length: 30 }, (_, index) => `missing_${index};`).join("\n");
+      expect(check(many)).toHaveLength(20);
+    });
+
+    it("needs no optional parameter", () => {
+      const module = "./servers/web/index.ts";
+      const greet = { ...search, module, signature: "greet(name: string, times?: number): Promise<void>" };
+      const all = { ...search, module, signature: "all(first: string, ...rest: string[]): Promise<void>" };
+      const imports = 'import { all, greet } from "./servers/web/index.ts";\n';
+      expect(check(`${imports}greet(1);`, [all, greet])).toEqual([
+        "2 wrong-arguments: greet takes string, not 1.",
+      ]);
+      expect(check(`${imports}all(1);`, [all, greet])).toEqual([
+        "2 wrong-arguments: all takes string, not 1.",
+      ]);
+      expect(check(`${imports}all("a", "b", "c");`, [all, greet])).toEqual([]);
+    });
+
+    it("resolves imports of files and folders as a runtime does", () => {
+      offer("declared", "export declare const price: number;", "index.d.ts");
+      offer("written", "export const price = 1;");
+      for (const specifier of ["declared/index.js", "declared/index.d.ts", "written/index", "written/"]) {
+        const code = `import { prize } from "./servers/${specifier}";`;
+        expect([specifier, own.check({ code, tools: [] })]).toMatchObject([
+          specifier,
+          [{ rule: "unknown-export", line: 1, column: 10 }],
+        ]);
+      }
+    });
+
     it("reads nothing outside the tools' folders", () => {
-      const { folder, own } = shop(
-        "export async function buy(): Promise<{ id: number }> { return { id: 1 }; }",
-      );
+      offer("shop", "export async function buy(): Promise<{ id: number }> { return { id: 1 }; }");
       writeFileSync(path.join(folder, "secret.ts"), "export const secret = 1;");
       symlinkSync(path.join(folder, "secret.ts"), path.join(folder, "servers/shop/link.ts"));
       const wanted = [
@@ -216,16 +263,36 @@ describe("ProgramChecker", () => {
     });
 
     it("sees a tool that was changed", () => {
-      const { module, own } = shop(
-        "export async function buy(): Promise<{ id: number }> { return { id: 1 }; }",
-      );
-      const code = 'import { buy } from "./servers/shop/index.ts";\nexport default (await buy()).price;';
+      offer("changing", "export async function buy(): Promise<{ id: number }> { return { id: 1 }; }");
+      const code = 'import { buy } from "./servers/changing/index.ts";\nexport default (await buy()).price;';
       expect(own.check({ code, tools: [] })).toMatchObject([{ line: 2, rule: "unknown-member" }]);
-      writeFileSync(
-        module,
+      offer(
+        "changing",
         "export async function buy(): Promise<{ id: number; price: number }> { return { id: 1, price: 2 }; }",
       );
       expect(own.check({ code, tools: [] })).toEqual([]);
+    });
+  });
+
+  describe("filesOfLastCheck", () => {
+    const SOURCE = "export const price = 1;";
+
+    it("has the hashes of the tools' files that the code imports", () => {
+      offer("kept", SOURCE);
+      expect(own.check({ code: 'import { price } from "./servers/kept/index.ts";', tools: [] })).toEqual([]);
+      expect(own.filesOfLastCheck()).toEqual({ "/workspace/servers/kept/index.ts": hashOf(SOURCE) });
+      own.check({ code: "1", tools: [] });
+      expect(own.filesOfLastCheck()).toEqual({});
+    });
+
+    it("has the files that tools without a file would have", () => {
+      own.check({ code: 'import { search } from "./servers/web/index.ts";', tools: [search] });
+      expect(own.filesOfLastCheck()).toEqual({ "/files/servers/web/index.ts": MISSING_FILE });
+    });
+
+    it("is unknown when an import can't be resolved", () => {
+      own.check({ code: 'import { price } from "./servers/none/index.ts";', tools: [] });
+      expect(own.filesOfLastCheck()).toBeUndefined();
     });
   });
 });

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import type { Finding, ToolDefinition, TypeChecker } from "@cem/core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { createTypeChecker } from "./type-checker.ts";
 
 const root = path.resolve(import.meta.dirname, "../../..");
@@ -146,9 +146,13 @@ ${Array.from({ length: 300 }, (_, i) => `const a${i}: Grow<X<${600 + i}>, ${i}> 
 
     it("ends a check that takes too long, says so, and checks the next", async () => {
       const own = createTypeChecker({ timeoutMs: 1_000 });
+      onTestFinished(() => own.dispose());
       await own.check({ code: "1", tools: [] });
       const [finding] = await own.check({ code: endless, tools: [] });
       expect(finding).toMatchObject({ rule: "not-type-checked", severity: "warning" });
+      expect(finding?.message).toBe(
+        "The types were not checked: it took more than 1 s. The code may still be right.",
+      );
       expect(await own.check({ code: "export default missing;", tools: [] })).toHaveLength(1);
       await own.dispose();
       await expect(own.check({ code: "1", tools: [] })).rejects.toMatchObject({
@@ -158,10 +162,10 @@ ${Array.from({ length: 300 }, (_, i) => `const a${i}: Grow<X<${600 + i}>, ${i}> 
 
     it("lets code pass, with a warning, when there is not enough memory to check it", async () => {
       const own = createTypeChecker({ memoryMb: 24 });
+      onTestFinished(() => own.dispose());
       const [finding] = await own.check({ code: "export default missing;", tools: [] });
       expect(finding).toMatchObject({ rule: "not-type-checked", severity: "warning" });
       expect(finding?.message).toContain("24 MiB");
-      await own.dispose();
     });
 
     it("survives code that is nested too deep", async () => {

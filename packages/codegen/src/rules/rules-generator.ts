@@ -3,15 +3,22 @@ import { finishProgram } from "./planning/finish.ts";
 import { planTask } from "./planning/plan-task.ts";
 import { printProgram } from "./program/print-program.ts";
 
+/** Settings of {@link createRulesGenerator}. */
 export interface RulesGeneratorSettings {
-  /** What "today" and "tomorrow" are counted from. The clock of this machine unless set. */
+  /**
+   * The clock that "today" and "tomorrow" are read from.
+   *
+   * @defaultValue the system clock
+   */
   now?: (() => Date) | undefined;
 }
 
 /**
- * Writes code by rules: splits the task into steps, gives each to a tool or to a plain operation, and fills the
- * arguments from the text and from earlier results. The same request gives the same code. What can't be filled is
- * refused with the step and the argument; nothing is made up.
+ * Creates a generator that writes code by rules: it splits the task into steps, assigns each to a tool or to a plain
+ * operation, and fills the arguments from the text and from earlier results.
+ *
+ * It is deterministic and needs neither a model nor a network. A task with a step that can't be filled is refused with
+ * the step and the missing argument; no value is invented.
  */
 export function createRulesGenerator(settings: RulesGeneratorSettings = {}): CodeGenerator {
   const now = settings.now ?? (() => new Date());

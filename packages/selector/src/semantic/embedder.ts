@@ -1,16 +1,17 @@
-/** Turns texts into vectors whose closeness is closeness of meaning. Bring your own, or use one of this package. */
+/** An embedding model. Bring your own, or use one of this package. */
 export interface Embedder {
   readonly specificationVersion: "v1";
-  /** Names the model and all that changes its vectors: vectors of different ids are never mixed, nor cached as one. */
+  /** Identifies the model and everything that changes its vectors. Vectors are cached by it and never mixed. */
   readonly id: string;
-  /** A vector for each text, in their order and all of one length; they need not be normalised. */
+  /** Computes a vector for each text, in order and all of the same length. They need not be normalised. */
   embed(texts: readonly string[], options: EmbedOptions): Promise<Float32Array[]>;
-  /** Frees what the embedder holds. It is not used after that. */
+  /** Frees the resources of the embedder, which is not used afterwards. */
   dispose?(): Promise<void>;
 }
 
+/** Options of {@link Embedder.embed}. */
 export interface EmbedOptions {
-  /** Some models treat what is searched for and what is found differently. */
+  /** Whether the texts are queries or what is searched: some models treat them differently. */
   kind: "query" | "document";
   signal?: AbortSignal | undefined;
 }

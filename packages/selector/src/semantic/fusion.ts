@@ -1,9 +1,11 @@
-/** How much meaning counts beside words. */
+/** Weight of semantic similarity in the combination. */
 const MEANING_WEIGHT = 0.5;
 
 /**
- * Words and meaning as one score, 0 to 1: a convex combination of both, each brought to 0 to 1. Words that match
- * nothing leave the order to meaning.
+ * Combines lexical scores and semantic similarities to one score, 0 to 1: a convex combination of both, each normalised.
+ * Without any lexical match, similarity alone decides.
+ *
+ * @param weight - The weight of similarity, 0 to 1.
  */
 export function fuse(
   lexical: Float32Array,

@@ -1,24 +1,42 @@
 import { CemError } from "@cem/core";
 import type { Embedder, EmbedOptions } from "./embedder.ts";
 
+/** Settings of {@link createOpenAiEmbedder}. */
 export interface OpenAiEmbedderSettings {
-  /** The model, or on Azure the deployment: `text-embedding-3-small`. */
+  /** Name of the model, or on Azure of the deployment: `text-embedding-3-small`. */
   model: string;
-  /** Default: `OPENAI_API_KEY`, or on Azure `AZURE_OPENAI_API_KEY`. */
+  /**
+   * API key.
+   *
+   * @defaultValue the environment variable `OPENAI_API_KEY`, or on Azure `AZURE_OPENAI_API_KEY`
+   */
   apiKey?: string | undefined;
-  /** URL of an OpenAI-compatible service. Default: OpenAI's own. */
+  /**
+   * URL of an OpenAI-compatible service.
+   *
+   * @defaultValue OpenAI's own, or the environment variable `OPENAI_BASE_URL`
+   */
   baseUrl?: string | undefined;
-  /** Set for Azure OpenAI. */
+  /** The Azure OpenAI resource to use instead. `apiVersion` defaults to `2024-10-21`. */
   azure?: { endpoint: string; apiVersion?: string | undefined } | undefined;
-  /** Shorter vectors, where the model can give them. */
+  /**
+   * Length of the vectors, for models that can shorten them.
+   *
+   * @defaultValue the model's own
+   */
   dimensions?: number | undefined;
-  /** Time for one request, in milliseconds. Default: {@link DEFAULT_EMBEDDING_TIMEOUT_MS}. */
+  /**
+   * Timeout of one request, in milliseconds.
+   *
+   * @defaultValue {@link DEFAULT_EMBEDDING_TIMEOUT_MS}
+   */
   timeoutMs?: number | undefined;
 }
 
+/** The default timeout of one request, in milliseconds. */
 export const DEFAULT_EMBEDDING_TIMEOUT_MS = 30_000;
 const DEFAULT_AZURE_API_VERSION = "2024-10-21";
-/** Texts of one request. The API takes 2,048, and 300,000 tokens in all. */
+/** Texts per request. The API accepts 2,048, and 300,000 tokens in total. */
 const BATCH_TEXTS = 256;
 const MAX_RETRIES = 3;
 
@@ -27,24 +45,24 @@ interface Client {
   embeddings: {
     create(
       body: { model: string; input: string[]; dimensions?: number },
-      options: { signal?: AbortSignal },
+      options: { signal: AbortSignal | undefined },
     ): PromiseLike<{ data: { index: number; embedding: number[] }[] }>;
   };
 }
 
 /**
- * An embedder that asks OpenAI, Azure OpenAI or any service with the same API, by the `openai` package, which has to
- * be installed. The texts of the tools and what is searched for leave this machine.
+ * Creates an embedder for OpenAI, Azure OpenAI or any service with the same API. Requires the optional peer `openai`. The
+ * texts of tools and queries are sent to the service.
  *
- * @throws CemError from `embed`: `EMBEDDER_FAILED`.
+ * `embed` throws CemError `EMBEDDER_FAILED`.
  */
 export function createOpenAiEmbedder(settings: OpenAiEmbedderSettings): Embedder {
   const { model, dimensions, azure, baseUrl } = settings;
-  const place = azure?.endpoint ?? baseUrl ?? "openai";
+  const service = azure?.endpoint ?? baseUrl ?? "openai";
   let client: Promise<Client> | undefined;
   return {
     specificationVersion: "v1",
-    id: JSON.stringify(["openai", place, model, dimensions ?? null]),
+    id: JSON.stringify(["openai", service, model, dimensions ?? null]),
 
     async embed(texts: readonly string[], { signal }: EmbedOptions): Promise<Float32Array[]> {
       signal?.throwIfAborted();
@@ -53,14 +71,15 @@ export function createOpenAiEmbedder(settings: OpenAiEmbedderSettings): Embedder
         const { embeddings } = await (client ??= connect(settings));
         for (let at = 0; at < texts.length; at += BATCH_TEXTS) {
           const input = texts.slice(at, at + BATCH_TEXTS);
-          const body = { model, input, ...(dimensions !== undefined && { dimensions }) };
-          const { data } = await embeddings.create(body, signal === undefined ? {} : { signal });
+          const body: Parameters<typeof embeddings.create>[0] = { model, input };
+          if (dimensions !== undefined) body.dimensions = dimensions;
+          const { data } = await embeddings.create(body, { signal });
           vectors.push(...inOrder(data, input.length));
         }
       } catch (error) {
         client = undefined;
         signal?.throwIfAborted();
-        throw asFailure(error, place);
+        throw asFailure(error, service);
       }
       return vectors;
     },
@@ -76,15 +95,16 @@ async function connect(settings: OpenAiEmbedderSettings): Promise<Client> {
       { cause },
     );
   });
-  const common = { timeout: timeoutMs, maxRetries: MAX_RETRIES, ...(apiKey !== undefined && { apiKey }) };
+  // The client reads its environment variables for options that are undefined.
+  const common = { timeout: timeoutMs, maxRetries: MAX_RETRIES, apiKey };
   if (azure !== undefined) {
     const { endpoint, apiVersion = DEFAULT_AZURE_API_VERSION } = azure;
     return new AzureOpenAI({ ...common, endpoint, apiVersion, deployment: model });
   }
-  return new OpenAI({ ...common, ...(baseUrl !== undefined && { baseURL: baseUrl }) });
+  return new OpenAI({ ...common, baseURL: baseUrl });
 }
 
-/** The answer is someone else's: every vector must be there once, all of one length, and of finite numbers. */
+/** Validates an answer: it must have a vector for each text, all of one length and of finite numbers. */
 function inOrder(data: unknown, count: number): Float32Array[] {
   const vectors: Float32Array[] = [];
   for (const item of Array.isArray(data) ? data : []) {
@@ -99,8 +119,8 @@ function inOrder(data: unknown, count: number): Float32Array[] {
   return whole.filter((vector) => vector !== undefined);
 }
 
-function asFailure(error: unknown, place: string): CemError {
+function asFailure(error: unknown, service: string): CemError {
   if (CemError.isInstance(error)) return error;
   const reason = error instanceof Error ? error.message : String(error);
-  return new CemError("EMBEDDER_FAILED", `No embeddings from ${place}: ${reason}`, { cause: error });
+  return new CemError("EMBEDDER_FAILED", `No embeddings from ${service}: ${reason}`, { cause: error });
 }

@@ -4,18 +4,21 @@ import type { LexicalIndex } from "../lexical-index.ts";
 import type { Embedder } from "./embedder.ts";
 import { VectorCache } from "./vector-cache.ts";
 
-/** How far search by meaning is. */
+/**
+ * The state of semantic search: `off` without an embedder, `idle` before the first catalog, `computing` while `done` of
+ * `total` tools are embedded, `ready`, or `failed`; a failed embedder is tried again after a minute.
+ */
 export type SemanticState =
   | { state: "off" }
   | { state: "idle" | "ready" }
   | { state: "computing"; done: number; total: number }
   | { state: "failed"; reason: string };
 
-/** Texts of one call to the embedder: after each, what is done is kept. */
+/** Texts per call to the embedder. The vectors are cached after each call. */
 const BATCH_TEXTS = 64;
 const MAX_TOOL_CHARACTERS = 2_000;
 const MAX_QUERY_CHARACTERS = 4_000;
-/** A query whose vector takes longer is answered by words. */
+/** The timeout for the vector of a query, after which search is lexical. */
 const QUERY_TIMEOUT_MS = 2_000;
 const RETRY_AFTER_MS = 60_000;
 const MAX_REMEMBERED_QUERIES = 256;
@@ -23,11 +26,11 @@ const MAX_CATALOGS = 4;
 
 interface Vectors {
   dimensions: number;
-  /** Of length 1 each, one after another, in the order of the index. */
+  /** Unit vectors, one after another in the order of the index. */
   data: Float32Array;
 }
 
-/** Compares queries with tools by their vectors, which are computed in the background. */
+/** Compares queries with tools by their vectors. The vectors of tools are computed in the background. */
 export class SemanticSearch {
   readonly #embedder: Embedder;
   readonly #cache: VectorCache;
@@ -48,8 +51,10 @@ export class SemanticSearch {
   }
 
   /**
-   * How close each tool is to a text, −1 to 1. `undefined` while that can't be said: the vectors of the catalog are not
-   * there yet (then they are begun), or the embedder fails or is too slow.
+   * Computes the cosine similarity of each tool to a text, −1 to 1.
+   *
+   * @returns Similarities by document; `undefined` while the vectors of the catalog are not ready, which starts their
+   * computation, and when the embedder fails or is too slow.
    */
   async similarities(
     index: LexicalIndex,
@@ -61,14 +66,14 @@ export class SemanticSearch {
       void this.prepare(index);
       return undefined;
     }
-    if (this.#rests()) return undefined;
+    if (this.#isBackingOff()) return undefined;
     const query = await this.#embedQuery(text.slice(0, MAX_QUERY_CHARACTERS), signal);
     return query?.length === vectors.dimensions ? compare(vectors, query) : undefined;
   }
 
-  /** Ends when the vectors of a catalog are there, or can't be had. */
+  /** Computes the vectors of a catalog. Resolves when they are ready or have failed. */
   prepare(index: LexicalIndex): Promise<void> {
-    if (this.#catalogs.has(index) || this.#rests()) return Promise.resolve();
+    if (this.#catalogs.has(index) || this.#isBackingOff()) return Promise.resolve();
     const before = this.#work ?? Promise.resolve();
     this.#work = before.then(() => this.#computeOnce(index));
     return this.#work;
@@ -80,12 +85,13 @@ export class SemanticSearch {
     await this.#embedder.dispose?.();
   }
 
-  #rests(): boolean {
+  /** Whether the embedder failed recently. */
+  #isBackingOff(): boolean {
     return performance.now() - this.#failedAt < RETRY_AFTER_MS;
   }
 
   async #computeOnce(index: LexicalIndex): Promise<void> {
-    if (this.#catalogs.has(index) || this.#rests() || this.#stop.signal.aborted) return;
+    if (this.#catalogs.has(index) || this.#isBackingOff() || this.#stop.signal.aborted) return;
     try {
       const vectors = await this.#compute(index.tools.map(textOf));
       this.#catalogs.set(index, vectors);
@@ -127,7 +133,7 @@ export class SemanticSearch {
     if (known !== undefined) return known;
     const deadline = AbortSignal.timeout(QUERY_TIMEOUT_MS);
     try {
-      const signals = [deadline, this.#stop.signal, ...(signal === undefined ? [] : [signal])];
+      const signals = [deadline, this.#stop.signal, signal].filter((one) => one !== undefined);
       const [vector] = await this.#embedder.embed([text], {
         kind: "query",
         signal: AbortSignal.any(signals),
@@ -151,7 +157,7 @@ export class SemanticSearch {
   }
 }
 
-/** What a tool is embedded as. */
+/** The text that represents a tool in its embedding. */
 function textOf({ server, name, description, annotations }: ToolDefinition): string {
   const title = annotations?.title ?? splitWords(name).join(" ");
   return `${splitWords(server).join(" ")}: ${title}. ${description}`.slice(0, MAX_TOOL_CHARACTERS);

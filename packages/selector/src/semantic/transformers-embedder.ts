@@ -5,28 +5,49 @@ import { CemError } from "@cem/core";
 import type { Embedder, EmbedOptions } from "./embedder.ts";
 import type { EmbedReply, EmbedRequest, ModelSettings } from "./transformers-worker.ts";
 
+/** Settings of {@link createTransformersEmbedder}. */
 export interface TransformersEmbedderSettings {
-  /** Folder of the model: `config.json`, `tokenizer.json` and `onnx/model.onnx`. Nothing is ever downloaded. */
+  /** Folder of the model: `config.json`, `tokenizer.json` and `onnx/model.onnx`. Nothing is downloaded. */
   modelDir: string;
-  /** How the vectors of a text's tokens become one. Default: `mean`. */
+  /**
+   * How the vectors of a text's tokens are combined.
+   *
+   * @defaultValue `mean`
+   */
   pooling?: "mean" | "cls" | undefined;
-  /** Which weights: `fp32` is `onnx/model.onnx`, `q8` is `onnx/model_quantized.onnx`. Default: `fp32`. */
+  /**
+   * Precision of the weights: `fp32` is `onnx/model.onnx`, `q8` is `onnx/model_quantized.onnx`.
+   *
+   * @defaultValue `fp32`
+   */
   dtype?: "fp32" | "fp16" | "q8" | "int8" | "q4" | undefined;
-  /** Put before what is searched for, where the model wants it: `query: `. Default: nothing. */
+  /**
+   * Prefix of queries, for models that need one: `query: `.
+   *
+   * @defaultValue none
+   */
   queryPrefix?: string | undefined;
-  /** Put before what can be found: `passage: `. Default: nothing. */
+  /**
+   * Prefix of documents, for models that need one: `passage: `.
+   *
+   * @defaultValue none
+   */
   documentPrefix?: string | undefined;
-  /** What is imported. Default: `@huggingface/transformers`, which has to be installed. */
+  /**
+   * Module specifier of the library.
+   *
+   * @defaultValue `@huggingface/transformers`
+   */
   library?: string | undefined;
 }
 
 const DEFAULT_LIBRARY = "@huggingface/transformers";
 
 /**
- * An embedder that runs a model on disk with `@huggingface/transformers`, in a worker thread that starts at the first
- * text and does not keep the process alive.
+ * Creates an embedder that runs a model on disk with the optional peer `@huggingface/transformers`, in a worker thread.
+ * The thread starts with the first text and does not keep the process alive.
  *
- * @throws CemError from `embed`: `EMBEDDER_MODEL_NOT_FOUND`, `EMBEDDER_FAILED`.
+ * `embed` throws CemError `EMBEDDER_MODEL_NOT_FOUND` or `EMBEDDER_FAILED`.
  */
 export function createTransformersEmbedder(settings: TransformersEmbedderSettings): Embedder {
   return new TransformersEmbedder(settings);

@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 
-/** What the worker is started with. */
+/** The data that the worker is started with. */
 export interface ModelSettings {
   modelDir: string;
   pooling: "mean" | "cls";
@@ -9,15 +9,17 @@ export interface ModelSettings {
   library: string;
 }
 
+/** A message to the worker. */
 export interface EmbedRequest {
   id: number;
   texts: string[];
 }
 
+/** A message from the worker. */
 export interface EmbedReply {
   id: number;
   dimensions: number;
-  /** The vectors, one after another. */
+  /** The vectors, concatenated. */
   data: Float32Array;
 }
 
@@ -32,7 +34,7 @@ type Extractor = (
   options: { pooling: string; normalize: boolean },
 ) => Promise<{ data: Float32Array; dims: number[] }>;
 
-/** Longer batches need more memory and are no quicker. */
+/** Texts per run of the model. Larger batches need more memory and are no faster. */
 const BATCH_TEXTS = 16;
 
 const settings = workerData as ModelSettings;
@@ -40,7 +42,7 @@ let extractor: Promise<Extractor> | undefined;
 let queue = Promise.resolve();
 
 parentPort?.on("message", (request: EmbedRequest) => {
-  // One after another: the model uses all the cores it may for one batch.
+  // One at a time, since the model uses all cores for one batch.
   queue = queue.then(() => answer(request));
 });
 

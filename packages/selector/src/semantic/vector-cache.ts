@@ -1,34 +1,36 @@
 import { createHash } from "node:crypto";
-import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readFile } from "node:fs/promises";
 import path from "node:path";
+import writeFileAtomic from "write-file-atomic";
 
 const MAGIC = Buffer.from("CEMVEC1\n");
 const HEADER_BYTES = MAGIC.length + 4;
 const KEY_BYTES = 32;
 const FLOAT_BYTES = 4;
 const MAX_DIMENSIONS = 16_384;
-/** A file that grew beyond this is begun anew. */
+/** The largest file that is read. A larger one is replaced. */
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
 
-/** The vectors of one embedder by the content of their texts, kept in one file that only grows. */
+/** A cache of the vectors of one embedder by the digests of their texts, in one append-only file. */
 export class VectorCache {
   readonly #file: string | undefined;
   #vectors: Promise<Map<string, Float32Array>> | undefined;
   #writable: boolean;
 
-  /** Without a folder, vectors are kept in memory alone. */
+  /** @param folder - Folder of the file; without one, vectors are kept in memory only. */
   constructor(embedderId: string, folder: string | undefined) {
     const name = createHash("sha256").update(embedderId).digest("hex").slice(0, 16);
     this.#file = folder === undefined ? undefined : path.join(folder, `vectors-${name}.bin`);
     this.#writable = this.#file !== undefined;
   }
 
+  /** The cached vectors of texts, in order; `undefined` for those that are not cached. */
   async get(texts: readonly string[]): Promise<(Float32Array | undefined)[]> {
     const vectors = await this.#load();
     return texts.map((text) => vectors.get(keyOf(text)));
   }
 
-  /** A cache that can't be written is no failure: the vectors stay in memory. */
+  /** Adds the vectors of texts. When the file can't be written, they are kept in memory only. */
   async add(texts: readonly string[], added: readonly Float32Array[]): Promise<void> {
     const vectors = await this.#load();
     const isFirst = vectors.size === 0;
@@ -47,7 +49,7 @@ export class VectorCache {
         await mkdir(path.dirname(this.#file), { recursive: true });
         const size = Buffer.alloc(FLOAT_BYTES);
         size.writeUInt32LE(dimensions);
-        await writeFile(this.#file, Buffer.concat([MAGIC, size, ...records]));
+        await writeFileAtomic(this.#file, Buffer.concat([MAGIC, size, ...records]), { fsync: false });
       } else {
         await appendFile(this.#file, Buffer.concat(records));
       }
@@ -69,7 +71,7 @@ function asBytes(vector: Float32Array): Buffer {
   return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
 }
 
-/** A file that is missing or broken is empty; a record that was cut off is left out. */
+/** Reads a file. One that is missing, broken or cut off has no vectors; a vector that is not finite is left out. */
 async function readVectors(file: string | undefined): Promise<Map<string, Float32Array>> {
   const vectors = new Map<string, Float32Array>();
   const bytes = file === undefined ? undefined : await readFile(file).catch(() => undefined);

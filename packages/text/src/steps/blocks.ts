@@ -1,13 +1,13 @@
 import { outline } from "./outline.ts";
 import { beginsStep } from "./verbs.ts";
 
-/** One `key: value` below a step, both as written. */
+/** A `key: value` pair below a step, both as written. */
 export interface StepField {
   key: string;
   value: string;
 }
 
-/** A run of lines that belong together: one item of a list, or prose, with what is listed below it. */
+/** A list item or a run of prose, with the fields and items listed below it. */
 export interface TextBlock {
   text: string;
   fields: StepField[];
@@ -55,7 +55,7 @@ function addLine(blocks: TextBlock[], line: Line): void {
   else blocks.push({ text: line.text, fields: [], items: [] });
 }
 
-/** "Do the following:" above a list of steps says nothing by itself. */
+/** Whether a block is a heading above a list of steps, such as "Do the following:", and no step itself. */
 function isHeading(block: TextBlock, next: TextBlock | undefined): boolean {
   return (
     next !== undefined && block.text.endsWith(":") && block.fields.length === 0 && block.items.length === 0
@@ -100,7 +100,7 @@ function readLine(raw: string): Line | undefined {
   return text === "" ? undefined : { marker, text };
 }
 
-/** `… contain: - result: 8 - step: 1`, all in one line. */
+/** Positions of bullets inside a line: `… contain: - result: 8 - step: 1`. */
 function inlineBullets(task: string, mask: string): number[] {
   const found: number[] = [];
   for (const match of mask.matchAll(/ (?=[-•] ["'`]?[\p{L}_·][\p{L}\p{N}_ .·-]{0,60}["'`]?\s?[:=]\s)/gu)) {
@@ -110,7 +110,7 @@ function inlineBullets(task: string, mask: string): number[] {
   return found;
 }
 
-/** `1. Read … 2. Print …`, all in one line: only when the numbers count up from 1. */
+/** Positions of numbered items inside a line: `1. Read … 2. Print …`. Only when the numbers count up from 1. */
 function inlineNumbers(mask: string): number[] {
   const found: number[] = [];
   let expected = 1;
@@ -126,7 +126,7 @@ function inlineNumbers(mask: string): number[] {
   return found.length > 1 ? found : [];
 }
 
-/** The last field of an inline list may be followed by a sentence: `- message: "saved" Also verify …`. */
+/** Splits a sentence off the last field of an inline list: `- message: "saved" Also verify …`. */
 function splitTrailingSentences(line: Line): Line[] {
   if (line.marker !== "bullet" || readField(line.text) === undefined) return [line];
   const mask = outline(line.text);

@@ -4,7 +4,7 @@ import { beginsStep } from "./verbs.ts";
 const ABBREVIATION = /(?:\b(?:e\.g|i\.e|etc|vs|mr|mrs|ms|dr|st|no|approx|incl)|\b\p{Lu})\.$/iu;
 const SQL_START = /\bSELECT\s[\s\S]{1,2000}?\sFROM\s|^\s*WITH\s+\w+\s+AS\b/u;
 
-/** Cuts prose into sentences. Quotes, brackets, paths and numbers are never cut. */
+/** Splits prose into sentences. Quotes, brackets, paths and numbers are never split. */
 export function splitSentences(text: string): string[] {
   const mask = outline(text);
   const cuts: number[] = [];
@@ -26,7 +26,7 @@ export function splitSentences(text: string): string[] {
     .filter((sentence) => sentence !== "");
 }
 
-/** Cuts one sentence into the orders it gives. */
+/** Splits a sentence into clauses that are steps of their own. */
 export function splitClauses(sentence: string, own: OwnWords): string[] {
   const sql = outline(sentence).search(SQL_START);
   if (sql >= 0) return splitSql(sentence, sql, own);
@@ -51,7 +51,7 @@ export function splitClauses(sentence: string, own: OwnWords): string[] {
   return pieces.map((piece) => sentence.slice(piece.start, piece.end).trim()).filter((piece) => piece !== "");
 }
 
-/** Words beside those of English that begin a step. */
+/** Words that begin a step in addition to the common English verbs. */
 export interface OwnWords {
   verbs: ReadonlySet<string>;
   nouns: ReadonlySet<string>;
@@ -65,12 +65,12 @@ function beginsWithNoun(rest: string, nouns: ReadonlySet<string>): boolean {
 const SEPARATOR =
   /(?:\s*[,;]\s*(?:and\s+|but\s+)?(?:and\s+)?(?:(?:then|afterwards|after that|finally)\b,?\s+)?|\s+(?:and|but|&)\s+(?:(?:then|afterwards|after that|finally)\b,?\s+)?|\s+then\s+|\s+(?=(?:otherwise|else)\b)|\s*(?:->|→|=>)\s*)/giu;
 
-/** "between 2 and …", "from 3 to 5 and", "both X and Y" hold together. */
+/** Whether "and" joins the parts of a phrase: "between 2 and 5", "both X and Y". */
 function isInsideQuestion(before: string, rest: string): boolean {
   return /\b(?:between|both)\s+\S+$/iu.test(before) && /^[\d·"']/u.test(rest);
 }
 
-/** SQL is one piece, with the words that lead to it; what follows "then" is not SQL any more. */
+/** Splits a sentence with SQL. The SQL and the words that lead to it are one clause, up to a "then". */
 function splitSql(whole: string, start: number, own: OwnWords): string[] {
   const before = start === 0 ? [] : splitClauses(whole.slice(0, start), own);
   const sentence = `${before.pop() ?? ""} ${whole.slice(start)}`.trim();

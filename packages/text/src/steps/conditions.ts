@@ -1,13 +1,13 @@
 import { outline } from "./outline.ts";
 import { beginsStep } from "./verbs.ts";
 
-/** When a step is to be done. Steps of one branch share the number. */
+/** The condition under which a step is done. */
 export interface StepCondition {
   /** The condition in the user's words: `temperature is above 20`. */
   text: string;
-  /** `false` for what follows "otherwise". */
+  /** Whether the condition must hold; `false` for "otherwise" and "unless". */
   holds: boolean;
-  /** Counts the conditions of a task from 1. */
+  /** Number of the condition in the task, from 1. Steps with the same number belong to one if/else. */
   branch: number;
 }
 
@@ -45,7 +45,7 @@ export function readCondition(clause: string): {
   };
 }
 
-/** `it is above 15 print …`: the order begins at the first verb after the comparison. */
+/** Finds where the step begins in `it is above 15 print …`: at the first verb after the comparison. */
 function findOrder(mask: string): { 0: string; index: number } | null {
   const compared =
     /\b(?:is|are|was|equals?|above|below|over|under|than|exceeds|least|most|has|have|exists?|contains?)\b|[<>=]|['’]s\b/iu.exec(
@@ -59,7 +59,7 @@ function findOrder(mask: string): { 0: string; index: number } | null {
   return null;
 }
 
-/** Whether a clause begins the other branch, and what is left of it. */
+/** The rest of a clause that begins with "otherwise"; `undefined` for any other clause. */
 export function readOtherwise(clause: string): string | undefined {
   const match = OTHERWISE.exec(clause);
   return match === null ? undefined : clause.slice(match[0].length);

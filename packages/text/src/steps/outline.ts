@@ -1,8 +1,8 @@
-/** A quoted piece of a text. Offsets are in UTF-16 units; `end` is past the closing mark. */
+/** A quoted part of a text. Offsets are in UTF-16 units; `end` is after the closing mark. */
 export interface QuotedText {
   start: number;
   end: number;
-  /** What stands between the marks. */
+  /** The text between the marks. */
   value: string;
 }
 
@@ -17,7 +17,7 @@ const CLOSING: Readonly<Record<string, string>> = {
 const FILLER = "·";
 const WORD = /[\p{L}\p{N}]/u;
 
-/** Finds what is quoted. An apostrophe inside a word is no quotation mark. Linear in the length of the text. */
+/** Finds the quoted parts of a text. An apostrophe inside a word is no quotation mark. Runs in linear time. */
 export function findQuotes(text: string): QuotedText[] {
   const quotes: QuotedText[] = [];
   const closings = closingPositions(text);
@@ -57,8 +57,8 @@ function nextClosing(
 }
 
 /**
- * The text with everything that is quoted blanked out, at the same length, so that places found in the
- * outline are places in the text. The marks themselves stay.
+ * Blanks out the quoted parts of a text. The quotation marks and the length stay, so that offsets in the outline are
+ * offsets in the text.
  */
 export function outlineQuotes(text: string): string {
   return blank(
@@ -67,13 +67,13 @@ export function outlineQuotes(text: string): string {
   );
 }
 
-/** Like {@link outlineQuotes}, with what stands in balanced (), [] or {} blanked out too. */
+/** Like {@link outlineQuotes}; also blanks out the inside of balanced (), [] and {}. */
 export function outline(text: string): string {
   const quoteless = outlineQuotes(text);
   return blank(quoteless, findBrackets(quoteless));
 }
 
-/** The text with every run of spaces outside of quotes as one space, and of line breaks as two. */
+/** Collapses runs of spaces outside quotes to one space, and of three and more line breaks to two. */
 export function collapseSpaces(text: string): string {
   const parts: string[] = [];
   let last = 0;
@@ -87,7 +87,7 @@ export function collapseSpaces(text: string): string {
   return parts.join("");
 }
 
-/** The outermost balanced brackets of a text whose quotes are blanked out, brackets excluded. */
+/** The ranges inside the outermost balanced brackets of a text whose quotes are blanked out. */
 function findBrackets(quoteless: string): { start: number; end: number }[] {
   const open: { mark: string; at: number }[] = [];
   const ranges: { start: number; end: number }[] = [];

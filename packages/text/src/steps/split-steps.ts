@@ -4,29 +4,30 @@ import { collapseSpaces, outline } from "./outline.ts";
 import { beginsStep } from "./verbs.ts";
 import { readCondition, readOtherwise, type StepCondition } from "./conditions.ts";
 
-/** One thing a task asks for. */
+/** One step of a task. */
 export interface TaskStep {
   /** The user's words, without list marks and joining words. */
   text: string;
   /** `key: value` pairs that are listed below the step. */
   fields: StepField[];
-  /** Other things that are listed below the step. */
+  /** Items without a key that are listed below the step. */
   items: string[];
-  /** Absent when the step is always done. */
+  /** The condition of the step; absent when it is unconditional. */
   condition?: StepCondition | undefined;
 }
 
+/** Options of {@link splitSteps}. */
 export interface SplitOptions {
-  /** Words that begin a step beside the common verbs of English, such as those that tools are named for. */
+  /** Words that begin a step in addition to the common English verbs, such as the verbs in the names of tools. */
   verbs?: Iterable<string> | undefined;
   /** Nouns that begin a step of their own, as in "the forecast for Oslo and the weather in Lima". */
   nouns?: Iterable<string> | undefined;
 }
 
-/** The longest text that is split, in UTF-16 units; what comes after is left in the last step. */
+/** The longest text that is split, in UTF-16 units. Longer texts are cut. */
 export const MAX_STEP_TEXT_CHARACTERS = 200_000;
 
-/** Courtesy asks for nothing. */
+/** Phrases of courtesy, which are no steps. */
 const COURTESY =
   /^(?:(?:hi|hello|hey|greetings|good (?:morning|afternoon|evening|day)|ok|okay|thanks|thank you|cheers|many thanks|please|bye)(?: (?:there|all|everyone|so much|very much|a lot|a million|in advance|again|you))*|(?:i would |i'd )?appreciate it)$/iu;
 const CLOSING =
@@ -37,7 +38,12 @@ const JOINING =
 const DESCRIBES =
   /^(?:the|this|that|it|its|with)\b[^.]{0,80}?\b(?:contain|contains|include|includes|have|has|hold|holds|look like|fields|following)\b/iu;
 
-/** Splits a task into the steps it asks for, in order. */
+/**
+ * Splits a task into its steps, in order: by lines, list items, sentences and clauses. Quoted text, code and SQL are never
+ * split.
+ *
+ * @param task - The task in plain English. Cut after {@link MAX_STEP_TEXT_CHARACTERS}.
+ */
 export function splitSteps(task: string, options: SplitOptions = {}): TaskStep[] {
   const lower = (words: Iterable<string> = []): ReadonlySet<string> =>
     new Set([...words].map((word) => word.toLowerCase()));
@@ -82,7 +88,7 @@ function addSentence(steps: TaskStep[], sentence: string, own: OwnWords, branche
     const text = strip(rest);
     if (text === "" && condition !== undefined) dangling = clause;
     if (text !== "") dangling = undefined;
-    if (text !== "") steps.push({ text, fields: [], items: [], ...(applies && { condition: applies }) });
+    if (text !== "") steps.push({ text, fields: [], items: [], condition: applies });
   }
   if (dangling !== undefined) steps.push({ text: strip(dangling), fields: [], items: [] });
 }

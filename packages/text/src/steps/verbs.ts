@@ -1,4 +1,4 @@
-/** Verbs that begin a step wherever they follow "and" or a comma. */
+/** Verbs that always begin a step after "and" or a comma. */
 const PLAIN_VERBS = new Set(
   `add adjust alter append apply approve archive arrange ask assign attach average be book build buy calculate call cancel
   capture change classify close collect combine commit compare compile complete compress compute concatenate confirm
@@ -16,7 +16,7 @@ const PLAIN_VERBS = new Set(
   re-read reread`.split(/\s+/),
 );
 
-/** Words that are as often nouns: they begin a step only when an object follows. */
+/** Verbs that are also nouns: they begin a step only when an object follows. */
 const NOUN_LIKE = new Set(
   `average book build call check close count display double draw email enter estimate fix forecast format
   group head input label limit link list log look map mark mean message move name note open order output
@@ -32,7 +32,7 @@ const LEADING = new Set(
 
 const OBJECT =
   /^(?:the|an?|all|it|them|that|this|these|those|its|their|each|every|both|any|by|for|to|from|in|on|with|only|my|our|your|me|us|up|down|out|back|how|what|which|whether|if|top|first|last|again|of|as|at|one|two|three|five|ten|results?|everything|contents?)\b|^["'`“‘«/#@\d·$({[-]|^\p{Lu}/u;
-/** Orders that need no object. */
+/** Verbs that may stand without an object. */
 const ALONE = new Set(
   "save print stop continue finish sort compare display return log summarize summarise".split(" "),
 );
@@ -46,11 +46,16 @@ const LITERAL_ONLY =
   /^(?:-?\d[\d.,]*|["'`][^"'`]*["'`]|\[[^\]]*\]|\{[^}]*\}|true|false|null)\s*(?:$|[,;.]|\band\b)/u;
 const CLEARLY_NOUN = /^(?:of|is|are|was|were|as)\b/u;
 
-/** A question of its own: "… and what is the weather in Oslo?". */
+/** A question that is a step: "… and what is the weather in Oslo?". */
 const QUESTION =
   /^(?:(?:what|who|where)(?:['’]s|\s+(?:is|are|was|were))|how\s+(?:many|much)|how\s+\p{L}+\s+(?:is|are)|which\s+\p{L}+\s+(?:is|are|has|have|do)|is\s+it)\b/iu;
 
-/** Whether words that follow a separator begin a new step, as an order does: "save it", "also verify that …". */
+/**
+ * Whether the words after a separator begin a new step: "save it", "also verify that …".
+ *
+ * @param words - The text after the separator.
+ * @param ownVerbs - Lower-case verbs that begin a step in addition to the common English ones.
+ */
 export function beginsStep(words: string, ownVerbs: ReadonlySet<string> = new Set()): boolean {
   let rest = words.trimStart().slice(0, 200);
   for (;;) {
@@ -71,7 +76,7 @@ export function beginsStep(words: string, ownVerbs: ReadonlySet<string> = new Se
   }
 }
 
-/** Whether a word is used as an order at the head of a step. */
+/** Whether a word is one of the common English verbs that begin a step. */
 export function isVerb(word: string): boolean {
   const verb = word.toLowerCase();
   return PLAIN_VERBS.has(verb) || NOUN_LIKE.has(verb);

@@ -1,6 +1,6 @@
 import { stem } from "@cem/text";
 
-/** Nouns that people use for one another. */
+/** Groups of nouns with the same meaning. */
 const GROUPS = [
   "event meeting appointment",
   "email mail",
@@ -26,7 +26,7 @@ for (const group of GROUPS) {
   for (const word of stems) SAME.set(word, stems);
 }
 
-/** A stem and those that mean the same. */
+/** The stems of a stem's group, itself included. */
 export function sameMeaning(word: string): readonly string[] {
   return SAME.get(word) ?? [word];
 }

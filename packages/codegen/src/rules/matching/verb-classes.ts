@@ -1,7 +1,7 @@
 import { isVerb } from "@cem/text";
 import { lookUp } from "../reading/look-up.ts";
 
-/** Verbs that ask for the same kind of thing. A tool of one kind is no answer to a verb of another. */
+/** Verbs of a step by the kind of action they ask for. A tool of one kind does not suit a verb of another. */
 const CLASSES: Readonly<Record<string, string>> = {
   read: "read get fetch retrieve obtain show display look lookup check give tell view see read load find provide what how is where when who which describe explain inspect query report know need want open",
   list: "list enumerate show get fetch display view find browse all what which see",
@@ -28,7 +28,7 @@ for (const [kind, verbs] of Object.entries(CLASSES)) {
   }
 }
 
-/** Kinds by the verb that a tool is named for, where that differs from how people use the word. */
+/** The kind of action by the verb in a tool's name. */
 const OWN_KIND: Readonly<Record<string, string>> = {
   get: "read",
   fetch: "read",
@@ -94,7 +94,7 @@ export function isKnownVerb(word: string): boolean {
   return CLASSES_BY_VERB.has(word) || lookUp(OWN_KIND, word) !== undefined;
 }
 
-/** The kind of thing that a tool does, by the verb in its name. */
+/** The kind of action of a tool, by the verb in its name. */
 export function kindOfTool(nameWords: readonly string[]): string | undefined {
   const [first] = nameWords;
   const found = first === undefined ? undefined : lookUp(OWN_KIND, first);
@@ -102,8 +102,8 @@ export function kindOfTool(nameWords: readonly string[]): string | undefined {
 }
 
 /**
- * How a step's verb suits a tool's: 1 the same verb, 0.6 the same kind of thing, 0 nothing known of one of them,
- * -1 another kind.
+ * How well a step's verb suits a tool's: 1 for the same verb, 0.6 for the same kind of action, 0 if either is unknown, -1
+ * for another kind.
  */
 export function verbFit(stepVerb: string | undefined, nameWords: readonly string[]): number {
   if (stepVerb === undefined) return 0;

@@ -42,14 +42,9 @@ function knownColumn(rows: Value, words: string, use: ColumnUse = {}): string | 
 export function columnOf(plan: Plan, rows: Value, words: string, use: ColumnUse = {}): Expression {
   const known = knownColumn(rows, words, use);
   if (known !== undefined) return literal(known);
-  const meant =
-    use.isMeasure === true
-      ? MEASURES
-      : [
-          words,
-          ...(lookUp(PROPERTY_WORDS, words.toLowerCase()) ?? []),
-          ...(use.isDate === true ? ["date", "created_at", "time"] : []),
-        ];
+  const dates = use.isDate === true ? ["date", "created_at", "time"] : [];
+  const named = [words, ...(lookUp(PROPERTY_WORDS, words.toLowerCase()) ?? []), ...dates];
+  const meant = use.isMeasure === true ? MEASURES : named;
   const [first = words] = meant;
   rows.columns ??= new Map();
   const before = rows.columns.get(first);

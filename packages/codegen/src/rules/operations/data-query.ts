@@ -122,11 +122,9 @@ function placeColumns(
 ): string | undefined {
   // A table that a condition named ("orders over 200") stands behind its adjectives.
   const [first = "", ...more] = selection.entity;
-  const nouns = [
-    ...selection.adjectives,
-    ...(more.length > 0 ? [...more, first] : [first]),
-    ...selection.rest.split(" "),
-  ].filter((word) => word !== "");
+  const nouns = [...selection.adjectives, ...more, first, ...selection.rest.split(" ")].filter(
+    (word) => word !== "",
+  );
   const named = [
     ...new Set(nouns.map((noun) => findTable(noun, tables.keys())).filter((one) => one !== undefined)),
   ];

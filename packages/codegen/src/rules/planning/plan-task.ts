@@ -20,7 +20,7 @@ import { Phrase } from "../reading/phrase.ts";
 import { Branch } from "./branches.ts";
 import { Plan, Unfilled } from "./plan.ts";
 
-/** In the order in which they may take a step. */
+/** In the order in which they are tried for a step. */
 const OPERATIONS: readonly Operation[] = [
   planMention,
   planLoad,
@@ -40,7 +40,7 @@ const OPERATIONS: readonly Operation[] = [
   planToolCall,
 ];
 
-/** What words inside of another step may be. */
+/** The operations that are tried for words inside another step. */
 const ASKED: readonly Operation[] = [
   planColumns,
   planCompareCalls,
@@ -50,12 +50,23 @@ const ASKED: readonly Operation[] = [
   planToolCall,
 ];
 
+/** The result of {@link planTask}. */
 export interface PlannedTask {
+  /** The planned program. Incomplete when `unfilled` is not empty. */
   plan: Plan;
+  /** The steps that can't be planned, each with the reason. */
   unfilled: UnfilledStep[];
 }
 
-/** Plans every step of a task; what can't be planned is collected, so all of it is told at once. */
+/**
+ * Plans every step of a task without printing the program. Steps that can't be planned are collected, so that all of them
+ * are reported at once.
+ *
+ * @param task - The task in plain words.
+ * @param tools - The tools that steps may use.
+ * @param now - The clock that "today" and "tomorrow" are read from.
+ * @param signal - Aborts planning; its reason is thrown.
+ */
 export function planTask(
   task: string,
   tools: readonly ToolDefinition[],

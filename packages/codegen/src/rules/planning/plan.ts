@@ -5,7 +5,7 @@ import { camelCase, Names } from "../program/names.ts";
 import type { Statement } from "../program/statement.ts";
 import type { StateDocument, Value } from "./value.ts";
 
-/** What could not be planned, and what to say about it. */
+/** Thrown by an operation for a step that can't be planned. */
 export class Unfilled extends Error {
   readonly step: UnfilledStep;
 
@@ -15,34 +15,48 @@ export class Unfilled extends Error {
   }
 }
 
+/** A result to declare. */
 export interface Declaration {
+  /** The words it is named by, in the program and in later steps. */
   words: string;
   schema?: JsonSchema | undefined;
+  /** Whether it is made for a side effect, and so is no part of the program's value. */
   isEffect?: boolean | undefined;
+  /** TypeScript type of the variable. */
   type?: string | undefined;
 }
 
-/** The program while it is being planned: what it did so far and what later steps can refer to. */
+/** A program under construction: its statements, and the values that later steps can refer to. */
 export class Plan {
+  /** The tools that steps may use. */
   readonly tools: readonly ToolDefinition[];
+  /** The results so far, in order. */
   readonly values: Value[] = [];
+  /** The JSON files that steps load or save. */
   readonly documents: StateDocument[] = [];
+  /** Imported names by module. */
   readonly imports = new Map<string, Set<string>>();
+  /** The tools that the program calls. */
   readonly uses = new Set<ToolDefinition>();
+  /** The names that are taken in the program. */
   readonly names = new Names();
+  /** The clock that "today" is read from. */
   readonly now: () => Date;
-  /** Skills that a step only mentioned, for the steps after it. */
+  /** The skill that a step mentioned without calling it, to be preferred by later steps. */
   preferred: ToolDefinition | undefined;
-  /** The step that only mentioned it. */
+  /** The text of the step that mentioned `preferred`. */
   mentioned: string | undefined;
-  /** The paths that steps named, each once, the last one at the end. */
+  /** The paths that steps named, most recent last. */
   readonly paths = new Set<string>();
   /** The text that a step printed last, where it is known. */
   printed: Expression | undefined;
+  /** Index of the step being planned. */
   stepIndex = 0;
+  /** Text of the step being planned. */
   stepText = "";
-  /** Plans words inside of a step as a step of their own: `the weather of Paris` in "save the weather of Paris". */
+  /** Plans words inside a step as a step of their own: `the weather of Paris` in "save the weather of Paris". */
   ask: (text: string) => boolean = () => false;
+  /** The block that statements are added to. */
   block: Statement[] = [];
 
   constructor(tools: readonly ToolDefinition[], now: () => Date) {
@@ -79,12 +93,7 @@ export class Plan {
   /** Declares a variable for a result that later steps can refer to. */
   declare(value: Expression, declaration: Declaration): Value {
     const variable = this.names.take(declaration.words, "result");
-    this.block.push({
-      kind: "const",
-      name: variable,
-      value,
-      ...(declaration.type !== undefined && { type: declaration.type }),
-    });
+    this.block.push({ kind: "const", name: variable, value, type: declaration.type });
     return this.track(name(variable), variable, declaration);
   }
 

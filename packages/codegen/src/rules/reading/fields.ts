@@ -53,7 +53,7 @@ function readAssignment(text: string): FieldAssignment | undefined {
 function toAssignment(key: string, value: string): FieldAssignment {
   const read = readLooseValue(value);
   const isBare = typeof read === "string" && read === value.trim().replace(/[.;,]$/u, "");
-  return { key, value: read, ...(isBare && { words: read }) };
+  return { key, value: read, words: isBare ? read : undefined };
 }
 
 /** Reads the fields that are listed below a step. */

@@ -212,11 +212,8 @@ function takeComparison(
     ) {
       if (isTable(noun)) selection.entity.push(noun.toLowerCase());
       phrase.remove(match.index, match[0].length);
-      selection.filters.push({
-        comparison,
-        value,
-        ...(typeof value === "string" ? { isDate: true, field: "date" } : { isMeasure: true }),
-      });
+      const target = typeof value === "string" ? { isDate: true, field: "date" } : { isMeasure: true };
+      selection.filters.push({ comparison, value, ...target });
       return true;
     }
     if (NO_FIELD.test(noun)) continue;
@@ -225,7 +222,7 @@ function takeComparison(
       field: toField(noun),
       comparison,
       value,
-      ...(isOrdered && typeof value === "string" && { isDate: true }),
+      isDate: (isOrdered && typeof value === "string") || undefined,
     });
     return true;
   }
@@ -287,8 +284,8 @@ function takeInPlace(phrase: Phrase, selection: RowSelection): void {
     if (first !== undefined)
       selection.filters.push({
         ...first,
-        ...(others.length > 0 && { or: others }),
-        ...(match[1] !== undefined && { isNegated: true }),
+        or: others.length > 0 ? others : undefined,
+        isNegated: match[1] !== undefined || undefined,
       });
   }
   const named = phrase.take(

@@ -100,8 +100,6 @@ function readNouns(phrase: Phrase, selection: RowSelection): void {
   selection.adjectives.push(...tokens.slice(0, at).map((word) => word.toLowerCase()));
   const values =
     phrase.text.match(new RegExp(`${QUOTED}|(?<![\\p{L}\\d_])${NUMBER}(?![\\p{L}\\d_])`, "gu")) ?? [];
-  selection.rest = [
-    ...(tokens.length === 0 ? words : tokens.slice(at + 1)),
-    ...values.map((value) => phrase.decode(value)),
-  ].join(" ");
+  const left = tokens.length === 0 ? words : tokens.slice(at + 1);
+  selection.rest = [...left, ...values.map((value) => phrase.decode(value))].join(" ");
 }

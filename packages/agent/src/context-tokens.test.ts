@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest";
+import { add } from "../fixtures/stages.ts";
+import { contextTokens, countText, DefinitionTokens } from "./context-tokens.ts";
+
+const LIMIT = 64 * 1024;
+/** One token for each character. */
+const count = (text: string): number => text.length;
+
+describe("countText", () => {
+  it("counts texts of up to 64 Ki characters whole and scales longer ones up", () => {
+    const counted: number[] = [];
+    const halves = (text: string): number => {
+      counted.push(text.length);
+      return text.length / 2;
+    };
+    expect([countText("x".repeat(LIMIT), halves), countText("x".repeat(3 * LIMIT), halves)]).toEqual([
+      LIMIT / 2,
+      (3 * LIMIT) / 2,
+    ]);
+    expect(counted).toEqual([LIMIT, LIMIT]);
+  });
+
+  it("counts nothing for an empty text", () => {
+    expect(countText("", () => Number.NaN)).toBe(0);
+  });
+});
+
+describe("DefinitionTokens", () => {
+  it("counts what a model reads of each definition, once", () => {
+    const counted: string[] = [];
+    const counting = (text: string): number => {
+      counted.push(text);
+      return text.length;
+    };
+    const { name, description, inputSchema } = add;
+    const text = JSON.stringify({ name, description, inputSchema });
+    const tokens = new DefinitionTokens();
+    expect(tokens.total([], counting)).toBe(0);
+    expect(tokens.total([add, { ...add, server: "other" }], counting)).toBe(2 * text.length);
+    expect(tokens.total([add], counting)).toBe(text.length);
+    expect(counted).toEqual([text]);
+    const other = { ...add, outputSchema: { type: "number" } };
+    expect(tokens.total([other], counting)).toBe(
+      JSON.stringify({ name, description, inputSchema, outputSchema: other.outputSchema }).length,
+    );
+  });
+});
+
+describe("contextTokens", () => {
+  it("compares definitions and results with what came back", () => {
+    const results = [
+      { sample: "abc", characters: 3 },
+      { sample: "ab", characters: 20 },
+      { sample: "", characters: 0 },
+    ];
+    expect(contextTokens(100, results, "four", count)).toEqual({ direct: 123, used: 4, saved: 119 });
+  });
+
+  it("saves nothing, rather than less, when more came back", () => {
+    expect(contextTokens(1, [], "four", count)).toEqual({ direct: 1, used: 4, saved: 0 });
+  });
+});

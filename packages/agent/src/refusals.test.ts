@@ -1,0 +1,94 @@
+import type { Finding, GenerationRefused, RankedTool } from "@cem/core";
+import { describe, expect, it } from "vitest";
+import { add } from "../fixtures/stages.ts";
+import { refusedGeneration, refusedReview, refusedTypes, withUnavailable } from "./refusals.ts";
+
+const ranked: RankedTool = { tool: add, score: 0.4, reason: "" };
+const refusal: GenerationRefused = {
+  status: "refused",
+  steps: [
+    { step: "add", reason: "missing-argument", hint: "Say what to add." },
+    { step: "send", reason: "no-tool", hint: "No tool can send." },
+  ],
+};
+const error: Finding = { rule: "a", severity: "error", message: "It is wrong.", line: 3 };
+const other: Finding = { rule: "b", severity: "error", message: "So is it." };
+const warning: Finding = { rule: "c", severity: "warning", message: "Mind it." };
+
+describe("refusedGeneration", () => {
+  it("says of each step what helps, and which tools are nearest", () => {
+    expect(refusedGeneration(refusal, [ranked])).toEqual({
+      status: "refused",
+      value: null,
+      error: {
+        code: "ARGUMENT_MISSING",
+        message: "Say what to add. No tool can send. Nothing was run.",
+        details: { steps: refusal.steps, nearest: [{ tool: "calculator.add", score: 0.4 }] },
+      },
+    });
+  });
+
+  it("has the code NO_TOOL when the first step has no tool, or there is no step", () => {
+    const steps = refusal.steps.toReversed();
+    expect(refusedGeneration({ ...refusal, steps }, []).error?.code).toBe("NO_TOOL");
+    expect(refusedGeneration({ ...refusal, steps: [] }, []).error?.code).toBe("NO_TOOL");
+  });
+});
+
+describe("withUnavailable", () => {
+  it("adds the tools that fit and can't be called, with the reason", () => {
+    const unavailable = { code: "SERVER_DOWN", message: "It does not answer.", details: {} };
+    const fitting = [ranked, { ...ranked, tool: { ...add, unavailable } }];
+    const { steps } = withUnavailable(refusal, "Add 5 and 3", fitting);
+    expect(steps).toEqual([
+      ...refusal.steps,
+      {
+        step: "Add 5 and 3",
+        reason: "no-tool",
+        tool: "calculator.add",
+        hint: "calculator.add fits, but can't be called: It does not answer.",
+        unavailable,
+      },
+    ]);
+  });
+
+  it("leaves a refusal as it is when there is none", () => {
+    expect(withUnavailable(refusal, "x", [ranked])).toBe(refusal);
+  });
+});
+
+describe("refusedReview", () => {
+  it("gives the errors, with their lines", () => {
+    const findings = [error, warning, other];
+    expect(refusedReview({ allowed: false, findings }, { ranBefore: false })).toEqual({
+      status: "refused",
+      value: null,
+      error: {
+        code: "CODE_REFUSED",
+        message: "Line 3: It is wrong. So is it. Nothing was run.",
+        details: { findings },
+      },
+    });
+  });
+
+  it("gives the warnings when there are no errors", () => {
+    const ending = refusedReview({ allowed: false, findings: [warning] }, { ranBefore: true });
+    expect(ending.error?.message).toBe("Mind it. This code was not run; an earlier attempt was.");
+  });
+});
+
+describe("refusedTypes", () => {
+  it("gives the errors and the line of the first", () => {
+    const findings = [warning, error, other];
+    expect(refusedTypes(findings, { ranBefore: false })).toEqual({
+      status: "refused",
+      value: null,
+      error: {
+        code: "CODE_MISTYPED",
+        message: "Line 3: It is wrong. So is it. Nothing was run.",
+        details: { findings, line: 3 },
+      },
+    });
+    expect(refusedTypes([other], { ranBefore: false }).error?.details["line"]).toBeUndefined();
+  });
+});

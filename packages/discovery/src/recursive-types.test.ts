@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import { toolOf } from "./tool-tree.test-helper.ts";
+
+describe("a tool's recursive types", () => {
+  it("become definitions of an input that contains itself", async () => {
+    const tool = await toolOf(
+      "interface Tree { name: string; children?: Tree[] }\nexport async function tool(input: Tree): Promise<Tree> { return input; }",
+    );
+    expect(tool.callStyle).toBe("object");
+    expect(tool.inputSchema).toMatchObject({
+      type: "object",
+      properties: {
+        name: { type: "string" },
+        children: { type: "array", items: { $ref: "#/$defs/Tree" } },
+      },
+      required: ["name"],
+    });
+    expect(tool.inputSchema["$defs"]).toHaveProperty(["Tree", "properties", "name"], { type: "string" });
+    expect(tool.outputSchema).toHaveProperty("$defs");
+  });
+
+  it("of one name in two files become two definitions", async () => {
+    const node = (value: string) => `export interface Node { value: ${value}; next?: Node }`;
+    const { inputSchema } = await toolOf(
+      'import type { Node as A } from "./_a.ts";\nimport type { Node as B } from "./_b.ts";\nexport async function tool(input: { a: A; b: B }): Promise<void> {}',
+      { "_a.ts": node("string"), "_b.ts": node("number") },
+    );
+    expect(inputSchema.properties).toEqual({
+      a: { $ref: "#/$defs/Node" },
+      b: { $ref: "#/$defs/Node_2" },
+    });
+    expect(inputSchema["$defs"]).toMatchObject({
+      Node: { properties: { value: { type: "string" }, next: { $ref: "#/$defs/Node" } } },
+      Node_2: { properties: { value: { type: "number" }, next: { $ref: "#/$defs/Node_2" } } },
+    });
+  });
+
+  it("end where constants refer to one another", async () => {
+    const { inputSchema } = await toolOf(
+      "const a = b;\nconst b = a;\nexport async function tool(input: { value: typeof a }): Promise<void> {}",
+    );
+    expect(inputSchema.properties).toEqual({ value: {} });
+  });
+
+  it("are cut where they nest without end", async () => {
+    const { inputSchema, signature } = await toolOf(
+      "type Deep<T> = { value: T; deeper: Deep<T[]> };\nexport async function tool(input: { deep: Deep<string> }): Promise<void> {}",
+    );
+    expect(inputSchema.properties?.["deep"]).toMatchObject({
+      properties: { value: { type: "string" }, deeper: expect.any(Object) },
+    });
+    expect(signature).toMatch(/^tool\(input: /);
+  });
+});

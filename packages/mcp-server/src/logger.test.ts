@@ -1,0 +1,76 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { connectHttp } from "../fixtures/clients.ts";
+import { createRealAgent, temporaryFolder } from "../fixtures/real-agent.ts";
+import { ask, at, servesInTests } from "../fixtures/serve.ts";
+import { createLogger } from "./index.ts";
+
+const { agent, close } = createRealAgent();
+const serve = servesInTests(agent);
+const TOKEN = "a-long-enough-token-0123456789";
+
+afterAll(close);
+
+function newFolder(): string {
+  const { folder, remove } = temporaryFolder();
+  onTestFinished(remove);
+  return folder;
+}
+
+describe("the log", () => {
+  it("says so when it can't be written", () => {
+    const file = newFolder();
+    expect(() => createLogger({ file })).toThrow(
+      expect.objectContaining({
+        code: "LOG_UNWRITABLE",
+        message: expect.stringMatching(/^The log .* can't be written: EISDIR/),
+        details: { file },
+      }),
+    );
+  });
+
+  it("ties runs to requests, and tells neither code nor tokens", async () => {
+    const file = path.join(newFolder(), "logs", "server.log");
+    const { url } = await serve({ logger: createLogger({ file }), auth: { token: TOKEN } });
+    await ask(at(url, "/healthz?probe=1"));
+    const client = await connectHttp(url, "modern", { authorization: `Bearer ${TOKEN}` });
+    await client.callTool({ name: "execute_code", arguments: { code: `return "a secret";` } });
+    await client.close();
+    const text = readFileSync(file, "utf8");
+    const lines = text
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { msg: string; requestId?: string; path?: string });
+    const run = lines.find(({ msg, requestId }) => msg === "run" && requestId !== undefined);
+    expect(run).toMatchObject({ level: "info", kind: "code", status: "success", toolCalls: 0 });
+    const asked = lines.find(({ msg, requestId }) => msg === "request" && requestId === run?.requestId);
+    expect(asked).toMatchObject({ method: "POST", path: "/mcp", status: 200, ms: expect.any(Number) });
+    expect(lines.some(({ path: asOf }) => asOf === "/healthz")).toBe(false);
+    expect(text).not.toMatch(new RegExp(`a secret|${TOKEN}`));
+  });
+});
+
+describe("/metrics", () => {
+  it("counts runs, tool calls and refusals", async () => {
+    const { url } = await serve();
+    const client = await connectHttp(url, "modern");
+    const run = (code: string) => client.callTool({ name: "execute_code", arguments: { code } });
+    await run(`import { add } from "./servers/calculator/index.ts"; return await add({ a: 1, b: 1 });`);
+    await run(`import "./servers/none/index.ts";`);
+    await client.close();
+    const { body, headers } = await ask(at(url, "/metrics"));
+    expect(headers["content-type"]).toMatch(/^text\/plain; version=/);
+    expect(body).toContain('cem_runs_total{kind="code",status="success"} 1');
+    expect(body).toContain('cem_runs_total{kind="code",status="refused"} 1');
+    expect(body).toContain('cem_tool_calls_total{ok="true"} 1');
+    expect(body).toContain('cem_refusals_total{code="CODE_REFUSED"} 1');
+    expect(body).toMatch(/cem_run_duration_seconds_count\{kind="code"\} 2/);
+    expect(body).toContain("cem_runs_active 0");
+    expect(body).toMatch(/cem_http_requests_total\{status="200"\} \d/);
+    expect(body).toContain('cem_sandbox_runs{state="running"} 0');
+    expect(body).toMatch(/cem_guests\{state="standby"\} \d/);
+    const takes = [...body.matchAll(/cem_guest_takes_total\{from="\w+"\} (\d+)/g)].map(([, n]) => Number(n));
+    expect(takes.reduce((sum, n) => sum + n, 0)).toBeGreaterThan(0);
+  });
+});

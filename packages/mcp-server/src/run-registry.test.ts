@@ -1,0 +1,277 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { ExecuteOptions, TaskResult } from "@cem/core";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { RunRegistry } from "./run-registry.ts";
+import type { RunRequest, RunView } from "./run.ts";
+
+const finished = { status: "success" } as TaskResult;
+const signal = new AbortController().signal;
+const waiter = { owner: "", signal };
+
+function request(begin: (options: ExecuteOptions) => Promise<TaskResult>, owner = ""): RunRequest {
+  return { kind: "code", owner, signal, begin };
+}
+
+/** Runs until it is cancelled, and then ends as if nothing had happened. */
+const forever = ({ signal: ended }: ExecuteOptions): Promise<TaskResult> =>
+  new Promise((resolve) => ended?.addEventListener("abort", () => resolve(finished)));
+const idOf = (view: RunView): string => (view as { id: string }).id;
+
+describe("RunRegistry", () => {
+  let runs = new RunRegistry({ yieldAfterMs: 10 });
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    runs = new RunRegistry({ yieldAfterMs: 10 });
+  });
+  afterEach(async () => {
+    await runs.close();
+    vi.useRealTimers();
+  });
+
+  describe("start", () => {
+    it("resolves with the result of a run that ends in time", async () => {
+      expect(await runs.start(request(async () => finished))).toEqual({
+        state: "finished",
+        result: finished,
+      });
+      expect([runs.active, runs.kept]).toEqual([0, 0]);
+    });
+
+    it("resolves with the id and the output so far of a run that does not", async () => {
+      const view = await runs.start(
+        request((options) => {
+          for (const text of ["one\n", "two\n"]) {
+            options.onEvent?.({ type: "output", chunk: { stream: "stdout", text } });
+          }
+          return forever(options);
+        }),
+      );
+      expect(view).toEqual({
+        state: "running",
+        id: expect.stringMatching(/^run-[\w-]{12}$/),
+        output: "one\ntwo\n",
+      });
+      expect([runs.active, runs.kept]).toEqual([1, 1]);
+    });
+
+    it("rejects with what the agent threw", async () => {
+      const failed = runs.start(request(() => Promise.reject(new Error("broken"))));
+      await expect(failed).rejects.toThrow("broken");
+      expect([runs.active, runs.kept]).toEqual([0, 0]);
+    });
+
+    it("ends a run whose call is cancelled, before and after it began", async () => {
+      const controller = new AbortController();
+      let reason: unknown;
+      const begin = (options: ExecuteOptions): Promise<TaskResult> => {
+        options.signal?.addEventListener("abort", () => (reason = options.signal?.reason));
+        return forever(options);
+      };
+      const call = runs.start({ ...request(begin), signal: controller.signal });
+      controller.abort("the client cancelled");
+      expect(await call).toEqual({ state: "finished", result: finished });
+      expect([reason, runs.active]).toEqual(["the client cancelled", 0]);
+      await expect(
+        runs.start({ ...request(forever), signal: AbortSignal.abort(new Error("cancelled")) }),
+      ).rejects.toThrow("cancelled");
+      expect(runs.active).toBe(0);
+    });
+
+    it("does not end a run that outlasted its call when the call's signal aborts", async () => {
+      const controller = new AbortController();
+      await runs.start({ ...request(forever), signal: controller.signal });
+      controller.abort();
+      await delay(0);
+      expect(runs.active).toBe(1);
+    });
+
+    it("refuses beyond its capacity, with the numbers", async () => {
+      const all = Array.from({ length: 1_000 }, () => runs.start(request(forever)));
+      await expect(runs.start(request(forever))).rejects.toMatchObject({
+        code: "SERVER_BUSY",
+        details: { runs: 1_000, maxRuns: 1_000 },
+      });
+      await runs.close();
+      await Promise.all(all);
+    });
+
+    it("keeps 64 runs, finished ones no longer than there is room: beyond them a call waits for its run", async () => {
+      const last = Promise.withResolvers<TaskResult>();
+      const first = Promise.withResolvers<TaskResult>();
+      const views = await Promise.all([
+        runs.start(request(() => first.promise)),
+        ...Array.from({ length: 63 }, () => runs.start(request(forever))),
+      ]);
+      let waited: RunView | undefined;
+      const waits = runs.start(request(() => last.promise)).then((view) => (waited = view));
+      // This call began later and yields after the same time.
+      await runs.wait(idOf(views[1] as RunView), waiter);
+      expect([waited, runs.kept]).toEqual([undefined, 64]);
+      last.resolve(finished);
+      expect(await waits).toEqual({ state: "finished", result: finished });
+      first.resolve(finished);
+      const newer = await runs.start(request(forever));
+      expect([newer.state, runs.kept]).toEqual(["running", 64]);
+      const [gone] = views;
+      await expect(runs.wait(idOf(gone as RunView), waiter)).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
+    });
+  });
+
+  describe("wait and end", () => {
+    it("are for the run's owner only", async () => {
+      const id = idOf(await runs.start(request(forever, "ada")));
+      const strange = { code: "RUN_NOT_FOUND", details: { run: id, idleMs: 600_000 } };
+      await expect(runs.wait(id, { ...waiter, owner: "bob" })).rejects.toMatchObject(strange);
+      await expect(runs.end(id, "")).rejects.toMatchObject(strange);
+      await expect(runs.answer(id, new Map(), waiter)).rejects.toMatchObject(strange);
+      expect(() => runs.questionsOf(id, "bob")).toThrow(expect.objectContaining(strange));
+      expect(await runs.end(id, "ada")).toBe(finished);
+      await expect(runs.wait(id, { ...waiter, owner: "ada" })).rejects.toThrow(
+        `There is no run "${id}". Its result was read already, it was ended, or nobody asked for it for 10 minutes.`,
+      );
+    });
+
+    it("give the output since the last time, and 256 KiB of it at most", async () => {
+      let emit: ExecuteOptions["onEvent"];
+      const id = idOf(
+        await runs.start(
+          request((options) => {
+            emit = options.onEvent;
+            return forever(options);
+          }),
+        ),
+      );
+      const print = (text: string): void => emit?.({ type: "output", chunk: { stream: "stdout", text } });
+      print("more\n");
+      expect(await runs.wait(id, waiter)).toMatchObject({ state: "running", output: "more\n" });
+      expect(await runs.wait(id, waiter)).toMatchObject({ output: "" });
+      print("x".repeat(300_000));
+      expect(await runs.wait(id, waiter)).toMatchObject({ output: "x".repeat(256 * 1024 - 5) });
+      print("y");
+      expect(await runs.wait(id, waiter)).toMatchObject({ output: "" });
+    });
+
+    it("keep output and result from a call that is cancelled", async () => {
+      const { promise, resolve } = Promise.withResolvers<TaskResult>();
+      const id = idOf(await runs.start(request(() => promise)));
+      const left = { owner: "", signal: AbortSignal.abort(new Error("left")) };
+      await expect(runs.wait(id, left)).rejects.toThrow("left");
+      resolve(finished);
+      await promise;
+      await expect(runs.wait(id, left)).rejects.toThrow("left");
+      expect(await runs.wait(id, waiter)).toEqual({ state: "finished", result: finished });
+      await expect(runs.wait(id, waiter)).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
+    });
+
+    it("tell the run's events to the call that waits", async () => {
+      let emit: ExecuteOptions["onEvent"];
+      const heard: string[] = [];
+      const listen = (name: string) => () => void heard.push(name);
+      const begin = (options: ExecuteOptions): Promise<TaskResult> => {
+        emit = options.onEvent;
+        return forever(options);
+      };
+      const id = idOf(await runs.start({ ...request(begin), onEvent: listen("first") }));
+      emit?.({ type: "stage-started", stage: "run" });
+      const waits = runs.wait(id, { ...waiter, onEvent: listen("second") });
+      emit?.({ type: "stage-started", stage: "run" });
+      await waits;
+      expect(heard).toEqual(["first", "second"]);
+    });
+  });
+
+  describe("a kept run that nobody asks for", () => {
+    it("is ended after 10 minutes since it was last asked for", async () => {
+      let reason: unknown;
+      const begin = (options: ExecuteOptions): Promise<TaskResult> => {
+        options.signal?.addEventListener("abort", () => (reason = options.signal?.reason));
+        return forever(options);
+      };
+      const id = idOf(await runs.start(request(begin)));
+      await vi.advanceTimersByTimeAsync(599_000);
+      await runs.wait(id, waiter);
+      await vi.advanceTimersByTimeAsync(599_000);
+      expect([runs.active, runs.kept]).toEqual([1, 1]);
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect([runs.active, runs.kept]).toEqual([0, 0]);
+      expect(reason).toMatchObject({ code: "ABORTED" });
+    });
+  });
+
+  describe("a run that asks", () => {
+    it("makes its call answer with the questions, and goes on when they are answered", async () => {
+      const question = { mode: "form", server: "s", message: "?", requestedSchema: {}, signal } as never;
+      const view = await runs.start(
+        request(async ({ onElicit }) => {
+          const answer = await onElicit?.(question);
+          return { ...finished, output: String(answer?.action) };
+        }),
+      );
+      expect(view).toMatchObject({ state: "asking" });
+      const id = idOf(view);
+      const questions = runs.questionsOf(id, "");
+      const [key = ""] = questions.keys();
+      expect([...questions.values()]).toEqual([question]);
+      expect(await runs.answer(id, new Map([[key, { action: "decline" }]]), waiter)).toMatchObject({
+        state: "finished",
+        result: { output: "decline" },
+      });
+    });
+  });
+
+  describe("onFinished", () => {
+    it("hears of each run's end, whether it has a result or not", async () => {
+      const heard: unknown[] = [];
+      runs.onFinished((run) => heard.push(run));
+      await runs.start({ ...request(async () => finished), kind: "task" });
+      await runs.start(request(() => Promise.reject(new Error("broken")))).catch(() => {});
+      expect(heard).toEqual([
+        { kind: "task", ms: expect.any(Number), result: finished },
+        { kind: "code", ms: expect.any(Number), result: undefined },
+      ]);
+      for (const { ms } of heard as { ms: number }[]) expect(ms).toBeLessThan(10_000);
+    });
+  });
+
+  describe("close", () => {
+    it("refuses new runs, and ends those under way at once by default", async () => {
+      let reason: unknown;
+      const started = runs.start(
+        request((options) => {
+          options.signal?.addEventListener("abort", () => (reason = options.signal?.reason));
+          return forever(options);
+        }),
+      );
+      await runs.close();
+      expect(await started).toEqual({ state: "finished", result: finished });
+      expect(reason).toMatchObject({ code: "SERVER_CLOSING" });
+      await expect(runs.start(request(forever))).rejects.toMatchObject({ code: "SERVER_CLOSING" });
+      expect(runs.active).toBe(0);
+    });
+
+    it("lets runs finish in the time it is given", async () => {
+      const { promise, resolve } = Promise.withResolvers<TaskResult>();
+      let aborted: boolean | undefined;
+      const started = runs.start(
+        request(async ({ signal: ended }) => {
+          const result = await promise;
+          aborted = ended?.aborted;
+          return result;
+        }),
+      );
+      const closing = runs.close(5_000);
+      await vi.advanceTimersByTimeAsync(4_000);
+      resolve(finished);
+      await Promise.all([closing, started]);
+      expect(aborted).toBe(false);
+      expect(vi.getTimerCount()).toBe(0);
+    });
+
+    it("forgets the runs that it kept", async () => {
+      await runs.start(request(forever));
+      await runs.close(1);
+      expect([runs.active, runs.kept, vi.getTimerCount()]).toEqual([0, 0, 0]);
+    });
+  });
+});

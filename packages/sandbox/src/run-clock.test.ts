@@ -1,0 +1,69 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { RunClock } from "./run-clock.ts";
+
+describe("RunClock", () => {
+  let expired = 0;
+  const make = (timeoutMs: number) => new RunClock(timeoutMs, () => (expired += 1));
+  beforeEach(() => {
+    expired = 0;
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  });
+  afterEach(() => vi.useRealTimers());
+
+  it("expires once, after the timeout", () => {
+    make(100).start();
+    vi.advanceTimersByTime(99);
+    expect(expired).toBe(0);
+    vi.advanceTimersByTime(1);
+    expect(expired).toBe(1);
+    vi.advanceTimersByTime(1_000);
+    expect(expired).toBe(1);
+  });
+
+  it("doesn't count the time while it is paused, however many pauses overlap", () => {
+    const clock = make(100);
+    clock.start();
+    vi.advanceTimersByTime(60);
+    clock.pause();
+    vi.advanceTimersByTime(500);
+    clock.pause();
+    clock.resume();
+    vi.advanceTimersByTime(500);
+    expect(expired).toBe(0);
+    clock.resume();
+    vi.advanceTimersByTime(39);
+    expect(expired).toBe(0);
+    vi.advanceTimersByTime(1);
+    expect(expired).toBe(1);
+  });
+
+  it("adds up the time before several pauses", () => {
+    const clock = make(100);
+    clock.start();
+    for (let pause = 0; pause < 3; pause += 1) {
+      vi.advanceTimersByTime(30);
+      clock.pause();
+      vi.advanceTimersByTime(1_000);
+      clock.resume();
+    }
+    vi.advanceTimersByTime(9);
+    expect(expired).toBe(0);
+    vi.advanceTimersByTime(1);
+    expect(expired).toBe(1);
+  });
+
+  it("never expires once it is stopped", () => {
+    const clock = make(100);
+    clock.start();
+    clock.pause();
+    clock.stop();
+    clock.resume();
+    clock.start();
+    vi.advanceTimersByTime(1_000);
+    const other = make(100);
+    other.start();
+    other.stop();
+    vi.advanceTimersByTime(1_000);
+    expect(expired).toBe(0);
+  });
+});

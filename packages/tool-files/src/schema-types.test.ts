@@ -1,0 +1,315 @@
+import { describe, expect, it } from "vitest";
+import { generateToolModule, type ToolModule } from "./tool-module.ts";
+
+function generate(inputSchema: unknown, outputSchema?: unknown): ToolModule {
+  return generateToolModule(
+    { name: "tool", inputSchema, outputSchema },
+    { server: "server", identifier: "tool" },
+  );
+}
+
+/** The declarations of a module, without import and function. */
+function declarations(inputSchema: unknown): string {
+  const { code } = generate(inputSchema);
+  return code.slice(code.indexOf("\n\n") + 2, code.indexOf("/** tool */")).trim();
+}
+
+/** The type written for a property `a`. */
+function typeOf(schema: unknown, more: object = {}): string {
+  const { code } = generate({ type: "object", properties: { a: schema }, ...more });
+  return /\n {2}a\?: ([\s\S]*?);\n\}/.exec(code)?.[1] ?? `no type in ${code}`;
+}
+
+const S = { type: "string" };
+const N = { type: "number" };
+
+describe("index signatures", () => {
+  it.each([
+    [
+      { properties: { n: N }, additionalProperties: S },
+      "{\n    n?: number;\n    [key: string]: string | number | undefined;\n  }",
+    ],
+    [
+      { properties: { n: N }, required: ["n"], additionalProperties: S },
+      "{\n    n: number;\n    [key: string]: string | number;\n  }",
+    ],
+    [
+      { properties: { n: N }, additionalProperties: true },
+      "{\n    n?: number;\n    [key: string]: unknown;\n  }",
+    ],
+    [{ properties: { n: N }, additionalProperties: false }, "{\n    n?: number;\n  }"],
+    [{ properties: { n: N } }, "{\n    n?: number;\n  }"],
+    [{ type: "object", required: ["n"] }, "{\n    n: unknown;\n    [key: string]: unknown;\n  }"],
+    [{ type: "object", properties: {} }, "{ [key: string]: unknown }"],
+    [{ properties: {}, additionalProperties: false }, "{ [key: string]: never }"],
+    [{ patternProperties: { a: N, b: S } }, "{ [key: string]: number | string }"],
+    [
+      { patternProperties: { a: N }, additionalProperties: { type: "boolean" } },
+      "{ [key: string]: number | boolean }",
+    ],
+    [
+      { properties: { n: { enum: ["a".repeat(60)] } }, additionalProperties: S },
+      `{\n    n?: "${"a".repeat(60)}";\n    [key: string]: unknown;\n  }`,
+    ],
+    [
+      { properties: { n: { enum: [1, 2, 3, 4, 5, 6] } }, additionalProperties: S },
+      "{\n    n?: 1 | 2 | 3 | 4 | 5 | 6;\n    [key: string]: string | 1 | 2 | 3 | 4 | 5 | 6 | undefined;\n  }",
+    ],
+    [
+      { properties: { n: { enum: [1, 2, 3, 4, 5, 6, 7] } }, additionalProperties: S },
+      "{\n    n?: 1 | 2 | 3 | 4 | 5 | 6 | 7;\n    [key: string]: unknown;\n  }",
+    ],
+    [
+      { properties: { n: { type: "array", items: N } }, additionalProperties: S },
+      "{\n    n?: number[];\n    [key: string]: unknown;\n  }",
+    ],
+    [{ properties: { toString: S, n: N } }, "{\n    toString?: unknown;\n    n?: number;\n  }"],
+    [{ properties: { toString: S }, required: ["toString", 5] }, "{\n    toString: string;\n  }"],
+    [{ properties: { n: { type: "number", required: true } } }, "{\n    n: number;\n  }"],
+  ])("%j is %s", (schema, expected) => {
+    expect(typeOf({ type: "object", ...schema })).toBe(expected);
+  });
+});
+
+describe("arrays", () => {
+  it.each([
+    [{}, "unknown[]"],
+    [{ items: true }, "unknown[]"],
+    [{ items: [] }, "unknown[]"],
+    [{ prefixItems: [S, N] }, "[string, number]"],
+    [{ prefixItems: [S, N], minItems: 0 }, "[string?, number?]"],
+    [{ prefixItems: [S, N], minItems: 0.5 }, "[string, number?]"],
+    [{ prefixItems: [S, N], minItems: 9 }, "[string, number]"],
+    [{ prefixItems: [S, N], minItems: -1 }, "[string, number]"],
+    [{ prefixItems: [S], maxItems: 1 }, "[string]"],
+    [{ prefixItems: [S], maxItems: 2 }, "[string, ...unknown[]]"],
+    [{ prefixItems: [S], items: false, maxItems: 2 }, "[string, ...unknown[]]"],
+    [{ prefixItems: [S], items: { enum: [1, 2] } }, "[string, ...(1 | 2)[]]"],
+    [{ items: [S], additionalItems: N }, "[string, ...number[]]"],
+    [{ items: [{ enum: [1, 2] }], minItems: 0 }, "[(1 | 2)?]"],
+    [{ items: [{ enum: [1, 2] }] }, "[1 | 2]"],
+    [{ prefixItems: Array.from({ length: 32 }, () => ({ const: 1 })) }, `[${"1, ".repeat(31)}1]`],
+    [{ prefixItems: Array.from({ length: 33 }, () => S) }, "string[]"],
+    [{ prefixItems: Array.from({ length: 33 }, () => S), items: N }, "(string | number)[]"],
+    [
+      { items: { allOf: [{ properties: { n: N } }, { properties: { s: S } }] } },
+      "({\n    n?: number;\n  } & {\n    s?: string;\n  })[]",
+    ],
+  ])("%j is %s", (schema, expected) => {
+    expect(typeOf({ type: "array", ...schema })).toBe(expected);
+  });
+});
+
+describe("alternatives", () => {
+  it.each([
+    [{ oneOf: [S, N] }, "string | number"],
+    [{ anyOf: [S], oneOf: [N] }, "string & number"],
+    [{ allOf: [S, {}] }, "string"],
+    [{ allOf: [{}, true] }, "unknown"],
+    [{ anyOf: [S, {}] }, "unknown"],
+    [{ anyOf: [S, false] }, "string"],
+    [{ anyOf: [false] }, "never"],
+    [{ anyOf: [S, { anyOf: [N, S] }] }, "string | number"],
+    [
+      { type: "object", properties: { n: N }, allOf: [{ required: ["x"] }] },
+      "{\n    n?: number;\n  } & {\n    x: unknown;\n  }",
+    ],
+    [{ type: ["string", { type: "number" }] }, "string | number"],
+    [{ type: "integer", nullable: true }, "number | null"],
+    [
+      { type: ["object", "array", "boolean", "null"] },
+      "{ [key: string]: unknown } | unknown[] | boolean | null",
+    ],
+    [{ required: ["n"] }, "{\n    n: unknown;\n    [key: string]: unknown;\n  }"],
+    [{ items: S }, "string[]"],
+    [{ prefixItems: [S] }, "[string]"],
+    [{ additionalProperties: N }, "{ [key: string]: number }"],
+    [{ additionalProperties: false }, "unknown"],
+    [{ const: null }, "null"],
+    [{ const: undefined, type: "string" }, "unknown"],
+    [{ enum: [null, null, "x"] }, 'null | "x"'],
+    [{ enum: ["x".repeat(400)] }, "string"],
+    [{ const: [1, { a: "x", "b-c": [] }] }, '[1, { a: "x"; "b-c": [] }]'],
+    [{ const: {} }, "{ [key: string]: never }"],
+    [{ const: Array.from({ length: 400 }, () => "x") }, "unknown[]"],
+    [{ const: { a: "x".repeat(400) } }, "{ [key: string]: unknown }"],
+    [
+      { enum: [...Array.from({ length: 500 }, (_, index) => index), null, [1], { a: 1 }] },
+      "number | null | unknown[] | { [key: string]: unknown }",
+    ],
+  ])("%j is %s", (schema, expected) => {
+    expect(typeOf(schema)).toBe(expected);
+  });
+
+  it("fit on lines of 110 characters", () => {
+    const values = Array.from({ length: 40 }, (_, index) => `value${index}`);
+    const lines = typeOf({ enum: values }).split("\n");
+    expect(lines.length).toBe(5);
+    expect(lines.slice(1).every((line) => line.startsWith('    "value') && line.length <= 120)).toBe(true);
+    expect(lines.slice(0, -1).every((line) => line.endsWith('" |') && line.length > 90)).toBe(true);
+    expect(
+      lines
+        .join(" ")
+        .split(" | ")
+        .map((part) => part.trim()),
+    ).toEqual(values.map((value) => `"${value}"`));
+  });
+
+  it("are at most 1,000, or nothing is said", () => {
+    const choices = (count: number): unknown => ({
+      anyOf: Array.from({ length: count }, (_, index) => ({ const: index })),
+    });
+    expect(typeOf(choices(1_000))).toMatch(/^0 \| 1 \| /);
+    expect(typeOf(choices(1_001))).toBe("unknown");
+  });
+
+  it("are left out of an intersection that would have more than 64 members", () => {
+    const pair = (index: number): object => ({
+      anyOf: [{ required: [`a${index}`] }, { required: [`b${index}`] }],
+    });
+    const count = (pairs: number): number =>
+      typeOf({ allOf: Array.from({ length: pairs }, (_, index) => pair(index)) }).split(" & ").length;
+    expect([count(2), count(6), count(7), count(20)]).toEqual([2, 6, 6, 6]);
+  });
+});
+
+describe("named types", () => {
+  it("are declared where they are referred to, with their description", () => {
+    expect(
+      declarations({
+        type: "object",
+        properties: {
+          a: { $ref: "#/$defs/user-name" },
+          b: { $ref: "#/$defs/user-name" },
+          c: { $ref: "#/$defs/flag" },
+        },
+        $defs: {
+          "user-name": { type: "object", description: "A user */", properties: { n: S } },
+          flag: { enum: [1, 2], description: "" },
+          unused: {},
+        },
+      }),
+    ).toBe(`export interface ToolInput {
+  a?: UserName;
+  b?: UserName;
+  c?: Flag;
+}
+
+/** A user *\\/ */
+interface UserName {
+  n?: string;
+}
+
+type Flag = 1 | 2;`);
+  });
+
+  it("have names of their own", () => {
+    const code = declarations({
+      type: "object",
+      properties: {
+        a: { $ref: "#/$defs/x" },
+        b: { $ref: "#/definitions/x" },
+        c: { $ref: "#/$defs/string" },
+        d: { $ref: "#/$defs/7" },
+      },
+      $defs: { x: { const: 1 }, string: { const: 3 }, "7": { const: 4 } },
+      definitions: { x: { const: 2 } },
+    });
+    expect(code).toContain("  a?: X;\n  b?: X2;\n  c?: StringType;\n  d?: Type7;\n");
+    expect(code).toContain("type X = 1;\n\ntype X2 = 2;\n\ntype StringType = 3;\n\ntype Type7 = 4;");
+  });
+
+  it("begin where objects are nested more than four deep", () => {
+    const nested = (levels: number): object =>
+      levels === 0 ? S : { type: "object", properties: { [`n${levels}`]: nested(levels - 1) } };
+    expect(declarations(nested(5))).not.toContain("interface N");
+    expect(declarations(nested(6))).toMatch(
+      / {10}n2\?: N2;\n[\s\S]*\n\ninterface N2 \{\n {2}n1\?: string;\n\}$/,
+    );
+  });
+
+  it("never consist of themselves", () => {
+    const { code, warnings } = generate({
+      type: "object",
+      properties: { a: { $ref: "#/$defs/A" } },
+      $defs: { A: { anyOf: [{ $ref: "#/$defs/B" }, S] }, B: { anyOf: [{ $ref: "#/$defs/A" }, N] } },
+    });
+    expect(code).toContain("type A = unknown;");
+    expect(warnings).toEqual([]);
+  });
+
+  it.each([
+    ["#/$defs/t", "unknown", []],
+    ["#/$defs/f", "never", []],
+    ["#/$defs/text", "unknown", ["A `$ref` points to nothing in its document; its type is unknown."]],
+    ["other.json", "unknown", ["A `$ref` points to nothing in its document; its type is unknown."]],
+    ["#/$defs/%E0%A4%A", "unknown", ["A `$ref` points to nothing in its document; its type is unknown."]],
+    ["#/$defs/%C3%A9", "C3A9", []],
+    ["#dynamic", "Dynamic", []],
+    ["#old", "Old", []],
+    ["#/$defs/inner#x", "unknown", ["A `$ref` points to nothing in its document; its type is unknown."]],
+    ["inner.json#/properties/p", "P", []],
+    ["https://x.example/root.json#/$defs/d", "D", []],
+    ["https://x.example/root.json", "ToolInput", []],
+  ])("of the reference %s is %s", ($ref, expected, warned) => {
+    const { code, warnings } = generate({
+      $id: "https://x.example/root.json#top",
+      type: "object",
+      properties: { a: { $ref } },
+      $defs: {
+        t: true,
+        f: false,
+        text: "x",
+        é: { const: 1 },
+        d: { $dynamicAnchor: "dynamic", const: 2 },
+        o: { id: "#old", const: 3 },
+        inner: { $id: "inner.json", properties: { p: { const: 4 } } },
+      },
+    });
+    expect(/a\?: (.*);/.exec(code)?.[1]).toBe(expected);
+    expect(warnings).toEqual(warned);
+  });
+
+  it.each(["$ref", "$dynamicRef", "$recursiveRef"])("follow %s", (keyword) => {
+    expect(declarations({ type: "object", properties: { n: { [keyword]: "#" } } })).toContain(
+      "n?: ToolInput;",
+    );
+  });
+});
+
+describe("the whole schema", () => {
+  it.each([
+    [true, "{ [key: string]: unknown }"],
+    [false, "{ [key: string]: unknown }"],
+    [undefined, "{ [key: string]: unknown }"],
+    [5, "{ [key: string]: unknown }"],
+    [S, "string"],
+    [
+      { anyOf: [{ required: ["a"] }, { required: ["b"] }] },
+      "{\n  a: unknown;\n  [key: string]: unknown;\n} | {\n  b: unknown;\n  [key: string]: unknown;\n}",
+    ],
+  ])("%j as input is %s", (schema, type) => {
+    expect(declarations(schema)).toBe(`export type ToolInput = ${type};`);
+  });
+
+  it.each([
+    [true, "unknown"],
+    [false, "never"],
+    ["x", "unknown"],
+    [N, "number"],
+  ])("%j as output is %s", (schema, type) => {
+    expect(generate({}, schema).code).toContain(`export type ToolOutput = ${type};`);
+  });
+
+  it("is optional as input where it accepts an empty object", () => {
+    const isOptional = (schema: unknown): boolean => generate(schema).code.includes("ToolInput = {}");
+    expect(isOptional({ $ref: "#/$defs/a", $defs: { a: { properties: { n: N } } } })).toBe(true);
+    expect(isOptional({ $ref: "#/$defs/a", $defs: { a: { required: ["n"] } } })).toBe(false);
+    expect(isOptional({ anyOf: [{ required: ["n"] }, { properties: { m: N } }] })).toBe(true);
+    expect(isOptional({ anyOf: [{ required: ["n"] }, { required: ["m"] }] })).toBe(false);
+    expect(isOptional({ allOf: [{ required: ["n"] }, { properties: { m: N } }] })).toBe(false);
+    expect(isOptional({ allOf: [{ properties: { n: N } }, { properties: { m: N } }] })).toBe(true);
+    expect(isOptional({ type: "array" })).toBe(false);
+    expect(isOptional(S)).toBe(false);
+  });
+});
