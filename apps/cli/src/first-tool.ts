@@ -1,5 +1,5 @@
 export const FIRST_SERVER = "greeter";
-/** What `cem init` suggests to run first. */
+/** The task that `cem init` suggests to run first. */
 export const FIRST_TASK = "Greet the person named Ada";
 
 const GREET = `/**
@@ -17,7 +17,7 @@ const INDEX = `/** Greets people: a first server to copy from. */
 export { greet } from "./greet.ts";
 `;
 
-/** A server of one tool, by path. */
+/** The files of a first server, by path. */
 export const FIRST_TOOL_FILES: Readonly<Record<string, string>> = {
   [`servers/${FIRST_SERVER}/greet.ts`]: GREET,
   [`servers/${FIRST_SERVER}/index.ts`]: INDEX,

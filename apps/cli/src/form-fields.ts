@@ -1,16 +1,16 @@
 import type { JsonObject, JsonValue } from "@cem/core";
 
-/** One thing that a form asks for. */
+/** One field of a form. */
 export interface FormField {
   name: string;
   title: string;
   description: string;
   required: boolean;
-  /** What is taken when nothing is typed. */
+  /** The value when nothing is typed. */
   preset?: FieldValue | undefined;
-  /** What may be typed, for people: `yes or no`. Empty: anything. */
+  /** What may be typed, for people: `yes or no`. Empty where anything may be. */
   hint: string;
-  /** Reads what was typed. */
+  /** Parses what was typed. */
   read(text: string): { ok: true; value: FieldValue } | { ok: false; fault: string };
 }
 
@@ -19,7 +19,7 @@ export type FieldValue = string | number | boolean | string[];
 const YES = /^(?:y|yes|true)$/i;
 const NO = /^(?:n|no|false)$/i;
 
-/** The fields of a question's schema, which is flat: texts, numbers, booleans and choices. */
+/** Reads the fields of an elicitation's flat schema: texts, numbers, booleans and choices. */
 export function readFormFields(schema: JsonObject): FormField[] {
   const properties = asObject(schema["properties"]);
   const required = new Set(asList(schema["required"]));
@@ -120,7 +120,7 @@ function severalOf(choices: readonly Choice[]): Reading {
   };
 }
 
-/** A choice by its value, its label or its place in the list. */
+/** Finds a choice by its value, its label or its number in the list. */
 function find(choices: readonly Choice[], text: string): string | undefined {
   const wanted = text.toLowerCase();
   const named = choices.find(

@@ -1,14 +1,14 @@
-/** What stands below the options in each command's help. */
+/** The text below the options in each command's help. */
 export const PROGRAM = `
 Examples:
   cem init                                    make a project here, with a first tool
   cem run "Calculate 5 + 3"                   do a task
-  cem run "Calculate 5 + 3" --json            … for a program
-  cem tools                                   see what there is
+  cem run "Calculate 5 + 3" --json            the same, for a program to read
+  cem tools                                   list the tools
   cem serve                                   be an MCP server for Claude, Cursor, VS Code, …
-  cem doctor                                  see whether everything works
+  cem doctor                                  check that everything works
 
-Exit codes: 0 done, 1 the task failed, was refused or ran out of time, 2 wrong use, 130 Ctrl-C.`;
+Exit codes: 0 success, 1 the task failed, was refused or ran out of time, 2 wrong use, 130 Ctrl-C.`;
 
 export const RUN = `
 Examples:
@@ -20,7 +20,7 @@ Examples:
 
 export const EXEC = `
 The code imports tools as "./servers/<server>/index.ts" and skills as "./skills/<name>/index.ts".
-What it returns at the top level, or exports as default, is the result.
+Its result is what it returns at the top level, or exports as default.
 
 Examples:
   cem exec report.ts
@@ -42,17 +42,17 @@ Examples:
 export const SERVE = `
 stdio serves one client, which starts this command itself:
   { "mcpServers": { "code-execution": { "command": "npx", "args": ["-y", "@cem/cli", "serve"] } } }
-http serves many at http://127.0.0.1:3000/mcp, sse older ones at /sse. Other addresses than this machine's own
-need server.auth_token (CEM_SERVER_TOKEN) or server.auth_issuer. The log goes to stderr.
+http serves many at http://127.0.0.1:3000/mcp, sse older ones at /sse. Listening on an address that other machines
+can reach needs server.auth_token (CEM_SERVER_TOKEN) or server.auth_issuer. The log goes to stderr.
 
 Examples:
   cem serve
   cem serve http --port 8080
   cem serve --profile code
-  cem serve --cost                            what each profile costs a model, in tokens`;
+  cem serve --cost                            how many tokens the tools of each profile take`;
 
 export const DOCTOR = `
---config alone lists every setting with its value and where that comes from; --config FILE does so for
+--config alone lists every setting with its value and where that comes from; --config FILE lists those of
 that file. Secrets are never shown.
 
 Examples:
@@ -61,7 +61,7 @@ Examples:
   cem doctor --json`;
 
 export const INIT = `
-Nothing that is there already is changed.
+Files and folders that exist are not changed.
 
 Examples:
   cem init

@@ -4,7 +4,7 @@ import type { Style } from "./text-layout.ts";
 const MAX_CODE_LINES = 60;
 const CONTEXT_LINES = 2;
 const NUMBER_COLUMNS = 6;
-/** A line longer than this many rows is cut. */
+/** A line that takes more rows than this is cut. */
 const MAX_FOLDS = 10;
 
 function numbered(line: string, number: number, { colors, width }: Style, marked: boolean): string[] {
@@ -17,7 +17,7 @@ function numbered(line: string, number: number, { colors, width }: Style, marked
   ];
 }
 
-/** A line in parts that fit: code that is about to run is not hidden because it is long. */
+/** Folds a line into parts that fit, so that long code is not hidden. */
 function folded(line: string, width: number): string[] {
   const parts: string[] = [];
   let rest = line;
@@ -29,7 +29,7 @@ function folded(line: string, width: number): string[] {
   return [...parts, cut(rest, width)];
 }
 
-/** A program with line numbers; `all` shows the end of a very long one, too. */
+/** Renders a program with line numbers, up to 60 lines unless `all` is set. */
 export function renderCode(code: string, style: Style, all = false): string[] {
   const lines = code.trimEnd().replaceAll("\t", "  ").split("\n");
   const shown = all ? lines : lines.slice(0, MAX_CODE_LINES);
@@ -40,7 +40,7 @@ export function renderCode(code: string, style: Style, all = false): string[] {
   return [...rendered, `${" ".repeat(NUMBER_COLUMNS + 2)}${style.colors.dim(note)}`];
 }
 
-/** The lines around the one that failed, which is marked. */
+/** Renders the lines around the one that failed, which is marked. */
 export function renderCodeAround(code: string, line: number, style: Style): string[] {
   const lines = code.trimEnd().replaceAll("\t", "  ").split("\n");
   const first = Math.max(1, line - CONTEXT_LINES);

@@ -22,7 +22,7 @@ const isRow = (value: JsonValue): value is Row =>
 const isFlatRow = (value: JsonValue): value is Record<string, Scalar> =>
   isRow(value) && Object.values(value).every(isScalar);
 
-/** A value as lines for people: aligned keys, tables, long things cut with a note. `--json` shows all. */
+/** Renders a value for people: aligned keys, tables, and long parts cut with a note. */
 export function renderValue(value: JsonValue, style: Style): string[] {
   const lines = renderNested(value, style, 0);
   if (lines.length <= MAX_LINES) return lines;
@@ -87,13 +87,13 @@ function renderEntries(
   return hidden === 0 ? lines : [...lines, colors.dim(`… ${counted(hidden, `more ${noun}`)}`)];
 }
 
-/** A long text, wrapped to the right of its key. */
+/** Wraps a long text to the right of its key. */
 function besideLabel(label: string, text: string, keyWidth: number, room: number, style: Style): string[] {
   const [first = "", ...rest] = renderText(text, style).flatMap((line) => wrap(line, room));
   return [`${label}  ${first}`, ...rest.map((line) => " ".repeat(keyWidth + 2) + line)];
 }
 
-/** The value on one line, if it is small enough to read there. */
+/** The value on one line, if it fits. */
 function renderInline(value: JsonValue, { colors, width }: Style): string | undefined {
   const plain = inlineText(value);
   if (plain === undefined || columnsOf(plain) > width) return undefined;

@@ -6,7 +6,7 @@ import { counted, duration } from "./text-layout.ts";
 
 type SelectedEvent = Extract<AgentEvent, { type: "selected" }>;
 
-/** Shows what a task does while it runs: a line as each stage ends, and the code's output as it comes. */
+/** Shows the progress of a task: a line as each stage ends, and the code's output as it comes. */
 export function createRunProgress(
   output: Output,
   { verbose }: { verbose: boolean },
@@ -14,7 +14,7 @@ export function createRunProgress(
   const { style } = output;
   const { colors } = style;
   let began = false;
-  /** Where the code's output stands: not begun, at the start of a line, or within one. */
+  /** Position in the code's output: not begun, at the start of a line, or within one. */
   let printing: "no" | "line-start" | "in-line" = "no";
 
   const write = (lines: readonly string[]): void => {
@@ -85,7 +85,7 @@ export function createRunProgress(
       }
       case "repairing":
         write(
-          renderRow("repair", `try ${event.attempt}: ${oneLine(event.reason)}`, style, {
+          renderRow("repair", `attempt ${event.attempt}: ${oneLine(event.reason)}`, style, {
             paint: colors.yellow,
           }),
         );

@@ -1,5 +1,5 @@
 /**
- * What a terminal would obey or be misled by: control characters except newline and tab, the C1 set, marks
+ * Characters that control a terminal or mislead its reader: control characters except newline and tab, the C1 set, marks
  * that turn the direction of text, the Unicode line separators, and surrogates without their other half.
  */
 const UNSAFE =
@@ -13,12 +13,12 @@ function escape(character: string): string {
   return `\\u{${point.toString(16)}}`;
 }
 
-/** Text from outside, made harmless: what a terminal would obey is spelled out (`\x1b[2J`) instead. */
+/** Escapes what would control a terminal, as in `\x1b[2J`. For any text from outside. */
 export function safeText(text: string): string {
   return text.replaceAll("\r\n", "\n").replaceAll(UNSAFE, escape);
 }
 
-/** Makes every string in plain data harmless, keys too. Applied once, before anything is laid out. */
+/** Escapes every string in plain data, keys too, as `safeText` does. Applied once, before anything is laid out. */
 export function safeData<T>(data: T): T {
   return neutralise(data) as T;
 }
@@ -30,14 +30,14 @@ function neutralise(data: unknown): unknown {
   return Object.fromEntries(Object.entries(data).map(([key, value]) => [safeText(key), neutralise(value)]));
 }
 
-/** One line of text: every run of white space becomes a single space. */
+/** Turns a text into one line: every run of white space becomes a single space. */
 export function oneLine(text: string): string {
   return text.replaceAll(/\s+/gu, " ").trim();
 }
 
 const UNSAFE_IN_JSON = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
-/** JSON that a terminal can show, too: the same data, with what JSON leaves raw written as `\u009b`. */
+/** JSON that is safe to print on a terminal: the same data, with what JSON leaves raw written as `\u009b`. */
 export function safeJson(data: unknown, indent?: number): string {
   return JSON.stringify(data, null, indent).replaceAll(
     UNSAFE_IN_JSON,

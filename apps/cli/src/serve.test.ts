@@ -39,7 +39,7 @@ function processesOf(parent: number): number[] {
 
 /** Waits until a program of the server that runs in this folder has started. */
 async function programStarted(cwd: string): Promise<void> {
-  await vi.waitFor(() => statSync(path.join(cwd, "workspace/started")), { timeout: 20_000, interval: 20 });
+  await vi.waitFor(() => statSync(path.join(cwd, "workspace/started")), { timeout: 60_000, interval: 20 });
 }
 
 function isAlive(pid: number): boolean {
@@ -51,9 +51,12 @@ function isAlive(pid: number): boolean {
   }
 }
 
+/** Each test starts processes, perhaps on a busy machine. */
+vi.setConfig({ testTimeout: 120_000 });
+
 describe("cem serve", () => {
   describe.each(["stdio", "http", "sse"] as const)("to the older SDK's client, over %s", (kind) => {
-    it("serves a session as a model would have it", { timeout: 60_000 }, async () => {
+    it("serves a session as a model would have it", async () => {
       let transport: Transport;
       if (kind === "stdio") transport = new StdioClientTransport(stdio());
       else {

@@ -1,14 +1,14 @@
-/** What stands below the options in the help of the commands about MCP servers. */
+/** The text below the options in the help of the commands about MCP servers. */
 export const SERVERS = `
-Each server is tried, all at once. A server that does not answer within 10 seconds holds up no other.
+All servers are tried at once. One that does not answer within 10 seconds is listed as "no answer".
 
 Examples:
   cem servers
   cem servers --json`;
 
 export const ADD = `
-The server goes into config.yaml, whose comments stay. Then its tools are written as files, ready to be used.
-\${NAME} in a value is filled from the environment or .env when the server is used, so secrets can stay there.
+The server is written to config.yaml, whose comments are kept. Then its tools are written as files.
+\${NAME} in a value is replaced from the environment or .env when the server is used, so secrets can stay there.
 
 Examples:
   cem add everything -- npx -y @modelcontextprotocol/server-everything
@@ -30,10 +30,10 @@ Examples:
   cem import github sentry --yes`;
 
 export const GENERATE = `
-A definition that changed since its file was written is shown, and its tool stays as it was accepted and can't
-be called until --accept. A file that you wrote or edited is never touched.
+When a tool's definition changed, the difference is shown and the tool can't be called until --accept. Files that
+you wrote or edited are never changed.
 
-Return types of tools that state none are unknown. After --learn, runs remember the types of results (names and
+A tool that states no return type has an unknown one. After --learn, runs record the types of results (names and
 types, no values) in tools.observed.json beside the tools, and the next --learn writes them into the files.
 Delete that file to stop it.
 

@@ -73,7 +73,7 @@ describe("cem add", () => {
   });
 
   it.each([
-    [["remove", "nowhere"], /no MCP server "nowhere"/u],
+    [["remove", "nowhere"], /no server "nowhere"/u],
     [["generate", "nowhere"], /no server "nowhere"/u],
     [["import", "nowhere"], /No other program has/u],
   ])("and its like end with 2 for %j", async (args, message) => {

@@ -1,6 +1,6 @@
 import path from "node:path";
 
-/** A path as seen from here, where that is shorter. */
+/** A path relative to the working directory, where it lies in it; otherwise as it is. */
 export function shortPath(file: string): string {
   const relative = path.relative(process.cwd(), file);
   return relative === "" ? "." : relative.startsWith("..") ? file : relative;

@@ -198,7 +198,7 @@ describe("executeTask with a model", () => {
       attempts: 1,
       error: { code: "CODE_THREW" },
     });
-    expect(result.notes?.join()).toContain("over the task's budget of 700 tokens");
+    expect(result.notes?.join()).toContain("would exceed the task's budget of 700 tokens");
     expect(server.requests).toHaveLength(1);
   });
 

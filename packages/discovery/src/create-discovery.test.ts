@@ -66,6 +66,19 @@ describe("createDiscovery", () => {
       });
     });
 
+    it.each([
+      ["/** About it. */\n\n/** The a. */\n", "About it."],
+      ["// About it,\n// in two lines.\n\n// Not this.\n", "About it, in two lines."],
+      ["/**\n * About it.\n * @module\n */\n", "About it."],
+      ["// eslint-disable-next-line\n", ""],
+      ["/** The a. */\n", ""],
+    ])("describes a server by the comment at the top of its index: %j", async (comment, description) => {
+      const found = await discover(
+        makeTree({ "servers/s/index.ts": `${comment}${tool("a").slice(19)}// Later.\n` }),
+      );
+      expect(found.servers[0]?.description).toBe(description);
+    });
+
     it("takes one tool from each file where there is no index.ts", async () => {
       const root = makeTree({
         "servers/loose/add.ts": `${tool("add")}${tool("other")}`,
@@ -241,6 +254,14 @@ describe("createDiscovery", () => {
       expect(found.problems.map(({ file }) => path.basename(file))).toEqual(["bad.ts"]);
     });
 
+    it("reports an import of values and types that is not there, and no import of types alone", async () => {
+      const imported = (names: string) =>
+        discover(makeTree({ "servers/s/a.ts": `import ${names} from "./gone.ts";\n${tool("a")}` }));
+      expect((await imported("{ type T, helper }")).problems).toHaveLength(1);
+      expect((await imported("{ type T, type U }")).problems).toEqual([]);
+      expect((await imported("type { T }")).problems).toEqual([]);
+    });
+
     it("leaves files beside the folders, and vendored folders, alone", async () => {
       const found = await discover(
         makeTree({ "servers/notes.ts": "(", "servers/vendor/a.ts": "(", "servers/_old/a.ts": "(" }),
@@ -353,6 +374,19 @@ describe("createDiscovery", () => {
       expect(await type()).toEqual({ type: "string" });
       writeTree(root, { "servers/s/_t.ts": "export type T = 'abc';" });
       expect(await type()).toEqual({ type: "string", const: "abc" });
+    });
+
+    it("gives the same objects as long as nothing changes", async () => {
+      const root = makeTree({ "servers/s/a.ts": tool("a"), "servers/t/b.ts": tool("b") });
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 1_000 });
+      onTestFinished(() => void vi.useRealTimers());
+      const discovery = createDiscovery({ serversDir: path.join(root, "servers") });
+      const [first] = [await discovery.list()];
+      expect((await discovery.list()).servers[0]).toBe(first.servers[0]);
+      writeTree(root, { "servers/s/a.ts": tool("a", "number") });
+      const { servers } = await discovery.list();
+      expect(servers[0]).not.toBe(first.servers[0]);
+      expect(servers[1]).toBe(first.servers[1]);
     });
 
     it("answers calls at the same time, each with what is there", async () => {

@@ -320,4 +320,55 @@ describe("a tool's schemas", () => {
       c: { type: "string", description: "The c." },
     });
   });
+
+  it.each([
+    ["keyof { a: string; b: string }", { type: "string", enum: ["a", "b"] }],
+    ["keyof Missing", { type: "string" }],
+    ["{ a: string; b: number }['b']", { type: "number" }],
+    ["[string, number][number]", { anyOf: [{ type: "string" }, { type: "number" }] }],
+    ["Record<string, boolean>['x']", {}],
+  ])("of %s are %j", async (type, expected) => {
+    expect(await schemaOf(type)).toEqual(expected);
+  });
+
+  it("require of alternatives what all of them require", async () => {
+    const { inputSchema } = await toolOf(
+      "export async function tool(input: { a: string; b: string } | { a: string; c?: number }): Promise<void> {}",
+    );
+    expect(inputSchema.required).toEqual(["a"]);
+    expect(Object.keys(inputSchema.properties ?? {})).toEqual(["a", "b", "c"]);
+    expect(inputSchema.anyOf).toHaveLength(2);
+  });
+
+  it("keep the type's text with a description", async () => {
+    const tool = await toolOf(
+      "export async function tool(input: {\n/** When.\n * @int */\nat: number;\n/** The day. */\nday: Date }): Promise<Date> {}",
+    );
+    expect(tool.inputSchema.properties).toEqual({
+      at: { type: "integer", description: "When." },
+      day: { type: "string", format: "date-time", description: "The day." },
+    });
+    expect(tool.signature).toBe("tool(input: { at: number; day: Date }): Promise<Date>");
+  });
+
+  it.each([
+    ["*", {}],
+    ["?", {}],
+    ["?string", { anyOf: [{ type: "string" }, { type: "null" }] }],
+    ["!Date", { type: "string", format: "date-time" }],
+    ["Array.<number>", { type: "array", items: { type: "number" } }],
+    ["Object<string, number>", { type: "object", additionalProperties: { type: "number" } }],
+    ["Object", { type: "object" }],
+    ["not a type", {}],
+  ])("are read from JSDoc's {%s}", async (type, expected) => {
+    const { inputSchema } = await toolOf("export {};", {
+      "index.js": `/**\n * @param {string} first\n * @param {${type}} second\n * @param {number} [third] - Third.\n */\nexport function tool(first, second, third) {}`,
+    });
+    expect(inputSchema.properties).toEqual({
+      first: { type: "string" },
+      second: expected,
+      third: { type: "number", description: "Third." },
+    });
+    expect(inputSchema.required).toEqual(["first", "second"]);
+  });
 });

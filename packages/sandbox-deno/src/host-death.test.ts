@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { availableBackends } from "./testing.ts";
 
 const backends = await availableBackends();
@@ -55,12 +55,10 @@ describe.skipIf(process.platform !== "linux")("a host that is killed", () => {
       });
     });
     const guests = below(host.pid ?? 0);
+    onTestFinished(() => void host.kill("SIGKILL"));
     expect(guests.length).toBeGreaterThanOrEqual(2);
     host.removeAllListeners("exit");
     host.kill("SIGKILL");
-    const deadline = Date.now() + GONE_WITHIN_MS;
-    while (guests.some(isLiving) && Date.now() < deadline)
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(guests.filter(isLiving)).toEqual([]);
+    await expect.poll(() => guests.filter(isLiving), { timeout: GONE_WITHIN_MS }).toEqual([]);
   });
 });

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RunOutcome, ToolInvoker } from "@cem/core";
 import type { GuestSandbox } from "@cem/sandbox";
-import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { createDenoSandboxProvider } from "./index.ts";
-import { availableBackends } from "./testing.ts";
+import { backendPerLevel } from "./testing.ts";
 
-const all = await availableBackends();
+const all = await backendPerLevel();
 const backends = all.filter(({ level }) => level !== "permissions");
 
 const invoker: ToolInvoker = {
@@ -167,11 +167,15 @@ export default JSON.stringify(found);`;
       "a module that Node keeps",
       "import { createRequire } from 'node:module'; import { writeFileSync } from 'node:fs'; writeFileSync('kept.cjs', 'module.exports = {}'); createRequire('file:///workspace/x.js')('./kept.cjs');",
     ],
-    ["work without end", "const again = (): Promise<void> => Promise.resolve().then(again); void again();"],
-  ])("throws the guest away that is left with %s", async (_, code) => {
+    [
+      "work without end",
+      "const again = (): Promise<void> => Promise.resolve().then(again); void again();",
+      { timeoutMs: 500 },
+    ],
+  ])("throws the guest away that is left with %s", async (_, code, limits?: { timeoutMs: number }) => {
     await open();
     const slow: ToolInvoker = { specificationVersion: "v1", invoke: () => new Promise(() => {}) };
-    await run(`${code}\nexport default 1;`, "one", { invoker: slow, limits: { timeoutMs: 3_000 } });
+    await run(`${code}\nexport default 1;`, "one", { invoker: slow, limits });
     expect(sandbox?.stats()).toMatchObject({ kept: 0 });
     expect(await run(COUNT)).toMatchObject({ value: 1 });
     expect(sandbox?.stats()).toMatchObject({ reused: 0, kept: 1 });
@@ -228,17 +232,17 @@ describe.runIf(all.some(({ level }) => level === "permissions"))(
   () => {
     it("does not happen", async () => {
       const workspaceDir = mkdtempSync(join(tmpdir(), "cem-reuse-"));
+      onTestFinished(() => rmSync(workspaceDir, { recursive: true, force: true }));
       const sandbox = await createDenoSandboxProvider({ isolation: "permissions", reuse: "session" }).create({
         workspaceDir,
       });
+      onTestFinished(() => sandbox.dispose());
       const code =
         "const before = 'mark' in globalThis;\nObject.assign(globalThis, { mark: 1 });\nreturn before;";
       for (let index = 0; index < 3; index += 1) {
         expect(await sandbox.run({ code, session: "one" })).toMatchObject({ value: false });
       }
       expect(sandbox.stats()).toMatchObject({ reused: 0, kept: 0 });
-      await sandbox.dispose();
-      rmSync(workspaceDir, { recursive: true, force: true });
     });
   },
 );

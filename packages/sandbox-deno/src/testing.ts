@@ -18,3 +18,12 @@ export async function availableBackends(): Promise<AvailableBackend[]> {
   if (available.length === 0) throw new Error("No backend of the Deno sandbox works on this host.");
   return available;
 }
+
+/** The strongest backend of each isolation level; with `CEM_EVERY_BACKEND=1` every one that works on this host. */
+export async function backendPerLevel(): Promise<AvailableBackend[]> {
+  const available = await availableBackends();
+  if (process.env["CEM_EVERY_BACKEND"] === "1") return available;
+  return available.filter(
+    ({ level }, index) => available.findIndex((other) => other.level === level) === index,
+  );
+}

@@ -63,7 +63,7 @@ describe("FairGate", () => {
       const abort = new AbortController();
       const aborted = gate.enter("b", abort.signal);
       abort.abort(new Error("no longer"));
-      await expect(aborted).rejects.toThrow();
+      await expect(aborted).rejects.toThrow("no longer");
       const other = gate.enter("c");
       leave();
       (await other)();

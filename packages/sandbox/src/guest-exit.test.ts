@@ -10,7 +10,16 @@ describe("explainExit", () => {
     expect(explainExit({ code: 137, signal: null }, full)).toMatchObject({ status: "out-of-memory" });
     const said = { ...context, stderr: "# Fatal JavaScript out of memory: Reached heap limit" };
     expect(explainExit({ code: 133, signal: null }, said)).toMatchObject({ status: "out-of-memory" });
-    expect(explainExit({ code: null, signal: "SIGXFSZ" }, context)).toMatchObject({ reason: "write-limit" });
+    for (const exit of [
+      { code: null, signal: "SIGXFSZ" },
+      { code: 153, signal: null },
+    ]) {
+      expect(explainExit(exit, context)).toEqual({
+        status: "killed",
+        reason: "write-limit",
+        message: "The program wrote a file that is too large.",
+      });
+    }
   });
 });
 describe("isAllocationFailure", () => {

@@ -210,6 +210,7 @@ describe("the guest pool of a sandbox", () => {
       expect(new Set(values).size).toBe(1);
       expect(values).not.toContain(await run(sandbox, "b"));
       expect(values).not.toContain(await run(sandbox));
+      await expect.poll(() => sandbox.stats().taken).toBe(0);
       expect(sandbox.stats()).toMatchObject({ reused: 2, kept: 2, discarded: 0 });
     });
 
@@ -352,6 +353,20 @@ describe("the guest pool of a sandbox", () => {
       expect(sandbox.stats()).toMatchObject({ standby: 0, taken: 0, running: 0, queued: 0 });
       expect(cleaned).toBe(1);
       expect(guests.every(({ alive }) => !alive)).toBe(true);
+    });
+
+    it("waits for a run where none is queued", async () => {
+      let finish = () => {};
+      const sandbox = open((guest) => {
+        finish = () => void done(guest, {} as never);
+      });
+      const running = sandbox.run({ code: "" });
+      await expect.poll(() => sandbox.stats().taken).toBe(1);
+      const drained = sandbox.drain();
+      await new Promise((resolve) => setImmediate(resolve));
+      finish();
+      expect((await running).status).toBe("completed");
+      await drained;
     });
 
     it("resolves at once where nothing runs", async () => {

@@ -32,4 +32,13 @@ describe("mapGuestError", () => {
     const raw = { name: "E", message: "m", stack: `E\n at ${url}:9:9`, line: 3, column: 4 };
     expect(mapGuestError(raw, 1)).toMatchObject({ line: 3, column: 4 });
   });
+
+  it("leaves out the wrapper's name, and no name that begins like it", () => {
+    const stack = ["Module.default", "async default", "defaultsOf", "Object.defaults"]
+      .map((name, index) => `    at ${name} (${url}:${index + 2}:5)`)
+      .join("\n");
+    expect(mapGuestError({ name: "E", message: "m", stack }, 1).stack).toBe(
+      "at program.ts:1:5\nat program.ts:2:5\nat defaultsOf (program.ts:3:5)\nat Object.defaults (program.ts:4:5)",
+    );
+  });
 });

@@ -10,7 +10,7 @@ import { serverSourceOf } from "../config-source.ts";
 import { checkConfig, checkFailure, checkHost, checkNode } from "../doctor-checks.ts";
 import type { Check } from "../doctor-checks.ts";
 import { EXIT_FAILED, EXIT_OK } from "../exit-codes.ts";
-import { withHint } from "../hint.ts";
+import { withHint, withHints } from "../hint.ts";
 import { renderChecks, renderSettings } from "../render-doctor.ts";
 import type { ListedSetting } from "../render-doctor.ts";
 import { safeData } from "../safe-text.ts";
@@ -29,7 +29,8 @@ export async function examine(
     const loaded = await loadConfig({ file: source.configFile, overrides: source.config, signal });
     checks.push(checkConfig(loaded));
     if (listValues) settings = listSettings(loaded);
-    checks.push(...checkHost(await inspectHost(source)));
+    const report = await inspectHost(source);
+    checks.push(...checkHost({ ...report, upstream: withHints(report.upstream) }));
   } catch (thrown) {
     signal.throwIfAborted();
     checks.push(checkFailure(withHint(toErrorInfo(thrown))));

@@ -14,20 +14,29 @@ import type {
 } from "@cem/core";
 
 /** Limits that keep the contract's runs short. */
-const CONTRACT_LIMITS = { timeoutMs: 20_000, memoryMb: 256 } as const;
+export const CONTRACT_LIMITS = { timeoutMs: 20_000, memoryMb: 128 } as const;
 
+/** What a provider supports, for the contract test. */
 export interface ContractOptions {
-  /** The level the provider has to report. */
+  /** The isolation level that the provider has to report. */
   level: string;
-  /** True when the sandbox lets mounts appear in the guest. Default true. */
+  /**
+   * Whether the provider supports mounts.
+   *
+   * @defaultValue true
+   */
   mounts?: boolean | undefined;
-  /** True when the sandbox can allow single hosts. Default true. */
+  /**
+   * Whether the provider can allow single hosts of this machine's network.
+   *
+   * @defaultValue true
+   */
   network?: boolean | undefined;
 }
 
 type RunOptions = Omit<RunRequest, "code">;
 
-/** A workspace and a sandbox on it, for the tests of the contract. */
+/** A temporary workspace with a sandbox, for the contract's tests. */
 export class Harness {
   readonly folder: string;
   readonly workspace: string;
@@ -39,7 +48,7 @@ export class Harness {
     this.sandbox = sandbox;
   }
 
-  /** Makes a fresh workspace with these files, and a sandbox on it. */
+  /** Creates a workspace with these files and a sandbox for it. */
   static async make(
     provider: SandboxProvider,
     files: Record<string, string> = {},
@@ -50,15 +59,20 @@ export class Harness {
     mkdirSync(workspace);
     writeFiles(workspace, files);
     const more = typeof spec === "function" ? spec(folder) : spec;
-    const sandbox = await provider.create({ workspaceDir: workspace, limits: CONTRACT_LIMITS, ...more });
-    return new Harness(folder, workspace, sandbox);
+    try {
+      const sandbox = await provider.create({ workspaceDir: workspace, limits: CONTRACT_LIMITS, ...more });
+      return new Harness(folder, workspace, sandbox);
+    } catch (error) {
+      rmSync(folder, { recursive: true, force: true });
+      throw error;
+    }
   }
 
   run(code: string, options: RunOptions = {}): Promise<RunOutcome> {
     return this.sandbox.run({ code, ...options });
   }
 
-  /** Runs code that has to complete, and gives its value. */
+  /** Runs code that has to complete; resolves with its value. */
   async value(code: string, options: RunOptions = {}): Promise<JsonValue | undefined> {
     const outcome = await this.run(code, options);
     if (outcome.status === "completed") return outcome.value;
@@ -66,16 +80,20 @@ export class Harness {
     throw new Error(`The program had to complete at level ${isolation.level}: ${JSON.stringify(told)}`);
   }
 
-  /** Fails unless the next run works as if nothing had happened. */
+  /** Fails unless the next run completes. */
   async mustStillWork(): Promise<void> {
     const value = await this.value("export default 6 * 7");
     if (value !== 42) throw new Error(`The next run gave ${JSON.stringify(value)} instead of 42.`);
   }
 
   async dispose(): Promise<void> {
-    await this.sandbox.dispose();
-    rmSync(this.folder, { recursive: true, force: true });
+    await this.sandbox.dispose().finally(() => rmSync(this.folder, { recursive: true, force: true }));
   }
+}
+
+/** Resolves as soon as a condition holds. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
 export function writeFiles(folder: string, files: Record<string, string>): void {

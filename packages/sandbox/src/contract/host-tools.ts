@@ -97,25 +97,25 @@ export default [
   });
 
   it("stops the clock while a person is waited for", async () => {
-    const invoker: ToolInvoker = {
+    const limits = { timeoutMs: 800 };
+    const waiting = (ms: number): ToolInvoker => ({
       specificationVersion: "v1",
       async invoke(_call, { onWaiting }) {
         onWaiting?.(true);
         onWaiting?.(true);
-        await new Promise((resolve) => setTimeout(resolve, 1_500));
+        await new Promise((resolve) => setTimeout(resolve, ms));
         onWaiting?.(false);
-        await new Promise((resolve) => setTimeout(resolve, 100));
-        // A call that ends waits no more, whatever it has said.
+        // The end of a call ends its waiting too.
         return { ok: true, value: 1 };
       },
-    };
-    const limits = { timeoutMs: 1_200 };
+    });
     const asks = `import { find_customer } from "./servers/crm/index.ts";\nawait find_customer({});`;
+    const invoker = waiting(limits.timeoutMs + 100);
     expect(await harness().value(`${asks}\nexport default "answered";`, { invoker, limits })).toBe(
       "answered",
     );
     const after = await harness().run(`${asks}\nfor (;;) await new Promise((go) => setTimeout(go, 10));`, {
-      invoker,
+      invoker: waiting(1),
       limits,
     });
     expect(after.status).toBe("timed-out");

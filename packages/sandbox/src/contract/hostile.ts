@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { expect, it } from "vitest";
 import { recordingInvoker, type Harness } from "./harness.ts";
@@ -115,14 +116,15 @@ return done;`;
   });
 
   it("sends no signal to a process of the host", async () => {
-    const victim = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
+    const victim = spawn(process.execPath, ["-e", "process.stdin.pipe(process.stdout)"]);
     try {
       const code = `for (const pid of [${victim.pid}, ${process.pid}]) for (const signal of ["SIGUSR1", "SIGTERM", "SIGKILL"]) {
   try { Deno.kill(pid, signal); } catch {} try { process.kill(pid, signal); } catch {}
 }`;
       await harness().run(code);
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      expect([victim.exitCode, victim.signalCode]).toEqual([null, null]);
+      victim.stdin.write("ping");
+      const [answer] = await Promise.race([once(victim.stdout, "data"), once(victim, "exit")]);
+      expect(String(answer)).toBe("ping");
     } finally {
       victim.kill("SIGKILL");
     }

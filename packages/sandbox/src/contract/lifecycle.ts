@@ -1,10 +1,10 @@
 import type { SandboxProvider } from "@cem/core";
 import { describe, expect, it } from "vitest";
-import { Harness, recordingInvoker } from "./harness.ts";
+import { Harness, recordingInvoker, until } from "./harness.ts";
 
 const CLIENT = `import { callTool } from "cem:client";\n`;
 
-/** Runs beside each other, and their ends. */
+/** Concurrent runs and how they end. */
 export function lifecycleContract(makeProvider: () => SandboxProvider): void {
   const withHarness = (use: (harness: Harness) => Promise<void>) => async () => {
     const harness = await Harness.make(makeProvider());
@@ -41,17 +41,17 @@ export function lifecycleContract(makeProvider: () => SandboxProvider): void {
 
   describe("concurrency", () => {
     it(
-      "answers a hundred runs at once, each with its own value",
+      "answers forty runs at once, each with its own value",
       withHarness(async (harness) => {
         const invoker = recordingInvoker(({ args }) => args);
-        const runs = Array.from({ length: 100 }, (_, index) =>
+        const runs = Array.from({ length: 40 }, (_, index) =>
           harness.value(
             `${CLIENT}globalThis.mark ??= ${index};\nreturn [globalThis.mark, await callTool("h", "echo", ${index})];`,
             { invoker },
           ),
         );
         const values = await Promise.all(runs);
-        expect(values).toEqual(Array.from({ length: 100 }, (_, index) => [index, index]));
+        expect(values).toEqual(Array.from({ length: 40 }, (_, index) => [index, index]));
       }),
       120_000,
     );
@@ -65,7 +65,8 @@ export function lifecycleContract(makeProvider: () => SandboxProvider): void {
         );
         const waiting = new AbortController();
         const late = harness.run("export default 1", { signal: waiting.signal });
-        setTimeout(() => waiting.abort(), 50);
+        await until(() => (harness.sandbox.stats?.().queued ?? 1) > 0);
+        waiting.abort();
         expect(await late).toMatchObject({ status: "killed", reason: "aborted" });
         endless.abort();
         const outcomes = await Promise.all(busy);
@@ -80,8 +81,13 @@ export function lifecycleContract(makeProvider: () => SandboxProvider): void {
     it(
       "ends runs under way and refuses new ones, and may be called twice",
       withHarness(async (harness) => {
-        const running = harness.run("await new Promise(() => {})");
-        await new Promise((resolve) => setTimeout(resolve, 100));
+        let isUp = false;
+        const running = harness.run("console.log('up'); await new Promise(() => {})", {
+          onOutput: () => {
+            isUp = true;
+          },
+        });
+        await until(() => isUp);
         await Promise.all([harness.sandbox.dispose(), harness.sandbox.dispose()]);
         expect(await running).toMatchObject({ status: "killed", reason: "disposed" });
         expect(await harness.run("1")).toMatchObject({ status: "killed", reason: "disposed" });
@@ -95,7 +101,7 @@ export function lifecycleContract(makeProvider: () => SandboxProvider): void {
       withHarness(async (harness) => {
         const before = process.memoryUsage().rss;
         const invoker = recordingInvoker(() => 1);
-        const large = `${CLIENT}await callTool("h", "t", { text: "x".repeat(2 ** 28) });`;
+        const large = `${CLIENT}await callTool("h", "t", { text: "x".repeat(2 ** 27) });`;
         const outcome = await harness.run(large, { invoker, limits: { memoryMb: 1_024 } });
         expect(["killed", "out-of-memory", "failed"]).toContain(outcome.status);
         expect(invoker.calls).toEqual([]);
