@@ -78,7 +78,7 @@ export function addSettingOptions(command: Command, configFlag = "--config <file
     new Option("--mode <mode>", "what a model answers with: a program, one call, or either").choices(
       GENERATION_MODES,
     ),
-    new Option("--timeout <seconds>", "stop the code after so long").argParser(seconds),
+    new Option("--timeout <seconds>", "stop the code after this many seconds").argParser(seconds),
   ];
   for (const option of options) command.addOption(option.helpGroup(SETTINGS_GROUP));
   return command;

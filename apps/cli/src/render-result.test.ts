@@ -72,7 +72,7 @@ describe("renderFailure", () => {
     `);
   });
 
-  it("names the nearest tools and the way out when there is none", () => {
+  it("names the nearest tools, and how to get one, when none fits", () => {
     const details = {
       steps: [{ step: "send an email", reason: "no-tool", hint: 'No tool here can do "send an email".' }],
       nearest: [

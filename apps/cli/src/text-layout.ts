@@ -18,7 +18,7 @@ export function padEnd(text: string, width: number): string {
 }
 
 /** Fills up with spaces at the start, to a width. */
-export function padStart(text: string, width: number): string {
+function padStart(text: string, width: number): string {
   return " ".repeat(Math.max(0, width - columnsOf(text))) + text;
 }
 
