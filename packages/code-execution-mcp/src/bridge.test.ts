@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import os from "node:os";
 import path from "node:path";
 import type { Agent, ElicitRequest, TaskResult } from "@cem/core";
-import { createMcpConnections, createMcpTools } from "@cem/mcp-client";
+import { createMcpConnections, createMcpToolSource } from "@cem/mcp-client";
 import type { McpConnections } from "@cem/mcp-client";
 import { createResultStore } from "@cem/workspace";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -107,7 +107,7 @@ beforeAll(async () => {
   });
   const store = createResultStore({ workspaceDir });
   agent = newAgent({
-    invoker: createMcpTools(connections, { store }),
+    invoker: createMcpToolSource(connections, { store }),
     async onElicit(question) {
       asked.push(question);
       await new Promise((resolve) => setTimeout(resolve, 1_500));

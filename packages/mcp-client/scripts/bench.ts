@@ -1,7 +1,7 @@
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { answerErrors, checkCalls, compose, createHostTools, defineTool, combineSources } from "@cem/bridge";
-import { createMcpConnections, createMcpInvoker, createMcpTools } from "@cem/mcp-client";
+import { createMcpConnections, createMcpInvoker, createMcpToolSource } from "@cem/mcp-client";
 import type { McpServerSettings, ToolInvoker } from "@cem/mcp-client";
 import { odd } from "../fixtures/servers.ts";
 
@@ -53,7 +53,7 @@ async function measureCalls(): Promise<object> {
   const echo = defineTool({ description: "Echo.", input, execute: (value) => value });
   const sources = combineSources([
     createHostTools({ tools: { host: { echo } } }),
-    createMcpTools(connections),
+    createMcpToolSource(connections),
   ]);
   const bridge = compose([answerErrors, checkCalls(sources)], sources);
   const ways: Record<string, () => Promise<unknown>> = {

@@ -1,5 +1,5 @@
 export { createMcpConnections } from "./connections.ts";
-export { createMcpInvoker, createMcpTools } from "./invoker.ts";
+export { createMcpInvoker, createMcpToolSource } from "./invoker.ts";
 export { SERVER_REQUESTS } from "./server-request-names.ts";
 export { fillVariables } from "./fill-variables.ts";
 export { readClientConfigs } from "./client-configs.ts";
@@ -15,7 +15,7 @@ export type {
   ServerStatus,
   ToolList,
 } from "./connection-types.ts";
-export type { McpInvokerSettings, McpToolsSettings } from "./invoker.ts";
+export type { McpInvokerSettings, McpToolSourceSettings } from "./invoker.ts";
 export type { AuthorizeOptions } from "./oauth.ts";
 export type { ClientConfigs, FoundServer } from "./client-configs.ts";
 export type { ListedItems, ListKind, ServerRequest } from "./resources-and-prompts.ts";

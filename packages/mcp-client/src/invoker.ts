@@ -9,8 +9,8 @@ import { mapToolResult } from "./result-mapping.ts";
 import { isServerRequest } from "./server-request-names.ts";
 import { answerServerRequest } from "./server-requests.ts";
 
-/** Settings of {@link createMcpTools}. */
-export interface McpToolsSettings extends ResultKeeping {
+/** Settings of {@link createMcpToolSource}. */
+export interface McpToolSourceSettings extends ResultKeeping {
   /**
    * Finds a tool by the name code calls it by. Return the same object for the same definition, so that its schema is
    * compiled once. Default: finds it in the server's list.
@@ -23,7 +23,7 @@ export interface McpToolsSettings extends ResultKeeping {
 }
 
 /** Settings of {@link createMcpInvoker}. */
-export interface McpInvokerSettings extends McpToolsSettings, CallCheckSettings {}
+export interface McpInvokerSettings extends McpToolSourceSettings, CallCheckSettings {}
 
 /**
  * Creates an invoker that checks each call against the tool's schema and calls the tool on its server. It never
@@ -33,12 +33,12 @@ export function createMcpInvoker(
   connections: McpConnections,
   settings: McpInvokerSettings = {},
 ): ToolInvoker {
-  const tools = createMcpTools(connections, settings);
+  const tools = createMcpToolSource(connections, settings);
   return compose([answerErrors, checkCalls(tools, settings)], tools);
 }
 
 /** Creates a source of the tools of MCP servers, for a bridge that checks calls itself. */
-export function createMcpTools(connections: McpConnections, settings: McpToolsSettings = {}): ToolSource {
+export function createMcpToolSource(connections: McpConnections, settings: McpToolSourceSettings = {}): ToolSource {
   const findTool = settings.findTool ?? findListed(connections);
 
   const find = async (call: ToolCall, signal: AbortSignal): Promise<KnownTool> => {
@@ -72,7 +72,7 @@ export function createMcpTools(connections: McpConnections, settings: McpToolsSe
   };
 }
 
-function findListed(connections: McpConnections): NonNullable<McpToolsSettings["findTool"]> {
+function findListed(connections: McpConnections): NonNullable<McpToolSourceSettings["findTool"]> {
   return async (server, tool) => {
     const { tools } = await connections.listTools(server);
     return tools.find(({ name }) => name === tool);

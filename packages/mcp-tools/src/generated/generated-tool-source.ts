@@ -56,8 +56,8 @@ export function createGeneratedToolSource(settings: GeneratedToolSourceSettings)
   };
 
   const load = async (): Promise<ToolSource> => {
-    const { createMcpTools } = await import("@cem/mcp-client");
-    return createMcpTools(await servers.connections(), { findTool, store });
+    const { createMcpToolSource } = await import("@cem/mcp-client");
+    return createMcpToolSource(await servers.connections(), { findTool, store });
   };
 
   return {
