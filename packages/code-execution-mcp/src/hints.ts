@@ -124,7 +124,7 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   SERVER_CLOSING: NO_HINT,
   // Configuration, options and files.
   CONFIG_INVALID: NO_HINT,
-  CONFIG_NOT_FOUND: NO_HINT,
+  CONFIG_NOT_FOUND: "Make a configuration with  cem init  or name another with --config.",
   LOG_UNWRITABLE: "Set logging.file to a file that can be written.",
   OPTION_INVALID: NO_HINT,
   RECORDING_INVALID: "Make a recording with --record.",
