@@ -195,6 +195,25 @@ describe("generation", () => {
     await expect(createPipeline(failing(new Error("bug"))).executeTask("x")).rejects.toThrow("bug");
   });
 
+  it("ends a run that is cancelled while code is repaired", async () => {
+    const { generator } = model();
+    const controller = new AbortController();
+    const stages: PipelineSettings = {
+      ...settings(new MemorySandbox(() => threw)),
+      generator: {
+        ...generator,
+        async generate(request) {
+          if (request.feedback === undefined) return generator.generate(request);
+          controller.abort();
+          throw new CemError("LLM_FAILED", "The request was cancelled.");
+        },
+      },
+    };
+    const result = await createPipeline(stages).executeTask("x", { signal: controller.signal });
+    expect(result).toMatchObject({ status: "error", error: { code: "ABORTED" } });
+    expect(result.notes).toBeUndefined();
+  });
+
   it("gives back the last ending when a repair is refused after a run, else the refusal", async () => {
     const { generator } = model();
     const stages = (refuseTypes: boolean): PipelineSettings => ({

@@ -37,6 +37,11 @@ describe("renderConfigTemplate", () => {
     expect(set).toContain("execution.sandbox_type");
   });
 
+  it("separates sections and settings of the first level by empty lines", () => {
+    for (const name of ["execution", "llm", "mcp_servers", "workflows"])
+      expect(TEMPLATE).toMatch(new RegExp(`\\n\\n(?:#.*\\n)+(?:# )?${name}:`));
+  });
+
   it("names the schema for editors when told to", () => {
     expect(renderConfigTemplate({ schema: "./s.json" }).split("\n")[0]).toBe(
       "# yaml-language-server: $schema=./s.json",

@@ -157,6 +157,11 @@ describe("loadConfig", () => {
       expect(config.mcpServers).toMatchObject([{ cwd: join(cwd, "etc/here") }]);
     });
 
+    it("stay as they are in a server's cwd that begins with a variable", async () => {
+      const { config } = await load("mcpServers: {a: {command: x, cwd: '${HERE}/tools'}, b: {command: x}}");
+      expect(config.mcpServers).toMatchObject([{ cwd: "${HERE}/tools" }, { name: "b", cwd: undefined }]);
+    });
+
     it("keep the state with the workspace unless told otherwise", async () => {
       const { config } = await load("execution: {workspace_dir: /ws}");
       expect(config.execution.state.workspaceDir).toBe("/ws");
@@ -224,6 +229,17 @@ describe("loadConfig", () => {
       expect(await key("llm: {provider: anthropic}")).toBeUndefined();
       expect(await key("", { AZURE_OPENAI_ENDPOINT: "https://x" })).toBe("azure");
       expect(await key("llm: {provider: openai}", { AZURE_OPENAI_ENDPOINT: "https://x" })).toBe("open");
+    });
+
+    it("are not read from a .env that is too large or not text, with a warning", async () => {
+      const large = await folderWith({ ".env": `LLM_MODEL=x\n#${" ".repeat(1024 * 1024)}` });
+      const { config, warnings } = await loadConfig({ cwd: large, ...NOTHING });
+      expect(warnings).toEqual([".env  is larger than 1024 KiB and is not read."]);
+      expect(config.llm.model).toBe("gpt-4o-mini");
+      const binary = await folderWith({ ".env": new Uint8Array([0xff, 0xfe]) });
+      expect((await loadConfig({ cwd: binary, ...NOTHING })).warnings).toEqual([
+        ".env  can't be read (ERR_ENCODING_INVALID_ENCODED_DATA) and sets nothing.",
+      ]);
     });
 
     it("are not read from a .env that is a folder", async () => {

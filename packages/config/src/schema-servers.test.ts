@@ -55,13 +55,14 @@ describe("mcp_servers", () => {
     expect(c).toMatchObject({ auth: { kind: "authorization-code", callbackPort: 3000 } });
   });
 
-  it("takes a command line as the url of a stdio server", async () => {
-    expect(
-      await servers("mcp_servers: [{name: a, url: 'stdio://npx -y pkg', connection_type: stdio}]"),
-    ).toEqual([
-      { ...BASE, name: "a", connectionType: "stdio", command: "npx", args: ["-y", "pkg"], env: {} },
-    ]);
-  });
+  it.each(["stdio://npx -y pkg", "stdio:npx -y pkg", "  npx  -y pkg "])(
+    "takes a command line as the url of a stdio server: %j",
+    async (url) => {
+      expect(await servers(`mcp_servers: [{name: a, url: '${url}', connection_type: stdio}]`)).toEqual([
+        { ...BASE, name: "a", connectionType: "stdio", command: "npx", args: ["-y", "pkg"], env: {} },
+      ]);
+    },
+  );
 
   it.each([
     ["mcp_servers: [{name: a}]", "mcp_servers[0]", "needs a url or a command."],

@@ -37,7 +37,7 @@ export function authRequired(server: string, requiredScope?: string): CemError {
   });
 }
 
-/** `SERVER_CLOSED`: the connections of this process were closed. */
+/** `SERVER_CLOSED`: the connection to the server was closed for good. */
 export function serverClosed(server: string): CemError {
   return new CemError("SERVER_CLOSED", `The connection to server "${server}" was closed.`, {
     details: { server },

@@ -26,6 +26,7 @@ import type { ReconnectingClientOptions } from "./reconnecting-client.ts";
 import { createRedact } from "./redaction.ts";
 import { DEFAULT_CONCURRENCY, DEFAULT_TIMEOUT_MS } from "./server-settings.ts";
 import type { McpServerSettings } from "./server-settings.ts";
+import { statusOf } from "./server-status.ts";
 import type { SignIn } from "./sign-in.ts";
 import { callTool } from "./tool-call.ts";
 import { fetchToolList } from "./tool-list.ts";
@@ -220,23 +221,7 @@ export function createConnection(settings: McpServerSettings, context: Connectio
   };
 
   return {
-    status() {
-      const { current, waitMs, lastError } = reconnecting;
-      const server = current?.client.getServerVersion() ?? tools?.server;
-      return {
-        name,
-        state: reconnecting.state,
-        transport: current?.transportKind ?? settings.transport.kind,
-        protocol: current?.client.getNegotiatedProtocolVersion() ?? tools?.protocol,
-        server: server && { name: server.name, version: server.version },
-        toolCount: tools?.tools.length,
-        leftOutCount: tools?.leftOut.length,
-        latencyMs,
-        lastError,
-        retryInMs: waitMs === 0 ? undefined : waitMs,
-        pid: current?.process?.pid ?? undefined,
-      };
-    },
+    status: () => statusOf(settings, reconnecting, tools, latencyMs),
     knownTools: () => tools,
     listTools,
     request,

@@ -1,32 +1,33 @@
 import type { Elicit, ElicitRequest } from "@cem/core";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { connect, reference, twoEra } from "../fixtures/servers.ts";
 import { createMcpInvoker } from "./invoker.ts";
 
 const signal = new AbortController().signal;
 const GREET = { server: "two-era", tool: "greet", args: {} };
 
-describe.concurrent("questions of a server", () => {
-  it.each(["legacy", "2026-07-28"] as const)(
-    "reach the user over %s, and the clock stands still",
-    async (protocol) => {
-      const asked: ElicitRequest[] = [];
-      const waiting: boolean[] = [];
-      await using connections = connect([twoEra({ protocol, timeoutMs: 400 })], {
-        async elicit(request) {
-          asked.push(request);
-          await new Promise((resolve) => setTimeout(resolve, 500));
-          return { action: "accept", content: { name: "Ada" } };
-        },
-      });
-      const invoker = createMcpInvoker(connections);
-      const context = { signal, onWaiting: (isWaiting: boolean) => waiting.push(isWaiting) };
-      expect(await invoker.invoke(GREET, context)).toEqual({ ok: true, value: "Hello Ada" });
-      expect(asked).toMatchObject([{ server: "two-era", mode: "form", message: "What is your name?" }]);
-      expect(waiting).toEqual([true, false]);
-    },
-  );
+describe("a question of a server", () => {
+  it.each(["legacy", "2026-07-28"] as const)("stops the timeout of the call over %s", async (protocol) => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const asked: ElicitRequest[] = [];
+    const waiting: boolean[] = [];
+    await using connections = connect([twoEra({ protocol, timeoutMs: 1_000 })], {
+      async elicit(request) {
+        asked.push(request);
+        vi.advanceTimersByTime(60_000);
+        return { action: "accept", content: { name: "Ada" } };
+      },
+    });
+    const context = { signal, onWaiting: (isWaiting: boolean) => waiting.push(isWaiting) };
+    const result = await createMcpInvoker(connections).invoke(GREET, context);
+    expect(result).toEqual({ ok: true, value: "Hello Ada" });
+    expect(asked).toMatchObject([{ server: "two-era", mode: "form", message: "What is your name?" }]);
+    expect(waiting).toEqual([true, false]);
+  });
+});
 
+describe.concurrent("questions of a server", () => {
   it.each(["legacy", "2026-07-28"] as const)(
     "are declined over %s when nobody is there",
     async (protocol) => {

@@ -6,7 +6,7 @@ import { connectHttp, firstText } from "../fixtures/clients.ts";
 import { createLocalAgent } from "../fixtures/local-agent.ts";
 import { quietLogger } from "../fixtures/serve.ts";
 import { createAgentServer, customTool, serveHttp } from "./index.ts";
-import type { AgentServer, AgentServerSettings, AnyCustomTool, HttpServing } from "./index.ts";
+import type { AgentServer, AnyCustomTool, HttpServing } from "./index.ts";
 
 const { agent } = createLocalAgent();
 let server: AgentServer<{ answer: number }>;
@@ -237,7 +237,7 @@ describe("createAgentServer", () => {
     [{ profile: "most" }, 'There is no profile "most". There are: full, code, original.'],
     [{ profile: "constructor" }, 'There is no profile "constructor".'],
   ])("refuses %j", (settings, message) => {
-    expect(() => createAgentServer({ agent, ...settings } as AgentServerSettings)).toThrow(
+    expect(() => createAgentServer({ agent, ...settings })).toThrow(
       expect.objectContaining({ code: "OPTION_INVALID", message: expect.stringContaining(message) }),
     );
   });

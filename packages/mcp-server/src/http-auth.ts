@@ -39,6 +39,8 @@ export interface Authenticator {
   readonly resourceMetadata?: object | undefined;
 }
 
+/** Where clients find the protected resource metadata (RFC 9728); the resource's path may follow. */
+export const RESOURCE_METADATA_PATH = "/.well-known/oauth-protected-resource";
 const MIN_TOKEN_CHARACTERS = 16;
 const FETCH_TIMEOUT_MS = 5_000;
 /** Accepts tokens of an issuer whose clock is ahead. */
@@ -140,7 +142,8 @@ function authInfoOf(token: string, payload: JWTPayload): AuthInfo {
   const { sub, exp, scope, scp, client_id: client } = payload;
   const given = typeof scope === "string" ? scope.split(" ") : Array.isArray(scp) ? scp.map(String) : [];
   const clientId = [client, sub].filter((part) => typeof part === "string").join("/");
-  return { token, clientId, scopes: given, ...(exp !== undefined && { expiresAt: exp }) };
+  // The verification requires `exp`. Without it the token would count as expired.
+  return { token, clientId, scopes: given, expiresAt: exp ?? 0 };
 }
 
 /** Reads the issuer's keys at the first token, and again after a failure. */

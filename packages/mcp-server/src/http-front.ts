@@ -6,7 +6,7 @@ import { toNodeHandler } from "@modelcontextprotocol/node";
 import type { NodeIncomingMessageLike } from "@modelcontextprotocol/node";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import type { Servable } from "./create-server.ts";
-import { createAuthenticator } from "./http-auth.ts";
+import { createAuthenticator, RESOURCE_METADATA_PATH } from "./http-auth.ts";
 import type { Authenticator } from "./http-auth.ts";
 import { bracketed } from "./http-options.ts";
 import type { HttpOptions } from "./http-options.ts";
@@ -23,7 +23,6 @@ import { createSseServer, SSE_MESSAGES_PATH, SSE_PATH } from "./sse.ts";
 import { createStreamableHttp } from "./streamable-http.ts";
 
 export const MCP_PATH = "/mcp";
-const METADATA_PATH = "/.well-known/oauth-protected-resource";
 /** Paths that machines poll: logged at debug level. */
 const POLLED_PATHS: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"]);
 /** How long answers may take to be sent at shutdown. */
@@ -92,7 +91,7 @@ export class HttpFront {
         },
       },
       {
-        path: `${METADATA_PATH}*`,
+        path: `${RESOURCE_METADATA_PATH}*`,
         checks: "host",
         handle: (_, response) => {
           if (metadata === undefined) return sendText(response, 404, "This server has no OAuth issuer.");

@@ -131,10 +131,11 @@ describe("the readiness", () => {
   });
 
   it("ends when the server begins to close", async () => {
-    const { url, close, server } = await serve();
+    const serving = await serve();
+    const { url, server } = serving;
     await expect.poll(async () => (await ask(at(url, "/readyz"))).status).toBe(200);
     expect(server.runs.active).toBe(0);
-    await close();
+    await serving.close();
     await expect(ask(at(url, "/readyz"))).rejects.toThrow("ECONNREFUSED");
   });
 });

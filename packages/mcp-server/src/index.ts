@@ -1,3 +1,4 @@
+export type { Agent, ErrorInfo, JsonValue, ResultStore, StateStore } from "@cem/core";
 export { createAgentServer } from "./create-server.ts";
 export type { AgentServer, AgentServerSettings } from "./create-server.ts";
 export { customTool } from "./custom-tool.ts";
@@ -16,3 +17,4 @@ export type { Logger, LoggerSettings, LogLevel } from "./logger.ts";
 export { measureDirectCost, measureTokenCost } from "./token-cost.ts";
 export type { TokenCost } from "./token-cost.ts";
 export type { Servable } from "./create-server.ts";
+export type { HintFor } from "./server-tool.ts";

@@ -270,7 +270,7 @@ describe("the tools", () => {
       const read = await call("get_state", { state_file: file });
       const saved = await call("save_state", { state_data: {}, state_file: file });
       expect([read.isError, saved.isError]).toEqual([true, true]);
-      expect(firstText(saved)).toContain("Give a path inside the workspace");
+      expect(firstText(saved)).toContain("A state file is a path inside the workspace");
     });
 
     it("hold 50 saves at once, of both protocols", async () => {

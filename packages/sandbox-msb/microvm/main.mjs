@@ -1,7 +1,7 @@
-// pnpm test:microvm: the sandbox of microVMs, proved on real ones. Where the processor's virtualization is there they
-// run on this host; else in a machine that QEMU emulates together with AMD's virtualization. Ends with a line that
-// counts what passed and failed. CEM_MICROVM=emulated takes QEMU in any case;
-// CEM_MICROVM_TESTS=^measures runs only tests whose names match.
+// pnpm test:microvm: runs the tests of the microVM sandbox in real microVMs: on this host where the processor's
+// virtualization is exposed, otherwise in a machine that QEMU emulates together with AMD's virtualization. The last line
+// counts what passed and failed. CEM_MICROVM=emulated uses QEMU in any case; CEM_MICROVM_TESTS=^measures runs only tests
+// whose names match.
 import { spawnSync } from "node:child_process";
 import path from "node:path";
 import { findNode } from "../../../scripts/node24.mjs";
@@ -12,7 +12,7 @@ import { buildOuterMachine, installPrograms } from "./emulator/build-outer-machi
 import { hasVirtualization, missingForEmulation } from "./host.mjs";
 import { writeJobDisk } from "./emulator/job-disk.mjs";
 
-/** Machines that share the tests between them: each takes one processor of this host. */
+/** Emulated machines that share the tests: each takes one processor of this host. */
 const PARTS = 2;
 
 const summary = ({ passed, failed, skipped }) => {

@@ -1,12 +1,26 @@
 import { CemError, type RunOutcome } from "@cem/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { FairGate } from "./fair-gate.ts";
+import { GuestPool } from "./guest-pool.ts";
 import { createGuestSandbox, type GuestSandbox, type GuestSandboxSettings } from "./guest-sandbox.ts";
 import { ScriptedGuest, type GuestScript } from "./testing.ts";
 
 const isolation = { level: "permissions", sandbox: "scripted", mechanisms: ["none"] } as const;
 const done: GuestScript = (guest) => guest.send({ type: "done", value: guest.id });
 const IDLE_MS = 1_000;
+
+describe("GuestPool", () => {
+  it("refills before a take where a refill is due and no guest is ready", async () => {
+    const pool = new GuestPool({ start: () => new ScriptedGuest(done), standby: 1, idleMs: IDLE_MS });
+    pool.refillSoon();
+    const { connected, release } = await pool.take();
+    expect(pool.stats()).toMatchObject({ hits: 1, misses: 0, started: 1, taken: 1 });
+    expect([connected.guest.alive, release]).toEqual([true, undefined]);
+    await pool.dispose();
+    expect(connected.guest.alive).toBe(false);
+    await expect(pool.take()).rejects.toMatchObject({ code: "SANDBOX_DISPOSED" });
+  });
+});
 
 describe("the guest pool of a sandbox", () => {
   const made: GuestSandbox[] = [];

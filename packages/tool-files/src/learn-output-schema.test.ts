@@ -117,6 +117,17 @@ describe("learnOutputSchema", () => {
     expect(learnOutputSchema([], mapped)).toEqual(mapped);
   });
 
+  it.each([
+    ["properties", (inner: object) => ({ type: "object", properties: { n: inner } })],
+    ["items", (inner: object) => ({ type: "array", items: inner })],
+    ["additionalProperties", (inner: object) => ({ type: "object", additionalProperties: inner })],
+  ])("reads nine levels of %s of a schema that somebody made deeper", (keyword, around) => {
+    let schema = {};
+    for (let level = 0; level < 30; level += 1) schema = around(schema);
+    const learned = learnOutputSchema([], { schema, results: 1 });
+    expect(JSON.stringify(learned.schema).split(`"${keyword}"`)).toHaveLength(9 + 1);
+  });
+
   it("says nothing of a value that was never seen", () => {
     expect(learnOutputSchema([[]])).toEqual({ schema: { type: "array" }, results: 1 });
     expect(

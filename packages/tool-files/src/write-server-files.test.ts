@@ -1,4 +1,3 @@
-import { CemError } from "@cem/core";
 import { execFile } from "node:child_process";
 import { mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -188,71 +187,5 @@ describe("removeServerFiles", () => {
     await rm(path.join(folder, "mine.ts"));
     await removeServerFiles({ serversDir, folder: "math" });
     expect(await readdir(serversDir)).toEqual([]);
-  });
-});
-
-describe("readLock", () => {
-  it("gives the definitions that discovery needs", async () => {
-    await write([ADD, { ...SUB, description: "Takes\u200B away." }]);
-    const read = await readLock(folder);
-    expect(read?.tools).toEqual([
-      {
-        server: "math",
-        name: "add",
-        kind: "host",
-        description: "Adds.",
-        inputSchema: ADD.inputSchema,
-        callStyle: "object",
-        signature: "add(input?: { a?: number }): Promise<unknown>",
-        module: "./servers/math/index.ts",
-        file: path.join(folder, "add.ts"),
-      },
-      {
-        server: "math",
-        name: "sub_tract",
-        originalName: "sub-tract",
-        kind: "host",
-        description: "Takes away.",
-        inputSchema: {},
-        annotations: { title: "Subtract", readOnlyHint: true },
-        callStyle: "object",
-        signature: "sub_tract(input?: { [key: string]: unknown }): Promise<unknown>",
-        module: "./servers/math/index.ts",
-        file: path.join(folder, "sub_tract.ts"),
-      },
-    ]);
-  });
-
-  it("reads a lock that an earlier version wrote, which keeps its bytes", async () => {
-    const text = await readFile(path.join(import.meta.dirname, "../fixtures/version-1.lock"), "utf8");
-    await mkdir(folder, { recursive: true });
-    await writeFile(path.join(folder, "tools.lock.json"), text);
-    const locked = (await readLock(folder))?.lock.tools ?? [];
-    expect(locked.map(({ name }) => name)).toEqual(["add", "get_weather", "list_cities"]);
-    const definitions = locked.map(({ definition }) => definition);
-    const serverInfo = { name: "Weather", version: "1.2.3" };
-    await write(definitions, { server: "weather", serverInfo });
-    expect((await contents())["tools.lock.json"]).toBe(text);
-  });
-
-  it("knows nothing where there is no lock", async () => {
-    expect(await readLock(path.join(serversDir, "none"))).toBeUndefined();
-  });
-
-  it.each([
-    ["no JSON", "{", /JSON/],
-    ["another shape", "{}", /lockVersion/],
-    ["a definition that was altered", undefined, /"add" does not match its digest/],
-    ["a file outside", "outside", /file/],
-  ])("refuses %s", async (_, replacement, message) => {
-    await write([ADD]);
-    const file = path.join(folder, "tools.lock.json");
-    const text = await readFile(file, "utf8");
-    const altered = text.replace('"Adds."', '"Adds and tells."');
-    const outside = text.replace('"file":"add.ts"', '"file":"../../add.ts"');
-    await writeFile(file, replacement === "outside" ? outside : (replacement ?? altered));
-    const error: unknown = await readLock(folder).catch((reason: unknown) => reason);
-    expect(CemError.isInstance(error) && error.code).toBe("TOOL_LOCK_INVALID");
-    expect(String(error)).toMatch(message);
   });
 });

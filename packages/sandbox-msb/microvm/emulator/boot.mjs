@@ -7,22 +7,26 @@ import { createInterface } from "node:readline";
 import { say } from "../../../../scripts/setup.mjs";
 import { ALIVE } from "./job-disk.mjs";
 
-/** Of one machine. */
+const ONE_FAILED = { passed: 0, failed: 1, skipped: 0 };
+/** Timeout of one machine. */
 const DEADLINE_MS = 780_000;
-/** Of this host's clock: a machine says something every second of its own, which takes about fifteen. */
+/** A machine prints something every second of its own clock, which takes about 15 s of this host's. */
 const MAX_SILENCE_MS = 90_000;
-/** That take each other's place. */
+/** Machines for one part, each in place of one that stopped. */
 const MAX_MACHINES = 3;
 const MACHINE =
   "-M q35 -accel tcg,thread=single -icount shift=0 -cpu max,+svm,+npt,-la57,-pku -smp 1 -m 3072 -display none -serial stdio -no-reboot -nic none";
 const KERNEL =
   "console=ttyS0 quiet panic=-1 mitigations=off nokaslr nohz=off highres=off cryptomgr.notests audit=0 apparmor=0";
 
-/** Resolves with the counts that the tests gave, in so many machines. */
+/** Runs the tests in `parts` machines; resolves with the sum of their counts. */
 export async function bootOuterMachines(files, parts) {
   // Without spaces: it goes to the machine with its kernel's parameters.
   const { CEM_MICROVM_TESTS: tests } = process.env;
-  if (tests !== undefined) return (await bootPart(files, `CEM_MICROVM_TESTS=${tests}`)).counts;
+  if (tests !== undefined) {
+    const { counts, stopped } = await bootPart(files, `CEM_MICROVM_TESTS=${tests}`);
+    return stopped ? add(counts, ONE_FAILED) : counts;
+  }
   say(`Booting ${parts} machines with emulated processors …`);
   const ended = await Promise.all(
     Array.from({ length: parts }, (_, part) => bootUntilDone(files, `CEM_MICROVM_PART=${part}/${parts}`)),
@@ -30,7 +34,7 @@ export async function bootOuterMachines(files, parts) {
   return ended.reduce(add);
 }
 
-/** The emulator stops now and then, and with it every clock inside: another machine takes the tests that are left. */
+/** Runs a part of the tests. The emulator stops now and then; another machine runs the remaining tests then. */
 async function bootUntilDone(files, environment) {
   let counts = { passed: 0, failed: 0, skipped: 0 };
   for (let machine = 1; ; machine += 1) {
@@ -38,7 +42,7 @@ async function bootUntilDone(files, environment) {
     const ended = await bootPart(files, `${environment} CEM_MICROVM_DONE=${done}`);
     counts = add(counts, ended.counts);
     if (!ended.stopped) return counts;
-    if (machine === MAX_MACHINES) return add(counts, { passed: 0, failed: 1, skipped: 0 });
+    if (machine === MAX_MACHINES) return add(counts, ONE_FAILED);
     say(`The emulator stopped. Another machine goes on with ${environment} …`);
   }
 }

@@ -27,8 +27,8 @@ import { protectCall, quote } from "./primordials.ts";
 import { beginReusedRun, isPristine, prepareForReuse } from "./reuse.ts";
 
 export { getPrompt, listPrompts, listResources, listResourceTemplates, readResource };
-// `hostTool` is for the modules of host tools; the last two are for the stand-ins of Node's modules, where the guest has
-// no view of its own.
+// `hostTool` is for the generated modules of host tools; the last two are for the shims of Node's modules, where the guest
+// has no file system view of its own.
 export { callTool, ToolError, hostTool, patchNodeFunctions, toHostPath };
 
 type Run = Extract<HostMessage, { type: "run" }>;
@@ -39,16 +39,16 @@ const WARM_UP =
 
 let ended = false;
 let version = "";
-/** The run under way; what an earlier one still says is nothing. */
+/** The current run; messages of earlier runs are ignored. */
 let current = 0;
-/** Whether more than one run may come. */
+/** Whether the guest serves more than one run. */
 let isReused = false;
 
 function sayReady(): void {
   send(`{"type":"ready","version":${quote(version)}}`);
 }
 
-/** The host asks before a run and after one; a guest that isn't as it was before its first is of no more use. */
+/** Answers the host's health check. A guest that differs from its state before its first run exits. */
 function answerPing(): void {
   if (isReused && !isPristine()) deno.exit(0);
   sayReady();
@@ -144,5 +144,5 @@ function receive(message: HostMessage): void {
   else void start(message);
 }
 
-// Without its host the guest has nothing to live for.
+// The host has closed the channel.
 void readMessages(receive).finally(() => deno.exit(0));

@@ -12,7 +12,7 @@ interface CallState {
   calls: number;
   inFlight: number;
   nextId: number;
-  /** JSON of calls that wait for their turn, between `first` and `end`. */
+  /** JSON of queued calls, between `first` and `end`. */
   queue: Record<number, string>;
   queueFirst: number;
   queueEnd: number;
@@ -32,10 +32,10 @@ const state: CallState = {
   waiting: create(null) as Record<number, Settle>,
 };
 
-/** A tool on the host that answered with an error. */
+/** Error of a tool on the host. */
 export class ToolError extends Error {
   override readonly name = "ToolError";
-  /** Stable, for programs: `TOOL_NOT_FOUND`. */
+  /** Stable error code: `TOOL_NOT_FOUND`. */
   readonly code: string;
   readonly details: unknown;
 
@@ -53,12 +53,12 @@ export function setCallLimits(limits: { callsInFlight: number; calls: number; pa
   state.calls = 0;
 }
 
-/** True while the host owes an answer. */
+/** Whether a call to the host is pending. */
 export function hasPendingCalls(): boolean {
   return state.inFlight > 0;
 }
 
-/** The most characters of JSON that may cross the bridge at once. */
+/** Limit of one message to the host, in characters of JSON. */
 export function payloadLimit(): number {
   return state.payloadLimit;
 }
@@ -69,7 +69,7 @@ export function endByLimit(limit: "calls" | "payload", message: string): Promise
   return new PromiseConstructor(() => {});
 }
 
-/** False when no further call may start. */
+/** Whether another call may start. */
 export function callsAreLeft(): boolean {
   return state.calls < state.callLimit;
 }
@@ -85,7 +85,7 @@ export function endByCallLimit(): Promise<never> {
 
 let onHostCall: (server: string) => void = () => {};
 
-/** Lets the tracer know of calls that go to the host. */
+/** Notifies the tracer of calls that go to the host. */
 export function observeHostCalls(observer: (server: string) => void): void {
   onHostCall = observer;
 }
@@ -93,7 +93,7 @@ export function observeHostCalls(observer: (server: string) => void): void {
 /**
  * Calls a tool that runs on the host.
  *
- * @throws ToolError when the tool fails or isn't there. TypeError when the arguments can't be JSON.
+ * @throws ToolError when the tool fails or doesn't exist; TypeError when the arguments aren't JSON.
  */
 export async function callTool(server: string, tool: string, args: unknown = {}): Promise<unknown> {
   if (!callsAreLeft()) return endByCallLimit();
@@ -118,11 +118,11 @@ export async function callTool(server: string, tool: string, args: unknown = {})
     }
   });
   if (result.ok) return result.handles === true ? reviveHandles(result.value, 0) : result.value;
-  // Made here, where its stack leads back to the program's line.
+  // Created here, where its stack contains the program's line.
   throw new ToolError(result.error.message, result.error.code, result.error.details);
 }
 
-/** A tool on the host as a function, for tools that no file stands for. */
+/** A function that calls a tool on the host, for tools without a file. */
 export function hostTool(server: string, tool: string): (input?: unknown) => Promise<unknown> {
   return (input = {}) => callTool(server, tool, input);
 }
@@ -136,7 +136,7 @@ export type CallResult =
   | { id: number; ok: true; handles?: true; value: unknown }
   | { id: number; ok: false; error: { code: string; message: string; details?: unknown } };
 
-/** Takes a result from the host and lets the next call go. */
+/** Settles a call with its result from the host and sends the next queued call. */
 export function settleCall(result: CallResult): void {
   const settle = state.waiting[result.id];
   if (settle === undefined) return;

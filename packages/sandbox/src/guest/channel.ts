@@ -11,7 +11,7 @@ import {
   subarray,
 } from "./primordials.ts";
 
-/** A pipe takes writes up to this size whole: what a worker prints can't land inside a piece of a frame. */
+/** Writes to a pipe are atomic up to this size, so that a worker's output can't split a piece of a frame. */
 const PIECE_BYTES = 4_096;
 const READ_BYTES = 64 * 1024;
 const TEXT_CHARACTERS = 32 * 1024;
@@ -27,7 +27,7 @@ export type HostMessage =
 
 let mark = "";
 
-/** From here on frames carry the host's token. */
+/** Sets the token that marks all later frames. */
 export function useToken(token: string): void {
   mark = `\0cem:${token}:`;
 }

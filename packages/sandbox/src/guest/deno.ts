@@ -33,13 +33,13 @@ interface DenoInternal {
     /** Resolves with 0 at the end of the stream. */
     read(resource: number, buffer: Uint8Array): Promise<number>;
     writeSync(resource: number, bytes: Uint8Array): number;
-    /** What a script gave, and what went wrong. */
+    /** The script's result and error. */
     evalContext(this: void, source: string, url: string): { 0: unknown; 1: unknown };
     setLeakTracingEnabled(enabled: boolean): void;
     /** Operations and timers that have not ended. */
     getAllLeakTraces(): { size: number };
     getActiveImmediateCount(): number;
-    /** Open files and the like, by their numbers. */
+    /** Open resources, such as files, by number. */
     resources(): Record<string, string>;
   };
   Console: new (print: (text: string, level: number) => void) => Console;
@@ -47,7 +47,7 @@ interface DenoInternal {
 
 const internals = deno[deno.internal] as DenoInternal;
 
-/** Deno's own console, writing where it is told. */
+/** Deno's console with a custom output. */
 export const { Console } = internals;
 // The operations themselves: what Deno wraps around them can be broken by a program that patches the language.
 const { core } = internals;
@@ -61,13 +61,13 @@ export function evaluateScript(source: string, url: string): unknown {
   return outcome[1] === null || outcome[1] === undefined ? outcome[0] : undefined;
 }
 
-/** What the runtime still does or holds for a program. */
+/** Pending work and open resources of the runtime. */
 export const pendingWork = {
-  /** Counts from here on. */
+  /** Takes the current state as the baseline. */
   observe(): void {
     core.setLeakTracingEnabled(true);
   },
-  /** To be asked when a message has just come: then nothing is read, and no timer of the runner runs. */
+  /** To be called right after a message arrived, when the runner itself has no pending read or timer. */
   isLeft(): boolean {
     if (core.getAllLeakTraces().size > 0 || core.getActiveImmediateCount() > 0) return true;
     return keys(core.resources()).length > STANDARD_STREAMS;
@@ -83,7 +83,7 @@ const target = globalThis as unknown as {
   addEventListener(type: string, listener: (event: UncaughtEvent) => void): void;
 };
 
-/** Hears of errors that nobody in the program caught, which would end the process. */
+/** Handles uncaught errors of the program, which would otherwise end the process. */
 export function onUncaught(report: (thrown: unknown) => void): void {
   target.addEventListener("unhandledrejection", (event) => {
     event.preventDefault();

@@ -5,18 +5,18 @@ type Strip = (code: string, options: { mode: "strip" }) => string;
 /** A compiled program. */
 export type Main = (runtime: object) => Promise<unknown>;
 
-/** How every compiled program begins, and what takes its place: a program is strict, as a module is. */
+/** The beginning of every compiled program, and its replacement in strict mode, as in a module. */
 const MODULE_OPENING = "export default async function ";
 const SCRIPT_OPENING = '"use strict";({ async default ';
 const SCRIPT_CLOSING = "\n}).default";
-/** By this the host knows the stack frames that are the program's. */
+/** Source URL by which the host recognizes the program's stack frames. */
 const SCRIPT_URL = "blob:program";
 
 let strip: Strip | undefined;
 
 /**
- * From here on programs are evaluated where they can be. Deno keeps every module for good, and each makes the next one
- * dearer.
+ * Enables evaluation as a script instead of a module, where possible: Deno never frees modules, and each one slows down the
+ * next.
  */
 export async function prepareToEvaluate(): Promise<void> {
   const { stripTypeScriptTypes } = (await import("node:module")) as unknown as {
@@ -25,10 +25,10 @@ export async function prepareToEvaluate(): Promise<void> {
   strip = stripTypeScriptTypes;
 }
 
-/** A compiled program as a function; `undefined` where only a module is right, or can say what is wrong. */
+/** Compiles a program to a function; `undefined` where only a module has the right semantics or error messages. */
 export function evaluateProgram(source: string): Main | undefined {
   if (strip === undefined || !startsWith(source, MODULE_OPENING)) return undefined;
-  // In a script these begin comments, in a module they are operators.
+  // These begin comments in a script, but are operators in a module.
   if (includesText(source, "<!--") || includesText(source, "-->")) return undefined;
   try {
     // Types become blanks, so every place stays where it was. What is more than types, such as an enum, is refused.

@@ -28,7 +28,7 @@ function hostArgument(value: unknown): unknown {
   return url;
 }
 
-/** The function with its first arguments taken as paths of the guest's view, its other properties kept. */
+/** Wraps a function to map its first arguments from guest paths to host paths, keeping its properties. */
 function withPaths(original: Callable, count: number): Callable {
   return new ProxyConstructor(original, {
     apply(target, self, args: unknown[]) {
@@ -68,7 +68,7 @@ function patchDeno(): void {
     patch(deno, name, withGuestResult);
 }
 
-/** Makes the functions of Node's file modules take paths of the guest's view. */
+/** Patches Node's file modules to accept guest paths. */
 export function patchNodeFunctions(functions: Functions): void {
   for (const name of Object.keys(functions)) {
     if (!/^[a-z]/.test(name)) continue;
@@ -78,7 +78,7 @@ export function patchNodeFunctions(functions: Functions): void {
   for (const name of ["realpathSync", "mkdtempSync"]) patch(functions, name, withGuestResult);
 }
 
-/** `process` is heavy, so it is made to fit when it is first asked for. */
+/** Patches `process` on first access, since loading it is slow. */
 function patchProcessLater(): void {
   const original = Object.getOwnPropertyDescriptor(globalThis, "process");
   const load = original?.get?.bind(globalThis) as (() => Functions) | undefined;
@@ -97,8 +97,8 @@ function patchProcessLater(): void {
 }
 
 /**
- * Makes `/workspace/…` work where the guest has no file system view of its own: every function that takes a path
- * takes it as the guest sees it. This is for convenience; what may be touched is for Deno's permissions to say.
+ * Makes `/workspace/…` work where the guest has no file system view of its own: patches every function with a path
+ * parameter to accept guest paths. For convenience only; Deno's permissions enforce access.
  */
 export function patchFileFunctions(): void {
   patchDeno();

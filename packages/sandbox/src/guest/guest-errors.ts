@@ -5,7 +5,7 @@ const MAX_MESSAGE_CHARACTERS = 8_192;
 const MAX_STACK_CHARACTERS = 16_384;
 const ErrorConstructor = Error;
 
-/** A place in the program that an error is about, where its stack doesn't tell. */
+/** The program's position that caused an error, where its stack doesn't contain it. */
 export interface ErrorPlace {
   line: number;
   column: number;
@@ -13,7 +13,7 @@ export interface ErrorPlace {
 
 const places = new SafeWeakMap<ErrorPlace>();
 
-/** Says which line of the program an error is about. */
+/** Attaches a position in the program to an error. */
 export function placeError<Thrown extends Error>(error: Thrown, place: ErrorPlace): Thrown {
   places.set(error, place);
   return error;
@@ -36,7 +36,7 @@ function textOf(thrown: unknown): string {
   }
 }
 
-/** Whatever was thrown as the JSON members of an error. Survives hostile getters. */
+/** Converts any thrown value to the members of an error as JSON. Survives hostile getters. */
 export function encodeThrown(thrown: unknown): string {
   const isObject = typeof thrown === "object" && thrown !== null;
   const isError = isObject && (isInstance(ErrorConstructor, thrown) || "message" in thrown);

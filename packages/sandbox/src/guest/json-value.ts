@@ -11,7 +11,7 @@ import {
   SafeWeakMap,
 } from "./primordials.ts";
 
-/** The deepest nesting of a value that crosses the bridge. The host holds to the same. */
+/** The deepest nesting of a value that crosses between guest and host; the host has the same limit. */
 const MAX_DEPTH = 500;
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 
@@ -97,7 +97,7 @@ function writeObject(encoder: Encoder, value: object, path: string, depth: numbe
   encoder.open.set(value, false);
 }
 
-/** What stands for an object in JSON, where its own members would say nothing. */
+/** The JSON representation of objects whose own members are not meaningful. */
 function plain(encoder: Encoder, value: object, path: string): object {
   if (isInstance(NumberBox, value) || isInstance(StringBox, value) || isInstance(BooleanBox, value)) {
     refuse(encoder, path, "is a boxed primitive", "Use its plain value.");

@@ -75,7 +75,7 @@ function attributesOf(attributes: Record<string, string>): string {
 
 let client: Namespace | undefined;
 
-/** The client's module, where runs share it: then it need not be imported again. */
+/** The client module, where runs share it and need not import it again. */
 export function useClientModule(namespace: Namespace): void {
   client = namespace;
 }
@@ -129,7 +129,7 @@ function placed(error: unknown, request: ImportRequest): unknown {
   return place !== undefined && error instanceof Error ? placeError(error, place) : error;
 }
 
-/** An import that failed as the line that asked for it. */
+/** Maps a failed import to the program's line that contains it. */
 function explain(error: unknown, requests: ImportRequest[], resolved: (Resolved | undefined)[]): unknown {
   const message = attempt(() => (error as Error).message, "");
   for (let index = 0; index < requests.length; index += 1) {

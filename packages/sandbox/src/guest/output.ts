@@ -2,7 +2,7 @@ import { sendStderr, writeStdout } from "./channel.ts";
 import { Console, deno } from "./deno.ts";
 import { decode, defineProperty } from "./primordials.ts";
 
-/** `console` writes through the channel, so that what goes to stdout and to stderr stays in order. */
+/** Redirects `console` to the channel, which keeps stdout and stderr in order. */
 export function redirectOutput(): void {
   const console = new Console((text, level) => {
     if (level > 1) sendStderr(text);

@@ -1,18 +1,18 @@
 import { create, endsWith, includesText, indexOfText, keys, sliceText, startsWith } from "./primordials.ts";
 
-/** Folders of the guest's view and where they really are; empty where the view is the truth. */
+/** Host folder by guest folder; empty where the guest has a file system view of its own. */
 let roots = create(null) as Record<string, string>;
 /** Guest paths in `roots`, longest first. */
 let prefixes: string[] = [];
 
-/** What the addresses of this run's modules end in; empty where a guest has one run only. */
+/** Suffix of this run's module URLs; empty where the guest serves one run only. */
 let mark = "";
 
 export function setRunMark(ending: string): void {
   mark = ending;
 }
 
-/** A module's address as this run's own: no other run comes by it, whatever it asks for. */
+/** A module's URL for this run alone, which no other run can import. */
 export function inThisRun(url: string): string {
   if (mark === "") return url;
   const sign = startsWith(url, "data:") ? "#" : includesText(url, "?") ? "&" : "?";
@@ -20,13 +20,13 @@ export function inThisRun(url: string): string {
   return isOwn ? url : url + sign + mark;
 }
 
-/** Sets where the guest's folders really are. */
+/** Sets the host folders of guest folders. */
 export function usePaths(paths: Record<string, string>): void {
   roots = paths;
   prefixes = keys(paths).toSorted((one, other) => other.length - one.length);
 }
 
-/** A path of the guest's view as the path that the operating system knows. */
+/** Maps a guest path to a host path. */
 export function toHostPath(path: string): string {
   for (let index = 0; index < prefixes.length; index += 1) {
     const prefix = prefixes[index] as string;
@@ -36,7 +36,7 @@ export function toHostPath(path: string): string {
   return path;
 }
 
-/** A path of the operating system as the guest sees it. */
+/** Maps a host path to a guest path. */
 export function toGuestPath(path: string): string {
   for (let index = 0; index < prefixes.length; index += 1) {
     const prefix = prefixes[index] as string;
@@ -47,7 +47,7 @@ export function toGuestPath(path: string): string {
   return path;
 }
 
-/** Text for people, with the places of the guest's view in it. */
+/** Replaces host paths by guest paths in a message. */
 export function toGuestText(text: string): string {
   let result = text;
   if (mark !== "") result = without(without(result, `?${mark}`), `&${mark}`);

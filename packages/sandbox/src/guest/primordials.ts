@@ -1,8 +1,8 @@
 // oxlint-disable typescript/unbound-method -- methods are taken from their prototypes on purpose, to be called with any `this`
 /**
- * What the runner needs of the language, taken before any user code runs: a program that patches
- * `JSON.parse` or `Array.prototype.push` then changes nothing here. For the same reason the runner walks arrays
- * by index and never spreads them.
+ * Built-ins that the runner uses, captured before any program runs, so that a program that patches `JSON.parse` or
+ * `Array.prototype.push` changes nothing here. For the same reason the runner iterates arrays by index and never spreads
+ * them.
  */
 type Method = (...args: never[]) => unknown;
 type Uncurried<Call extends Method> = (self: unknown, ...args: Parameters<Call>) => ReturnType<Call>;
@@ -83,7 +83,7 @@ const weakSet = uncurry(WeakMap.prototype.set) as unknown as (
   value: unknown,
 ) => void;
 
-/** A weak map that patched prototypes don't reach. */
+/** A weak map that is safe from patched prototypes. */
 export class SafeWeakMap<Value> {
   readonly #map = new WeakMap<object, unknown>();
   get(key: object): Value | undefined {
@@ -94,7 +94,7 @@ export class SafeWeakMap<Value> {
   }
 }
 
-/** `value instanceof type`, deaf to a patched `Symbol.hasInstance`. */
+/** `value instanceof type`, unaffected by a patched `Symbol.hasInstance`. */
 export const isInstance = uncurry(Function.prototype[Symbol.hasInstance]) as unknown as (
   type: unknown,
   value: unknown,

@@ -15,10 +15,10 @@ import {
   subarray,
 } from "./primordials.ts";
 
-/** The only places that a handle leads to, whatever it says: files that the host keeps results in. */
+/** The only paths that a handle may read: files in which the host keeps results. */
 const KEPT_PATH = /^\/workspace\/results\/[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 const KINDS = freeze(["image", "audio", "resource", "text", "json"]);
-/** Handles are looked for this deep. */
+/** Depth to which a result is searched for handles. */
 const MAX_DEPTH = 64;
 const DEFAULT_PAGE_BYTES = 64 * 1024;
 /** A character takes up to four bytes; a page has room for one. */
@@ -52,7 +52,7 @@ function isHandle(value: Record<string, unknown>): boolean {
   return isKind && execPattern(KEPT_PATH, path) !== null;
 }
 
-/** Gives every handle in a tool's result its methods. They are not enumerable: as JSON a handle stays what it was. */
+/** Adds methods to every handle in a tool's result. They are not enumerable, so a handle's JSON stays the same. */
 export function reviveHandles(value: unknown, depth: number): unknown {
   if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return value;
   if (isArray(value)) {
@@ -72,7 +72,7 @@ export function reviveHandles(value: unknown, depth: number): unknown {
 }
 
 function addMethods(handle: Handle): void {
-  // What the methods read is settled here, whatever the program makes of the object.
+  // The methods use these copies, whatever the program does to the object.
   const { type, mimeType, path } = handle;
   const assertText = (): void => {
     if (type !== "image" && type !== "audio") return;
@@ -101,7 +101,7 @@ function addMethods(handle: Handle): void {
 async function readPage(path: string, offset: number, limit: number): Promise<TextPage> {
   const { bytes, size } = await readKept(path, offset, max(MIN_PAGE_BYTES, limit));
   let end = bytes.length;
-  // A character that the page cuts through belongs to the next one.
+  // A character cut by the end of the page belongs to the next page.
   if (offset + end < size) end = wholeCharacters(bytes);
   const next = offset + end;
   return { text: decode(subarray(bytes, 0, end)), offset, next: next < size && end > 0 ? next : null, size };

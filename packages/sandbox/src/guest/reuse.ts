@@ -105,7 +105,7 @@ function isOwnValue({ key, get }: Known, value: unknown): boolean {
   return key === "process" || apply(get as () => unknown, globalThis, []) === value;
 }
 
-/** Whatever threads do is out of sight, so a program that starts one has this guest to itself. */
+/** Threads can't be inspected, so a guest in which one was started is not reused. */
 function noteWorkers(): void {
   const { Worker } = globalThis as unknown as { Worker: new () => object };
   const noted = new ProxyConstructor(Worker, {
@@ -122,10 +122,10 @@ function noteWorkers(): void {
   });
 }
 
-/** What outlives a run on purpose. */
+/** Storage that outlives a run. */
 const STORES = freeze(["localStorage", "sessionStorage", "caches", "indexedDB"]);
 
-/** A program that keeps something in a store has this guest to itself. */
+/** A guest whose program used such storage is not reused. */
 function noteStores(): void {
   for (let index = 0; index < STORES.length; index += 1) {
     const name = STORES[index] as string;
@@ -146,11 +146,11 @@ function noteStores(): void {
 
 type Require = (name: string) => unknown;
 
-/** By these a program reaches Node's modules, or threads, past the hook that sees its imports. */
+/** Specifiers that give access to Node's modules, or threads, past the hook for imports. */
 const PAST_THE_HOOK = freeze(["node:module", "node:worker_threads", "node:process"]);
 const builtins = create(null) as Record<string, true>;
 
-/** Node's own modules are shared by all runs as the globals are: each is looked at before anyone has it. */
+/** Node's modules are shared by all runs, as the globals are: each is recorded before a program gets it. */
 function watchBuiltin(url: string, require: Require): void {
   if (builtins[url] === true) return;
   builtins[url] = true;
@@ -172,7 +172,7 @@ function watchBuiltin(url: string, require: Require): void {
   }
 }
 
-/** `process.getBuiltinModule` gives them without an import. */
+/** `process.getBuiltinModule` returns them without an import. */
 function noteBuiltinsOf(process: { getBuiltinModule: Require }): void {
   const { getBuiltinModule } = process;
   const noted = new ProxyConstructor(getBuiltinModule, {
@@ -194,7 +194,7 @@ interface ModuleHooks {
 type Resolved = { url: string; shortCircuit?: boolean };
 type NextResolve = (specifier: string, context: object) => Resolved;
 
-/** Modules of the workspace are loaded anew in each run: the run's number is part of where they come from. */
+/** Reloads the workspace's modules in each run: the run's number is part of their URL. */
 async function numberModules(bootUrl: string): Promise<void> {
   const own = bootUrl.slice(0, bootUrl.lastIndexOf("/") + 1);
   const hooks = (await import("node:module")) as unknown as ModuleHooks;
@@ -206,7 +206,7 @@ async function numberModules(bootUrl: string): Promise<void> {
       const resolved = next(specifier, context);
       const { url } = resolved;
       if (isPrepared && startsWith(url, "node:")) watchBuiltin(url, require);
-      // Node's modules and the client have stand-ins that are files, and stay as they are.
+      // The shims of Node's modules and the client are files, and shared by all runs.
       if (startsWith(specifier, "node:") || startsWith(specifier, "cem:") || startsWith(url, own))
         return resolved;
       if (!startsWith(url, "file:///") && !startsWith(url, "data:")) return resolved;
@@ -217,12 +217,12 @@ async function numberModules(bootUrl: string): Promise<void> {
 
 const WARM_UP = "export default async function (value: unknown) { return value; }";
 
-/** Makes this guest fit for more than one run. */
+/** Prepares this guest for more than one run. */
 export async function prepareForReuse(bootUrl: string): Promise<void> {
   await numberModules(bootUrl);
   useClientModule((await import(bootUrl)) as Record<string, unknown>);
   await prepareToEvaluate();
-  // What the runtime loads for it is loaded before the globals are looked at.
+  // Loads what the runtime loads lazily, before the globals are recorded.
   await evaluateProgram(WARM_UP)?.({});
   noteWorkers();
   noteStores();
@@ -233,13 +233,13 @@ export async function prepareForReuse(bootUrl: string): Promise<void> {
   isPrepared = true;
 }
 
-/** Counts a run; its modules are its own. */
+/** Starts a run with modules of its own. */
 export function beginReusedRun(): void {
   runs += 1;
   setRunMark(`run=${runs}`);
 }
 
-/** True when nothing of the last run can reach the next: no call, timer, file, thread or changed global is left. */
+/** Whether nothing of the last run can affect the next: no pending call, timer, open file, thread or changed global. */
 export function isPristine(): boolean {
   if (doubt || hasPendingCalls() || pendingWork.isLeft()) return false;
   if (ownKeys(requireCache).length !== cachedModules) return false;

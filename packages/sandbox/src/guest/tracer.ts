@@ -16,16 +16,16 @@ import {
   sliceText,
 } from "./primordials.ts";
 
-/** How much of a result is sent along, for counting its tokens. */
+/** Characters of a result that are sent, for counting its tokens. */
 const SAMPLE_CHARACTERS = 64 * 1024;
-/** How much of the arguments is sent along. */
+/** Characters of the arguments that are sent. */
 const ARGUMENT_CHARACTERS = 2 * 1024;
-/** Results are measured up to this length. */
+/** Longest result that is measured, in characters. */
 const MEASURED_CHARACTERS = 64 * 1024 * 1024;
 
 interface Trace {
   server: string;
-  /** The call went on to the host, which keeps its own record of it. */
+  /** Whether the call went to the host, which records it itself. */
   hosted: boolean;
   /** The beginning of the arguments, as JSON. */
   args: string;
@@ -43,7 +43,7 @@ function report(trace: Trace, tool: string, started: number, ok: boolean, result
   try {
     json = ok ? (encodeJson(result, "result", MEASURED_CHARACTERS) ?? "") : "";
   } catch {
-    // A result that JSON can't carry counts as empty.
+    // A result that is not JSON counts as empty.
   }
   const ms = now() - started;
   const sample = quote(sliceText(json, 0, SAMPLE_CHARACTERS));
@@ -98,7 +98,7 @@ function traced(server: string, tool: string, implementation: object): object {
   });
 }
 
-/** The module as the program sees it: the same exports, with every function's calls reported. */
+/** Wraps a module's exports so that calls of its functions are reported. */
 export function tracedModule(server: string, namespace: Record<string, unknown>): Record<string, unknown> {
   const wrapped = create(null) as Record<string, unknown>;
   const names = ownKeys(namespace);

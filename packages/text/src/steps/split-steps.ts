@@ -38,6 +38,13 @@ const JOINING =
 const DESCRIBES =
   /^(?:the|this|that|it|its|with)\b[^.]{0,80}?\b(?:contain|contains|include|includes|have|has|hold|holds|look like|fields|following)\b/iu;
 
+/** The conditions of a task so far. */
+interface Branches {
+  count: number;
+  /** The condition of the last step that has one. */
+  last?: StepCondition | undefined;
+}
+
 /**
  * Splits a task into its steps, in order: by lines, list items, sentences and clauses. Quoted text, code and SQL are never
  * split.
@@ -49,13 +56,13 @@ export function splitSteps(task: string, options: SplitOptions = {}): TaskStep[]
     new Set([...words].map((word) => word.toLowerCase()));
   const own = { verbs: lower(options.verbs), nouns: lower(options.nouns) };
   const steps: TaskStep[] = [];
-  const branches = { count: 0 };
+  const branches: Branches = { count: 0 };
   for (const block of readBlocks(collapseSpaces(task.slice(0, MAX_STEP_TEXT_CHARACTERS))))
     addBlock(steps, block, own, branches);
   return steps;
 }
 
-function addBlock(steps: TaskStep[], block: TextBlock, own: OwnWords, branches: { count: number }): void {
+function addBlock(steps: TaskStep[], block: TextBlock, own: OwnWords, branches: Branches): void {
   const before = steps.length;
   for (const sentence of splitSentences(block.text)) addSentence(steps, sentence, own, branches);
   const last = steps.at(-1);
@@ -68,15 +75,16 @@ function addBlock(steps: TaskStep[], block: TextBlock, own: OwnWords, branches: 
     owner.fields.push(...last.fields);
     owner.items.push(...last.items);
     steps.pop();
+    if (last.condition !== undefined) branches.last = steps.findLast((step) => step.condition)?.condition;
   }
 }
 
-function addSentence(steps: TaskStep[], sentence: string, own: OwnWords, branches: { count: number }): void {
+function addSentence(steps: TaskStep[], sentence: string, own: OwnWords, branches: Branches): void {
   let current: StepCondition | undefined;
   let dangling: string | undefined;
   for (const clause of splitClauses(leadWithOrder(sentence), own)) {
     const otherwise = readOtherwise(strip(clause));
-    const previous = current ?? steps.findLast((step) => step.condition !== undefined)?.condition;
+    const previous = current ?? branches.last;
     if (otherwise !== undefined && previous !== undefined) current = { ...previous, holds: !previous.holds };
     const { condition, negated, rest } = readCondition(otherwise ?? strip(clause));
     let applies = current;
@@ -88,7 +96,10 @@ function addSentence(steps: TaskStep[], sentence: string, own: OwnWords, branche
     const text = strip(rest);
     if (text === "" && condition !== undefined) dangling = clause;
     if (text !== "") dangling = undefined;
-    if (text !== "") steps.push({ text, fields: [], items: [], condition: applies });
+    if (text !== "") {
+      steps.push({ text, fields: [], items: [], condition: applies });
+      branches.last = applies ?? branches.last;
+    }
   }
   if (dangling !== undefined) steps.push({ text: strip(dangling), fields: [], items: [] });
 }
