@@ -4,7 +4,7 @@ import type { Answer } from "./answer.ts";
 import type { CommandIo } from "./command-io.ts";
 import { parseCommandLine } from "./command-line.ts";
 import { loadCommand } from "./commands/index.ts";
-import { exitCodeOfError, isOwnCode } from "./exit-codes.ts";
+import { EXIT_FAILED, exitCodeOfError, isOwnCode } from "./exit-codes.ts";
 import { GRACE_MS, watchForInterruption } from "./interruption.ts";
 import type { Interruption, StopReason } from "./interruption.ts";
 import type { Invocation } from "./invocation.ts";
@@ -46,14 +46,10 @@ export async function main(argv: readonly string[], io: CommandIo): Promise<numb
       return answerToError(thrown, words.includes("--verbose") || words.includes("-v"));
     }
   };
-  const finish = async (): Promise<number> => printAnswer(await execute(), interruption, mode, terminal);
-  const giveUp = async (reason: StopReason): Promise<number> => {
-    const exitCode = printStop(reason, mode, terminal);
-    await terminal.flush();
-    return exitCode;
-  };
   try {
-    return await Promise.race([finish(), interruption.graceOver.then(giveUp)]);
+    // One of the two is printed, once, also when a command ends just after its grace period.
+    const answer = await Promise.race([execute(), interruption.graceOver.then(() => undefined)]);
+    return await printAnswer(answer, interruption, mode, terminal);
   } finally {
     interruption.dispose();
   }
@@ -88,17 +84,22 @@ async function explain(thrown: unknown): Promise<ErrorInfo> {
   return withHint(error);
 }
 
+/** Prints the answer of a command, or why it was stopped; `undefined` for one that did not end in time. */
 async function printAnswer(
-  answer: Answer,
+  answer: Answer | undefined,
   interruption: Interruption,
   mode: Mode,
   terminal: Terminal,
 ): Promise<number> {
   const reason = interruption.reason();
-  const exitCode = reason === undefined ? print(answer, mode, terminal) : printStop(reason, mode, terminal);
+  let exitCode = EXIT_FAILED;
+  if (reason !== undefined) exitCode = printStop(reason, mode, terminal);
+  else if (answer !== undefined) exitCode = print(answer, mode, terminal);
   await terminal.flush();
   const late = interruption.reason();
-  return late === reason || late === undefined ? exitCode : printStop(late, mode, terminal);
+  if (late === reason || late === undefined) return exitCode;
+  // The one JSON object is written already.
+  return mode === "json" && late.cause.startsWith("SIG") ? late.exitCode : printStop(late, mode, terminal);
 }
 
 function print(answer: Answer, mode: Mode, { out, err }: Terminal): number {
