@@ -1,4 +1,4 @@
 export { listMachines, prepareMachines } from "./machines.ts";
 export type { ListedMachine } from "./machines.ts";
 export { createMicrosandboxProvider } from "./provider.ts";
-export type { MicrosandboxProvider, MicrosandboxSettings } from "./provider.ts";
+export type { MicrosandboxProvider, MicrosandboxSettings } from "./provider-settings.ts";

@@ -2,7 +2,7 @@ import { createEmbeddedDriver } from "./embedded-driver.ts";
 import { findGuestRuntime } from "./guest-runtime.ts";
 import { HOST_LABEL, OWN_LABEL, OWN_VALUE } from "./leftovers.ts";
 import { defaultHome } from "./load-sdk.ts";
-import type { MicrosandboxSettings } from "./provider.ts";
+import type { MicrosandboxSettings } from "./provider-settings.ts";
 
 /** A machine of this package, of any process on this host. */
 export interface ListedMachine {
