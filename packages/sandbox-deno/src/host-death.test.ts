@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -41,11 +41,26 @@ function isLiving(pid: number): boolean {
 
 describe.skipIf(process.platform !== "linux")("a host that is killed", () => {
   const folder = mkdtempSync(join(tmpdir(), "cem-death-"));
+  const workspaceDir = join(folder, "workspace");
+  // A killed host can't remove its own folder, so it gets a temporary directory that the test removes.
+  const temporaryDir = join(folder, "temporary");
+  for (const path of [workspaceDir, temporaryDir]) mkdirSync(path);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it.each(backends)("leaves no guest behind: $isolation", async ({ isolation }) => {
-    const args = ["--conditions=@cem/source", "--input-type=module", "-e", HOST, index, isolation, folder];
-    const host = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+    const args = [
+      "--conditions=@cem/source",
+      "--input-type=module",
+      "-e",
+      HOST,
+      index,
+      isolation,
+      workspaceDir,
+    ];
+    const host = spawn(process.execPath, args, {
+      stdio: ["ignore", "pipe", "inherit"],
+      env: { ...process.env, TMPDIR: temporaryDir },
+    });
     let said = "";
     await new Promise<void>((resolve, reject) => {
       host.once("exit", () => reject(new Error("The host ended by itself.")));
