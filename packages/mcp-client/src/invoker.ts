@@ -38,7 +38,10 @@ export function createMcpInvoker(
 }
 
 /** Creates a source of the tools of MCP servers, for a bridge that checks calls itself. */
-export function createMcpToolSource(connections: McpConnections, settings: McpToolSourceSettings = {}): ToolSource {
+export function createMcpToolSource(
+  connections: McpConnections,
+  settings: McpToolSourceSettings = {},
+): ToolSource {
   const findTool = settings.findTool ?? findListed(connections);
 
   const find = async (call: ToolCall, signal: AbortSignal): Promise<KnownTool> => {

@@ -1,6 +1,4 @@
-import { request as httpRequest, type IncomingMessage } from "node:http";
-import { request as httpsRequest } from "node:https";
-import { text } from "node:stream/consumers";
+import { request } from "undici";
 
 interface HttpRequest {
   method: "GET" | "POST";
@@ -15,14 +13,16 @@ interface HttpResponse {
 }
 
 /**
- * Sends one HTTP request over a connection of its own, without retries. Unlike `fetch`, which gives up after five
- * minutes without headers, it waits until the signal aborts: the server answers only when a command has ended.
+ * Sends one HTTP request over a connection of its own, without retries. The client's own timeouts are off, so that it
+ * waits until the signal aborts: the server answers only when a command has ended.
  */
 export async function sendRequest(url: string, options: HttpRequest): Promise<HttpResponse> {
-  const { method, headers, body, signal } = options;
-  const send = url.startsWith("https:") ? httpsRequest : httpRequest;
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    send(url, { method, headers, signal, agent: false }, resolve).once("error", reject).end(body);
+  const { statusCode, body } = await request(url, {
+    ...options,
+    body: options.body ?? null,
+    reset: true,
+    headersTimeout: 0,
+    bodyTimeout: 0,
   });
-  return { status: response.statusCode ?? 0, text: await text(response) };
+  return { status: statusCode, text: await body.text() };
 }
