@@ -55,6 +55,12 @@ export function createMemoryTokenStore(): TokenStore {
 export function createFileTokenStore(folder: string): TokenStore {
   const fileOf = (url: string): string =>
     join(folder, `${createHash("sha256").update(url).digest("hex").slice(0, 32)}.json`);
+  const replace = async (record: TokenRecord): Promise<void> => {
+    await mkdir(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
+    const text = JSON.stringify(record, undefined, 2);
+    await writeFileAtomic(fileOf(record.url), text, { mode: OWNER_ONLY_FILE });
+  };
+  let lastWrite: Promise<void> = Promise.resolve();
   return {
     async read(url) {
       try {
@@ -65,10 +71,11 @@ export function createFileTokenStore(folder: string): TokenStore {
         return undefined;
       }
     },
-    async write(record) {
-      await mkdir(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
-      const text = JSON.stringify(record, undefined, 2);
-      await writeFileAtomic(fileOf(record.url), text, { mode: OWNER_ONLY_FILE });
+    write(record) {
+      // One after the other, so that the last call wins.
+      const written = lastWrite.then(() => replace(record));
+      lastWrite = written.catch(() => {});
+      return written;
     },
     async remove(url) {
       await rm(fileOf(url), { force: true });
