@@ -1,6 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { onnx } from "onnx-proto";
+import onnxProto from "onnx-proto";
+
+const { onnx } = onnxProto;
 
 /** Words of one line mean the same to the model. */
 const MEANINGS = [
