@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { statSync } from "node:fs";
+import { statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import {
   Client as ModernClient,
@@ -24,8 +24,11 @@ const WRITE_STARTED = `import { write_file } from "./servers/filesystem/index.ts
 const FOREVER = `${WRITE_STARTED} await new Promise((resolve) => setTimeout(resolve, 60_000));`;
 const A_WHILE = `${WRITE_STARTED} await new Promise((resolve) => setTimeout(resolve, 1_000)); return "finished";`;
 
+/** How to start the server as a process. Types are not checked there: each process would load the compiler. */
 function stdio(): { command: string; args: string[]; cwd: string; stderr: "ignore" } {
-  return { command: node, args: [...BEFORE, "serve", ...SAMPLES], cwd: temporaryFolder(), stderr: "ignore" };
+  const cwd = temporaryFolder();
+  writeFileSync(path.join(cwd, "config.yaml"), "execution:\n  type_check: off\n");
+  return { command: node, args: [...BEFORE, "serve", ...SAMPLES], cwd, stderr: "ignore" };
 }
 
 function processesOf(parent: number): number[] {

@@ -43,7 +43,8 @@ export async function makeProject(): Promise<Project> {
   const source: Project["source"] = (mcpServers, more = {}) => ({
     cwd: folder,
     configFile: false,
-    config: { mcpServers, logging: { level: "DEBUG" }, ...more },
+    // Every agent would load the compiler to check types.
+    config: { mcpServers, logging: { level: "DEBUG" }, execution: { typeCheck: "off" }, ...more },
     onLog: (line) => log.push(line),
   });
   return {
