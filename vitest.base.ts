@@ -22,8 +22,7 @@ export default defineConfig({
   },
 });
 
-/** Turbo runs two packages at once, each with half of the processors. Many tests wait for processes of their own. */
+/** Many tests wait for processes of their own, so each processor gets a worker, also when turbo runs two packages at once. */
 function workers(): number {
-  const processors = os.availableParallelism();
-  return underTurbo ? Math.max(1, Math.floor(processors / 2)) : Math.max(2, processors);
+  return Math.max(2, os.availableParallelism());
 }
