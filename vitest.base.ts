@@ -22,7 +22,8 @@ export default defineConfig({
   },
 });
 
-/** Many tests wait for processes of their own, so each processor gets a worker, also when turbo runs two packages at once. */
+/** Turbo runs two packages at once, each with half of the processors. Many tests wait for processes of their own. */
 function workers(): number {
-  return Math.max(2, os.availableParallelism());
+  const processors = os.availableParallelism();
+  return underTurbo ? Math.max(1, Math.floor(processors / 2)) : Math.max(2, processors);
 }

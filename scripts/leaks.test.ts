@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, it } from "vitest";
 
 const root = path.resolve(import.meta.dirname, "..");
 
@@ -63,16 +63,16 @@ async function runFixture(leak: "folder" | "server", outcome: "passes" | "fails"
 const commandOf = (pid: number | undefined): Promise<string> =>
   readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
 
-describe.skipIf(process.platform !== "linux")("a test run", () => {
-  it("passes when only files are left, and removes them", async () => {
+describe.skipIf(process.platform !== "linux").concurrent("a test run", () => {
+  it("passes when only files are left, and removes them", async ({ expect }) => {
     const { code, left } = await runFixture("folder", "passes");
     expect(code).toBe(0);
     expect(existsSync(path.dirname(left.folder))).toBe(false);
   });
 
-  it.each(["passes", "fails"] as const)(
+  it.for(["passes", "fails"] as const)(
     "whose test %s fails when a process is left, names it with its port, and ends it",
-    async (outcome) => {
+    async (outcome, { expect }) => {
       const { code, output, left } = await runFixture("server", outcome);
       expect(code).toBe(1);
       expect(output).toMatch(
