@@ -5,6 +5,9 @@ import { defineConfig } from "vitest/config";
 /** Set by turbo for what it runs: other packages may be tested at the same time, and a report is read afterwards. */
 const underTurbo = process.env["TURBO_HASH"] !== undefined;
 
+/** Set by test:mutation, which has to see which tests import a changed file. */
+const underMutation = process.env["CEM_MUTATION"] !== undefined;
+
 /** Tests run against the sources of every package, so one package's tests need no build. */
 export default defineConfig({
   resolve: { conditions: ["@cem/source"] },
@@ -17,7 +20,7 @@ export default defineConfig({
     maxWorkers: workers(),
     // Node reads the sources itself, in a fraction of the time that a transform of each takes.
     execArgv: ["--conditions=@cem/source"],
-    server: { deps: { external: [/\/packages\/[^/]+\/src\//] } },
+    server: { deps: { external: underMutation ? [] : [/\/packages\/[^/]+\/src\//] } },
     ...(underTurbo && { reporters: ["default", ["json", { outputFile: ".cem/vitest.json" }]] }),
   },
 });

@@ -83,7 +83,7 @@ async function runStryker(folder, report) {
     return await new Promise((resolve, reject) => {
       const child = spawn(bin("stryker"), ["run", config], {
         cwd: folder,
-        env: toolEnvironment(),
+        env: { ...toolEnvironment(), CEM_MUTATION: "1" },
         stdio: ["ignore", "inherit", "inherit"],
       });
       child.on("error", reject);
