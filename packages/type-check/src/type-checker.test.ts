@@ -131,6 +131,14 @@ describe("createTypeChecker", () => {
       expect(await ask(code)).toEqual(["unknown-member"]);
     });
 
+    it("checks again where only the signature of a tool is another", async () => {
+      const tool = { ...search, module: "./servers/shop/index.ts" };
+      const other = { ...tool, signature: "search(input: { query: number }): Promise<string>" };
+      expect(await ask(code, undefined, [tool])).toEqual([]);
+      expect(await ask(code, TOO_LITTLE_MB, [tool])).toEqual([]);
+      expect(await ask(code, TOO_LITTLE_MB, [other])).toEqual(["not-type-checked"]);
+    });
+
     it("caches nothing that depends on a file which does not exist", async () => {
       await rm(path.join(serversDir, "shop/index.ts"));
       expect(await ask(code)).toEqual([]);
