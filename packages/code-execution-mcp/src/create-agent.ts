@@ -1,6 +1,7 @@
 import { createPipeline } from "@cem/agent";
 import type { OwnedPipelineSettings } from "@cem/agent";
 import type { Agent, ExecuteOptions, TaskResult } from "@cem/core";
+import type { Selector } from "@cem/selector";
 import { createResultStore } from "@cem/workspace";
 import { assertAgentOptions, assertTaskOptions } from "./agent-options.ts";
 import type { AgentOptions } from "./agent-options.ts";
@@ -52,10 +53,11 @@ async function createStages(options: AgentOptions): Promise<OwnedPipelineSetting
     const { config } = loaded;
     const others = options.invoker ?? mcpTools.source;
     const bridge = await createHostBridge(config, { ...options, others, store, log });
-    const ownSelector = createConfiguredSelector(config);
+    let ownSelector: Selector | undefined;
+    const selector = options.selector ?? (ownSelector = createConfiguredSelector(config));
     return {
       catalog: bridge.addTo(options.catalog ?? createConfiguredCatalog(config, mcpTools)),
-      selector: options.selector ?? ownSelector,
+      selector,
       generator: mcpTools.startingServers(options.generator ?? createGenerator(config)),
       guard: options.guard ?? createConfiguredGuard(config),
       sandbox: () => createSandbox(config, { ...options, ...bridge.spec }),
@@ -68,7 +70,7 @@ async function createStages(options: AgentOptions): Promise<OwnedPipelineSetting
           await bridge.finish();
         } finally {
           await mcpTools.close();
-          await ownSelector.dispose();
+          await ownSelector?.dispose();
         }
       },
     };
