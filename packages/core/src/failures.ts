@@ -51,6 +51,19 @@ export function callAborted({ server, tool }: FailedTool): CemError {
   });
 }
 
+/** `SERVER_DISABLED`: the server is switched off in the configuration. */
+export function serverDisabled(server: string): CemError {
+  return new CemError("SERVER_DISABLED", `Server "${server}" is switched off.`, { details: { server } });
+}
+
+/** `AUTH_REQUIRED`: the server refused a request without, or with too little, authorization. */
+export function authRequired(server: string, requiredScope?: string): CemError {
+  const scope = requiredScope === undefined ? "" : ` for the scope ${requiredScope}`;
+  return new CemError("AUTH_REQUIRED", `Server "${server}" requires authorization${scope}.`, {
+    details: { server, requiredScope },
+  });
+}
+
 const MAX_LISTED_NAMES = 20;
 
 function suggestion({ known, nearest }: KnownNames, none: string): string {

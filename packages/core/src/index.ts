@@ -3,7 +3,15 @@ export { ERROR_CODES } from "./error-codes.ts";
 export type { ErrorCode, KnownErrorCode } from "./error-codes.ts";
 export { CemError, toErrorInfo } from "./errors.ts";
 export type { CemErrorOptions, ErrorDetails, ErrorInfo } from "./errors.ts";
-export { callAborted, resultNotJson, resultTooLarge, serverNotFound, toolNotFound } from "./failures.ts";
+export {
+  callAborted,
+  resultNotJson,
+  resultTooLarge,
+  serverNotFound,
+  toolNotFound,
+  authRequired,
+  serverDisabled,
+} from "./failures.ts";
 export type { FailedTool, KnownNames } from "./failures.ts";
 export { assertKnownOptions } from "./options.ts";
 export type { SuggestNames } from "./options.ts";

@@ -1,5 +1,5 @@
 import type { HideSecrets } from "@cem/bridge";
-import { CemError } from "@cem/core";
+import { authRequired, CemError } from "@cem/core";
 import type { ErrorDetails } from "@cem/core";
 import {
   InsufficientScopeError,
@@ -28,14 +28,6 @@ const TRANSPORT_CODES = new Set([
 
 /** The server's process could not be started, or ended during the handshake. The message continues "Server is down: …". */
 export class StartFailure extends Error {}
-
-/** `AUTH_REQUIRED`: the server refused a request without, or with too little, authorization. */
-export function authRequired(server: string, requiredScope?: string): CemError {
-  const scope = requiredScope === undefined ? "" : ` for the scope ${requiredScope}`;
-  return new CemError("AUTH_REQUIRED", `Server "${server}" requires authorization${scope}.`, {
-    details: { server, requiredScope },
-  });
-}
 
 /** `SERVER_CLOSED`: the connection to the server was closed for good. */
 export function serverClosed(server: string): CemError {

@@ -1,6 +1,6 @@
 import { abandonOnAbort } from "@cem/bridge";
 import type { HideSecrets } from "@cem/bridge";
-import { CemError, toErrorInfo } from "@cem/core";
+import { CemError, serverDisabled, toErrorInfo } from "@cem/core";
 import type { ErrorInfo } from "@cem/core";
 import { SseError, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Client } from "@modelcontextprotocol/client";
@@ -73,7 +73,7 @@ export function createReconnectingClient(options: ReconnectingClientOptions): Re
 
   const assertUsable = (): void => {
     if (state === "disabled") {
-      throw new CemError("SERVER_DISABLED", `Server "${name}" is switched off.`, { details });
+      throw serverDisabled(name);
     }
     if (closing.signal.aborted) throw serverClosed(name);
   };

@@ -1,6 +1,6 @@
 import { auth, ClientCredentialsProvider, extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
 import type { AuthProvider, OAuthClientProvider } from "@modelcontextprotocol/client";
-import { authRequired } from "./call-failures.ts";
+import { authRequired } from "@cem/core";
 import { createOAuthProvider } from "./oauth-provider.ts";
 import type { AuthSettings } from "./server-settings.ts";
 import type { TokenStore } from "./token-store.ts";

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import path from "node:path";
-import { toErrorInfo } from "@cem/core";
+import { authRequired, serverDisabled, toErrorInfo } from "@cem/core";
 import type { CatalogSnapshot, ErrorInfo, ToolCatalog, ToolServer } from "@cem/core";
 import type { McpServers } from "../servers/mcp-servers.ts";
 import type { GeneratedFolder, GeneratedFolders } from "./generated-folders.ts";
@@ -63,16 +63,14 @@ function serverReason(name: string, servers: McpServers): ErrorInfo | undefined 
     return { code: "SERVER_NOT_FOUND", message: `The MCP server "${name}" is not configured.`, details };
   }
   if (configured.error !== undefined) return toErrorInfo(configured.error);
-  if (!configured.enabled) {
-    return { code: "SERVER_DISABLED", message: `Server "${name}" is switched off.`, details };
-  }
+  if (!configured.enabled) return toErrorInfo(serverDisabled(name));
   const status = servers
     .openConnections()
     ?.status()
     .find((one) => one.name === name);
   switch (status?.state) {
     case "auth-required":
-      return { code: "AUTH_REQUIRED", message: `Server "${name}" requires authorization.`, details };
+      return toErrorInfo(authRequired(name));
     case "down":
       return status.lastError ?? { code: "SERVER_DOWN", message: `Server "${name}" is down.`, details };
     default:
