@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { basename, dirname } from "node:path/posix";
 import {
   guestEnvironment,
@@ -8,7 +7,7 @@ import {
   NETWORK_FILES,
   systemLibraries,
 } from "@cem/sandbox/provider-kit";
-import type { GuestPlan } from "./guest-plan.ts";
+import { initOf, type GuestPlan } from "./guest-plan.ts";
 import { hiddenBinds } from "./hidden-placeholder.ts";
 import { findProgram } from "./find-program.ts";
 import type { IsolationBackend, BackendProbe, SpawnPlan } from "./isolation-backend.ts";
@@ -38,7 +37,6 @@ export function findBubblewrap(): BackendProbe {
 function planBubblewrap(bwrap: string, plan: GuestPlan): SpawnPlan {
   const { workspaceDir, mounts, network, denoFile, bootFile, privateDir } = plan;
   const guestBoot = `${GUEST_RUNNER}/guest/${basename(bootFile)}`;
-  const importMapFile = `${GUEST_RUNNER}/import-map.json`;
   const shared = network === "none" ? [] : ["--share-net"];
   const system = [...systemLibraries(network !== "none"), ...(network === "none" ? [] : NETWORK_FILES)];
   const [file = bwrap, ...args] = [
@@ -59,9 +57,6 @@ function planBubblewrap(bwrap: string, plan: GuestPlan): SpawnPlan {
     "--ro-bind",
     dirname(bootFile),
     `${GUEST_RUNNER}/guest`,
-    "--ro-bind",
-    join(privateDir, "import-map.json"),
-    importMapFile,
     "--proc",
     "/proc",
     "--dev",
@@ -85,13 +80,14 @@ function planBubblewrap(bwrap: string, plan: GuestPlan): SpawnPlan {
     GUEST_WORKSPACE,
     "--",
     `${GUEST_RUNNER}/deno`,
-    ...namespacedDenoArguments(plan, guestBoot, importMapFile),
+    ...namespacedDenoArguments(plan, guestBoot),
   ];
   return {
     file,
     args,
     env: guestEnvironment("/tmp/deno"),
     cwd: "/",
+    init: initOf(plan),
     descriptorFile: seccompFilterFile(privateDir, network),
   };
 }

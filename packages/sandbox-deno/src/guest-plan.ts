@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import type { Mount, NetworkPolicy } from "@cem/core";
-import { GUEST_WORKSPACE } from "@cem/sandbox/provider-kit";
+import { GUEST_WORKSPACE, type InitMessage } from "@cem/sandbox/provider-kit";
 
 /** A guest's files, permissions and limits, for every isolation backend. */
 export interface GuestPlan {
   denoFile: string;
   bootFile: string;
-  /** This sandbox's temporary folder: its import map, shims, and a folder per guest where needed. */
+  /** This sandbox's temporary folder: its placeholder for hidden files, and a folder per guest where needed. */
   privateDir: string;
   workspaceDir: string;
   mounts: readonly Mount[];
@@ -21,9 +21,16 @@ export interface GuestPlan {
   writeMb: number;
 }
 
+/** What a guest is told at its start about its files and tools. */
+export type GuestInit = Pick<InitMessage, "paths" | "hostTools" | "hidden">;
+
+export function initOf({ hostTools, hidden }: GuestPlan): GuestInit {
+  return { hostTools, hidden };
+}
+
 /** The placeholder that a guest finds at a hidden file's path: a module that throws an explanation. */
 export function hiddenPlaceholder(privateDir: string): string {
-  return join(shimFolder(privateDir), "hidden.ts");
+  return join(privateDir, "hidden.ts");
 }
 
 /** Host folder by guest folder: the workspace and the mounts. */
@@ -39,9 +46,4 @@ export function toHostPath(plan: GuestPlan, path: string): string {
   const places = Object.entries(guestPaths(plan)).toSorted(([a], [b]) => b.length - a.length);
   const [guest, host] = places.find(([folder]) => path.startsWith(`${folder}/`)) ?? ["", ""];
   return host + path.slice(guest.length);
-}
-
-/** The folder of the sandbox's shims for Node's modules, and of its placeholder for hidden files. */
-export function shimFolder(privateDir: string): string {
-  return join(privateDir, "modules");
 }

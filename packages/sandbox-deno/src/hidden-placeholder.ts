@@ -1,12 +1,11 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { hiddenPlaceholder, shimFolder, toHostPath, type GuestPlan } from "./guest-plan.ts";
+import { existsSync, writeFileSync } from "node:fs";
+import { hiddenPlaceholder, toHostPath, type GuestPlan } from "./guest-plan.ts";
 
 const TEXT = `throw new Error("This file runs on the host, where code in the sandbox can't see it. Import its tools from ./servers/<server>/index.ts.");\n`;
 
 /** Writes the placeholder for hidden files, if there are any. */
 export function writeHiddenPlaceholder({ hidden, privateDir }: GuestPlan): void {
   if (hidden.length === 0) return;
-  mkdirSync(shimFolder(privateDir), { recursive: true });
   writeFileSync(hiddenPlaceholder(privateDir), TEXT);
 }
 

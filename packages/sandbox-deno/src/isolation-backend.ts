@@ -1,5 +1,5 @@
 import type { IsolationLevel } from "@cem/core";
-import type { GuestPlan } from "./guest-plan.ts";
+import type { GuestInit, GuestPlan } from "./guest-plan.ts";
 
 /** The command that starts one guest. */
 export interface SpawnPlan {
@@ -12,8 +12,8 @@ export interface SpawnPlan {
   descriptorFile?: string | undefined;
   /** A folder of this guest alone, removed after its end. */
   ownFolder?: string | undefined;
-  /** Host folder by guest folder, where the guest has no file system view of its own. */
-  paths?: Record<string, string> | undefined;
+  /** What the guest is told at its start. */
+  init: GuestInit;
 }
 
 /** One way to isolate a guest from the host. */

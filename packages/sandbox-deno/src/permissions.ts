@@ -1,7 +1,7 @@
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { denoArguments, guestEnvironment } from "@cem/sandbox/provider-kit";
-import { guestPaths, shimFolder, type GuestPlan } from "./guest-plan.ts";
+import { guestPaths, initOf, type GuestPlan } from "./guest-plan.ts";
 import { hiddenHostPaths } from "./hidden-placeholder.ts";
 import { findProgram } from "./find-program.ts";
 import type { IsolationBackend, SpawnPlan } from "./isolation-backend.ts";
@@ -31,8 +31,7 @@ function planPermissions(plan: GuestPlan): SpawnPlan {
     denoFile,
     ...denoArguments({
       bootFile,
-      importMapFile: join(privateDir, "import-map.json"),
-      read: [workspaceDir, ...folders, shimFolder(privateDir)],
+      read: [workspaceDir, ...folders],
       write: [workspaceDir, ...folders.filter((path) => !readOnly.includes(path))],
       denyRead: hiddenHostPaths(plan),
       denyWrite: readOnly,
@@ -47,6 +46,6 @@ function planPermissions(plan: GuestPlan): SpawnPlan {
     env: guestEnvironment(denoDir),
     cwd: workspaceDir,
     ownFolder: denoDir,
-    paths: guestPaths(plan),
+    init: { ...initOf(plan), paths: guestPaths(plan) },
   };
 }

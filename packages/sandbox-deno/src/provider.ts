@@ -27,7 +27,6 @@ import {
 } from "./detect-isolation.ts";
 import type { GuestPlan } from "./guest-plan.ts";
 import { writeHiddenPlaceholder } from "./hidden-placeholder.ts";
-import { writeImportMap } from "./import-map.ts";
 import { createPrivateDir, removePrivateDir } from "./private-dir.ts";
 import type { IsolationBackend } from "./isolation-backend.ts";
 import { requireIsolation, isolationHint } from "./require-isolation.ts";
@@ -159,7 +158,7 @@ class DenoProvider implements DenoSandboxProvider {
     const [strongest] = backends;
     if (strongest !== undefined && !detected.has(key)) {
       requireIsolation(strongest, spec.minIsolation, notes);
-      const plan = makePlan(strongest, denoFile, spec, limits);
+      const plan = makePlan(denoFile, spec, limits);
       try {
         const booting = bootGuest(strongest, plan, this.#isReused(strongest));
         const [firstGuest] = await Promise.all([booting, preloadCompiler()]);
@@ -175,7 +174,7 @@ class DenoProvider implements DenoSandboxProvider {
     }
     const found = await this.#detect();
     requireIsolation(found.backend, spec.minIsolation, found.notes);
-    return { backend: found.backend, plan: makePlan(found.backend, denoFile, spec, limits) };
+    return { backend: found.backend, plan: makePlan(denoFile, spec, limits) };
   }
 
   #detect(): Promise<DetectedIsolation> {
@@ -192,8 +191,8 @@ class DenoProvider implements DenoSandboxProvider {
   async #tryAll(denoFile: string): Promise<DetectedIsolation> {
     const used: string[] = [];
     try {
-      return await detectIsolation(findCandidates(this.#choice), (backend) => {
-        const plan = makePlan(backend, denoFile, undefined, resolveLimits());
+      return await detectIsolation(findCandidates(this.#choice), () => {
+        const plan = makePlan(denoFile, undefined, resolveLimits());
         used.push(plan.privateDir);
         return plan;
       });
@@ -218,7 +217,6 @@ class DenoProvider implements DenoSandboxProvider {
 
 /** Plans a sandbox's guests; without a spec, a guest in an empty workspace. */
 function makePlan(
-  backend: IsolationBackend,
   denoFile: string,
   spec: SandboxSpec | undefined,
   { memoryMb, writeMb }: RunLimits,
@@ -239,6 +237,5 @@ function makePlan(
     writeMb,
   };
   writeHiddenPlaceholder(plan);
-  writeImportMap(backend.level, plan);
   return plan;
 }

@@ -45,8 +45,7 @@ export function startGuest(plan: SpawnPlan, reuse = false): Guest {
     child.once("error", (error) => end({ code: null, signal: `could not start: ${error.message}` }));
   });
   const streams = [stdin, stdout, stderr] as unknown as Socket[];
-  const { paths } = plan;
-  stdin.write(encodeHostMessage({ type: "init", token, reuse, paths }));
+  stdin.write(encodeHostMessage({ type: "init", token, reuse, ...plan.init }));
   return {
     token,
     stdin,

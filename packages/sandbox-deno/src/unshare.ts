@@ -8,7 +8,7 @@ import {
   namespacedDenoArguments,
   NETWORK_FILES,
 } from "@cem/sandbox/provider-kit";
-import type { GuestPlan } from "./guest-plan.ts";
+import { initOf, type GuestPlan } from "./guest-plan.ts";
 import { hiddenBinds } from "./hidden-placeholder.ts";
 import { findProgram } from "./find-program.ts";
 import type { IsolationBackend, BackendProbe, SpawnPlan } from "./isolation-backend.ts";
@@ -58,7 +58,6 @@ function systemFolders(): string[] {
 
 function planUnshare(plan: GuestPlan): SpawnPlan {
   const { workspaceDir, mounts, network, denoFile, bootFile, privateDir } = plan;
-  const importMapFile = `${GUEST_RUNNER}/import-map.json`;
   const guestBoot = `${GUEST_RUNNER}/guest/${basename(bootFile)}`;
   const files = network === "none" ? [] : NETWORK_FILES.filter((path) => existsSync(path));
   const script = [
@@ -75,7 +74,6 @@ function planUnshare(plan: GuestPlan): SpawnPlan {
     ...files.flatMap((path) => bind(path, path, true)),
     ...bind(denoFile, `${GUEST_RUNNER}/deno`, true),
     ...bind(dirname(bootFile), `${GUEST_RUNNER}/guest`, true),
-    ...bind(join(privateDir, "import-map.json"), importMapFile, true),
     ...bind(workspaceDir, GUEST_WORKSPACE, false),
     ...mounts.flatMap(({ hostPath, guestPath, readOnly }) => bind(hostPath, guestPath, readOnly)),
     ...hiddenBinds(plan).map(
@@ -114,8 +112,8 @@ function planUnshare(plan: GuestPlan): SpawnPlan {
     script,
     "sh",
     `${GUEST_RUNNER}/deno`,
-    ...namespacedDenoArguments(plan, guestBoot, importMapFile),
+    ...namespacedDenoArguments(plan, guestBoot),
   ];
   const path = "/usr/sbin:/usr/bin:/sbin:/bin";
-  return { file, args, env: { ...guestEnvironment("/tmp/deno"), PATH: path }, cwd: "/" };
+  return { file, args, env: { ...guestEnvironment("/tmp/deno"), PATH: path }, cwd: "/", init: initOf(plan) };
 }

@@ -4,7 +4,6 @@ import { guestEnvironment, namespacedDenoArguments } from "./namespaced-guest.ts
 
 const SETTINGS: DenoArguments = {
   bootFile: "/cem/guest/boot.js",
-  importMapFile: "/cem/import-map.json",
   read: ["/workspace", "/a,b"],
   denyRead: [],
   write: ["/workspace"],
@@ -26,7 +25,6 @@ describe("denoArguments", () => {
       "--node-modules-dir=none",
       "--no-check",
       "--no-code-cache",
-      "--import-map=/cem/import-map.json",
       "--allow-read=/workspace,/a,,b",
       "--allow-write=/workspace",
       "--deny-net",
@@ -68,13 +66,13 @@ describe("namespacedDenoArguments", () => {
       { hostPath: "/h/data", guestPath: "/data", readOnly: false },
     ];
     const plan = { mounts, network: "none", memoryMb: 64 } as const;
-    const args = namespacedDenoArguments(plan, "/boot.js", "/map.json");
+    const args = namespacedDenoArguments(plan, "/boot.js");
     expect(args).toContain("--allow-read=/workspace,/workspace/servers,/data");
     expect(args).toContain("--allow-write=/workspace,/data");
     expect(args).toContain("--deny-write=/workspace/servers");
     expect(args.some((arg) => arg.startsWith("--deny-read"))).toBe(false);
-    expect([args.at(-1), args.includes("--import-map=/map.json")]).toEqual(["/boot.js", true]);
-    const hidden = namespacedDenoArguments({ ...plan, denyRead: ["/x"] }, "/boot.js", "/map.json");
+    expect(args.at(-1)).toBe("/boot.js");
+    const hidden = namespacedDenoArguments({ ...plan, denyRead: ["/x"] }, "/boot.js");
     expect(hidden).toContain("--deny-read=/x");
   });
 });

@@ -5,7 +5,6 @@ import { networkRules } from "./network-rules.ts";
 export interface DenoArguments {
   /** The guest runner's entry file. */
   bootFile: string;
-  importMapFile: string;
   read: readonly string[];
   denyRead: readonly string[];
   write: readonly string[];
@@ -28,7 +27,7 @@ function networkFlags(network: NetworkPolicy): string[] {
 
 /** Builds the arguments that start the guest runner with the least permissions it needs. */
 export function denoArguments(settings: DenoArguments): string[] {
-  const { bootFile, importMapFile, read, denyRead, write, denyWrite, network, memoryMb } = settings;
+  const { bootFile, read, denyRead, write, denyWrite, network, memoryMb } = settings;
   return [
     "run",
     "--quiet",
@@ -41,7 +40,6 @@ export function denoArguments(settings: DenoArguments): string[] {
     "--no-check",
     // The guest's cache folder is its own and discarded, so writing to it is wasted work.
     "--no-code-cache",
-    `--import-map=${importMapFile}`,
     `--allow-read=${pathList(read)}`,
     ...(denyRead.length > 0 ? [`--deny-read=${pathList(denyRead)}`] : []),
     `--allow-write=${pathList(write)}`,

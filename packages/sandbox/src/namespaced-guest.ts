@@ -15,14 +15,12 @@ export interface NamespacedGuest {
 export function namespacedDenoArguments(
   plan: NamespacedGuest,
   bootFile: string,
-  importMapFile: string,
 ): string[] {
   const { mounts, network, memoryMb, denyRead = [] } = plan;
   const paths = mounts.map(({ guestPath }) => guestPath);
   const readOnly = mounts.filter((mount) => mount.readOnly).map(({ guestPath }) => guestPath);
   return denoArguments({
     bootFile,
-    importMapFile,
     read: [GUEST_WORKSPACE, ...paths],
     write: [GUEST_WORKSPACE, ...paths.filter((path) => !readOnly.includes(path))],
     denyRead,

@@ -10,7 +10,6 @@ export type { GuestPoolSettings, GuestPoolStats, Lease } from "./guest-pool.ts";
 export { checkSpec, GUEST_RUNNER, GUEST_WORKSPACE } from "./guest-spec.ts";
 export { encodeHostMessage } from "./host-messages.ts";
 export type { InitMessage, PingMessage, RunMessage } from "./host-messages.ts";
-export { hostToolModule, hostToolModuleUrl } from "./host-tool-imports.ts";
 export { guestEnvironment, namespacedDenoArguments } from "./namespaced-guest.ts";
 export type { NamespacedGuest } from "./namespaced-guest.ts";
 export { needsIpv6, networkRules, parseHost } from "./network-rules.ts";

@@ -1,147 +1,133 @@
-import {
-  callTool,
-  hostTool,
-  payloadLimit,
-  endByLimit,
-  setCallLimits,
-  settleCall,
-  ToolError,
-} from "./calls.ts";
-import { readMessages, send, useToken, type HostMessage } from "./channel.ts";
-import {
-  getPrompt,
-  listPrompts,
-  listResources,
-  listResourceTemplates,
-  readResource,
-} from "./client-functions.ts";
-import { deno, onUncaught } from "./deno.ts";
-import { patchFileFunctions, patchNodeFunctions } from "./file-view.ts";
-import { evaluateProgram, type Main } from "./evaluate.ts";
+import { readMessages, send, sendStderr, useToken, type HostMessage } from "./channel.ts";
+import { deno, onUncaught, pendingWork } from "./deno.ts";
+import { patchFileFunctions } from "./file-view.ts";
 import { encodeThrown } from "./guest-errors.ts";
-import { encodeJson, TooLargeError } from "./json-value.ts";
-import { importAll, importSource, type ImportRequest } from "./loader.ts";
-import { redirectOutput } from "./output.ts";
+import { Modules, type ImportRequest, type ModuleSettings } from "./modules.ts";
+import { onLastingChange } from "./node-modules.ts";
+import { redirectStderr } from "./output.ts";
 import { toHostPath, usePaths } from "./paths.ts";
-import { protectCall, quote } from "./primordials.ts";
-import { beginReusedRun, isPristine, prepareForReuse } from "./reuse.ts";
-
-export { getPrompt, listPrompts, listResources, listResourceTemplates, readResource };
-// `hostTool` is for the generated modules of host tools; the last two are for the shims of Node's modules, where the guest
-// has no file system view of its own.
-export { callTool, ToolError, hostTool, patchNodeFunctions, toHostPath };
+import { parseJson, promiseThen, quote, startsWith } from "./primordials.ts";
+import { loadProgram, type Main } from "./program.ts";
+import { createRealm, type Realm } from "./realm.ts";
 
 type Run = Extract<HostMessage, { type: "run" }>;
 type Init = Extract<HostMessage, { type: "init" }>;
 
-const WARM_UP =
-  "enum Warm { Up = 1 }\nexport default async function (value: unknown) { return [value, Warm.Up]; }";
+const WARM_UP = "export default async function (value: unknown) { return [typeof value]; }";
+const WORKSPACE = "/workspace";
+const RESULT = '{"type":"result"';
 
-let ended = false;
 let version = "";
-/** The current run; messages of earlier runs are ignored. */
-let current = 0;
 /** Whether the guest serves more than one run. */
 let isReused = false;
+let moduleSettings: ModuleSettings = { hostTools: {}, hidden: [] };
+/** The realm of the current run, or of the next one. */
+let realm: Realm | undefined;
+let ended = true;
+let nextCallId = 1;
 
 function sayReady(): void {
   send(`{"type":"ready","version":${quote(version)}}`);
 }
 
-/** Answers the host's health check. A guest that differs from its state before its first run exits. */
+/** Makes the realm of the next run. */
+function prepare(): void {
+  realm = createRealm({ importModules, reportUncaught: fail });
+}
+
+function importModules(own: Realm, requests: unknown): Promise<unknown[]> {
+  const modules = (own.modules ??= new Modules(own, moduleSettings));
+  return modules.importAll(requests as ImportRequest[]);
+}
+
+/** Answers the host's health check after a run. A guest in which something of the run is left exits. */
 function answerPing(): void {
-  if (isReused && !isPristine()) deno.exit(0);
+  if (isReused && ended) {
+    if (realm?.isSpent === true || pendingWork.isLeft()) deno.exit(0);
+    resetRuntime();
+    prepare();
+  }
   sayReady();
 }
 
-function end(message: string): void {
+/** Undoes what a program may have changed in the runtime itself. */
+function resetRuntime(): void {
+  deno.chdir(toHostPath(WORKSPACE));
+  performance.clearMarks();
+  performance.clearMeasures();
+}
+
+function end(own: Realm, message: string): void {
+  if (ended || own !== realm) return;
   ended = true;
+  nextCallId = own.inside.nextCallId();
+  own.end();
   send(message);
 }
 
-function fail(kind: "syntax" | "exception", thrown: unknown, run = current): void {
-  if (ended || run !== current) return;
-  end(`{"type":"failed","kind":"${kind}","error":${encodeThrown(thrown)}}`);
-}
-
-function complete(value: unknown, run: number): void {
-  if (ended || run !== current) return;
-  let json: string | undefined;
-  try {
-    json = encodeJson(value, "The program's value", payloadLimit());
-  } catch (error) {
-    if (error instanceof TooLargeError) void endByLimit("payload", error.message);
-    else fail("exception", error);
+function fail(own: Realm | undefined, thrown: unknown, kind: "syntax" | "exception" = "exception"): void {
+  if (own === undefined || ended || own !== realm) return;
+  if (own.inside.isTooLarge(thrown)) {
+    send(`{"type":"limit","limit":"payload","message":${quote(thrown.message)}}`);
     return;
   }
-  end(json === undefined ? `{"type":"done"}` : `{"type":"done","value":${json}}`);
+  end(own, `{"type":"failed","kind":"${kind}","error":${encodeThrown(thrown)}}`);
 }
 
-async function importProgram(source: string): Promise<Main> {
-  return (await importSource(source, "application/typescript"))["default"] as Main;
-}
-
-async function run(message: Run): Promise<void> {
-  current += 1;
-  const own = current;
+async function run({ source, calls, callsInFlight, payloadBytes }: Run): Promise<void> {
+  if (realm === undefined || !ended) prepare();
+  const own = realm as Realm;
   ended = false;
-  if (isReused) beginReusedRun();
-  setCallLimits(message);
+  own.inside.begin({ calls, callsInFlight, payloadBytes }, nextCallId);
   let main: Main;
   try {
-    main = evaluateProgram(message.source) ?? (await importProgram(message.source));
+    main = await loadProgram(own, source);
   } catch (error) {
-    fail("syntax", error, own);
+    fail(own, error, "syntax");
     return;
   }
-  const runtime = {
-    import: (requests: ImportRequest[]) => importAll(requests),
-    load: async (specifier: unknown, options?: { with?: Record<string, string> }) => {
-      const request = { specifier: String(specifier), attributes: options?.with ?? {}, names: [] };
-      return (await importAll([request]))[0];
-    },
-    meta: {
-      url: "file:///workspace/program.ts",
-      filename: "/workspace/program.ts",
-      dirname: "/workspace",
-      main: true,
-    },
-    default: undefined as unknown,
-  };
-  try {
-    const returned = await main(runtime);
-    let value = returned === undefined ? await runtime.default : returned;
-    if (typeof value === "function" && returned === undefined) value = await (value as () => unknown)();
-    complete(value, own);
-  } catch (error) {
-    fail("exception", error, own);
-  }
+  void promiseThen(
+    own.inside.run(main),
+    (json) => end(own, json === undefined ? `{"type":"done"}` : `{"type":"done","value":${json}}`),
+    (error) => fail(own, error),
+  );
 }
 
-async function start({ token, paths, reuse = false }: Init): Promise<void> {
+async function start({ token, paths, reuse = false, hostTools = {}, hidden = [] }: Init): Promise<void> {
   useToken(token);
+  moduleSettings = { hostTools, hidden };
   if (paths !== undefined) {
     usePaths(paths);
     patchFileFunctions();
   }
-  protectCall();
-  redirectOutput();
-  onUncaught((thrown) => fail("exception", thrown));
-  await (
-    await importProgram(WARM_UP)
-  )({});
+  redirectStderr();
+  onUncaught((thrown) => fail(realm, thrown));
+  onLastingChange(() => realm?.spend());
+  prepare();
+  const first = realm as unknown as Realm;
+  first.inside.begin({ calls: 0, callsInFlight: 1, payloadBytes: 1024 }, nextCallId);
+  await first.inside.run(await loadProgram(first, WARM_UP));
+  prepare();
   delete deno[deno.internal];
   version = deno.version.deno;
-  if (reuse) await prepareForReuse(import.meta.url);
+  if (reuse) pendingWork.observe();
   isReused = reuse;
   sayReady();
 }
 
-function receive(message: HostMessage): void {
-  if (message.type === "result") settleCall(message);
-  else if (message.type === "run") void run(message);
+function receive(line: string): void {
+  // A result's value is one of the program's realm.
+  if (startsWith(line, RESULT)) return realm?.inside.settle(line);
+  const message = parseJson(line) as HostMessage;
+  if (message.type === "run") void run(message);
   else if (message.type === "ping") answerPing();
-  else void start(message);
+  else void start(message).catch(giveUp);
+}
+
+/** Ends a guest that can't start. The host shows why. */
+function giveUp(error: unknown): void {
+  sendStderr(`${(error as Error).stack}\n`);
+  deno.exit(1);
 }
 
 // The host has closed the channel.

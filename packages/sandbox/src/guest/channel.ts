@@ -4,7 +4,6 @@ import {
   decode,
   encode,
   indexOfByte,
-  parseJson,
   quote,
   setBytes,
   sliceText,
@@ -17,13 +16,18 @@ const READ_BYTES = 64 * 1024;
 const TEXT_CHARACTERS = 32 * 1024;
 const NEWLINE = 10;
 
-/** A message from the host. The host is trusted; its shape is not checked again. */
+/** A message from the host, apart from results of calls. The host is trusted; its shape is not checked again. */
 export type HostMessage =
-  | { type: "init"; token: string; paths?: Record<string, string>; reuse?: boolean }
+  | {
+      type: "init";
+      token: string;
+      paths?: Record<string, string>;
+      reuse?: boolean;
+      hostTools?: Record<string, string[]>;
+      hidden?: string[];
+    }
   | { type: "ping" }
-  | { type: "run"; source: string; callsInFlight: number; calls: number; payloadBytes: number }
-  | { type: "result"; id: number; ok: true; handles?: true; value: unknown }
-  | { type: "result"; id: number; ok: false; error: { code: string; message: string; details?: unknown } };
+  | { type: "run"; source: string; callsInFlight: number; calls: number; payloadBytes: number };
 
 let mark = "";
 
@@ -62,8 +66,8 @@ export function writeStdout(text: string): void {
   writeAll(encode(text));
 }
 
-/** Reads one JSON message per line until the host closes the channel. */
-export async function readMessages(receive: (message: HostMessage) => void): Promise<void> {
+/** Reads one message per line until the host closes the channel. */
+export async function readMessages(receive: (line: string) => void): Promise<void> {
   let buffer: Uint8Array = new ByteArray(READ_BYTES);
   let used = 0;
   for (;;) {
@@ -78,7 +82,7 @@ export async function readMessages(receive: (message: HostMessage) => void): Pro
     let start = 0;
     let at = indexOfByte(buffer, NEWLINE, used);
     while (at !== -1 && at < end) {
-      receive(parseJson(decode(subarray(buffer, start, at))) as HostMessage);
+      receive(decode(subarray(buffer, start, at)));
       start = at + 1;
       at = indexOfByte(buffer, NEWLINE, start);
     }

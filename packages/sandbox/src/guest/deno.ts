@@ -1,4 +1,4 @@
-import { keys } from "./primordials.ts";
+import type { OuterRealm } from "./inside/membrane.ts";
 
 const STANDARD_STREAMS = 3;
 
@@ -19,28 +19,39 @@ export interface DenoRuntime {
   };
   readonly version: { deno: string };
   exit(code?: number): never;
+  chdir(path: string): void;
   open(path: string): Promise<GuestFile>;
-  statSync(path: string): { isFile: boolean };
+  readTextFileSync(path: string): string;
   readDirSync(path: string): Iterable<{ name: string; isDirectory: boolean }>;
+  inspect: object;
+  readonly errors: { NotFound: new () => Error };
   readonly internal: symbol;
   [key: string | symbol]: unknown;
 }
 
 export const deno: DenoRuntime = (globalThis as unknown as { Deno: DenoRuntime }).Deno;
 
+type Test = (value: unknown) => boolean;
+
 interface DenoInternal {
   core: {
     /** Resolves with 0 at the end of the stream. */
     read(resource: number, buffer: Uint8Array): Promise<number>;
     writeSync(resource: number, bytes: Uint8Array): number;
-    /** The script's result and error. */
-    evalContext(this: void, source: string, url: string): { 0: unknown; 1: unknown };
     setLeakTracingEnabled(enabled: boolean): void;
     /** Operations and timers that have not ended. */
     getAllLeakTraces(): { size: number };
     getActiveImmediateCount(): number;
     /** Open resources, such as files, by number. */
     resources(): Record<string, string>;
+    isAnyArrayBuffer: Test;
+    isArrayBufferView: Test;
+    isDate: Test;
+    isMap: Test;
+    isNativeError: Test;
+    isPromise: Test;
+    isRegExp: Test;
+    isSet: Test;
   };
   Console: new (print: (text: string, level: number) => void) => Console;
 }
@@ -49,17 +60,21 @@ const internals = deno[deno.internal] as DenoInternal;
 
 /** Deno's console with a custom output. */
 export const { Console } = internals;
-// The operations themselves: what Deno wraps around them can be broken by a program that patches the language.
 const { core } = internals;
 export const readStdin = (buffer: Uint8Array): Promise<number> => core.read(0, buffer);
 export const writeStdoutSync = (bytes: Uint8Array): number => core.writeSync(1, bytes);
 
-const { evalContext } = core;
-/** Evaluates a script in the global scope; `undefined` when it can't be. */
-export function evaluateScript(source: string, url: string): unknown {
-  const outcome = evalContext(source, url);
-  return outcome[1] === null || outcome[1] === undefined ? outcome[0] : undefined;
-}
+/** Tests of what an object is, for objects of any realm. */
+export const brands: OuterRealm["is"] = {
+  anyArrayBuffer: core.isAnyArrayBuffer,
+  arrayBufferView: core.isArrayBufferView,
+  date: core.isDate,
+  map: core.isMap,
+  nativeError: core.isNativeError,
+  promise: core.isPromise,
+  regExp: core.isRegExp,
+  set: core.isSet,
+};
 
 /** Pending work and open resources of the runtime. */
 export const pendingWork = {
@@ -70,7 +85,7 @@ export const pendingWork = {
   /** To be called right after a message arrived, when the runner itself has no pending read or timer. */
   isLeft(): boolean {
     if (core.getAllLeakTraces().size > 0 || core.getActiveImmediateCount() > 0) return true;
-    return keys(core.resources()).length > STANDARD_STREAMS;
+    return Object.keys(core.resources()).length > STANDARD_STREAMS;
   },
 };
 

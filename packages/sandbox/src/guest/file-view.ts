@@ -1,13 +1,5 @@
 import { deno } from "./deno.ts";
 import { toGuestPath, toHostPath } from "./paths.ts";
-import {
-  apply,
-  defineProperty,
-  isArray,
-  isInstance,
-  ProxyConstructor,
-  UrlConstructor,
-} from "./primordials.ts";
 
 type Callable = (...args: unknown[]) => unknown;
 type Functions = Record<string, unknown>;
@@ -21,22 +13,22 @@ const NODE_TWO_PATHS = new Set(["rename", "copyFile", "link", "symlink", "cp"]);
 
 function hostArgument(value: unknown): unknown {
   if (typeof value === "string") return toHostPath(value);
-  if (isArray(value)) return value.map(hostArgument);
-  if (!isInstance(UrlConstructor, value)) return value;
-  const url = new UrlConstructor((value as URL).href);
+  if (Array.isArray(value)) return value.map(hostArgument);
+  if (!(value instanceof URL)) return value;
+  const url = new URL(value.href);
   if (url.protocol === "file:") url.pathname = toHostPath(url.pathname);
   return url;
 }
 
 /** Wraps a function to map its first arguments from guest paths to host paths, keeping its properties. */
 function withPaths(original: Callable, count: number): Callable {
-  return new ProxyConstructor(original, {
+  return new Proxy(original, {
     apply(target, self, args: unknown[]) {
       const mapped: unknown[] = [];
       for (let index = 0; index < args.length; index += 1) {
         mapped[index] = index < count ? hostArgument(args[index]) : args[index];
       }
-      return apply(target, self, mapped);
+      return Reflect.apply(target, self, mapped);
     },
   });
 }
@@ -68,8 +60,22 @@ function patchDeno(): void {
     patch(deno, name, withGuestResult);
 }
 
-/** Patches Node's file modules to accept guest paths. */
-export function patchNodeFunctions(functions: Functions): void {
+let isPatched = false;
+
+/** Patches a file module of Node's to accept guest paths, where the guest has no file system view of its own. */
+export function patchFileModule(name: string, members: Functions): void {
+  if (!isPatched) return;
+  if (name === "fs" || name === "fs/promises") patchNodeFunctions(members);
+  if (name === "fs") patchNodeFunctions(members["promises"] as Functions);
+  if (name === "sqlite") patch(members, "DatabaseSync", (original) => constructedWithPath(original));
+}
+
+const patchedModules = new WeakSet<object>();
+
+function patchNodeFunctions(functions: Functions): void {
+  // The promises of node:fs and node:fs/promises are one object.
+  if (patchedModules.has(functions)) return;
+  patchedModules.add(functions);
   for (const name of Object.keys(functions)) {
     if (!/^[a-z]/.test(name)) continue;
     const count = NODE_TWO_PATHS.has(name.replace(/Sync$/, "")) ? 2 : 1;
@@ -78,17 +84,24 @@ export function patchNodeFunctions(functions: Functions): void {
   for (const name of ["realpathSync", "mkdtempSync"]) patch(functions, name, withGuestResult);
 }
 
+function constructedWithPath(original: Callable): Callable {
+  return new Proxy(original, {
+    construct: (target, [path, ...rest]: unknown[], newTarget) =>
+      Reflect.construct(target, [hostArgument(path), ...rest], newTarget) as object,
+  });
+}
+
 /** Patches `process` on first access, since loading it is slow. */
 function patchProcessLater(): void {
   const original = Object.getOwnPropertyDescriptor(globalThis, "process");
   const load = original?.get?.bind(globalThis) as (() => Functions) | undefined;
   if (load === undefined) return;
-  defineProperty(globalThis, "process", {
+  Object.defineProperty(globalThis, "process", {
     configurable: true,
     enumerable: true,
     get() {
       const process = load();
-      defineProperty(globalThis, "process", { value: process, writable: true, configurable: true });
+      Object.defineProperty(globalThis, "process", { value: process, writable: true, configurable: true });
       patch(process, "cwd", withGuestResult);
       patch(process, "chdir", (chdir) => withPaths(chdir, 1));
       return process;
@@ -101,6 +114,7 @@ function patchProcessLater(): void {
  * parameter to accept guest paths. For convenience only; Deno's permissions enforce access.
  */
 export function patchFileFunctions(): void {
+  isPatched = true;
   patchDeno();
   patchProcessLater();
 }

@@ -1,9 +1,9 @@
+import { brands } from "./deno.ts";
 import { toGuestText } from "./paths.ts";
-import { isInstance, quote, SafeWeakMap, sliceText, toText } from "./primordials.ts";
+import { quote, SafeWeakMap, sliceText, toText } from "./primordials.ts";
 
 const MAX_MESSAGE_CHARACTERS = 8_192;
 const MAX_STACK_CHARACTERS = 16_384;
-const ErrorConstructor = Error;
 
 /** The program's position that caused an error, where its stack doesn't contain it. */
 export interface ErrorPlace {
@@ -13,10 +13,10 @@ export interface ErrorPlace {
 
 const places = new SafeWeakMap<ErrorPlace>();
 
-/** Attaches a position in the program to an error. */
-export function placeError<Thrown extends Error>(error: Thrown, place: ErrorPlace): Thrown {
-  places.set(error, place);
-  return error;
+/** Attaches a position in the program to what was thrown, where that is an object. */
+export function placeError<Thrown>(thrown: Thrown, place: ErrorPlace): Thrown {
+  if (typeof thrown === "object" && thrown !== null) places.set(thrown, place);
+  return thrown;
 }
 
 function read(value: object, key: string, limit: number): string {
@@ -39,7 +39,7 @@ function textOf(thrown: unknown): string {
 /** Converts any thrown value to the members of an error as JSON. Survives hostile getters. */
 export function encodeThrown(thrown: unknown): string {
   const isObject = typeof thrown === "object" && thrown !== null;
-  const isError = isObject && (isInstance(ErrorConstructor, thrown) || "message" in thrown);
+  const isError = isObject && (brands.nativeError(thrown) || "message" in thrown);
   const name = (isError && read(thrown, "name", 256)) || "Error";
   const message = toGuestText(isError ? read(thrown, "message", MAX_MESSAGE_CHARACTERS) : textOf(thrown));
   const stack = isError ? read(thrown, "stack", MAX_STACK_CHARACTERS) : "";

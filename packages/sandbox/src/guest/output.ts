@@ -1,19 +1,9 @@
-import { sendStderr, writeStdout } from "./channel.ts";
-import { Console, deno } from "./deno.ts";
-import { decode, defineProperty } from "./primordials.ts";
+import { sendStderr } from "./channel.ts";
+import { deno } from "./deno.ts";
+import { decode } from "./primordials.ts";
 
-/** Redirects `console` to the channel, which keeps stdout and stderr in order. */
-export function redirectOutput(): void {
-  const console = new Console((text, level) => {
-    if (level > 1) sendStderr(text);
-    else writeStdout(text);
-  });
-  defineProperty(globalThis, "console", {
-    value: console,
-    writable: true,
-    enumerable: false,
-    configurable: true,
-  });
+/** Sends what is written to stderr past the console to the host, in order with everything else. */
+export function redirectStderr(): void {
   deno.stderr.writeSync = (bytes) => {
     sendStderr(decode(bytes));
     return bytes.length;

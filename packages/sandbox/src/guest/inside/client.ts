@@ -1,0 +1,179 @@
+import type { Primordials } from "./primordials.ts";
+import type { JsonEncoder } from "./json.ts";
+
+/** Limits of a run that the guest itself keeps. */
+export interface CallLimits {
+  callsInFlight: number;
+  calls: number;
+  /** Limit of one message to the host, in characters of JSON. */
+  payloadBytes: number;
+}
+
+/** A call's result, as the host sent it. */
+export type CallResult =
+  | { id: number; ok: true; handles?: true; value: unknown }
+  | { id: number; ok: false; error: { code: string; message: string; details?: unknown } };
+
+/** What the client needs of the guest. */
+export interface ClientSettings {
+  send(json: string): void;
+  limits: CallLimits;
+  /** The id of the first call; ids are unique in a guest, so that a late result is never taken for another's. */
+  firstId: number;
+  /** Gives handles in a result their methods. */
+  reviveHandles(value: unknown): unknown;
+}
+
+/** The calls of one run to tools on the host. */
+export interface Client {
+  /** What a program imports from `cem:client`. */
+  exports: Record<string, unknown>;
+  /** A function that calls a tool on the host, for tools without a file. */
+  hostTool(server: string, tool: string): (input?: unknown) => Promise<unknown>;
+  /** Settles a call and sends the next queued one. */
+  settle(result: CallResult): void;
+  /** Whether another call may start. */
+  callsAreLeft(): boolean;
+  /** Counts one call of a tool, wherever the tool runs. */
+  countCall(): void;
+  endByCallLimit(): Promise<never>;
+  /** Tells the host that a limit was reached, which ends the run; the promise never settles. */
+  endByLimit(limit: "calls" | "payload", message: string): Promise<never>;
+  /** Notified of each call that goes to the host. */
+  onHostCall: (server: string) => void;
+  /** The id of the next call. */
+  nextId(): number;
+}
+
+/** Creates the client of one run. */
+export function createClient(
+  primordials: Primordials,
+  json: JsonEncoder,
+  { send, limits, firstId, reviveHandles }: ClientSettings,
+): Client {
+  const { PromiseConstructor, create, quote, sliceText, toText } = primordials;
+  // What a server offers besides tools goes to the host as calls by these reserved names.
+  const LIST_RESOURCES = "mcp:resources/list";
+  const LIST_RESOURCE_TEMPLATES = "mcp:resources/templates/list";
+  const READ_RESOURCE = "mcp:resources/read";
+  const LIST_PROMPTS = "mcp:prompts/list";
+  const GET_PROMPT = "mcp:prompts/get";
+  const MAX_LIMIT_MESSAGE_CHARACTERS = 512;
+
+  let calls = 0;
+  let inFlight = 0;
+  let nextId = firstId;
+  /** JSON of queued calls, between `queueFirst` and `queueEnd`. */
+  const queue = create(null) as Record<number, string>;
+  let queueFirst = 0;
+  let queueEnd = 0;
+  const waiting = create(null) as Record<number, (result: CallResult) => void>;
+
+  /** Error of a tool on the host. */
+  class ToolError extends Error {
+    override readonly name = "ToolError";
+    /** Stable error code: `TOOL_NOT_FOUND`. */
+    readonly code: string;
+    readonly details: unknown;
+
+    constructor(message: string, code: string, details?: unknown) {
+      super(message);
+      this.code = code;
+      this.details = details;
+    }
+  }
+
+  const client: Client = {
+    exports: {
+      __proto__: null as never,
+      callTool,
+      ToolError,
+      listResources: (server: string) => member(server, LIST_RESOURCES, {}, "resources"),
+      listResourceTemplates: (server: string) =>
+        member(server, LIST_RESOURCE_TEMPLATES, {}, "resourceTemplates"),
+      readResource: (server: string, uri: string) =>
+        member(server, READ_RESOURCE, { uri: toText(uri) }, "contents"),
+      listPrompts: (server: string) => member(server, LIST_PROMPTS, {}, "prompts"),
+      getPrompt: (server: string, name: string, args: object = {}) =>
+        callTool(server, GET_PROMPT, { name: toText(name), arguments: args }),
+    },
+    hostTool:
+      (server, tool) =>
+      (input = {}) =>
+        callTool(server, tool, input),
+    settle,
+    callsAreLeft: () => calls < limits.calls,
+    countCall() {
+      calls += 1;
+    },
+    endByCallLimit: () => endByLimit("calls", `The program made more than ${limits.calls} tool calls.`),
+    endByLimit,
+    onHostCall: () => {},
+    nextId: () => nextId,
+  };
+
+  function endByLimit(limit: "calls" | "payload", message: string): Promise<never> {
+    send(
+      `{"type":"limit","limit":"${limit}","message":${quote(sliceText(message, 0, MAX_LIMIT_MESSAGE_CHARACTERS))}}`,
+    );
+    return new PromiseConstructor(() => {});
+  }
+
+  /**
+   * Calls a tool that runs on the host.
+   *
+   * @throws ToolError when the tool fails or doesn't exist; TypeError when the arguments aren't JSON.
+   */
+  async function callTool(server: string, tool: string, args: unknown = {}): Promise<unknown> {
+    if (!client.callsAreLeft()) return client.endByCallLimit();
+    client.countCall();
+    client.onHostCall(server);
+    let text: string;
+    try {
+      text = json.encode(args, "The tool's argument", limits.payloadBytes) ?? "null";
+    } catch (error) {
+      if (json.isTooLarge(error)) return endByLimit("payload", error.message);
+      throw error;
+    }
+    const id = nextId;
+    nextId += 1;
+    const frame = `{"type":"call","id":${id},"server":${quote(toText(server))},"tool":${quote(toText(tool))},"args":${text}}`;
+    const result = await new PromiseConstructor<CallResult>((settled) => {
+      waiting[id] = settled;
+      if (inFlight < limits.callsInFlight) dispatch(frame);
+      else {
+        queue[queueEnd] = frame;
+        queueEnd += 1;
+      }
+    });
+    if (result.ok) return result.handles === true ? reviveHandles(result.value) : result.value;
+    // Created here, where its stack contains the program's line.
+    throw new ToolError(result.error.message, result.error.code, result.error.details);
+  }
+
+  function dispatch(frame: string): void {
+    inFlight += 1;
+    send(frame);
+  }
+
+  function settle(result: CallResult): void {
+    const settled = waiting[result.id];
+    if (settled === undefined) return;
+    delete waiting[result.id];
+    inFlight -= 1;
+    if (queueFirst < queueEnd) {
+      const frame = queue[queueFirst] as string;
+      delete queue[queueFirst];
+      queueFirst += 1;
+      dispatch(frame);
+    }
+    settled(result);
+  }
+
+  async function member(server: string, request: string, args: object, name: string): Promise<unknown> {
+    const answer = (await callTool(server, request, args)) as Record<string, unknown>;
+    return answer[name] ?? answer;
+  }
+
+  return client;
+}

@@ -1,0 +1,115 @@
+import type { Primordials } from "./primordials.ts";
+import type { JsonEncoder } from "./json.ts";
+import type { Client } from "./client.ts";
+
+/** What the tracer needs of the guest. */
+export interface TracerSettings {
+  send(json: string): void;
+  /** In milliseconds. */
+  now(): number;
+}
+
+/** Creates the function that wraps a module's exports, so that calls of its functions are reported. */
+export function createTracer(
+  primordials: Primordials,
+  json: JsonEncoder,
+  client: Client,
+  { send, now }: TracerSettings,
+): (server: string, namespace: Record<string, unknown>) => Record<string, unknown> {
+  const { PromiseConstructor, ProxyConstructor, apply, create, defineProperty, freeze } = primordials;
+  const { isInstance, ownKeys, promiseThen, quote, sliceText } = primordials;
+  /** Characters of a result that are sent, for counting its tokens. */
+  const SAMPLE_CHARACTERS = 64 * 1024;
+  /** Characters of the arguments that are sent. */
+  const ARGUMENT_CHARACTERS = 2 * 1024;
+  /** Longest result that is measured, in characters. */
+  const MEASURED_CHARACTERS = 64 * 1024 * 1024;
+
+  interface Trace {
+    server: string;
+    /** Whether the call went to the host, which records it itself. */
+    hosted: boolean;
+    /** The beginning of the arguments, as JSON. */
+    args: string;
+  }
+
+  let current: Trace | undefined;
+
+  client.onHostCall = (server) => {
+    if (current?.server === server) current.hosted = true;
+  };
+
+  function report(trace: Trace, tool: string, started: number, ok: boolean, result: unknown): void {
+    if (trace.hosted) return;
+    let text = "";
+    try {
+      text = ok ? (json.encode(result, "result", MEASURED_CHARACTERS) ?? "") : "";
+    } catch {
+      // A result that is not JSON counts as empty.
+    }
+    const ms = now() - started;
+    const sample = quote(sliceText(text, 0, SAMPLE_CHARACTERS));
+    send(
+      `{"type":"trace","server":${quote(trace.server)},"tool":${quote(tool)},"args":${quote(trace.args)},"ms":${ms},"ok":${ok},"characters":${text.length},"sample":${sample}}`,
+    );
+  }
+
+  function argumentsText(args: readonly unknown[]): string {
+    try {
+      const text = json.encode(args.length === 1 ? args[0] : args, "arguments", MEASURED_CHARACTERS) ?? "";
+      return sliceText(text, 0, ARGUMENT_CHARACTERS);
+    } catch {
+      return "";
+    }
+  }
+
+  function traced(server: string, tool: string, implementation: object): object {
+    return new ProxyConstructor(implementation, {
+      apply(target, self, args) {
+        if (!client.callsAreLeft()) return client.endByCallLimit();
+        const trace: Trace = { server, hosted: false, args: argumentsText(args) };
+        const outer = current;
+        const started = now();
+        current = trace;
+        let result: unknown;
+        try {
+          result = apply(target as () => unknown, self, args);
+        } catch (error) {
+          report(trace, tool, started, false, undefined);
+          throw error;
+        } finally {
+          current = outer;
+          if (!trace.hosted) client.countCall();
+        }
+        if (!isInstance(PromiseConstructor, result)) {
+          report(trace, tool, started, true, result);
+          return result;
+        }
+        return promiseThen(
+          result as Promise<unknown>,
+          (value) => {
+            report(trace, tool, started, true, value);
+            return value;
+          },
+          (error) => {
+            report(trace, tool, started, false, undefined);
+            throw error;
+          },
+        );
+      },
+    });
+  }
+
+  return (server, namespace) => {
+    const wrapped = create(null) as Record<string, unknown>;
+    const names = ownKeys(namespace);
+    for (let index = 0; index < names.length; index += 1) {
+      const name = names[index];
+      if (typeof name !== "string") continue;
+      const value = namespace[name];
+      const seen = typeof value === "function" ? traced(server, name, value) : value;
+      defineProperty(wrapped, name, { value: seen, enumerable: true });
+    }
+    return freeze(wrapped);
+  };
+}

@@ -1,0 +1,25 @@
+import { SourceTextModule } from "node:vm";
+import type { Realm } from "./realm.ts";
+import { withoutTypes } from "./source-text.ts";
+
+/** A compiled program. */
+export type Main = (runtime: object) => Promise<unknown>;
+
+/** By which the host recognizes the program's stack frames. */
+const PROGRAM_URL = "blob:program";
+
+/** Loads a compiled program into its realm. */
+export async function loadProgram({ context, inside }: Realm, source: string): Promise<Main> {
+  try {
+    const module = new SourceTextModule(withoutTypes(source), {
+      identifier: PROGRAM_URL,
+      context: context as never,
+    });
+    // It imports nothing: its imports were compiled to calls.
+    await module.link(() => Promise.reject(new Error("A program has no imports of its own.")));
+    await module.evaluate();
+    return (module.namespace as { default: Main }).default;
+  } catch (error) {
+    throw inside.inward(error);
+  }
+}

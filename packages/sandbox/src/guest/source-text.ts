@@ -1,0 +1,82 @@
+import { stripTypeScriptTypes } from "node:module";
+
+const TYPESCRIPT = /\.[cm]?ts$/;
+const LEADING_SPACE_OR_COMMENT = /(?:\s|\/\/[^\n]*|\/\*(?:[^*]|\*(?!\/))*\*\/)*/y;
+const RE_EXPORT = /export\s*\{([^}]*)\}\s*from\s*(?:"([^"\n]*)"|'([^'\n]*)')\s*;?/y;
+const NAMES = /^([\w$]+)(?:\s+as\s+([\w$]+))?$/;
+const IMPORT = /^[ \t]*import\s*\{([^}]*)\}\s*from\s*["'][^"'\n]*["'];?/gm;
+
+/** Where a name that a module re-exports comes from. */
+export interface ReExport {
+  specifier: string;
+  name: string;
+}
+
+/** Removes the types of a module, so that every place stays where it was where that is possible. */
+export function withoutTypes(text: string): string {
+  try {
+    return stripTypeScriptTypes(text, { mode: "strip" });
+  } catch {
+    // What is more than types, such as an enum, moves what comes after it. A syntax error is thrown again.
+    return stripTypeScriptTypes(text, { mode: "transform" });
+  }
+}
+
+/** JavaScript of a module as it is on disk or in a URL. */
+export function toJavaScript(text: string, path: string): string {
+  return TYPESCRIPT.test(path) ? withoutTypeImports(withoutTypes(text)) : text;
+}
+
+/** Leaves out imported names that nothing uses once the types are gone, as TypeScript does. */
+function withoutTypeImports(code: string): string {
+  return code.replaceAll(IMPORT, (statement, list: string) => {
+    const parts = list.split(",");
+    const kept = parts.filter((part) => {
+      const match = NAMES.exec(part.trim());
+      return match === null || usesOf(match[2] ?? match[1] ?? "", code) > 1;
+    });
+    if (kept.length === parts.length) return statement;
+    return statement.replace(list, () => kept.join(",").padEnd(list.length));
+  });
+}
+
+function usesOf(name: string, code: string): number {
+  let count = 0;
+  for (let at = code.indexOf(name); at !== -1 && count < 2; at = code.indexOf(name, at + name.length)) {
+    const before = code[at - 1] ?? " ";
+    const after = code[at + name.length] ?? " ";
+    if (!/[\w$]/.test(before) && !/[\w$]/.test(after)) count += 1;
+  }
+  return count;
+}
+
+/**
+ * Reads a module that consists of `export { … } from "…"` alone, as the index of a server does.
+ *
+ * @returns the origin of each name; `undefined` for any other module.
+ */
+export function reExportsOf(code: string): Map<string, ReExport> | undefined {
+  const found = new Map<string, ReExport>();
+  let position = endOf(LEADING_SPACE_OR_COMMENT, code, 0) ?? 0;
+  while (position < code.length) {
+    RE_EXPORT.lastIndex = position;
+    const match = RE_EXPORT.exec(code);
+    if (match === null) return undefined;
+    const [, list = "", double, single] = match;
+    for (const part of list.split(",")) {
+      const text = part.trim();
+      if (text === "") continue;
+      const names = NAMES.exec(text);
+      if (names === null) return undefined;
+      const [, name = "", as = name] = names;
+      found.set(as, { specifier: double ?? single ?? "", name });
+    }
+    position = endOf(LEADING_SPACE_OR_COMMENT, code, RE_EXPORT.lastIndex) ?? code.length;
+  }
+  return found.size > 0 ? found : undefined;
+}
+
+function endOf(pattern: RegExp, text: string, from: number): number | undefined {
+  pattern.lastIndex = from;
+  return pattern.test(text) ? pattern.lastIndex : undefined;
+}
