@@ -1,9 +1,10 @@
 import { readMessages, send, sendStderr, useToken, type HostMessage } from "./channel.ts";
 import { deno, onUncaught, pendingWork } from "./deno.ts";
 import { patchFileFunctions } from "./file-view.ts";
+import { hardenRoots } from "./harden.ts";
 import { encodeThrown } from "./guest-errors.ts";
 import { Modules, type ImportRequest, type ModuleSettings } from "./modules.ts";
-import { onLastingChange } from "./node-modules.ts";
+import { onLastingChange, resetProcess } from "./node-modules.ts";
 import { redirectStderr } from "./output.ts";
 import { toHostPath, usePaths } from "./paths.ts";
 import { parseJson, promiseThen, quote, startsWith } from "./primordials.ts";
@@ -52,6 +53,7 @@ function answerPing(): void {
 
 /** Undoes what a program may have changed in the runtime itself. */
 function resetRuntime(): void {
+  resetProcess();
   deno.chdir(toHostPath(WORKSPACE));
   performance.clearMarks();
   performance.clearMeasures();
@@ -101,6 +103,7 @@ async function start({ token, paths, reuse = false, hostTools = {}, hidden = [] 
     patchFileFunctions();
   }
   redirectStderr();
+  hardenRoots();
   onUncaught((thrown) => fail(realm, thrown));
   onLastingChange(() => realm?.spend());
   prepare();

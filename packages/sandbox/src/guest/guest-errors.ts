@@ -1,5 +1,6 @@
 import { brands } from "./deno.ts";
 import { toGuestText } from "./paths.ts";
+import { readSourceMap } from "./source-map.ts";
 import { quote, SafeWeakMap, sliceText, toText } from "./primordials.ts";
 
 const MAX_MESSAGE_CHARACTERS = 8_192;
@@ -9,6 +10,23 @@ const MAX_STACK_CHARACTERS = 16_384;
 export interface ErrorPlace {
   line: number;
   column: number;
+}
+
+const PROGRAM_PLACE = /blob:program:(\d+):(\d+)/g;
+let toSource: ((place: ErrorPlace) => ErrorPlace) | undefined;
+
+/** Sets how places in the program as it runs lead to those in its source; `undefined` where they are the same. */
+export function useSourceMap(sourceMap: string | undefined): void {
+  toSource = sourceMap === undefined ? undefined : readSourceMap(sourceMap);
+}
+
+function toSourcePlaces(stack: string): string {
+  const map = toSource;
+  if (map === undefined) return stack;
+  return stack.replaceAll(PROGRAM_PLACE, (_, line: string, column: string) => {
+    const place = map({ line: Number(line), column: Number(column) });
+    return `blob:program:${place.line}:${place.column}`;
+  });
 }
 
 const places = new SafeWeakMap<ErrorPlace>();
@@ -42,7 +60,7 @@ export function encodeThrown(thrown: unknown): string {
   const isError = isObject && (brands.nativeError(thrown) || "message" in thrown);
   const name = (isError && read(thrown, "name", 256)) || "Error";
   const message = toGuestText(isError ? read(thrown, "message", MAX_MESSAGE_CHARACTERS) : textOf(thrown));
-  const stack = isError ? read(thrown, "stack", MAX_STACK_CHARACTERS) : "";
+  const stack = isError ? toSourcePlaces(read(thrown, "stack", MAX_STACK_CHARACTERS)) : "";
   const place = isObject ? places.get(thrown) : undefined;
   const where = place === undefined ? "" : `,"line":${place.line},"column":${place.column}`;
   return `{"name":${quote(name)},"message":${quote(message)},"stack":${quote(stack)}${where}}`;

@@ -35,6 +35,10 @@ export interface ModuleSettings {
 }
 
 type Namespace = Record<string, unknown>;
+/** In an object, since a namespace with an export named `then` must never be the value of a promise. */
+interface Loaded {
+  namespace: Namespace;
+}
 type Attributes = Readonly<Record<string, string | undefined>>;
 type VmModule = SourceTextModule | SyntheticModule;
 
@@ -67,7 +71,7 @@ export class Modules {
     const found: Namespace[] = [];
     for (const request of requests) {
       try {
-        const namespace = await this.#import(request);
+        const { namespace } = await this.#import(request);
         this.#checkNames(request, namespace);
         found.push(namespace);
       } catch (error) {
@@ -86,18 +90,18 @@ export class Modules {
     return at === undefined ? told : placeError(told, at);
   }
 
-  async #import(request: ImportRequest): Promise<Namespace> {
+  async #import(request: ImportRequest): Promise<Loaded> {
     const url = this.#resolve(request.specifier, PROGRAM_URL);
-    if (url === CLIENT_SPECIFIER) return this.#realm.inside.clientExports();
-    if (url.startsWith("node:")) return this.#nodeExports(url);
+    if (url === CLIENT_SPECIFIER) return { namespace: this.#realm.inside.clientExports() };
+    if (url.startsWith("node:")) return { namespace: await this.#nodeExports(url) };
     const server = url.startsWith("file:") ? TOOL_MODULE.exec(new URL(url).pathname)?.[1] : undefined;
     if (server === undefined) return this.#whole(url, request.attributes);
-    const namespace = (await this.#named(url, request)) ?? (await this.#whole(url, request.attributes));
-    return this.#realm.inside.traced(server, namespace);
+    const loaded = (await this.#named(url, request)) ?? (await this.#whole(url, request.attributes));
+    return { namespace: this.#realm.inside.traced(server, loaded.namespace) };
   }
 
   /** Loads only the files that the names come from, where the module is nothing but a list of them. */
-  async #named(url: string, { names, whole }: ImportRequest): Promise<Namespace | undefined> {
+  async #named(url: string, { names, whole }: ImportRequest): Promise<Loaded | undefined> {
     if (names.length === 0 || whole === true || this.#modules.has(keyOf(url))) return undefined;
     const hostTools = this.#hostToolsOf(url);
     const table = this.#reExportsOf(url);
@@ -111,10 +115,10 @@ export class Modules {
       const origin = table.get(name);
       if (origin === undefined) return undefined;
       const module = await this.#whole(this.#resolve(origin.specifier, url), {});
-      if (!(origin.name in module)) return undefined;
-      namespace[name] = module[origin.name];
+      if (!(origin.name in module.namespace)) return undefined;
+      namespace[name] = module.namespace[origin.name];
     }
-    return namespace;
+    return { namespace };
   }
 
   #reExportsOf(url: string): Map<string, ReExport> | undefined {
@@ -126,11 +130,11 @@ export class Modules {
     }
   }
 
-  async #whole(url: string, attributes: Attributes): Promise<Namespace> {
+  async #whole(url: string, attributes: Attributes): Promise<Loaded> {
     const module = await this.#load(url, attributes);
     if (module.status === "unlinked") await module.link(this.#link);
     await module.evaluate();
-    return module.namespace as Namespace;
+    return { namespace: module.namespace as Namespace };
   }
 
   readonly #link = async (

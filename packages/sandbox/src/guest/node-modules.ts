@@ -1,6 +1,6 @@
 import { isBuiltin } from "node:module";
 import { patchFileModule } from "./file-view.ts";
-import { addReader } from "./realm.ts";
+import { addReader, addShared } from "./outer-realm.ts";
 
 type Exports = Record<string, unknown>;
 type Callable = (...args: unknown[]) => unknown;
@@ -23,7 +23,7 @@ const LASTING: Exports = {
   stream: ["setDefaultHighWaterMark"],
   dns: ["setServers", "setDefaultResultOrder"],
   net: ["setDefaultAutoSelectFamily", "setDefaultAutoSelectFamilyAttemptTimeout"],
-  process: ["umask", "getBuiltinModule", "binding", "dlopen"],
+  process: ["umask", "setUncaughtExceptionCaptureCallback", "getBuiltinModule", "binding", "dlopen"],
 };
 /** Functions that only read their arguments, whatever these are. */
 const READING: Exports = { util: ["inspect", "format", "formatWithOptions", "isDeepStrictEqual"] };
@@ -54,18 +54,66 @@ async function load(url: string): Promise<NodeModule> {
   if (!isBuiltin(url)) throw new TypeError(`There is no module ${url}.`);
   const name = url.slice("node:".length);
   const namespace = (await import(url)) as Exports;
+  if (name === "process") confineProcess();
   const main = namespace["default"];
-  const members = typeof main === "object" && main !== null ? (main as Exports) : namespace;
+  // What is patched there is exported by its name, too: a module's own exports can't be changed.
+  const members = (main ?? {}) as Exports;
+  confineBuffers();
   patchFileModule(name, members);
-  for (const key of listed(LASTING, name)) patch(members, key, noted);
+  if (name !== "process") for (const key of listed(LASTING, name)) patch(members, key, noted);
   for (const key of listed(READING, name)) if (typeof members[key] === "function") addReader(members[key]);
   // The types of objects are looked at as they are.
   for (const test of Object.values(name === "util" ? (members["types"] as Exports) : {})) addReader(test as object);
   const exports = Object.create(null) as Exports;
-  // What was patched in the main export is exported by its name, too.
-  for (const key of Object.keys(namespace)) exports[key] = key in members ? members[key] : namespace[key];
+  for (const key of Object.keys(namespace)) {
+    exports[key] = Object.hasOwn(members, key) ? members[key] : namespace[key];
+  }
   exports["default"] = main;
   return { exports, isConfined: CONFINED.has(name) };
+}
+
+let areBuffersConfined = false;
+
+/** Gives each small buffer memory of its own, not a piece of memory that others have, too. */
+export function confineBuffers(): void {
+  if (areBuffersConfined) return;
+  areBuffersConfined = true;
+  const { Buffer } = globalThis as unknown as { Buffer: { poolSize: number; isBuffer: Callable } };
+  Buffer.poolSize = 0;
+  const { isBuffer } = Buffer;
+  // A buffer of another realm has a prototype from there.
+  Buffer.isBuffer = (value) =>
+    isBuffer(value) === true || (ArrayBuffer.isView(value) && value.constructor.name === "Buffer");
+}
+
+interface Process {
+  exitCode: number | undefined;
+  eventNames(): (string | symbol)[];
+  listeners(event: string | symbol): ((...args: unknown[]) => void)[];
+  removeListener(event: string | symbol, listener: (...args: unknown[]) => void): void;
+}
+
+let process: Process | undefined;
+/** The runtime's own listeners of the process. */
+const ownListeners = new Set<unknown>();
+
+/** Prepares the process object for programs. */
+export function confineProcess(): void {
+  if (process !== undefined) return;
+  process = (globalThis as unknown as { process: Process }).process;
+  addShared(process);
+  confineBuffers();
+  for (const key of listed(LASTING, "process")) patch(process as unknown as Exports, key, noted);
+  for (const event of process.eventNames()) for (const one of process.listeners(event)) ownListeners.add(one);
+}
+
+/** Removes the listeners that a program has added to the process. */
+export function resetProcess(): void {
+  for (const event of process?.eventNames() ?? []) {
+    for (const listener of process?.listeners(event) ?? []) {
+      if (!ownListeners.has(listener)) process?.removeListener(event, listener);
+    }
+  }
 }
 
 function listed(table: Exports, name: string): readonly string[] {

@@ -1,4 +1,5 @@
 import { SourceTextModule } from "node:vm";
+import { useSourceMap } from "./guest-errors.ts";
 import type { Realm } from "./realm.ts";
 import { withoutTypes } from "./source-text.ts";
 
@@ -11,7 +12,9 @@ const PROGRAM_URL = "blob:program";
 /** Loads a compiled program into its realm. */
 export async function loadProgram({ context, inside }: Realm, source: string): Promise<Main> {
   try {
-    const module = new SourceTextModule(withoutTypes(source), {
+    const { code, sourceMap } = withoutTypes(source);
+    useSourceMap(sourceMap);
+    const module = new SourceTextModule(code, {
       identifier: PROGRAM_URL,
       context: context as never,
     });

@@ -1,10 +1,11 @@
 import { createContext, constants, Script } from "node:vm";
 import { send, sendStderr, writeStdout } from "./channel.ts";
-import { brands, Console, deno } from "./deno.ts";
+import { Console } from "./deno.ts";
 import { insideSource, type Inside, type RealmHost } from "./inside/index.ts";
-import { listIntrinsics } from "./inside/intrinsics.ts";
 import type { Modules } from "./modules.ts";
 import { readKept } from "./kept-results.ts";
+import { confineBuffers, confineProcess } from "./node-modules.ts";
+import { addReader, outerRealm } from "./outer-realm.ts";
 import { decode, freeze, now } from "./primordials.ts";
 
 /** A realm in which one program runs: a global object, the language and modules of its own. */
@@ -44,32 +45,12 @@ const foreign = new Script(FOREIGN);
 const UNCONFINED = freeze(["Worker", "localStorage", "sessionStorage", "caches", "indexedDB"]);
 
 const names = namesBesideTheLanguage();
-/** Functions that only read their arguments. */
-const readers = new WeakSet<object>([deno.inspect, outerGlobal["structuredClone"] as object]);
-
-/** Lets a function of the outer realm have its arguments as they are. */
-export function addReader(reader: object): void {
-  readers.add(reader);
-}
-
 function namesBesideTheLanguage(): string[] {
   const language = evaluate("Object.getOwnPropertyNames(globalThis)", newContext()) as string[];
   const known = new Set([...language, "window"]);
   known.delete("Temporal");
   return Object.getOwnPropertyNames(globalThis).filter((name) => !known.has(name));
 }
-
-const outer = Object.freeze({
-  __proto__: null,
-  global: globalThis,
-  intrinsics: listIntrinsics(),
-  is: brands,
-  makeFunction: (call: (self: unknown, args: readonly unknown[]) => unknown) =>
-    function (this: unknown, ...args: unknown[]) {
-      return call(this, args);
-    },
-  readers,
-});
 
 /** A console whose output goes to the host, stdout and stderr in order. */
 function makeConsole(): object {
@@ -82,7 +63,7 @@ function makeConsole(): object {
     if (typeof member !== "function") continue;
     members[name] = (...args: unknown[]) => (member as (...given: unknown[]) => unknown).apply(console, args);
     Object.defineProperty(members[name], "name", { value: name });
-    readers.add(members[name] as object);
+    addReader(members[name] as object);
   }
   return members;
 }
@@ -90,34 +71,41 @@ function makeConsole(): object {
 /** Creates a realm. */
 export function createRealm({ importModules, reportUncaught }: RealmSettings): Realm {
   const context = newContext();
-  const timers = new Set<number>();
+  const timers = new Set<unknown>();
   let isSpent = false;
+  let isOver = false;
   foreign.runInContext(context);
   const host: RealmHost = {
-    outer,
+    outer: outerRealm,
+    isOver: () => isOver,
     outerGlobal,
     names,
     unconfined: UNCONFINED,
-    send,
+    send: (json) => isOver || send(json),
     now,
     decode,
     readKept,
     makeConsole,
+    prepareGlobal(name) {
+      if (name === "process") confineProcess();
+      if (name === "Buffer") confineBuffers();
+    },
     spend: () => realm.spend(),
     importModules: (requests) => importModules(realm, requests),
     reportUncaught: (thrown) => reportUncaught(realm, thrown),
     setTimer(run, ms, isRepeated) {
+      if (isOver) return undefined;
       const once = (): void => {
-        timers.delete(id);
+        timers.delete(timer);
         run();
       };
-      const id = (isRepeated ? setInterval(run, ms) : setTimeout(once, ms)) as unknown as number;
-      timers.add(id);
-      return id;
+      const timer: unknown = isRepeated ? setInterval(run, ms) : setTimeout(once, ms);
+      timers.add(timer);
+      return timer;
     },
-    clearTimer(id) {
-      timers.delete(id as number);
-      clearTimeout(id as number);
+    clearTimer(timer) {
+      timers.delete(timer);
+      clearTimeout(timer as number);
     },
   };
   const inside = (script.runInContext(context) as MakeInside)(host);
@@ -132,7 +120,8 @@ export function createRealm({ importModules, reportUncaught }: RealmSettings): R
       isSpent = true;
     },
     end() {
-      for (const id of timers) clearTimeout(id);
+      isOver = true;
+      for (const timer of timers) clearTimeout(timer as number);
       timers.clear();
     },
   };

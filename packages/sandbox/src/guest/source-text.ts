@@ -12,19 +12,28 @@ export interface ReExport {
   name: string;
 }
 
+/** Code without types. */
+export interface Stripped {
+  code: string;
+  /** The source map, as a `data:` URL, where removing the types has moved the code. */
+  sourceMap?: string | undefined;
+}
+
 /** Removes the types of a module, so that every place stays where it was where that is possible. */
-export function withoutTypes(text: string): string {
+export function withoutTypes(text: string): Stripped {
   try {
-    return stripTypeScriptTypes(text, { mode: "strip" });
+    return { code: stripTypeScriptTypes(text, { mode: "strip" }) };
   } catch {
     // What is more than types, such as an enum, moves what comes after it. A syntax error is thrown again.
-    return stripTypeScriptTypes(text, { mode: "transform" });
+    const moved = stripTypeScriptTypes(text, { mode: "transform", sourceMap: true });
+    const [code = "", sourceMap] = moved.split("\n//# sourceMappingURL=");
+    return { code, sourceMap };
   }
 }
 
 /** JavaScript of a module as it is on disk or in a URL. */
 export function toJavaScript(text: string, path: string): string {
-  return TYPESCRIPT.test(path) ? withoutTypeImports(withoutTypes(text)) : text;
+  return TYPESCRIPT.test(path) ? withoutTypeImports(withoutTypes(text).code) : text;
 }
 
 /** Leaves out imported names that nothing uses once the types are gone, as TypeScript does. */

@@ -11,11 +11,13 @@ export interface GlobalsSettings {
   unconfined: readonly string[];
   /** Notes that the guest is to be replaced after this run. */
   spend(): void;
+  /** Prepares a global of the outer realm for programs. */
+  prepareGlobal(name: string): void;
   /** Creates the object behind `console`. */
   makeConsole(): object;
-  /** Runs a function later, once or again and again. */
-  setTimer(run: () => void, ms: number, isRepeated: boolean): number;
-  clearTimer(id: unknown): void;
+  /** Runs a function later, once or again and again; gives the outer realm's timer. */
+  setTimer(run: () => void, ms: number, isRepeated: boolean): unknown;
+  clearTimer(timer: unknown): void;
   /** Reports an error that no code of the program can catch. */
   reportUncaught(thrown: unknown): void;
 }
@@ -27,7 +29,8 @@ export function installGlobals(
   settings: GlobalsSettings,
 ): void {
   const { PromiseConstructor, apply, create, defineProperty, promiseThen } = primordials;
-  const { outerGlobal, names, unconfined, spend, makeConsole, setTimer, clearTimer, reportUncaught } = settings;
+  const { outerGlobal, names, unconfined, spend, prepareGlobal, makeConsole } = settings;
+  const { setTimer, clearTimer, reportUncaught } = settings;
   const evaluate = globalThis.eval;
   const settled = promiseThen(new PromiseConstructor<void>((resolve) => resolve()), () => {});
 
@@ -69,13 +72,14 @@ export function installGlobals(
 
   const functions = {
     setTimeout: (callback: unknown, ms = 0, ...args: unknown[]) =>
-      setTimer(guarded(callback, args), +ms, false),
+      membrane().inward(setTimer(guarded(callback, args), +ms, false)),
     setInterval: (callback: unknown, ms = 0, ...args: unknown[]) =>
-      setTimer(guarded(callback, args), +ms, true),
-    setImmediate: (callback: unknown, ...args: unknown[]) => setTimer(guarded(callback, args), 0, false),
-    clearTimeout: (id: unknown) => clearTimer(id),
-    clearInterval: (id: unknown) => clearTimer(id),
-    clearImmediate: (id: unknown) => clearTimer(id),
+      membrane().inward(setTimer(guarded(callback, args), +ms, true)),
+    setImmediate: (callback: unknown, ...args: unknown[]) =>
+      membrane().inward(setTimer(guarded(callback, args), 0, false)),
+    clearTimeout: (timer: unknown) => clearTimer(membrane().unwrap(timer)),
+    clearInterval: (timer: unknown) => clearTimer(membrane().unwrap(timer)),
+    clearImmediate: (timer: unknown) => clearTimer(membrane().unwrap(timer)),
     queueMicrotask(callback: () => void): void {
       if (typeof callback !== "function") throw new TypeError("queueMicrotask takes a function.");
       void promiseThen(settled, guarded(callback, []));
@@ -99,6 +103,7 @@ export function installGlobals(
     if (name.slice(0, 2) === "on") continue;
     defineLater(name, () => {
       if (isUnconfined[name] === true) spend();
+      prepareGlobal(name);
       return membrane().inward(outerGlobal[name]);
     });
   }

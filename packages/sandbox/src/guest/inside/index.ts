@@ -10,6 +10,8 @@ import { createTracer } from "./tracer.ts";
 /** What a realm is given by the guest, whose own realm holds the runtime. No program gets hold of it. */
 export interface RealmHost extends GlobalsSettings {
   outer: OuterRealm;
+  /** Whether the run has ended. */
+  isOver(): boolean;
   send(json: string): void;
   /** In milliseconds. */
   now(): number;
@@ -74,7 +76,7 @@ function createInside(parts: Parts, host: RealmHost): Inside {
   let made: Membrane | undefined;
   // Most programs need nothing of the outer realm.
   const membrane = () =>
-    (made ??= parts.createMembrane(primordials, { outer: host.outer, intrinsics }));
+    (made ??= parts.createMembrane(primordials, { outer: host.outer, intrinsics, isOver: host.isOver }));
   const intrinsics = parts.listIntrinsics();
   const json = parts.createJsonEncoder(primordials);
   const reviveHandles = parts.createHandles(primordials, {

@@ -19,6 +19,8 @@ export interface OuterRealm {
   readonly makeFunction: (call: (self: unknown, args: readonly unknown[]) => unknown) => object;
   /** Functions that only read their arguments, of whatever realm, and so get them as they are. */
   readonly readers: { has(value: unknown): boolean };
+  /** Objects that all runs have: what a program sets there is set for itself only. */
+  readonly shared: { has(value: unknown): boolean };
 }
 
 /** What connects one realm with the outer one. */
@@ -38,6 +40,8 @@ export interface MembraneSettings {
   outer: OuterRealm;
   /** Prototypes and constructors of the language in this realm. */
   intrinsics: readonly object[];
+  /** Whether the run has ended, after which nothing crosses. */
+  isOver(): boolean;
 }
 
 /**
@@ -47,7 +51,7 @@ export interface MembraneSettings {
  */
 export function createMembrane(
   primordials: Primordials,
-  { outer, intrinsics }: MembraneSettings,
+  { outer, intrinsics, isOver }: MembraneSettings,
 ): Membrane {
   const {
     SafeWeakMap,
@@ -259,17 +263,23 @@ export function createMembrane(
         if (includes(PRINTERS, key) && typeof descriptor.value === "function") define(to, key, printer(descriptor.value), false);
         continue;
       }
-      copyMember(to, key, descriptor);
+      copyMember(to, key, descriptor, outer.shared.has(from));
     }
   }
 
-  function copyMember(to: object, key: string | symbol, descriptor: PropertyDescriptor): void {
-    const { value, get: read, set: write, enumerable = false } = descriptor;
+  function copyMember(to: object, key: string | symbol, descriptor: PropertyDescriptor, isShared: boolean): void {
+    const { value, get: read, enumerable = false } = descriptor;
+    const { set: write } = descriptor;
     if (read !== undefined || write !== undefined) {
       defineProperty(to, key, {
         __proto__: null,
-        get: read && ({ get: function () { return call(read, this, []); } } as never as { get: () => unknown }).get,
-        set: write && ({ set: function (this: unknown, next: unknown) { call(write, this, [next]); } } as never as { set: (next: unknown) => void }).set,
+        get(this: unknown) {
+          return read === undefined ? undefined : call(read, this, []);
+        },
+        set(this: object, next: unknown) {
+          if (isShared) define(this, key, next, enumerable);
+          else if (write !== undefined) call(write, this, [next]);
+        },
         enumerable,
         configurable: true,
       } as never);
@@ -372,7 +382,8 @@ export function createMembrane(
 
   /** An instance's own members: as they are now, or for an emitter of events, which lives on, as they are when read. */
   function copyState(outside: object, inside: object): void {
-    const isLive = typeof (outside as { emit?: unknown }).emit === "function";
+    const isShared = outer.shared.has(outside);
+    const isLive = !isShared && typeof (outside as { emit?: unknown }).emit === "function";
     const names = ownKeys(outside);
     for (let index = 0; index < names.length; index += 1) {
       const key = names[index] as string | symbol;
@@ -381,7 +392,7 @@ export function createMembrane(
       if (descriptor === undefined) continue;
       const { value, enumerable = false } = descriptor;
       if (!isLive || isObject(value) || descriptor.get !== undefined) {
-        copyMember(inside, key, descriptor);
+        copyMember(inside, key, descriptor, isShared);
         continue;
       }
       defineProperty(inside, key, {
@@ -532,6 +543,7 @@ export function createMembrane(
   }
 
   function call(target: object, self: unknown, args: readonly unknown[]): unknown {
+    if (isOver()) throw new constructors.Error("The run has ended.");
     if (outer.readers.has(target)) {
       return guarded(() => inward(apply(target as Callable, unwrap(self), unwrapAll(args))));
     }
