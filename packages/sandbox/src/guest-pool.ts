@@ -92,7 +92,8 @@ export class GuestPool {
     if (kept !== undefined) return this.#lease(kept);
     if (this.#refilling !== undefined && this.#standby.length === 0) this.refill();
     const connected = (await this.#takeStandby()) ?? (await this.#startNow());
-    return this.#lease({ session, connected, runs: 0 });
+    if (session !== undefined) this.#sessions.add(session);
+    return this.#lease({ session, connected, runs: 0, memoryBytes: 0 });
   }
 
   /** Adds a guest that was started elsewhere. */
@@ -139,6 +140,7 @@ export class GuestPool {
         if (kept !== undefined) this.#counts.reused += 1;
         return kept;
       }
+      this.#sessions.remove(session);
       this.#counts.lost += 1;
     }
   }
@@ -183,28 +185,33 @@ export class GuestPool {
   #lease(lease: SessionLease): Lease {
     const { connected, session } = lease;
     connected.guest.ref?.();
-    const release = session === undefined ? undefined : () => void this.#keep(lease);
+    if (session === undefined) return { connected, release: undefined };
+    let isReturned = false;
+    void connected.guest.exited.then(() => isReturned || this.#sessions.remove(session));
+    const release = (): void => {
+      isReturned = true;
+      void this.#recover({ ...lease, session });
+    };
     return { connected, release };
   }
 
-  async #keep(lease: SessionLease): Promise<void> {
-    const evicted = await this.#sessions.keep(lease.session, this.#recover(lease));
-    evicted?.connected.guest.kill();
-  }
-
-  /** Checks a guest after its run; one that fails, or has served its last run, is killed. */
-  async #recover(lease: SessionLease): Promise<SessionLease | undefined> {
-    const { connected, runs } = lease;
+  /** Checks a guest after its run and keeps it; one that fails, or has served its last run, is killed. */
+  async #recover(lease: SessionLease & { session: string }): Promise<void> {
+    const { connected, runs, session } = lease;
     const problem = this.#sessions.isSpent(lease)
       ? "has served its last run"
       : await checkHealth(connected, this.#healthTimeoutMs, "after its run");
     if (problem === undefined && !this.#disposed) {
       connected.guest.unref?.();
-      return { ...lease, runs: runs + 1 };
+      for (const evicted of this.#sessions.keep({ ...lease, runs: runs + 1 })) {
+        this.#counts.discarded += 1;
+        evicted.connected.guest.kill();
+      }
+      return;
     }
     this.#counts.discarded += 1;
+    this.#sessions.remove(session);
     connected.guest.kill();
-    return undefined;
   }
 
   async #start(): Promise<ConnectedGuest> {

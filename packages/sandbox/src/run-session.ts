@@ -147,12 +147,12 @@ export class RunSession implements GuestListener {
     this.#cleanups.push(() => signal.removeEventListener("abort", abort));
   }
 
+  /** Measures a run that takes a while: measuring costs as much as a short run. */
   #watchUsage(): void {
     const { connected, limits } = this.#settings;
     const { guest } = connected;
-    const first = guest.usage?.();
-    if (first === undefined) return;
-    const writtenBefore = first.writtenBytes - connected.receivedBytes;
+    if (guest.usage === undefined) return;
+    let writtenBefore: number | undefined;
     const timer = setInterval(() => {
       const usage = guest.usage?.();
       if (usage === undefined) return;
@@ -160,8 +160,9 @@ export class RunSession implements GuestListener {
       if (usage.memoryBytes > limits.memoryMb * BYTES_PER_MIB) {
         this.#end({ status: "out-of-memory", limitMb: limits.memoryMb });
       }
-      const written = usage.writtenBytes - connected.receivedBytes - writtenBefore;
-      if (written > limits.writeMb * BYTES_PER_MIB) {
+      const written = usage.writtenBytes - connected.receivedBytes;
+      writtenBefore ??= written;
+      if (written - writtenBefore > limits.writeMb * BYTES_PER_MIB) {
         this.#kill("write-limit", `The program wrote more than ${limits.writeMb} MiB.`);
       }
     }, USAGE_POLL_MS);

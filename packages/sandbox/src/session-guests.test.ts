@@ -1,78 +1,129 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ConnectedGuest } from "./connected-guest.ts";
+import type { GuestUsage } from "./guest.ts";
 import { SessionGuests, type SessionLease } from "./session-guests.ts";
 import { ScriptedGuest } from "./testing.ts";
 
-const lease = (session: string | undefined, runs = 0): SessionLease => ({
-  session,
-  connected: new ConnectedGuest(new ScriptedGuest(() => {})),
-  runs,
-});
-const keepAll = (guests: SessionGuests, leases: readonly SessionLease[]) =>
-  Promise.all(leases.map((one) => guests.keep(one.session, Promise.resolve(one))));
+type Kept = SessionLease & { session: string };
+
+const MIB = 1024 * 1024;
+
+function lease(session: string, more: Partial<SessionLease> = {}): Kept {
+  const connected = new ConnectedGuest(new ScriptedGuest(() => {}));
+  return { connected, runs: 0, memoryBytes: 0, ...more, session };
+}
+
+/** Notes the guests' first runs and takes them back. */
+function keepAll(guests: SessionGuests, leases: readonly Kept[]): SessionLease[] {
+  for (const { session } of leases) guests.add(session);
+  return leases.flatMap((one) => guests.keep(one));
+}
 
 describe("SessionGuests", () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
   describe("take", () => {
     it("gives the guest of a session that was kept last, once", async () => {
       const guests = new SessionGuests();
       const [first, second, other] = [lease("a"), lease("a"), lease("b")];
-      await keepAll(guests, [first, second, other]);
+      expect(keepAll(guests, [first, second, other])).toEqual([]);
       expect(guests.size).toBe(3);
       expect(await guests.take("a")).toBe(second);
       expect(await guests.take("a")).toBe(first);
-      expect(await guests.take("a")).toBeUndefined();
-      expect(guests.size).toBe(1);
       expect(await guests.take("b")).toBe(other);
+      expect(guests.size).toBe(0);
     });
 
-    it("waits for a guest in its health check, which is not kept then", async () => {
+    it("gives nothing to a session without guests", async () => {
       const guests = new SessionGuests();
-      const check = Promise.withResolvers<SessionLease | undefined>();
-      const other = guests.keep("b", new Promise(() => {}));
-      const kept = guests.keep("a", check.promise);
-      const taken = guests.take("a");
-      const one = lease("a");
-      check.resolve(one);
-      expect(await taken).toBe(one);
-      expect(await kept).toBeUndefined();
+      keepAll(guests, [lease("a")]);
+      expect(await guests.take("b")).toBeUndefined();
+    });
+
+    it("waits a moment for a busy guest, and gives it to who waits longest", async () => {
+      const guests = new SessionGuests();
+      const [one, two] = [lease("a"), lease("a")];
+      guests.add("a");
+      guests.add("a");
+      const first = guests.take("a");
+      const second = guests.take("a");
+      expect(guests.keep(one)).toEqual([]);
+      expect(guests.keep(two)).toEqual([]);
+      expect(await first).toBe(one);
+      expect(await second).toBe(two);
       expect(guests.size).toBe(0);
+    });
+
+    it("waits for no more guests than are busy, and no longer than a start takes", async () => {
+      const guests = new SessionGuests();
+      guests.add("a");
+      const waiting = guests.take("a");
       expect(await guests.take("a")).toBeUndefined();
-      void other;
+      vi.advanceTimersByTime(10);
+      expect(await waiting).toBeUndefined();
+      const back = lease("a");
+      guests.keep(back);
+      expect(await guests.take("a")).toBe(back);
     });
+  });
 
-    it("gives nothing for a guest that failed its health check", async () => {
-      const guests = new SessionGuests();
-      const check = Promise.withResolvers<SessionLease | undefined>();
-      const kept = guests.keep("a", check.promise);
-      const taken = guests.take("a");
-      check.resolve(undefined);
-      expect(await taken).toBeUndefined();
-      expect(await kept).toBeUndefined();
-      await guests.keep("a", Promise.resolve(undefined));
-      expect(guests.size).toBe(0);
-    });
+  it("forgets a session whose guests have ended", async () => {
+    const guests = new SessionGuests();
+    guests.add("a");
+    guests.remove("a");
+    guests.remove("a");
+    expect(await guests.take("a")).toBeUndefined();
+    const late = lease("a");
+    expect(guests.keep(late)).toEqual([late]);
   });
 
   it("keeps sixteen guests, and evicts the one that has been idle longest", async () => {
     const guests = new SessionGuests();
     const leases = Array.from({ length: 16 }, (_, index) => lease(`s${index}`));
-    expect(await keepAll(guests, leases)).toEqual(leases.map(() => undefined));
-    expect(await guests.keep("last", Promise.resolve(lease("last")))).toBe(leases[0]);
+    expect(keepAll(guests, leases)).toEqual([]);
+    expect(keepAll(guests, [lease("last")])).toEqual([leases[0]]);
     expect(guests.size).toBe(16);
     expect(await guests.take("s0")).toBeUndefined();
   });
 
-  it("counts a guest as spent with its hundredth run", () => {
+  it("keeps 512 MiB, and evicts as many as needed", () => {
     const guests = new SessionGuests();
-    expect(guests.isSpent(lease("a", 98))).toBe(false);
-    expect(guests.isSpent(lease("a", 99))).toBe(true);
+    const leases = Array.from({ length: 4 }, (_, index) => lease(`s${index}`, { memoryBytes: 128 * MIB }));
+    expect(keepAll(guests, leases)).toEqual([]);
+    expect(keepAll(guests, [lease("big", { memoryBytes: 150 * MIB })])).toEqual(leases.slice(0, 2));
+    expect(guests.size).toBe(3);
+  });
+
+  describe("isSpent", () => {
+    it("counts a guest as spent with its thousandth run", () => {
+      const guests = new SessionGuests();
+      expect(guests.isSpent(lease("a", { runs: 998 }))).toBe(false);
+      expect(guests.isSpent(lease("a", { runs: 999 }))).toBe(true);
+    });
+
+    it("counts a guest as spent that has grown, measured every fiftieth run", () => {
+      const guests = new SessionGuests();
+      const usage = (): GuestUsage => ({ memoryBytes: 161 * MIB, writtenBytes: 0 });
+      const grown = lease("a", { runs: 49 });
+      Object.assign(grown.connected.guest, { usage });
+      expect(guests.isSpent(grown)).toBe(false);
+      grown.runs = 50;
+      expect(guests.isSpent(grown)).toBe(true);
+      expect(grown.memoryBytes).toBe(161 * MIB);
+    });
   });
 
   it("gives all on clear", async () => {
     const guests = new SessionGuests();
     const leases = [lease("a"), lease("b")];
-    await keepAll(guests, leases);
+    keepAll(guests, leases);
     expect(guests.clear()).toEqual(leases);
     expect(guests.size).toBe(0);
+    expect(await guests.take("a")).toBeUndefined();
   });
 });

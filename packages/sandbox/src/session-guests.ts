@@ -1,9 +1,17 @@
 import type { ConnectedGuest } from "./connected-guest.ts";
 
-/** Runs per guest: its modules stay in its memory. */
-const MAX_RUNS = 100;
+/** Runs per guest: a little of each stays in its memory. */
+const MAX_RUNS = 1_000;
 /** Guests kept over all sessions; beyond it the one that has been idle longest is evicted. */
 const MAX_KEPT = 16;
+/** Memory of all kept guests together, as last measured, in bytes; beyond it they are evicted as well. */
+const MAX_KEPT_BYTES = 512 * 1024 * 1024;
+/** Memory at which a guest is replaced, in bytes. */
+const MAX_GUEST_BYTES = 160 * 1024 * 1024;
+/** Runs after which a guest's memory is measured again. */
+const RUNS_PER_MEASURE = 50;
+/** How long a run waits for a busy guest of its session, in milliseconds: about as long as the start of another takes. */
+const COME_BACK_MS = 10;
 
 /** A guest and the session it serves. */
 export interface SessionLease {
@@ -12,57 +20,124 @@ export interface SessionLease {
   connected: ConnectedGuest;
   /** Completed runs. */
   runs: number;
+  /** Its memory when it was last measured. */
+  memoryBytes: number;
 }
 
-/** A guest in its health check after a run. */
-interface Recovery {
-  session: string | undefined;
-  /** The guest, ready for its next run; `undefined` when it failed the check. */
-  recovered: Promise<SessionLease | undefined>;
-}
-
-/** Idle guests by session. A guest never moves from one session to another. */
-export class SessionGuests {
-  readonly #recovering: Recovery[] = [];
+/** The guests of one session. */
+interface Session {
+  /** Guests that run a program or are checked after it. */
+  busy: number;
   /** Longest idle first. */
-  readonly #kept: SessionLease[] = [];
+  idle: SessionLease[];
+  /** Runs that wait for a guest to come back. */
+  waiting: ((lease: SessionLease) => void)[];
+}
+
+/** Guests by session. A guest never moves from one session to another. */
+export class SessionGuests {
+  readonly #sessions = new Map<string, Session>();
+  /** Of all sessions, longest idle first. */
+  readonly #idle = new Set<SessionLease>();
 
   /** Number of idle guests. */
   get size(): number {
-    return this.#kept.length;
+    return this.#idle.size;
   }
 
-  /** Takes a guest of a session out: an idle one, or else one still in its health check. */
+  /** Takes an idle guest of a session out; where all are busy, waits a moment for one to come back. */
   async take(session: string): Promise<SessionLease | undefined> {
-    const index = this.#kept.findLastIndex((lease) => lease.session === session);
-    if (index !== -1) return this.#kept.splice(index, 1)[0];
-    const next = this.#recovering.findIndex((recovery) => recovery.session === session);
-    return next === -1 ? undefined : this.#recovering.splice(next, 1)[0]?.recovered;
+    const own = this.#sessions.get(session);
+    if (own === undefined) return undefined;
+    const idle = own.idle.pop();
+    if (idle !== undefined) {
+      this.#idle.delete(idle);
+      own.busy += 1;
+      return idle;
+    }
+    if (own.busy <= own.waiting.length) return undefined;
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        own.waiting.splice(own.waiting.indexOf(give), 1);
+        resolve(undefined);
+      }, COME_BACK_MS);
+      const give = (lease: SessionLease): void => {
+        clearTimeout(timer);
+        resolve(lease);
+      };
+      own.waiting.push(give);
+    });
   }
 
-  /** Whether a guest has served its last run. */
-  isSpent({ runs }: SessionLease): boolean {
-    return runs + 1 >= MAX_RUNS;
+  /** Notes a guest that begins to serve a session. */
+  add(session: string): void {
+    const own = this.#sessions.get(session);
+    if (own === undefined) this.#sessions.set(session, { busy: 1, idle: [], waiting: [] });
+    else own.busy += 1;
   }
 
-  /** Keeps a guest after its health check, unless a run has taken it by then. Resolves with the guest to evict. */
-  async keep(
-    session: string | undefined,
-    recovered: Promise<SessionLease | undefined>,
-  ): Promise<SessionLease | undefined> {
-    const recovery = { session, recovered };
-    this.#recovering.push(recovery);
-    const lease = await recovered;
-    const index = this.#recovering.indexOf(recovery);
-    if (index === -1) return undefined;
-    this.#recovering.splice(index, 1);
-    if (lease === undefined) return undefined;
-    this.#kept.push(lease);
-    return this.#kept.length > MAX_KEPT ? this.#kept.shift() : undefined;
+  /** Notes that a busy guest of a session has ended. */
+  remove(session: string): void {
+    const own = this.#sessions.get(session);
+    if (own === undefined) return;
+    own.busy -= 1;
+    this.#forgetIfEmpty(session, own);
+  }
+
+  /** Takes a guest back after its run. Returns the guests to evict. */
+  keep(lease: SessionLease & { session: string }): SessionLease[] {
+    const own = this.#sessions.get(lease.session);
+    if (own === undefined) return [lease];
+    const next = own.waiting.shift();
+    if (next !== undefined) {
+      next(lease);
+      return [];
+    }
+    own.busy -= 1;
+    own.idle.push(lease);
+    this.#idle.add(lease);
+    return this.#evict();
+  }
+
+  /** Whether a guest has served its last run. Measures its memory now and then. */
+  isSpent(lease: SessionLease): boolean {
+    if (lease.runs + 1 >= MAX_RUNS) return true;
+    if (lease.runs % RUNS_PER_MEASURE === 0) {
+      lease.memoryBytes = lease.connected.guest.usage?.()?.memoryBytes ?? 0;
+    }
+    return lease.memoryBytes > MAX_GUEST_BYTES;
   }
 
   /** Removes and returns all idle guests. */
   clear(): SessionLease[] {
-    return this.#kept.splice(0);
+    const all = [...this.#idle];
+    for (const lease of all) this.#removeIdle(lease);
+    return all;
+  }
+
+  #evict(): SessionLease[] {
+    const evicted: SessionLease[] = [];
+    let bytes = 0;
+    for (const { memoryBytes } of this.#idle) bytes += memoryBytes;
+    for (const lease of this.#idle) {
+      if (this.#idle.size <= MAX_KEPT && bytes <= MAX_KEPT_BYTES) break;
+      bytes -= lease.memoryBytes;
+      this.#removeIdle(lease);
+      evicted.push(lease);
+    }
+    return evicted;
+  }
+
+  #removeIdle(lease: SessionLease): void {
+    this.#idle.delete(lease);
+    const session = lease.session ?? "";
+    const own = this.#sessions.get(session);
+    if (own === undefined) return;
+    own.idle.splice(own.idle.indexOf(lease), 1);
+    this.#forgetIfEmpty(session, own);
+  }
+
+  #forgetIfEmpty(session: string, own: Session): void {
+    if (own.busy === 0 && own.idle.length === 0) this.#sessions.delete(session);
   }
 }
