@@ -26,6 +26,7 @@ export async function execute(
       invoker: (invoker && cache?.wrap(invoker, { answer: answerFromCache })) ?? invoker,
       limits: options.limits,
       session: options.session,
+      singleUse: options.singleUse,
       signal,
       onOutput: (chunk) => progress.emit({ type: "output", chunk }),
       onToolCall: (call) => {

@@ -89,6 +89,7 @@ const EXECUTE_OPTIONS = {
   context: true,
   onElicit: true,
   session: true,
+  singleUse: true,
 } satisfies Record<keyof ExecuteOptions, true>;
 
 /** @throws CemError `OPTION_INVALID` for an option that does not exist. */

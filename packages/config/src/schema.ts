@@ -175,8 +175,8 @@ const optimizations = section("Pools, caches and parallel work.", {
   sandboxPooling: setting(z.boolean().default(true), "Start sandbox guests before they are needed."),
   sandboxPoolSize: setting(count(256, 3), "Number of guests kept ready."),
   sandboxReuse: setting(
-    z.enum(["none", "session"]).default("none"),
-    "none: each guest serves one run. session: the runs of one session share a guest, one after another, while each leaves it unchanged.",
+    z.enum(["none", "session"]).default("session"),
+    "session: the runs of one session share a guest process, one after another, each in a realm of its own. none: each run has a process of its own.",
   ),
   toolCache: setting(z.boolean().default(true), "Cache what was read from the tool files."),
   toolCacheFile: setting(text.default(".tool_cache.json"), "File of the tool cache.", { path: true }),

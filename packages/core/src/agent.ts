@@ -156,6 +156,12 @@ export interface ExecuteOptions {
    * @defaultValue the session of the agent's sandbox
    */
   session?: string | undefined;
+  /**
+   * Whether the run has a guest of its own, which no other run gets, not even one of its session.
+   *
+   * @defaultValue false
+   */
+  singleUse?: boolean | undefined;
 }
 
 /** Options of a search for tools. */

@@ -88,11 +88,17 @@ export interface RunRequest {
   /** Limits for this run, in place of the sandbox's own. */
   limits?: Partial<RunLimits> | undefined;
   /**
-   * Whose run this is. Runs of one session may share a guest, one after another, where the sandbox is set to; runs of
+   * Whose run this is. Runs of one session may share a guest, one after another, each in a realm of its own; runs of
    * two sessions never do. Default: the sandbox's `defaultSession`; without one, the run has a guest to itself. Waiting
    * runs take turns by session.
    */
   session?: string | undefined;
+  /**
+   * Whether the run has a guest of its own, which no other run gets, not even one of its session.
+   *
+   * @defaultValue false
+   */
+  singleUse?: boolean | undefined;
   /** Receives output as it is printed. */
   onOutput?: ((chunk: OutputChunk) => void) | undefined;
   /** Receives the record of each tool call when the call ends. */

@@ -88,13 +88,16 @@ export function ownerOf({ http }: ServerContext): string {
 }
 
 /**
- * The session whose sandbox guests a run may reuse: one per client session over HTTP, one per process over stdio. A
- * request without a session gets a session of its own.
+ * The session that a run belongs to: over stdio that of the process, over HTTP that of the client's session, else of the
+ * authenticated client. What comes from nobody in particular is a session of its own, whose guest serves one run.
  */
-export function sessionOf(context: ServerContext): string {
+export function sessionOf(context: ServerContext): { session: string; singleUse?: boolean } {
   const { http, sessionId } = context;
-  if (sessionId !== undefined) return `${ownerOf(context)} ${sessionId}`;
-  return http === undefined ? "stdio" : randomUUID();
+  if (http === undefined) return { session: "stdio" };
+  const owner = ownerOf(context);
+  if (sessionId !== undefined) return { session: JSON.stringify([owner, sessionId]) };
+  if (owner !== "") return { session: JSON.stringify([owner]) };
+  return { session: randomUUID(), singleUse: true };
 }
 
 /** JSON Schema of a string. */

@@ -72,10 +72,9 @@ export interface DenoSandboxSettings {
    */
   idleMs?: number | undefined;
   /**
-   * `session`: runs of the same session may share a guest, one after another. Has no effect at isolation level
-   * `permissions`.
+   * `session`: runs of the same session may share a guest, one after another. `none`: each run has one of its own.
    *
-   * @defaultValue `none`
+   * @defaultValue `session`
    */
   reuse?: SandboxReuse | undefined;
   /** Timeout for a run's wait in the queue, in milliseconds. Absent: no timeout. */
@@ -137,11 +136,11 @@ class DenoProvider implements DenoSandboxProvider {
       standby: this.#settings.standby,
       maxStandby: this.#settings.maxStandby,
       idleMs: this.#settings.idleMs,
-      reuse: this.#isReused(backend) ? "session" : "none",
+      reuse: this.#settings.reuse,
       defaultSession: spec.defaultSession,
       queueTimeoutMs: this.#settings.queueTimeoutMs,
       firstGuest,
-      startGuest: () => startGuest(backend.plan(plan), this.#isReused(backend)),
+      startGuest: () => startGuest(backend.plan(plan), this.#isReused),
       checkWorkspace: await workspaceCheck(backend, plan),
       cleanUp: async () => removePrivateDir(plan.privateDir),
     });
@@ -160,7 +159,7 @@ class DenoProvider implements DenoSandboxProvider {
       requireIsolation(strongest, spec.minIsolation, notes);
       const plan = makePlan(denoFile, spec, limits);
       try {
-        const booting = bootGuest(strongest, plan, this.#isReused(strongest));
+        const booting = bootGuest(strongest, plan, this.#isReused);
         const [firstGuest] = await Promise.all([booting, preloadCompiler()]);
         const { version } = firstGuest;
         if (!detected.has(key)) detected.set(key, Promise.resolve({ backend: strongest, notes, version }));
@@ -201,9 +200,8 @@ class DenoProvider implements DenoSandboxProvider {
     }
   }
 
-  /** Modules can't be reloaded where shims replace Node's modules. */
-  #isReused({ level }: IsolationBackend): boolean {
-    return this.#settings.reuse === "session" && level !== "permissions";
+  get #isReused(): boolean {
+    return this.#settings.reuse !== "none";
   }
 
   #key(denoFile: string): string {

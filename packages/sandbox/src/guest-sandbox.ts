@@ -58,9 +58,9 @@ export interface GuestSandboxSettings {
    */
   maxStandby?: number | undefined;
   /**
-   * `session`: runs of the same session may share a guest, one after another.
+   * `session`: runs of the same session may share a guest, one after another. `none`: each run has one of its own.
    *
-   * @defaultValue `none`
+   * @defaultValue `session`
    */
   reuse?: SandboxReuse | undefined;
   /** The session of runs that name none. Absent: such a run shares its guest with no other. */
@@ -177,9 +177,10 @@ class PooledSandbox implements GuestSandbox {
     }
   }
 
-  #take({ session }: RunRequest): Promise<Lease | ErrorInfo> {
-    const { reuse = "none", defaultSession } = this.#settings;
-    return this.#pool.take(reuse === "session" ? (session ?? defaultSession) : undefined).catch(toErrorInfo);
+  #take({ session, singleUse = false }: RunRequest): Promise<Lease | ErrorInfo> {
+    const { reuse = "session", defaultSession } = this.#settings;
+    const isShared = reuse === "session" && !singleUse;
+    return this.#pool.take(isShared ? (session ?? defaultSession) : undefined).catch(toErrorInfo);
   }
 
   #busy(): RunRefusal {

@@ -56,6 +56,6 @@ function startRun(
   verbose?: boolean,
 ): Promise<CallToolResult | InputRequiredResult> {
   const session = sessionOf(context);
-  const begin: BeginRun = (options) => beginRun({ ...options, session });
+  const begin: BeginRun = (options) => beginRun({ ...options, ...session });
   return followRun(host, context, (waiter) => host.runs.start({ ...waiter, kind, begin }), verbose);
 }
