@@ -25,12 +25,19 @@ async function createMicrosandbox(config: Config, oneRun: boolean): Promise<Sand
   return createMicrosandboxServerProvider({ ...settings, url, apiKey: msbApiKey?.reveal() });
 }
 
+/** Whether a look at this host leaves it open. What runs microVMs is not loaded where none can run. */
+async function mayRunMicrovms(): Promise<boolean> {
+  const { findObstacle, readSigns } = await import("@cem/sandbox-msb/host");
+  return findObstacle(readSigns()) === undefined;
+}
+
 /** The provider that the configuration asks for; for `auto` the strongest that this host gives. */
 export async function chooseProvider(config: Config, oneRun: boolean): Promise<SandboxProvider> {
   const { sandboxType } = config.execution;
-  if (sandboxType !== "deno") {
+  if (sandboxType === "microsandbox") return createMicrosandbox(config, oneRun);
+  if (sandboxType === "auto" && (await mayRunMicrovms())) {
     const microsandbox = await createMicrosandbox(config, oneRun);
-    if (sandboxType === "microsandbox" || (await microsandbox.probe()).available) return microsandbox;
+    if ((await microsandbox.probe()).available) return microsandbox;
   }
   return createDenoSandboxProvider(poolSettings(config, oneRun));
 }
