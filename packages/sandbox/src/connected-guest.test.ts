@@ -67,6 +67,7 @@ describe("ConnectedGuest", () => {
         onMessage: (message, bytes) => heard.push([message.type, bytes]),
         onText: (stream, bytes) => heard.push([stream, bytes.toString()]),
         onViolation: (problem, kind) => heard.push([problem, kind]),
+        onExit: ({ code }) => heard.push(["exit", code]),
       },
       20,
     );

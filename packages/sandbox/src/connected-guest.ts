@@ -1,7 +1,7 @@
 import { CemError } from "@cem/core";
 import { FrameReader } from "./frame-reader.ts";
 import { readGuestMessage, type GuestMessage } from "./guest-messages.ts";
-import type { Guest } from "./guest.ts";
+import type { Guest, GuestExit } from "./guest.ts";
 import { encodeHostMessage } from "./host-messages.ts";
 
 /** Default timeout for a guest's start, in milliseconds. */
@@ -13,6 +13,8 @@ export interface GuestListener {
   onMessage(message: GuestMessage, bytes: number): void;
   onText(stream: "stdout" | "stderr", bytes: Buffer): void;
   onViolation(message: string, kind: "protocol" | "size"): void;
+  /** The guest has ended, or had ended already. */
+  onExit(exit: GuestExit): void;
 }
 
 /** A guest whose output is parsed into messages and text from its first byte on. */
@@ -24,6 +26,7 @@ export class ConnectedGuest {
   receivedBytes = 0;
   readonly #reader: FrameReader;
   #listener: GuestListener | undefined;
+  #exit: GuestExit | undefined;
   #stderr: Buffer = Buffer.alloc(0);
 
   constructor(guest: Guest) {
@@ -47,7 +50,11 @@ export class ConnectedGuest {
     guest.stdin.on("error", () => {});
     guest.stdout.on("error", () => {});
     guest.stderr.on("error", () => {});
-    void guest.exited.then(() => this.#reader.end());
+    void guest.exited.then((exit) => {
+      this.#exit = exit;
+      this.#reader.end();
+      this.#listener?.onExit(exit);
+    });
   }
 
   /** The last 4 KiB of its stderr, where the runtime reports why it crashed. */
@@ -64,6 +71,7 @@ export class ConnectedGuest {
   listen(listener: GuestListener | undefined, maxFrameBytes = 0): void {
     this.#listener = listener;
     this.#reader.maxFrameBytes = maxFrameBytes;
+    if (this.#exit !== undefined) listener?.onExit(this.#exit);
   }
 
   #receive(frame: Buffer): void {
@@ -127,9 +135,6 @@ async function awaitReady(
       clearTimeout(timer);
       resolve(problem);
     };
-    void connected.guest.exited.then(({ code, signal }) =>
-      settle(`ended ${when} (${signal ?? `exit code ${code}`})`),
-    );
     connected.listen(
       {
         onMessage(message) {
@@ -139,6 +144,7 @@ async function awaitReady(
         },
         onText: () => {},
         onViolation: (problem) => settle(`sent ${problem} ${when}`),
+        onExit: ({ code, signal }) => settle(`ended ${when} (${signal ?? `exit code ${code}`})`),
       },
       64 * 1024,
     );

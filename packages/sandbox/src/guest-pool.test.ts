@@ -113,7 +113,7 @@ describe("the guest pool of a sandbox", () => {
     });
 
     it("grows by one with each run that finds none, up to four times its size", async () => {
-      const sandbox = open(done);
+      const sandbox = open(done, { reuse: "none" });
       await Promise.all(Array.from({ length: 12 }, () => run(sandbox)));
       await expect.poll(() => sandbox.stats().standby).toBe(4);
     });
@@ -296,7 +296,7 @@ describe("the guest pool of a sandbox", () => {
     });
 
     it("keeps no guest where guests are not reused", async () => {
-      const sandbox = open(done, { defaultSession: "agent" });
+      const sandbox = open(done, { reuse: "none", defaultSession: "agent" });
       expect(await run(sandbox, "a")).not.toBe(await run(sandbox, "a"));
       expect(sandbox.stats()).toMatchObject({ reused: 0, kept: 0 });
     });

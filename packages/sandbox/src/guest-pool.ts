@@ -62,6 +62,8 @@ export class GuestPool {
   readonly #standby: Standby[] = [];
   readonly #sessions = new SessionGuests();
   readonly #living = new Set<Guest>();
+  /** Sessions of the guests that run a program. */
+  readonly #lent = new Map<Guest, string>();
   readonly #counts = { started: 0, hits: 0, reused: 0, misses: 0, lost: 0, discarded: 0 };
   #wanted: number;
   #idleTimer: NodeJS.Timeout | undefined;
@@ -111,7 +113,9 @@ export class GuestPool {
   refill(): void {
     clearImmediate(this.#refilling);
     this.#refilling = undefined;
-    while (!this.#disposed && this.#standby.length < this.#wanted) {
+    // A guest that a session keeps is ready, too. One is there for the next session.
+    const wanted = this.#wanted === 0 ? 0 : Math.max(1, this.#wanted - this.#sessions.size);
+    while (!this.#disposed && this.#standby.length < wanted) {
       const starting = this.#start();
       // Handled by the run that takes it.
       starting.catch(() => {});
@@ -140,7 +144,7 @@ export class GuestPool {
         if (kept !== undefined) this.#counts.reused += 1;
         return kept;
       }
-      this.#sessions.remove(session);
+      this.#sessions.remove(session, "running");
       this.#counts.lost += 1;
     }
   }
@@ -186,10 +190,11 @@ export class GuestPool {
     const { connected, session } = lease;
     connected.guest.ref?.();
     if (session === undefined) return { connected, release: undefined };
-    let isReturned = false;
-    void connected.guest.exited.then(() => isReturned || this.#sessions.remove(session));
+    const { guest } = connected;
+    this.#lent.set(guest, session);
     const release = (): void => {
-      isReturned = true;
+      if (!this.#lent.delete(guest)) return;
+      this.#sessions.recover(session);
       void this.#recover({ ...lease, session });
     };
     return { connected, release };
@@ -210,7 +215,7 @@ export class GuestPool {
       return;
     }
     this.#counts.discarded += 1;
-    this.#sessions.remove(session);
+    this.#sessions.remove(session, "recovering");
     connected.guest.kill();
   }
 
@@ -225,7 +230,12 @@ export class GuestPool {
   #watch(guest: Guest): void {
     this.#counts.started += 1;
     this.#living.add(guest);
-    void guest.exited.then(() => this.#living.delete(guest));
+    void guest.exited.then(() => {
+      this.#living.delete(guest);
+      const session = this.#lent.get(guest);
+      this.#lent.delete(guest);
+      if (session !== undefined) this.#sessions.remove(session, "running");
+    });
     guest.unref?.();
   }
 

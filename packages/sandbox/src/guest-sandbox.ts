@@ -54,7 +54,7 @@ export interface GuestSandboxSettings {
   /**
    * Upper bound of ready guests, which grow by one with each run that finds none ready.
    *
-   * @defaultValue Four times `standby`.
+   * @defaultValue Four times `standby` where each run has a guest of its own, else `standby`.
    */
   maxStandby?: number | undefined;
   /**
@@ -130,7 +130,7 @@ class PooledSandbox implements GuestSandbox {
     this.#pool = new GuestPool({
       start: () => settings.startGuest(),
       standby: settings.standby ?? DEFAULT_STANDBY,
-      maxStandby: settings.maxStandby,
+      maxStandby: settings.maxStandby ?? (settings.reuse === "none" ? undefined : settings.standby),
       startTimeoutMs: settings.startTimeoutMs,
       healthTimeoutMs: settings.healthTimeoutMs,
       idleMs: settings.idleMs ?? DEFAULT_IDLE_MS,

@@ -1,5 +1,6 @@
 import type { Isolation, KillReason, RunLimits, RunOutcome, RunReport, RunRequest } from "@cem/core";
 import type { ConnectedGuest, GuestListener } from "./connected-guest.ts";
+import type { GuestExit } from "./guest.ts";
 import { explainExit, isAllocationFailure } from "./guest-exit.ts";
 import type { GuestMessage } from "./guest-messages.ts";
 import { mapGuestError } from "./guest-stack.ts";
@@ -75,15 +76,6 @@ export class RunSession implements GuestListener {
     this.#clock.start();
     this.#cleanups.push(() => this.#clock.stop());
     this.#watchUsage();
-    void connected.guest.exited.then((exit) =>
-      this.#end(
-        explainExit(exit, {
-          stderr: connected.stderrTail,
-          peakBytes: this.#peakBytes,
-          memoryMb: limits.memoryMb,
-        }),
-      ),
-    );
     const { calls, callsInFlight, payloadBytes } = limits;
     const message = { type: "run", source, calls, callsInFlight, payloadBytes } as const;
     if (!this.#ended) connected.guest.stdin.write(encodeHostMessage(message));
@@ -137,6 +129,12 @@ export class RunSession implements GuestListener {
       case "ready":
         return this.#kill("protocol", "The guest sent `ready` during a run.");
     }
+  }
+
+  onExit(exit: GuestExit): void {
+    const { connected, limits } = this.#settings;
+    const { stderrTail: stderr } = connected;
+    this.#end(explainExit(exit, { stderr, peakBytes: this.#peakBytes, memoryMb: limits.memoryMb }));
   }
 
   #onAbort(signal: AbortSignal | undefined, reason: KillReason, message: string): void {

@@ -16,7 +16,10 @@ function lease(session: string, more: Partial<SessionLease> = {}): Kept {
 /** Notes the guests' first runs and takes them back. */
 function keepAll(guests: SessionGuests, leases: readonly Kept[]): SessionLease[] {
   for (const { session } of leases) guests.add(session);
-  return leases.flatMap((one) => guests.keep(one));
+  return leases.flatMap((one) => {
+    guests.recover(one.session);
+    return guests.keep(one);
+  });
 }
 
 describe("SessionGuests", () => {
@@ -29,7 +32,7 @@ describe("SessionGuests", () => {
 
   describe("take", () => {
     it("gives the guest of a session that was kept last, once", async () => {
-      const guests = new SessionGuests();
+      const guests = new SessionGuests(2);
       const [first, second, other] = [lease("a"), lease("a"), lease("b")];
       expect(keepAll(guests, [first, second, other])).toEqual([]);
       expect(guests.size).toBe(3);
@@ -40,50 +43,73 @@ describe("SessionGuests", () => {
     });
 
     it("gives nothing to a session without guests", async () => {
-      const guests = new SessionGuests();
+      const guests = new SessionGuests(2);
       keepAll(guests, [lease("a")]);
       expect(await guests.take("b")).toBeUndefined();
     });
 
-    it("waits a moment for a busy guest, and gives it to who waits longest", async () => {
-      const guests = new SessionGuests();
+    it("gives nothing while there are fewer guests than processors", async () => {
+      const guests = new SessionGuests(2);
+      guests.add("a");
+      expect(await guests.take("a")).toBeUndefined();
+    });
+
+    it("waits for a guest that is checked after its run", async () => {
+      const guests = new SessionGuests(2);
+      const one = lease("a");
+      guests.add("a");
+      guests.recover("a");
+      const next = guests.take("a");
+      expect(guests.keep(one)).toEqual([]);
+      expect(await next).toBe(one);
+    });
+
+    it("waits for busy guests, and gives them to who waits longest", async () => {
+      const guests = new SessionGuests(2);
       const [one, two] = [lease("a"), lease("a")];
       guests.add("a");
       guests.add("a");
       const first = guests.take("a");
       const second = guests.take("a");
-      expect(guests.keep(one)).toEqual([]);
-      expect(guests.keep(two)).toEqual([]);
+      for (const back of [one, two]) {
+        guests.recover("a");
+        expect(guests.keep(back)).toEqual([]);
+      }
       expect(await first).toBe(one);
       expect(await second).toBe(two);
       expect(guests.size).toBe(0);
     });
 
-    it("waits for no more guests than are busy, and no longer than a start takes", async () => {
-      const guests = new SessionGuests();
+    it("waits as long as guests come back, and no longer", async () => {
+      const guests = new SessionGuests(1);
       guests.add("a");
-      const waiting = guests.take("a");
-      expect(await guests.take("a")).toBeUndefined();
+      const waiting = ["first", "second", "third"].map(() => guests.take("a"));
+      for (const take of waiting.slice(0, 2)) {
+        vi.advanceTimersByTime(9);
+        const back = lease("a");
+        guests.recover("a");
+        guests.keep(back);
+        expect(await take).toBe(back);
+      }
       vi.advanceTimersByTime(10);
-      expect(await waiting).toBeUndefined();
-      const back = lease("a");
-      guests.keep(back);
-      expect(await guests.take("a")).toBe(back);
+      expect(await waiting[2]).toBeUndefined();
     });
   });
 
-  it("forgets a session whose guests have ended", async () => {
-    const guests = new SessionGuests();
+  it("forgets a session whose guests have ended, and lets nobody wait for them", async () => {
+    const guests = new SessionGuests(1);
     guests.add("a");
-    guests.remove("a");
-    guests.remove("a");
+    const waiting = guests.take("a");
+    guests.remove("a", "running");
+    expect(await waiting).toBeUndefined();
+    guests.remove("a", "running");
     expect(await guests.take("a")).toBeUndefined();
     const late = lease("a");
     expect(guests.keep(late)).toEqual([late]);
   });
 
   it("keeps sixteen guests, and evicts the one that has been idle longest", async () => {
-    const guests = new SessionGuests();
+    const guests = new SessionGuests(2);
     const leases = Array.from({ length: 16 }, (_, index) => lease(`s${index}`));
     expect(keepAll(guests, leases)).toEqual([]);
     expect(keepAll(guests, [lease("last")])).toEqual([leases[0]]);
@@ -92,7 +118,7 @@ describe("SessionGuests", () => {
   });
 
   it("keeps 512 MiB, and evicts as many as needed", () => {
-    const guests = new SessionGuests();
+    const guests = new SessionGuests(2);
     const leases = Array.from({ length: 4 }, (_, index) => lease(`s${index}`, { memoryBytes: 128 * MIB }));
     expect(keepAll(guests, leases)).toEqual([]);
     expect(keepAll(guests, [lease("big", { memoryBytes: 150 * MIB })])).toEqual(leases.slice(0, 2));
@@ -101,13 +127,13 @@ describe("SessionGuests", () => {
 
   describe("isSpent", () => {
     it("counts a guest as spent with its thousandth run", () => {
-      const guests = new SessionGuests();
+      const guests = new SessionGuests(2);
       expect(guests.isSpent(lease("a", { runs: 998 }))).toBe(false);
       expect(guests.isSpent(lease("a", { runs: 999 }))).toBe(true);
     });
 
     it("counts a guest as spent that has grown, measured every fiftieth run", () => {
-      const guests = new SessionGuests();
+      const guests = new SessionGuests(2);
       const usage = (): GuestUsage => ({ memoryBytes: 161 * MIB, writtenBytes: 0 });
       const grown = lease("a", { runs: 49 });
       Object.assign(grown.connected.guest, { usage });
@@ -119,7 +145,7 @@ describe("SessionGuests", () => {
   });
 
   it("gives all on clear", async () => {
-    const guests = new SessionGuests();
+    const guests = new SessionGuests(2);
     const leases = [lease("a"), lease("b")];
     keepAll(guests, leases);
     expect(guests.clear()).toEqual(leases);

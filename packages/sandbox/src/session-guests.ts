@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import type { ConnectedGuest } from "./connected-guest.ts";
 
 /** Runs per guest: a little of each stays in its memory. */
@@ -10,8 +11,8 @@ const MAX_KEPT_BYTES = 512 * 1024 * 1024;
 const MAX_GUEST_BYTES = 160 * 1024 * 1024;
 /** Runs after which a guest's memory is measured again. */
 const RUNS_PER_MEASURE = 50;
-/** How long a run waits for a busy guest of its session, in milliseconds: about as long as the start of another takes. */
-const COME_BACK_MS = 10;
+/** How long a run waits while no guest of its session comes back, in milliseconds: as long as a start takes. */
+const PATIENCE_MS = 10;
 
 /** A guest and the session it serves. */
 export interface SessionLease {
@@ -24,14 +25,22 @@ export interface SessionLease {
   memoryBytes: number;
 }
 
+/** A run that waits for a guest. */
+interface Waiting {
+  give(lease: SessionLease | undefined): void;
+  timer: NodeJS.Timeout;
+}
+
 /** The guests of one session. */
 interface Session {
-  /** Guests that run a program or are checked after it. */
-  busy: number;
+  /** Guests that run a program. */
+  running: number;
+  /** Guests that are checked after their run. */
+  recovering: number;
   /** Longest idle first. */
   idle: SessionLease[];
   /** Runs that wait for a guest to come back. */
-  waiting: ((lease: SessionLease) => void)[];
+  waiting: Waiting[];
 }
 
 /** Guests by session. A guest never moves from one session to another. */
@@ -39,48 +48,68 @@ export class SessionGuests {
   readonly #sessions = new Map<string, Session>();
   /** Of all sessions, longest idle first. */
   readonly #idle = new Set<SessionLease>();
+  readonly #processors: number;
+
+  /** @param processors - Guests of a session that run at once before further runs wait for them. */
+  constructor(processors: number = availableParallelism()) {
+    this.#processors = processors;
+  }
 
   /** Number of idle guests. */
   get size(): number {
     return this.#idle.size;
   }
 
-  /** Takes an idle guest of a session out; where all are busy, waits a moment for one to come back. */
+  /**
+   * Takes an idle guest of a session out. Where there is none, waits for one to come back as long as that is likely to be
+   * sooner than another is ready: short runs share few guests.
+   */
   async take(session: string): Promise<SessionLease | undefined> {
     const own = this.#sessions.get(session);
     if (own === undefined) return undefined;
     const idle = own.idle.pop();
     if (idle !== undefined) {
       this.#idle.delete(idle);
-      own.busy += 1;
+      own.running += 1;
       return idle;
     }
-    if (own.busy <= own.waiting.length) return undefined;
+    const guests = own.running + own.recovering;
+    if (own.recovering <= own.waiting.length && guests < this.#processors) return undefined;
     return new Promise((resolve) => {
-      const timer = setTimeout(() => {
-        own.waiting.splice(own.waiting.indexOf(give), 1);
-        resolve(undefined);
-      }, COME_BACK_MS);
-      const give = (lease: SessionLease): void => {
-        clearTimeout(timer);
-        resolve(lease);
+      const waiting: Waiting = {
+        give(lease) {
+          clearTimeout(waiting.timer);
+          resolve(lease);
+        },
+        timer: setTimeout(() => {
+          own.waiting.splice(own.waiting.indexOf(waiting), 1);
+          resolve(undefined);
+        }, PATIENCE_MS),
       };
-      own.waiting.push(give);
+      own.waiting.push(waiting);
     });
   }
 
   /** Notes a guest that begins to serve a session. */
   add(session: string): void {
     const own = this.#sessions.get(session);
-    if (own === undefined) this.#sessions.set(session, { busy: 1, idle: [], waiting: [] });
-    else own.busy += 1;
+    if (own === undefined) this.#sessions.set(session, { running: 1, recovering: 0, idle: [], waiting: [] });
+    else own.running += 1;
   }
 
-  /** Notes that a busy guest of a session has ended. */
-  remove(session: string): void {
+  /** Notes that a guest's run has ended and that the guest is checked. */
+  recover(session: string): void {
     const own = this.#sessions.get(session);
     if (own === undefined) return;
-    own.busy -= 1;
+    own.running -= 1;
+    own.recovering += 1;
+  }
+
+  /** Notes that a guest of a session has ended, in a run or after it. */
+  remove(session: string, during: "running" | "recovering"): void {
+    const own = this.#sessions.get(session);
+    if (own === undefined) return;
+    own[during] -= 1;
     this.#forgetIfEmpty(session, own);
   }
 
@@ -88,12 +117,14 @@ export class SessionGuests {
   keep(lease: SessionLease & { session: string }): SessionLease[] {
     const own = this.#sessions.get(lease.session);
     if (own === undefined) return [lease];
+    own.recovering -= 1;
+    for (const { timer } of own.waiting) timer.refresh();
     const next = own.waiting.shift();
     if (next !== undefined) {
-      next(lease);
+      own.running += 1;
+      next.give(lease);
       return [];
     }
-    own.busy -= 1;
     own.idle.push(lease);
     this.#idle.add(lease);
     return this.#evict();
@@ -138,6 +169,8 @@ export class SessionGuests {
   }
 
   #forgetIfEmpty(session: string, own: Session): void {
-    if (own.busy === 0 && own.idle.length === 0) this.#sessions.delete(session);
+    if (own.running + own.recovering + own.idle.length > 0) return;
+    this.#sessions.delete(session);
+    for (const { give } of own.waiting) give(undefined);
   }
 }
