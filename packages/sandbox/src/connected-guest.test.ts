@@ -93,20 +93,20 @@ describe("ConnectedGuest", () => {
 describe("checkHealth", () => {
   it("resolves with nothing for a guest that answers, and with the reason for another", async () => {
     const healthy = await connectGuest(new ScriptedGuest(() => {}));
-    expect(await checkHealth(healthy, 1_000, "while idle")).toBeUndefined();
+    expect(await checkHealth(healthy, 1_000)).toBeUndefined();
     const silent = await connectGuest(
       new ScriptedGuest(
         () => {},
         () => {},
       ),
     );
-    expect(await checkHealth(silent, 5, "while idle")).toBe("was not ready within 5 ms");
+    expect(await checkHealth(silent, 5)).toBe("was not ready within 5 ms");
     const leaving = await connectGuest(
       new ScriptedGuest(
         () => {},
         (guest) => guest.exit({ code: 0 }),
       ),
     );
-    expect(await checkHealth(leaving, 1_000, "while idle")).toBe("ended while idle (exit code 0)");
+    expect(await checkHealth(leaving, 1_000)).toBe("ended while idle (exit code 0)");
   });
 });

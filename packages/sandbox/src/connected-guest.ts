@@ -108,23 +108,23 @@ export async function connectGuest(
 }
 
 /**
- * Pings an idle guest, which answers when it is in the same state as before its first run.
+ * Pings an idle guest.
  *
- * @param when - The moment of the check, for the message: `after its run`.
  * @returns The reason why the guest can't be used; `undefined` when it is healthy.
  */
-export function checkHealth(
-  connected: ConnectedGuest,
-  timeoutMs: number,
-  when: string,
-): Promise<string | undefined> {
-  const answer = awaitReady(connected, timeoutMs, when);
+export function checkHealth(connected: ConnectedGuest, timeoutMs: number): Promise<string | undefined> {
+  const answer = awaitReady(connected, timeoutMs, "while idle");
   connected.guest.stdin.write(encodeHostMessage({ type: "ping" }));
   return answer;
 }
 
-/** Waits for a guest's `ready` message; resolves with the reason when it does not come. */
-async function awaitReady(
+/**
+ * Waits for a guest's `ready` message, which it sends at its start, after each of its runs and when it is pinged.
+ *
+ * @param when - The moment, for the reason: `after its run`.
+ * @returns The reason when it does not come; `undefined` when it comes.
+ */
+export async function awaitReady(
   connected: ConnectedGuest,
   timeoutMs: number,
   when: string,

@@ -26,6 +26,13 @@ export class FairGate {
     return this.#waiting;
   }
 
+  /** Takes a slot that is free; `undefined` when there is none. */
+  tryEnter(): (() => void) | undefined {
+    if (this.#inside >= this.#capacity) return undefined;
+    this.#inside += 1;
+    return this.#release();
+  }
+
   /**
    * Waits for a slot.
    *
@@ -35,10 +42,8 @@ export class FairGate {
    */
   enter(key: unknown, signal?: AbortSignal): Promise<() => void> {
     if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
-    if (this.#inside < this.#capacity) {
-      this.#inside += 1;
-      return Promise.resolve(this.#release());
-    }
+    const entered = this.tryEnter();
+    if (entered !== undefined) return Promise.resolve(entered);
     return new Promise((resolve, reject) => {
       const abort = () => {
         this.#forget(key, waiting);

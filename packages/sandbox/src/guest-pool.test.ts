@@ -35,10 +35,10 @@ describe("the guest pool of a sandbox", () => {
   const open = (
     onRun: GuestScript,
     more: Partial<GuestSandboxSettings> = {},
-    onPing?: GuestScript,
+    { onPing, onRecover }: { onPing?: GuestScript; onRecover?: GuestScript } = {},
   ): GuestSandbox => {
     const startGuest = () => {
-      const guest = new ScriptedGuest(onRun, onPing);
+      const guest = new ScriptedGuest(onRun, onPing, onRecover);
       guests.push(guest);
       return guest;
     };
@@ -139,7 +139,7 @@ describe("the guest pool of a sandbox", () => {
         pings += 1;
         guest.send({ type: "ready", version: "1" });
       };
-      const sandbox = open(done, {}, onPing);
+      const sandbox = open(done, {}, { onPing });
       age(9_000);
       expect(await run(sandbox)).toBe(guests[0]?.id);
       expect(pings).toBe(0);
@@ -156,7 +156,7 @@ describe("the guest pool of a sandbox", () => {
       ["with nothing", () => {}],
       ["by exiting", (guest) => guest.exit({ code: 0 })],
     ])("replaces a guest that answers %s", async (_, onPing) => {
-      const sandbox = open(done, { healthTimeoutMs: 20 }, onPing);
+      const sandbox = open(done, { healthTimeoutMs: 20 }, { onPing });
       age(20_000);
       expect(await run(sandbox)).toBe(guests[1]?.id);
       expect(guests[0]?.alive).toBe(false);
@@ -229,16 +229,16 @@ describe("the guest pool of a sandbox", () => {
     });
 
     it("waits for a guest in its health check", async () => {
-      const onPing: GuestScript = (guest) =>
+      const onRecover: GuestScript = (guest) =>
         void setImmediate(() => guest.send({ type: "ready", version: "1" }));
-      const sandbox = open(done, { reuse: "session" }, onPing);
+      const sandbox = open(done, { reuse: "session" }, { onRecover });
       const first = await run(sandbox, "a");
       expect(sandbox.stats().kept).toBe(0);
       expect(await run(sandbox, "a")).toBe(first);
     });
 
     it("discards a guest that fails its health check", async () => {
-      const sandbox = open(done, { reuse: "session" }, (guest) => guest.exit({ code: 0 }));
+      const sandbox = open(done, { reuse: "session" }, { onRecover: (guest) => guest.exit({ code: 0 }) });
       const first = await run(sandbox, "a");
       expect(await run(sandbox, "a")).not.toBe(first);
       expect(sandbox.stats()).toMatchObject({ reused: 0, kept: 0, discarded: expect.any(Number) });

@@ -1,5 +1,11 @@
 import { CemError, type SandboxStats } from "@cem/core";
-import { checkHealth, connectGuest, START_TIMEOUT_MS, type ConnectedGuest } from "./connected-guest.ts";
+import {
+  awaitReady,
+  checkHealth,
+  connectGuest,
+  START_TIMEOUT_MS,
+  type ConnectedGuest,
+} from "./connected-guest.ts";
 import type { Guest } from "./guest.ts";
 import { SessionGuests, type SessionLease } from "./session-guests.ts";
 
@@ -169,7 +175,7 @@ export class GuestPool {
   async #isHealthy(connected: ConnectedGuest, since: number): Promise<boolean> {
     if (performance.now() - since < FRESH_MS) return true;
     connected.guest.ref?.();
-    return (await checkHealth(connected, this.#healthTimeoutMs, "while idle")) === undefined;
+    return (await checkHealth(connected, this.#healthTimeoutMs)) === undefined;
   }
 
   async #startNow(): Promise<ConnectedGuest> {
@@ -205,7 +211,7 @@ export class GuestPool {
     const { connected, runs, session } = lease;
     const problem = this.#sessions.isSpent(lease)
       ? "has served its last run"
-      : await checkHealth(connected, this.#healthTimeoutMs, "after its run");
+      : await awaitReady(connected, this.#healthTimeoutMs, "after its run");
     if (problem === undefined && !this.#disposed) {
       connected.guest.unref?.();
       for (const evicted of this.#sessions.keep({ ...lease, runs: runs + 1 })) {

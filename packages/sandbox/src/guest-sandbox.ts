@@ -189,8 +189,14 @@ class PooledSandbox implements GuestSandbox {
     return { code: "SANDBOX_BUSY", message };
   }
 
+  /** Enters at once where there is room, which is the rule. */
+  #enter(request: RunRequest): Promise<(() => void) | "gone" | "busy"> | (() => void) | "gone" {
+    if (request.signal?.aborted === true || this.#disposal.signal.aborted) return "gone";
+    return this.#settings.gate.tryEnter() ?? this.#queue(request);
+  }
+
   /** Waits in the queue; `gone` when the run was aborted or the sandbox disposed meanwhile, `busy` on timeout. */
-  async #enter({ signal, session }: RunRequest): Promise<(() => void) | "gone" | "busy"> {
+  async #queue({ signal, session }: RunRequest): Promise<(() => void) | "gone" | "busy"> {
     const { gate, queueTimeoutMs } = this.#settings;
     const late = queueTimeoutMs === undefined ? undefined : AbortSignal.timeout(queueTimeoutMs);
     const signals = [this.#disposal.signal, signal, late].filter((one) => one !== undefined);

@@ -25,13 +25,15 @@ export class ScriptedGuest implements Guest {
   reads = true;
   readonly #exit: PromiseWithResolvers<GuestExit> = Promise.withResolvers<GuestExit>();
   #rest = "";
+  #onSent: (message: Record<string, unknown>) => void = () => {};
 
-  constructor(onRun: GuestScript, onPing: GuestScript = sendReady) {
+  /** @param onRecover - What it does after a run's script: as a real guest, it says that it is ready again. */
+  constructor(onRun: GuestScript, onPing: GuestScript = sendReady, onRecover: GuestScript = sendReady) {
     this.exited = this.#exit.promise;
     this.stdin = new Writable({
       write: (chunk: Buffer, _, flushed) => {
         if (!this.reads) return;
-        this.#take(chunk, onRun, onPing);
+        this.#take(chunk, { onRun, onPing, onRecover });
         flushed();
       },
     });
@@ -41,6 +43,7 @@ export class ScriptedGuest implements Guest {
 
   send(message: unknown): void {
     this.frame(JSON.stringify(message));
+    this.#onSent(message as Record<string, unknown>);
   }
 
   frame(json: string): void {
@@ -75,14 +78,26 @@ export class ScriptedGuest implements Guest {
     this.referenced = false;
   }
 
-  #take(chunk: Buffer, onRun: GuestScript, onPing: GuestScript): void {
+  #take(chunk: Buffer, { onRun, onPing, onRecover }: Record<string, GuestScript>): void {
     const lines = (this.#rest + chunk.toString()).split("\n");
     this.#rest = lines.pop() ?? "";
     for (const line of lines) {
       const message = JSON.parse(line) as RunMessage | { type: "ping" } | { type: "result" };
       if (message.type === "result") this.received.push(message);
-      else if (this.alive) void (message.type === "run" ? onRun : onPing)(this, message as RunMessage);
+      else if (!this.alive) continue;
+      else if (message.type === "ping") void onPing?.(this, message as never);
+      else void this.#run(message as RunMessage, onRun, onRecover);
     }
+  }
+
+  async #run(message: RunMessage, onRun?: GuestScript, onRecover?: GuestScript): Promise<void> {
+    let isOver = false;
+    this.#onSent = (sent) => {
+      if (isOver || (sent["type"] !== "done" && sent["type"] !== "failed")) return;
+      isOver = true;
+      setImmediate(() => onRecover?.(this, message));
+    };
+    await onRun?.(this, message);
   }
 }
 

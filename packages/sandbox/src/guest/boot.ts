@@ -18,6 +18,9 @@ const WARM_UP = "export default async function (value: unknown) { return [typeof
 const WORKSPACE = "/workspace";
 const RESULT = '{"type":"result"';
 
+/** Taken before any program runs. */
+const later = setImmediate;
+
 let version = "";
 /** Whether the guest serves more than one run. */
 let isReused = false;
@@ -41,13 +44,11 @@ function importModules(own: Realm, requests: unknown): Promise<unknown[]> {
   return modules.importAll(requests as ImportRequest[]);
 }
 
-/** Answers the host's health check after a run. A guest in which something of the run is left exits. */
-function answerPing(): void {
-  if (isReused && ended) {
-    if (realm?.isSpent === true || pendingWork.isLeft()) deno.exit(0);
-    resetRuntime();
-    prepare();
-  }
+/** Prepares the next run, once nothing of this one is left. A guest in which something stays exits. */
+function recover(): void {
+  if (realm?.isSpent === true || pendingWork.isLeft()) deno.exit(0);
+  resetRuntime();
+  prepare();
   sayReady();
 }
 
@@ -65,6 +66,8 @@ function end(own: Realm, message: string): void {
   nextCallId = own.inside.nextCallId();
   own.end();
   send(message);
+  // After what the program has left in the queue of microtasks.
+  if (isReused) later(recover);
 }
 
 function fail(own: Realm | undefined, thrown: unknown, kind: "syntax" | "exception" = "exception"): void {
@@ -123,7 +126,7 @@ function receive(line: string): void {
   if (startsWith(line, RESULT)) return realm?.inside.settle(line);
   const message = parseJson(line) as HostMessage;
   if (message.type === "run") void run(message);
-  else if (message.type === "ping") answerPing();
+  else if (message.type === "ping") sayReady();
   else void start(message).catch(giveUp);
 }
 

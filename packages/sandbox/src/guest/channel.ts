@@ -13,6 +13,8 @@ import {
 /** Writes to a pipe are atomic up to this size, so that a worker's output can't split a piece of a frame. */
 const PIECE_BYTES = 4_096;
 const READ_BYTES = 64 * 1024;
+/** The largest buffer that is kept for the next messages. */
+const KEPT_BYTES = 1024 * 1024;
 const TEXT_CHARACTERS = 32 * 1024;
 const NEWLINE = 10;
 
@@ -88,5 +90,11 @@ export async function readMessages(receive: (line: string) => void): Promise<voi
     }
     if (start > 0) setBytes(buffer, subarray(buffer, start, end), 0);
     used = end - start;
+    // A large message leaves no large buffer behind.
+    if (buffer.length > KEPT_BYTES && used <= READ_BYTES) {
+      const smaller = new ByteArray(READ_BYTES * 2);
+      setBytes(smaller, subarray(buffer, 0, used), 0);
+      buffer = smaller;
+    }
   }
 }

@@ -1,6 +1,8 @@
 import type { OuterRealm } from "./inside/membrane.ts";
 
 const STANDARD_STREAMS = 3;
+/** The runner waits for the next message. */
+const OWN_READS = 1;
 
 /** A file that is open for reading. */
 export interface GuestFile {
@@ -82,9 +84,9 @@ export const pendingWork = {
   observe(): void {
     core.setLeakTracingEnabled(true);
   },
-  /** To be called right after a message arrived, when the runner itself has no pending read or timer. */
+  /** Whether there is any beside the runner's own reading. */
   isLeft(): boolean {
-    if (core.getAllLeakTraces().size > 0 || core.getActiveImmediateCount() > 0) return true;
+    if (core.getAllLeakTraces().size > OWN_READS || core.getActiveImmediateCount() > 0) return true;
     return Object.keys(core.resources()).length > STANDARD_STREAMS;
   },
 };
