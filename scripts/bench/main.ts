@@ -4,7 +4,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { measureCatalogs } from "./catalogs.ts";
 import { measureReuse } from "./reuse.ts";
-import { measureMemory, measureRuns, measureThroughput } from "./runs.ts";
+import { measureManyRuns, measureRuns, measureThroughput } from "./runs.ts";
 import { renderTable } from "./table.ts";
 import type { Table } from "./table.ts";
 
@@ -31,7 +31,7 @@ for (const measure of [
   () => measureRuns(rounds),
   () => measureThroughput(),
   () => measureReuse(values.quick ? 1 : 3, values["isolated-vm"]),
-  () => measureMemory(100, values.quick ? 200 : 1000),
+  () => measureManyRuns(values.quick ? 1_000 : 20_000),
   () => measureCatalogs([10, 1000, 5000], rounds),
 ]) {
   const table = await measure();

@@ -30,7 +30,7 @@ export async function writeSampleServer(folder: string): Promise<void> {
 export async function openSandbox(
   folder: string,
   standby: number,
-  sandboxReuse: "none" | "session" = "none",
+  sandboxReuse: "none" | "session" = "session",
 ): Promise<Sandbox> {
   const { config } = await loadConfig({
     cwd: folder,
