@@ -48,7 +48,7 @@ const NAMING_KEYWORDS: ReadonlyMap<string, string> = new Map([
   ["$anchor", "#"],
   ["$dynamicAnchor", "#"],
 ]);
-export const REFERENCE_KEYWORDS = ["$ref", "$dynamicRef", "$recursiveRef"];
+const REFERENCE_KEYWORDS = ["$ref", "$dynamicRef", "$recursiveRef"];
 
 /** The reference in a schema, by the keyword of any draft. */
 export function referenceOf(schema: Keywords): string | undefined {
