@@ -2,6 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
+import { measureCalls } from "./calls.ts";
 import { measureCatalogs } from "./catalogs.ts";
 import { measureReuse } from "./reuse.ts";
 import { measureManyRuns, measureRuns, measureThroughput } from "./runs.ts";
@@ -30,6 +31,7 @@ const tables: Table[] = [];
 for (const measure of [
   () => measureRuns(rounds),
   () => measureThroughput(),
+  () => measureCalls(rounds),
   () => measureReuse(values.quick ? 1 : 3, values["isolated-vm"]),
   () => measureManyRuns(values.quick ? 1_000 : 20_000),
   () => measureCatalogs([10, 1000, 5000], rounds),

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { JsonSchema, JsonValue } from "@cem/core";
 import type { ArgumentViolation } from "./argument-violation.ts";
 import { CheckTooLong, loadSchemaCompiler } from "./schema-compiler.ts";
@@ -29,17 +30,17 @@ export interface ArgumentValidator {
  */
 export function createArgumentValidator(): ArgumentValidator {
   const byIdentity = new WeakMap<JsonSchema, ArgumentCheck>();
-  const byText = new Map<string, ArgumentCheck>();
+  const byDigest = new Map<string, ArgumentCheck>();
   return {
     async prepare(schema) {
       const cached = byIdentity.get(schema);
       if (cached !== undefined) return cached;
-      const text = textOf(schema);
-      let check = byText.get(text);
+      const digest = digestOf(schema);
+      let check = byDigest.get(digest);
       if (check === undefined) {
         check = await compile(schema);
-        if (byText.size >= MAX_CACHED_SCHEMAS) byText.clear();
-        byText.set(text, check);
+        if (byDigest.size >= MAX_CACHED_SCHEMAS) byDigest.clear();
+        byDigest.set(digest, check);
       }
       byIdentity.set(schema, check);
       return check;
@@ -47,9 +48,10 @@ export function createArgumentValidator(): ArgumentValidator {
   };
 }
 
-function textOf(schema: JsonSchema): string {
+/** Stands for the text, which may be long. */
+function digestOf(schema: JsonSchema): string {
   try {
-    return JSON.stringify(schema);
+    return hash("sha256", JSON.stringify(schema), "base64url");
   } catch {
     return "nested too deeply";
   }

@@ -12,7 +12,6 @@ import { describeHostTool, NO_INPUT } from "./host-tool-description.ts";
 import type { HostToolDescription } from "./host-tool-description.ts";
 import { resultInvalid, toolFailed, toolTimedOut } from "./host-tool-failures.ts";
 import { toJsonResult, withoutPrototypeKeys } from "./host-values.ts";
-import { fitValue } from "./result-handles.ts";
 import type { ResultKeeping } from "./result-handles.ts";
 import type { HideSecrets } from "./secrets.ts";
 import { checkValue, isStandardSchema } from "./tool-schema.ts";
@@ -91,8 +90,7 @@ export function createHostTools(settings: HostToolsSettings): HostTools {
     const context = createToolContext({ server: call.server, deadline, onWaiting, elicit });
     const output = await checkOutput(call, tool, await tool.execute(input, context));
     const named = { server: call.server, name: call.tool };
-    const value = await toJsonResult(named, output, settings);
-    return { ok: true, value: await fitValue(named, value, settings) };
+    return { ok: true, value: await toJsonResult(named, output, settings) };
   };
 
   return {

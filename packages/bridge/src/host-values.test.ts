@@ -1,4 +1,4 @@
-import type { JsonValue } from "@cem/core";
+import type { JsonValue, ResultStore } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { toJsonResult, withoutPrototypeKeys } from "./host-values.ts";
 
@@ -74,6 +74,32 @@ describe("toJsonResult", () => {
       }
     }
     expect(await toJsonResult(tool, new Custom(), {})).toBe("custom");
+  });
+
+  it("stores a large value or text as a whole", async () => {
+    const written: [string, string][] = [];
+    const store: ResultStore = {
+      specificationVersion: "v1",
+      async write(bytes, mimeType) {
+        written.push([mimeType, Buffer.from(bytes).toString()]);
+        return { path: "/workspace/results/a", size: bytes.length };
+      },
+      read: () => Promise.reject(new Error("not read")),
+    };
+    const keeping = { store, maxInlineBytes: 10 };
+    const date = { at: new Date(0) };
+    expect(await toJsonResult(tool, date, keeping)).toMatchObject({
+      type: "json",
+      preview: '{"at":"1970-01-01T00:00:00.000Z"}',
+    });
+    expect(await toJsonResult(tool, date.at, keeping)).toMatchObject({ type: "text", size: 24 });
+    expect(await toJsonResult(tool, "€ and more", keeping)).toMatchObject({ type: "text", size: 12 });
+    expect(await toJsonResult(tool, "12345678", keeping)).toBe("12345678");
+    expect(written).toEqual([
+      ["application/json", JSON.stringify(date)],
+      ["text/plain", "1970-01-01T00:00:00.000Z"],
+      ["text/plain", "€ and more"],
+    ]);
   });
 
   it("fails for what JSON can't represent", async () => {

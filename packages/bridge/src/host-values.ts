@@ -1,6 +1,6 @@
 import { resultNotJson } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
-import { keepBytes, readMimeType } from "./result-handles.ts";
+import { fitJson, keepBytes, readMimeType } from "./result-handles.ts";
 import type { Attachment, ResultKeeping } from "./result-handles.ts";
 
 /** Copies JSON without `__proto__` and `constructor.prototype`, which could change the behaviour of objects. */
@@ -16,9 +16,10 @@ export function withoutPrototypeKeys(value: JsonValue): JsonValue {
 }
 
 /**
- * Converts what a host tool returned to JSON. Each `Blob` and `Uint8Array` becomes a handle, or base64 without a store.
+ * Converts what a host tool returned to JSON. Each `Blob` and `Uint8Array` becomes a handle, or base64 without a store; a
+ * large value becomes a handle as a whole.
  *
- * @throws CemError `RESULT_NOT_JSON`.
+ * @throws CemError `RESULT_NOT_JSON`; `RESULT_TOO_LARGE` for a large value without a store.
  */
 export async function toJsonResult(
   tool: { server: string; name: string },
@@ -33,25 +34,23 @@ export async function toJsonResult(
     // `inner` may be what `toJSON` returned, for instance of a Buffer.
     return kept.get(this[key]) ?? inner;
   };
+  let json: string;
   try {
-    const text = JSON.stringify(value, kept.size === 0 ? undefined : replace) as string | undefined;
-    return text === undefined ? null : (JSON.parse(text) as JsonValue);
+    json = JSON.stringify(value, kept.size === 0 ? undefined : replace) ?? "null";
   } catch (cause) {
     throw resultNotJson({ server: tool.server, tool: tool.name }, cause);
   }
+  return fitJson(tool, json, () => JSON.parse(json) as JsonValue, keeping);
 }
 
 /** Finds every `Blob` and `Uint8Array` in a value, which may be circular. */
 function findBytes(root: unknown): (Blob | Uint8Array)[] {
   const found: (Blob | Uint8Array)[] = [];
-  const seen = new Set<object>();
-  const open: unknown[] = [root];
-  while (open.length > 0) {
-    const value = open.pop();
-    if (!isObject(value) || seen.has(value)) continue;
-    seen.add(value);
+  // A set can grow while it is iterated.
+  const seen = new Set(isObject(root) ? [root] : []);
+  for (const value of seen) {
     if (value instanceof Blob || value instanceof Uint8Array) found.push(value);
-    else if (isPlain(value)) for (const inner of Object.values(value)) open.push(inner);
+    else if (isPlain(value)) for (const inner of Object.values(value)) if (isObject(inner)) seen.add(inner);
   }
   return found;
 }

@@ -38,6 +38,12 @@ const recordingSchema = z.object({
 /** The calls of a run with their results, in the order in which they were made. Plain data, to be stored as JSON. */
 export type Recording = z.infer<typeof recordingSchema>;
 
+/** A recorded result, and the files that its handles point to. */
+interface RecordedAnswer {
+  result: ToolResult;
+  files: readonly RecordedFile[];
+}
+
 /** An invoker that records its calls. */
 export interface Recorder extends ToolInvoker {
   /** The calls that have ended so far. */
@@ -107,22 +113,19 @@ export function createReplayer(
       details: { place },
     });
   }
-  const results = new Map<string, { result: ToolResult; files: readonly RecordedFile[] }[]>();
+  const recorded = new Map<string, { answers: RecordedAnswer[]; asked: number }>();
   for (const { result, files, ...call } of parsed.data.calls) {
     const key = keyOf(call);
-    const list = results.get(key) ?? [];
-    list.push({ result, files });
-    results.set(key, list);
+    const same = recorded.get(key) ?? { answers: [], asked: 0 };
+    same.answers.push({ result, files });
+    recorded.set(key, same);
   }
-  const used = new Map<string, number>();
   return {
     specificationVersion: "v1",
     async invoke(call) {
-      const key = keyOf(call);
-      const recorded = results.get(key) ?? [];
-      const index = used.get(key) ?? 0;
-      used.set(key, index + 1);
-      const found = recorded[index];
+      const same = recorded.get(keyOf(call));
+      const found = same?.answers[same.asked];
+      if (same !== undefined) same.asked += 1;
       if (found !== undefined) {
         const result = structuredClone(found.result);
         if (!result.ok || store === undefined) return result;
@@ -130,9 +133,9 @@ export function createReplayer(
       }
       const { server, tool } = call;
       const why =
-        recorded.length === 0
+        same === undefined
           ? "with these arguments is not in the recording"
-          : `is in the recording ${recorded.length} times, and this is call ${index + 1}`;
+          : `is in the recording ${same.answers.length} times, and this is call ${same.asked}`;
       return {
         ok: false,
         error: {

@@ -1,5 +1,6 @@
 import { resultTooLarge } from "@cem/core";
 import type { JsonObject, JsonValue, ResultHandle, ResultStore } from "@cem/core";
+import { copyBeginning } from "./copy-beginning.ts";
 
 /** Larger results become handles where there is a store. In bytes. */
 export const DEFAULT_MAX_INLINE_BYTES = 1024 * 1024;
@@ -75,13 +76,30 @@ export async function keepBytes(
 export async function fitValue(
   tool: { server: string; name: string },
   value: JsonValue,
+  keeping: ResultKeeping,
+): Promise<JsonValue> {
+  return fitJson(tool, JSON.stringify(value), () => value, keeping);
+}
+
+/**
+ * Does the same for a value that was serialized already.
+ *
+ * @param read - Gives the value. Called only where the value is needed.
+ */
+export async function fitJson(
+  tool: { server: string; name: string },
+  json: string,
+  read: () => JsonValue,
   { store, maxInlineBytes = DEFAULT_MAX_INLINE_BYTES }: ResultKeeping,
 ): Promise<JsonValue> {
-  const bytes = Buffer.byteLength(JSON.stringify(value));
-  if (store !== undefined) return bytes <= maxInlineBytes ? value : keepValue(store, value, tool.name);
-  const limitBytes = Math.max(maxInlineBytes, MAX_UNSTORED_BYTES);
-  if (bytes <= limitBytes) return value;
-  throw resultTooLarge({ server: tool.server, tool: tool.name }, bytes, limitBytes);
+  const { server, name } = tool;
+  const limitBytes = store === undefined ? Math.max(maxInlineBytes, MAX_UNSTORED_BYTES) : maxInlineBytes;
+  const bytes = Buffer.byteLength(json);
+  if (bytes <= limitBytes) return read();
+  if (store === undefined) throw resultTooLarge({ server, tool: name }, bytes, limitBytes);
+  return json.startsWith('"')
+    ? keepText(store, { type: "text", mimeType: "text/plain", text: read() as string, name })
+    : keepText(store, { type: "json", mimeType: "application/json", text: json, name });
 }
 
 async function write(store: ResultStore, attachment: Attachment): Promise<JsonObject> {
@@ -90,17 +108,13 @@ async function write(store: ResultStore, attachment: Attachment): Promise<JsonOb
   return { type, mimeType, size, path, ...uriOf(uri) };
 }
 
-/** Stores a value and returns its handle. */
-async function keepValue(store: ResultStore, value: JsonValue, name: string): Promise<JsonObject> {
-  const isText = typeof value === "string";
-  const text = isText ? value : JSON.stringify(value);
-  const handle = await write(store, {
-    type: isText ? "text" : "json",
-    mimeType: isText ? "text/plain" : "application/json",
-    bytes: Buffer.from(text),
-    name,
-  });
-  return { ...handle, preview: text.slice(0, MAX_PREVIEW_CHARACTERS) };
+/** Stores a text and returns its handle with the beginning. */
+async function keepText(
+  store: ResultStore,
+  { text, ...attachment }: Omit<Attachment, "bytes"> & { text: string },
+): Promise<JsonObject> {
+  const handle = await write(store, { ...attachment, bytes: Buffer.from(text) });
+  return { ...handle, preview: copyBeginning(text, MAX_PREVIEW_CHARACTERS) };
 }
 
 /** Handles are JSON, which has no `undefined`. */

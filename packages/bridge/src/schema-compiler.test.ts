@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import type { JsonSchema, JsonValue } from "@cem/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { CheckTooLong, loadSchemaCompiler } from "./schema-compiler.ts";
@@ -47,6 +49,21 @@ describe("compile", () => {
     const schema = { properties: { a: { pattern: "^a$" }, b: { pattern: "^b$" } } };
     expect(judge(schema, { a: "a", b: "b" })).toBe("valid");
     expect(judge(schema, { a: "a", b: "a" })).toBe("pattern");
+  });
+
+  it("keeps nothing of a schema in memory for good", async () => {
+    const compile = (index: number): WeakRef<JsonSchema> => {
+      const schema = { properties: { [`a${index}`]: { type: "string" } } };
+      compiler.compile(schema, "2019-09");
+      return new WeakRef(schema);
+    };
+    const first = compile(0);
+    for (let index = 1; index <= 1_000; index += 1) compile(index);
+    // A weak reference is strong until the current task has ended.
+    await new Promise(setImmediate);
+    setFlagsFromString("--expose-gc");
+    (runInNewContext("gc") as () => void)();
+    expect(first.deref()).toBeUndefined();
   });
 
   describe("formats", () => {

@@ -6,6 +6,8 @@ import type { Dialect } from "./schema-preparation.ts";
 
 /** Longer texts are not checked for a format. The patterns of formats may backtrack, which is harmless on short texts. */
 const MAX_FORMAT_CHARACTERS = 2_048;
+/** Schemas that one instance of Ajv compiles. It keeps a part of each for as long as it lives. */
+const MAX_SCHEMAS_PER_INSTANCE = 1_000;
 /** The maximum duration of a check, in milliseconds. */
 const MAX_CHECK_MS = 500;
 
@@ -86,15 +88,21 @@ async function load(): Promise<SchemaCompiler> {
     });
     return ajv;
   };
-  const instances = {
-    "draft-07": createAjv(Ajv),
-    "2019-09": createAjv(Ajv2019),
-    "2020-12": createAjv(Ajv2020),
+  const classes = { "draft-07": Ajv, "2019-09": Ajv2019, "2020-12": Ajv2020 };
+  const instances = new Map<Dialect, { ajv: Ajv; schemas: number }>();
+  const instanceFor = (dialect: Dialect): Ajv => {
+    let instance = instances.get(dialect);
+    if (instance === undefined || instance.schemas >= MAX_SCHEMAS_PER_INSTANCE) {
+      instance = { ajv: createAjv(classes[dialect]), schemas: 0 };
+      instances.set(dialect, instance);
+    }
+    instance.schemas += 1;
+    return instance.ajv;
   };
 
   return {
     compile(schema, dialect) {
-      const ajv = instances[dialect];
+      const ajv = instanceFor(dialect);
       let validate: ValidateFunction;
       try {
         validate = ajv.compile(schema);

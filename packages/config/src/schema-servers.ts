@@ -92,7 +92,12 @@ const shape = {
     .describe("OAuth for a URL. Default: through the browser, when the server requires it."),
   enabled: z.boolean().optional().describe("Whether it is used. Default: true."),
   disabled: z.boolean().optional().describe("The opposite of enabled, as other programs write it."),
-  concurrency: z.int().min(1).max(MAX_CONCURRENCY).optional().describe("Maximum calls at once. Default: 8."),
+  concurrency: z
+    .int()
+    .min(1)
+    .max(MAX_CONCURRENCY)
+    .optional()
+    .describe("Maximum calls at once, of all runs together. Default: what each run may make."),
   protocol: z
     .enum(["auto", "legacy", "2026-07-28"])
     .optional()

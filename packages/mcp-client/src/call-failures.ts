@@ -1,3 +1,4 @@
+import { copyBeginning } from "@cem/bridge";
 import type { HideSecrets } from "@cem/bridge";
 import { authRequired, CemError } from "@cem/core";
 import type { ErrorDetails } from "@cem/core";
@@ -127,5 +128,5 @@ export function describeCause(thrown: unknown): string {
 
 function shorten(message: string): string {
   if (message.length <= MAX_MESSAGE_CHARACTERS) return message;
-  return `${message.slice(0, MAX_MESSAGE_CHARACTERS)}… (${message.length} characters)`;
+  return `${copyBeginning(message, MAX_MESSAGE_CHARACTERS)}… (${message.length} characters)`;
 }

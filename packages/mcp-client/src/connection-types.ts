@@ -33,6 +33,8 @@ export interface ServerStatus {
 /** The tools of one server. */
 export interface ToolList {
   tools: RemoteTool[];
+  /** The same tools by name. */
+  byName: ReadonlyMap<string, RemoteTool>;
   /** Tools that the server lists and that can't be offered. */
   leftOut: LeftOutTool[];
   /** Why the list is incomplete. Absent for a complete one. */

@@ -43,6 +43,19 @@ describe.concurrent("limits of a server", () => {
     expect(content).toEqual([{ type: "text", text: "3" }]);
   });
 
+  it("holds back no call where none is set", async () => {
+    await using connections = connect([odd("plain")]);
+    const waits = new AbortController();
+    const waiting = Array.from({ length: 40 }, () =>
+      connections.callTool("odd", "wait", { ms: 60_000 }, { signal: waits.signal }),
+    );
+    // The server gets this one after the others.
+    const { content } = await connections.callTool("odd", "most_at_once", {}, { signal });
+    expect(content).toEqual([{ type: "text", text: "40" }]);
+    waits.abort();
+    await Promise.allSettled(waiting);
+  });
+
   it("passes progress on", async () => {
     await using connections = connect([odd("plain")]);
     const seen: unknown[] = [];

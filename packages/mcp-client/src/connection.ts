@@ -1,4 +1,4 @@
-import { abandonOnAbort, createDeadline } from "@cem/bridge";
+import { abandonOnAbort, copyBeginning, createDeadline } from "@cem/bridge";
 import { callAborted, CemError } from "@cem/core";
 import type { Elicit, JsonObject } from "@cem/core";
 import type { Client } from "@modelcontextprotocol/client";
@@ -24,7 +24,7 @@ import type { OpenClient } from "./open-client.ts";
 import { createReconnectingClient } from "./reconnecting-client.ts";
 import type { ReconnectingClientOptions } from "./reconnecting-client.ts";
 import { createRedact } from "./redaction.ts";
-import { DEFAULT_CONCURRENCY, DEFAULT_TIMEOUT_MS } from "./server-settings.ts";
+import { DEFAULT_TIMEOUT_MS } from "./server-settings.ts";
 import type { McpServerSettings } from "./server-settings.ts";
 import { statusOf } from "./server-status.ts";
 import type { SignIn } from "./sign-in.ts";
@@ -83,9 +83,9 @@ export function createConnection(settings: McpServerSettings, context: Connectio
   const { name } = settings;
   const redact = createRedact(settings, () => context.signIn?.secrets() ?? []);
   const timeoutMs = settings.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-  const limit = pLimit(settings.concurrency ?? DEFAULT_CONCURRENCY);
+  const limit = pLimit(settings.concurrency ?? Infinity);
   const log: ReconnectingClientOptions["log"] = (level, message, source = "client") =>
-    context.log({ server: name, level, source, message: redact(message).slice(0, MAX_LOG_CHARACTERS) });
+    context.log({ server: name, level, source, message: copyBeginning(redact(message), MAX_LOG_CHARACTERS) });
   const elicitation = createElicitationHandler(name, context.elicit, log);
   let tools: ToolList | undefined;
   let toolsAreStale = true;
@@ -230,7 +230,7 @@ export function createConnection(settings: McpServerSettings, context: Connectio
         const result = await callTool(opened, tool, args, {
           signal,
           onProgress,
-          findTool: () => tools?.tools.find((known) => known.name === tool),
+          findTool: () => tools?.byName.get(tool),
           async refresh() {
             await listTools({ signal, refresh: true });
           },

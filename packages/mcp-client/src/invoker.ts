@@ -76,10 +76,7 @@ export function createMcpToolSource(
 }
 
 function findListed(connections: McpConnections): NonNullable<McpToolSourceSettings["findTool"]> {
-  return async (server, tool) => {
-    const { tools } = await connections.listTools(server);
-    return tools.find(({ name }) => name === tool);
-  };
+  return async (server, tool) => (await connections.listTools(server)).byName.get(tool);
 }
 
 /** The `TOOL_NOT_FOUND` for a tool, or what the connection throws for a server that does not exist or is down. */

@@ -57,4 +57,18 @@ describe("mapToolResult", () => {
       error: { message: '{"why":1}', details: { structuredContent: { why: 1 } } },
     });
   });
+
+  it("keeps only the beginning of a large error", async () => {
+    const content = [text("a".repeat(10_000))];
+    const structuredContent = { why: "b".repeat(64 * 1024) };
+    const result = await mapToolResult(tool, { content, isError: true, structuredContent }, {});
+    expect(result).toEqual({
+      ok: false,
+      error: {
+        code: "TOOL_FAILED",
+        message: `${"a".repeat(8_000)}…`,
+        details: { server: "s", tool: "t", structuredContent: undefined },
+      },
+    });
+  });
 });

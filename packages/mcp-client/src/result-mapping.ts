@@ -1,10 +1,12 @@
-import { fitValue } from "@cem/bridge";
+import { copyBeginning, fitValue } from "@cem/bridge";
 import type { ResultKeeping } from "@cem/bridge";
 import type { JsonObject, JsonValue, ToolResult } from "@cem/core";
 import type { RawToolResult } from "./connection-types.ts";
 import { mapPart } from "./content-parts.ts";
 
 const MAX_ERROR_CHARACTERS = 8_000;
+/** Larger structured content is left out of an error's details. In characters of JSON. */
+const MAX_ERROR_CONTENT_CHARACTERS = 64 * 1024;
 /** The key of content parts that are not text, when the result has structured content. */
 const ATTACHMENTS_KEY = "_attachments";
 
@@ -32,13 +34,13 @@ async function toValue(
     return { [ATTACHMENTS_KEY]: attachments, ...structuredContent };
   }
   const texts = raw.content.map(textOf);
-  if (raw.content.length > 1 && texts.every((text) => text !== undefined && !isJson(text))) {
-    return texts.join("\n");
-  }
+  const parsed = texts.map((text) => (text === undefined ? undefined : parseIfJson(text)));
+  const areTexts = texts.every((text, index) => text !== undefined && text === parsed[index]);
+  if (texts.length > 1 && areTexts) return texts.join("\n");
   const values = await Promise.all(
     raw.content.map(async (part, index) => {
-      const text = texts[index];
-      return text === undefined ? mapPart(part, context) : parseIfJson(text);
+      const value = parsed[index];
+      return value === undefined ? mapPart(part, context) : value;
     }),
   );
   return values.length <= 1 ? (values[0] ?? null) : values;
@@ -50,24 +52,25 @@ function toFailure(
 ): Extract<ToolResult, { ok: false }>["error"] {
   const texts = raw.content.map(textOf).filter((text) => text !== undefined);
   const structured = raw.structuredContent === undefined ? "" : JSON.stringify(raw.structuredContent);
+  const isSmall = structured.length <= MAX_ERROR_CONTENT_CHARACTERS;
   const said = texts.join("\n") || structured || `${tool.server}.${tool.name} failed without a message.`;
-  const text = said.length <= MAX_ERROR_CHARACTERS ? said : `${said.slice(0, MAX_ERROR_CHARACTERS)}…`;
+  const text = said.length <= MAX_ERROR_CHARACTERS ? said : `${copyBeginning(said, MAX_ERROR_CHARACTERS)}…`;
   const question = raw.declinedQuestion;
   const note = question === undefined ? "" : `\n(The server asked "${question}", and nobody could answer.)`;
   return {
     code: "TOOL_FAILED",
     message: text + note,
-    details: { server: tool.server, tool: tool.name, structuredContent: raw.structuredContent },
+    details: {
+      server: tool.server,
+      tool: tool.name,
+      structuredContent: isSmall ? raw.structuredContent : undefined,
+    },
   };
 }
 
 function textOf(part: JsonValue): string | undefined {
   if (!isObject(part) || part["type"] !== "text") return undefined;
   return typeof part["text"] === "string" ? part["text"] : undefined;
-}
-
-function isJson(text: string): boolean {
-  return parseIfJson(text) !== text;
 }
 
 /**

@@ -80,7 +80,7 @@ export interface McpServerSettings {
   /**
    * Maximum number of concurrent requests; further ones wait.
    *
-   * @defaultValue 8
+   * @defaultValue no limit beyond that of whoever calls
    */
   concurrency?: number | undefined;
   /** @defaultValue `"auto"` */
@@ -95,4 +95,3 @@ export interface McpServerSettings {
 
 export const DEFAULT_TIMEOUT_MS = 60_000;
 export const DEFAULT_CONNECT_TIMEOUT_MS = 30_000;
-export const DEFAULT_CONCURRENCY = 8;

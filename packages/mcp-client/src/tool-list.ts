@@ -20,10 +20,11 @@ export async function fetchToolList(
     instructions: client.getInstructions(),
   };
   if (client.getServerCapabilities()?.tools === undefined) {
-    return { list: { tools: [], leftOut: [], ...description }, latencyMs: 0 };
+    return { list: { tools: [], byName: new Map(), leftOut: [], ...description }, latencyMs: 0 };
   }
   const { items, cut, firstPageMs } = await fetchRawList(client, "tools/list", options);
   const checkHeaders = open.transportKind === "http" && client.getProtocolEra() === "modern";
   const { tools, leftOut } = readToolDefinitions(items, { checkHeaders });
-  return { list: { tools, leftOut, cut, ...description }, latencyMs: firstPageMs };
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  return { list: { tools, byName, leftOut, cut, ...description }, latencyMs: firstPageMs };
 }

@@ -1,4 +1,4 @@
-import { asList, type Keywords, own } from "./schema-reader.ts";
+import { asList, type Keywords } from "./schema-reader.ts";
 import { inside, type TypeContext, type TypeBuilder } from "./type-builder.ts";
 import { type TypeNode, UNKNOWN, unionOf } from "./type-node.ts";
 
@@ -7,19 +7,19 @@ const MAX_TUPLE_ITEMS = 32;
 
 /** Reads the array or tuple type of a schema. The length of an array without tuple items is not expressed. */
 export function readArray(schema: Keywords, context: TypeContext, builder: TypeBuilder): TypeNode {
-  const items = own(schema, "items");
-  const first = asList(own(schema, "prefixItems")) ?? asList(items) ?? [];
+  const items = schema["items"];
+  const first = asList(schema["prefixItems"]) ?? asList(items) ?? [];
   const read = (part: unknown): TypeNode => builder.read(part, inside(context, "item"));
   if (first.length === 0) {
     return { kind: "array", item: items === undefined || Array.isArray(items) ? UNKNOWN : read(items) };
   }
-  const further = Array.isArray(items) || items === undefined ? own(schema, "additionalItems") : items;
+  const further = Array.isArray(items) || items === undefined ? schema["additionalItems"] : items;
   const rest = further === undefined || further === false ? undefined : read(further);
   const types = first.map(read);
   if (types.length > MAX_TUPLE_ITEMS) {
     return { kind: "array", item: unionOf(rest === undefined ? types : [...types, rest]) };
   }
-  const [least, most] = [own(schema, "minItems"), own(schema, "maxItems")];
+  const [least, most] = [schema["minItems"], schema["maxItems"]];
   return {
     kind: "tuple",
     items: types,

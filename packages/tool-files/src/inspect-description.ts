@@ -1,4 +1,4 @@
-import { isKeywords } from "./schema-reader.ts";
+import { isRecord } from "./schema-reader.ts";
 import { excerptOf, findSuspiciousText, type TextFinding } from "./suspicious-text.ts";
 import type { RawToolDefinition } from "./tool-definition.ts";
 
@@ -60,7 +60,7 @@ function* textsOf(definition: RawToolDefinition): Generator<{ place: string; tex
       seen.add(value);
       for (const [key, entry] of Object.entries(value).toReversed()) {
         pending.push({ place: place === "" ? key : `${place}.${key}`, value: entry });
-        if (isKeywords(value)) pending.push({ place, value: key });
+        if (isRecord(value)) pending.push({ place, value: key });
       }
     }
   }

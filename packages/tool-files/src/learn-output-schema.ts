@@ -1,5 +1,5 @@
 import type { JsonSchema, JsonValue } from "@cem/core";
-import { asEntries, asList, isKeywords, own } from "./schema-reader.ts";
+import { asEntries, asList, isRecord, own } from "./schema-reader.ts";
 import type { LearnedOutput } from "./server-lock.ts";
 
 /** Values nested deeper are ignored. */
@@ -121,7 +121,7 @@ function toSchema(shape: Shape): JsonSchema {
 /** The inverse of {@link toSchema}. */
 function fromSchema(schema: unknown, depth: number): Shape {
   const shape = emptyShape();
-  if (!isKeywords(schema) || depth > MAX_DEPTH) return shape;
+  if (!isRecord(schema) || depth > MAX_DEPTH) return shape;
   const type = own(schema, "type");
   for (const name of asList(type) ?? [type]) if (typeof name === "string") shape.types.add(name);
   for (const [name, property] of asEntries(own(schema, "properties"))) {
@@ -131,7 +131,7 @@ function fromSchema(schema: unknown, depth: number): Shape {
   if (shape.types.has("object"))
     shape.required = new Set(required.filter((name) => typeof name === "string"));
   const [items, values] = [own(schema, "items"), own(schema, "additionalProperties")];
-  if (isKeywords(items)) shape.items = fromSchema(items, depth + 1);
-  if (isKeywords(values)) shape.values = fromSchema(values, depth + 1);
+  if (isRecord(items)) shape.items = fromSchema(items, depth + 1);
+  if (isRecord(values)) shape.values = fromSchema(values, depth + 1);
   return shape;
 }

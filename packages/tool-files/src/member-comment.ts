@@ -1,5 +1,5 @@
 import { compactJson, TOO_LARGE } from "./canonical-json.ts";
-import { isKeywords, type Keywords, own } from "./schema-reader.ts";
+import { isRecord, keywordsOf } from "./schema-reader.ts";
 import { commentLine, harmlessInComment, quote } from "./safe-text.ts";
 
 const MAX_DESCRIPTION_CHARACTERS = 240;
@@ -8,28 +8,31 @@ const MAX_FORMAT_CHARACTERS = 40;
 
 /** The comment of a property on one line: description, format, range and default. Empty when there is none. */
 export function memberComment(name: string, schema: unknown): string {
-  let comment = protoHint(name);
-  const say = (fact: string): void => {
-    if (fact !== "") comment += comment === "" ? fact : ` ${fact}`;
-  };
-  if (!isKeywords(schema)) return comment;
-  if (own(schema, "deprecated") === true) say("@deprecated");
-  say(sentence(commentLine(describedAs(name, schema), MAX_DESCRIPTION_CHARACTERS)));
-  say(formatFact(own(schema, "format")));
-  say(rangeFact(own(schema, "minimum"), own(schema, "maximum")));
-  say(defaultFact(own(schema, "default")));
-  return comment;
+  if (!isRecord(schema)) return protoHint(name);
+  const { deprecated, description, title, format, minimum, maximum, default: fallback } = keywordsOf(schema);
+  const facts = [
+    protoHint(name),
+    deprecated === true ? "@deprecated" : "",
+    descriptionFact(describedAs(name, description, title)),
+    formatFact(format),
+    rangeFact(minimum, maximum),
+    defaultFact(fallback),
+  ];
+  return facts.filter((fact) => fact !== "").join(" ");
 }
 
 /** The description, or the title where it differs from the name. */
-function describedAs(name: string, schema: Keywords): string {
-  const [description, title] = [own(schema, "description"), own(schema, "title")];
+function describedAs(name: string, description: unknown, title: unknown): string {
   if (typeof description === "string") return description;
   return typeof title === "string" && lettersOf(title) !== lettersOf(name) ? title : "";
 }
 
 function lettersOf(text: string): string {
   return text.replaceAll(/[\s_-]+/g, "").toLowerCase();
+}
+
+function descriptionFact(text: string): string {
+  return text === "" ? "" : sentence(commentLine(text, MAX_DESCRIPTION_CHARACTERS));
 }
 
 function formatFact(format: unknown): string {

@@ -1,5 +1,5 @@
 import { memberComment } from "./member-comment.ts";
-import { asEntries, asList, isKeywords, type Keywords, own } from "./schema-reader.ts";
+import { asEntries, asList, isRecord, type Keywords, own } from "./schema-reader.ts";
 import { inside, type TypeContext, type TypeBuilder } from "./type-builder.ts";
 import {
   type Member,
@@ -16,12 +16,14 @@ const MAX_INDEX_TYPES = 8;
 
 /** Reads the object type of a schema. */
 export function readObject(schema: Keywords, context: TypeContext, builder: TypeBuilder): ObjectNode {
-  const properties = own(schema, "properties");
-  if (properties !== undefined && !isKeywords(properties)) {
+  const properties = schema["properties"];
+  if (properties !== undefined && !isRecord(properties)) {
     builder.warn("`properties` is not an object; it is ignored.");
   }
-  const required = new Set(asList(own(schema, "required"))?.filter((name) => typeof name === "string"));
-  const members = asEntries(properties).map(([name, property]): Member => {
+  const required = new Set(asList(schema["required"])?.filter((name) => typeof name === "string"));
+  const given = isRecord(properties) ? properties : {};
+  const members = Object.keys(given).map((name): Member => {
+    const property = given[name];
     const isRequired = required.delete(name) || own(property, "required") === true;
     const type = builder.read(property, inside(context, name));
     // Every object inherits `toString`: with an optional `toString: string` the value `{}` would not compile.
@@ -44,12 +46,12 @@ function readIndex(
   context: TypeContext,
   builder: TypeBuilder,
 ): TypeNode | undefined {
-  const additional = own(schema, "additionalProperties");
-  const patterns = asEntries(own(schema, "patternProperties")).map(([, pattern]) => pattern);
-  const values = [...patterns, ...(isKeywords(additional) || additional === true ? [additional] : [])];
+  const additional = schema["additionalProperties"];
+  const patterns = asEntries(schema["patternProperties"]).map(([, pattern]) => pattern);
+  const values = [...patterns, ...(isRecord(additional) || additional === true ? [additional] : [])];
   if (values.length === 0) {
     if (context.beside === true) return undefined;
-    const isNamed = isKeywords(own(schema, "properties"));
+    const isNamed = isRecord(schema["properties"]);
     if (members.length > 0) return isNamed ? undefined : UNKNOWN;
     return additional === false || (context.isRoot && isNamed) ? NEVER : UNKNOWN;
   }

@@ -3,7 +3,7 @@ import path from "node:path";
 import * as z from "zod";
 import { markFlagged } from "./flagged-text.ts";
 import { visibleText } from "./safe-text.ts";
-import { isKeywords } from "./schema-reader.ts";
+import { isRecord } from "./schema-reader.ts";
 import { readRegularFile } from "./server-folder.ts";
 import { LOCK_FILE, invalidLock, type LockedTool, parseLock, type ServerLock } from "./server-lock.ts";
 
@@ -46,8 +46,8 @@ function toToolDefinition(tool: LockedTool, serverDir: string): ToolDefinition {
     originalName: name === tool.name ? undefined : name,
     kind: "host",
     description: markFlagged(visibleText(description ?? title ?? ""), flags),
-    inputSchema: isKeywords(inputSchema) ? inputSchema : {},
-    outputSchema: isKeywords(output) ? output : undefined,
+    inputSchema: isRecord(inputSchema) ? inputSchema : {},
+    outputSchema: isRecord(output) ? output : undefined,
     annotations: toAnnotations(annotations, title),
     callStyle: "object",
     signature: tool.signature,

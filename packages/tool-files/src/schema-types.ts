@@ -1,5 +1,13 @@
 import { commentLine } from "./safe-text.ts";
-import { isKeywords, type Keywords, own, readReferences, referenceOf } from "./schema-reader.ts";
+import {
+  isRecord,
+  type Keywords,
+  keywordsOf,
+  own,
+  readReferences,
+  referenceOf,
+  type SchemaObject,
+} from "./schema-reader.ts";
 import { readKeywords, readSchema } from "./schema-type.ts";
 import type { TypeContext, TypeBuilder } from "./type-builder.ts";
 import type { TypeNames } from "./type-names.ts";
@@ -33,7 +41,7 @@ export function readSchemaTypes(root: unknown, name: string, names: TypeNames): 
   const references = readReferences(root);
   const types: NamedType[] = [];
   const bySchema = new Map<unknown, NamedType>();
-  const waiting: [Keywords, NamedType][] = [];
+  const waiting: [SchemaObject, NamedType][] = [];
   const warnings = new Set<string>();
   let schemas = 0;
 
@@ -47,7 +55,7 @@ export function readSchemaTypes(root: unknown, name: string, names: TypeNames): 
     return named;
   }
 
-  function read(schema: Keywords, named: NamedType, depth: number): void {
+  function read(schema: SchemaObject, named: NamedType, depth: number): void {
     const context: TypeContext = {
       owner: named,
       direct: true,
@@ -56,7 +64,7 @@ export function readSchemaTypes(root: unknown, name: string, names: TypeNames): 
       depth,
       property: named.name,
     };
-    named.node = readKeywords(schema, context, builder);
+    named.node = readKeywords(keywordsOf(schema), context, builder);
   }
 
   /** A reference, unless it would make a type consist of itself. */
@@ -67,7 +75,7 @@ export function readSchemaTypes(root: unknown, name: string, names: TypeNames): 
     return { kind: "reference", to };
   }
 
-  function nameAndRefer(schema: Keywords, words: string, context: TypeContext): TypeNode {
+  function nameAndRefer(schema: SchemaObject, words: string, context: TypeContext): TypeNode {
     let named = bySchema.get(schema);
     if (named === undefined) {
       if (types.length >= MAX_NAMED_TYPES) return UNKNOWN;
@@ -80,21 +88,17 @@ export function readSchemaTypes(root: unknown, name: string, names: TypeNames): 
 
   const builder: TypeBuilder = {
     read: (schema, context) => readSchema(schema, context, builder),
-    named(schema, context) {
+    named(schema, keywords, context) {
       schemas += 1;
       if (schemas > MAX_SCHEMAS) return UNKNOWN;
-      const isDeep =
-        context.depth >= MAX_READING_DEPTH || (context.nesting > MAX_INLINE_OBJECTS && opensObject(schema));
-      const isReference = referenceOf(schema) !== undefined;
-      return references.isTarget(schema) || (isDeep && !isReference)
-        ? nameAndRefer(schema, context.property, context)
-        : undefined;
+      const isNamed =
+        references.isTarget(schema) || (isDeep(keywords, context) && referenceOf(keywords) === undefined);
+      return isNamed ? nameAndRefer(schema, context.property, context) : undefined;
     },
     reference(reference, context) {
       const schema = references.resolve(reference);
       if (schema === false) return NEVER;
-      if (schema !== undefined && isKeywords(schema))
-        return nameAndRefer(schema, lastName(reference), context);
+      if (schema !== undefined && isRecord(schema)) return nameAndRefer(schema, lastName(reference), context);
       if (schema !== true) warnings.add("A `$ref` points to nothing in its document; its type is unknown.");
       return UNKNOWN;
     },
@@ -102,14 +106,15 @@ export function readSchemaTypes(root: unknown, name: string, names: TypeNames): 
   };
 
   const whole = declare(root, name);
-  if (isKeywords(root)) read(root, whole, 0);
+  if (isRecord(root)) read(root, whole, 0);
   else whole.node = root === false ? NEVER : UNKNOWN;
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) read(next[0], next[1], 0);
   return { types: types.length === 1 ? types : reachable(whole), warnings: [...warnings] };
 }
 
-function opensObject(schema: Keywords): boolean {
-  return isKeywords(schema["properties"]);
+function isDeep(keywords: Keywords, { depth, nesting }: TypeContext): boolean {
+  const opensObject = nesting > MAX_INLINE_OBJECTS && isRecord(keywords["properties"]);
+  return opensObject || depth >= MAX_READING_DEPTH;
 }
 
 function reaches(from: NamedType, to: NamedType): boolean {

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { canonicalJson, sha256, TOO_LARGE } from "./canonical-json.ts";
+import { canonicalJson, compactJson, sha256, TOO_LARGE } from "./canonical-json.ts";
+import { isRecord } from "./schema-reader.ts";
 
 /** Limit of a definition, in characters of JSON. The largest of 12,000 real ones has 150,000. */
 const MAX_DEFINITION_CHARACTERS = 1024 * 1024;
@@ -19,8 +20,8 @@ export interface RawToolDefinition {
 /** A usable definition with its digest. */
 export interface ReadDefinition {
   definition: RawToolDefinition;
-  /** SHA-256 digest of the canonical JSON of the definition, in hexadecimal. */
-  sha256: string;
+  /** SHA-256 digest of the canonical JSON of the definition, in hexadecimal. Computed when it is first read. */
+  readonly sha256: string;
 }
 
 /** A tool that is left out, with the reason as a sentence. */
@@ -49,19 +50,52 @@ export const rawToolDefinition: z.ZodType<RawToolDefinition> = z.object({
  * @returns the definition, or the reason why the entry can't be used.
  */
 export function readDefinition(raw: unknown, position = 0): ReadDefinition | SkippedTool {
-  const parsed = rawToolDefinition.safeParse(raw);
+  const definition = toDefinition(raw);
   const place = `#${position + 1}`;
-  if (!parsed.success) return { name: place, reason: "The definition has no name that is a string." };
-  const definition = parsed.data;
+  if (definition === undefined)
+    return { name: place, reason: "The definition has no name that is a string." };
   const { name } = definition;
   if (name.trim() === "") return { name: place, reason: "The tool's name is empty, so it can't be called." };
   if (name.length > MAX_NAME_CHARACTERS) {
     return { name: name.slice(0, 64), reason: `The name has more than ${MAX_NAME_CHARACTERS} characters.` };
   }
-  const canonical = canonicalJson(definition, MAX_DEFINITION_CHARACTERS);
-  if (canonical === TOO_LARGE) {
+  if (isTooLarge(definition)) {
     const reason = `The definition has more than ${MAX_DEFINITION_CHARACTERS} characters of JSON.`;
     return { name, reason };
   }
-  return { definition, sha256: sha256(canonical) };
+  let digest: string | undefined;
+  return {
+    definition,
+    get sha256() {
+      return (digest ??= sha256(canonicalJson(definition)));
+    },
+  };
+}
+
+/** Reads what {@link rawToolDefinition} does; written out, since every tool of every list comes through here. */
+function toDefinition(raw: unknown): RawToolDefinition | undefined {
+  if (!isRecord(raw)) return undefined;
+  const { name, title, description, inputSchema, outputSchema, annotations } = raw;
+  if (typeof name !== "string") return undefined;
+  return {
+    name,
+    title: ifText(title),
+    description: ifText(description),
+    inputSchema,
+    outputSchema,
+    annotations,
+  };
+}
+
+function ifText(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+function isTooLarge(definition: RawToolDefinition): boolean {
+  try {
+    return JSON.stringify(definition).length > MAX_DEFINITION_CHARACTERS;
+  } catch {
+    // Nested too deeply for it.
+    return compactJson(definition, MAX_DEFINITION_CHARACTERS) === TOO_LARGE;
+  }
 }

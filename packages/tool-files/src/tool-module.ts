@@ -38,12 +38,12 @@ export interface ToolModuleNaming {
   flags?: readonly ToolFlag[] | undefined;
 }
 
-/** A generated TypeScript module. */
+/** A generated TypeScript module. Its texts are printed when they are first read. */
 export interface ToolModule {
   /** The source text. */
-  code: string;
+  readonly code: string;
   /** The signature on one line: `get_weather(input: { city: string }): Promise<unknown>`. */
-  signature: string;
+  readonly signature: string;
   /** Invalid parts of the schemas, each of which is written as `unknown`. */
   warnings: string[];
 }
@@ -69,9 +69,14 @@ export function generateToolModule(definition: RawToolDefinition, naming: ToolMo
   const optional = inputType.node !== undefined && acceptsEmptyObject(inputType.node);
   const call = { identifier, input: inputType, optional, output: outputType };
   const parts: ModuleParts = { definition, naming, input, output, optional };
+  let [code, signature]: (string | undefined)[] = [];
   return {
-    code: withinBounds(parts),
-    signature: printSignature(call),
+    get code() {
+      return (code ??= withinBounds(parts));
+    },
+    get signature() {
+      return (signature ??= printSignature(call));
+    },
     warnings: [...input.warnings, ...(output?.warnings ?? [])],
   };
 }

@@ -1,4 +1,4 @@
-import type { Keywords } from "./schema-reader.ts";
+import type { Keywords, SchemaObject } from "./schema-reader.ts";
 import type { NamedType, TypeNode } from "./type-node.ts";
 
 /** The position at which a schema is read. */
@@ -30,7 +30,7 @@ export interface TypeBuilder {
   /** Reads a schema, whatever value it is. */
   read(schema: unknown, context: TypeContext): TypeNode;
   /** A reference to the named type of a schema. `undefined` for a schema whose type is written inline. */
-  named(schema: Keywords, context: TypeContext): TypeNode | undefined;
+  named(schema: SchemaObject, keywords: Keywords, context: TypeContext): TypeNode | undefined;
   /** Reads a `$ref`. */
   reference(reference: string, context: TypeContext): TypeNode;
   /** Adds a warning about an invalid part of the schema. */

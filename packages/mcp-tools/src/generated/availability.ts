@@ -95,10 +95,10 @@ async function toolReasons(
       details: { server: name, tool: definition.name },
     });
   }
-  for (const change of holdChanged ? changed : []) {
-    const tool = locked.get(change.name);
-    const places = change.differences.map(({ place }) => place);
-    if (tool !== undefined) reasons.set(change.name, toErrorInfo(toolChanged(name, tool, places)));
+  for (const [changedName, { differences }] of holdChanged ? changed : []) {
+    const tool = locked.get(changedName);
+    const places = differences.map(({ place }) => place);
+    if (tool !== undefined) reasons.set(changedName, toErrorInfo(toolChanged(name, tool, places)));
   }
   return reasons.size === 0 ? undefined : (tool) => reasons.get(tool);
 }

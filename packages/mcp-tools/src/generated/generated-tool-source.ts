@@ -40,13 +40,13 @@ export function createGeneratedToolSource(settings: GeneratedToolSourceSettings)
     const generated = await folders.read(folder);
     const locked = generated?.locked.get(tool);
     const list = await connections.listTools(server);
-    const listed = list.tools.find(({ name }) => name === tool);
+    const listed = list.byName.get(tool);
     if (generated === undefined || locked === undefined) {
       if (generated !== undefined && listed === undefined) return undefined;
       throw notGenerated(server, tool);
     }
     const { changed } = await changes.compare(list, generated.lock);
-    const change = changed.find(({ name }) => name === tool);
+    const change = changed.get(tool);
     if (change !== undefined && holdChanged) {
       const places = change.differences.map(({ place }) => place);
       throw toolChanged(server, locked, places);

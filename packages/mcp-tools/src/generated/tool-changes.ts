@@ -1,20 +1,28 @@
 import { CemError } from "@cem/core";
 import type { ToolList } from "@cem/mcp-client";
-import type { LockComparison, LockedTool, ServerLock } from "@cem/tool-files";
+import type { ChangedTool, LockComparison, LockedTool, ServerLock } from "@cem/tool-files";
 
-/** A comparison of what a server lists with what was accepted, cached for each pair of list and lock. */
+/** What a server lists, compared with what was accepted. */
+export interface ListComparison extends Pick<LockComparison, "added" | "removed"> {
+  /** Tools whose definition changed, by name. */
+  changed: ReadonlyMap<string, ChangedTool>;
+}
+
+/** Compares lists with locks. The result for each list and its lock is cached. */
 export interface ToolChanges {
-  compare(list: ToolList, lock: ServerLock): Promise<LockComparison>;
+  compare(list: ToolList, lock: ServerLock): Promise<ListComparison>;
 }
 
 export function createToolChanges(): ToolChanges {
-  const known = new WeakMap<ToolList, { lock: ServerLock; comparison: LockComparison }>();
+  const known = new WeakMap<ToolList, { lock: ServerLock; comparison: ListComparison }>();
   return {
     async compare(list, lock) {
       const present = known.get(list);
       if (present?.lock === lock) return present.comparison;
       const { compareWithLock } = await import("@cem/tool-files");
-      const comparison = compareWithLock(definitionsOf(list), lock);
+      const { added, removed, changed } = compareWithLock(definitionsOf(list), lock);
+      const byName = new Map(changed.map((change) => [change.name, change]));
+      const comparison = { added, removed, changed: byName };
       known.set(list, { lock, comparison });
       return comparison;
     },

@@ -71,7 +71,7 @@ async function examine(
     return {
       ...known,
       generated: lock.tools.length,
-      changed: comparison?.changed.map((change) => change.name) ?? [],
+      changed: [...(comparison?.changed.keys() ?? [])],
       added: comparison?.added.map((definition) => definition.name) ?? [],
       flagged: [...definitions].flatMap(([tool, { flags }]) =>
         flags === undefined ? [] : [{ tool, flags }],
