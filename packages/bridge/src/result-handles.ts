@@ -1,6 +1,5 @@
-import { resultTooLarge } from "@cem/core";
+import { copyBeginning, resultTooLarge } from "@cem/core";
 import type { JsonObject, JsonValue, ResultHandle, ResultStore } from "@cem/core";
-import { copyBeginning } from "./copy-beginning.ts";
 
 /** Larger results become handles where there is a store. In bytes. */
 export const DEFAULT_MAX_INLINE_BYTES = 1024 * 1024;

@@ -13,6 +13,7 @@ export {
   serverDisabled,
 } from "./failures.ts";
 export type { FailedTool, KnownNames } from "./failures.ts";
+export { copyBeginning } from "./copy-beginning.ts";
 export { assertKnownOptions } from "./options.ts";
 export type { SuggestNames } from "./options.ts";
 export { toolId } from "./tools.ts";

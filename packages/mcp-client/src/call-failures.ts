@@ -1,6 +1,5 @@
-import { copyBeginning } from "@cem/bridge";
 import type { HideSecrets } from "@cem/bridge";
-import { authRequired, CemError } from "@cem/core";
+import { authRequired, CemError, copyBeginning } from "@cem/core";
 import type { ErrorDetails } from "@cem/core";
 import {
   InsufficientScopeError,

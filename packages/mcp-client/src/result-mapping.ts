@@ -1,5 +1,6 @@
-import { copyBeginning, fitValue } from "@cem/bridge";
+import { fitValue } from "@cem/bridge";
 import type { ResultKeeping } from "@cem/bridge";
+import { copyBeginning } from "@cem/core";
 import type { JsonObject, JsonValue, ToolResult } from "@cem/core";
 import type { RawToolResult } from "./connection-types.ts";
 import { mapPart } from "./content-parts.ts";

@@ -7,7 +7,7 @@ import type {
   ToolResult,
   ToolResultSample,
 } from "@cem/core";
-import { toErrorInfo, toolNotFound } from "@cem/core";
+import { copyBeginning, toErrorInfo, toolNotFound } from "@cem/core";
 import type { GuestTrace } from "./guest-messages.ts";
 import { encodeResult, type EncodedResult } from "./host-messages.ts";
 
@@ -74,7 +74,7 @@ export class ToolBridge {
     }
     this.#seen.add(call.id);
     const { server, tool } = call;
-    const args = beginning(JSON.stringify(call.args));
+    const args = copyBeginning(JSON.stringify(call.args) ?? "", RECORD_CHARACTERS);
     this.#pending.set(call.id, { server, tool, args, started: performance.now() });
     if (this.#unsentBytes > limits.payloadBytes) this.#backlog.push(call);
     else this.#start(call);
@@ -83,7 +83,7 @@ export class ToolBridge {
   /** Records a call whose tool ran in the guest. */
   trace({ server, tool, args = "", ms, ok, characters, sample }: GuestTrace): void {
     if (!this.#count()) return;
-    this.#record({ server, tool, ms, ok, args, result: beginning(sample) });
+    this.#record({ server, tool, ms, ok, args, result: copyBeginning(sample, RECORD_CHARACTERS) });
     if (ok) this.#sample(characters, sample);
   }
 
@@ -149,9 +149,9 @@ export class ToolBridge {
     if (pending === undefined) return;
     this.#pending.delete(id);
     const { server, tool, args, started } = pending;
-    const result = ok ? beginning(json) : undefined;
+    const result = ok ? copyBeginning(json, RECORD_CHARACTERS) : undefined;
     this.#record({ server, tool, ms: performance.now() - started, ok, args, result, error });
-    if (ok) this.#sample(json.length, json.slice(0, SAMPLE_CHARACTERS));
+    if (ok) this.#sample(json.length, copyBeginning(json, SAMPLE_CHARACTERS));
     const bytes = Buffer.byteLength(line);
     this.#unsentBytes += bytes;
     this.#settings.send(line, () => {
@@ -174,13 +174,8 @@ export class ToolBridge {
 
   #sample(characters: number, sample: string): void {
     const room = ALL_SAMPLES_CHARACTERS - this.#sampled;
-    const kept = sample.slice(0, Math.max(0, room));
+    const kept = copyBeginning(sample, Math.max(0, room));
     this.#sampled += kept.length;
     this.samples.push({ characters, sample: kept });
   }
-}
-
-/** The beginning of a text, copied so that a record does not keep the whole text in memory. */
-function beginning(json: string | undefined): string {
-  return Buffer.from((json ?? "").slice(0, RECORD_CHARACTERS)).toString();
 }

@@ -4,5 +4,5 @@
  */
 export function copyBeginning(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) return text;
-  return Buffer.from(text.slice(0, maxCharacters)).toString();
+  return new TextDecoder().decode(new TextEncoder().encode(text.slice(0, maxCharacters)));
 }
