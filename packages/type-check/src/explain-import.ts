@@ -30,7 +30,7 @@ export async function explainImport(node: Node, checker: Checker): Promise<Expla
   const exported = (await checker.getExportsOfModule(symbol)).map(({ name }) => name);
   const name = importedName(node);
   const near = nearNames(name, exported);
-  const listed = exported.slice(0, MAX_LISTED).join(", ");
+  const listed = exported.slice(0, MAX_LISTED).join(", ") || "nothing";
   const others = near.length > 0 ? suggestion(near) : ` It exports ${listed}.`;
   return { rule: "unknown-export", message: `${name} is not exported by ${module}.${others}` };
 }

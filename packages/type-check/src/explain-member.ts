@@ -73,8 +73,8 @@ async function describe(
   const apparent = (await checker.getApparentType(nonNull)) ?? nonNull;
   const names = (await checker.getPropertiesOfType(apparent)).map((property) => property.name);
   const near = nearNames(name, names);
-  const isOfTool = await someOf(members, ofTool);
-  const listed = isOfTool ? ` It has ${names.slice(0, MAX_LISTED).join(", ")}.` : "";
+  const isListed = names.length > 0 && (await someOf(members, ofTool));
+  const listed = isListed ? ` It has ${names.slice(0, MAX_LISTED).join(", ")}.` : "";
   const other = near.length > 0 ? suggestion(near) : listed;
   const base = (await checker.getBaseTypeOfLiteralType(nonNull)) ?? nonNull;
   return {

@@ -31,9 +31,16 @@ export async function explainName(node: Node, checker: Checker): Promise<Explana
   const near: string[] = [];
   for (const name of nearNames(node.text, declaredNames, MAX_NEAR)) {
     if (near.length === MAX_SUGGESTED) break;
-    if ((await checker.resolveName(name, SymbolFlags.Value, node)) !== undefined) near.push(name);
+    if (await isKnownAt(node, name, checker)) near.push(name);
   }
   return { rule: "unknown-name", message: `${node.text} is not defined here.${suggestion(near)}` };
+}
+
+/** Whether a name has a value where a node stands. What is imported in vain has none. */
+async function isKnownAt(node: Node, name: string, checker: Checker): Promise<boolean> {
+  const symbol = await checker.resolveName(name, SymbolFlags.Value, node);
+  if (symbol === undefined || (symbol.flags & SymbolFlags.Alias) === 0) return symbol !== undefined;
+  return !(await checker.isUnknownSymbol(await checker.getAliasedSymbol(symbol)));
 }
 
 /** Whether a name belongs to a type, which is removed at run time. */

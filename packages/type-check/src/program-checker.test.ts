@@ -128,6 +128,15 @@ describe("ProgramChecker", () => {
         "2 unknown-name: totl is not defined here. Did you mean total?",
       ],
       [
+        `${WEATHER}await get_wether({ location: "Oslo" });`,
+        "2 unknown-name: get_wether is not defined here. Did you mean get_weather?",
+      ],
+      ["{ const total = 1; }\nexport default totl;", "2 unknown-name: totl is not defined here."],
+      [
+        `${WEATHER}get_weather.now;`,
+        /^2 unknown-member: get_weather has no now: it is \(input: GetWeatherInput\) => Promise<Weather>\.$/,
+      ],
+      [
         "const user = { name: 'Ada' };\nuser();",
         "2 not-callable: user is not a function: it is { name: string; }.",
       ],
@@ -265,6 +274,38 @@ describe("ProgramChecker", () => {
       expect(await check(imports)).toEqual([]);
     });
 
+    it("does not suggest a name that is imported in vain", async () => {
+      const code = 'import { serch } from "./servers/web/index.ts";\nawait search({ query: "x" });';
+      expect(await check(code, [search])).toEqual([
+        "1 unknown-export: serch is not exported by servers/web. Did you mean search?",
+        "2 unknown-name: search is not defined here.",
+      ]);
+    });
+
+    it("lets a tool be given what is not fully known", async () => {
+      const module = "./servers/web/index.ts";
+      const put = {
+        ...search,
+        module,
+        signature: "put(input: { a: number; b: { c: string[] } }): Promise<unknown>",
+      };
+      const imports = 'import { put } from "./servers/web/index.ts";\nconst u: unknown = JSON.parse("1");\n';
+      const right = [
+        "await put({ a: u, b: { c: [u] } });",
+        "await put({ a: 1, b: u });",
+        "const r = await put(u);\nawait put(r);\nconst { x } = r;\nawait put({ a: x, b: { c: [r] } });",
+        "const o: { c: unknown[] } = { c: [] };\nawait put({ a: 1, b: o });",
+        "if (u instanceof Object) u.anything();",
+      ];
+      for (const code of right) expect([code, await check(imports + code, [put])]).toEqual([code, []]);
+      expect(await check(`${imports}await put({ a: "1", b: { c: [u] } });`, [put])).toEqual([
+        "3 wrong-arguments: put takes a: number, not string.",
+      ]);
+      expect(await check(`${imports}await put({ a: u, b: { c: [5] } });`, [put])).toEqual([
+        "3 wrong-arguments: put takes b: { c: string[]; }, not { c: number[]; }.",
+      ]);
+    });
+
     it("lets a tool that takes nothing be called like the others", async () => {
       const ping = { ...search, signature: "ping(): Promise<unknown>" };
       const code = 'import { ping } from "./servers/web/index.ts";\nawait ping({});';
@@ -345,15 +386,29 @@ describe("ProgramChecker", () => {
       }
     });
 
-    it("sees a tool that was changed", async () => {
-      offer("changing", "export async function buy(): Promise<{ id: number }> { return { id: 1 }; }");
+    it("sees a tool that was added, changed or removed, and files beside it", async () => {
       const code = 'import { buy } from "./servers/changing/index.ts";\nexport default (await buy()).price;';
-      expect(await own.check({ code, tools: [] })).toMatchObject([{ line: 2, rule: "unknown-member" }]);
-      offer(
-        "changing",
-        "export async function buy(): Promise<{ id: number; price: number }> { return { id: 1, price: 2 }; }",
-      );
-      expect(await own.check({ code, tools: [] })).toEqual([]);
+      const rules = async () =>
+        (await own.check({ code, tools: [] })).map(({ line, rule }) => `${line} ${rule}`);
+      const buys = (type: string) =>
+        `export async function buy(): Promise<${type}> { return JSON.parse(""); }`;
+      expect(await rules()).toEqual([]);
+      offer("changing", buys("{ id: number }"));
+      expect(await rules()).toEqual(["2 unknown-member"]);
+      offer("changing", buys("{ id: number; price: number }"));
+      expect(await rules()).toEqual([]);
+      offer("changing", 'export * from "./buy.ts";');
+      expect(await own.check({ code, tools: [] })).toMatchObject([
+        { message: "buy is not exported by servers/changing. It exports nothing." },
+      ]);
+      offer("changing", buys("{ id: number }"), "buy.ts");
+      expect(await rules()).toEqual(["2 unknown-member"]);
+      offer("changing", buys("{ price: 1 }"), "buy.ts");
+      expect(await rules()).toEqual([]);
+      rmSync(path.join(folder, "servers/changing"), { recursive: true });
+      expect(await rules()).toEqual([]);
+      offer("changing", buys("{ id: 2 }"));
+      expect(await rules()).toEqual(["2 unknown-member"]);
     });
   });
 
