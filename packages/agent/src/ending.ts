@@ -58,7 +58,8 @@ function failure(
   return { status, value: null, error: { code, message, details } };
 }
 
-function invalidCode(error: GuestError): Ending {
+/** The ending of code that can't be parsed. */
+export function invalidCode(error: GuestError): Ending {
   const message = `${subjectOf(error)} is not valid TypeScript: ${error.message}`;
   return failure("CODE_INVALID", message, { ...error });
 }

@@ -84,6 +84,28 @@ describe("createPipeline", () => {
       expect(sandbox.requests).toEqual([]);
     });
 
+    it("runs nothing when the guard can't parse the code, and tells it as a run would", async () => {
+      const sandbox = new MemorySandbox(() => outcome({ status: "completed", value: 1 }));
+      const syntaxError = { name: "SyntaxError", message: "Unexpected token", line: 2, column: 10 };
+      const findings: Verdict["findings"] = [
+        { rule: "syntax-error", severity: "error", message: "Unexpected token", line: 2, column: 10 },
+      ];
+      const verdict: Verdict = { allowed: false, findings, syntaxError };
+      const result = await createPipeline(settings(sandbox, { verdict })).executeCode(
+        "const a = 1;\nconst b: = 2;",
+      );
+      expect(result).toMatchObject({
+        status: "error",
+        isolation: null,
+        error: {
+          code: "CODE_INVALID",
+          message: "Line 2 of the code is not valid TypeScript: Unexpected token",
+          details: syntaxError,
+        },
+      });
+      expect(sandbox.requests).toEqual([]);
+    });
+
     it.each([
       [{ status: "timed-out", limitMs: 2000 }, "timeout", "RUN_TIMED_OUT", "2 s"],
       [{ status: "out-of-memory", limitMb: 64 }, "error", "RUN_OUT_OF_MEMORY", "64 MiB"],

@@ -1,4 +1,4 @@
-import type { AgentEvent, Finding } from "@cem/core";
+import type { AgentEvent, Finding, Guard } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { checker, MemorySandbox, model, outcome, settings } from "../fixtures/stages.ts";
 import { createPipeline } from "./pipeline.ts";
@@ -40,6 +40,24 @@ describe("createPipeline", () => {
           calls: [{ args: "{}", result: "8" }],
         },
       ]);
+    });
+
+    it("is repaired with its syntax error, before anything has run", async () => {
+      const { generator, requests } = model();
+      const syntaxError = { name: "SyntaxError", message: "Unexpected token", line: 1, column: 3 };
+      const finding: Finding = { ...wrong, rule: "syntax-error", message: "Unexpected token" };
+      const guard: Guard = {
+        specificationVersion: "v1",
+        review: async ({ code }) =>
+          code === "program 1"
+            ? { allowed: false, findings: [finding], syntaxError }
+            : { allowed: true, findings: [] },
+      };
+      const sandbox = new MemorySandbox(() => outcome({ status: "completed", value: 8 }));
+      const result = await createPipeline({ ...settings(sandbox), generator, guard }).executeTask("x");
+      expect(result).toMatchObject({ status: "success", attempts: 2, code: "program 2" });
+      expect(requests[1]?.feedback).toEqual([{ code: "program 1", findings: [finding] }]);
+      expect(sandbox.requests).toHaveLength(1);
     });
 
     it("is refused with a message that says that an earlier attempt was run", async () => {

@@ -9,7 +9,7 @@ import type { GenerationInput } from "./generation.ts";
 import { ReadCache } from "./read-cache.ts";
 import { refusedGeneration } from "./refusals.ts";
 import { RepairHistory } from "./repair-history.ts";
-import { createTypeChecker, review } from "./review.ts";
+import { prepareTypeChecker, review } from "./review.ts";
 import type { Program, RunContext } from "./run-context.ts";
 import { RunProgress } from "./run-progress.ts";
 import type { RunState } from "./run-state.ts";
@@ -56,7 +56,7 @@ export class TaskRun {
     this.#state.program = { code, origin: "given" };
     return this.#finish(async () => {
       this.#context.stages.warmUp();
-      createTypeChecker(this.#context);
+      prepareTypeChecker(this.#context, code);
       return this.#reviewAndExecute(await this.#discover());
     });
   }

@@ -1,3 +1,4 @@
+import type { GuestError } from "./sandbox.ts";
 import type { ToolDefinition } from "./tools.ts";
 
 /** Something that a guard or a type checker found in code. */
@@ -27,6 +28,8 @@ export interface Verdict {
   /** Whether the code may run. */
   allowed: boolean;
   findings: Finding[];
+  /** Why the code can't be parsed, where it is refused for nothing else. It is also one of the findings. */
+  syntaxError?: GuestError | undefined;
 }
 
 /** Reviews code before it runs. */
@@ -40,8 +43,12 @@ export interface TypeChecker {
   readonly specificationVersion: "v1";
   /** @returns the type errors with their places in the code. Empty when there are none. */
   check(request: ReviewRequest): Promise<Finding[]>;
-  /** Starts to load what a check needs. Called when code to check is being written. */
-  prepare?(): void;
+  /**
+   * Starts to load what a check needs. Called when code to check is being written, or has come.
+   *
+   * @param code - The code, where it is known. Nothing is loaded for code that passed before.
+   */
+  prepare?(code?: string): void;
   /** Frees what the checks use. Safe to call twice. */
   dispose(): Promise<void>;
 }

@@ -146,7 +146,7 @@ describe("createGuard", () => {
 
     it("matches a pattern that is text literally, in upper and lower case", async () => {
       const guard = createGuard({ blockedPatterns: ["a.b*c("] });
-      await expect(guard.review({ code: "axbc(", tools })).resolves.toMatchObject({ allowed: true });
+      await expect(guard.review({ code: "axbc(1)", tools })).resolves.toMatchObject({ allowed: true });
       await expect(guard.review({ code: "// A.b*c(", tools })).resolves.toMatchObject({ allowed: false });
     });
 
@@ -162,10 +162,37 @@ describe("createGuard", () => {
       expect(verdict.findings[0]?.message).toContain("nested repetition");
     });
 
-    it("leaves a syntax error to the run, which reports it with its line", async () => {
-      await expect(createGuard().review({ code: "const = ;", tools })).resolves.toMatchObject({
-        allowed: true,
-      });
+    it.each([
+      ["const = ;", 1, 7, "Unexpected token"],
+      ["const a = 1;\nconst a = 2;", 2, 7, "Identifier 'a' has already been declared."],
+      ["const a = 1;\n  namespace N { export const b = a }", 2, 3, "A program can't contain a namespace."],
+    ])("refuses %j as a syntax error, with its place", async (code, line, column, message) => {
+      const { allowed, findings, syntaxError } = await createGuard().review({ code, tools });
+      expect(allowed).toBe(false);
+      expect(findings).toMatchObject([{ rule: "syntax-error", severity: "error", line, column }]);
+      expect(findings[0]?.message).toContain(`The code is not valid TypeScript: ${message}`);
+      expect(syntaxError).toMatchObject({ name: "SyntaxError", line, column });
+      expect(syntaxError?.message).toContain(message);
+    });
+
+    it("tells a syntax error without a place where the code can't be read that far", async () => {
+      const code = "[".repeat(200_000);
+      const { findings, syntaxError } = await createGuard().review({ code, tools });
+      expect(findings).toEqual([
+        {
+          rule: "syntax-error",
+          severity: "error",
+          message: "The code is not valid TypeScript: The program is nested too deeply.",
+        },
+      ]);
+      expect(syntaxError).toMatchObject({ message: "The program is nested too deeply." });
+    });
+
+    it("refuses blocked code for what it is, also where it has a syntax error", async () => {
+      const guard = createGuard({ blockedPatterns: ["secret"] });
+      const { findings, syntaxError } = await guard.review({ code: "const secret = ;", tools });
+      expect(findings.map(({ rule }) => rule)).toEqual(["blocked-pattern", "syntax-error"]);
+      expect(syntaxError).toBeUndefined();
     });
   });
 });

@@ -1,5 +1,5 @@
-import type { Finding, Guard, ReviewRequest, Verdict } from "@cem/core";
-import { parseProgram } from "@cem/program";
+import type { Finding, GuestError, Guard, ReviewRequest, Verdict } from "@cem/core";
+import { findUnsupported, parseProgram } from "@cem/program";
 import { findBlockedPatterns, parsePattern } from "./blocked-patterns.ts";
 import { checkImports } from "./imports.ts";
 import { checkSecurity } from "./security.ts";
@@ -28,8 +28,8 @@ export interface GuardSettings {
 }
 
 /**
- * Creates a guard that reviews code before it runs: its imports, blocked patterns and suspicious calls. It reports early
- * and with a line what the sandbox would refuse at run time; the isolation itself is the sandbox's.
+ * Creates a guard that reviews code before it runs: its syntax, imports, blocked patterns and suspicious calls. It reports
+ * early and with a line what the sandbox would refuse at run time; the isolation itself is the sandbox's.
  */
 export function createGuard(settings: GuardSettings = {}): Guard {
   const { securityChecks = true, strict = false, blockedPatterns = [] } = settings;
@@ -40,14 +40,23 @@ export function createGuard(settings: GuardSettings = {}): Guard {
       signal?.throwIfAborted();
       const findings = findBlockedPatterns(code, patterns);
       const parsed = parseProgram(code);
-      // A syntax error is not a finding: the run reports it, with its line and reason.
-      if (parsed.ok) {
-        findings.push(...checkImports(parsed.program, tools));
-        if (securityChecks) findings.push(...checkSecurity(parsed.program));
-      }
+      if (!parsed.ok) return refuseSyntax(parsed.error, findings);
+      const { program } = parsed;
+      const unsupported = findUnsupported(program);
+      if (unsupported !== undefined) return refuseSyntax(unsupported, findings);
+      findings.push(...checkImports(program, tools));
+      if (securityChecks) findings.push(...checkSecurity(program));
       return { allowed: !findings.some((finding) => isBlocking(finding, strict)), findings };
     },
   };
+}
+
+function refuseSyntax(syntaxError: GuestError, others: readonly Finding[]): Verdict {
+  const { message, line, column } = syntaxError;
+  const told = `The code is not valid TypeScript: ${message}`;
+  const finding: Finding = { rule: "syntax-error", severity: "error", line, column, message: told };
+  const findings = [...others, finding];
+  return { allowed: false, findings, syntaxError: others.length === 0 ? syntaxError : undefined };
 }
 
 function isBlocking({ severity }: Finding, strict: boolean): boolean {

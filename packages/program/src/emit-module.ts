@@ -1,10 +1,11 @@
 import type { ExportDefaultDeclaration, ExportNamedDeclaration, Node, Statement } from "@babel/types";
 import type { GuestError } from "@cem/core";
 import { emitImports, ImportPlan } from "./emit-imports.ts";
-import { nameOf, locationOf } from "./imports.ts";
+import { nameOf } from "./imports.ts";
 import type { Program } from "./parse-program.ts";
 import { SourceEdits } from "./source-edits.ts";
 import { isTypeOnly, namesUsedAtRunTime, runtimeNodes } from "./syntax-tree.ts";
+import { findUnsupported } from "./unsupported.ts";
 
 interface Emitter {
   code: string;
@@ -18,17 +19,10 @@ interface Emitter {
 
 export type EmitResult = { ok: true; source: string } | { ok: false; error: GuestError };
 
-/** Thrown for a statement that a module may contain and a function body may not. */
-class Unsupported extends Error {
-  readonly node: Node;
-  constructor(node: Node, message: string) {
-    super(message);
-    this.node = node;
-  }
-}
-
 /** Emits the module for a parsed program. */
 export function emitModule(program: Program): EmitResult {
+  const error = findUnsupported(program);
+  if (error !== undefined) return { ok: false, error };
   const { code, ast } = program;
   const runtime = unusedName(code);
   const emitter: Emitter = {
@@ -38,12 +32,7 @@ export function emitModule(program: Program): EmitResult {
     runtime,
     epilogue: [],
   };
-  try {
-    for (const statement of ast.program.body) emitStatement(statement, emitter);
-  } catch (error) {
-    if (!(error instanceof Unsupported)) throw error;
-    return { ok: false, error: { name: "SyntaxError", message: error.message, ...locationOf(error.node) } };
-  }
+  for (const statement of ast.program.body) emitStatement(statement, emitter);
   emitExpressions(program, emitter);
   // A hashbang is valid only at the start of a file.
   if (code.startsWith("#!")) emitter.edits.overwrite(0, 2, "//");
@@ -72,18 +61,6 @@ function emitStatement(statement: Statement, emitter: Emitter): void {
       return emitNamedExport(statement, emitter);
     case "ExportDefaultDeclaration":
       return emitDefaultExport(statement, emitter);
-    case "TSExportAssignment":
-      throw new Unsupported(statement, "`export =` is not allowed in ES modules. Use `export default`.");
-    case "TSImportEqualsDeclaration":
-      throw new Unsupported(statement, '`import … =` is not allowed in ES modules. Use `import … from "…"`.');
-    case "TSNamespaceExportDeclaration":
-      throw new Unsupported(statement, "`export as namespace` is allowed in declaration files only.");
-    case "TSModuleDeclaration":
-      if (statement.declare === true) return remove(statement, edits);
-      throw new Unsupported(
-        statement,
-        "A program can't contain a namespace. Use an object, a class or a separate module.",
-      );
     default:
       if (isDeclaredOnly(statement)) remove(statement, edits);
   }

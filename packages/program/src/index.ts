@@ -5,6 +5,7 @@ export type { DynamicImport, ImportedName, SourceLocation, StaticImport } from "
 export { MAX_PROGRAM_CHARACTERS, MAX_PROGRAM_TOKENS, parseProgram } from "./parse-program.ts";
 export type { ParseResult, Program } from "./parse-program.ts";
 export { runWithTimeout, SyncTimeoutError } from "./run-with-timeout.ts";
-export { runtimeNodes } from "./syntax-tree.ts";
+export { runtimeNodes, visitNodes } from "./syntax-tree.ts";
 export type { NodeVisit } from "./syntax-tree.ts";
+export { findUnsupported } from "./unsupported.ts";
 export type { GuestError } from "@cem/core";

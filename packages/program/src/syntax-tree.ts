@@ -42,7 +42,16 @@ export function isTypeOnly(node: Node): boolean {
  * Visits `root` and every node below it that exists at run time, parents before children. It is iterative, so that deep
  * nesting can't exhaust the stack.
  */
-export function* runtimeNodes(root: Node): Generator<NodeVisit> {
+export function runtimeNodes(root: Node): Generator<NodeVisit> {
+  return visitNodes(root, (node) => !isTypeOnly(node));
+}
+
+/**
+ * Visits `root` and the nodes below it, parents before children. Iterative, like {@link runtimeNodes}.
+ *
+ * @param enters - Whether a node is visited, and with it what is below it.
+ */
+export function* visitNodes(root: Node, enters: (node: Node) => boolean): Generator<NodeVisit> {
   const pending: NodeVisit[] = [{ node: root, parent: undefined, key: "" }];
   for (let visit = pending.pop(); visit !== undefined; visit = pending.pop()) {
     yield visit;
@@ -53,7 +62,7 @@ export function* runtimeNodes(root: Node): Generator<NodeVisit> {
       if (NOT_CHILDREN.has(key)) continue;
       const children = Array.isArray(value) ? value : [value];
       for (const node of children.toReversed() as unknown[]) {
-        if (isNode(node) && !isTypeOnly(node)) pending.push({ node, parent, key });
+        if (isNode(node) && enters(node)) pending.push({ node, parent, key });
       }
     }
   }

@@ -34,6 +34,16 @@ describe("CheckCache", () => {
     expect(await cache.has("other")).toBe(true);
   });
 
+  it("has any check whose key starts alike, however the files are now", async () => {
+    await cache.add("code with tools", { [TOOL]: "another hash" });
+    expect(await cache.has("code with tools")).toBe(false);
+    expect(await Promise.all(["code ", "co", "other"].map((start) => cache.hasAny(start)))).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
   it("depends on a file that did not exist", async () => {
     const added = "/workspace/servers/added/index.ts";
     await cache.add("code", { [added]: MISSING_FILE });

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { mkdir, readFile, stat } from "node:fs/promises";
 import path from "node:path";
-import writeFileAtomic from "write-file-atomic";
 import { HostFiles, type ToolFolders } from "./host-files.ts";
 
 const FORMAT = "cem-types-1";
@@ -39,6 +38,11 @@ export class CheckCache {
     return entry !== undefined && Object.entries(entry[1]).every(([file, hash]) => this.#hasHash(file, hash));
   }
 
+  /** Whether a check whose key starts like this had no findings, with the files as they were then. */
+  async hasAny(prefix: string): Promise<boolean> {
+    return (await this.#read()).some(([known]) => known.startsWith(prefix));
+  }
+
   /** Adds a check without findings. */
   async add(key: string, files: FileHashes): Promise<void> {
     if (Object.keys(files).length > MAX_FILES_PER_ENTRY) return;
@@ -46,6 +50,7 @@ export class CheckCache {
     const clean: Content["clean"] = [...others, [key, files]];
     const content: Content = { format: FORMAT, clean: clean.slice(-MAX_ENTRIES) };
     try {
+      const { default: writeFileAtomic } = await import("write-file-atomic");
       await mkdir(this.#folder, { recursive: true });
       await writeFileAtomic(path.join(this.#folder, FILE_NAME), JSON.stringify(content), { fsync: false });
     } catch {

@@ -1,142 +1,180 @@
-import { nearest } from "@cem/text";
-import ts from "typescript";
-import { declaredBy, shapeText, suggestion, typeText } from "./type-facts.ts";
+import {
+  declaredBy,
+  holdsUnknown,
+  isOptionalProperty,
+  membersOf,
+  nearNames,
+  nonNullText,
+  shapeText,
+  suggestion,
+  typeText,
+} from "./type-facts.ts";
 import type { Explanation } from "./type-facts.ts";
+import {
+  type CallExpression,
+  type Checker,
+  type Expression,
+  isCallExpression,
+  isIdentifier,
+  isObjectLiteralExpression,
+  isParameterDeclaration,
+  isSourceFile,
+  isStatement,
+  type Node,
+  type Signature,
+  SignatureKind,
+  type Symbol,
+  type Type,
+} from "./typescript.ts";
 
 const MAX_NAME_CHARACTERS = 80;
+/** How many mistakes in one call are told. */
+const MAX_PROBLEMS = 10;
+
+/** A call of a tool. */
+interface ToolCall {
+  /** The name that the program calls it by. */
+  tool: string;
+  call: CallExpression;
+}
 
 /** Explains arguments that a tool does not accept. Calls of other functions are not reported: they may coerce. */
-export function explainCall(node: ts.Node, checker: ts.TypeChecker): Explanation | undefined {
+export async function explainCall(node: Node, checker: Checker): Promise<Explanation | undefined> {
   const call = enclosingCall(node);
   if (call === undefined) return undefined;
-  const signature = checker.getResolvedSignature(call);
+  const signature = await checker.getResolvedSignature(call);
   if (signature === undefined || declaredBy(signature.declaration) !== "tool") {
     return explainReference(node, checker);
   }
   const tool = call.expression.getText().slice(0, MAX_NAME_CHARACTERS);
-  const problems = signature.parameters.flatMap((parameter, index) =>
-    argumentProblems(tool, call, index, parameter, checker),
-  );
-  const takes = signature.parameters.length;
-  const extra = call.arguments.slice(takes);
-  if (!hasRest(signature) && !extra.every(isEmptyObject)) {
-    problems.push(
-      `${tool} takes ${takes === 1 ? "1 argument" : `${takes} arguments`}, not ${call.arguments.length}.`,
-    );
-  }
+  const problems = await callProblems({ tool, call }, signature, checker);
   if (problems.length === 0) return undefined;
-  return { rule: "wrong-arguments", message: problems.join(" ") };
+  return { rule: "wrong-arguments", message: problems.slice(0, MAX_PROBLEMS).join(" ") };
+}
+
+async function callProblems(called: ToolCall, signature: Signature, checker: Checker): Promise<string[]> {
+  const { tool, call } = called;
+  const parameters = await signature.getParameters();
+  const problems = await Promise.all(
+    parameters.map((parameter, index) => argumentProblems(called, call.arguments[index], parameter, checker)),
+  );
+  const takes = parameters.length;
+  const extra = call.arguments.slice(takes);
+  const few =
+    signature.hasRestParameter || extra.every(isEmptyObject)
+      ? []
+      : [`${tool} takes ${takes === 1 ? "1 argument" : `${takes} arguments`}, not ${call.arguments.length}.`];
+  return [...problems.flat(), ...few];
 }
 
 /** Whether an argument is `{}`: a tool without parameters may be called like the others, `ping({})`. */
-function isEmptyObject(argument: ts.Expression): boolean {
-  return ts.isObjectLiteralExpression(argument) && argument.properties.length === 0;
+function isEmptyObject(argument: Expression): boolean {
+  return isObjectLiteralExpression(argument) && argument.properties.length === 0;
 }
 
-function enclosingCall(node: ts.Node): ts.CallExpression | undefined {
-  for (let part = node; !ts.isSourceFile(part); part = part.parent) {
-    if (ts.isCallExpression(part)) return part;
-    if (ts.isStatement(part)) return undefined;
+function enclosingCall(node: Node): CallExpression | undefined {
+  for (let part = node; !isSourceFile(part); part = part.parent) {
+    if (isCallExpression(part)) return part;
+    if (isStatement(part)) return undefined;
   }
   return undefined;
 }
 
 /** Explains a tool that is passed as a callback and would get arguments it does not accept: `cities.map(get_weather)`. */
-function explainReference(node: ts.Node, checker: ts.TypeChecker): Explanation | undefined {
-  if (!ts.isIdentifier(node) || !ts.isCallExpression(node.parent)) return undefined;
-  const [signature] = checker.getTypeAtLocation(node).getCallSignatures();
+async function explainReference(node: Node, checker: Checker): Promise<Explanation | undefined> {
+  if (!isIdentifier(node) || !isCallExpression(node.parent)) return undefined;
+  const type = await checker.getTypeAtLocation(node);
+  const [signature] = type === undefined ? [] : await checker.getSignaturesOfType(type, SignatureKind.Call);
   if (signature === undefined || declaredBy(signature.declaration) !== "tool") return undefined;
-  const takes = signature.parameters
-    .map((parameter) => shapeText(checker.getTypeOfSymbolAtLocation(parameter, node), node, checker))
-    .join(", ");
+  const parameters = (await signature.getParameters()).map(async (parameter) =>
+    shapeText(await checker.getTypeOfSymbolAtLocation(parameter, node), node, checker),
+  );
+  const takes = (await Promise.all(parameters)).join(", ");
   const message = `${node.text} takes ${takes} and can't be passed as a callback: write (item) => ${node.text}(…).`;
   return { rule: "wrong-arguments", message };
 }
 
-function argumentProblems(
-  tool: string,
-  call: ts.CallExpression,
-  index: number,
-  parameter: ts.Symbol,
-  checker: ts.TypeChecker,
-): string[] {
-  const wanted = checker.getTypeOfSymbolAtLocation(parameter, call);
-  const argument = call.arguments[index];
+async function argumentProblems(
+  { tool, call }: ToolCall,
+  argument: Expression | undefined,
+  parameter: Symbol,
+  checker: Checker,
+): Promise<string[]> {
+  const wanted = await checker.getTypeOfSymbolAtLocation(parameter, call);
   if (argument === undefined) {
-    return isOptional(parameter) ? [] : [`${tool} needs ${shapeText(wanted, call, checker)}.`];
+    if (await isOptionalParameter(parameter)) return [];
+    return [`${tool} needs ${await shapeText(wanted, call, checker)}.`];
   }
-  const given = checker.getTypeAtLocation(argument);
-  if (isObject(wanted) && isObject(given) && !checker.isArrayLikeType(given)) {
-    const problems = objectProblems(tool, argument, given, wanted, checker);
+  const given = await checker.getTypeAtLocation(argument);
+  if (given === undefined) return [];
+  if (wanted.isObjectType() && given.isObjectType() && !(await checker.isArrayLikeType(given))) {
+    const problems = await objectProblems(tool, argument, { given, wanted }, checker);
     if (problems.length > 0) return problems;
   }
-  if (checker.isTypeAssignableTo(given, wanted)) return [];
-  return [`${tool} takes ${shapeText(wanted, call, checker)}, not ${typeText(given, checker)}.`];
+  if (await isAccepted(given, wanted, checker)) return [];
+  return [`${tool} takes ${await shapeText(wanted, call, checker)}, not ${await typeText(given, checker)}.`];
 }
 
-function objectProblems(
+async function objectProblems(
   tool: string,
-  argument: ts.Expression,
-  given: ts.Type,
-  wanted: ts.Type,
-  checker: ts.TypeChecker,
-): string[] {
-  const properties = checker.getPropertiesOfType(wanted);
-  const problems: string[] = [];
+  argument: Expression,
+  { given, wanted }: { given: Type; wanted: Type },
+  checker: Checker,
+): Promise<string[]> {
+  const [properties, own, indexes] = await Promise.all([
+    checker.getPropertiesOfType(wanted),
+    checker.getPropertiesOfType(given),
+    checker.getIndexInfosOfType(wanted),
+  ]);
+  const names = properties.map(({ name }) => name);
   // Only a literal is checked for unknown properties: another object may carry more than the tool needs.
-  if (ts.isObjectLiteralExpression(argument) && checker.getIndexInfosOfType(wanted).length === 0) {
-    const names = properties.map(({ name }) => name);
-    for (const { name } of given.getProperties()) {
-      if (!names.includes(name)) problems.push(unknownParameter(tool, name, names));
-    }
-  }
-  for (const property of properties) {
+  const isClosed = isObjectLiteralExpression(argument) && indexes.length === 0;
+  const unknown = isClosed ? own.filter(({ name }) => !names.includes(name)) : [];
+  const others = properties.map(async (property): Promise<string[]> => {
     const { name } = property;
-    const type = checker.getTypeOfSymbolAtLocation(property, argument);
-    const own = given.getProperty(name);
-    if (own === undefined) {
-      if (!isOptional(property)) problems.push(`${tool} needs ${name} (${typeText(type, checker)}).`);
-      continue;
+    const type = await checker.getTypeOfSymbolAtLocation(property, argument);
+    const found = own.find((one) => one.name === name) ?? (await checker.getPropertyOfType(given, name));
+    if (found === undefined) {
+      return isOptionalProperty(property)
+        ? []
+        : [`${tool} needs ${name} (${await typeText(type, checker)}).`];
     }
-    const ownType = checker.getTypeOfSymbolAtLocation(own, argument);
-    if (checker.isTypeAssignableTo(ownType, type)) continue;
-    const takes = typeText(checker.getNonNullableType(type), checker);
-    const near = suggestion(nearOptions(ownType, type));
-    problems.push(`${tool} takes ${name}: ${takes}, not ${typeText(ownType, checker)}.${near}`);
-  }
-  return problems;
+    const ownType = await checker.getTypeOfSymbolAtLocation(found, argument);
+    if (await isAccepted(ownType, type, checker)) return [];
+    const [takes, has] = await Promise.all([nonNullText(type, checker), typeText(ownType, checker)]);
+    const near = suggestion(await nearOptions(ownType, type));
+    return [`${tool} takes ${name}: ${takes}, not ${has}.${near}`];
+  });
+  const told = unknown.slice(0, MAX_PROBLEMS).map(({ name }) => unknownParameter(tool, name, names));
+  return [...told, ...(await Promise.all(others)).flat()];
+}
+
+/** Whether a value may be given. One whose type is not fully known may be right. */
+async function isAccepted(given: Type, wanted: Type, checker: Checker): Promise<boolean> {
+  return (await checker.isTypeAssignableTo(given, wanted)) || holdsUnknown(given, checker);
 }
 
 function unknownParameter(tool: string, name: string, names: readonly string[]): string {
-  const near = nearest(name, names);
+  const near = nearNames(name, names);
   const takes = names.length === 0 ? " It takes none." : ` It takes ${names.join(", ")}.`;
   return `${tool} has no parameter ${name}.${near.length > 0 ? suggestion(near) : takes}`;
 }
 
-function nearOptions(given: ts.Type, wanted: ts.Type): string[] {
-  if (!given.isStringLiteral() || !wanted.isUnion()) return [];
-  return nearest(
+async function nearOptions(given: Type, wanted: Type): Promise<string[]> {
+  if (!given.isStringLiteralType()) return [];
+  const options = await membersOf(wanted);
+  return nearNames(
     given.value,
-    wanted.types.flatMap((one) => (one.isStringLiteral() ? [one.value] : [])),
+    options.flatMap((one) => (one.isStringLiteralType() ? [one.value] : [])),
   );
 }
 
-function isOptional(symbol: ts.Symbol): boolean {
-  if ((symbol.flags & ts.SymbolFlags.Optional) !== 0) return true;
-  const declaration = symbol.valueDeclaration;
-  if (declaration === undefined || !ts.isParameter(declaration)) return false;
+async function isOptionalParameter(parameter: Symbol): Promise<boolean> {
+  const declaration = await parameter.valueDeclaration?.resolve();
+  if (declaration === undefined || !isParameterDeclaration(declaration)) return false;
   return (
     declaration.questionToken !== undefined ||
     declaration.initializer !== undefined ||
     declaration.dotDotDotToken !== undefined
   );
-}
-
-function hasRest(signature: ts.Signature): boolean {
-  const declaration = signature.parameters.at(-1)?.valueDeclaration;
-  return declaration !== undefined && ts.isParameter(declaration) && declaration.dotDotDotToken !== undefined;
-}
-
-function isObject(type: ts.Type): boolean {
-  return (type.flags & ts.TypeFlags.Object) !== 0;
 }

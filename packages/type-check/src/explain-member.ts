@@ -1,109 +1,111 @@
-import { nearest } from "@cem/text";
-import ts from "typescript";
-import { declaredBy, suggestion, typeText } from "./type-facts.ts";
+import { factsOf } from "./program-facts.ts";
+import { declaredBy, membersOf, nearNames, someOf, suggestion, typeText } from "./type-facts.ts";
 import type { Explanation } from "./type-facts.ts";
+import {
+  type BindingElement,
+  type Checker,
+  isBindingElement,
+  isCallExpression,
+  isIdentifier,
+  isObjectBindingPattern,
+  isPropertyAccessExpression,
+  isVariableDeclaration,
+  type Node,
+  type PropertyAccessExpression,
+  type Type,
+  TypeFlags,
+} from "./typescript.ts";
 
 /** Built-in types on which an unknown member is certainly a mistake. */
 const PLAIN_TYPES = new Set(["Array", "ReadonlyArray", "Promise", "Map", "Set", "Date"]);
 const MAX_LISTED = 12;
 
+/** A member that is read from a value. */
+interface MemberRead {
+  name: string;
+  /** The value that it is read from. */
+  text: string;
+  type: Type | undefined;
+  called: boolean;
+}
+
 /** Explains a member that a value does not have, unless the program assigns that member or made the value itself. */
-export function explainMember(node: ts.Node, checker: ts.TypeChecker): Explanation | undefined {
-  if (ts.isBindingElement(node.parent)) return explainBinding(node, node.parent, checker);
+export async function explainMember(node: Node, checker: Checker): Promise<Explanation | undefined> {
+  if (isBindingElement(node.parent)) return explainBinding(node, node.parent, checker);
   const access = node.parent;
-  if (!ts.isPropertyAccessExpression(access) || access.name !== node) return undefined;
+  if (!isPropertyAccessExpression(access) || access.name !== node) return undefined;
   const name = access.name.text;
-  if (isWritten(access, name)) return undefined;
-  const type = checker.getTypeAtLocation(access.expression);
-  return describe(name, type, isCalled(access), access.expression.getText(), checker);
+  if (factsOf(node.getSourceFile()).writtenMembers.has(name)) return undefined;
+  const type = await checker.getTypeAtLocation(access.expression);
+  return describe({ name, type, called: isCalled(access), text: access.expression.getText() }, checker);
 }
 
 /** Explains a destructured name: `const { temprature } = await get_weather(…)`. */
-function explainBinding(
-  node: ts.Node,
-  element: ts.BindingElement,
-  checker: ts.TypeChecker,
-): Explanation | undefined {
+async function explainBinding(
+  node: Node,
+  element: BindingElement,
+  checker: Checker,
+): Promise<Explanation | undefined> {
   const name = element.propertyName ?? element.name;
-  if (node !== name || !ts.isIdentifier(name) || !ts.isObjectBindingPattern(element.parent)) return undefined;
+  if (node !== name || !isIdentifier(name) || !isObjectBindingPattern(element.parent)) return undefined;
   if (element.initializer !== undefined) return undefined;
   const holder = element.parent.parent;
-  const source = ts.isVariableDeclaration(holder) ? holder.initializer : undefined;
-  const type = checker.getTypeAtLocation(source ?? element.parent);
-  return describe(name.text, type, false, source?.getText() ?? "it", checker);
+  const source = isVariableDeclaration(holder) ? holder.initializer : undefined;
+  const type = await checker.getTypeAtLocation(source ?? element.parent);
+  return describe({ name: name.text, type, called: false, text: source?.getText() ?? "it" }, checker);
 }
 
-function describe(
-  name: string,
-  type: ts.Type,
-  called: boolean,
-  text: string,
-  checker: ts.TypeChecker,
-): Explanation | undefined {
-  const members = type.isUnion() ? type.types : [type];
+async function describe(
+  { name, type, called, text }: MemberRead,
+  checker: Checker,
+): Promise<Explanation | undefined> {
+  if (type === undefined) return undefined;
+  const members = await membersOf(type);
   // One case of the union has the member, and the program may know that it is that case.
-  if (members.some((member) => member.getProperty(name) !== undefined)) return undefined;
-  const nonNull = checker.getNonNullableType(type);
-  if (isPromise(nonNull)) {
+  const has = await Promise.all(members.map((member) => checker.getPropertyOfType(member, name)));
+  if (has.some((property) => property !== undefined)) return undefined;
+  const nonNull = (await checker.getNonNullableType(type)) ?? type;
+  if (await isPromise(nonNull)) {
     const message = `${clip(text)} is a Promise: write (await ${clip(text)}).${name}.`;
     return { rule: "missing-await", message };
   }
-  if (!members.some((member) => isKnown(member, called))) return undefined;
-  const names = nonNull.getApparentProperties().map((property) => property.name);
-  const near = nearest(name, names);
-  const isOfTool = members.some((member) => ofTool(member));
-  const listed = isOfTool ? ` It has ${names.slice(0, MAX_LISTED).join(", ")}.` : "";
+  if (!(await someOf(members, (member) => isKnown(member, called)))) return undefined;
+  const apparent = (await checker.getApparentType(nonNull)) ?? nonNull;
+  const names = (await checker.getPropertiesOfType(apparent)).map((property) => property.name);
+  const near = nearNames(name, names);
+  const isListed = names.length > 0 && (await someOf(members, ofTool));
+  const listed = isListed ? ` It has ${names.slice(0, MAX_LISTED).join(", ")}.` : "";
   const other = near.length > 0 ? suggestion(near) : listed;
+  const base = (await checker.getBaseTypeOfLiteralType(nonNull)) ?? nonNull;
   return {
     rule: "unknown-member",
-    message: `${clip(text)} has no ${name}: it is ${typeText(checker.getBaseTypeOfLiteralType(nonNull), checker)}.${other}`,
+    message: `${clip(text)} has no ${name}: it is ${await typeText(base, checker)}.${other}`,
   };
 }
 
 /** Whether values of this type certainly have no other members. */
-function isKnown(type: ts.Type, called: boolean): boolean {
-  if (ofTool(type)) return true;
-  if ((type.flags & (ts.TypeFlags.StringLike | ts.TypeFlags.NumberLike | ts.TypeFlags.BooleanLike)) !== 0)
-    return true;
-  const symbol = type.getSymbol();
-  if (symbol?.declarations?.some((one) => declaredBy(one) !== "library") ?? true) return false;
-  return called || PLAIN_TYPES.has(symbol?.name ?? "");
+async function isKnown(type: Type, called: boolean): Promise<boolean> {
+  if (await ofTool(type)) return true;
+  if ((type.flags & (TypeFlags.StringLike | TypeFlags.NumberLike | TypeFlags.BooleanLike)) !== 0) return true;
+  const symbol = await type.getSymbol();
+  if (symbol === undefined || symbol.declarations.some((one) => declaredBy(one) !== "library")) return false;
+  // `Object` is all that is known of a value after `instanceof Object`.
+  return (called && symbol.name !== "Object") || PLAIN_TYPES.has(symbol.name);
 }
 
-function ofTool(type: ts.Type): boolean {
-  const symbol = type.aliasSymbol ?? type.getSymbol();
-  return symbol?.declarations?.some((one) => declaredBy(one) === "tool") ?? false;
+async function ofTool(type: Type): Promise<boolean> {
+  const symbol = (await type.getAliasSymbol()) ?? (await type.getSymbol());
+  return symbol?.declarations.some((one) => declaredBy(one) === "tool") ?? false;
 }
 
-function isPromise(type: ts.Type): boolean {
-  const symbol = type.getSymbol();
-  return (
-    symbol?.name === "Promise" && symbol.declarations?.some((one) => declaredBy(one) === "library") === true
-  );
+async function isPromise(type: Type): Promise<boolean> {
+  const symbol = await type.getSymbol();
+  return symbol?.name === "Promise" && symbol.declarations.some((one) => declaredBy(one) === "library");
 }
 
-function isCalled(access: ts.PropertyAccessExpression): boolean {
+function isCalled(access: PropertyAccessExpression): boolean {
   const { parent } = access;
-  return ts.isCallExpression(parent) && parent.expression === access && parent.questionDotToken === undefined;
-}
-
-/** Whether the program assigns this member anywhere, so that it may exist. */
-function isWritten(access: ts.PropertyAccessExpression, name: string): boolean {
-  let written = false;
-  const visit = (node: ts.Node): void => {
-    if (ts.isPropertyAccessExpression(node) && node.name.text === name && isAssigned(node)) written = true;
-    if (!written) ts.forEachChild(node, visit);
-  };
-  visit(access.getSourceFile());
-  return written;
-}
-
-function isAssigned(node: ts.Expression): boolean {
-  const { parent } = node;
-  if (ts.isDeleteExpression(parent)) return true;
-  if (!ts.isBinaryExpression(parent) || parent.left !== node) return false;
-  const { kind } = parent.operatorToken;
-  return kind >= ts.SyntaxKind.FirstAssignment && kind <= ts.SyntaxKind.LastAssignment;
+  return isCallExpression(parent) && parent.expression === access && parent.questionDotToken === undefined;
 }
 
 function clip(text: string): string {

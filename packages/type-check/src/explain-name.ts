@@ -1,30 +1,58 @@
-import { nearest } from "@cem/text";
-import ts from "typescript";
-import { declaredBy, suggestion } from "./type-facts.ts";
+import { factsOf } from "./program-facts.ts";
+import { nearNames, suggestion } from "./type-facts.ts";
 import type { Explanation } from "./type-facts.ts";
+import {
+  type Checker,
+  isClassDeclaration,
+  isClassExpression,
+  isExpressionWithTypeArguments,
+  isHeritageClause,
+  isIdentifier,
+  isPropertyAccessExpression,
+  isQualifiedName,
+  isTypeNode,
+  isTypeOfExpression,
+  isTypeQueryNode,
+  type Node,
+  SymbolFlags,
+  SyntaxKind,
+} from "./typescript.ts";
+
+const MAX_SUGGESTED = 3;
+/** How many near names are looked for, as some of them may not be known where the wrong one stands. */
+const MAX_NEAR = 12;
 
 /** Explains a name that nothing declares. */
-export function explainName(node: ts.Node, checker: ts.TypeChecker): Explanation | undefined {
-  if (!ts.isIdentifier(node) || ts.isPartOfTypeNode(node) || ts.isTypeOfExpression(node.parent))
-    return undefined;
-  if (ts.isExpressionWithTypeArguments(node.parent) && ts.isPartOfTypeNode(node.parent)) return undefined;
+export async function explainName(node: Node, checker: Checker): Promise<Explanation | undefined> {
+  if (!isIdentifier(node) || isTypeOfExpression(node.parent) || isInType(node)) return undefined;
+  const { declaredNames, testedNames } = factsOf(node.getSourceFile());
   // The program tests whether the name exists: `typeof Bun !== "undefined"`.
-  if (isFeatureTested(node.text, node.getSourceFile())) return undefined;
-  const own = checker
-    .getSymbolsInScope(node, ts.SymbolFlags.Value)
-    .filter((symbol) => symbol.declarations?.some((one) => declaredBy(one) === "program") ?? false)
-    .map(({ name }) => name);
-  const near = suggestion(nearest(node.text, own));
-  return { rule: "unknown-name", message: `${node.text} is not defined here.${near}` };
+  if (testedNames.has(node.text)) return undefined;
+  const near: string[] = [];
+  for (const name of nearNames(node.text, declaredNames, MAX_NEAR)) {
+    if (near.length === MAX_SUGGESTED) break;
+    if (await isKnownAt(node, name, checker)) near.push(name);
+  }
+  return { rule: "unknown-name", message: `${node.text} is not defined here.${suggestion(near)}` };
 }
 
-function isFeatureTested(name: string, source: ts.SourceFile): boolean {
-  let tested = false;
-  const visit = (node: ts.Node): void => {
-    if (ts.isTypeOfExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === name)
-      tested = true;
-    if (!tested) ts.forEachChild(node, visit);
-  };
-  visit(source);
-  return tested;
+/** Whether a name has a value where a node stands. What is imported in vain has none. */
+async function isKnownAt(node: Node, name: string, checker: Checker): Promise<boolean> {
+  const symbol = await checker.resolveName(name, SymbolFlags.Value, node);
+  if (symbol === undefined || (symbol.flags & SymbolFlags.Alias) === 0) return symbol !== undefined;
+  return !(await checker.isUnknownSymbol(await checker.getAliasedSymbol(symbol)));
+}
+
+/** Whether a name belongs to a type, which is removed at run time. */
+function isInType(name: Node): boolean {
+  let { parent } = name;
+  while (isQualifiedName(parent) || isPropertyAccessExpression(parent)) parent = parent.parent;
+  if (isExpressionWithTypeArguments(parent)) return !isExtendedByClass(parent);
+  return isTypeNode(parent) && !isTypeQueryNode(parent);
+}
+
+/** Whether a class is derived from it: that is a value. */
+function isExtendedByClass({ parent }: Node): boolean {
+  if (!isHeritageClause(parent) || parent.token !== SyntaxKind.ExtendsKeyword) return false;
+  return isClassDeclaration(parent.parent) || isClassExpression(parent.parent);
 }

@@ -1,12 +1,23 @@
-import ts from "typescript";
 import { explainCall } from "./explain-call.ts";
 import { explainImport } from "./explain-import.ts";
 import { explainMember } from "./explain-member.ts";
 import { explainName } from "./explain-name.ts";
-import { nodeAt } from "./type-facts.ts";
+import type { Diagnostic, ProgramView } from "./native-compiler.ts";
+import { membersOf, nodeAt } from "./type-facts.ts";
 import type { Explanation } from "./type-facts.ts";
+import {
+  type Checker,
+  isCallExpression,
+  isNewExpression,
+  isSourceFile,
+  isStatement,
+  type Node,
+  SignatureKind,
+  type Type,
+  TypeFlags,
+} from "./typescript.ts";
 
-type Explain = (node: ts.Node, checker: ts.TypeChecker, diagnostic: ts.Diagnostic) => Explanation | undefined;
+type Explain = (node: Node, checker: Checker) => Promise<Explanation | undefined>;
 
 /**
  * The diagnostics of TypeScript that mean that a run would fail. All others (missing types, unused names, possible null,
@@ -30,41 +41,45 @@ const EXPLAIN_BY_CODE = new Map(
  *
  * @returns `undefined` when the diagnostic is no reason to stop the code.
  */
-export function explain(
-  diagnostic: ts.Diagnostic,
-  source: ts.SourceFile,
-  checker: ts.TypeChecker,
-): Explanation | undefined {
-  const explainOne = EXPLAIN_BY_CODE.get(diagnostic.code);
-  if (explainOne === undefined || diagnostic.start === undefined) return undefined;
-  return explainOne(nodeAt(source, diagnostic.start), checker, diagnostic);
+export async function explain(
+  { code, pos }: Diagnostic,
+  { source, checker }: ProgramView,
+): Promise<Explanation | undefined> {
+  return EXPLAIN_BY_CODE.get(code)?.(nodeAt(source, pos), checker);
 }
 
-function explainUncallable(node: ts.Node, checker: ts.TypeChecker): Explanation | undefined {
-  let call: ts.Node = node;
-  while (!ts.isCallExpression(call) && !ts.isNewExpression(call)) {
-    if (ts.isStatement(call)) return undefined;
+async function explainUncallable(node: Node, checker: Checker): Promise<Explanation | undefined> {
+  let call = node;
+  while (!isCallExpression(call) && !isNewExpression(call)) {
+    if (isStatement(call) || isSourceFile(call)) return undefined;
     call = call.parent;
   }
   const callee = call.expression;
-  const type = checker.getTypeAtLocation(callee);
-  const members = type.isUnion() ? type.types : [type];
-  if (members.some((member) => canBeCalled(member))) return undefined;
+  const type = await checker.getTypeAtLocation(callee);
+  if (type === undefined) return undefined;
+  const members = await membersOf(type);
+  const callable = await Promise.all(members.map((member) => canBeCalled(member, checker)));
+  if (callable.includes(true)) return undefined;
   const text = callee.getText().slice(0, 80);
-  const what = ts.isNewExpression(call) ? "a class" : "a function";
-  return { rule: "not-callable", message: `${text} is not ${what}: it is ${typeText(type, checker)}.` };
+  const what = isNewExpression(call) ? "a class" : "a function";
+  return { rule: "not-callable", message: `${text} is not ${what}: it is ${await typeText(type, checker)}.` };
 }
 
-function canBeCalled(type: ts.Type): boolean {
-  if ((type.flags & (ts.TypeFlags.Any | ts.TypeFlags.Unknown | ts.TypeFlags.Never)) !== 0) return true;
-  return type.getCallSignatures().length > 0 || type.getConstructSignatures().length > 0;
+async function canBeCalled(type: Type, checker: Checker): Promise<boolean> {
+  if ((type.flags & (TypeFlags.Any | TypeFlags.Unknown | TypeFlags.Never)) !== 0) return true;
+  const signatures = await Promise.all([
+    checker.getSignaturesOfType(type, SignatureKind.Call),
+    checker.getSignaturesOfType(type, SignatureKind.Construct),
+  ]);
+  return signatures.flat().length > 0;
 }
 
-function typeText(type: ts.Type, checker: ts.TypeChecker): string {
-  return checker.typeToString(checker.getBaseTypeOfLiteralType(type)).slice(0, 80);
+async function typeText(type: Type, checker: Checker): Promise<string> {
+  const base = (await checker.getBaseTypeOfLiteralType(type)) ?? type;
+  return (await checker.typeToString(base)).slice(0, 80);
 }
 
-function explainConstant(node: ts.Node): Explanation {
+async function explainConstant(node: Node): Promise<Explanation> {
   return {
     rule: "constant-assigned",
     message: `${node.getText()} is a const and can't be given another value.`,

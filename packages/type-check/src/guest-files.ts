@@ -1,40 +1,40 @@
-import { readFileSync } from "node:fs";
 import path from "node:path";
-import ts from "typescript";
-import { GUEST_GLOBALS } from "./guest-globals.ts";
-import { HostFiles, type ToolFolders } from "./host-files.ts";
-import { unknownAsAny } from "./unknown-as-any.ts";
 import { hashOf } from "./check-cache.ts";
+import { GUEST_GLOBALS } from "./guest-globals.ts";
+import { type HostFile, HostFiles, type ToolFolders } from "./host-files.ts";
 
 /** The path of the checked program, as the guest sees it. */
 export const PROGRAM_FILE = "/workspace/program.ts";
-export const LIBRARY_FOLDER = "/lib/";
-const GLOBALS_FILE = "/workspace/globals.d.ts";
-const LIBRARY_NAME = /^lib(?:\.[a-z0-9]+)*\.d\.ts$/u;
+export const GLOBALS_FILE = "/workspace/globals.d.ts";
+const TOOL_FOLDER = /^\/(?:workspace|files)(?:\/(?:servers|skills)(?:\/.*)?)?$/u;
 
-interface KnownFile {
-  /** Changes when the text does. */
-  stamp: string;
-  text: string;
-  /** The hash of the file on the host; absent for a file that is not from there. */
-  hash?: string | undefined;
+/** Which files are not as the compiler knows them. */
+export interface FileChanges {
+  changed: string[];
+  created: string[];
+  deleted: string[];
 }
 
-/** The files that TypeScript sees: the program, the tools and the library. Nothing else on the host can be reached. */
+interface KnownFile extends HostFile {
+  /** Read when the file is first needed. */
+  content?: { text: string; hash: string } | undefined;
+}
+
+/**
+ * The files that TypeScript sees, apart from its own library: the program and the tools. Nothing else on the host can be
+ * reached.
+ */
 export class GuestFiles {
   readonly #host: HostFiles;
-  readonly #library = path.dirname(ts.sys.getExecutingFilePath());
+  /** Files of the host that were found. */
   readonly #known = new Map<string, KnownFile>();
-  readonly #written = new Map<string, KnownFile>([[GLOBALS_FILE, { stamp: "1", text: GUEST_GLOBALS }]]);
+  readonly #written = new Map([[GLOBALS_FILE, { stamp: "globals", text: GUEST_GLOBALS }]]);
+  /** The stamps of the files as the compiler knows them; `undefined` for one that it knows to be missing. */
+  readonly #told = new Map<string, string | undefined>();
   #writes = 0;
 
   constructor(folders: ToolFolders) {
     this.#host = new HostFiles(folders);
-  }
-
-  /** The files that every check starts from. */
-  get roots(): string[] {
-    return [PROGRAM_FILE, GLOBALS_FILE];
   }
 
   /** Overlays a file with a text. */
@@ -49,54 +49,68 @@ export class GuestFiles {
     this.#written.delete(file);
   }
 
+  /** Whether a file is on the host, whatever overlays it. */
+  isOnHost(file: string): boolean {
+    return this.#hostFile(file) !== undefined;
+  }
+
+  /** Tells the compiler whether a file exists. */
   exists(file: string): boolean {
-    return this.#find(file) !== undefined;
+    return this.#tell(file) !== undefined;
   }
 
+  /** Gives the compiler the text of a file. */
   read(file: string): string | undefined {
-    return this.#find(file)?.text;
+    if (this.#tell(file) === undefined) return undefined;
+    return this.#written.get(file)?.text ?? this.#contentOf(file)?.text;
   }
 
-  /** A text that changes when the file does. */
-  version(file: string): string {
-    return this.#find(file)?.stamp ?? "missing";
+  isFolder(folder: string): boolean {
+    return folder === "/" || (TOOL_FOLDER.test(folder) && path.basename(folder) !== "node_modules");
   }
 
   /** The content hash of a file on the host; `undefined` for an overlay or a missing file. */
   hostHash(file: string): string | undefined {
-    return this.#find(file)?.hash;
+    return this.#written.has(file) ? undefined : this.#contentOf(file)?.hash;
   }
 
-  #find(file: string): KnownFile | undefined {
-    const written = this.#written.get(file);
-    if (written !== undefined) return written;
-    if (file.startsWith(LIBRARY_FOLDER)) return this.#libraryFile(file);
-    return this.#hostFile(file);
-  }
-
-  #libraryFile(file: string): KnownFile | undefined {
-    const known = this.#known.get(file);
-    if (known !== undefined) return known;
-    const name = file.slice(LIBRARY_FOLDER.length);
-    if (!LIBRARY_NAME.test(name)) return undefined;
-    try {
-      const read = { stamp: "1", text: readFileSync(path.join(this.#library, name), "utf8") };
-      this.#known.set(file, read);
-      return read;
-    } catch {
-      return undefined;
+  /** What has changed of the files that the compiler asked for, since it asked or since the last call. */
+  takeChanges(): FileChanges {
+    const changes: FileChanges = { changed: [], created: [], deleted: [] };
+    for (const [file, told] of this.#told) {
+      const now = this.#tell(file);
+      if (now === told) continue;
+      if (told === undefined) changes.created.push(file);
+      else if (now === undefined) changes.deleted.push(file);
+      else changes.changed.push(file);
     }
+    return changes;
+  }
+
+  #tell(file: string): string | undefined {
+    const stamp = this.#written.get(file)?.stamp ?? this.#hostFile(file)?.stamp;
+    this.#told.set(file, stamp);
+    return stamp;
   }
 
   #hostFile(file: string): KnownFile | undefined {
+    const known = this.#known.get(file);
+    if (known !== undefined && known.stamp === this.#host.stamp(file)) return known;
+    const found = this.#host.find(file);
+    if (found === undefined) this.#known.delete(file);
+    else this.#known.set(file, found);
+    return found;
+  }
+
+  #contentOf(file: string): KnownFile["content"] {
+    const known = this.#known.get(file);
+    if (known === undefined) return undefined;
     try {
-      const found = this.#host.find(file);
-      const known = this.#known.get(file);
-      if (found === undefined || known?.stamp === found.stamp) return found && known;
-      const text = found.read();
-      const read = { stamp: found.stamp, text: unknownAsAny(text), hash: hashOf(text) };
-      this.#known.set(file, read);
-      return read;
+      if (known.content === undefined) {
+        const text = known.read();
+        known.content = { text, hash: hashOf(text) };
+      }
+      return known.content;
     } catch {
       return undefined;
     }

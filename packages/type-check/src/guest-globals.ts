@@ -1,3 +1,5 @@
+import { END_OF_PROGRAM } from "./checked-text.ts";
+
 /**
  * Declares the guest's globals beyond ECMAScript and web workers, all as `any`: only the types of tools are checked, and
  * code must not be stopped for what is not known about the runtime.
@@ -15,7 +17,6 @@ declare const __dirname: any;
 declare const __filename: any;
 declare const localStorage: any;
 declare const sessionStorage: any;
-declare const Temporal: any;
 declare const alert: any;
 declare const confirm: any;
 declare const prompt: any;
@@ -37,6 +38,6 @@ declare let onload: any;
 declare let onbeforeunload: any;
 declare let onunload: any;
 interface ImportMeta { readonly url: string; readonly main: boolean; readonly dirname: string; readonly filename: string; resolve(specifier: string): string }
-declare type Temporal = any;
 declare type Buffer = any;
+declare function ${END_OF_PROGRAM}(): never;
 `;

@@ -4,6 +4,10 @@ import path from "node:path";
 import type { Finding } from "@cem/core";
 import { afterAll, describe, expect, it } from "vitest";
 import { hashOf, MISSING_FILE } from "./check-cache.ts";
+import { findCompiler } from "./compiler-package.ts";
+import { GuestFiles } from "./guest-files.ts";
+import type { ToolFolders } from "./host-files.ts";
+import { NativeCompiler } from "./native-compiler.ts";
 import { ProgramChecker, type CheckedTool } from "./program-checker.ts";
 
 const root = path.resolve(import.meta.dirname, "../../..");
@@ -16,13 +20,25 @@ const search: CheckedTool = {
   module: "./servers/web/index.ts",
 };
 
-const checker = new ProgramChecker({
+const compilers: NativeCompiler[] = [];
+afterAll(() => Promise.all(compilers.map((compiler) => compiler.dispose())));
+
+function open(folders: ToolFolders): ProgramChecker {
+  const found = findCompiler();
+  if ("missing" in found) throw new Error(found.missing);
+  const files = new GuestFiles(folders);
+  const compiler = new NativeCompiler(found, files, 512);
+  compilers.push(compiler);
+  return new ProgramChecker(compiler, files);
+}
+
+const checker = open({
   serversDir: path.join(root, "servers"),
   skillsDir: path.join(root, "skills"),
 });
 
-function check(code: string, tools: readonly CheckedTool[] = []): string[] {
-  return checker.check({ code, tools }).map(inWords);
+async function check(code: string, tools: readonly CheckedTool[] = []): Promise<string[]> {
+  return (await checker.check({ code, tools })).map(inWords);
 }
 
 function inWords({ line, rule, message }: Finding): string {
@@ -36,7 +52,7 @@ function exactly(text: string): RegExp {
 /** A folder of its own for tools that change or lead away. */
 const folder = mkdtempSync(path.join(os.tmpdir(), "cem-type-check-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const own = new ProgramChecker({ serversDir: path.join(folder, "servers") });
+const own = open({ serversDir: path.join(folder, "servers") });
 
 /** Writes a file of a server in that folder. */
 function offer(server: string, source: string, name = "index.ts"): void {
@@ -77,7 +93,7 @@ describe("ProgramChecker", () => {
       ],
       [
         `${WEATHER}await get_weather({ location: "Oslo", month: "Juli" });`,
-        /month: "January" .* not "Juli"\. Did you mean July\?$/,
+        /month: "April" .* not "Juli"\. Did you mean July\?$/,
       ],
       [
         `${WEATHER}await Promise.all(["Oslo"].map(get_weather));`,
@@ -112,6 +128,15 @@ describe("ProgramChecker", () => {
         "2 unknown-name: totl is not defined here. Did you mean total?",
       ],
       [
+        `${WEATHER}await get_wether({ location: "Oslo" });`,
+        "2 unknown-name: get_wether is not defined here. Did you mean get_weather?",
+      ],
+      ["{ const total = 1; }\nexport default totl;", "2 unknown-name: totl is not defined here."],
+      [
+        `${WEATHER}get_weather.now;`,
+        /^2 unknown-member: get_weather has no now: it is \(input: GetWeatherInput\) => Promise<Weather>\.$/,
+      ],
+      [
         "const user = { name: 'Ada' };\nuser();",
         "2 not-callable: user is not a function: it is { name: string; }.",
       ],
@@ -119,8 +144,8 @@ describe("ProgramChecker", () => {
         "const limit = 1;\nlimit = 2;",
         "2 constant-assigned: limit is a const and can't be given another value.",
       ],
-    ])("finds in %j what a run would fail on", (code, finding) => {
-      const [found] = check(code);
+    ])("finds in %j what a run would fail on", async (code, finding) => {
+      const [found] = await check(code);
       expect(found).toMatch(finding instanceof RegExp ? finding : exactly(finding));
     });
 
@@ -161,37 +186,136 @@ describe("ProgramChecker", () => {
         "enum Level { Low, High }\nclass Box<T> { constructor(private item: T) {} }\nexport default [Level.High, new Box(1)];",
       ],
       ["const unused = 1;\nwhile (false) {}\nlabel: for (;;) break label;\nvar twice = 1; var twice = 2;"],
-    ])("lets %j pass", (code) => {
-      expect(check(code)).toEqual([]);
+    ])("lets %j pass", async (code) => {
+      expect(await check(code)).toEqual([]);
     });
 
-    it("leaves a syntax error to the run", () => {
-      expect(check("export default {;\nget_wether(")).toEqual([]);
+    describe("a top-level return", () => {
+      const imports = 'import { greet, load, pick } from "./servers/web/index.ts";\n';
+      const tools = [
+        "greet(input: { name: string }): Promise<string>",
+        'load(): Promise<{ type: "a"; a: number } | { type: "b"; b: string }>',
+        "pick(input: { n: number }): Promise<number>",
+      ].map((signature) => ({ ...search, signature }));
+
+      it("is checked like everything else", async () => {
+        const code = `${imports}return await greet({ nme: 1 });`;
+        const [found] = await checker.check({ code, tools });
+        expect(found).toEqual({
+          rule: "wrong-arguments",
+          severity: "error",
+          line: 2,
+          column: 22,
+          message: "greet has no parameter nme. Did you mean name? greet needs name (string).",
+        });
+        expect(await check(`${imports}return await greet({ name: "Ada" });`, tools)).toEqual([]);
+      });
+
+      it.each([
+        "if (Date.now() > 0) return greet({ name: 1 });",
+        "if (Date.now() > 0) {} else { return greet({ name: 1 }) }",
+        "for (const x of [1]) { return greet({ name: x }); }",
+        "while (true) return greet({ name: 1 });",
+        "try { return await greet({ name: 1 }); } catch { return 2; }",
+        "try { throw 1; } catch { return await greet({ name: 1 }); } finally { greet({ name: 'x' }); }",
+        "switch (Date.now()) { case 1: return greet({ name: 1 }); default: return; }",
+        "return [1].map((name) => { return greet({ name }); });",
+        "return { a: { b: async () => greet({ name: 1 }) } };",
+        "return `Say: ${await greet({ name: 1 })}`;",
+        "return\ngreet({ name: 1 });",
+        "return;\nfunction f() { return greet({ name: 1 }); }",
+      ])("is checked in %j", async (code) => {
+        const found = await check(`${imports}${code}`, tools);
+        expect(found).toHaveLength(1);
+        expect(found[0]).toContain("wrong-arguments: greet takes name: string, not number.");
+      });
+
+      it.each([
+        ["if (r.type === 'a') return r.a;", "r.bb", '{ type: "b"; b: string; }'],
+        ["if (r.type === 'a') return;", "r.bb", '{ type: "b"; b: string; }'],
+        ["if (r.type === 'a') return\n", "(r).bb", '{ type: "b"; b: string; }'],
+        ["if (r.type !== 'a') { console.log(1); return }", "r.bb", '{ type: "a"; a: number; }'],
+        ["switch (r.type) { case 'a': return 1; }", "r.bb", '{ type: "b"; b: string; }'],
+        ["try { if (r.type === 'a') return 1; } finally {}", "r.bb", '{ type: "b"; b: string; }'],
+      ])("ends what %j knows", async (code, read, type) => {
+        const found = await check(`${imports}const r = await load();\n${code}\n${read};`, tools);
+        expect(found).toHaveLength(1);
+        expect(found[0]).toContain(`has no bb: it is ${type}.`);
+      });
+
+      it.each([
+        "if (typeof v === 'string') return v.length;",
+        "if (typeof v === 'string') return;",
+        "if (typeof v === 'string') return\n",
+        "if (typeof v === 'string') return // text\n",
+        "if (typeof v === 'string') { return } else { console.log(v.toFixed()) }",
+        "for (;;) { if (typeof v === 'string') return; else break; }",
+      ])("lets what follows %j pass, which is right", async (code) => {
+        const value = "const v: string | number = JSON.parse('1');";
+        const next = "[await pick({ n: v }), v.toFixed()].map(String);";
+        expect(await check(`${imports}${value}\n${code}\n${next}`, tools)).toEqual([]);
+      });
     });
 
-    it("knows a tool without a file by its signature, and allows anything on unknown results", () => {
+    it("leaves a syntax error to the run", async () => {
+      expect(await check("export default {;\nget_wether(")).toEqual([]);
+    });
+
+    it("knows a tool without a file by its signature, and allows anything on unknown results", async () => {
       const imports = 'import { search } from "./servers/web/index.ts";\n';
       const good = `${imports}const { items } = await search({ query: "x" });\nfor (const item of items) item.a.b();`;
-      expect(check(good, [search])).toEqual([]);
-      expect(check(`${imports}await search({ quer: "x" });`, [search])).toEqual([
+      expect(await check(good, [search])).toEqual([]);
+      expect(await check(`${imports}await search({ quer: "x" });`, [search])).toEqual([
         "2 wrong-arguments: search has no parameter quer. Did you mean query? search needs query (string).",
       ]);
-      expect(check(imports.replace("search", "find"), [search])).toEqual([
+      expect(await check(imports.replace("search", "find"), [search])).toEqual([
         "1 unknown-export: find is not exported by servers/web. It exports search.",
       ]);
-      expect(check(imports)).toEqual([]);
+      expect(await check(imports)).toEqual([]);
     });
 
-    it("lets a tool that takes nothing be called like the others", () => {
+    it("does not suggest a name that is imported in vain", async () => {
+      const code = 'import { serch } from "./servers/web/index.ts";\nawait search({ query: "x" });';
+      expect(await check(code, [search])).toEqual([
+        "1 unknown-export: serch is not exported by servers/web. Did you mean search?",
+        "2 unknown-name: search is not defined here.",
+      ]);
+    });
+
+    it("lets a tool be given what is not fully known", async () => {
+      const module = "./servers/web/index.ts";
+      const put = {
+        ...search,
+        module,
+        signature: "put(input: { a: number; b: { c: string[] } }): Promise<unknown>",
+      };
+      const imports = 'import { put } from "./servers/web/index.ts";\nconst u: unknown = JSON.parse("1");\n';
+      const right = [
+        "await put({ a: u, b: { c: [u] } });",
+        "await put({ a: 1, b: u });",
+        "const r = await put(u);\nawait put(r);\nconst { x } = r;\nawait put({ a: x, b: { c: [r] } });",
+        "const o: { c: unknown[] } = { c: [] };\nawait put({ a: 1, b: o });",
+        "if (u instanceof Object) u.anything();",
+      ];
+      for (const code of right) expect([code, await check(imports + code, [put])]).toEqual([code, []]);
+      expect(await check(`${imports}await put({ a: "1", b: { c: [u] } });`, [put])).toEqual([
+        "3 wrong-arguments: put takes a: number, not string.",
+      ]);
+      expect(await check(`${imports}await put({ a: u, b: { c: [5] } });`, [put])).toEqual([
+        "3 wrong-arguments: put takes b: { c: string[]; }, not { c: number[]; }.",
+      ]);
+    });
+
+    it("lets a tool that takes nothing be called like the others", async () => {
       const ping = { ...search, signature: "ping(): Promise<unknown>" };
       const code = 'import { ping } from "./servers/web/index.ts";\nawait ping({});';
-      expect(check(code, [ping])).toEqual([]);
-      expect(check(code.replace("{}", "{ host: 1 }"), [ping])).toEqual([
+      expect(await check(code, [ping])).toEqual([]);
+      expect(await check(code.replace("{}", "{ host: 1 }"), [ping])).toEqual([
         "2 wrong-arguments: ping takes 0 arguments, not 1.",
       ]);
     });
 
-    it("knows a tool on the host that stands in one module with tools in files", () => {
+    it("knows a tool on the host that stands in one module with tools in files", async () => {
       const module = "./servers/weather/index.ts";
       const tool = { ...search, module, signature: "warn(input: { about: string }): Promise<unknown>" };
       // What the file says holds, where both know a tool.
@@ -199,53 +323,53 @@ describe("ProgramChecker", () => {
       const imports = 'import { get_weather, warn } from "./servers/weather/index.ts";\n';
       const calls =
         'const { temperature } = await get_weather({ location: "Oslo" });\nawait warn({ about: `${temperature}` });';
-      expect(check(`${imports}${calls}`, [tool, known])).toEqual([]);
-      expect(check(`${imports}${calls.replace("about", "abut")}`, [tool, known])).toEqual([
+      expect(await check(`${imports}${calls}`, [tool, known])).toEqual([]);
+      expect(await check(`${imports}${calls.replace("about", "abut")}`, [tool, known])).toEqual([
         "3 wrong-arguments: warn has no parameter abut. Did you mean about? warn needs about (string).",
       ]);
       // Without it, it is gone again.
-      expect(check(`${imports}${calls}`)).toEqual([
+      expect(await check(`${imports}${calls}`)).toEqual([
         "1 unknown-export: warn is not exported by servers/weather. It exports get_forecast, get_weather, list_locations.",
       ]);
     });
 
-    it("reports each mistake once, and no more than twenty", () => {
-      expect(check("export default [apples, oranges, apples];\napples;")).toEqual([
+    it("reports each mistake once, and no more than twenty", async () => {
+      expect(await check("export default [apples, oranges, apples];\napples;")).toEqual([
         "1 unknown-name: apples is not defined here.",
         "1 unknown-name: oranges is not defined here.",
         "2 unknown-name: apples is not defined here.",
       ]);
       const many = Array.from({ length: 30 }, (_, index) => `missing_${index};`).join("\n");
-      expect(check(many)).toHaveLength(20);
+      expect(await check(many)).toHaveLength(20);
     });
 
-    it("needs no optional parameter", () => {
+    it("needs no optional parameter", async () => {
       const module = "./servers/web/index.ts";
       const greet = { ...search, module, signature: "greet(name: string, times?: number): Promise<void>" };
       const all = { ...search, module, signature: "all(first: string, ...rest: string[]): Promise<void>" };
       const imports = 'import { all, greet } from "./servers/web/index.ts";\n';
-      expect(check(`${imports}greet(1);`, [all, greet])).toEqual([
+      expect(await check(`${imports}greet(1);`, [all, greet])).toEqual([
         "2 wrong-arguments: greet takes string, not 1.",
       ]);
-      expect(check(`${imports}all(1);`, [all, greet])).toEqual([
+      expect(await check(`${imports}all(1);`, [all, greet])).toEqual([
         "2 wrong-arguments: all takes string, not 1.",
       ]);
-      expect(check(`${imports}all("a", "b", "c");`, [all, greet])).toEqual([]);
+      expect(await check(`${imports}all("a", "b", "c");`, [all, greet])).toEqual([]);
     });
 
-    it("resolves imports of files and folders as a runtime does", () => {
+    it("resolves imports of files and folders as a runtime does", async () => {
       offer("declared", "export declare const price: number;", "index.d.ts");
       offer("written", "export const price = 1;");
       for (const specifier of ["declared/index.js", "declared/index.d.ts", "written/index", "written/"]) {
         const code = `import { prize } from "./servers/${specifier}";`;
-        expect([specifier, own.check({ code, tools: [] })]).toMatchObject([
+        expect([specifier, await own.check({ code, tools: [] })]).toMatchObject([
           specifier,
           [{ rule: "unknown-export", line: 1, column: 10 }],
         ]);
       }
     });
 
-    it("reads nothing outside the tools' folders", () => {
+    it("reads nothing outside the tools' folders", async () => {
       offer("shop", "export async function buy(): Promise<{ id: number }> { return { id: 1 }; }");
       writeFileSync(path.join(folder, "secret.ts"), "export const secret = 1;");
       symlinkSync(path.join(folder, "secret.ts"), path.join(folder, "servers/shop/link.ts"));
@@ -258,41 +382,57 @@ describe("ProgramChecker", () => {
       for (const specifier of wanted) {
         const code = `/// <reference path=${JSON.stringify(specifier)} />\nimport { sekret } from ${JSON.stringify(specifier)};\nexport default sekret;`;
         // Were the file read, the name would be unknown.
-        expect(own.check({ code, tools: [] })).toEqual([]);
+        expect(await own.check({ code, tools: [] })).toEqual([]);
       }
     });
 
-    it("sees a tool that was changed", () => {
-      offer("changing", "export async function buy(): Promise<{ id: number }> { return { id: 1 }; }");
+    it("sees a tool that was added, changed or removed, and files beside it", async () => {
       const code = 'import { buy } from "./servers/changing/index.ts";\nexport default (await buy()).price;';
-      expect(own.check({ code, tools: [] })).toMatchObject([{ line: 2, rule: "unknown-member" }]);
-      offer(
-        "changing",
-        "export async function buy(): Promise<{ id: number; price: number }> { return { id: 1, price: 2 }; }",
-      );
-      expect(own.check({ code, tools: [] })).toEqual([]);
+      const rules = async () =>
+        (await own.check({ code, tools: [] })).map(({ line, rule }) => `${line} ${rule}`);
+      const buys = (type: string) =>
+        `export async function buy(): Promise<${type}> { return JSON.parse(""); }`;
+      expect(await rules()).toEqual([]);
+      offer("changing", buys("{ id: number }"));
+      expect(await rules()).toEqual(["2 unknown-member"]);
+      offer("changing", buys("{ id: number; price: number }"));
+      expect(await rules()).toEqual([]);
+      offer("changing", 'export * from "./buy.ts";');
+      expect(await own.check({ code, tools: [] })).toMatchObject([
+        { message: "buy is not exported by servers/changing. It exports nothing." },
+      ]);
+      offer("changing", buys("{ id: number }"), "buy.ts");
+      expect(await rules()).toEqual(["2 unknown-member"]);
+      offer("changing", buys("{ price: 1 }"), "buy.ts");
+      expect(await rules()).toEqual([]);
+      rmSync(path.join(folder, "servers/changing"), { recursive: true });
+      expect(await rules()).toEqual([]);
+      offer("changing", buys("{ id: 2 }"));
+      expect(await rules()).toEqual(["2 unknown-member"]);
     });
   });
 
   describe("filesOfLastCheck", () => {
     const SOURCE = "export const price = 1;";
 
-    it("has the hashes of the tools' files that the code imports", () => {
+    it("has the hashes of the tools' files that the code imports", async () => {
       offer("kept", SOURCE);
-      expect(own.check({ code: 'import { price } from "./servers/kept/index.ts";', tools: [] })).toEqual([]);
-      expect(own.filesOfLastCheck()).toEqual({ "/workspace/servers/kept/index.ts": hashOf(SOURCE) });
-      own.check({ code: "1", tools: [] });
-      expect(own.filesOfLastCheck()).toEqual({});
+      expect(
+        await own.check({ code: 'import { price } from "./servers/kept/index.ts";', tools: [] }),
+      ).toEqual([]);
+      expect(await own.filesOfLastCheck()).toEqual({ "/workspace/servers/kept/index.ts": hashOf(SOURCE) });
+      await own.check({ code: "1", tools: [] });
+      expect(await own.filesOfLastCheck()).toEqual({});
     });
 
-    it("has the files that tools without a file would have", () => {
-      own.check({ code: 'import { search } from "./servers/web/index.ts";', tools: [search] });
-      expect(own.filesOfLastCheck()).toEqual({ "/files/servers/web/index.ts": MISSING_FILE });
+    it("has the files that tools without a file would have", async () => {
+      await own.check({ code: 'import { search } from "./servers/web/index.ts";', tools: [search] });
+      expect(await own.filesOfLastCheck()).toEqual({ "/files/servers/web/index.ts": MISSING_FILE });
     });
 
-    it("is unknown when an import can't be resolved", () => {
-      own.check({ code: 'import { price } from "./servers/none/index.ts";', tools: [] });
-      expect(own.filesOfLastCheck()).toBeUndefined();
+    it("is unknown when an import can't be resolved", async () => {
+      await own.check({ code: 'import { price } from "./servers/none/index.ts";', tools: [] });
+      expect(await own.filesOfLastCheck()).toBeUndefined();
     });
   });
 });

@@ -1,11 +1,9 @@
 import type { Finding, ToolKind } from "@cem/core";
-import ts from "typescript";
-import { explain } from "./explain.ts";
-import { GuestFiles, LIBRARY_FOLDER, PROGRAM_FILE } from "./guest-files.ts";
-import { FILES_FOLDER, type ToolFolders } from "./host-files.ts";
-import { createService } from "./service.ts";
-import { unknownAsAny } from "./unknown-as-any.ts";
 import { MISSING_FILE, type FileHashes } from "./check-cache.ts";
+import { checkedText } from "./checked-text.ts";
+import { type GuestFiles, PROGRAM_FILE } from "./guest-files.ts";
+import { FILES_FOLDER } from "./host-files.ts";
+import type { Diagnostic, NativeCompiler, ProgramView, ProgramViews } from "./native-compiler.ts";
 
 /** What the checker needs to know about a tool. */
 export interface CheckedTool {
@@ -23,54 +21,52 @@ export interface CheckRequest {
 
 /** A generated file next to a module, with the signatures of its tools that run on the host. */
 const HOST_TOOLS_FILE = "host-tools.cem.d.ts";
-/** TypeScript's code for an import that can't be resolved. */
-const UNRESOLVED_IMPORT = 2307;
+/** TypeScript's codes for an import that can't be resolved. */
+const UNRESOLVED_IMPORT = new Set([2307, 2882]);
 /** The most findings of one check. */
 const MAX_FINDINGS = 20;
 
-/** Checks programs, one after another, and keeps the parsed tools and library between them. */
+/** Checks programs, one after another, with a compiler that keeps the tools and the library between them. */
 export class ProgramChecker {
+  readonly #compiler: NativeCompiler;
   readonly #files: GuestFiles;
-  readonly #registry = ts.createDocumentRegistry(true, "/workspace");
-  readonly #strict: ts.LanguageService;
-  #lenient: ts.LanguageService | undefined;
   #declared: string[] = [];
   /** The files of modules that do not exist on the host. */
   #absent: string[] = [];
+  #unresolved = false;
 
-  constructor(folders: ToolFolders) {
-    this.#files = new GuestFiles(folders);
-    this.#strict = createService(this.#files, this.#registry, true);
+  constructor(compiler: NativeCompiler, files: GuestFiles) {
+    this.#compiler = compiler;
+    this.#files = files;
   }
 
-  check({ code, tools }: CheckRequest): Finding[] {
+  /**
+   * @returns what a run of the program would fail on. Nothing for a syntax error, which is left to the review.
+   * @throws UnreadableProgram; any other error means that the compiler can't be used any more.
+   */
+  async check({ code, tools }: CheckRequest): Promise<Finding[]> {
+    const text = checkedText(code);
+    if (text === undefined) return [];
     this.#declare(tools);
-    this.#files.write(PROGRAM_FILE, unknownAsAny(code));
-    // A syntax error is left to the run, which reports it with its line and runs nothing.
-    if (this.#strict.getSyntacticDiagnostics(PROGRAM_FILE).length > 0) return [];
-    const found = findingsOf(this.#strict);
-    if (found.size === 0) return [];
-    // What is wrong only with strict null checks does not stop the code.
-    this.#lenient ??= createService(this.#files, this.#registry, false);
-    const certain = findingsOf(this.#lenient);
-    const kept = new Map<string, Finding>();
-    for (const [key, finding] of found) {
-      if (certain.has(key)) kept.set(`${finding.line} ${finding.message}`, finding);
-    }
-    return [...kept.values()].slice(0, MAX_FINDINGS);
+    this.#files.write(PROGRAM_FILE, text);
+    await this.#compiler.update();
+    const diagnostics = await this.#compiler.diagnostics("Semantic");
+    this.#unresolved = diagnostics.some((diagnostic) => UNRESOLVED_IMPORT.has(diagnostic.code));
+    if (diagnostics.length === 0) return [];
+    if ((await this.#compiler.diagnostics("Syntactic")).length > 0) return [];
+    return this.#compiler.inspect(certainFindings);
   }
 
   /**
    * The hashes of the tools' files that the last check depends on. `undefined` when an import could not be resolved,
    * since its file may be created later.
    */
-  filesOfLastCheck(): FileHashes | undefined {
+  async filesOfLastCheck(): Promise<FileHashes | undefined> {
+    if (this.#unresolved) return undefined;
     const files: FileHashes = {};
-    const diagnostics = this.#strict.getSemanticDiagnostics(PROGRAM_FILE);
-    if (diagnostics.some(({ code }) => code === UNRESOLVED_IMPORT)) return undefined;
-    for (const { fileName } of this.#strict.getProgram()?.getSourceFiles() ?? []) {
-      const hash = fileName.startsWith(LIBRARY_FOLDER) ? undefined : this.#files.hostHash(fileName);
-      if (hash !== undefined) files[fileName] = hash;
+    for (const file of await this.#compiler.sourceFiles()) {
+      const hash = this.#files.hostHash(file);
+      if (hash !== undefined) files[file] = hash;
     }
     for (const file of this.#absent) files[file] = MISSING_FILE;
     return files;
@@ -86,17 +82,17 @@ export class ProgramChecker {
     this.#absent = [];
     for (const [module, group] of Map.groupBy(tools, (tool) => tool.module)) {
       const file = module.replace(/^\./u, "/workspace");
-      const onDisk = this.#files.exists(file);
       const original = file.replace(/^\/workspace\//u, FILES_FOLDER);
+      const onDisk = this.#files.isOnHost(file);
       if (!onDisk) this.#absent.push(original);
       const declared = group.filter(({ kind }) => kind === "host" || !onDisk);
       if (declared.length === 0) continue;
       const signatures = declared.map(({ signature }) => signature.replaceAll(/[\r\n]+/gu, " "));
       const text = signatures.map((signature) => `export declare function ${signature};\n`).join("");
-      if (onDisk) this.#write(file.replace(/[^/]+$/u, HOST_TOOLS_FILE), unknownAsAny(text));
+      if (onDisk) this.#write(file.replace(/[^/]+$/u, HOST_TOOLS_FILE), text);
       // Of two exports of one name TypeScript takes the first.
       const both = `export * from ${JSON.stringify(original)};\nexport * from "./${HOST_TOOLS_FILE}";\n`;
-      this.#write(file, onDisk ? both : unknownAsAny(text));
+      this.#write(file, onDisk ? both : text);
     }
   }
 
@@ -106,20 +102,33 @@ export class ProgramChecker {
   }
 }
 
-/** The findings by their position and rule. */
-function findingsOf(service: ts.LanguageService): Map<string, Finding> {
-  const program = service.getProgram();
-  const source = program?.getSourceFile(PROGRAM_FILE);
-  const found = new Map<string, Finding>();
-  if (program === undefined || source === undefined) return found;
-  const checker = program.getTypeChecker();
-  for (const diagnostic of service.getSemanticDiagnostics(PROGRAM_FILE)) {
-    if (diagnostic.start === undefined) continue;
-    const explained = explain(diagnostic, source, checker);
-    if (explained === undefined) continue;
-    const { line, character } = source.getLineAndCharacterOfPosition(diagnostic.start);
-    const rest = { severity: "error", line: line + 1, column: character + 1 } as const;
-    found.set(`${diagnostic.start} ${explained.rule}`, { ...explained, ...rest });
+/** The findings that hold with and without strict null checks, in the order of the program. */
+async function certainFindings({ strict, lenient }: ProgramViews): Promise<Finding[]> {
+  const { explain } = await import("./explain.ts");
+  const rulesAt = async ({ pos }: Diagnostic, view: ProgramView): Promise<(string | undefined)[]> => {
+    const same = view.diagnostics.filter((diagnostic) => diagnostic.pos === pos);
+    const explanations = await Promise.all(same.map((diagnostic) => explain(diagnostic, view)));
+    return explanations.map((explanation) => explanation?.rule);
+  };
+  const findings = new Map<string, Finding>();
+  for (const diagnostic of strict.diagnostics) {
+    if (findings.size === MAX_FINDINGS) break;
+    const [explanation, rules] = await Promise.all([
+      explain(diagnostic, strict),
+      rulesAt(diagnostic, lenient),
+    ]);
+    if (explanation === undefined || !rules.includes(explanation.rule)) continue;
+    const finding = findingAt(diagnostic, explanation, strict);
+    findings.set(`${finding.line} ${finding.message}`, finding);
   }
-  return found;
+  return [...findings.values()];
+}
+
+function findingAt(
+  { pos }: Diagnostic,
+  explanation: Pick<Finding, "rule" | "message">,
+  { source }: ProgramView,
+): Finding {
+  const { line, character } = source.getLineAndCharacterOfPosition(pos);
+  return { ...explanation, severity: "error", line: line + 1, column: character + 1 };
 }

@@ -1,9 +1,13 @@
+import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
+import { promisify } from "node:util";
 import type { Finding, ToolDefinition, TypeChecker } from "@cem/core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { createTypeChecker } from "./type-checker.ts";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { ENDLESS_TYPES, HOSTILE_PROGRAMS } from "../fixtures/hostile-programs.ts";
+import { findCompiler } from "./compiler-package.ts";
+import { createTypeChecker, NativeTypeChecker } from "./type-checker.ts";
 
 const root = path.resolve(import.meta.dirname, "../../..");
 /** A tool without a file: only its signature is known. */
@@ -147,16 +151,11 @@ describe("createTypeChecker", () => {
   });
 
   describe("with code that exhausts it", () => {
-    /** Types that take forever to check. */
-    const endless = `type Grow<A extends unknown[], N> = A extends [infer H, ...infer R] ? Grow<[...R, H, [H]], N> | Grow<[...R], H> : N;
-type X<N extends number, A extends unknown[] = []> = A["length"] extends N ? A : X<N, [...A, 0]>;
-${Array.from({ length: 300 }, (_, i) => `const a${i}: Grow<X<${600 + i}>, ${i}> = 5;`).join("\n")}`;
-
     it("ends a check that takes too long, says so, and checks the next", async () => {
       const own = createTypeChecker({ timeoutMs: 1_000 });
       onTestFinished(() => own.dispose());
       await own.check({ code: "1", tools: [] });
-      const [finding] = await own.check({ code: endless, tools: [] });
+      const [finding] = await own.check({ code: ENDLESS_TYPES, tools: [] });
       expect(finding).toMatchObject({ rule: "not-type-checked", severity: "warning" });
       expect(finding?.message).toBe(
         "The types were not checked: it took more than 1 s. The code may still be right.",
@@ -181,6 +180,117 @@ ${Array.from({ length: 300 }, (_, i) => `const a${i}: Grow<X<${600 + i}>, ${i}> 
       const findings = await check(deep);
       expect(findings.every((finding) => finding.includes("not-type-checked"))).toBe(true);
       expect(await check("export default missing_too;")).toHaveLength(1);
+    });
+
+    it.each(Object.entries(HOSTILE_PROGRAMS))("survives %s", async (_, code) => {
+      const findings = await hurried.check({ code, tools: [] });
+      const rules = findings.map(({ rule }) => rule);
+      expect(["not-type-checked", "unknown-name", "unknown-member", undefined]).toContain(rules[0]);
+      expect(await hurried.check({ code: `missing; // ${_}`, tools: [] })).toMatchObject([
+        { rule: "unknown-name", line: 1, column: 1 },
+      ]);
+    });
+    const hurried = createTypeChecker({ timeoutMs: 500, memoryMb: 256 });
+    afterAll(() => hurried.dispose());
+  });
+
+  describe("before it has to check", () => {
+    it("looks for no compiler, also not when its cache knows the code", async () => {
+      const cacheDir = await mkdtemp(path.join(os.tmpdir(), "cem-type-check-"));
+      onTestFinished(() => rm(cacheDir, { recursive: true, force: true }));
+      let searches = 0;
+      const open = () =>
+        new NativeTypeChecker({ cacheDir }, () => {
+          searches += 1;
+          return findCompiler();
+        });
+      const request = { code: "export default 1;", tools: [] };
+      const [first, second] = [open(), open()];
+      expect(searches).toBe(0);
+      expect(await first.check(request)).toEqual([]);
+      await first.dispose();
+      expect(searches).toBe(1);
+      second.prepare(request.code);
+      expect(await second.check(request)).toEqual([]);
+      expect(searches).toBe(1);
+      second.prepare();
+      second.prepare();
+      expect(searches).toBe(2);
+      await second.dispose();
+      second.prepare();
+      expect(searches).toBe(2);
+      const disposed = open();
+      const checking = disposed.check({ code: "export default 3;", tools: [] });
+      await disposed.dispose();
+      expect(await checking).toMatchObject([{ rule: "not-type-checked" }]);
+      expect(searches).toBe(2);
+      const third = open();
+      third.prepare("export default 2;");
+      await vi.waitFor(() => expect(searches).toBe(3));
+      await third.dispose();
+    });
+
+    it("loads TypeScript's API only to explain what is wrong", async () => {
+      const file = JSON.stringify(new URL("./index.ts", import.meta.url).href);
+      const script = `import { registerHooks } from "node:module";
+        let loads = 0;
+        registerHooks({
+          load(url, context, next) {
+            if (/[\\/]typescript[\\/]/u.test(url)) loads += 1;
+            return next(url, context);
+          },
+        });
+        const { createTypeChecker } = await import(${file});
+        const checker = createTypeChecker();
+        for (const code of ["1", "missing;"]) {
+          await checker.check({ code, tools: [] });
+          console.log(loads > 0);
+        }
+        await checker.dispose();`;
+      const args = ["--conditions=@cem/source", "--input-type=module", "--eval", script];
+      const { stdout } = await promisify(execFile)(process.execPath, args);
+      expect(stdout.split("\n")).toEqual(["false", "true", ""]);
+    });
+  });
+
+  describe("without a compiler for the platform", () => {
+    it.each([
+      [
+        { missing: "TypeScript's compiler for plan9-z80 is not installed here (package x)" },
+        /^The types were not checked: TypeScript's compiler for plan9-z80 is not installed here \(package x\)\. The code may still be right\.$/,
+      ],
+      [
+        { executable: path.join(root, "package.json"), libraryFolder: root },
+        /^The types were not checked: TypeScript's compiler did not start \(.+\)\. The code may still be right\.$/,
+      ],
+      [
+        { executable: path.join(root, "missing"), libraryFolder: root },
+        /^The types were not checked: TypeScript's compiler did not start \(.+\)\. The code may still be right\.$/,
+      ],
+      [
+        { executable: "no \0 path", libraryFolder: root },
+        /^The types were not checked: TypeScript's compiler did not start \(.+\)\. The code may still be right\.$/,
+      ],
+    ])("lets code pass, with a warning: %o", async (found, message) => {
+      const own = new NativeTypeChecker({}, () => found);
+      onTestFinished(() => own.dispose());
+      own.prepare();
+      for (const code of ["export default missing;", "export default another;"]) {
+        expect(await own.check({ code, tools: [] })).toEqual([
+          { rule: "not-type-checked", severity: "warning", message: expect.stringMatching(message) },
+        ]);
+      }
+    });
+
+    it("says so where the compiler does not find its library", async () => {
+      const libraryFolder = path.join(root, path.sep);
+      const own = new NativeTypeChecker({}, () => {
+        const found = findCompiler();
+        return "missing" in found ? found : { ...found, libraryFolder };
+      });
+      onTestFinished(() => own.dispose());
+      const [finding] = await own.check({ code: "export default 1;", tools: [] });
+      expect(finding?.message).toContain("TypeScript's library could not be read");
     });
   });
 });

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
-import { CemError } from "@cem/core";
+import { abandonOnAbort, CemError, toErrorInfo } from "@cem/core";
 import type { Finding, ReviewRequest, ToolDefinition, TypeChecker } from "@cem/core";
-import { CheckWorker, type WorkerBounds } from "./check-worker.ts";
+import { CheckCache, hashOf } from "./check-cache.ts";
+import { type CheckBounds, CheckSession } from "./check-session.ts";
+import { findCompiler } from "./compiler-package.ts";
 import type { ToolFolders } from "./host-files.ts";
 import type { CheckedTool, CheckRequest } from "./program-checker.ts";
-import { CheckCache } from "./check-cache.ts";
 import { CHECKER_VERSION } from "./version.ts";
 
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -33,14 +34,14 @@ export interface TypeCheckerSettings extends ToolFolders {
    */
   timeoutMs?: number | undefined;
   /**
-   * The most memory of the checking thread, in MiB. A check that needs more is ended, and its code passes with a warning.
+   * The most memory of the compiler, in MiB. A check that needs more is ended, and its code passes with a warning. The
+   * kernel bounds it on Linux; elsewhere it is measured while something is checked.
    *
    * @defaultValue 512
    */
   memoryMb?: number | undefined;
   /**
-   * A folder that caches, across processes, which code had no findings. With it TypeScript is loaded when code has to be
-   * checked or `prepare()` is called, not when the checker is created.
+   * A folder that caches, across processes, which code had no findings.
    *
    * @defaultValue none: findings are cached in memory only
    */
@@ -50,39 +51,45 @@ export interface TypeCheckerSettings extends ToolFolders {
 /**
  * Creates a checker of code against the types of the tools it calls.
  *
- * TypeScript runs in a worker thread with bounded time and memory, since code may be written to exhaust them. The thread
- * reads the tools' folders and nothing else on the host. It does not keep the process alive; `dispose()` ends it.
+ * TypeScript's native compiler runs in a process with bounded time and memory, since code may be written to exhaust them.
+ * It starts with the first check, or with `prepare()`, and reads the tools' folders and nothing else on the host but its
+ * own library. It does not keep the process alive and ends with it, or by `dispose()`.
  */
 export function createTypeChecker(settings: TypeCheckerSettings = {}): TypeChecker {
-  return new WorkerTypeChecker(settings);
+  return new NativeTypeChecker(settings);
 }
 
-class WorkerTypeChecker implements TypeChecker {
+/** The type checker, with a compiler of choice. */
+export class NativeTypeChecker implements TypeChecker {
   readonly specificationVersion = "v1";
   readonly #folders: ToolFolders;
-  readonly #bounds: WorkerBounds;
-  /** Findings by the fingerprint of code and tools, oldest first. */
+  readonly #bounds: CheckBounds;
+  readonly #findCompiler: typeof findCompiler;
+  /** Findings by the key of their check, oldest first. */
   readonly #memory = new Map<string, Finding[]>();
   readonly #file: CheckCache | undefined;
-  #worker: CheckWorker | undefined;
+  #session: CheckSession | undefined;
   /** Settles when all pending writes to the cache file have. */
   #writing: Promise<unknown> = Promise.resolve();
   /** Settles when all pending checks have: they run one after another. */
   #queue: Promise<unknown> = Promise.resolve();
   #disposed = false;
 
-  constructor({ serversDir, skillsDir, timeoutMs, memoryMb, cacheDir }: TypeCheckerSettings) {
+  constructor(
+    { serversDir, skillsDir, timeoutMs, memoryMb, cacheDir }: TypeCheckerSettings,
+    find: typeof findCompiler = findCompiler,
+  ) {
     this.#folders = { serversDir, skillsDir };
+    this.#findCompiler = find;
     this.#bounds = {
       timeoutMs: timeoutMs ?? DEFAULT_TIMEOUT_MS,
       memoryMb: memoryMb ?? DEFAULT_MEMORY_MB,
     };
     this.#file = cacheDir === undefined ? undefined : new CheckCache(cacheDir, this.#folders);
-    if (this.#file === undefined) this.prepare();
   }
 
-  prepare(): void {
-    if (!this.#disposed) this.#obtainWorker();
+  prepare(code?: string): void {
+    void this.#prepare(code);
   }
 
   async check({ code, tools, signal }: ReviewRequest): Promise<Finding[]> {
@@ -93,26 +100,34 @@ class WorkerTypeChecker implements TypeChecker {
     if (code.length > MAX_CODE_CHARACTERS) {
       return [notChecked(`it is longer than ${MAX_CODE_CHARACTERS.toLocaleString("en")} characters`)];
     }
-    const imported = tools.filter(({ module }) => code.includes(modulePath(module)));
-    const key = fingerprint(code, imported);
+    const imported = toolsNamedIn(code, tools);
+    const key = keyOf(code, imported);
     const known = this.#memory.get(key);
     if (known !== undefined) return known;
     const request = { code, tools: imported.map(checkedTool) };
     const checking = this.#queue.then(() => this.#run(request, key));
     this.#queue = checking;
-    return untilAborted(checking, signal);
+    return abandonOnAbort(checking, signal);
   }
 
   async dispose(): Promise<void> {
     this.#disposed = true;
-    await this.#worker?.dispose();
+    await this.#session?.dispose();
     await this.#queue;
     await this.#writing;
   }
 
+  async #prepare(code: string | undefined): Promise<void> {
+    const known =
+      code !== undefined && this.#session === undefined && (await this.#file?.hasAny(prefixOf(code)));
+    if (known !== true) this.#obtainSession();
+  }
+
   async #run(request: CheckRequest, key: string): Promise<Finding[]> {
     if (await this.#file?.has(key)) return this.#store(key, []);
-    const answer = await this.#obtainWorker().check(request);
+    const session = this.#obtainSession();
+    if ("missing" in session) return [notChecked(session.missing)];
+    const answer = await session.check(request, { cached: this.#file !== undefined });
     // Not cached: the next check of the same code may succeed.
     if (!answer.ok) return [notChecked(answer.reason)];
     const { findings, files } = answer;
@@ -122,11 +137,18 @@ class WorkerTypeChecker implements TypeChecker {
     return this.#store(key, findings);
   }
 
-  #obtainWorker(): CheckWorker {
-    if (this.#worker === undefined || (this.#worker.ended && !this.#disposed)) {
-      this.#worker = new CheckWorker(this.#folders, this.#bounds);
+  #obtainSession(): CheckSession | { missing: string } {
+    if (this.#disposed) return { missing: "the type checker was disposed" };
+    if (this.#session !== undefined && !this.#session.ended) return this.#session;
+    const compiler = this.#findCompiler();
+    if ("missing" in compiler) return compiler;
+    try {
+      this.#session = new CheckSession(compiler, this.#folders, this.#bounds);
+      return this.#session;
+    } catch (error) {
+      // A host without a process or a file to spare.
+      return { missing: `TypeScript's compiler did not start (${toErrorInfo(error).message})` };
     }
-    return this.#worker;
   }
 
   #store(key: string, findings: Finding[]): Finding[] {
@@ -135,16 +157,6 @@ class WorkerTypeChecker implements TypeChecker {
     if (this.#memory.size > MAX_IN_MEMORY && oldest !== undefined) this.#memory.delete(oldest);
     return findings;
   }
-}
-
-/** Rejects when the signal aborts. The check itself continues, since others may wait for it. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work;
-  const { promise, resolve, reject } = Promise.withResolvers<T>();
-  const abort = (): void => reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  return promise;
 }
 
 function notChecked(reason: string): Finding {
@@ -159,16 +171,31 @@ function checkedTool({ module, kind, signature }: ToolDefinition): CheckedTool {
   return { module, kind, signature };
 }
 
+/** The tools whose modules the code names. There may be thousands of tools, in far fewer modules. */
+function toolsNamedIn(code: string, tools: readonly ToolDefinition[]): ToolDefinition[] {
+  const named = new Map<string, boolean>();
+  return tools.filter(({ module }) => {
+    const isNamed = named.get(module) ?? code.includes(modulePath(module));
+    named.set(module, isNamed);
+    return isNamed;
+  });
+}
+
 /** The part of a module's path that every form of its import contains: `servers/weather/`. */
 function modulePath(module: string): string {
   return module.replace(/^\.\//u, "").replace(/[^/]+$/u, "");
 }
 
 /** The cache key of a check: whatever its findings depend on, apart from the tools' files. */
-function fingerprint(code: string, tools: readonly ToolDefinition[]): string {
-  const hash = createHash("sha256").update(JSON.stringify([CHECKER_VERSION, code]));
+function keyOf(code: string, tools: readonly ToolDefinition[]): string {
+  const hash = createHash("sha256");
   for (const { module, kind, signature, inputSchema, outputSchema } of tools) {
     hash.update(JSON.stringify([module, kind, signature, inputSchema, outputSchema]));
   }
-  return hash.digest("base64");
+  return prefixOf(code) + hash.digest("base64");
+}
+
+/** What the keys of all checks of one code start with. */
+function prefixOf(code: string): string {
+  return `${hashOf(JSON.stringify([CHECKER_VERSION, code]))} `;
 }

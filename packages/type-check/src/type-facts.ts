@@ -1,32 +1,49 @@
 import type { Finding } from "@cem/core";
-import ts from "typescript";
-import { LIBRARY_FOLDER } from "./guest-files.ts";
+import { nearest } from "@cem/text";
+import {
+  type Checker,
+  type Node,
+  NodeBuilderFlags,
+  type NodeHandle,
+  SignatureKind,
+  type SourceFile,
+  type Symbol,
+  SymbolFlags,
+  type Type,
+  TypeFlags,
+} from "./typescript.ts";
 
 const MAX_TYPE_CHARACTERS = 160;
+/** How many of the types that a type consists of are looked at. */
+const MAX_TYPES = 100;
+/** Code may declare or need any number of names. */
+const MAX_CANDIDATES = 1_000;
 const TOOL_MODULE = /^\/(?:workspace|files)\/(?<folder>servers|skills)\/(?<name>[^/]+)\//u;
 
 /** A finding without its position. */
 export type Explanation = Pick<Finding, "rule" | "message">;
 
 /** The smallest node that contains a position. */
-export function nodeAt(source: ts.SourceFile, position: number): ts.Node {
-  let found: ts.Node = source;
-  const visit = (node: ts.Node): void => {
-    if (position < node.getStart(source) || position >= node.end) return;
-    found = node;
-    ts.forEachChild(node, visit);
-  };
-  ts.forEachChild(source, visit);
+export function nodeAt(source: SourceFile, position: number): Node {
+  let found: Node = source;
+  for (let next: Node | undefined = source; next !== undefined;) {
+    found = next;
+    next = undefined;
+    found.forEachChild((child) => {
+      if (position >= child.getStart(source) && position < child.end) next = child;
+      return next;
+    });
+  }
   return found;
 }
 
 /** Where something is declared: in a tool, in TypeScript's library or in the program. */
 export type DeclaredBy = "tool" | "library" | "program";
 
-export function declaredBy(declaration: ts.Node | undefined): DeclaredBy {
-  const file = declaration?.getSourceFile().fileName ?? "";
+export function declaredBy(declaration: NodeHandle | undefined): DeclaredBy {
+  const file = declaration?.path ?? "";
   if (TOOL_MODULE.test(file)) return "tool";
-  return file.startsWith(LIBRARY_FOLDER) ? "library" : "program";
+  return file === "" || file.startsWith("/workspace/") ? "program" : "library";
 }
 
 /** The folder and name of a tool's module, such as `servers/weather`, from its file or an import specifier. */
@@ -36,32 +53,80 @@ export function toolModuleName(file: string): string | undefined {
   return folder === undefined ? undefined : `${folder}/${name}`;
 }
 
-/** The text of a type, shortened if long. */
-export function typeText(type: ts.Type, checker: ts.TypeChecker): string {
-  const text = checker.typeToString(
-    type,
-    undefined,
-    ts.TypeFormatFlags.NoTruncation | ts.TypeFormatFlags.InTypeAlias,
+/** The types that a union joins, or the type itself. */
+export async function membersOf(type: Type): Promise<readonly Type[]> {
+  return type.isUnionType() ? type.getTypes() : [type];
+}
+
+export function isOptionalProperty({ flags }: Symbol): boolean {
+  return (flags & SymbolFlags.Optional) !== 0;
+}
+
+/** Whether a type is `unknown`, or that of something which is or holds a value of this type. */
+export async function holdsUnknown(type: Type, checker: Checker): Promise<boolean> {
+  const types = new Set([type]);
+  // What is added while it is gone through is gone through too.
+  for (const one of types) {
+    if ((one.flags & TypeFlags.Unknown) !== 0) return true;
+    for (const part of await partsOf(one, checker)) {
+      if (types.size < MAX_TYPES) types.add(part);
+    }
+  }
+  return false;
+}
+
+/** The types that a type consists of: members of a union, items of a list, properties that the library does not declare. */
+async function partsOf(type: Type, checker: Checker): Promise<readonly Type[]> {
+  if (type.isUnionType() || type.isIntersectionType()) return type.getTypes();
+  if (!type.isObjectType()) return [];
+  const items = type.isTypeReference() ? await checker.getTypeArguments(type) : [];
+  const properties = (await checker.getPropertiesOfType(type)).filter(
+    ({ valueDeclaration }) => declaredBy(valueDeclaration) !== "library",
   );
-  return clipped(text);
+  const values = await checker.getTypeOfSymbol(properties.slice(0, MAX_TYPES));
+  return [...items, ...values.filter((value) => value !== undefined)];
+}
+
+/** Whether a test that takes time holds for some of the items. */
+export async function someOf<T>(items: readonly T[], test: (item: T) => Promise<boolean>): Promise<boolean> {
+  return (await Promise.all(items.map(test))).includes(true);
+}
+
+/** The text of a type, shortened if long. */
+export async function typeText(type: Type, checker: Checker): Promise<string> {
+  const flags = NodeBuilderFlags.NoTruncation | NodeBuilderFlags.InTypeAlias;
+  return clipped(await checker.typeToString(type, undefined, flags));
+}
+
+/** The text of a type without `null` and `undefined`. */
+export async function nonNullText(type: Type, checker: Checker): Promise<string> {
+  return typeText((await checker.getNonNullableType(type)) ?? type, checker);
 }
 
 /** The text of a type, with an object type written as its properties instead of its name. */
-export function shapeText(type: ts.Type, location: ts.Node, checker: ts.TypeChecker): string {
-  if ((type.flags & ts.TypeFlags.Object) === 0 || type.getCallSignatures().length > 0)
-    return typeText(type, checker);
-  if (checker.isArrayLikeType(type)) return typeText(type, checker);
-  const members = checker.getPropertiesOfType(type).map((property) => {
-    const optional = (property.flags & ts.SymbolFlags.Optional) !== 0;
-    const member = checker.getTypeOfSymbolAtLocation(property, location);
-    return `${property.name}${optional ? "?" : ""}: ${typeText(checker.getNonNullableType(member), checker)}`;
+export async function shapeText(type: Type, location: Node, checker: Checker): Promise<string> {
+  if (!type.isObjectType()) return typeText(type, checker);
+  const [calls, isList] = await Promise.all([
+    checker.getSignaturesOfType(type, SignatureKind.Call),
+    checker.isArrayLikeType(type),
+  ]);
+  if (calls.length > 0 || isList) return typeText(type, checker);
+  const properties = await checker.getPropertiesOfType(type);
+  const members = properties.slice(0, MAX_TYPE_CHARACTERS).map(async (property) => {
+    const member = await checker.getTypeOfSymbolAtLocation(property, location);
+    return `${property.name}${isOptionalProperty(property) ? "?" : ""}: ${await nonNullText(member, checker)}`;
   });
-  const text = members.length === 0 ? "{}" : `{ ${members.join("; ")} }`;
+  const text = members.length === 0 ? "{}" : `{ ${(await Promise.all(members)).join("; ")} }`;
   return clipped(text);
 }
 
 function clipped(text: string): string {
   return text.length > MAX_TYPE_CHARACTERS ? `${text.slice(0, MAX_TYPE_CHARACTERS)}…` : text;
+}
+
+/** The names that may have been meant by one that does not exist, nearest first. */
+export function nearNames(name: string, candidates: Iterable<string>, limit?: number): string[] {
+  return nearest(name, [...candidates].slice(0, MAX_CANDIDATES), limit);
 }
 
 /** ` Did you mean a or b?`, or the empty string without names. */

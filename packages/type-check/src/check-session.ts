@@ -1,0 +1,99 @@
+import type { Finding } from "@cem/core";
+import type { FileHashes } from "./check-cache.ts";
+import { UnreadableProgram } from "./checked-text.ts";
+import type { CompilerPackage } from "./compiler-package.ts";
+import { GuestFiles } from "./guest-files.ts";
+import type { ToolFolders } from "./host-files.ts";
+import { NativeCompiler } from "./native-compiler.ts";
+import { type CheckRequest, ProgramChecker } from "./program-checker.ts";
+
+/** What the compiler has to start with takes a tenth of a second, and many seconds on a busy machine. */
+const START_TIMEOUT_MS = 60_000;
+const MAX_REASON_CHARACTERS = 200;
+/** A program without mistakes, if TypeScript has its library. */
+const FIRST_PROGRAM = "export default new Map<string, Promise<Date>>();";
+
+export interface CheckBounds {
+  /** The timeout of one check, in milliseconds. */
+  timeoutMs: number;
+  /** The most memory that the compiler may use, in MiB. */
+  memoryMb: number;
+}
+
+/** `files` is set when nothing was found and the result may be cached: the hashes of the files it depends on. */
+export type CheckAnswer =
+  | { ok: true; findings: Finding[]; files?: FileHashes | undefined }
+  | { ok: false; reason: string };
+
+/** The checks of one compiler process. It ends when a check exceeds its time or memory. */
+export class CheckSession {
+  readonly #compiler: NativeCompiler;
+  readonly #checker: ProgramChecker;
+  readonly #timeoutMs: number;
+  readonly #started: Promise<unknown>;
+
+  constructor(compiler: CompilerPackage, folders: ToolFolders, { timeoutMs, memoryMb }: CheckBounds) {
+    const files = new GuestFiles(folders);
+    this.#timeoutMs = timeoutMs;
+    this.#compiler = new NativeCompiler(compiler, files, memoryMb);
+    this.#checker = new ProgramChecker(this.#compiler, files);
+    this.#started = this.#withTimeout(START_TIMEOUT_MS, "TypeScript's compiler did not start", () =>
+      this.#start(),
+    );
+    this.#started.catch(() => {});
+  }
+
+  /** Whether nothing more can be checked. */
+  get ended(): boolean {
+    return this.#compiler.ended !== undefined;
+  }
+
+  /**
+   * Checks one program. Only one check may run at a time.
+   *
+   * @param cached - Whether the files that it depends on are asked for, where nothing is found.
+   */
+  async check(request: CheckRequest, { cached }: { cached: boolean }): Promise<CheckAnswer> {
+    try {
+      await this.#started;
+      const late = `it took more than ${this.#timeoutMs / 1000} s`;
+      return await this.#withTimeout(this.#timeoutMs, late, async () => {
+        const findings = await this.#checker.check(request);
+        const files = cached && findings.length === 0 ? await this.#checker.filesOfLastCheck() : undefined;
+        return { ok: true, findings, files };
+      });
+    } catch (error) {
+      const reason = reasonOf(error);
+      if (!(error instanceof UnreadableProgram)) this.#compiler.end(reason);
+      return { ok: false, reason };
+    }
+  }
+
+  /** Ends the compiler's process and waits until it is gone. */
+  dispose(): Promise<void> {
+    return this.#compiler.dispose();
+  }
+
+  /** Has the compiler read its library, so that the first check is quick. */
+  async #start(): Promise<void> {
+    const findings = await this.#checker.check({ code: FIRST_PROGRAM, tools: [] });
+    if (findings.length > 0) throw new Error("TypeScript's library could not be read");
+  }
+
+  /** Ends the compiler when the work is not done in time. What is left of the work then fails. */
+  async #withTimeout<T>(timeoutMs: number, reason: string, work: () => Promise<T>): Promise<T> {
+    const timer = setTimeout(() => this.#compiler.end(reason), timeoutMs);
+    timer.unref();
+    try {
+      return await work();
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error
+    ? error.message.replace(/\.$/u, "").slice(0, MAX_REASON_CHARACTERS)
+    : "unknown";
+}

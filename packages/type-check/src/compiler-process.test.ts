@@ -1,0 +1,156 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { findCompiler } from "./compiler-package.ts";
+import { CompilerProcess, type CompilerProcessSettings } from "./compiler-process.ts";
+import { ENDLESS_TYPES } from "../fixtures/hostile-programs.ts";
+
+const folder = mkdtempSync(path.join(os.tmpdir(), "cem-compiler-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function start(settings: Partial<CompilerProcessSettings> = {}): CompilerProcess {
+  const compiler = findCompiler();
+  if ("missing" in compiler) throw new Error(compiler.missing);
+  const started = new CompilerProcess({
+    compiler,
+    workingFolder: "/workspace",
+    callbacks: [],
+    handle: () => null,
+    memoryMb: 512,
+    ...settings,
+  });
+  onTestFinished(() => started.dispose());
+  return started;
+}
+
+/** A file in place of the compiler. */
+function program(name: string, text: string, mode = 0o755): CompilerProcessSettings["compiler"] {
+  const executable = path.join(folder, name);
+  writeFileSync(executable, text);
+  chmodSync(executable, mode);
+  return { executable, libraryFolder: folder };
+}
+
+const WAIT = { timeout: 9_000 };
+
+describe("CompilerProcess", () => {
+  it("answers, and after it has ended says why it does not", async () => {
+    const compiler = start();
+    await expect(compiler.request("initialize", null)).resolves.toMatchObject({
+      currentDirectory: "/workspace",
+    });
+    await expect(compiler.request("getNothing", {})).rejects.toThrow('unknown API method "getNothing"');
+    expect(compiler.ended).toBeUndefined();
+    const asked = compiler.request("updateSnapshot", {});
+    compiler.end("it is enough");
+    await expect(asked).rejects.toThrow("it is enough");
+    await expect(compiler.request("initialize", null)).rejects.toThrow("it is enough");
+    await compiler.dispose();
+    expect(compiler.ended).toBe("it is enough");
+  });
+
+  it.each([
+    ["is no program", "no program", 0o755, true],
+    ["may not be started", "#!/bin/sh", 0o644, true],
+    ["is no program, without limits", "no program", 0o755, false],
+    ["may not be started, without limits", "#!/bin/sh", 0o644, false],
+    ["ends at once", "#!/bin/sh\nexit 3", 0o755, true],
+  ])("says that the compiler did not start where the file %s", async (_, text, mode, kernelLimit) => {
+    const compiler = start({ compiler: program("tsc", text, mode), kernelLimit });
+    await expect(compiler.request("initialize", null)).rejects.toThrow(
+      /^TypeScript's compiler did not start \(.+\)$/,
+    );
+  });
+
+  it("says that the compiler ended where it had answered", async () => {
+    const answer = '{"jsonrpc":"2.0","id":1,"result":5}';
+    const text = `#!/bin/sh\nread line\nprintf 'Content-Length: ${answer.length}\\r\\n\\r\\n${answer}'\nread line\n`;
+    const compiler = start({ compiler: program("brief", text) });
+    await expect(compiler.request("initialize", null)).resolves.toBe(5);
+    await expect(compiler.request("updateSnapshot", null)).rejects.toThrow(
+      "TypeScript's compiler ended unexpectedly (0)",
+    );
+  });
+
+  it("ends one that does not speak the protocol", async () => {
+    const compiler = start({
+      compiler: program("noise", "#!/bin/sh\nprintf 'Length: 5\\r\\n\\r\\n'\nread line"),
+    });
+    await expect(compiler.request("initialize", null)).rejects.toThrow("A message of NaN bytes");
+  });
+
+  it.each([
+    ["the kernel", true],
+    ["the host", false],
+  ])("ends one that needs too much memory, which %s bounds", async (_, kernelLimit) => {
+    const config = JSON.stringify({ files: ["/workspace/program.ts"] });
+    const handle = (method: string, file: unknown): unknown => {
+      if (method === "fileExists") return file === "/workspace/program.ts";
+      return { content: file === "/workspace/tsconfig.json" ? config : ENDLESS_TYPES };
+    };
+    const compiler = start({ kernelLimit, memoryMb: 80, callbacks: ["readFile", "fileExists"], handle });
+    const openProjects = ["/workspace/tsconfig.json"];
+    const { snapshot } = (await compiler.request("updateSnapshot", { openProjects })) as { snapshot: number };
+    const params = { snapshot, project: "/workspace/tsconfig.json" };
+    await expect(compiler.request("getSemanticDiagnostics", params)).rejects.toThrow(
+      "it needed more than 80 MiB",
+    );
+  });
+});
+
+// Processes are looked for in /proc.
+describe.runIf(process.platform === "linux")("CompilerProcess, on Linux", () => {
+  it("ends with its host, also with one that is killed while the compiler is busy", async () => {
+    const [host, output] = runHost(`
+      await checker.check({ code: "1", tools: [] });
+      void checker.check({ code: ${JSON.stringify(ENDLESS_TYPES)}, tools: [] });
+      console.log("checking");`);
+    await once(output, "data");
+    const [compiler = 0] = childrenOf(host.pid ?? 0);
+    expect(readFileSync(`/proc/${compiler}/cmdline`, "utf8")).toContain("--api");
+    const before = processorTicksOf(compiler);
+    await vi.waitFor(() => expect(processorTicksOf(compiler)).toBeGreaterThan(before + 10), WAIT);
+    host.kill("SIGKILL");
+    await vi.waitFor(() => expect(isAlive(compiler)).toBe(false), WAIT);
+  });
+
+  it("does not keep its host alive", async () => {
+    const [host] = runHost(`
+      await checker.check({ code: "1", tools: [] });
+      checker.prepare();`);
+    expect(await once(host, "close")).toEqual([0, null]);
+  });
+});
+
+/** Runs a script with a type checker. */
+function runHost(script: string): [host: ReturnType<typeof spawn>, output: NodeJS.ReadableStream] {
+  const file = JSON.stringify(new URL("./type-checker.ts", import.meta.url).href);
+  const code = `import { createTypeChecker } from ${file};\nconst checker = createTypeChecker();${script}`;
+  const args = ["--conditions=@cem/source", "--input-type=module-typescript", "--eval", code];
+  const host = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void host.kill("SIGKILL"));
+  return [host, host.stdout];
+}
+
+function childrenOf(pid: number): number[] {
+  return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+    readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").split(" ").filter(Boolean).map(Number),
+  );
+}
+
+/** How long a process has used the processor, in hundredths of a second. */
+function processorTicksOf(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
+  return Number(fields[11]) + Number(fields[12]);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return !/\) Z /u.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
+}

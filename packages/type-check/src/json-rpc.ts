@@ -1,0 +1,93 @@
+import type { Readable, Writable } from "node:stream";
+import { MessageReader } from "./message-reader.ts";
+
+/** Hostile code can make the answer to one question as long as it likes, and parsing it holds up the host. */
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+
+/** Answers the requests of the other side. */
+export type RequestHandler = (method: string, params: unknown) => unknown;
+
+interface Message {
+  id?: number | undefined;
+  method?: string | undefined;
+  params?: unknown;
+  result?: unknown;
+  error?: { message: string } | undefined;
+}
+
+/** A JSON-RPC 2.0 connection to a process over its pipes. Both sides may ask. */
+export class JsonRpc {
+  readonly #input: Writable;
+  readonly #reader = new MessageReader(MAX_MESSAGE_BYTES);
+  readonly #handle: RequestHandler;
+  readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
+  #closed: Error | undefined;
+  #nextId = 1;
+
+  /** @param onFailure - Called when what was received can't be read. */
+  constructor(
+    pipes: { stdin: Writable; stdout: Readable },
+    handle: RequestHandler,
+    onFailure: (error: Error) => void,
+  ) {
+    this.#input = pipes.stdin;
+    this.#handle = handle;
+    // The process has ended, which its exit tells.
+    pipes.stdin.on("error", () => {});
+    pipes.stdout.on("data", (chunk: Buffer) => {
+      try {
+        this.#receive(chunk);
+      } catch (error) {
+        onFailure(error as Error);
+      }
+    });
+  }
+
+  /**
+   * @returns what the other side answers.
+   * @throws the other side's error, or the one that the connection was closed with.
+   */
+  request(method: string, params: unknown): Promise<unknown> {
+    if (this.#closed !== undefined) return Promise.reject(this.#closed);
+    const id = this.#nextId;
+    this.#nextId += 1;
+    const answer = Promise.withResolvers<unknown>();
+    this.#pending.set(id, answer);
+    this.#send({ id, method, params });
+    return answer.promise;
+  }
+
+  /** Rejects whatever is or will be asked with an error. */
+  close(error: Error): void {
+    this.#closed ??= error;
+    for (const { reject } of this.#pending.values()) reject(this.#closed);
+    this.#pending.clear();
+  }
+
+  #receive(chunk: Buffer): void {
+    // Many small answers leave as one write.
+    this.#input.cork();
+    for (const text of this.#reader.read(chunk)) {
+      const message = JSON.parse(text) as Message;
+      if (message.method === undefined) this.#settle(message);
+      else if (message.id !== undefined) this.#answer(message.id, message.method, message.params);
+    }
+    this.#input.uncork();
+  }
+
+  #settle({ id, result, error }: Message): void {
+    const pending = this.#pending.get(id ?? 0);
+    this.#pending.delete(id ?? 0);
+    if (error === undefined) pending?.resolve(result);
+    else pending?.reject(new Error(error.message));
+  }
+
+  #answer(id: number, method: string, params: unknown): void {
+    this.#send({ id, result: this.#handle(method, params) ?? null });
+  }
+
+  #send(message: Message): void {
+    const text = JSON.stringify({ jsonrpc: "2.0", ...message });
+    this.#input.write(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
+  }
+}

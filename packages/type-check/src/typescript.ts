@@ -1,0 +1,43 @@
+/**
+ * The only module that imports TypeScript's API, which is unstable: the version of the package is pinned. It takes as
+ * long to load as a check, and is loaded when there is something to explain.
+ */
+export {
+  isBinaryExpression,
+  isBindingElement,
+  isCallExpression,
+  isClassDeclaration,
+  isClassExpression,
+  isDeleteExpression,
+  isExportDeclaration,
+  isExportSpecifier,
+  isExpressionWithTypeArguments,
+  isHeritageClause,
+  isIdentifier,
+  isImportDeclaration,
+  isImportSpecifier,
+  isNewExpression,
+  isObjectBindingPattern,
+  isObjectLiteralExpression,
+  isParameterDeclaration,
+  isPropertyAccessExpression,
+  isQualifiedName,
+  isSourceFile,
+  isStatement,
+  isStringLiteral,
+  isTypeNode,
+  isTypeOfExpression,
+  isTypeQueryNode,
+  isVariableDeclaration,
+  SyntaxKind,
+} from "typescript/unstable/ast";
+export type {
+  BindingElement,
+  CallExpression,
+  Expression,
+  Node,
+  PropertyAccessExpression,
+  SourceFile,
+} from "typescript/unstable/ast";
+export { API, NodeBuilderFlags, SignatureKind, SymbolFlags, TypeFlags } from "typescript/unstable/async";
+export type { Checker, NodeHandle, Signature, Symbol, Type } from "typescript/unstable/async";
