@@ -1,6 +1,5 @@
-import { CemError } from "@cem/core";
+import { abandonOnAbort, CemError } from "@cem/core";
 import type { FailedTool, JsonObject, JsonSchema, JsonValue, ToolCall } from "@cem/core";
-import { abandonOnAbort } from "./abort.ts";
 import { createArgumentValidator } from "./argument-validation.ts";
 import type { ArgumentValidator } from "./argument-validation.ts";
 import type { ArgumentViolation } from "./argument-violation.ts";

@@ -1,5 +1,5 @@
+import { abandonOnAbort } from "@cem/core";
 import type { Elicit, ElicitAnswer, InvokeContext } from "@cem/core";
-import { abandonOnAbort } from "./abort.ts";
 import type { Deadline } from "./deadline.ts";
 import type { HostToolContext } from "./define-tool.ts";
 

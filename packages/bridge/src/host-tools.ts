@@ -1,7 +1,6 @@
-import { toolNotFound } from "@cem/core";
+import { abandonOnAbort, toolNotFound } from "@cem/core";
 import type { Elicit, InvokeContext, ToolCall, ToolResult } from "@cem/core";
 import { nearest } from "@cem/text";
-import { abandonOnAbort } from "./abort.ts";
 import { createArgumentValidator } from "./argument-validation.ts";
 import { invalidArguments } from "./call-checks.ts";
 import { createDeadline } from "./deadline.ts";

@@ -18,7 +18,6 @@ export { createRecorder, createReplayer } from "./recording.ts";
 export type { Recorder, RecorderSettings, Recording } from "./recording.ts";
 export { DEFAULT_MAX_INLINE_BYTES, fitValue, keepBytes, readMimeType } from "./result-handles.ts";
 export type { Attachment, ResultKeeping } from "./result-handles.ts";
-export { abandonOnAbort } from "./abort.ts";
 export { createDeadline } from "./deadline.ts";
 export type { Deadline } from "./deadline.ts";
 export {

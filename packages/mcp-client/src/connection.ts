@@ -1,5 +1,5 @@
-import { abandonOnAbort, createDeadline } from "@cem/bridge";
-import { callAborted, CemError, copyBeginning } from "@cem/core";
+import { createDeadline } from "@cem/bridge";
+import { abandonOnAbort, callAborted, CemError, copyBeginning } from "@cem/core";
 import type { Elicit, JsonObject } from "@cem/core";
 import type { Client } from "@modelcontextprotocol/client";
 import pLimit from "p-limit";

@@ -1,4 +1,4 @@
-import { abandonOnAbort } from "@cem/bridge";
+import { abandonOnAbort } from "@cem/core";
 import type { Deadline } from "@cem/bridge";
 import type { Elicit, ElicitAnswer, ElicitRequest, JsonObject } from "@cem/core";
 import type { Client } from "@modelcontextprotocol/client";

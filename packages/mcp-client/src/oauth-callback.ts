@@ -1,8 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { abandonOnAbort } from "@cem/bridge";
-import { CemError } from "@cem/core";
+import { abandonOnAbort, CemError } from "@cem/core";
 
 const HOST = "127.0.0.1";
 const PATH = "/callback";

@@ -1,6 +1,5 @@
-import { abandonOnAbort } from "@cem/bridge";
 import type { HideSecrets } from "@cem/bridge";
-import { CemError, serverDisabled, toErrorInfo } from "@cem/core";
+import { abandonOnAbort, CemError, serverDisabled, toErrorInfo } from "@cem/core";
 import type { ErrorInfo } from "@cem/core";
 import { SseError, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Client } from "@modelcontextprotocol/client";

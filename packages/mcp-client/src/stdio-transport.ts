@@ -1,6 +1,6 @@
+import { abandonOnAbort } from "@cem/core";
 import type { ChildProcess } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
-import { abandonOnAbort } from "@cem/bridge";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { parseJSONRPCMessage, serializeMessage } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
