@@ -99,9 +99,13 @@ export class GuestPool {
     const kept = session === undefined ? undefined : await this.#takeKept(session);
     if (kept !== undefined) return this.#lease(kept);
     if (this.#refilling !== undefined && this.#standby.length === 0) this.refill();
-    const connected = (await this.#takeStandby()) ?? (await this.#startNow());
-    if (session !== undefined) this.#sessions.add(session);
-    return this.#lease({ session, connected, runs: 0, memoryBytes: 0 });
+    try {
+      const connected = (await this.#takeStandby()) ?? (await this.#startNow());
+      return this.#lease({ session, connected, runs: 0, memoryBytes: 0 });
+    } catch (error) {
+      if (session !== undefined) this.#sessions.remove(session, "running");
+      throw error;
+    }
   }
 
   /** Adds a guest that was started elsewhere. */
@@ -119,8 +123,8 @@ export class GuestPool {
   refill(): void {
     clearImmediate(this.#refilling);
     this.#refilling = undefined;
-    // A guest that a session keeps is ready, too. One is there for the next session.
-    const wanted = this.#wanted === 0 ? 0 : Math.max(1, this.#wanted - this.#sessions.size);
+    // A guest that serves a session is ready for its next run. One is there for another session.
+    const wanted = this.#wanted === 0 ? 0 : Math.max(1, this.#wanted - this.#sessions.serving);
     while (!this.#disposed && this.#standby.length < wanted) {
       const starting = this.#start();
       // Handled by the run that takes it.
@@ -227,10 +231,13 @@ export class GuestPool {
 
   async #start(): Promise<ConnectedGuest> {
     if (this.#disposed) throw new CemError("SANDBOX_DISPOSED", "The sandbox was disposed.");
+    const since = performance.now();
     const guest = await this.#settings.start();
     this.#watch(guest);
     if (this.#disposed) guest.kill();
-    return connectGuest(guest, this.#settings.startTimeoutMs ?? START_TIMEOUT_MS);
+    const connected = await connectGuest(guest, this.#settings.startTimeoutMs ?? START_TIMEOUT_MS);
+    this.#sessions.patienceMs = performance.now() - since;
+    return connected;
   }
 
   #watch(guest: Guest): void {

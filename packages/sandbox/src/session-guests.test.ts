@@ -13,9 +13,9 @@ function lease(session: string, more: Partial<SessionLease> = {}): Kept {
   return { connected, runs: 0, memoryBytes: 0, ...more, session };
 }
 
-/** Notes the guests' first runs and takes them back. */
-function keepAll(guests: SessionGuests, leases: readonly Kept[]): SessionLease[] {
-  for (const { session } of leases) guests.add(session);
+/** Lets the guests serve their sessions once, side by side, and takes them back. */
+async function keepAll(guests: SessionGuests, leases: readonly Kept[]): Promise<SessionLease[]> {
+  for (const { session } of leases) expect(await guests.take(session)).toBeUndefined();
   return leases.flatMap((one) => {
     guests.recover(one.session);
     return guests.keep(one);
@@ -34,7 +34,7 @@ describe("SessionGuests", () => {
     it("gives the guest of a session that was kept last, once", async () => {
       const guests = new SessionGuests(2);
       const [first, second, other] = [lease("a"), lease("a"), lease("b")];
-      expect(keepAll(guests, [first, second, other])).toEqual([]);
+      expect(await keepAll(guests, [first, second, other])).toEqual([]);
       expect(guests.size).toBe(3);
       expect(await guests.take("a")).toBe(second);
       expect(await guests.take("a")).toBe(first);
@@ -44,20 +44,20 @@ describe("SessionGuests", () => {
 
     it("gives nothing to a session without guests", async () => {
       const guests = new SessionGuests(2);
-      keepAll(guests, [lease("a")]);
+      await keepAll(guests, [lease("a")]);
       expect(await guests.take("b")).toBeUndefined();
     });
 
     it("gives nothing while there are fewer guests than processors", async () => {
       const guests = new SessionGuests(2);
-      guests.add("a");
+      void guests.take("a");
       expect(await guests.take("a")).toBeUndefined();
     });
 
     it("waits for a guest that is checked after its run", async () => {
       const guests = new SessionGuests(2);
       const one = lease("a");
-      guests.add("a");
+      void guests.take("a");
       guests.recover("a");
       const next = guests.take("a");
       expect(guests.keep(one)).toEqual([]);
@@ -67,8 +67,8 @@ describe("SessionGuests", () => {
     it("waits for busy guests, and gives them to who waits longest", async () => {
       const guests = new SessionGuests(2);
       const [one, two] = [lease("a"), lease("a")];
-      guests.add("a");
-      guests.add("a");
+      void guests.take("a");
+      void guests.take("a");
       const first = guests.take("a");
       const second = guests.take("a");
       for (const back of [one, two]) {
@@ -82,7 +82,7 @@ describe("SessionGuests", () => {
 
     it("waits as long as guests come back, and no longer", async () => {
       const guests = new SessionGuests(1);
-      guests.add("a");
+      void guests.take("a");
       const waiting = ["first", "second", "third"].map(() => guests.take("a"));
       for (const take of waiting.slice(0, 2)) {
         vi.advanceTimersByTime(9);
@@ -96,14 +96,14 @@ describe("SessionGuests", () => {
     });
   });
 
-  it("forgets a session whose guests have ended, and lets nobody wait for them", async () => {
+  it("lets nobody wait for guests that have ended, and forgets their session", async () => {
     const guests = new SessionGuests(1);
-    guests.add("a");
+    void guests.take("a");
     const waiting = guests.take("a");
     guests.remove("a", "running");
     expect(await waiting).toBeUndefined();
     guests.remove("a", "running");
-    expect(await guests.take("a")).toBeUndefined();
+    expect(guests.serving).toBe(0);
     const late = lease("a");
     expect(guests.keep(late)).toEqual([late]);
   });
@@ -111,17 +111,17 @@ describe("SessionGuests", () => {
   it("keeps sixteen guests, and evicts the one that has been idle longest", async () => {
     const guests = new SessionGuests(2);
     const leases = Array.from({ length: 16 }, (_, index) => lease(`s${index}`));
-    expect(keepAll(guests, leases)).toEqual([]);
-    expect(keepAll(guests, [lease("last")])).toEqual([leases[0]]);
+    expect(await keepAll(guests, leases)).toEqual([]);
+    expect(await keepAll(guests, [lease("last")])).toEqual([leases[0]]);
     expect(guests.size).toBe(16);
     expect(await guests.take("s0")).toBeUndefined();
   });
 
-  it("keeps 512 MiB, and evicts as many as needed", () => {
+  it("keeps 512 MiB, and evicts as many as needed", async () => {
     const guests = new SessionGuests(2);
     const leases = Array.from({ length: 4 }, (_, index) => lease(`s${index}`, { memoryBytes: 128 * MIB }));
-    expect(keepAll(guests, leases)).toEqual([]);
-    expect(keepAll(guests, [lease("big", { memoryBytes: 150 * MIB })])).toEqual(leases.slice(0, 2));
+    expect(await keepAll(guests, leases)).toEqual([]);
+    expect(await keepAll(guests, [lease("big", { memoryBytes: 150 * MIB })])).toEqual(leases.slice(0, 2));
     expect(guests.size).toBe(3);
   });
 
@@ -147,7 +147,7 @@ describe("SessionGuests", () => {
   it("gives all on clear", async () => {
     const guests = new SessionGuests(2);
     const leases = [lease("a"), lease("b")];
-    keepAll(guests, leases);
+    await keepAll(guests, leases);
     expect(guests.clear()).toEqual(leases);
     expect(guests.size).toBe(0);
     expect(await guests.take("a")).toBeUndefined();

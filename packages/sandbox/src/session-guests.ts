@@ -11,8 +11,9 @@ const MAX_KEPT_BYTES = 512 * 1024 * 1024;
 const MAX_GUEST_BYTES = 160 * 1024 * 1024;
 /** Runs after which a guest's memory is measured again. */
 const RUNS_PER_MEASURE = 50;
-/** How long a run waits while no guest of its session comes back, in milliseconds: as long as a start takes. */
-const PATIENCE_MS = 10;
+/** Bounds of {@link SessionGuests.patienceMs}. */
+const LEAST_PATIENCE_MS = 10;
+const MOST_PATIENCE_MS = 1_000;
 
 /** A guest and the session it serves. */
 export interface SessionLease {
@@ -49,10 +50,24 @@ export class SessionGuests {
   /** Of all sessions, longest idle first. */
   readonly #idle = new Set<SessionLease>();
   readonly #processors: number;
+  #patienceMs = LEAST_PATIENCE_MS;
 
   /** @param processors - Guests of a session that run at once before further runs wait for them. */
   constructor(processors: number = availableParallelism()) {
     this.#processors = processors;
+  }
+
+  /** Sets how long a run waits while no guest of its session comes back: as long as the start of another takes. */
+  set patienceMs(ms: number) {
+    this.#patienceMs = Math.min(Math.max(ms, LEAST_PATIENCE_MS), MOST_PATIENCE_MS);
+  }
+
+  /** Number of guests that serve a session, idle or not. */
+  get serving(): number {
+    let guests = 0;
+    for (const { running, recovering, idle } of this.#sessions.values())
+      guests += running + recovering + idle.length;
+    return guests;
   }
 
   /** Number of idle guests. */
@@ -63,38 +78,32 @@ export class SessionGuests {
   /**
    * Takes an idle guest of a session out. Where there is none, waits for one to come back as long as that is likely to be
    * sooner than another is ready: short runs share few guests.
+   *
+   * @returns `undefined` when the session is to have one more guest, which counts as running from now on.
    */
   async take(session: string): Promise<SessionLease | undefined> {
-    const own = this.#sessions.get(session);
-    if (own === undefined) return undefined;
+    const own = this.#session(session);
     const idle = own.idle.pop();
-    if (idle !== undefined) {
-      this.#idle.delete(idle);
+    if (idle !== undefined) this.#idle.delete(idle);
+    const guests = own.running + own.recovering;
+    if (idle !== undefined || (own.recovering <= own.waiting.length && guests < this.#processors)) {
       own.running += 1;
       return idle;
     }
-    const guests = own.running + own.recovering;
-    if (own.recovering <= own.waiting.length && guests < this.#processors) return undefined;
     return new Promise((resolve) => {
       const waiting: Waiting = {
         give(lease) {
           clearTimeout(waiting.timer);
+          own.running += 1;
           resolve(lease);
         },
         timer: setTimeout(() => {
           own.waiting.splice(own.waiting.indexOf(waiting), 1);
-          resolve(undefined);
-        }, PATIENCE_MS),
+          waiting.give(undefined);
+        }, this.#patienceMs),
       };
       own.waiting.push(waiting);
     });
-  }
-
-  /** Notes a guest that begins to serve a session. */
-  add(session: string): void {
-    const own = this.#sessions.get(session);
-    if (own === undefined) this.#sessions.set(session, { running: 1, recovering: 0, idle: [], waiting: [] });
-    else own.running += 1;
   }
 
   /** Notes that a guest's run has ended and that the guest is checked. */
@@ -121,7 +130,6 @@ export class SessionGuests {
     for (const { timer } of own.waiting) timer.refresh();
     const next = own.waiting.shift();
     if (next !== undefined) {
-      own.running += 1;
       next.give(lease);
       return [];
     }
@@ -168,9 +176,19 @@ export class SessionGuests {
     this.#forgetIfEmpty(session, own);
   }
 
+  #session(session: string): Session {
+    let own = this.#sessions.get(session);
+    if (own === undefined) {
+      own = { running: 0, recovering: 0, idle: [], waiting: [] };
+      this.#sessions.set(session, own);
+    }
+    return own;
+  }
+
   #forgetIfEmpty(session: string, own: Session): void {
     if (own.running + own.recovering + own.idle.length > 0) return;
-    this.#sessions.delete(session);
-    for (const { give } of own.waiting) give(undefined);
+    const next = own.waiting.shift();
+    if (next === undefined) this.#sessions.delete(session);
+    else next.give(undefined);
   }
 }
