@@ -6,6 +6,7 @@ import path from "node:path";
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { findCompiler } from "./compiler-package.ts";
 import { CompilerProcess, type CompilerProcessSettings } from "./compiler-process.ts";
+import { createTypeChecker } from "./type-checker.ts";
 import { ENDLESS_TYPES } from "../fixtures/hostile-programs.ts";
 
 const folder = mkdtempSync(path.join(os.tmpdir(), "cem-compiler-"));
@@ -115,6 +116,20 @@ describe.runIf(process.platform === "linux")("CompilerProcess, on Linux", () => 
     await vi.waitFor(() => expect(processorTicksOf(compiler)).toBeGreaterThan(before + 10), WAIT);
     host.kill("SIGKILL");
     await vi.waitFor(() => expect(isAlive(compiler)).toBe(false), WAIT);
+  });
+
+  it("is gone when its checker is disposed", async () => {
+    const compilers = () =>
+      childrenOf(process.pid).filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("--api"));
+    const checker = createTypeChecker();
+    await checker.check({ code: "1", tools: [] });
+    expect(compilers()).toHaveLength(1);
+    const asked = checker.check({ code: ENDLESS_TYPES, tools: [] });
+    await checker.dispose();
+    expect(compilers()).toEqual([]);
+    expect((await asked)[0]?.message).toBe(
+      "The types were not checked: the type checker was disposed. The code may still be right.",
+    );
   });
 
   it("does not keep its host alive", async () => {

@@ -107,7 +107,7 @@ export class CompilerProcess {
 
   /** Ends the process and waits until it is gone. */
   dispose(): Promise<void> {
-    this.end("it was disposed");
+    this.end("the type checker was disposed");
     this.#child.ref();
     return this.#exited.promise;
   }

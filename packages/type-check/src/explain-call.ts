@@ -156,8 +156,8 @@ async function isAccepted(given: Type, wanted: Type, checker: Checker): Promise<
 
 function unknownParameter(tool: string, name: string, names: readonly string[]): string {
   const near = nearNames(name, names);
-  const takes = names.length === 0 ? " It takes none." : ` It takes ${names.join(", ")}.`;
-  return `${tool} has no parameter ${name}.${near.length > 0 ? suggestion(near) : takes}`;
+  const others = near.length > 0 ? suggestion(near) : ` It takes ${names.join(", ")}.`;
+  return `${tool} has no parameter ${name}.${others}`;
 }
 
 async function nearOptions(given: Type, wanted: Type): Promise<string[]> {

@@ -18,11 +18,7 @@ const OPTIONS = {
   paths: { "file:///*": ["/*"] },
   noEmit: true,
   strict: true,
-  strictPropertyInitialization: false,
   useUnknownInCatchVariables: false,
-  allowUnreachableCode: true,
-  allowUnusedLabels: true,
-  skipLibCheck: true,
   types: [],
 };
 

@@ -1,10 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import type { Finding } from "@cem/core";
 import { afterAll, describe, expect, it } from "vitest";
 import { hashOf, MISSING_FILE } from "./check-cache.ts";
 import { findCompiler } from "./compiler-package.ts";
+// Loaded when it is first needed; here already, so that no test has to wait for it.
+import "./explain.ts";
 import { GuestFiles } from "./guest-files.ts";
 import type { ToolFolders } from "./host-files.ts";
 import { NativeCompiler } from "./native-compiler.ts";
@@ -133,6 +135,30 @@ describe("ProgramChecker", () => {
       ],
       ["{ const total = 1; }\nexport default totl;", "2 unknown-name: totl is not defined here."],
       [
+        `${WEATHER}const weather = await get_weather({ location: "Oslo" });\nexport default weather.temprature === 5;`,
+        /^3 unknown-member: weather has no temprature/,
+      ],
+      [
+        `${WEATHER}for (const { degrees } of await get_forecast({ location: "Oslo" })) console.log(degrees);`,
+        /^2 unknown-member: it has no degrees: it is ForecastDay\. It has date, /,
+      ],
+      [
+        `${WEATHER}(await list_locations()).map(({ cuontry }) => cuontry);`,
+        /^2 unknown-member: it has no cuontry: it is Location\. Did you mean country\?$/,
+      ],
+      [
+        `${WEATHER}const at = { note: 1 };\nawait get_weather(at);`,
+        "3 wrong-arguments: get_weather needs location (string).",
+      ],
+      [
+        `${WEATHER}await get_weather({ location: new Date() });`,
+        "2 wrong-arguments: get_weather takes location: string, not Date.",
+      ],
+      ['const text = "a";\ntext.size;', "2 unknown-member: text has no size: it is string."],
+      ["const n = 5;\nn.lenght;", "2 unknown-member: n has no lenght: it is number."],
+      ["const yes = true;\nyes.not();", "2 unknown-member: yes has no not: it is boolean."],
+      ["new Date().format();", "1 unknown-member: new Date() has no format: it is Date."],
+      [
         `${WEATHER}get_weather.now;`,
         /^2 unknown-member: get_weather has no now: it is \(input: GetWeatherInput\) => Promise<Weather>\.$/,
       ],
@@ -177,6 +203,9 @@ describe("ProgramChecker", () => {
       ["const key: unknown = JSON.parse('{}');\nexport default key.a.b();"],
       ["if (typeof Shiny !== 'undefined') Shiny.polish();"],
       ['import { get_wether } from "servers/weather/index.ts";\nget_wether();'],
+      ["new URL('http://x').port_number; new URL('http://x').refresh?.();"],
+      ["const v: { a: 1 } | { b: 2 } = JSON.parse('{}');\nv.a;"],
+      ["const f = Date.now() > 0 ? () => 1 : 5;\nf();"],
       [`${WEATHER}function run(o: { call: (x: string) => void }) {}\nrun({ call: get_weather });`],
       ["if (typeof Bun !== 'undefined') Bun.gc();\nconst x: Missing<string> = 1 as any;\nexport default x;"],
       [
@@ -306,6 +335,41 @@ describe("ProgramChecker", () => {
       ]);
     });
 
+    it("describes what a tool takes: nothing, lists, functions", async () => {
+      const tools = [
+        "none(input: {}): Promise<void>",
+        "sum(list: number[]): Promise<number>",
+        "each(visit: (n: number) => void): Promise<void>",
+      ].map((signature) => ({ ...search, signature }));
+      const imports = 'import { each, none, sum } from "./servers/web/index.ts";\n';
+      const found = await check(`${imports}none();\nsum("1");\neach(5);`, tools);
+      expect(found).toEqual([
+        "2 wrong-arguments: none needs {}.",
+        '3 wrong-arguments: sum takes number[], not "1".',
+        "4 wrong-arguments: each takes (n: number) => void, not 5.",
+      ]);
+    });
+
+    it("tells at most ten mistakes in one call", async () => {
+      const names = Array.from({ length: 12 }, (_, index) => `p${index}: 1`).join(", ");
+      const code = `import { search } from "./servers/web/index.ts";\nawait search({ ${names} });`;
+      const [found = ""] = await check(code, [search]);
+      expect(found.match(/has no parameter/gu)).toHaveLength(10);
+    });
+
+    it("declares a tool of a file only where the file is missing", async () => {
+      const code = 'import { sell } from "./servers/kept/index.ts";\nawait sell({ cost: 1 });';
+      const sell: CheckedTool = {
+        kind: "local",
+        module: "./servers/kept/index.ts",
+        signature: "sell(input: { price: number }): Promise<void>",
+      };
+      const rules = async () => (await own.check({ code, tools: [sell] })).map(({ rule }) => rule);
+      expect(await rules()).toEqual(["wrong-arguments"]);
+      offer("kept", "export const price = 1;");
+      expect(await rules()).toEqual(["unknown-export"]);
+    });
+
     it("lets a tool that takes nothing be called like the others", async () => {
       const ping = { ...search, signature: "ping(): Promise<unknown>" };
       const code = 'import { ping } from "./servers/web/index.ts";\nawait ping({});';
@@ -384,6 +448,19 @@ describe("ProgramChecker", () => {
         // Were the file read, the name would be unknown.
         expect(await own.check({ code, tools: [] })).toEqual([]);
       }
+    });
+
+    it("does not read a file again that has the time and size that it had", async () => {
+      const code = 'import { price } from "./servers/same/index.ts";\nprice.toFixed();';
+      offer("same", "export const price = 1;");
+      const file = path.join(folder, "servers/same/index.ts");
+      utimesSync(file, 1, 1);
+      expect(await own.check({ code, tools: [] })).toEqual([]);
+      offer("same", "export const pr1ce = 1;");
+      utimesSync(file, 1, 1);
+      expect(await own.check({ code: `${code}\n`, tools: [] })).toEqual([]);
+      utimesSync(file, 2, 2);
+      expect(await own.check({ code, tools: [] })).toHaveLength(1);
     });
 
     it("sees a tool that was added, changed or removed, and files beside it", async () => {

@@ -230,6 +230,19 @@ describe("createTypeChecker", () => {
       await third.dispose();
     });
 
+    it("keeps its compiler, also after a program that can't be parsed", async () => {
+      let searches = 0;
+      const own = new NativeTypeChecker({}, () => {
+        searches += 1;
+        return findCompiler();
+      });
+      onTestFinished(() => own.dispose());
+      const { "200,000 brackets": unreadable = "" } = HOSTILE_PROGRAMS;
+      for (const code of ["1", unreadable, "const = ;", "2", "missing;"])
+        await own.check({ code, tools: [] });
+      expect(searches).toBe(1);
+    });
+
     it("loads TypeScript's API only to explain what is wrong", async () => {
       const file = JSON.stringify(new URL("./index.ts", import.meta.url).href);
       const script = `import { registerHooks } from "node:module";
