@@ -17,6 +17,8 @@ export interface CompiledProgram {
 
 export type CompileResult = { ok: true; compiled: CompiledProgram } | { ok: false; error: GuestError };
 
+const compiledPrograms = new WeakMap<Program, CompileResult>();
+
 /**
  * Compiles a program to a module for the guest. The order of its lines is kept, so positions can be mapped back.
  *
@@ -26,6 +28,14 @@ export function compileProgram(code: string): CompileResult {
   const parsed = parseProgram(code);
   if (!parsed.ok) return parsed;
   const { program } = parsed;
+  const known = compiledPrograms.get(program);
+  if (known !== undefined) return known;
+  const result = compileParsed(program);
+  compiledPrograms.set(program, result);
+  return result;
+}
+
+function compileParsed(program: Program): CompileResult {
   const emitted = emitModule(program);
   if (!emitted.ok) return emitted;
   return { ok: true, compiled: { source: emitted.source, lineOffset: 1, program } };

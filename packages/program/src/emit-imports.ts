@@ -65,6 +65,8 @@ export function emitImports(plan: ImportPlan, runtime: string): string {
     names: names
       .filter((name) => name.imported !== "*")
       .map(({ imported, line, column }) => ({ name: imported, line, column })),
+    // The module itself is taken beside some of its names.
+    whole: names.length > 1 && names.some((name) => name.imported === "*") ? true : undefined,
   }));
   const modules = `${runtime}m`;
   const binds = plan.planned.flatMap(({ names }, index) => {

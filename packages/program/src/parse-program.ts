@@ -21,6 +21,12 @@ const PARSE_TIMEOUT_MS_PER_KILO = 2;
  */
 const MAX_UNTIMED_GENERICS = 10;
 
+/** Programs that were parsed last, oldest first: the review, the check of types and the sandbox parse the same one. */
+const recent = new Map<string, ParseResult>();
+const MAX_KEPT = 8;
+/** A longer program is not kept. */
+const MAX_KEPT_CHARACTERS = 32 * 1024;
+
 /** A parsed program. */
 export interface Program {
   code: string;
@@ -41,6 +47,17 @@ export type ParseResult = { ok: true; program: Program } | { ok: false; error: G
  * long to parse; with a line and column where there is one.
  */
 export function parseProgram(code: string): ParseResult {
+  const known = recent.get(code);
+  if (known !== undefined) return known;
+  const result = parseAnew(code);
+  if (code.length > MAX_KEPT_CHARACTERS) return result;
+  recent.set(code, result);
+  const [oldest] = recent.keys();
+  if (recent.size > MAX_KEPT && oldest !== undefined) recent.delete(oldest);
+  return result;
+}
+
+function parseAnew(code: string): ParseResult {
   if (code.length > MAX_PROGRAM_CHARACTERS)
     return tooLarge(code.length, "characters", MAX_PROGRAM_CHARACTERS);
   const tokens = countTokens(code, MAX_PROGRAM_TOKENS);
