@@ -63,15 +63,15 @@ describe("createSandbox", () => {
   it("gives runs that name no session the agent's, and keeps the sandbox's stats", async () => {
     const overrides = {
       execution: { sandboxType: "deno", workspaceDir },
-      optimizations: { sandboxReuse: "session", sandboxPoolSize: 1 },
+      optimizations: { sandboxPoolSize: 1 },
     } as const;
     const { config } = await loadConfig({ file: false, env: {}, overrides });
     const sandbox = await createSandbox(config);
     try {
       await sandbox.run({ code: "return 1;" });
+      await expect.poll(() => sandbox.stats?.().kept).toBe(1);
       await sandbox.run({ code: "return 2;", session: "agent" });
-      const reused = sandbox.isolation.level === "permissions" ? 0 : 1;
-      expect(sandbox.stats?.()).toMatchObject({ reused, running: 0, queued: 0 });
+      expect(sandbox.stats?.()).toMatchObject({ reused: 1, running: 0, queued: 0 });
     } finally {
       await sandbox.dispose();
     }

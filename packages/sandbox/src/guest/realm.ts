@@ -47,7 +47,7 @@ const UNCONFINED = freeze(["Worker", "localStorage", "sessionStorage", "caches",
 const names = namesBesideTheLanguage();
 function namesBesideTheLanguage(): string[] {
   const language = evaluate("Object.getOwnPropertyNames(globalThis)", newContext()) as string[];
-  const known = new Set([...language, "window"]);
+  const known = new Set([...language, "window", "nodeBootstrap"]);
   known.delete("Temporal");
   return Object.getOwnPropertyNames(globalThis).filter((name) => !known.has(name));
 }
