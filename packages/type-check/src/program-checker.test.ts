@@ -5,7 +5,7 @@ import type { Finding } from "@cem/core";
 import { afterAll, describe, expect, it } from "vitest";
 import { hashOf, MISSING_FILE } from "./check-cache.ts";
 import { findCompiler } from "./compiler-package.ts";
-// Loaded when it is first needed; here already, so that no test has to wait for it.
+// oxlint-disable-next-line import/no-unassigned-import -- loaded when first needed; here already, so that no test waits
 import "./explain.ts";
 import { GuestFiles } from "./guest-files.ts";
 import type { ToolFolders } from "./host-files.ts";
@@ -160,6 +160,16 @@ describe("ProgramChecker", () => {
       ["const n = 5;\nn.lenght;", "2 unknown-member: n has no lenght: it is number."],
       ["const yes = true;\nyes.not();", "2 unknown-member: yes has no not: it is boolean."],
       ["new Date().format();", "1 unknown-member: new Date() has no format: it is Date."],
+      ["class A extends Missing {}", "1 unknown-name: Missing is not defined here."],
+      ["const A = class extends Missing {};", "1 unknown-name: Missing is not defined here."],
+      [
+        `${WEATHER.replace("./", "file:///workspace/")}await get_weather({});`,
+        "2 wrong-arguments: get_weather needs location (string).",
+      ],
+      [
+        `${WEATHER}const weather = await get_weather({ location: "Oslo" });\nconst o = {};\no.x = weather.temprature;`,
+        /^4 unknown-member: weather has no temprature/,
+      ],
       ["new Date().years;", "1 unknown-member: new Date() has no years: it is Date."],
       ["[1].size;", "1 unknown-member: [1] has no size: it is number[]."],
       [
@@ -219,6 +229,10 @@ describe("ProgramChecker", () => {
       ['import { get_wether } from "servers/weather/index.ts";\nget_wether();'],
       ["new URL('http://x').port_number; new URL('http://x').refresh?.();"],
       ["const v: { a: 1 } | { b: 2 } = JSON.parse('{}');\nv.a;"],
+      [
+        "class A implements Missing {}\ninterface B extends Missing {}\nconst C = class implements Missing {};",
+      ],
+      ["let a: Missing.Type, b: typeof import('x').y, c: Array<Missing>;"],
       ["class Promise { x = 1; }\nnew Promise().y;"],
       [`${ADD}const v = [1].find(Boolean);\nawait add({ a: v, b: null });`],
       ["const f = Date.now() > 0 ? () => 1 : 5;\nf();"],
@@ -366,6 +380,13 @@ describe("ProgramChecker", () => {
         "4 wrong-arguments: each takes (n: number) => void, not 5.",
         expect.stringMatching(/^5 wrong-arguments: wide takes .{160}…, not 6\.$/),
       ]);
+    });
+
+    it("does not mind the types within a function that a tool is given", async () => {
+      const each = { ...search, signature: "each(visit: (n: number) => void): Promise<void>" };
+      const code =
+        'import { each } from "./servers/web/index.ts";\neach((n) => { const s: string = n; s.at(0); });';
+      expect(await check(code, [each])).toEqual([]);
     });
 
     it("tells at most ten mistakes in one call", async () => {
