@@ -36,7 +36,7 @@ export class MessageReader {
     const end = this.#joined().indexOf(HEADER_END);
     if (end === -1) return undefined;
     const header = this.#take(end + HEADER_END.length).toString("latin1");
-    const length = Number(LENGTH.exec(header.trimEnd())?.groups?.["bytes"] ?? NaN);
+    const length = Number(LENGTH.exec(header)?.groups?.["bytes"] ?? NaN);
     if (length <= this.#maxBytes) return length;
     throw new RangeError(`A message of ${length} bytes; at most ${this.#maxBytes} are read.`);
   }

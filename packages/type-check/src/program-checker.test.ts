@@ -5,7 +5,7 @@ import type { Finding } from "@cem/core";
 import { afterAll, describe, expect, it } from "vitest";
 import { hashOf, MISSING_FILE } from "./check-cache.ts";
 import { findCompiler } from "./compiler-package.ts";
-// Loaded when it is first needed; here already, so that no test has to wait for it.
+// oxlint-disable-next-line import/no-unassigned-import -- loaded when first needed; here already, so that no test waits
 import "./explain.ts";
 import { GuestFiles } from "./guest-files.ts";
 import type { ToolFolders } from "./host-files.ts";
@@ -14,6 +14,8 @@ import { ProgramChecker, type CheckedTool } from "./program-checker.ts";
 
 const root = path.resolve(import.meta.dirname, "../../..");
 const WEATHER = 'import { get_forecast, get_weather, list_locations } from "./servers/weather/index.ts";\n';
+
+const ADD = 'import { add } from "./servers/calculator/index.ts";\n';
 
 /** A tool without a file: only its signature is known. */
 const search: CheckedTool = {
@@ -158,6 +160,28 @@ describe("ProgramChecker", () => {
       ["const n = 5;\nn.lenght;", "2 unknown-member: n has no lenght: it is number."],
       ["const yes = true;\nyes.not();", "2 unknown-member: yes has no not: it is boolean."],
       ["new Date().format();", "1 unknown-member: new Date() has no format: it is Date."],
+      ["class A extends Missing {}", "1 unknown-name: Missing is not defined here."],
+      ["const A = class extends Missing {};", "1 unknown-name: Missing is not defined here."],
+      [
+        `${WEATHER.replace("./", "file:///workspace/")}await get_weather({});`,
+        "2 wrong-arguments: get_weather needs location (string).",
+      ],
+      [
+        `${WEATHER}const weather = await get_weather({ location: "Oslo" });\nconst o = {};\no.x = weather.temprature;`,
+        /^4 unknown-member: weather has no temprature/,
+      ],
+      ["new Date().years;", "1 unknown-member: new Date() has no years: it is Date."],
+      ["[1].size;", "1 unknown-member: [1] has no size: it is number[]."],
+      [
+        "new Map([[1, 2]]).length;",
+        "1 unknown-member: new Map([[1, 2]]) has no length: it is Map<number, number>.",
+      ],
+      ["new Set([1]).length;", "1 unknown-member: new Set([1]) has no length: it is Set<number>."],
+      [
+        "const list: readonly string[] = [];\nlist.size;",
+        "2 unknown-member: list has no size: it is readonly string[].",
+      ],
+      ["Promise.resolve(1).status;", /^1 missing-await: Promise.resolve\(1\) is a Promise: write \(await /],
       [
         `${WEATHER}get_weather.now;`,
         /^2 unknown-member: get_weather has no now: it is \(input: GetWeatherInput\) => Promise<Weather>\.$/,
@@ -205,6 +229,12 @@ describe("ProgramChecker", () => {
       ['import { get_wether } from "servers/weather/index.ts";\nget_wether();'],
       ["new URL('http://x').port_number; new URL('http://x').refresh?.();"],
       ["const v: { a: 1 } | { b: 2 } = JSON.parse('{}');\nv.a;"],
+      [
+        "class A implements Missing {}\ninterface B extends Missing {}\nconst C = class implements Missing {};",
+      ],
+      ["let a: Missing.Type, b: typeof import('x').y, c: Array<Missing>;"],
+      ["class Promise { x = 1; }\nnew Promise().y;"],
+      [`${ADD}const v = [1].find(Boolean);\nawait add({ a: v, b: null });`],
       ["const f = Date.now() > 0 ? () => 1 : 5;\nf();"],
       [`${WEATHER}function run(o: { call: (x: string) => void }) {}\nrun({ call: get_weather });`],
       ["if (typeof Bun !== 'undefined') Bun.gc();\nconst x: Missing<string> = 1 as any;\nexport default x;"],
@@ -340,14 +370,23 @@ describe("ProgramChecker", () => {
         "none(input: {}): Promise<void>",
         "sum(list: number[]): Promise<number>",
         "each(visit: (n: number) => void): Promise<void>",
+        `wide(input: { ${Array.from({ length: 30 }, (_, index) => `name_${index}: string`).join("; ")} }): Promise<void>`,
       ].map((signature) => ({ ...search, signature }));
-      const imports = 'import { each, none, sum } from "./servers/web/index.ts";\n';
-      const found = await check(`${imports}none();\nsum("1");\neach(5);`, tools);
+      const imports = 'import { each, none, sum, wide } from "./servers/web/index.ts";\n';
+      const found = await check(`${imports}none();\nsum("1");\neach(5);\nwide(6);`, tools);
       expect(found).toEqual([
         "2 wrong-arguments: none needs {}.",
         '3 wrong-arguments: sum takes number[], not "1".',
         "4 wrong-arguments: each takes (n: number) => void, not 5.",
+        expect.stringMatching(/^5 wrong-arguments: wide takes .{160}…, not 6\.$/),
       ]);
+    });
+
+    it("does not mind the types within a function that a tool is given", async () => {
+      const each = { ...search, signature: "each(visit: (n: number) => void): Promise<void>" };
+      const code =
+        'import { each } from "./servers/web/index.ts";\neach((n) => { const s: string = n; s.at(0); });';
+      expect(await check(code, [each])).toEqual([]);
     });
 
     it("tells at most ten mistakes in one call", async () => {

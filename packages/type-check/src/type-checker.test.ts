@@ -59,6 +59,8 @@ describe("createTypeChecker", () => {
     it("looks only at the tools whose modules the code names", async () => {
       const code = 'import { search } from "./servers/web/index.ts";\nawait search({ quer: "x" });';
       expect(await checker.check({ code, tools: [search] })).toMatchObject([{ rule: "wrong-arguments" }]);
+      const folder = code.replace("/index.ts", "/");
+      expect(await checker.check({ code: folder, tools: [search] })).toHaveLength(1);
       const other = { ...search, module: "./servers/other/index.ts" };
       expect(await checker.check({ code, tools: [other] })).toEqual([]);
     });
@@ -81,6 +83,14 @@ describe("createTypeChecker", () => {
       expect(first).toHaveLength(1);
       expect(await checker.check({ ...request })).toBe(first);
       expect(await checker.check({ ...request, code: `${request.code}\n` })).not.toBe(first);
+    });
+
+    it("keeps the findings of the last 500 checks", async () => {
+      const checkNumber = (index: number) => checker.check({ code: `export default ${index};`, tools: [] });
+      const found: Finding[][] = [];
+      for (let index = 0; index <= 500; index += 1) found.push(await checkNumber(index));
+      expect(await checkNumber(1)).toBe(found[1]);
+      expect(await checkNumber(0)).not.toBe(found[0]);
     });
 
     it("stops waiting when it is cancelled, and checks the next", async () => {
