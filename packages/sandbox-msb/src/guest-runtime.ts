@@ -15,7 +15,6 @@ import { dirname, join } from "node:path";
 import { basename } from "node:path/posix";
 import { CemError } from "@cem/core";
 import { GUEST_RUNNER, guestBootFile } from "@cem/sandbox/provider-kit";
-import { runtimeImports } from "./guest-imports.ts";
 
 const KEY_CHARACTERS = 16;
 const MS_PER_SECOND = 1_000;
@@ -29,13 +28,10 @@ export interface GuestRuntime {
   runnerDir: string;
   /** Name of its entry file. */
   bootName: string;
-  /** The import map as JSON. */
-  importMap: string;
 }
 
 /** Paths of the runtime in a machine. */
 export const GUEST_DENO = `${GUEST_RUNNER}/deno`;
-export const GUEST_IMPORT_MAP = `${GUEST_RUNNER}/import-map.json`;
 export const guestBootPath = ({ bootName }: GuestRuntime): string => `${GUEST_RUNNER}/guest/${bootName}`;
 
 /**
@@ -54,13 +50,9 @@ export function findGuestRuntime(denoPath?: string): GuestRuntime {
   }
   const runnerDir = dirname(guestBootFile);
   const bootName = basename(guestBootFile);
-  const bootUrl = `file://${GUEST_RUNNER}/guest/${bootName}`;
-  const importMap = JSON.stringify({ imports: runtimeImports(bootUrl) });
-  const hash = createHash("sha256").update(
-    `${found.size} ${Math.floor(found.mtimeMs / MS_PER_SECOND)} ${importMap}`,
-  );
+  const hash = createHash("sha256").update(`${found.size} ${Math.floor(found.mtimeMs / MS_PER_SECOND)}`);
   for (const { name, data } of runnerFiles(runnerDir)) hash.update(name).update(data);
-  return { key: hash.digest("hex").slice(0, KEY_CHARACTERS), denoFile, runnerDir, bootName, importMap };
+  return { key: hash.digest("hex").slice(0, KEY_CHARACTERS), denoFile, runnerDir, bootName };
 }
 
 function findLinuxDeno(): string {
@@ -78,12 +70,12 @@ function findLinuxDeno(): string {
   );
 }
 
-/** Reads the guest runner's files, in a stable order. */
+/** Reads the guest runner's files, in a stable order. Their names are relative to its folder, with slashes. */
 export function runnerFiles(runnerDir: string): { name: string; data: Buffer }[] {
-  return readdirSync(runnerDir)
+  return readdirSync(runnerDir, { recursive: true, encoding: "utf8" })
     .filter((name) => /\.(?:js|ts)$/.test(name) && !name.endsWith(".test.ts"))
     .toSorted()
-    .map((name) => ({ name, data: readFileSync(join(runnerDir, name)) }));
+    .map((name) => ({ name: name.replaceAll("\\", "/"), data: readFileSync(join(runnerDir, name)) }));
 }
 
 /** Copies the runtime to a folder that machines of other images mount. Does so once per runtime. */
@@ -93,10 +85,11 @@ export function stageRuntime(home: string, runtime: GuestRuntime): string {
   mkdirSync(home, { recursive: true });
   const making = mkdtempSync(join(home, "making-"));
   cpSync(runtime.denoFile, join(making, "deno"));
-  mkdirSync(join(making, "guest"));
-  for (const { name, data } of runnerFiles(runtime.runnerDir))
-    writeFileSync(join(making, "guest", name), data);
-  writeFileSync(join(making, "import-map.json"), runtime.importMap);
+  for (const { name, data } of runnerFiles(runtime.runnerDir)) {
+    const file = join(making, "guest", name);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, data);
+  }
   try {
     renameSync(making, folder);
   } catch (error) {

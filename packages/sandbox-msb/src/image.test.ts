@@ -52,6 +52,8 @@ describe.skipIf(process.platform !== "linux")("images of machines", () => {
     const names = parseTar(bytes).map(({ name }) => name);
     expect(names).toContain("cem/deno");
     expect(names).toContain("cem/guest/boot.ts");
+    expect(names).toContain("cem/guest/inside/");
+    expect(names).toContain("cem/guest/inside/client.ts");
     expect(names.some((name) => name.endsWith("libc.so.6"))).toBe(true);
   });
 

@@ -34,13 +34,17 @@ describe("startMicrovmGuest", () => {
       gate: new FairGate(1),
       standby: 0,
       startGuest: () =>
-        startMicrovmGuest(machine, false, {
-          file: process.execPath,
-          args: ["-e", runner(behave)],
-          cwd: "/",
-          env: {},
-          fileBytes: 1,
-        }),
+        startMicrovmGuest(
+          machine,
+          {},
+          {
+            file: process.execPath,
+            args: ["-e", runner(behave)],
+            cwd: "/",
+            env: {},
+            fileBytes: 1,
+          },
+        ),
     });
     return sandbox.run({ code: "", ...request });
   }
@@ -74,7 +78,7 @@ describe("startMicrovmGuest", () => {
     machine = new ProcessMachine();
     machine.exec = () => Promise.reject(new Error("no such program"));
     const command = { file: "x", args: [], cwd: "/", env: {}, fileBytes: 1 };
-    await expect(startMicrovmGuest(machine, false, command)).rejects.toThrow("no such program");
+    await expect(startMicrovmGuest(machine, {}, command)).rejects.toThrow("no such program");
     expect(machine.killed).toBe(1);
   });
 });

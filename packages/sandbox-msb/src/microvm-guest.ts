@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Duplex, PassThrough, type Writable } from "node:stream";
 import { type Guest, type GuestExit, type GuestUsage } from "@cem/sandbox";
-import { encodeHostMessage, readUsage } from "@cem/sandbox/provider-kit";
+import { encodeHostMessage, readUsage, type InitMessage } from "@cem/sandbox/provider-kit";
 import type { Microvm, MicrovmCommand, MicrovmProcess } from "./microvm-driver.ts";
 
 /** Memory of a machine for its kernel and runtime, beyond the program's limit, in MiB. */
@@ -11,19 +11,21 @@ const TOKEN_BYTES = 16;
 /** Input is written in pieces of this size, since each is copied as a whole. */
 const PIECE_BYTES = 64 * 1024;
 
+/** What a guest is told at its start: whether it may serve more than one run, and of tools and files on the host. */
+export type GuestInit = Pick<InitMessage, "reuse" | "hostTools" | "hidden">;
+
 /**
  * Starts the guest runner in a machine. The guest and its machine end together.
  *
- * @param reuse - Whether the guest may serve more than one run.
  * @throws What the machine throws when the command can't be started; the machine is killed then.
  */
 export async function startMicrovmGuest(
   machine: Microvm,
-  reuse: boolean,
+  init: GuestInit,
   command: MicrovmCommand,
 ): Promise<Guest> {
   try {
-    return new MicrovmGuest(machine, await machine.exec(command), reuse);
+    return new MicrovmGuest(machine, await machine.exec(command), init);
   } catch (error) {
     await machine.kill().catch(() => {});
     throw error;
@@ -40,11 +42,11 @@ class MicrovmGuest implements Guest {
   #alive = true;
   #killed = false;
 
-  constructor(machine: Microvm, runner: MicrovmProcess, reuse: boolean) {
+  constructor(machine: Microvm, runner: MicrovmProcess, init: GuestInit) {
     this.#machine = machine;
     this.stdin = inputOf(runner);
     this.exited = this.#follow(runner);
-    this.stdin.write(encodeHostMessage({ type: "init", token: this.token, reuse }));
+    this.stdin.write(encodeHostMessage({ type: "init", token: this.token, ...init }));
   }
 
   get alive(): boolean {

@@ -6,20 +6,7 @@ import { createTar, type TarFileInput } from "nanotar";
 import { runnerFiles, type GuestRuntime } from "./guest-runtime.ts";
 
 const MEDIA = "application/vnd.oci.image";
-const FOLDERS = [
-  "bin",
-  "cem",
-  "cem/guest",
-  "dev",
-  "etc",
-  "proc",
-  "run",
-  "sys",
-  "tmp",
-  "usr",
-  "var",
-  "workspace",
-];
+const FOLDERS = ["bin", "dev", "etc", "proc", "run", "sys", "tmp", "usr", "var", "workspace"];
 const ARCHITECTURES = { x64: "amd64", arm64: "arm64" } as const;
 /** Fixed attributes make builds reproducible, so that an image is loaded once. */
 const FIXED = { mtime: 0, uid: 0, gid: 0 };
@@ -45,7 +32,12 @@ const text = (value: string): Uint8Array => Buffer.from(value);
 /** Builds a root file system with this host's C library and the guest's runtime. */
 function rootLayer(loader: string, libraries: readonly string[], runtime: GuestRuntime): Buffer {
   const folders = new Set(FOLDERS);
-  for (const file of [loader, ...libraries]) {
+  const runner = runnerFiles(runtime.runnerDir).map(({ name, data }) => ({
+    name: `cem/guest/${name}`,
+    data,
+    mode: "644",
+  }));
+  for (const file of [loader, ...libraries, ...runner.map(({ name }) => `/${name}`)]) {
     const parts = file.split("/").slice(1, -1);
     parts.forEach((_, depth) => folders.add(parts.slice(0, depth + 1).join("/")));
   }
@@ -53,12 +45,7 @@ function rootLayer(loader: string, libraries: readonly string[], runtime: GuestR
     ...[...folders].toSorted().map((name) => ({ name: `${name}/`, mode: name === "tmp" ? "1777" : "755" })),
     ...[loader, ...libraries].map((file) => ({ name: file.slice(1), data: readFileSync(file) })),
     { name: "cem/deno", data: readFileSync(runtime.denoFile) },
-    { name: "cem/import-map.json", data: text(runtime.importMap), mode: "644" },
-    ...runnerFiles(runtime.runnerDir).map(({ name, data }) => ({
-      name: `cem/guest/${name}`,
-      data,
-      mode: "644",
-    })),
+    ...runner,
     {
       name: "etc/passwd",
       data: text("root:x:0:0::/:/bin/false\nguest:x:1000:1000::/:/bin/false\n"),

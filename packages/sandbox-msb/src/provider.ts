@@ -13,15 +13,14 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { bootMachine } from "./boot-machine.ts";
 import { createEmbeddedDriver } from "./embedded-driver.ts";
-import { writeGuestImports, type GuestImports } from "./guest-imports.ts";
 import {
   findGuestRuntime,
   guestBootPath,
   GUEST_DENO,
-  GUEST_IMPORT_MAP,
   stageRuntime,
   type GuestRuntime,
 } from "./guest-runtime.ts";
+import { checkHidden } from "./hidden-files.ts";
 import { findObstacle, readSigns } from "./host-virtualization.ts";
 import type { PreparedImage } from "./image.ts";
 import { newMachineName, ownLabels, sweepLeftovers } from "./leftovers.ts";
@@ -38,7 +37,7 @@ const MIN_CONCURRENT_RUNS = 2;
 const BYTES_PER_MIB = 1024 * 1024;
 const MACHINE_MAX_SECONDS = 24 * 60 * 60;
 const INSTALL = "Install it beside this package: npm install microsandbox.";
-const MECHANISMS = ["microVM", "restricted profile", "not root", "rlimits", "deno permissions"];
+const MECHANISMS = ["microVM", "restricted profile", "not root", "rlimits", "deno permissions", "realm"];
 
 /** Creates a sandbox provider that runs code in microVMs on this host, by the package `microsandbox`. */
 export function createMicrosandboxProvider(settings: MicrosandboxSettings = {}): MicrosandboxProvider {
@@ -81,6 +80,7 @@ class EmbeddedProvider implements MicrosandboxProvider {
   ): Promise<GuestSandbox> {
     signal?.throwIfAborted();
     checkSpec(spec);
+    checkHidden(spec);
     const limits = resolveLimits(spec.limits);
     const probe = await this.probe();
     if (!probe.available) {
@@ -92,7 +92,6 @@ class EmbeddedProvider implements MicrosandboxProvider {
     }
     const prepared = await this.#prepare();
     signal?.throwIfAborted();
-    const imports = writeGuestImports(this.#home, `file://${guestBootPath(prepared.runtime)}`, spec);
     return createGuestSandbox({
       isolation: this.#isolation,
       limits,
@@ -105,8 +104,7 @@ class EmbeddedProvider implements MicrosandboxProvider {
       queueTimeoutMs: this.#settings.queueTimeoutMs,
       startTimeoutMs: this.#bootTimeoutMs,
       healthTimeoutMs: this.#bootTimeoutMs / BOOT_TO_HEALTH,
-      startGuest: () => this.#startGuest(prepared, { ...spec, limits }, imports),
-      cleanUp: async () => imports.remove(),
+      startGuest: () => this.#startGuest(prepared, { ...spec, limits }),
     });
   }
 
@@ -129,17 +127,12 @@ class EmbeddedProvider implements MicrosandboxProvider {
     return { driver, runtime, image: await driver.prepareImage(this.#settings.image, runtime) };
   }
 
-  async #startGuest(
-    { driver, runtime, image }: Prepared,
-    spec: SandboxSpec,
-    imports?: GuestImports,
-  ): Promise<Guest> {
-    const { workspaceDir, mounts = [], hidden = [], network = "none" } = spec;
+  async #startGuest({ driver, runtime, image }: Prepared, spec: SandboxSpec): Promise<Guest> {
+    const { workspaceDir, mounts = [], hidden = [], hostTools = {}, network = "none" } = spec;
     const { memoryMb, writeMb } = resolveLimits(spec.limits);
     const own = image.hasRuntime
       ? []
       : [{ hostPath: stageRuntime(this.#home, runtime), guestPath: GUEST_RUNNER, readOnly: true }];
-    if (imports?.mount !== undefined) own.push(imports.mount);
     const machineSpec = {
       name: newMachineName(),
       image: image.name,
@@ -152,10 +145,10 @@ class EmbeddedProvider implements MicrosandboxProvider {
     };
     const machine = await bootMachine(driver, machineSpec, this.#bootTimeoutMs);
     const plan = { mounts, network, memoryMb, denyRead: hidden };
-    const reuse = this.#settings.reuse === "session";
-    return startMicrovmGuest(machine, reuse, {
+    const init = { reuse: this.#settings.reuse === "session", hostTools, hidden };
+    return startMicrovmGuest(machine, init, {
       file: GUEST_DENO,
-      args: namespacedDenoArguments(plan, guestBootPath(runtime), imports?.file ?? GUEST_IMPORT_MAP),
+      args: namespacedDenoArguments(plan, guestBootPath(runtime)),
       cwd: GUEST_WORKSPACE,
       env: guestEnvironment("/tmp/deno"),
       fileBytes: Math.ceil(writeMb) * BYTES_PER_MIB,

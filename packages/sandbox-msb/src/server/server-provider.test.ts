@@ -140,6 +140,8 @@ export default await callTool("host", "echo", "back");`;
     await open({}, { reuse: "session" });
     for (let index = 0; index < 3; index += 1) {
       expect(await run("return 6 * 7;", { session: "one" })).toMatchObject({ value: 42 });
+      // The machine offers itself again right after the outcome.
+      await expect.poll(() => sandbox?.stats().kept).toBe(1);
     }
     expect(sandbox?.stats()).toMatchObject({ reused: 2, started: 1 });
   });

@@ -17,6 +17,7 @@ import {
   type SandboxReuse,
 } from "@cem/sandbox";
 import { checkSpec, GUEST_RUNNER, GUEST_WORKSPACE } from "@cem/sandbox/provider-kit";
+import { checkHidden } from "../hidden-files.ts";
 import { MACHINE_OVERHEAD_MB, startMicrovmGuest } from "../microvm-guest.ts";
 import { ServerMachine } from "./server-machine.ts";
 import { checkServer, newServerSandbox, sweepServer } from "./server-names.ts";
@@ -87,7 +88,7 @@ const NEEDED_DENO = "2.9.";
 const ISOLATION: Isolation = {
   level: "microvm",
   sandbox: "microsandbox",
-  mechanisms: ["microVM of an older server", "deno permissions"],
+  mechanisms: ["microVM of an older server", "deno permissions", "realm"],
 };
 const NOTES = [
   "An older server can't cut a machine's network or mount a folder read-only: Deno's permissions in the machine hold both.",
@@ -137,6 +138,7 @@ class ServerProvider implements MicrosandboxServerProvider {
   ): Promise<GuestSandbox> {
     signal?.throwIfAborted();
     checkSpec(spec);
+    checkHidden(spec);
     refuseColons(spec);
     const limits = resolveLimits(spec.limits);
     await checkServer(this.#rpc, signal);
@@ -175,14 +177,16 @@ class ServerProvider implements MicrosandboxServerProvider {
     const timeoutMs = this.#settings.bootTimeoutMs ?? DEFAULT_BOOT_TIMEOUT_MS;
     const machine = await ServerMachine.start(this.#rpc, newServerSandbox(), config, timeoutMs);
     try {
-      await machine.upload(GUEST_RUNNER, guestFiles(spec), timeoutMs);
+      await machine.upload(GUEST_RUNNER, guestFiles(), timeoutMs);
       if (!known.checked) await this.#check(machine, spec);
       known.checked = true;
     } catch (error) {
       await machine.kill();
       throw error;
     }
-    return startMicrovmGuest(machine, this.#settings.reuse === "session", guestCommand(spec, limits));
+    const { hostTools = {}, hidden = [] } = spec;
+    const init = { reuse: this.#settings.reuse === "session", hostTools, hidden };
+    return startMicrovmGuest(machine, init, guestCommand(spec, limits));
   }
 
   /** Checks that the machine sees this host's workspace and has the right Deno. */

@@ -7,27 +7,21 @@ import {
   guestBootFile,
   guestEnvironment,
 } from "@cem/sandbox/provider-kit";
-import { guestImports } from "../guest-imports.ts";
 import { runnerFiles } from "../guest-runtime.ts";
 import type { MicrovmCommand } from "../microvm-driver.ts";
 import type { UploadedFile } from "./server-machine.ts";
 
 const BYTES_PER_MIB = 1024 * 1024;
-const BOOT_URL = `file://${GUEST_RUNNER}/guest/${basename(guestBootFile)}`;
+const BOOT_FILE = `${GUEST_RUNNER}/guest/${basename(guestBootFile)}`;
 
 /** The workspace and the mounts. */
 export function guestMounts({ workspaceDir, mounts = [] }: SandboxSpec): Mount[] {
   return [{ hostPath: workspaceDir, guestPath: GUEST_WORKSPACE, readOnly: false }, ...mounts];
 }
 
-/** Files that a guest needs beside Deno: the guest runner and the import map. */
-export function guestFiles(spec: SandboxSpec): UploadedFile[] {
-  const runner = runnerFiles(dirname(guestBootFile)).map(({ name, data }) => ({
-    name: `guest/${name}`,
-    data,
-  }));
-  const importMap = JSON.stringify({ imports: guestImports(BOOT_URL, spec) });
-  return [...runner, { name: "import-map.json", data: Buffer.from(importMap) }];
+/** What a guest needs beside Deno: the guest runner. */
+export function guestFiles(): UploadedFile[] {
+  return runnerFiles(dirname(guestBootFile)).map(({ name, data }) => ({ name: `guest/${name}`, data }));
 }
 
 /** The command that starts the guest runner. Deno's permissions alone enforce read-only mounts: the server mounts everything writable. */
@@ -41,8 +35,7 @@ export function guestCommand(
   return {
     file: "deno",
     args: denoArguments({
-      bootFile: `${GUEST_RUNNER}/guest/${basename(guestBootFile)}`,
-      importMapFile: `${GUEST_RUNNER}/import-map.json`,
+      bootFile: BOOT_FILE,
       read: [GUEST_WORKSPACE, ...paths],
       denyRead: hidden,
       write: [GUEST_WORKSPACE, ...paths.filter((path) => !readOnly.includes(path))],

@@ -2,17 +2,18 @@
 export const MISSING = 7;
 
 /**
- * Writes files to a folder: `DIR NAME BASE64 NAME BASE64 …`. A repeated name appends. Prints a program that the image
- * lacks, if any.
+ * Writes files to folders in a folder: `DIR FOLDER/NAME BASE64 FOLDER/NAME BASE64 …`. A repeated name appends. Prints a
+ * program that the image lacks, if any.
  */
 export const UPLOAD_FILES = `
 for tool in base64 mkfifo tail head wc tr sed env mv deno; do
   command -v "$tool" > /dev/null || { echo "$tool"; exit ${MISSING}; }
 done
 umask 077
-mkdir -p "$1/guest" && cd "$1" || exit 1
+mkdir -p "$1" && cd "$1" || exit 1
 shift
 while [ $# -gt 1 ]; do
+  mkdir -p "\${1%/*}" || exit 1
   printf %s "$2" | base64 -d >> "$1" || exit 1
   shift 2
 done`;
