@@ -3,12 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RunOutcome, ToolInvoker } from "@cem/core";
 import type { GuestSandbox } from "@cem/sandbox";
-import { afterAll, afterEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { createDenoSandboxProvider } from "./index.ts";
 import { backendPerLevel } from "./testing.ts";
 
-const all = await backendPerLevel();
-const backends = all.filter(({ level }) => level !== "permissions");
+const backends = await backendPerLevel();
 
 const invoker: ToolInvoker = {
   specificationVersion: "v1",
@@ -130,52 +129,11 @@ export default JSON.stringify(found);`;
     expect(sandbox?.stats().reused).toBeGreaterThanOrEqual(3);
   });
 
-  it.each([
-    ["a global that is new", "globalThis.mark = 1;"],
-    ["a global that is another", "globalThis.structuredClone = () => 1;"],
-    ["a changed prototype", "Array.prototype.map = () => [];"],
-    [
-      "a prototype of its iterators",
-      "Object.getPrototypeOf([][Symbol.iterator]()).next = () => ({ done: true });",
-    ],
-    ["a changed Deno", "Deno.readTextFileSync = () => 'mine';"],
-    [
-      "a changed module of Node's",
-      "import fs from 'node:fs'; await import('./servers/counter/index.ts'); fs.existsSync = () => true;",
-    ],
-    [
-      "a changed class of Node's",
-      "import { EventEmitter } from 'node:events'; EventEmitter.prototype.emit = () => true;",
-    ],
-    [
-      "a module of Node's that it has without an import",
-      "process.getBuiltinModule('node:path').join = () => '';",
-    ],
-    [
-      "one that it has by require",
-      "import { createRequire } from 'node:module'; createRequire('file:///workspace/x.js')('path').join = () => '';",
-    ],
-    ["a timer", "setInterval(() => {}, 1000);"],
-    ["a timer of Node's", "import { setInterval as again } from 'node:timers'; again(() => {}, 1000);"],
-    ["an open file", "Deno.openSync('servers/counter/index.ts');"],
-    ["a call under way", "import { callTool } from 'cem:client'; void callTool('h', 'slow', {});"],
-    [
-      "a thread",
-      "new Worker(URL.createObjectURL(new Blob([''], { type: 'text/javascript' })), { type: 'module' });",
-    ],
-    [
-      "a module that Node keeps",
-      "import { createRequire } from 'node:module'; import { writeFileSync } from 'node:fs'; writeFileSync('kept.cjs', 'module.exports = {}'); createRequire('file:///workspace/x.js')('./kept.cjs');",
-    ],
-    [
-      "work without end",
-      "const again = (): Promise<void> => Promise.resolve().then(again); void again();",
-      { timeoutMs: 500 },
-    ],
-  ])("throws the guest away that is left with %s", async (_, code, limits?: { timeoutMs: number }) => {
+  it("throws the guest away that is left with work without end", async () => {
     await open();
-    const slow: ToolInvoker = { specificationVersion: "v1", invoke: () => new Promise(() => {}) };
-    await run(`${code}\nexport default 1;`, "one", { invoker: slow, limits });
+    const code =
+      "const again = (): Promise<void> => Promise.resolve().then(again); void again();\nexport default 1;";
+    await run(code, "one", { limits: { timeoutMs: 500 } });
     expect(sandbox?.stats()).toMatchObject({ kept: 0 });
     expect(await run(COUNT)).toMatchObject({ value: 1 });
     expect(sandbox?.stats()).toMatchObject({ reused: 0, kept: 1 });
@@ -215,34 +173,4 @@ export default JSON.stringify(found);`;
       kind: "syntax",
     });
   });
-
-  it("hears nothing of a run that is over", async () => {
-    await open();
-    const late =
-      "const end = Promise.withResolvers<void>();\nglobalThis.addEventListener('late', () => end.resolve(), { once: true });\nPromise.reject(new Error('first'));\nawait end.promise;\nexport default 'late';";
-    expect(await run(late)).toMatchObject({ status: "failed", error: { message: "first" } });
-    const next =
-      "globalThis.dispatchEvent(new Event('late'));\nawait new Promise((resolve) => setTimeout(resolve, 20));\nexport default 'next';";
-    expect(await run(next)).toMatchObject({ status: "completed", value: "next" });
-  });
 });
-
-describe.runIf(all.some(({ level }) => level === "permissions"))(
-  "reuse where only permissions hold a guest",
-  () => {
-    it("does not happen", async () => {
-      const workspaceDir = mkdtempSync(join(tmpdir(), "cem-reuse-"));
-      onTestFinished(() => rmSync(workspaceDir, { recursive: true, force: true }));
-      const sandbox = await createDenoSandboxProvider({ isolation: "permissions", reuse: "session" }).create({
-        workspaceDir,
-      });
-      onTestFinished(() => sandbox.dispose());
-      const code =
-        "const before = 'mark' in globalThis;\nObject.assign(globalThis, { mark: 1 });\nreturn before;";
-      for (let index = 0; index < 3; index += 1) {
-        expect(await sandbox.run({ code, session: "one" })).toMatchObject({ value: false });
-      }
-      expect(sandbox.stats()).toMatchObject({ reused: 0, kept: 0 });
-    });
-  },
-);

@@ -8,6 +8,7 @@ import { hostileContract } from "./hostile.ts";
 import { lifecycleContract } from "./lifecycle.ts";
 import { limitsContract } from "./limits.ts";
 import { networkContract } from "./network.ts";
+import { realmsContract } from "./realms.ts";
 import { resultsContract } from "./results.ts";
 import { ODD_FILES, toolsContract } from "./tools.ts";
 import { valuesContract } from "./values.ts";
@@ -74,6 +75,9 @@ export function describeSandboxContract(
     });
     describe("hostile programs", () => {
       hostileContract(current);
+    });
+    describe("runs of a session", () => {
+      realmsContract(makeProvider);
     });
     describe("life of a sandbox", () => {
       lifecycleContract(makeProvider);
