@@ -92,6 +92,7 @@ describe("createGuard", () => {
       ["process.binding('fs')", "runtime-access", "process.binding is not available to code here."],
       ["process.dlopen({}, 'x')", "runtime-access", "process.dlopen is not available to code here."],
       ["process.kill(1)", "runtime-access", "process.kill is not available to code here."],
+      ["\\u0065val('1')", "code-from-text", "eval makes code from text. Write the code out."],
     ])("warns of %s, and refuses it when strict", async (code, rule, message) => {
       const padded = `1; ${code}`;
       const column = code.startsWith("new Deno") ? 8 : 4;

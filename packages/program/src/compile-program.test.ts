@@ -195,6 +195,13 @@ return [a, b, c, d(), E.value, F.G, q(7)];`;
     expect(returned).toEqual(["A", "file:///workspace/program.ts", "A"]);
   });
 
+  it.each(["import.meta.url", "import .meta.url", "import\n. meta.url", "import/* it */.meta.url"])(
+    "finds %j",
+    async (code) => {
+      expect((await evaluate(`return ${code};`)).returned).toBe("file:///workspace/program.ts");
+    },
+  );
+
   it("leaves new.target alone", async () => {
     const code = "class A { own = new.target; } return new A().own === A || new A().own === undefined;";
     expect((await evaluate(code)).returned).toBe(true);

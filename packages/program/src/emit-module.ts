@@ -1,7 +1,7 @@
 import type { ExportDefaultDeclaration, ExportNamedDeclaration, Node, Statement } from "@babel/types";
 import type { GuestError } from "@cem/core";
 import { emitImports, ImportPlan } from "./emit-imports.ts";
-import { nameOf } from "./imports.ts";
+import { mayImportInExpression, nameOf } from "./imports.ts";
 import type { Program } from "./parse-program.ts";
 import { SourceEdits } from "./source-edits.ts";
 import { isTypeOnly, namesUsedAtRunTime, runtimeNodes } from "./syntax-tree.ts";
@@ -128,6 +128,7 @@ function endOfClassKeyword(code: string, from: number): number {
 
 /** Redirects `import.meta` and `import(…)` to the function's parameter. */
 function emitExpressions(program: Program, { edits, runtime }: Emitter): void {
+  if (!mayImportInExpression(program.code)) return;
   for (const { node } of runtimeNodes(program.ast.program)) {
     if (node.type === "MetaProperty" && node.meta.name === "import") {
       edits.overwrite(node.start ?? 0, node.end ?? 0, `${runtime}.meta`);

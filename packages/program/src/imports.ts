@@ -42,6 +42,11 @@ export interface DynamicImport extends SourceLocation {
 
 type WithSource = ImportDeclaration | ExportNamedDeclaration | ExportAllDeclaration;
 
+/** Whether code may have an `import(…)` or `import.meta`. Most programs have none, and need not be searched. */
+export function mayImportInExpression(code: string): boolean {
+  return /\bimport\s*[(./]/.test(code);
+}
+
 /** The position where a node starts. */
 export function locationOf(node: Node): SourceLocation {
   return { line: node.loc?.start.line ?? 1, column: (node.loc?.start.column ?? 0) + 1 };
@@ -103,8 +108,9 @@ export function listImports(program: Program): StaticImport[] {
   return found;
 }
 
-export function listDynamicImports(program: Program): DynamicImport[] {
+export function listDynamicImports(program: Program, code: string): DynamicImport[] {
   const found: DynamicImport[] = [];
+  if (!mayImportInExpression(code)) return found;
   for (const { node } of runtimeNodes(program)) {
     if (node.type !== "ImportExpression" || node.source.type !== "StringLiteral") continue;
     found.push({ specifier: node.source.value, ...locationOf(node) });

@@ -64,6 +64,9 @@ export * from "./v.ts";`);
   it("lists dynamic imports whose specifier is written out, wherever they are", () => {
     const code = `const f = async () => {\n  await import("./a.ts");\n  await import(name);\n};\ntype T = import("./types.ts").T;`;
     expect(parsed(code).dynamicImports).toEqual([{ specifier: "./a.ts", line: 2, column: 9 }]);
+    for (const spaced of ["import ('a')", "import/* it */('a')", "import // it\n('a')", "import\n(\n'a')"]) {
+      expect(parsed(spaced).dynamicImports).toMatchObject([{ specifier: "a", line: 1 }]);
+    }
   });
 
   it.each([

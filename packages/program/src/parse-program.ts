@@ -79,7 +79,12 @@ function parseCode(code: string): Program {
     allowReturnOutsideFunction: true,
     attachComment: false,
   }) as File;
-  return { code, ast, imports: listImports(ast.program), dynamicImports: listDynamicImports(ast.program) };
+  return {
+    code,
+    ast,
+    imports: listImports(ast.program),
+    dynamicImports: listDynamicImports(ast.program, code),
+  };
 }
 
 function toGuestError(error: unknown): GuestError {

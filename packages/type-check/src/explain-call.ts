@@ -133,7 +133,7 @@ async function objectProblems(
   const others = properties.map(async (property): Promise<string[]> => {
     const { name } = property;
     const type = await checker.getTypeOfSymbolAtLocation(property, argument);
-    const found = own.find((one) => one.name === name) ?? (await checker.getPropertyOfType(given, name));
+    const found = own.find((one) => one.name === name);
     if (found === undefined) {
       return isOptionalProperty(property)
         ? []

@@ -160,6 +160,18 @@ describe("ProgramChecker", () => {
       ["const n = 5;\nn.lenght;", "2 unknown-member: n has no lenght: it is number."],
       ["const yes = true;\nyes.not();", "2 unknown-member: yes has no not: it is boolean."],
       ["new Date().format();", "1 unknown-member: new Date() has no format: it is Date."],
+      [
+        'import weather from "./servers/weather/index.ts";\nweather;',
+        "1 unknown-export: default is not exported by servers/weather. It exports get_forecast, get_weather, list_locations.",
+      ],
+      [
+        'export { get_wether as get } from "./servers/weather/index.ts";',
+        "1 unknown-export: get_wether is not exported by servers/weather. Did you mean get_weather?",
+      ],
+      [
+        'import { get_wether as get } from "./servers/weather/index.ts";\nget;',
+        "1 unknown-export: get_wether is not exported by servers/weather. Did you mean get_weather?",
+      ],
       ["class A extends Missing {}", "1 unknown-name: Missing is not defined here."],
       ["const A = class extends Missing {};", "1 unknown-name: Missing is not defined here."],
       [
@@ -300,6 +312,10 @@ describe("ProgramChecker", () => {
         const found = await check(`${imports}const r = await load();\n${code}\n${read};`, tools);
         expect(found).toHaveLength(1);
         expect(found[0]).toContain(`has no bb: it is ${type}.`);
+      });
+
+      it("is not taken for one case of a union where nothing tells which it is", async () => {
+        expect(await check(`${imports}const r = await load();\nreturn [r.a, r.b];`, tools)).toEqual([]);
       });
 
       it.each([
