@@ -29,18 +29,16 @@ export async function review(
   return result;
 }
 
-/** Starts to create the type checker, where this run may check types. A failure shows when the checker is needed. */
-export function createTypeChecker(context: RunContext): void {
+/**
+ * Starts to create the type checker, where this run may check types, and to load what a check needs. A failure shows when
+ * the checker is needed.
+ *
+ * @param code - The code to check, where it is known.
+ */
+export function prepareTypeChecker(context: RunContext, code?: string): void {
   typeCheckerOf(context)
     ?.get()
-    .catch(() => {});
-}
-
-/** Like {@link createTypeChecker}, and has the checker load what a check needs. */
-export function prepareTypeChecker(context: RunContext): void {
-  typeCheckerOf(context)
-    ?.get()
-    .then((checker) => checker.prepare?.())
+    .then((checker) => checker.prepare?.(code))
     .catch(() => {});
 }
 
@@ -51,7 +49,8 @@ async function examineCode(
   ranBefore: boolean,
 ): Promise<Review> {
   // What the guard refuses need not be understood.
-  const verdict = await context.stages.settings.guard.review(request);
+  const guard = await context.stages.guard.get();
+  const verdict = await guard.review(request);
   if (!verdict.allowed) return { ...verdict, refusal: refusedReview(verdict, { ranBefore }) };
   const typeChecker = typeCheckerOf(context);
   if (typeChecker === undefined || !checksTypesOf(origin, context)) return verdict;

@@ -1,0 +1,24 @@
+/**
+ * Waits for a promise until a signal aborts. The work behind the promise is not stopped; its result is dropped.
+ *
+ * @param work - What to wait for. To stop it as well, give the same signal to what does it.
+ * @param signal - Absent: the wait is never abandoned.
+ * @returns what `work` resolves to.
+ * @throws what `work` rejects with, or the signal's reason as soon as it aborts.
+ */
+export async function abandonOnAbort<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  if (signal.aborted) {
+    // Its own failure, which nobody waits for any more, must not count as unhandled.
+    work.catch(() => {});
+    throw signal.reason;
+  }
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(signal.reason as Error);
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
