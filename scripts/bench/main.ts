@@ -3,6 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { measureCatalogs } from "./catalogs.ts";
+import { measureColdStart } from "./cold-start.ts";
 import { measureReuse } from "./reuse.ts";
 import { measureMemory, measureRuns, measureThroughput } from "./runs.ts";
 import { renderTable } from "./table.ts";
@@ -13,6 +14,8 @@ const { values } = parseArgs({
     quick: { type: "boolean", default: false },
     json: { type: "string" },
     "isolated-vm": { type: "string" },
+    packages: { type: "string", default: import.meta.dirname },
+    only: { type: "string" },
   },
 });
 const rounds = values.quick ? 5 : 30;
@@ -27,13 +30,16 @@ const machine = {
 process.stdout.write(`${Object.values(machine).join(", ")}\n\n`);
 
 const tables: Table[] = [];
-for (const measure of [
-  () => measureRuns(rounds),
-  () => measureThroughput(),
-  () => measureReuse(values.quick ? 1 : 3, values["isolated-vm"]),
-  () => measureMemory(100, values.quick ? 200 : 1000),
-  () => measureCatalogs([10, 1000, 5000], rounds),
-]) {
+const measures: Record<string, () => Promise<Table>> = {
+  "cold-start": () => measureColdStart(rounds, values.packages),
+  runs: () => measureRuns(rounds),
+  throughput: () => measureThroughput(),
+  reuse: () => measureReuse(values.quick ? 1 : 3, values["isolated-vm"]),
+  memory: () => measureMemory(100, values.quick ? 200 : 1000),
+  catalogs: () => measureCatalogs([10, 1000, 5000], rounds),
+};
+for (const [name, measure] of Object.entries(measures)) {
+  if (values.only !== undefined && values.only !== name) continue;
   const table = await measure();
   process.stdout.write(`${renderTable(table)}\n`);
   tables.push(table);

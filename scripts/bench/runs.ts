@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import path from "node:path";
 import type { Sandbox } from "code-execution-mcp";
 import { interleaved, rounded, throughput } from "./measure.ts";
 import type { Table } from "./table.ts";
@@ -42,8 +41,7 @@ async function withSandbox<T>(work: (sandbox: Sandbox, folder: string) => Promis
 
 /** Single runs and calls beside `node -e 0` as a child process. */
 export async function measureRuns(rounds: number): Promise<Table> {
-  return withSandbox(async (sandbox, folder) => {
-    const first = path.join(import.meta.dirname, "first-result.ts");
+  return withSandbox(async (sandbox) => {
     const samples = await interleaved(
       {
         "node -e 0, a child process": () => nodeProcess("-e", "0"),
@@ -51,8 +49,6 @@ export async function measureRuns(rounds: number): Promise<Table> {
         "prewarmed run, nothing called": () => run(sandbox, NO_CALLS),
         [`prewarmed run, ${CALLS} host calls in sequence`]: () => run(sandbox, IN_SEQUENCE),
         [`prewarmed run, ${CALLS} host calls in parallel`]: () => run(sandbox, IN_PARALLEL),
-        "new Node process to first result, unchecked": () => nodeProcess(first, folder, "off"),
-        "the same, types checked before": () => nodeProcess(first, folder, "before"),
       },
       rounds,
       () => new Promise((resolve) => setTimeout(resolve, SETTLE_MS)),

@@ -12,10 +12,7 @@ export interface NamespacedGuest {
 }
 
 /** Builds Deno's arguments for a guest that has a file system view of its own. */
-export function namespacedDenoArguments(
-  plan: NamespacedGuest,
-  bootFile: string,
-): string[] {
+export function namespacedDenoArguments(plan: NamespacedGuest, bootFile: string): string[] {
   const { mounts, network, memoryMb, denyRead = [] } = plan;
   const paths = mounts.map(({ guestPath }) => guestPath);
   const readOnly = mounts.filter((mount) => mount.readOnly).map(({ guestPath }) => guestPath);

@@ -63,7 +63,8 @@ async function load(url: string): Promise<NodeModule> {
   if (name !== "process") for (const key of listed(LASTING, name)) patch(members, key, noted);
   for (const key of listed(READING, name)) if (typeof members[key] === "function") addReader(members[key]);
   // The types of objects are looked at as they are.
-  for (const test of Object.values(name === "util" ? (members["types"] as Exports) : {})) addReader(test as object);
+  for (const test of Object.values(name === "util" ? (members["types"] as Exports) : {}))
+    addReader(test as object);
   const exports = Object.create(null) as Exports;
   for (const key of Object.keys(namespace)) {
     exports[key] = Object.hasOwn(members, key) ? members[key] : namespace[key];

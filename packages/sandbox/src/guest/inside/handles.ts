@@ -19,8 +19,7 @@ export function createHandles(
   primordials: Primordials,
   { readKept, decode }: HandleSettings,
 ): (value: unknown) => unknown {
-  const { create, defineProperty, execPattern, isArray, keys, max, parseJson, subarray } =
-    primordials;
+  const { create, defineProperty, execPattern, isArray, keys, max, parseJson, subarray } = primordials;
   /** The only paths that a handle may read: files in which the host keeps results. */
   const KEPT_PATH = /^\/workspace\/results\/[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
   const KINDS = ["image", "audio", "resource", "text", "json"];
@@ -68,8 +67,7 @@ export function createHandles(
       return value;
     }
     const names = keys(members);
-    for (let index = 0; index < names.length; index += 1)
-      revive(members[names[index] as string], depth + 1);
+    for (let index = 0; index < names.length; index += 1) revive(members[names[index] as string], depth + 1);
     return value;
   }
 
@@ -112,7 +110,12 @@ export function createHandles(
     // A character cut by the end of the page belongs to the next page.
     const end = offset + bytes.length < size ? wholeCharacters(bytes) : bytes.length;
     const next = offset + end;
-    return { text: decode(subarray(bytes, 0, end)), offset, next: next < size && end > 0 ? next : null, size };
+    return {
+      text: decode(subarray(bytes, 0, end)),
+      offset,
+      next: next < size && end > 0 ? next : null,
+      size,
+    };
   }
 
   /** How many bytes are left without the beginning of a character at the end. */

@@ -108,8 +108,7 @@ export function createJsonEncoder(primordials: Primordials): JsonEncoder {
     }
     if (isInstance(PromiseConstructor, value))
       refuse(encoder, path, "is a promise", "Put `await` before it.");
-    if (isInstance(MapConstructor, value))
-      refuse(encoder, path, "is a Map", "Use Object.fromEntries(map).");
+    if (isInstance(MapConstructor, value)) refuse(encoder, path, "is a Map", "Use Object.fromEntries(map).");
     if (isInstance(SetConstructor, value)) refuse(encoder, path, "is a Set", "Use [...set].");
     if (isView(value)) refuse(encoder, path, "holds bytes", "Use Array.from(bytes) or text.");
     if (!isInstance(ErrorConstructor, value)) return value;

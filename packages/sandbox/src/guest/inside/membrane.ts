@@ -128,7 +128,13 @@ export function createMembrane(
   }
 
   function define(target: object, key: string | symbol, value: unknown, enumerable: boolean): void {
-    defineProperty(target, key, { __proto__: null, value, writable: true, enumerable, configurable: true } as never);
+    defineProperty(target, key, {
+      __proto__: null,
+      value,
+      writable: true,
+      enumerable,
+      configurable: true,
+    } as never);
   }
 
   function inward(value: unknown): unknown {
@@ -256,18 +262,25 @@ export function createMembrane(
     const names = ownKeys(from);
     for (let index = 0; index < names.length; index += 1) {
       const key = names[index] as string | symbol;
-      if (typeof from === "function" && includes(["length", "name", "prototype", "arguments", "caller"], key)) continue;
+      if (typeof from === "function" && includes(["length", "name", "prototype", "arguments", "caller"], key))
+        continue;
       const descriptor = getOwnPropertyDescriptor(from, key);
       if (descriptor === undefined) continue;
       if (typeof key === "symbol" && !includes(SHARED_SYMBOLS, key)) {
-        if (includes(PRINTERS, key) && typeof descriptor.value === "function") define(to, key, printer(descriptor.value), false);
+        if (includes(PRINTERS, key) && typeof descriptor.value === "function")
+          define(to, key, printer(descriptor.value), false);
         continue;
       }
       copyMember(to, key, descriptor, outer.shared.has(from));
     }
   }
 
-  function copyMember(to: object, key: string | symbol, descriptor: PropertyDescriptor, isShared: boolean): void {
+  function copyMember(
+    to: object,
+    key: string | symbol,
+    descriptor: PropertyDescriptor,
+    isShared: boolean,
+  ): void {
     const { value, get: read, enumerable = false } = descriptor;
     const { set: write } = descriptor;
     if (read !== undefined || write !== undefined) {
@@ -344,14 +357,21 @@ export function createMembrane(
     return inside;
   }
 
-  function constructInstance(target: object, base: object, args: readonly unknown[], newTarget: Callable): object {
+  function constructInstance(
+    target: object,
+    base: object,
+    args: readonly unknown[],
+    newTarget: Callable,
+  ): object {
     const outside = guarded(() => construct(target as Callable, outwardAll(args))) as object;
     if (newTarget === base) return inward(outside) as object;
     const prototype = newTarget.prototype as object;
     if (outer.is.arrayBufferView(outside) || outer.is.anyArrayBuffer(outside)) {
       return setPrototypeOf(inward(outside) as object, prototype) as object;
     }
-    const inside = outer.is.nativeError(outside) ? (inward(outside) as object) : (create(prototype) as object);
+    const inside = outer.is.nativeError(outside)
+      ? (inward(outside) as object)
+      : (create(prototype) as object);
     setPrototypeOf(inside, prototype);
     link(outside, inside);
     copyState(outside, inside);
@@ -521,7 +541,8 @@ export function createMembrane(
 
   /** An instance of a program's own class: the outer realm sees it as it is at every moment. */
   function outwardInstance(value: object): object {
-    const trap = (answer: (args: readonly unknown[]) => unknown) => outer.makeFunction((_, args) => answer(args));
+    const trap = (answer: (args: readonly unknown[]) => unknown) =>
+      outer.makeFunction((_, args) => answer(args));
     const handler = construct(outerGlobal["Object"] as never, []) as Record<string, unknown>;
     handler["get"] = trap((args) => outward(get(value, args[1] as string)));
     handler["set"] = trap((args) => set(value, args[1] as string, inward(args[2])));
