@@ -1,6 +1,6 @@
-// npm run bench [-- --quick] [--json FILE] [--isolated-vm FOLDER]: builds the packages as users get them, then measures.
-// Prints tables and writes the figures to .cem/bench.json. With a folder that has isolated-vm installed, that is measured
-// beside ours.
+// npm run bench [-- --quick] [--only NAME] [--json FILE] [--isolated-vm FOLDER] [--packages FOLDER]: builds the packages as
+// users get them, then measures. Prints tables and writes the figures to .cem/bench.json. With a folder that has isolated-vm
+// installed, that is measured beside ours; new processes load the packages that are installed in the folder of --packages.
 import { spawn, spawnSync } from "node:child_process";
 import path from "node:path";
 import { root } from "./node24.mjs";

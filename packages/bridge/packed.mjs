@@ -1,14 +1,7 @@
 // Run by `npm test` in an empty folder where only the packed package is installed.
 import assert from "node:assert/strict";
-import {
-  answerErrors,
-  checkCalls,
-  compose,
-  createHostTools,
-  createRecorder,
-  createReplayer,
-  defineTool,
-} from "@cem/bridge";
+import { answerErrors, checkCalls, compose, createHostTools, defineTool } from "@cem/bridge";
+import { createRecorder, createReplayer } from "@cem/bridge/recording";
 
 const greet = defineTool({
   description: "Greet somebody.",

@@ -1,3 +1,3 @@
 import { library } from "../../tsup.base.ts";
 
-export default library();
+export default library({ entry: ["src/index.ts", "src/define-tool.ts", "src/recording.ts"] });

@@ -4,6 +4,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { measureCalls } from "./calls.ts";
 import { measureCatalogs } from "./catalogs.ts";
+import { measureColdStart } from "./cold-start.ts";
 import { measureReuse } from "./reuse.ts";
 import { measureManyRuns, measureRuns, measureThroughput } from "./runs.ts";
 import { renderTable } from "./table.ts";
@@ -14,6 +15,8 @@ const { values } = parseArgs({
     quick: { type: "boolean", default: false },
     json: { type: "string" },
     "isolated-vm": { type: "string" },
+    packages: { type: "string", default: import.meta.dirname },
+    only: { type: "string" },
   },
 });
 const rounds = values.quick ? 5 : 30;
@@ -28,14 +31,17 @@ const machine = {
 process.stdout.write(`${Object.values(machine).join(", ")}\n\n`);
 
 const tables: Table[] = [];
-for (const measure of [
-  () => measureRuns(rounds),
-  () => measureThroughput(),
-  () => measureCalls(rounds),
-  () => measureReuse(values.quick ? 1 : 3, values["isolated-vm"]),
-  () => measureManyRuns(values.quick ? 1_000 : 20_000),
-  () => measureCatalogs([10, 1000, 5000], rounds),
-]) {
+const measures: Record<string, () => Promise<Table>> = {
+  "cold-start": () => measureColdStart(rounds, values.packages),
+  runs: () => measureRuns(rounds),
+  throughput: () => measureThroughput(),
+  calls: () => measureCalls(rounds),
+  reuse: () => measureReuse(values.quick ? 1 : 3, values["isolated-vm"]),
+  many: () => measureManyRuns(values.quick ? 1_000 : 20_000),
+  catalogs: () => measureCatalogs([10, 1000, 5000], rounds),
+};
+for (const [name, measure] of Object.entries(measures)) {
+  if (values.only !== undefined && values.only !== name) continue;
   const table = await measure();
   process.stdout.write(`${renderTable(table)}\n`);
   tables.push(table);

@@ -63,8 +63,7 @@ async function withSandbox<T>(
 
 /** Single runs and calls beside `node -e 0` as a child process. */
 export async function measureRuns(rounds: number): Promise<Table> {
-  return withSandbox("session", async (sandbox, folder) => {
-    const first = path.join(import.meta.dirname, "first-result.ts");
+  return withSandbox("session", async (sandbox) => {
     const samples = await interleaved(
       {
         "node -e 0, a child process": () => nodeProcess("-e", "0"),
@@ -72,8 +71,6 @@ export async function measureRuns(rounds: number): Promise<Table> {
         "run, nothing called": () => run(sandbox, NO_CALLS),
         [`run, ${CALLS} host calls in sequence`]: () => run(sandbox, IN_SEQUENCE),
         [`run, ${CALLS} host calls in parallel`]: () => run(sandbox, IN_PARALLEL),
-        "new Node process to first result, unchecked": () => nodeProcess(first, folder, "off"),
-        "the same, types checked before": () => nodeProcess(first, folder, "before"),
       },
       rounds,
       () => new Promise((resolve) => setTimeout(resolve, SETTLE_MS)),

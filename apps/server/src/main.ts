@@ -1,29 +1,7 @@
 #!/usr/bin/env node
-import { runServer, toErrorInfo } from "code-execution-mcp";
+import { enableCompileCache } from "node:module";
 
-/** Serves over HTTP until a signal stops it, then gives calls under way `server.shutdown_grace` to finish. */
-async function main(): Promise<void> {
-  const running = await runServer({ transport: "http" });
-  // Not once: a library that finds no listener but its own at a signal ends the process by it.
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.on(signal, () => void running.close());
-  }
-  await running.closed;
-  await running.close();
-}
-
-/** Writes why the server can't run as one line of the log, with what helps. */
-async function report(thrown: unknown): Promise<void> {
-  const { hintFor } = await import("code-execution-mcp/admin");
-  const error = toErrorInfo(thrown);
-  const { code, message } = error;
-  process.stderr.write(`${JSON.stringify({ level: "fatal", code, message, hint: hintFor(error) })}\n`);
-}
-
-try {
-  await main();
-  process.exit(0);
-} catch (error) {
-  await report(error);
-  process.exit(1);
-}
+// Before anything else is loaded, so that all of it comes out of the cache the next time.
+enableCompileCache();
+const { serve } = await import("./serve.ts");
+process.exit(await serve());

@@ -3,7 +3,7 @@ import type { RunContext } from "./run-context.ts";
 
 /** The stage `discover`: reads the catalog. */
 export async function discover({ stages, signal, progress }: RunContext): Promise<CatalogSnapshot> {
-  const list = (): Promise<CatalogSnapshot> => stages.settings.catalog.list({ signal });
+  const list = async (): Promise<CatalogSnapshot> => (await stages.catalog.get()).list({ signal });
   const { result: catalog, ms } = await progress.stage("discover", list);
   const skills = catalog.servers.filter(({ kind }) => kind === "skill").length;
   progress.emit({

@@ -40,14 +40,15 @@ export async function generate(
   return refusal;
 }
 
-function requestCode(
+async function requestCode(
   context: RunContext,
   task: string,
   tools: readonly ToolDefinition[],
   { feedback, usage }: RepairHistory,
 ): Promise<GeneratedCode | GenerationRefused> {
   const { options, progress, signal, stages } = context;
-  return stages.settings.generator.generate({
+  const generator = await stages.generator.get();
+  return generator.generate({
     task,
     tools,
     mode: options.mode,

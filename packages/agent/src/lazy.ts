@@ -8,6 +8,11 @@ export class Lazy<T> {
     this.#create = create;
   }
 
+  /** Whether the value has been created, or is being created. */
+  get isStarted(): boolean {
+    return this.#pending !== undefined;
+  }
+
   /** The value, once it has been created. */
   get current(): T | undefined {
     return this.#current;

@@ -10,28 +10,28 @@ import type {
 } from "@cem/core";
 import type { TokenCounter } from "@cem/tokens";
 
+/** A value; or a function that creates it when it is first needed, and is called again after it failed. */
+export type OnDemand<T extends object> = T | (() => Promise<T>);
+
 /** The stages of a pipeline. Each is a port of `@cem/core`, so each can be replaced by your own. */
 export interface PipelineSettings {
   /** Lists the tools there are. */
-  catalog: ToolCatalog;
+  catalog: OnDemand<ToolCatalog>;
   /** Picks the tools that a task needs. */
-  selector: ToolSelector;
+  selector: OnDemand<ToolSelector>;
   /** Writes the code for a task. */
-  generator: CodeGenerator;
+  generator: OnDemand<CodeGenerator>;
   /** Reviews code before it runs. */
-  guard: Guard;
-  /**
-   * Runs the code. A sandbox, which the caller disposes; or a function that creates one at the first run, and the
-   * pipeline disposes it. After a failure the function is called again at the next run.
-   */
-  sandbox: Sandbox | (() => Promise<Sandbox>);
+  guard: OnDemand<Guard>;
+  /** Runs the code. A sandbox is disposed by the caller; one that a function creates, by the pipeline. */
+  sandbox: OnDemand<Sandbox>;
   /** Answers calls to tools that run on the host. Without one every such call fails. */
   invoker?: ToolInvoker | undefined;
   /**
-   * Checks the types of code before it runs. A type checker, which the caller disposes; or a function that creates
-   * one at the first check, and the pipeline disposes it. Without one no types are checked.
+   * Checks the types of code before it runs. A type checker is disposed by the caller; one that a function creates, by
+   * the pipeline. Without one no types are checked.
    */
-  typeChecker?: TypeChecker | (() => Promise<TypeChecker>) | undefined;
+  typeChecker?: OnDemand<TypeChecker> | undefined;
   /**
    * Whether types are checked. Code written by rules is checked only when a call asks for it.
    *

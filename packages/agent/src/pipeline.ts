@@ -9,8 +9,10 @@ import type {
   SearchOptions,
   TaskResult,
 } from "@cem/core";
+import { toolsOf } from "./discovery.ts";
 import { Lazy } from "./lazy.ts";
 import type { OwnedPipelineSettings, PipelineSettings } from "./pipeline-settings.ts";
+import { warm } from "./preparation.ts";
 import { Stages } from "./stages.ts";
 import { TaskRun } from "./task-run.ts";
 
@@ -49,16 +51,19 @@ class Pipeline implements Agent {
   }
 
   async discoverTools(options: { signal?: AbortSignal | undefined } = {}): Promise<CatalogSnapshot> {
-    return this.#request(options, ({ settings }, signal) => settings.catalog.list({ signal }));
+    return this.#request(options, async ({ catalog }, signal) => (await catalog.get()).list({ signal }));
   }
 
   async searchTools(query: string, options: SearchOptions = {}): Promise<RankedTool[]> {
     requireText(query, "QUERY_EMPTY", "The query is empty: say what the tool should do.");
-    return this.#request(options, async ({ settings }, signal) => {
-      const { servers } = await settings.catalog.list({ signal });
-      const tools = servers.flatMap((server) => server.tools);
-      return settings.selector.search({ ...options, task: query, tools, signal });
+    return this.#request(options, async ({ catalog, selector }, signal) => {
+      const tools = toolsOf(await (await catalog.get()).list({ signal }));
+      return (await selector.get()).search({ ...options, task: query, tools, signal });
     });
+  }
+
+  async warm(options: { signal?: AbortSignal | undefined } = {}): Promise<void> {
+    return this.#request(options, warm);
   }
 
   sandboxStats(): SandboxStats | undefined {

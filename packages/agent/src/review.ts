@@ -50,7 +50,8 @@ async function examineCode(
   ranBefore: boolean,
 ): Promise<Review> {
   // What the guard refuses need not be understood.
-  const verdict = await context.stages.settings.guard.review(request);
+  const guard = await context.stages.guard.get();
+  const verdict = await guard.review(request);
   if (!verdict.allowed) {
     const { syntaxError } = verdict;
     const refusal = syntaxError ? invalidCode(syntaxError) : refusedReview(verdict, { ranBefore });

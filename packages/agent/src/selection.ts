@@ -7,8 +7,8 @@ export async function select(
   task: string,
   all: readonly ToolDefinition[],
 ): Promise<Selection> {
-  const tools = all.filter(({ unavailable }) => unavailable === undefined);
-  const pick = (): Promise<Selection> => stages.settings.selector.select({ task, tools, signal });
+  const tools = callable(all);
+  const pick = async (): Promise<Selection> => (await stages.selector.get()).select({ task, tools, signal });
   const { result: selection, ms } = await progress.stage("select", pick);
   progress.emit({
     type: "selected",
@@ -28,8 +28,14 @@ export async function selectUnavailable(
 ): Promise<RankedTool[]> {
   const tools = all.filter(({ unavailable }) => unavailable !== undefined);
   if (tools.length === 0) return [];
-  const { selected } = await stages.settings.selector.select({ task, tools, signal });
+  const selector = await stages.selector.get();
+  const { selected } = await selector.select({ task, tools, signal });
   return selected;
+}
+
+/** The tools that can be called. */
+export function callable(all: readonly ToolDefinition[]): ToolDefinition[] {
+  return all.filter(({ unavailable }) => unavailable === undefined);
 }
 
 export function toSelectedTool({ tool, score, reason }: RankedTool): SelectedTool {

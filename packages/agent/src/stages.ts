@@ -1,13 +1,17 @@
-import type { Sandbox, TypeChecker } from "@cem/core";
+import type { CodeGenerator, Guard, Sandbox, ToolCatalog, ToolSelector, TypeChecker } from "@cem/core";
 import { loadTokenCounter } from "@cem/tokens";
 import type { TokenCounter } from "@cem/tokens";
 import { DefinitionTokens } from "./context-tokens.ts";
 import { Lazy } from "./lazy.ts";
-import type { OwnedPipelineSettings } from "./pipeline-settings.ts";
+import type { OnDemand, OwnedPipelineSettings } from "./pipeline-settings.ts";
 
-/** The stages of one pipeline, with those that are created when they are first needed. */
+/** The stages of one pipeline. Those that are given as functions are created when they are first needed. */
 export class Stages {
   readonly settings: OwnedPipelineSettings;
+  readonly catalog: Lazy<ToolCatalog>;
+  readonly selector: Lazy<ToolSelector>;
+  readonly generator: Lazy<CodeGenerator>;
+  readonly guard: Lazy<Guard>;
   readonly sandbox: Lazy<Sandbox>;
   /** `undefined` when no types are checked. */
   readonly typeChecker: Lazy<TypeChecker> | undefined;
@@ -15,17 +19,15 @@ export class Stages {
   readonly definitionTokens = new DefinitionTokens();
 
   constructor(settings: OwnedPipelineSettings) {
-    const { countTokens, sandbox, typeChecker } = settings;
+    const { countTokens, typeChecker } = settings;
     this.settings = settings;
-    this.sandbox = lazy(sandbox);
+    this.catalog = lazy(settings.catalog);
+    this.selector = lazy(settings.selector);
+    this.generator = lazy(settings.generator);
+    this.guard = lazy(settings.guard);
+    this.sandbox = lazy(settings.sandbox);
     this.typeChecker = typeChecker && lazy(typeChecker);
     this.tokenCounter = new Lazy(async () => countTokens ?? (await loadTokenCounter()));
-  }
-
-  /** Starts to create the sandbox and the token counter. A failure shows when they are needed. */
-  warmUp(): void {
-    this.sandbox.get().catch(() => {});
-    this.tokenCounter.get().catch(() => {});
   }
 
   /** Disposes what was created here, then what the settings hold. */
@@ -42,7 +44,7 @@ export class Stages {
   }
 }
 
-function lazy<T extends object>(given: T | (() => Promise<T>)): Lazy<T> {
+function lazy<T extends object>(given: OnDemand<T>): Lazy<T> {
   return new Lazy(async () => (typeof given === "function" ? given() : given));
 }
 

@@ -6,10 +6,11 @@ import type { Ending } from "./ending.ts";
 import { execute } from "./execution.ts";
 import { generate } from "./generation.ts";
 import type { GenerationInput } from "./generation.ts";
+import { prepareCode, prepareTask } from "./preparation.ts";
 import { ReadCache } from "./read-cache.ts";
 import { refusedGeneration } from "./refusals.ts";
 import { RepairHistory } from "./repair-history.ts";
-import { prepareTypeChecker, review } from "./review.ts";
+import { review } from "./review.ts";
 import type { Program, RunContext } from "./run-context.ts";
 import { RunProgress } from "./run-progress.ts";
 import type { RunState } from "./run-state.ts";
@@ -40,7 +41,7 @@ export class TaskRun {
   /** Writes code for a task and runs it; a model's code is repaired while that helps. */
   task(task: string): Promise<TaskResult> {
     return this.#finish(async () => {
-      this.#context.stages.warmUp();
+      await prepareTask(this.#context);
       const tools = await this.#discover();
       const selection = await this.#select(task, tools);
       const input = { task, selection, tools };
@@ -55,8 +56,7 @@ export class TaskRun {
   code(code: string): Promise<TaskResult> {
     this.#state.program = { code, origin: "given" };
     return this.#finish(async () => {
-      this.#context.stages.warmUp();
-      prepareTypeChecker(this.#context, code);
+      await prepareCode(this.#context, code);
       return this.#reviewAndExecute(await this.#discover());
     });
   }

@@ -14,8 +14,6 @@ export type { ArgumentCheck, ArgumentValidator } from "./argument-validation.ts"
 export type { ArgumentViolation } from "./argument-violation.ts";
 export { createMockInvoker } from "./mock-invoker.ts";
 export type { MockInvoker, MockTool } from "./mock-invoker.ts";
-export { createRecorder, createReplayer } from "./recording.ts";
-export type { Recorder, RecorderSettings, Recording } from "./recording.ts";
 export { DEFAULT_MAX_INLINE_BYTES, fitValue, keepBytes, readMimeType } from "./result-handles.ts";
 export type { Attachment, ResultKeeping } from "./result-handles.ts";
 export { createDeadline } from "./deadline.ts";

@@ -1,8 +1,8 @@
 import { createPipeline } from "@cem/agent";
 import type { OwnedPipelineSettings } from "@cem/agent";
+import type { LoadedConfig } from "@cem/config";
 import type { Agent, ExecuteOptions, TaskResult } from "@cem/core";
 import type { Selector } from "@cem/selector";
-import { createResultStore } from "@cem/workspace";
 import { assertAgentOptions, assertTaskOptions } from "./agent-options.ts";
 import type { AgentOptions } from "./agent-options.ts";
 import { createConfiguredSelector } from "./wiring/configured-selector.ts";
@@ -17,6 +17,7 @@ import {
   createConfiguredGuard,
   createConfiguredTypeChecker,
 } from "./wiring/stages.ts";
+import { createConfiguredResults } from "./wiring/workspace.ts";
 
 /**
  * Creates an agent of the default stages, set up by the configuration, which is read at the first request.
@@ -26,7 +27,12 @@ import {
  */
 export function createAgent(options: AgentOptions = {}): Agent {
   assertAgentOptions(options);
-  return createPipeline(() => createStages(options));
+  return createPipeline(async () => createStages(await loadFrom(options), options));
+}
+
+/** Like {@link createAgent}, with a configuration that was loaded already. */
+export function createLoadedAgent(loaded: LoadedConfig, options: AgentOptions): Agent {
+  return createPipeline(() => createStages(loaded, options));
 }
 
 /** Runs one task with an agent of its own. For more than one task use {@link createAgent}: it keeps guests ready. */
@@ -35,7 +41,9 @@ export async function executeTask(
   options: AgentOptions & ExecuteOptions = {},
 ): Promise<TaskResult> {
   assertTaskOptions(options);
-  const agent = createPipeline(() => createStages({ ...options, oneRun: true }));
+  const agent = createPipeline(async () =>
+    createStages(await loadFrom(options), { ...options, oneRun: true }),
+  );
   try {
     return await agent.executeTask(task, options);
   } finally {
@@ -43,26 +51,27 @@ export async function executeTask(
   }
 }
 
-/** Creates the stages that the configuration asks for, except those that the options bring. */
-async function createStages(options: AgentOptions): Promise<OwnedPipelineSettings> {
-  const loaded = await loadFrom(options);
-  const store = createResultStore({ workspaceDir: loaded.config.execution.workspaceDir });
-  const log = options.log ?? createLog(loaded.config, options.onLog);
-  const mcpTools = openMcpTools(loaded, { log, store, elicit: options.onElicit });
+/**
+ * Creates the stages that the configuration asks for, except those that the options bring. Each is created, and its package
+ * loaded, when it is first needed.
+ */
+async function createStages(loaded: LoadedConfig, options: AgentOptions): Promise<OwnedPipelineSettings> {
+  const { config } = loaded;
+  const store = await createConfiguredResults(config);
+  const log = options.log ?? createLog(config, options.onLog);
+  const mcpTools = await openMcpTools(loaded, { log, store, elicit: options.onElicit });
   try {
-    const { config } = loaded;
     const others = options.invoker ?? mcpTools.source;
     const bridge = await createHostBridge(config, { ...options, others, store, log });
     let ownSelector: Selector | undefined;
-    const selector = options.selector ?? (ownSelector = createConfiguredSelector(config));
     return {
-      catalog: bridge.addTo(options.catalog ?? createConfiguredCatalog(config, mcpTools)),
-      selector,
-      generator: mcpTools.startingServers(options.generator ?? createGenerator(config)),
-      guard: options.guard ?? createConfiguredGuard(config),
+      catalog: async () => bridge.addTo(options.catalog ?? (await createConfiguredCatalog(config, mcpTools))),
+      selector: options.selector ?? (async () => (ownSelector = await createConfiguredSelector(config))),
+      generator: async () => mcpTools.startingServers(options.generator ?? (await createGenerator(config))),
+      guard: options.guard ?? (() => createConfiguredGuard(config)),
       sandbox: () => createSandbox(config, { ...options, ...bridge.spec }),
       invoker: bridge.invoker,
-      typeChecker: options.typeChecker ?? (async () => createConfiguredTypeChecker(config)),
+      typeChecker: options.typeChecker ?? (() => createConfiguredTypeChecker(config)),
       typeCheck: config.execution.typeCheck,
       maxRepairs: config.llm.maxRepairs,
       async dispose() {

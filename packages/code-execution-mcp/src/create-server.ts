@@ -1,43 +1,46 @@
 import type { Config } from "@cem/config";
-import type { StateStore } from "@cem/core";
 import type * as McpServer from "@cem/mcp-server";
 import type { AuthSettings, Logger, Serving } from "@cem/mcp-server";
-import { createResultStore, createStateStore } from "@cem/workspace";
-import { createAgent } from "./create-agent.ts";
+import { createLoadedAgent } from "./create-agent.ts";
 import { hintFor } from "./hints.ts";
 import { agentOptionsOf, assertRunServerOptions, assertServerOptions } from "./server-options.ts";
 import type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./server-options.ts";
 import { authOf } from "./wiring/auth.ts";
 import { loadFrom } from "./wiring/load.ts";
 import type { Log } from "./wiring/log.ts";
-import { makeFolder } from "./wiring/make-folder.ts";
+import { createConfiguredResults, createConfiguredState } from "./wiring/workspace.ts";
 
 const MS_PER_SECOND = 1_000;
 
 /**
- * Creates an MCP server, set up by the configuration.
+ * Creates an MCP server, set up by the configuration. Its own agent is warmed in the background, so that the first call
+ * need not wait; what fails at that, that call reports.
  *
  * @throws CemError `OPTION_INVALID`, `CONFIG_INVALID`, `CONFIG_NOT_FOUND`, `TOOL_INVALID` or `TOOL_NAME_TAKEN`.
  */
 export async function createServer(options: ServerOptions = {}): Promise<CemServer> {
   assertServerOptions(options);
-  const { config } = await loadFrom(options);
+  const loaded = await loadFrom(options);
+  const { config } = loaded;
   const { createAgentServer } = await loadServer();
   const agent =
     options.agent ??
-    createAgent({ ...agentOptionsOf(options), log: options.log ?? logTo(await loggerOf(config)) });
-  const { workspaceDir } = config.execution;
+    createLoadedAgent(loaded, {
+      ...agentOptionsOf(options),
+      log: options.log ?? logTo(await loggerOf(config)),
+    });
   const server: CemServer = createAgentServer<Config>({
     agent,
     config,
     profile: options.profile ?? config.server.profile,
     yieldAfterMs: config.server.yieldAfter * MS_PER_SECOND,
     customTools: options.customTools ?? [],
-    results: options.results ?? createResultStore({ workspaceDir }),
+    results: options.results ?? (await createConfiguredResults(config)),
     state: options.state ?? (await createConfiguredState(config)),
     hintFor,
   });
   if (options.agent !== undefined) return server;
+  agent.warm().catch(() => {});
   const close = server.close.bind(server);
   return Object.assign(server, {
     close: async (graceMs?: number) => {
@@ -131,10 +134,4 @@ function logTo(logger: Logger): Log {
 function describeAuth(auth: AuthSettings | undefined): string {
   if (auth === undefined) return "none";
   return "token" in auth ? "token" : `tokens of ${auth.issuer}`;
-}
-
-async function createConfiguredState({ execution: { state } }: Config): Promise<StateStore | undefined> {
-  if (!state.enabled) return undefined;
-  await makeFolder(state.workspaceDir);
-  return createStateStore({ workspaceDir: state.workspaceDir, stateFile: state.stateFile });
 }

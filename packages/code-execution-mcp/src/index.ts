@@ -5,9 +5,9 @@ export { createServer, runServer } from "./create-server.ts";
 export type { RunningServer } from "./create-server.ts";
 export type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./server-options.ts";
 export type { Log, LogLevel } from "./wiring/log.ts";
-export { defineTool } from "@cem/bridge";
-export type { HostTool, HostToolContext, ToolSchema } from "@cem/bridge";
-export { loadConfig } from "@cem/config";
+export { defineTool } from "@cem/bridge/define-tool";
+export type { HostTool, HostToolContext, ToolSchema } from "@cem/bridge/define-tool";
+export { loadConfig } from "./wiring/load.ts";
 export type { Config, ConfigInput, LoadConfigOptions, LoadedConfig } from "@cem/config";
 export { CemError, ERROR_CODES, toErrorInfo, toolId } from "@cem/core";
 export type {

@@ -7,7 +7,7 @@ import { AGENT_OPTIONS } from "./agent-options.ts";
 import type { AgentOptions } from "./agent-options.ts";
 
 export interface ServerOptions extends AgentOptions {
-  /** An agent of your own, which you dispose. Default: one that the configuration sets up and the server disposes. */
+  /** An agent of your own, which you warm and dispose. Default: one that the configuration sets up and the server disposes. */
   agent?: Agent | undefined;
   /** Your own tools beside the server's. Their handlers receive the agent and the configuration. */
   customTools?: readonly AnyCustomTool<Config>[] | undefined;

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Located, LocatedEntry } from "./located.ts";
 import { plainValue } from "./located.ts";
 import { emptyLayer, type Layer, type Origin, type SettingOrigin, originKey, problemAt } from "./layer.ts";

@@ -3,7 +3,7 @@ import { nearest } from "@cem/text";
 import { type ConfigProblem, formatValue } from "./problem.ts";
 import { configSchema } from "./schema.ts";
 import { allowedOf, holdsSecret, nodeKindOf, schemaFor, unwrap } from "./schema-shape.ts";
-import { z } from "zod";
+import * as z from "zod";
 
 type Issue = z.core.$ZodIssue;
 
@@ -11,6 +11,7 @@ const UNKNOWN_ORIGIN: SettingOrigin = { path: "", origin: { from: "argument", la
 
 /** Validates the values of one layer against the schema. */
 export function checkLayer(layer: Layer): ConfigProblem[] {
+  if (Object.keys(layer.values).length === 0) return [];
   const parsed = configSchema.safeParse(layer.values);
   if (parsed.success) return [];
   return parsed.error.issues.flatMap((issue) => flattenUnion(issue)).map((issue) => toProblem(issue, layer));

@@ -1,6 +1,5 @@
 import { open, stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
-import { parseEnv } from "node:util";
 import { CemError } from "@cem/core";
 import { bind } from "./bind.ts";
 import { emptyLayer, type Layer, type Origin, problemAt } from "./layer.ts";
@@ -91,11 +90,12 @@ export async function readEnvFile(
   if (!(await isFile(file))) return { variables: {}, warnings: [] };
   try {
     const text = await readSmallFile(file, signal);
-    if (text !== undefined) return { variables: { ...parseEnv(text) }, warnings: [] };
-    return {
-      variables: {},
-      warnings: [`${basename(file)}  is larger than ${MAX_FILE_KB} KiB and is not read.`],
-    };
+    if (text === undefined) {
+      const warning = `${basename(file)}  is larger than ${MAX_FILE_KB} KiB and is not read.`;
+      return { variables: {}, warnings: [warning] };
+    }
+    const { parseEnv } = await import("node:util");
+    return { variables: { ...parseEnv(text) }, warnings: [] };
   } catch (cause) {
     signal?.throwIfAborted();
     const code = (cause as NodeJS.ErrnoException).code ?? "unreadable";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { emptyLayer, type Layer, type Origin, originKey, problemAt, setPath } from "./layer.ts";
 import { type Provider, PROVIDER_KEYS } from "./provider.ts";
 import { configSchema } from "./schema.ts";

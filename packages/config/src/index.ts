@@ -13,8 +13,6 @@ export { Secret } from "./secret.ts";
 export { configJsonSchema } from "./json-schema.ts";
 export { renderConfigTemplate } from "./template.ts";
 export type { TemplateOptions } from "./template.ts";
-export { addServer, removeServer } from "./edit-servers.ts";
-export type { ServerEntry } from "./edit-servers.ts";
 export { redactConfig } from "./redact.ts";
 export { VARIABLES } from "./variables.ts";
 export type { Variable } from "./variables.ts";

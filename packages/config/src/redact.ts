@@ -1,5 +1,4 @@
-import { inspect } from "node:util";
-import { Secret } from "./secret.ts";
+import { INSPECT, Secret } from "./secret.ts";
 import { toSnakeCase } from "./names.ts";
 
 const MASK = "[secret]";
@@ -53,6 +52,6 @@ function redactText(text: string): string {
 export function redactWhenPrinted<T extends object>(config: T): T {
   return Object.defineProperties(config, {
     toJSON: { value: () => redactConfig({ ...config }) },
-    [inspect.custom]: { value: () => redactConfig({ ...config }) },
+    [INSPECT]: { value: () => redactConfig({ ...config }) },
   });
 }

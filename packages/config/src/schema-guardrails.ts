@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from "node:net";
-import { z } from "zod";
+import * as z from "zod";
 import { DEFAULT_RUN_LIMITS } from "@cem/core";
 import { setting, text } from "./setting.ts";
 

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { text } from "./setting.ts";
 
 /** A host folder that guest code sees. */

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { secretText, setting, text } from "./setting.ts";
 
 const MAX_PORT = 65_535;

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { anyObject, secretRecord, secretText, text } from "./setting.ts";
 import type { Secret } from "./secret.ts";
 

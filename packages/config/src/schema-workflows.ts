@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { guardrailOverrides } from "./schema-guardrails.ts";
 import { anyObject, text } from "./setting.ts";
 

@@ -1,5 +1,5 @@
 import { DEFAULT_RUN_LIMITS, ISOLATION_LEVELS } from "@cem/core";
-import { z } from "zod";
+import * as z from "zod";
 import { guardrailSettings } from "./schema-guardrails.ts";
 import { mounts } from "./schema-mounts.ts";
 import { serverSettings } from "./schema-server.ts";

@@ -1,7 +1,7 @@
-import { inspect } from "node:util";
-
 const BRAND = Symbol.for("@cem/config.secret");
 const MASK = "[secret]";
+/** `util.inspect.custom`, without loading `node:util`. */
+export const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
 /** A secret text. Printing, inspecting and `JSON.stringify` give `[secret]`; only `reveal()` gives the text. */
 export class Secret {
@@ -30,7 +30,7 @@ export class Secret {
     return MASK;
   }
 
-  [inspect.custom](): string {
+  [INSPECT](): string {
     return MASK;
   }
 }

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { Secret } from "./secret.ts";
 
 /** What a setting has beyond its type. */

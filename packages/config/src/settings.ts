@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { configSchema } from "./schema.ts";
 import { dottedPath, toSnakeCase } from "./names.ts";
 import { allowedOf, holdsSecret, traitsOf, unwrap } from "./schema-shape.ts";

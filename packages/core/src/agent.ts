@@ -203,6 +203,15 @@ export interface Agent {
    * @throws CemError `QUERY_EMPTY` or `AGENT_DISPOSED`.
    */
   searchTools(query: string, options?: SearchOptions): Promise<RankedTool[]>;
+  /**
+   * Makes ready what a first request needs, so that it does not wait for it: the configuration, the catalog and its
+   * index, the sandbox with a guest, the type checker. MCP servers are not connected to. Resolves when all is ready;
+   * what is ready already costs nothing. A request that comes meanwhile waits for what it needs and no more.
+   *
+   * @param options - With `signal`, the wait ends when it aborts; what has begun goes on.
+   * @throws CemError `AGENT_DISPOSED`, or what a first request would reject with: the error of a broken set-up.
+   */
+  warm(options?: { signal?: AbortSignal | undefined }): Promise<void>;
   /** The counts of the sandbox's guests. `undefined` before the first run, or when the sandbox does not count. */
   sandboxStats?(): SandboxStats | undefined;
   /** Cancels the requests under way, waits for them and frees everything. Safe to call twice. */

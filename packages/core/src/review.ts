@@ -44,11 +44,12 @@ export interface TypeChecker {
   /** @returns the type errors with their places in the code. Empty when there are none. */
   check(request: ReviewRequest): Promise<Finding[]>;
   /**
-   * Starts to load what a check needs. Called when code to check is being written, or has come.
+   * Loads what a check needs. Called when code to check is being written, or has come.
    *
    * @param code - The code, where it is known. Nothing is loaded for code that passed before.
+   * @returns a promise that resolves once all is loaded, where the checker can tell.
    */
-  prepare?(code?: string): void;
+  prepare?(code?: string): Promise<void> | void;
   /** Frees what the checks use. Safe to call twice. */
   dispose(): Promise<void>;
 }

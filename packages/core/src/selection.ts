@@ -40,4 +40,6 @@ export interface ToolSelector {
   select(request: SelectRequest): Promise<Selection>;
   /** Ranks all tools for a query, best first, without a threshold. */
   search(request: SelectRequest): Promise<RankedTool[]>;
+  /** Indexes tools ahead of the first request for them. */
+  prepare?(tools: readonly ToolDefinition[]): Promise<void>;
 }

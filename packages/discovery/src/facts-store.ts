@@ -1,8 +1,7 @@
 import { readMarkdown } from "./markdown-facts.ts";
 import { failedModule, type ModuleFacts } from "./module-facts.ts";
-import { readModule } from "./read-module.ts";
 import type { SourceFiles } from "./source-files.ts";
-import { parseSourceModule, type SourceModule, type SourceModuleResult } from "./source-module.ts";
+import type { SourceModule, SourceModuleResult } from "./source-module.ts";
 
 /** The facts read from one file, with the hashes of the contents they depend on. */
 export interface FactsEntry {
@@ -45,7 +44,9 @@ export function createFactsStore(sources: SourceFiles): FactsStore {
   async function parse(file: string): Promise<SourceModuleResult | undefined> {
     const { failure } = await sources.check(file);
     const text = failure ? undefined : await sources.text(file);
-    return text === undefined ? undefined : parseSourceModule(file, text);
+    if (text === undefined) return undefined;
+    const { parseSourceModule } = await import("./source-parser.ts");
+    return parseSourceModule(file, text);
   }
 
   function parseShared(file: string): Promise<SourceModule | undefined> {
@@ -61,7 +62,7 @@ export function createFactsStore(sources: SourceFiles): FactsStore {
     const { hash, failure } = await sources.check(file);
     if (failure) return { hash, dependencies: [], facts: failedModule(failure) };
     if (file.endsWith(".md")) {
-      return { hash, dependencies: [], facts: readMarkdown((await sources.text(file)) ?? "") };
+      return { hash, dependencies: [], facts: await readMarkdown((await sources.text(file)) ?? "") };
     }
     const result = await parse(file);
     if (!result?.ok) {
@@ -77,6 +78,7 @@ export function createFactsStore(sources: SourceFiles): FactsStore {
 
   /** Reads a module, loads the files it turned out to need types from, and reads it again until none is missing. */
   async function readWithImports(module: SourceModule): Promise<{ facts: ModuleFacts; used: string[] }> {
+    const { readModule } = await import("./source-parser.ts");
     const modules = new Map<string, SourceModule | undefined>([[module.file, module]]);
     for (;;) {
       const missing = new Set<string>();

@@ -1,4 +1,5 @@
-import { resolveSpecifier, type Declaration, type SourceModule } from "./source-module.ts";
+import { resolveSpecifier } from "./resolve-specifier.ts";
+import type { Declaration, SourceModule } from "./source-module.ts";
 import type { ModuleLoader } from "./schema-reader.ts";
 
 /** The most files that a name is followed through. */

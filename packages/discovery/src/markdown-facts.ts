@@ -1,20 +1,17 @@
-import { parse } from "yaml";
-import { z } from "zod";
+import type { FrontMatter } from "./front-matter.ts";
 import { failedModule, type ModuleFacts } from "./module-facts.ts";
 
 const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
 const MAX_FRONT_MATTER_CHARACTERS = 64 * 1024;
 
-const frontMatterSchema = z.looseObject({ description: z.string().optional() });
-
 /**
  * Reads the description of a server or skill from its README.md or SKILL.md: the front matter's `description`, else the
  * first paragraph.
  */
-export function readMarkdown(text: string): ModuleFacts {
+export async function readMarkdown(text: string): Promise<ModuleFacts> {
   const match = FRONT_MATTER.exec(text);
   const facts = failedModule({ kind: "unread", message: "has front matter that is not valid YAML" });
-  const matter = match ? readFrontMatter(match[1] ?? "") : {};
+  const matter = match ? await readMatter(match[1] ?? "") : {};
   if (!matter) return facts;
   const { failure: _failure, ...empty } = facts;
   return {
@@ -23,14 +20,10 @@ export function readMarkdown(text: string): ModuleFacts {
   };
 }
 
-function readFrontMatter(text: string): { description?: string | undefined } | undefined {
+async function readMatter(text: string): Promise<FrontMatter | undefined> {
   if (text.length > MAX_FRONT_MATTER_CHARACTERS) return undefined;
-  try {
-    const found = frontMatterSchema.safeParse(parse(text) ?? {});
-    return found.success ? found.data : undefined;
-  } catch {
-    return undefined;
-  }
+  const { readFrontMatter } = await import("./front-matter.ts");
+  return readFrontMatter(text);
 }
 
 /** The first paragraph; the title where there is none. */

@@ -1,7 +1,7 @@
 import path from "node:path";
 import type { FunctionFacts, ModuleFacts, ModuleFailure } from "./module-facts.ts";
+import { resolveSpecifier } from "./resolve-specifier.ts";
 import { isSkipped, isSource } from "./scan-folders.ts";
-import { resolveSpecifier } from "./source-module.ts";
 
 /** What an exported name refers to. */
 export type Resolved =

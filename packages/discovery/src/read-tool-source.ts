@@ -2,6 +2,8 @@ import type { FunctionFacts } from "./module-facts.ts";
 import { readModule } from "./read-module.ts";
 import { parseSourceModule } from "./source-module.ts";
 
+export type { FunctionFacts } from "./module-facts.ts";
+
 /** The exported functions of a piece of source, or the syntax error in it. */
 export type ParsedToolSource =
   | { ok: true; functions: FunctionFacts[] }

@@ -1,4 +1,3 @@
-import path from "node:path";
 import type {
   ClassDeclaration,
   Expression,
@@ -111,11 +110,6 @@ export function unwrapExport(statement: Statement): Node {
 /** The name of an identifier or a string literal; "" for any other node. */
 export function nameOf(node: Node): string {
   return node.type === "Identifier" ? node.name : node.type === "StringLiteral" ? node.value : "";
-}
-
-/** Resolves a relative specifier to an absolute path; `undefined` for packages and URLs. */
-export function resolveSpecifier(fromFile: string, specifier: string): string | undefined {
-  return /^\.\.?\//.test(specifier) ? path.join(path.dirname(fromFile), specifier) : undefined;
 }
 
 function* declarationsOf(node: Node, module: SourceModule): Generator<[string, Declaration]> {

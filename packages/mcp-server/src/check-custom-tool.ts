@@ -1,4 +1,3 @@
-import { inspect } from "node:util";
 import { CemError } from "@cem/core";
 import { nearest } from "@cem/text";
 
@@ -88,6 +87,7 @@ function shown(value: unknown): string {
   if (typeof value === "function") return "a function";
   if (Array.isArray(value)) return "an array";
   if (typeof value === "object" && value !== null) return "an object";
-  const text = inspect(value);
+  // Not imported: every process that loads the package would load half of Node for it.
+  const text = process.getBuiltinModule("node:util").inspect(value);
   return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;
 }

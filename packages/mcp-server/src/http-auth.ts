@@ -7,7 +7,6 @@ import {
   verifyBearerToken,
 } from "@modelcontextprotocol/server";
 import type { AuthInfo, OAuthTokenVerifier, VerifyBearerTokenOptions } from "@modelcontextprotocol/server";
-import { createRemoteJWKSet, errors, jwtVerify } from "jose";
 import type { JWTPayload, JWTVerifyGetKey } from "jose";
 
 /** A bearer token that all clients share. */
@@ -118,6 +117,7 @@ function jwtVerifier(
 ): OAuthTokenVerifier {
   return {
     async verifyAccessToken(token) {
+      const { errors, jwtVerify } = await import("jose");
       try {
         const { payload } = await jwtVerify(token, await keys(), {
           issuer,
@@ -149,10 +149,13 @@ function authInfoOf(token: string, payload: JWTPayload): AuthInfo {
 /** Reads the issuer's keys at the first token, and again after a failure. */
 function keysOf(issuer: string, jwksUrl: string | undefined): () => Promise<JWTVerifyGetKey> {
   let keys: Promise<JWTVerifyGetKey> | undefined;
+  const load = async (): Promise<JWTVerifyGetKey> => {
+    const { createRemoteJWKSet } = await import("jose");
+    const url = jwksUrl ?? (await discoverJwksUrl(issuer));
+    return createRemoteJWKSet(new URL(url), { timeoutDuration: FETCH_TIMEOUT_MS });
+  };
   return () => {
-    keys ??= (jwksUrl === undefined ? discoverJwksUrl(issuer) : Promise.resolve(jwksUrl)).then((url) =>
-      createRemoteJWKSet(new URL(url), { timeoutDuration: FETCH_TIMEOUT_MS }),
-    );
+    keys ??= load();
     keys.catch(() => (keys = undefined));
     return keys;
   };

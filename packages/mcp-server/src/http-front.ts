@@ -2,8 +2,6 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import { toNodeHandler } from "@modelcontextprotocol/node";
-import type { NodeIncomingMessageLike } from "@modelcontextprotocol/node";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import type { Servable } from "./create-server.ts";
 import { createAuthenticator, RESOURCE_METADATA_PATH } from "./http-auth.ts";
@@ -12,34 +10,24 @@ import { bracketed } from "./http-options.ts";
 import type { HttpOptions } from "./http-options.ts";
 import { createRouter, sendText } from "./http-routes.ts";
 import type { Route } from "./http-routes.ts";
-import { MAX_BODY_BYTES } from "./limits.ts";
+import type { HttpTransport, OpenHttpTransport } from "./http-transport.ts";
 import { createLogger } from "./logger.ts";
 import type { Logger } from "./logger.ts";
 import { createMetrics } from "./metrics.ts";
 import type { ServerMetrics } from "./metrics.ts";
 import { createReadiness } from "./readiness.ts";
 import type { Readiness } from "./readiness.ts";
-import { createSseServer, SSE_MESSAGES_PATH, SSE_PATH } from "./sse.ts";
-import { createStreamableHttp } from "./streamable-http.ts";
 
-export const MCP_PATH = "/mcp";
 /** Paths that machines poll: logged at debug level. */
 const POLLED_PATHS: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"]);
 /** How long answers may take to be sent at shutdown. */
 const MAX_DRAIN_MS = 2_000;
 
-/** An MCP transport with what the front needs of it. The first route is where clients connect. */
-interface Transport {
-  routes: readonly [Route, ...Route[]];
-  sessions: () => number;
-  close: () => Promise<void>;
-}
-
 /** Answers HTTP requests: logs and counts them, checks them, and hands them to the MCP transport. */
 export class HttpFront {
   readonly #logger: Logger;
   readonly #requestIds = new AsyncLocalStorage<string>();
-  readonly #transport: Transport;
+  readonly #transport: HttpTransport;
   readonly #metrics: ServerMetrics;
   readonly #readiness: Readiness;
   readonly #route: ReturnType<typeof createRouter>;
@@ -51,11 +39,16 @@ export class HttpFront {
    * @param host - The address that the server listens on.
    * @throws CemError `AUTH_INVALID`
    */
-  constructor(server: Servable, options: HttpOptions, url: URL, host: string) {
+  constructor(
+    server: Servable,
+    options: HttpOptions,
+    openTransport: OpenHttpTransport,
+    { url, host }: { url: URL; host: string },
+  ) {
     const { allowedHosts = [], allowedOrigins = [], auth, publicUrl, logger = createLogger() } = options;
     const authenticator = auth && createAuthenticator(auth, url);
     this.#logger = logger;
-    this.#transport = createTransport(server, options, logger);
+    this.#transport = openTransport(server, options, logger);
     this.#metrics = createMetrics(server, this.#transport.sessions);
     this.#readiness = createReadiness(server.agent, logger);
     const own = localhostAllowedHostnames();
@@ -163,37 +156,4 @@ export class HttpFront {
     this.#answers.add(answered);
     void answered.then(() => this.#answers.delete(answered));
   }
-}
-
-function createTransport(server: Servable, options: HttpOptions, logger: Logger): Transport {
-  const { transport = "http", maxSessions, sessionIdleMs } = options;
-  if (transport === "sse") {
-    const sse = createSseServer(server, maxSessions);
-    return {
-      routes: [
-        { method: "GET", path: SSE_PATH, checks: "token", handle: sse.open },
-        { method: "POST", path: SSE_MESSAGES_PATH, checks: "token", handle: sse.receive },
-      ],
-      sessions: () => sse.sessions,
-      close: sse.close,
-    };
-  }
-  const onError = (error: Error): void => logger.debug({ error: error.message }, "protocol");
-  const streamable = createStreamableHttp(server, { onError, maxSessions, sessionIdleMs });
-  const handle = toNodeHandler(streamable, {
-    maxRequestBodySize: MAX_BODY_BYTES,
-    onerror: (error) => logger.error({ error: error.message }, "request failed"),
-  });
-  return {
-    routes: [
-      {
-        path: MCP_PATH,
-        checks: "token",
-        // The handler reads fewer properties than Node's types allow to be absent.
-        handle: (request, response) => handle(request as NodeIncomingMessageLike, response),
-      },
-    ],
-    sessions: () => streamable.sessions,
-    close: streamable.close,
-  };
 }

@@ -1,6 +1,11 @@
 import type { AuthSettings } from "./http-auth.ts";
 import type { Logger } from "./logger.ts";
 
+/** Where clients of Streamable HTTP connect. */
+export const MCP_PATH = "/mcp";
+/** Where clients of the legacy HTTP+SSE transport connect. */
+export const SSE_PATH = "/sse";
+
 export interface HttpOptions {
   /** `http`: Streamable HTTP at `/mcp`. `sse`: the legacy HTTP+SSE transport at `/sse`. Default: `http`. */
   transport?: "http" | "sse" | undefined;

@@ -5,9 +5,10 @@ import { assertKnownOptions, CemError } from "@cem/core";
 import { nearest } from "@cem/text";
 import type { Servable } from "./create-server.ts";
 import type { AuthSettings } from "./http-auth.ts";
-import { HttpFront, MCP_PATH } from "./http-front.ts";
-import { bracketed, HTTP_OPTIONS } from "./http-options.ts";
+import type { HttpFront } from "./http-front.ts";
+import { bracketed, HTTP_OPTIONS, MCP_PATH, SSE_PATH } from "./http-options.ts";
 import type { HttpOptions } from "./http-options.ts";
+import { loadHttpTransport } from "./http-transport.ts";
 import {
   DEFAULT_HOST,
   DEFAULT_PORT,
@@ -16,7 +17,6 @@ import {
   MAX_HEADER_BYTES,
   REQUEST_TIMEOUT_MS,
 } from "./limits.ts";
-import { SSE_PATH } from "./sse.ts";
 import type { Serving } from "./stdio.ts";
 
 const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
@@ -38,6 +38,8 @@ export async function serveHttp(server: Servable, options: HttpOptions = {}): Pr
   assertKnownOptions(options, HTTP_OPTIONS, "serveHttp", nearest);
   const { host = DEFAULT_HOST, port = DEFAULT_PORT, auth, transport = "http" } = options;
   requireAuthBeyondLoopback(host, auth);
+  const { HttpFront } = await import("./http-front.ts");
+  const openTransport = await loadHttpTransport(transport);
   const listening = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEADERS_TIMEOUT_MS,
@@ -48,7 +50,7 @@ export async function serveHttp(server: Servable, options: HttpOptions = {}): Pr
   try {
     const { port: bound } = listening.address() as AddressInfo;
     const url = endpointOf(options, host, bound, transport === "sse" ? SSE_PATH : MCP_PATH);
-    const front = new HttpFront(server, options, url, host);
+    const front = new HttpFront(server, options, openTransport, { url, host });
     listening.on("request", (request, response) => void front.handle(request, response));
     return { url: url.href, ...closing(listening, front, server) };
   } catch (error) {

@@ -5,7 +5,6 @@ import type { AuthenticatedRequest } from "./http-routes.ts";
 import { MAX_SESSIONS } from "./limits.ts";
 import { Sessions } from "./sessions.ts";
 
-export const SSE_PATH = "/sse";
 export const SSE_MESSAGES_PATH = "/messages";
 
 /** The legacy HTTP+SSE transport: one event stream per client for the server's messages, POSTs for the client's. */

@@ -1,14 +1,24 @@
+import { readFile } from "node:fs/promises";
+import { countTokens } from "./count-tokens.ts";
+import { Vocabulary } from "./vocabulary.ts";
+
 /** Counts the o200k_base tokens of a text. */
 export type TokenCounter = (text: string) => number;
 
+const VOCABULARY_FILE = new URL("../o200k_base.bin", import.meta.url);
+let loading: Promise<TokenCounter> | undefined;
+
 /**
- * Loads the o200k_base vocabulary, once per process: about 0.2 s and 60 MB of memory.
+ * Loads the o200k_base vocabulary, once per process: some 10 ms and 4 MB of memory.
  *
  * Special tokens such as `<|endoftext|>` are counted as the plain text they are.
  */
-export async function loadTokenCounter(): Promise<TokenCounter> {
-  const { countTokens } = await import("gpt-tokenizer/encoding/o200k_base");
-  return (text) => countTokens(text, PLAIN_TEXT);
+export function loadTokenCounter(): Promise<TokenCounter> {
+  loading ??= load();
+  return loading;
 }
 
-const PLAIN_TEXT = { disallowedSpecial: new Set<string>() };
+async function load(): Promise<TokenCounter> {
+  const vocabulary = new Vocabulary(await readFile(VOCABULARY_FILE));
+  return (text) => countTokens(text, vocabulary);
+}

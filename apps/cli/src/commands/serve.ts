@@ -44,16 +44,17 @@ async function showCost(
   source: ConfigSource,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const { createServer } = await import("code-execution-mcp");
+  const { createAgent, createServer } = await import("code-execution-mcp");
   const { measureDirectCost, measureTokenCost } = await import("code-execution-mcp/admin");
+  const agent = createAgent(source);
   const costs: ProfileCost[] = [];
-  let direct = { tools: 0, tokens: 0 };
   for (const profile of profiles) {
-    const server = await createServer({ ...source, profile });
+    const server = await createServer({ ...source, agent, profile });
     costs.push({ profile, ...(await measureTokenCost(server)) });
-    if (profile === profiles[0]) direct = await measureDirectCost(server.agent, signal);
     await server.close();
   }
+  const direct = await measureDirectCost(agent, signal);
+  await agent.dispose();
   return {
     exitCode: EXIT_OK,
     data: { status: "success", profiles: costs, direct },

@@ -1,10 +1,8 @@
 import { mkdir, readFile, rm, stat } from "node:fs/promises";
 import path from "node:path";
-import { addServer, loadConfig, removeServer } from "@cem/config";
-import type { ServerEntry } from "@cem/config";
+import type { ServerEntry } from "@cem/config/edit";
 import { serverNotFound } from "@cem/core";
-import writeFileAtomic from "write-file-atomic";
-import { loadFrom } from "../wiring/load.ts";
+import { loadConfig, loadFrom } from "../wiring/load.ts";
 import { withMcpTools } from "./mcp-servers.ts";
 import type { ServerSource } from "./mcp-servers.ts";
 
@@ -18,6 +16,7 @@ export async function addServers(
   servers: readonly { name: string; entry: ServerEntry }[],
   source: ServerSource = {},
 ): Promise<string> {
+  const { addServer } = await import("@cem/config/edit");
   const { file, text } = await readConfigText(source);
   const edited = servers.reduce((yaml, { name, entry }) => addServer(yaml, name, entry), text ?? "");
   await writeConfigText(file, edited);
@@ -52,6 +51,7 @@ export async function removeServerAndFiles(name: string, source: ServerSource = 
       known: [...mcpTools.servers.keys()],
     };
   });
+  const { removeServer } = await import("@cem/config/edit");
   const { file, text } = await readConfigText(source);
   const edited = removeServer(text ?? "", name);
   if (edited === undefined && !isGenerated) throw serverNotFound(name, { known });
@@ -83,6 +83,7 @@ async function readConfigText(source: ServerSource): Promise<{ file: string; tex
 
 /** Replaces the file as a whole, and keeps its permissions. */
 async function writeConfigText(file: string, text: string): Promise<void> {
+  const { default: writeFileAtomic } = await import("write-file-atomic");
   await mkdir(path.dirname(file), { recursive: true });
   await writeFileAtomic(file, text);
 }

@@ -1,4 +1,4 @@
-import type { ServerEntry } from "@cem/config";
+import type { ServerEntry } from "@cem/config/edit";
 import type { FoundServer } from "@cem/mcp-client";
 import { loadFrom } from "../wiring/load.ts";
 import type { ServerSource } from "./mcp-servers.ts";

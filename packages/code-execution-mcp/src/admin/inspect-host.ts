@@ -46,7 +46,7 @@ export async function inspectHost(source: ServerSource = {}): Promise<HostReport
   const configuration = await loadFrom(source);
   const { config } = configuration;
   const { workspaceDir, serversDir, skillsDir } = config.execution;
-  const mcpTools = openMcpTools(configuration, { log: createLog(config, source.onLog) });
+  const mcpTools = await openMcpTools(configuration, { log: createLog(config, source.onLog) });
   try {
     const examined = mcpTools.examine(options);
     const [workspace, servers, skills, catalog, upstream, search, sandboxes] = await Promise.all([
@@ -54,7 +54,8 @@ export async function inspectHost(source: ServerSource = {}): Promise<HostReport
       inspectFolder(serversDir),
       inspectFolder(skillsDir),
       examined
-        .then(() => withHostToolFiles(createConfiguredCatalog(config, mcpTools), config))
+        .then(() => createConfiguredCatalog(config, mcpTools))
+        .then((catalog) => withHostToolFiles(catalog, config))
         .then((catalog) => catalog.list(options)),
       examined,
       inspectSearch(config),

@@ -27,7 +27,7 @@ export async function withMcpTools<T>(
 ): Promise<T> {
   const loaded = await loadFrom(source);
   const log = createLog(loaded.config, source.onLog);
-  const mcpTools = openMcpTools(loaded, { log, ...options });
+  const mcpTools = await openMcpTools(loaded, { log, ...options });
   try {
     return await work(mcpTools, loaded.config);
   } finally {
@@ -67,7 +67,7 @@ export function listCatalog(
     if (only === undefined || mcpTools.servers.has(only)) {
       await mcpTools.examine({ signal, only, timeoutMs: LIST_TIMEOUT_MS });
     }
-    const catalog = await withHostToolFiles(createConfiguredCatalog(config, mcpTools), config);
+    const catalog = await withHostToolFiles(await createConfiguredCatalog(config, mcpTools), config);
     return catalog.list({ signal });
   });
 }

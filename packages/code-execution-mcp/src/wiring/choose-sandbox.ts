@@ -1,6 +1,5 @@
 import type { Config } from "@cem/config";
 import type { SandboxProbe, SandboxProvider } from "@cem/core";
-import { createDenoSandboxProvider } from "@cem/sandbox-deno";
 
 /** How long a run waits for its turn before it is told to come again, in milliseconds. */
 const QUEUE_TIMEOUT_MS = 60_000;
@@ -39,6 +38,7 @@ export async function chooseProvider(config: Config, oneRun: boolean): Promise<S
     const microsandbox = await createMicrosandbox(config, oneRun);
     if ((await microsandbox.probe()).available) return microsandbox;
   }
+  const { createDenoSandboxProvider } = await import("@cem/sandbox-deno");
   return createDenoSandboxProvider(poolSettings(config, oneRun));
 }
 
@@ -48,6 +48,7 @@ export async function probeSandboxes(
   options: { signal?: AbortSignal | undefined },
 ): Promise<{ name: string; probe: SandboxProbe }[]> {
   const { sandboxType } = config.execution;
+  const { createDenoSandboxProvider } = await import("@cem/sandbox-deno");
   const deno = createDenoSandboxProvider();
   const microsandbox = await createMicrosandbox(config, true);
   const providers = { auto: [deno, microsandbox], deno: [deno], microsandbox: [microsandbox] }[sandboxType];

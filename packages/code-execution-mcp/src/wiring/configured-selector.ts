@@ -1,13 +1,8 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import type { Config } from "@cem/config";
-import {
-  createOpenAiEmbedder,
-  createSelector,
-  createTransformersEmbedder,
-  type Embedder,
-  type Selector,
-} from "@cem/selector";
+import type * as SelectorPackage from "@cem/selector";
+import type { Embedder, Selector } from "@cem/selector";
 
 /** How a configuration searches for tools. */
 export interface SearchReport {
@@ -18,10 +13,11 @@ export interface SearchReport {
 }
 
 /** The selector that the configuration asks for. */
-export function createConfiguredSelector(config: Config): Selector {
+export async function createConfiguredSelector(config: Config): Promise<Selector> {
+  const selectors = await import("@cem/selector");
   const { enabled, toolCache, searchCacheDir } = config.optimizations;
   const cacheDir = enabled && toolCache ? searchCacheDir : undefined;
-  return createSelector({ embedder: createEmbedder(config), cacheDir });
+  return selectors.createSelector({ embedder: createEmbedder(config, selectors), cacheDir });
 }
 
 export async function inspectSearch({ optimizations, llm }: Config): Promise<SearchReport> {
@@ -42,7 +38,10 @@ export async function inspectSearch({ optimizations, llm }: Config): Promise<Sea
 }
 
 /** The embedding model that is named: one on disk before a service, Azure before others. */
-function createEmbedder({ optimizations, llm }: Config): Embedder | undefined {
+function createEmbedder(
+  { optimizations, llm }: Config,
+  { createOpenAiEmbedder, createTransformersEmbedder }: typeof SelectorPackage,
+): Embedder | undefined {
   if (optimizations.embeddingModelDir !== undefined) {
     return createTransformersEmbedder({ modelDir: optimizations.embeddingModelDir });
   }

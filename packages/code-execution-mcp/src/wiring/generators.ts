@@ -1,15 +1,16 @@
-import { createFallbackGenerator, createLlmGenerator } from "@cem/codegen/llm";
 import type { LlmSettings } from "@cem/codegen/llm";
-import { createRulesGenerator } from "@cem/codegen/rules";
 import type { Config } from "@cem/config";
 import type { CodeGenerator } from "@cem/core";
 
 const MS_PER_SECOND = 1_000;
 
 /** The generator that the configuration asks for: rules, or a model with rules as its fallback. */
-export function createGenerator({ llm }: Config): CodeGenerator {
+export async function createGenerator({ llm }: Config): Promise<CodeGenerator> {
+  const { createRulesGenerator } = await import("@cem/codegen/rules");
   const rules = createRulesGenerator();
-  return llm.enabled ? createFallbackGenerator(createLlmGenerator(llmSettings(llm)), rules) : rules;
+  if (!llm.enabled) return rules;
+  const { createFallbackGenerator, createLlmGenerator } = await import("@cem/codegen/llm");
+  return createFallbackGenerator(createLlmGenerator(llmSettings(llm)), rules);
 }
 
 /** Maps the configuration to settings of the model. */

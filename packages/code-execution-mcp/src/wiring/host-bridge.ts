@@ -1,17 +1,7 @@
-import {
-  answerErrors,
-  checkCalls,
-  combineSources,
-  compose,
-  createHostTools,
-  createRecorder,
-  createReplayer,
-  createSecretFilter,
-} from "@cem/bridge";
-import type { Middleware, Recorder } from "@cem/bridge";
+import type { Middleware } from "@cem/bridge";
+import type { Recorder } from "@cem/bridge/recording";
 import type { Config } from "@cem/config";
 import type { ResultStore, SandboxSpec, ToolCatalog, ToolInvoker } from "@cem/core";
-import { loadHostTools, withHostTools } from "@cem/mcp-tools";
 import type { HostToolFolders } from "@cem/mcp-tools";
 import type { AgentOptions } from "../agent-options.ts";
 import type { Log } from "./log.ts";
@@ -41,6 +31,9 @@ interface HostBridgeSettings extends Pick<AgentOptions, "tools" | "onElicit" | "
  * @throws CemError `TOOL_INVALID`, `RECORDING_UNREADABLE`, `RECORDING_INVALID` or `RECORDING_UNWRITABLE`.
  */
 export async function createHostBridge(config: Config, settings: HostBridgeSettings): Promise<HostBridge> {
+  const { answerErrors, checkCalls, combineSources, compose, createHostTools, createSecretFilter } =
+    await import("@cem/bridge");
+  const { loadHostTools, withHostTools } = await import("@cem/mcp-tools");
   const { onElicit: elicit, recordFile, replayFile, others, store, log } = settings;
   const loaded = await loadHostTools(hostToolFolders(config), settings.tools);
   const hideSecrets = createSecretFilter(process.env);
@@ -49,9 +42,12 @@ export async function createHostBridge(config: Config, settings: HostBridgeSetti
 
   const replay = replayFile === undefined ? undefined : await readRecordingFile(replayFile);
   const writeRecording = recordFile === undefined ? undefined : await openRecordingFile(recordFile);
+  const recording =
+    (recordFile ?? replayFile) === undefined ? undefined : await import("@cem/bridge/recording");
   const source = combineSources([hostTools, others]);
   let recorder: Recorder | undefined;
-  const recorded: Middleware = (next) => (recorder = createRecorder(next, { store, hideSecrets }));
+  const recorded: Middleware = (next) =>
+    recording === undefined ? next : (recorder = recording.createRecorder(next, { store, hideSecrets }));
   // The order in which a call meets the middlewares. The recorder is outermost: a replay answers with what code sent and got.
   const middlewares: Middleware[] = [
     ...(writeRecording === undefined ? [] : [recorded]),
@@ -61,7 +57,8 @@ export async function createHostBridge(config: Config, settings: HostBridgeSetti
         log("warning", `${server}.${tool}: its arguments are not checked: ${reason}.`),
     }),
   ];
-  const invoker = replay === undefined ? compose(middlewares, source) : createReplayer(replay, { store });
+  const replayer = replay === undefined ? undefined : recording?.createReplayer(replay, { store });
+  const invoker = replayer ?? compose(middlewares, source);
 
   return {
     invoker,
@@ -78,6 +75,8 @@ export async function createHostBridge(config: Config, settings: HostBridgeSetti
 
 /** A catalog with the host tools in files added, to look at and not to call. */
 export async function withHostToolFiles(catalog: ToolCatalog, config: Config): Promise<ToolCatalog> {
+  const { createHostTools } = await import("@cem/bridge");
+  const { loadHostTools, withHostTools } = await import("@cem/mcp-tools");
   const loaded = await loadHostTools(hostToolFolders(config));
   return withHostTools(catalog, createHostTools({ tools: loaded.tools }).descriptions, loaded);
 }

@@ -1,6 +1,5 @@
 import type { LoadedConfig } from "@cem/config";
 import type { Elicit, ResultStore } from "@cem/core";
-import { createMcpTools } from "@cem/mcp-tools";
 import type { LogEntry, McpTools } from "@cem/mcp-tools";
 import { authFolder } from "./auth-folder.ts";
 import type { Log } from "./log.ts";
@@ -21,10 +20,11 @@ interface McpToolsOptions {
 }
 
 /** The tools of the MCP servers that a configuration names. */
-export function openMcpTools(
+export async function openMcpTools(
   { config, variable }: LoadedConfig,
   { log, store, elicit, minConnectTimeoutMs = 0 }: McpToolsOptions,
-): McpTools {
+): Promise<McpTools> {
+  const { createMcpTools } = await import("@cem/mcp-tools");
   return createMcpTools({
     servers: config.mcpServers.map((server) => toServerSettings(server, minConnectTimeoutMs)),
     serversDir: config.execution.serversDir,

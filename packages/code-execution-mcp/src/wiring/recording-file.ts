@@ -1,5 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
-import type { Recording } from "@cem/bridge";
+import type { Recording } from "@cem/bridge/recording";
 import { CemError } from "@cem/core";
 
 /**

@@ -1,15 +1,13 @@
 import type { Config } from "@cem/config";
 import type { Guard, ToolCatalog, TypeChecker } from "@cem/core";
-import { createDiscovery } from "@cem/discovery";
-import { createGuard } from "@cem/guardrails";
 import type { McpTools } from "@cem/mcp-tools";
-import { createTypeChecker } from "@cem/type-check";
 
 /** The catalog of the tools in the configured folders; those of MCP servers are marked where they can't be called. */
-export function createConfiguredCatalog(
+export async function createConfiguredCatalog(
   { execution, optimizations }: Config,
   mcpTools: McpTools,
-): ToolCatalog {
+): Promise<ToolCatalog> {
+  const { createDiscovery } = await import("@cem/discovery");
   const { serversDir, skillsDir } = execution;
   const { enabled, parallelDiscovery, toolCache, toolCacheFile } = optimizations;
   const discovery = createDiscovery({
@@ -22,15 +20,20 @@ export function createConfiguredCatalog(
   return mcpTools.withAvailability(discovery);
 }
 
-export function createConfiguredTypeChecker({ execution, optimizations }: Config): TypeChecker {
+export async function createConfiguredTypeChecker({
+  execution,
+  optimizations,
+}: Config): Promise<TypeChecker> {
+  const { createTypeChecker } = await import("@cem/type-check");
   const { serversDir, skillsDir } = execution;
   const { enabled, toolCache, searchCacheDir } = optimizations;
   const cacheDir = enabled && toolCache ? searchCacheDir : undefined;
   return createTypeChecker({ serversDir, skillsDir, cacheDir });
 }
 
-export function createConfiguredGuard({ guardrails }: Config): Guard {
+export async function createConfiguredGuard({ guardrails }: Config): Promise<Guard> {
   const { enabled, blockedPatterns, securityChecks, strictMode } = guardrails;
-  if (enabled) return createGuard({ blockedPatterns, securityChecks, strict: strictMode });
-  return { specificationVersion: "v1", review: async () => ({ allowed: true, findings: [] }) };
+  if (!enabled) return { specificationVersion: "v1", review: async () => ({ allowed: true, findings: [] }) };
+  const { createGuard } = await import("@cem/guardrails");
+  return createGuard({ blockedPatterns, securityChecks, strict: strictMode });
 }

@@ -1,0 +1,30 @@
+import { runServer, toErrorInfo } from "code-execution-mcp";
+
+/**
+ * Serves over HTTP until a signal stops it, then gives calls under way `server.shutdown_grace` to finish.
+ *
+ * @returns the exit code of the process.
+ */
+export async function serve(): Promise<number> {
+  try {
+    const running = await runServer({ transport: "http" });
+    // Not once: a library that finds no listener but its own at a signal ends the process by it.
+    for (const signal of ["SIGTERM", "SIGINT"] as const) {
+      process.on(signal, () => void running.close());
+    }
+    await running.closed;
+    await running.close();
+    return 0;
+  } catch (error) {
+    await report(error);
+    return 1;
+  }
+}
+
+/** Writes why the server can't run as one line of the log, with what helps. */
+async function report(thrown: unknown): Promise<void> {
+  const { hintFor } = await import("code-execution-mcp/admin");
+  const error = toErrorInfo(thrown);
+  const { code, message } = error;
+  process.stderr.write(`${JSON.stringify({ level: "fatal", code, message, hint: hintFor(error) })}\n`);
+}

@@ -1,0 +1,59 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { abandonOnAbort } from "@cem/core";
+import { toolsOf } from "./discovery.ts";
+import type { Lazy } from "./lazy.ts";
+import { prepareTypeChecker } from "./review.ts";
+import type { RunContext } from "./run-context.ts";
+import { callable } from "./selection.ts";
+import type { Stages } from "./stages.ts";
+
+/** Starts what a run of given code needs. A failure shows when the part is needed. */
+export async function prepareCode(context: RunContext, code: string): Promise<void> {
+  const { sandbox, guard, catalog, tokenCounter } = context.stages;
+  prepareTypeChecker(context, code);
+  await startInTurn([sandbox, guard, catalog, tokenCounter]);
+}
+
+/** Starts what a task needs. A failure shows when the part is needed. The code of a model is checked, that of rules not. */
+export async function prepareTask(context: RunContext): Promise<void> {
+  const { sandbox, catalog, selector, generator, guard, tokenCounter } = context.stages;
+  if (context.options.typeCheck === "before") prepareTypeChecker(context);
+  await startInTurn([sandbox, catalog, selector, generator, guard, tokenCounter]);
+}
+
+/**
+ * Makes ready what any first request may need.
+ *
+ * @throws what that request would: the error of a stage that can't be created, or the signal's reason.
+ */
+export async function warm(stages: Stages, signal: AbortSignal): Promise<void> {
+  const { sandbox, guard, catalog, selector, generator, tokenCounter } = stages;
+  const checker = loadTypeChecker(stages);
+  checker.catch(() => {});
+  await startInTurn([sandbox, guard, catalog, selector, generator, tokenCounter]);
+  const parts = [sandbox, guard, generator, tokenCounter].map((part): Promise<unknown> => part.get());
+  await abandonOnAbort(Promise.all([checker, indexTools(stages, signal), ...parts]), signal);
+}
+
+async function loadTypeChecker({ settings, typeChecker }: Stages): Promise<void> {
+  if (settings.typeCheck === "off") return;
+  const checker = await typeChecker?.get();
+  await checker?.prepare?.();
+}
+
+async function indexTools({ catalog, selector }: Stages, signal: AbortSignal): Promise<void> {
+  const snapshot = await (await catalog.get()).list({ signal });
+  await (await selector.get()).prepare?.(callable(toolsOf(snapshot)));
+}
+
+/**
+ * Starts one part after the other, each in a turn of the event loop of its own: what has a process to start, which comes
+ * first, has started it before the modules of the next part are loaded.
+ */
+async function startInTurn(parts: readonly Lazy<unknown>[]): Promise<void> {
+  for (const part of parts) {
+    if (part.isStarted) continue;
+    await nextTurn();
+    part.get().catch(() => {});
+  }
+}

@@ -1,0 +1,2 @@
+export { addServer, removeServer } from "./edit-servers.ts";
+export type { ServerEntry } from "./edit-servers.ts";
