@@ -83,6 +83,14 @@ describe("CompilerProcess", () => {
     );
   });
 
+  it("has one listener for the end of the host, however many there are", async () => {
+    const before = process.listenerCount("exit");
+    const compilers = Array.from({ length: 3 }, () => start());
+    expect(process.listenerCount("exit")).toBe(before + 1);
+    await Promise.all(compilers.map((compiler) => compiler.dispose()));
+    expect(process.listenerCount("exit")).toBe(before);
+  });
+
   it("says that the compiler ended where it had answered", async () => {
     const answer = '{"jsonrpc":"2.0","id":1,"result":5}';
     const text = `#!/bin/sh\nread line\nprintf 'Content-Length: ${answer.length}\\r\\n\\r\\n${answer}'\nread line\n`;

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import os from "node:os";
 import { promisify } from "node:util";
 import type { CompilerPackage } from "./compiler-package.ts";
-import { deathSignalPrefix, watchHost } from "./end-with-host.ts";
+import { deathSignalPrefix, endOnExit, watchHost } from "./end-with-host.ts";
 import { JsonRpc, type RequestHandler } from "./json-rpc.ts";
 
 const SHELL = "/bin/sh";
@@ -74,9 +74,7 @@ export class CompilerProcess {
       this.#stderr = (this.#stderr + text).slice(0, MAX_STDERR_CHARACTERS);
     });
     this.#rpc = new JsonRpc({ stdin, stdout }, settings.handle, ({ message }) => this.end(message));
-    const endWithHost = (): void => void child.kill("SIGKILL");
-    process.once("exit", endWithHost);
-    child.once("exit", () => process.off("exit", endWithHost));
+    endOnExit(child);
     if (deathSignal === null) watchHost(child);
     this.keepHostAlive(false);
   }

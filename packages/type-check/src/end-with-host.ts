@@ -7,6 +7,23 @@ const SETPRIV = "/usr/bin/setpriv";
 /** Reads until the host says that the process has ended, or is gone itself. */
 const WATCH = 'read -r _ || kill -9 "$0"';
 
+const running = new Set<ChildProcess>();
+
+/** Ends a process when the host exits. */
+export function endOnExit(child: ChildProcess): void {
+  if (running.size === 0) process.once("exit", endRunning);
+  running.add(child);
+  const forget = (): void => {
+    running.delete(child);
+    if (running.size === 0) process.off("exit", endRunning);
+  };
+  child.once("close", forget).once("error", forget);
+}
+
+function endRunning(): void {
+  for (const child of running) child.kill("SIGKILL");
+}
+
 /**
  * Finds what to put in front of a command so that the kernel ends it with its host.
  *
