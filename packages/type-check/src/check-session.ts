@@ -54,6 +54,7 @@ export class CheckSession {
    * @param cached - Whether the files that it depends on are asked for, where nothing is found.
    */
   async check(request: CheckRequest, { cached }: { cached: boolean }): Promise<CheckAnswer> {
+    this.#compiler.keepHostAlive(true);
     try {
       await this.#started;
       const late = `it took more than ${this.#timeoutMs / 1000} s`;
@@ -66,6 +67,8 @@ export class CheckSession {
       const reason = reasonOf(error);
       if (!(error instanceof UnreadableProgram)) this.#compiler.end(reason);
       return { ok: false, reason };
+    } finally {
+      this.#compiler.keepHostAlive(false);
     }
   }
 

@@ -83,6 +83,14 @@ describe("CompilerProcess", () => {
     );
   });
 
+  it("has one listener for the end of the host, however many there are", async () => {
+    const before = process.listenerCount("exit");
+    const compilers = Array.from({ length: 3 }, () => start());
+    expect(process.listenerCount("exit")).toBe(before + 1);
+    await Promise.all(compilers.map((compiler) => compiler.dispose()));
+    expect(process.listenerCount("exit")).toBe(before);
+  });
+
   it("says that the compiler ended where it had answered", async () => {
     const answer = '{"jsonrpc":"2.0","id":1,"result":5}';
     const text = `#!/bin/sh\nread line\nprintf 'Content-Length: ${answer.length}\\r\\n\\r\\n${answer}'\nread line\n`;
@@ -131,6 +139,29 @@ describe.runIf(process.platform === "linux")("CompilerProcess, on Linux", () => 
     await vi.waitFor(() => expect(isAlive(compiler)).toBe(false), WAIT);
   });
 
+  it.each([
+    ["the kernel sees to it", "undefined", 1],
+    ["a process watches the host", "null", 2],
+  ])(
+    "ends with a host that is killed before it has answered, where %s",
+    async (_, deathSignal, processes) => {
+      const [host, output] = runHost(`
+      const callbacks = ["readFile"];
+      const handle = () => process.kill(process.pid, "SIGKILL");
+      const settings = { compiler: findCompiler(), workingFolder: "/", memoryMb: 512, callbacks, handle };
+      const compiler = new CompilerProcess({ ...settings, deathSignal: ${deathSignal} });
+      console.log(readFileSync(\`/proc/self/task/\${process.pid}/children\`, "utf8"));
+      compiler.keepHostAlive(true);
+      await compiler.request("updateSnapshot", { openProjects: ["/tsconfig.json"] });`);
+      const [text] = (await once(output, "data")) as [Buffer];
+      const children = text.toString().trim().split(" ").map(Number);
+      expect(children).toHaveLength(processes);
+      if (host.signalCode === null) await once(host, "exit");
+      expect(host.signalCode).toBe("SIGKILL");
+      await vi.waitFor(() => expect(children.filter(isAlive)).toEqual([]), WAIT);
+    },
+  );
+
   it("is gone when its checker is disposed", async () => {
     const compilers = () =>
       childrenOf(process.pid).filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("--api"));
@@ -145,19 +176,29 @@ describe.runIf(process.platform === "linux")("CompilerProcess, on Linux", () => 
     );
   });
 
-  it("does not keep its host alive", async () => {
-    const [host] = runHost(`
-      await checker.check({ code: "1", tools: [] });
-      checker.prepare();`);
-    expect(await once(host, "close")).toEqual([0, null]);
+  it.each([
+    ["has checked", 'await checker.check({ code: "1", tools: [] });\nchecker.prepare();'],
+    ["starts", "checker.prepare();"],
+  ])("does not keep its host alive when it %s", async (_, script) => {
+    const [host, output] = runHost(`${script}
+      console.log(readFileSync(\`/proc/self/task/\${process.pid}/children\`, "utf8"));`);
+    const [text] = (await once(output, "data")) as [Buffer];
+    if (host.exitCode === null) await once(host, "exit");
+    expect(host.exitCode).toBe(0);
+    await vi.waitFor(() => expect(isAlive(Number(text))).toBe(false), WAIT);
   });
 });
 
 /** Runs a script with a type checker. */
 function runHost(script: string): [host: ReturnType<typeof spawn>, output: NodeJS.ReadableStream] {
-  const file = JSON.stringify(new URL("./type-checker.ts", import.meta.url).href);
-  const code = `import { createTypeChecker } from ${file};\nconst checker = createTypeChecker();${script}`;
-  const args = ["--conditions=@cem/source", "--input-type=module-typescript", "--eval", code];
+  const source = (name: string) => JSON.stringify(new URL(name, import.meta.url).href);
+  const code = `import { readFileSync } from "node:fs";
+    import { findCompiler } from ${source("./compiler-package.ts")};
+    import { CompilerProcess } from ${source("./compiler-process.ts")};
+    import { createTypeChecker } from ${source("./type-checker.ts")};
+    const checker = createTypeChecker();
+    ${script}`;
+  const args = ["--conditions=@cem/source", "--input-type=module", "--eval", code];
   const host = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   onTestFinished(() => void host.kill("SIGKILL"));
   return [host, host.stdout];

@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import os from "node:os";
 import { promisify } from "node:util";
 import type { CompilerPackage } from "./compiler-package.ts";
+import { deathSignalPrefix, endOnExit, watchHost } from "./end-with-host.ts";
 import { JsonRpc, type RequestHandler } from "./json-rpc.ts";
 
 const SHELL = "/bin/sh";
@@ -25,12 +26,11 @@ export interface CompilerProcessSettings {
   memoryMb: number;
   /** Whether the kernel bounds the memory. Without, the host measures it while something is asked. */
   kernelLimit?: boolean | undefined;
+  /** What has the kernel end the process with its host. `null`: a process of its own watches the host. */
+  deathSignal?: readonly string[] | null | undefined;
 }
 
-/**
- * A process of TypeScript's native compiler. It ends with its host, since it reads its input to the end, and does not
- * keep the host alive unless something is asked.
- */
+/** A process of TypeScript's native compiler. It ends with its host, and keeps it alive only while it is told to. */
 export class CompilerProcess {
   readonly #child: ChildProcess;
   readonly #rpc: JsonRpc;
@@ -47,7 +47,8 @@ export class CompilerProcess {
     const { kernelLimit = process.platform === "linux" && existsSync(SHELL), memoryMb } = settings;
     this.#memoryMb = memoryMb;
     this.#polls = !kernelLimit;
-    const [file, ...args] = commandOf(settings, kernelLimit);
+    const { deathSignal = deathSignalPrefix() ?? null } = settings;
+    const [file = "", ...args] = [...(deathSignal ?? []), ...commandOf(settings, kernelLimit)];
     const child: ChildProcess = spawn(file, args, {
       cwd: os.tmpdir(),
       env: { GOMEMLIMIT: `${Math.ceil(memoryMb * SOFT_MEMORY_SHARE)}MiB`, GOTRACEBACK: "none" },
@@ -73,7 +74,9 @@ export class CompilerProcess {
       this.#stderr = (this.#stderr + text).slice(0, MAX_STDERR_CHARACTERS);
     });
     this.#rpc = new JsonRpc({ stdin, stdout }, settings.handle, ({ message }) => this.end(message));
-    this.#keepHostAlive(false);
+    endOnExit(child);
+    if (deathSignal === null) watchHost(child);
+    this.keepHostAlive(false);
   }
 
   /** Why the process can't be asked any more, in words that continue a sentence. `undefined` while it can. */
@@ -86,15 +89,18 @@ export class CompilerProcess {
    * @throws its error; or, when it ends before, an error with the reason.
    */
   async request(method: string, params: unknown): Promise<unknown> {
-    if (this.#asking === 0) this.#keepHostAlive(true);
     this.#asking += 1;
+    if (this.#polls) this.#poll ??= setInterval(() => void this.#checkMemory(), MEMORY_POLL_MS).unref();
     try {
       const answer = await this.#rpc.request(method, params);
       this.#answered = true;
       return answer;
     } finally {
       this.#asking -= 1;
-      if (this.#asking === 0) this.#keepHostAlive(false);
+      if (this.#asking === 0) {
+        clearInterval(this.#poll);
+        this.#poll = undefined;
+      }
     }
   }
 
@@ -108,18 +114,17 @@ export class CompilerProcess {
   /** Ends the process and waits until it is gone. */
   dispose(): Promise<void> {
     this.end("the type checker was disposed");
-    this.#child.ref();
+    this.keepHostAlive(true);
     return this.#exited.promise;
   }
 
-  #keepHostAlive(alive: boolean): void {
+  /** Whether the host waits for the process, or may end although it runs. */
+  keepHostAlive(alive: boolean): void {
     const method = alive ? "ref" : "unref";
     this.#child[method]();
     for (const pipe of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) {
       (pipe as { ref?(): void; unref?(): void } | null)?.[method]?.();
     }
-    clearInterval(this.#poll);
-    if (alive && this.#polls) this.#poll = setInterval(() => void this.#checkMemory(), MEMORY_POLL_MS);
   }
 
   async #checkMemory(): Promise<void> {
@@ -142,7 +147,7 @@ export class CompilerProcess {
 function commandOf(
   { compiler, workingFolder, callbacks, memoryMb }: CompilerProcessSettings,
   kernelLimit: boolean,
-): [file: string, ...args: string[]] {
+): readonly string[] {
   const compile = ["--api", "--async", "--cwd", workingFolder, `--callbacks=${callbacks.join(",")}`];
   if (!kernelLimit) return [compiler.executable, ...compile];
   // The limit counts what a process may write to, not the much larger space of addresses that Go reserves.

@@ -83,6 +83,11 @@ export class NativeCompiler {
     this.#process.end(reason);
   }
 
+  /** Whether the host waits for the compiler, or may end although it runs. */
+  keepHostAlive(alive: boolean): void {
+    this.#process.keepHostAlive(alive);
+  }
+
   /** Ends the compiler's process and waits until it is gone. */
   dispose(): Promise<void> {
     return this.#process.dispose();
