@@ -14,6 +14,7 @@ export {
   serverDisabled,
 } from "./failures.ts";
 export type { FailedTool, KnownNames } from "./failures.ts";
+export { Lazy } from "./lazy.ts";
 export { assertKnownOptions } from "./options.ts";
 export type { SuggestNames } from "./options.ts";
 export { toolId } from "./tools.ts";
