@@ -20,7 +20,7 @@ export async function execute(
   const { options, progress, signal, stages } = context;
   const run = async (): Promise<RunOutcome> => {
     const sandbox = await stages.sandbox.get();
-    const invoker = invokerOfRun(context);
+    const invoker = await invokerOfRun(context);
     return sandbox.run({
       code: program.code,
       invoker: (invoker && cache?.wrap(invoker, { answer: answerFromCache })) ?? invoker,
@@ -42,8 +42,8 @@ export async function execute(
 }
 
 /** The invoker of the pipeline, which is told the session of this run and how to ask its user. */
-function invokerOfRun({ options, stages }: RunContext): ToolInvoker | undefined {
-  const { invoker } = stages.settings;
+async function invokerOfRun({ options, stages }: RunContext): Promise<ToolInvoker | undefined> {
+  const invoker = await stages.invoker?.get();
   return (
     invoker && {
       specificationVersion: "v1",

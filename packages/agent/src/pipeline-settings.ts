@@ -26,7 +26,7 @@ export interface PipelineSettings {
   /** Runs the code. A sandbox is disposed by the caller; one that a function creates, by the pipeline. */
   sandbox: OnDemand<Sandbox>;
   /** Answers calls to tools that run on the host. Without one every such call fails. */
-  invoker?: ToolInvoker | undefined;
+  invoker?: OnDemand<ToolInvoker> | undefined;
   /**
    * Checks the types of code before it runs. A type checker is disposed by the caller; one that a function creates, by
    * the pipeline. Without one no types are checked.

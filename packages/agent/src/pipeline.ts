@@ -1,4 +1,4 @@
-import { CemError } from "@cem/core";
+import { CemError, Lazy } from "@cem/core";
 import type {
   Agent,
   CatalogSnapshot,
@@ -10,7 +10,6 @@ import type {
   TaskResult,
 } from "@cem/core";
 import { toolsOf } from "./discovery.ts";
-import { Lazy } from "./lazy.ts";
 import type { OwnedPipelineSettings, PipelineSettings } from "./pipeline-settings.ts";
 import { warm } from "./preparation.ts";
 import { Stages } from "./stages.ts";

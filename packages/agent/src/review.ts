@@ -1,7 +1,6 @@
-import type { ReviewRequest, ToolDefinition, TypeChecker, Verdict } from "@cem/core";
+import type { Lazy, ReviewRequest, ToolDefinition, TypeChecker, Verdict } from "@cem/core";
 import { invalidCode } from "./ending.ts";
 import type { Ending } from "./ending.ts";
-import type { Lazy } from "./lazy.ts";
 import { refusedReview, refusedTypes } from "./refusals.ts";
 import type { Program, RunContext } from "./run-context.ts";
 

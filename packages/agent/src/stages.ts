@@ -1,8 +1,16 @@
-import type { CodeGenerator, Guard, Sandbox, ToolCatalog, ToolSelector, TypeChecker } from "@cem/core";
+import { Lazy } from "@cem/core";
+import type {
+  CodeGenerator,
+  Guard,
+  Sandbox,
+  ToolCatalog,
+  ToolInvoker,
+  ToolSelector,
+  TypeChecker,
+} from "@cem/core";
 import { loadTokenCounter } from "@cem/tokens";
 import type { TokenCounter } from "@cem/tokens";
 import { DefinitionTokens } from "./context-tokens.ts";
-import { Lazy } from "./lazy.ts";
 import type { OnDemand, OwnedPipelineSettings } from "./pipeline-settings.ts";
 
 /** The stages of one pipeline. Those that are given as functions are created when they are first needed. */
@@ -13,19 +21,22 @@ export class Stages {
   readonly generator: Lazy<CodeGenerator>;
   readonly guard: Lazy<Guard>;
   readonly sandbox: Lazy<Sandbox>;
+  /** `undefined` when no tool runs on the host. */
+  readonly invoker: Lazy<ToolInvoker> | undefined;
   /** `undefined` when no types are checked. */
   readonly typeChecker: Lazy<TypeChecker> | undefined;
   readonly tokenCounter: Lazy<TokenCounter>;
   readonly definitionTokens = new DefinitionTokens();
 
   constructor(settings: OwnedPipelineSettings) {
-    const { countTokens, typeChecker } = settings;
+    const { countTokens, invoker, typeChecker } = settings;
     this.settings = settings;
     this.catalog = lazy(settings.catalog);
     this.selector = lazy(settings.selector);
     this.generator = lazy(settings.generator);
     this.guard = lazy(settings.guard);
     this.sandbox = lazy(settings.sandbox);
+    this.invoker = invoker && lazy(invoker);
     this.typeChecker = typeChecker && lazy(typeChecker);
     this.tokenCounter = new Lazy(async () => countTokens ?? (await loadTokenCounter()));
   }

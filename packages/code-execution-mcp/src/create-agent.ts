@@ -1,13 +1,15 @@
 import { createPipeline } from "@cem/agent";
 import type { OwnedPipelineSettings } from "@cem/agent";
 import type { LoadedConfig } from "@cem/config";
+import { Lazy } from "@cem/core";
 import type { Agent, ExecuteOptions, TaskResult } from "@cem/core";
-import type { Selector } from "@cem/selector";
+import type { McpTools } from "@cem/mcp-tools";
 import { assertAgentOptions, assertTaskOptions } from "./agent-options.ts";
 import type { AgentOptions } from "./agent-options.ts";
 import { createConfiguredSelector } from "./wiring/configured-selector.ts";
 import { createGenerator } from "./wiring/generators.ts";
 import { createHostBridge } from "./wiring/host-bridge.ts";
+import type { HostBridge } from "./wiring/host-bridge.ts";
 import { loadFrom } from "./wiring/load.ts";
 import { createLog } from "./wiring/log.ts";
 import { openMcpTools } from "./wiring/mcp-tools.ts";
@@ -32,7 +34,7 @@ export function createAgent(options: AgentOptions = {}): Agent {
 
 /** Like {@link createAgent}, with a configuration that was loaded already. */
 export function createLoadedAgent(loaded: LoadedConfig, options: AgentOptions): Agent {
-  return createPipeline(() => createStages(loaded, options));
+  return createPipeline(async () => createStages(loaded, options));
 }
 
 /** Runs one task with an agent of its own. For more than one task use {@link createAgent}: it keeps guests ready. */
@@ -55,34 +57,53 @@ export async function executeTask(
  * Creates the stages that the configuration asks for, except those that the options bring. Each is created, and its package
  * loaded, when it is first needed.
  */
-async function createStages(loaded: LoadedConfig, options: AgentOptions): Promise<OwnedPipelineSettings> {
+function createStages(loaded: LoadedConfig, options: AgentOptions): OwnedPipelineSettings {
+  const { config } = loaded;
+  const host = new Lazy(() => openHost(loaded, options));
+  const selector = new Lazy(() => createConfiguredSelector(config));
+  return {
+    async catalog() {
+      const { bridge, mcpTools } = await host.get();
+      return bridge.addTo(options.catalog ?? (await createConfiguredCatalog(config, mcpTools)));
+    },
+    selector: options.selector ?? (() => selector.get()),
+    async generator() {
+      const { mcpTools } = await host.get();
+      return mcpTools.startingServers(options.generator ?? (await createGenerator(config)));
+    },
+    guard: options.guard ?? (() => createConfiguredGuard(config)),
+    async sandbox() {
+      const { bridge } = await host.get();
+      return createSandbox(config, { ...options, ...bridge.spec });
+    },
+    invoker: async () => (await host.get()).bridge.invoker,
+    typeChecker: options.typeChecker ?? (() => createConfiguredTypeChecker(config)),
+    typeCheck: config.execution.typeCheck,
+    maxRepairs: config.llm.maxRepairs,
+    async dispose() {
+      const opened = await host.settled();
+      try {
+        await opened?.bridge.finish();
+      } finally {
+        await opened?.mcpTools.close();
+        await (await selector.settled())?.dispose();
+      }
+    },
+  };
+}
+
+/** What runs on the host for code in the sandbox: the tools of MCP servers, and everything between code and tools. */
+async function openHost(
+  loaded: LoadedConfig,
+  options: AgentOptions,
+): Promise<{ mcpTools: McpTools; bridge: HostBridge }> {
   const { config } = loaded;
   const store = await createConfiguredResults(config);
   const log = options.log ?? createLog(config, options.onLog);
   const mcpTools = await openMcpTools(loaded, { log, store, elicit: options.onElicit });
+  const others = options.invoker ?? mcpTools.source;
   try {
-    const others = options.invoker ?? mcpTools.source;
-    const bridge = await createHostBridge(config, { ...options, others, store, log });
-    let ownSelector: Selector | undefined;
-    return {
-      catalog: async () => bridge.addTo(options.catalog ?? (await createConfiguredCatalog(config, mcpTools))),
-      selector: options.selector ?? (async () => (ownSelector = await createConfiguredSelector(config))),
-      generator: async () => mcpTools.startingServers(options.generator ?? (await createGenerator(config))),
-      guard: options.guard ?? (() => createConfiguredGuard(config)),
-      sandbox: () => createSandbox(config, { ...options, ...bridge.spec }),
-      invoker: bridge.invoker,
-      typeChecker: options.typeChecker ?? (() => createConfiguredTypeChecker(config)),
-      typeCheck: config.execution.typeCheck,
-      maxRepairs: config.llm.maxRepairs,
-      async dispose() {
-        try {
-          await bridge.finish();
-        } finally {
-          await mcpTools.close();
-          await ownSelector?.dispose();
-        }
-      },
-    };
+    return { mcpTools, bridge: await createHostBridge(config, { ...options, others, store, log }) };
   } catch (error) {
     await mcpTools.close();
     throw error;

@@ -15,6 +15,7 @@ export {
 } from "./failures.ts";
 export type { FailedTool, KnownNames } from "./failures.ts";
 export { copyBeginning } from "./copy-beginning.ts";
+export { Lazy } from "./lazy.ts";
 export { assertKnownOptions } from "./options.ts";
 export type { SuggestNames } from "./options.ts";
 export { toolId } from "./tools.ts";
