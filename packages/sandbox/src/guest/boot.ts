@@ -1,13 +1,13 @@
 import { readMessages, send, sendStderr, useToken, type HostMessage } from "./channel.ts";
 import { deno, onUncaught, pendingWork } from "./deno.ts";
 import { patchFileFunctions } from "./file-view.ts";
-import { hardenRoots } from "./harden.ts";
+import { hardenLanguage } from "./harden.ts";
+import { clearLeftovers, trackObjectUrls } from "./leftovers.ts";
 import { encodeThrown } from "./guest-errors.ts";
 import { Modules, type ImportRequest, type ModuleSettings } from "./modules.ts";
-import { onLastingChange, resetProcess } from "./node-modules.ts";
 import { redirectStderr } from "./output.ts";
-import { toHostPath, usePaths } from "./paths.ts";
-import { parseJson, promiseThen, quote, startsWith } from "./primordials.ts";
+import { usePaths } from "./paths.ts";
+import { parseJson, quote, startsWith } from "./primordials.ts";
 import { loadProgram, type Main } from "./program.ts";
 import { createRealm, type Realm } from "./realm.ts";
 
@@ -15,7 +15,6 @@ type Run = Extract<HostMessage, { type: "run" }>;
 type Init = Extract<HostMessage, { type: "init" }>;
 
 const WARM_UP = "export default async function (value: unknown) { return [typeof value]; }";
-const WORKSPACE = "/workspace";
 const RESULT = '{"type":"result"';
 
 /** Taken before any program runs. */
@@ -27,6 +26,8 @@ let isReused = false;
 let moduleSettings: ModuleSettings = { hostTools: {}, hidden: [] };
 /** The realm of the current run, or of the next one. */
 let realm: Realm | undefined;
+/** Its modules, once it asks for some. */
+let modules: Modules | undefined;
 let ended = true;
 let nextCallId = 1;
 
@@ -36,28 +37,27 @@ function sayReady(): void {
 
 /** Makes the realm of the next run. */
 function prepare(): void {
+  modules = undefined;
   realm = createRealm({ importModules, reportUncaught: fail });
 }
 
-function importModules(own: Realm, requests: unknown): Promise<unknown[]> {
-  const modules = (own.modules ??= new Modules(own, moduleSettings));
-  return modules.importAll(requests as ImportRequest[]);
+async function importModules(own: Realm, requests: string): Promise<unknown[]> {
+  if (own !== realm || ended) throw new Error("The run has ended.");
+  modules ??= new Modules(own, moduleSettings);
+  return modules.importAll(parseJson(requests) as ImportRequest[]);
 }
 
-/** Prepares the next run, once nothing of this one is left. A guest in which something stays exits. */
+/** Whether something of the run goes on, or could go on, in the runtime. */
+function isWorkLeft(): boolean {
+  return realm?.isSpent === true || realm?.inside.isWaiting() === true || pendingWork.isLeft();
+}
+
+/** Readies the guest for its next run, once nothing of this one is left. A guest in which something stays exits. */
 function recover(): void {
-  if (realm?.isSpent === true || pendingWork.isLeft()) deno.exit(0);
-  resetRuntime();
-  prepare();
+  if (isWorkLeft() || !clearLeftovers()) deno.exit(0);
   sayReady();
-}
-
-/** Undoes what a program may have changed in the runtime itself. */
-function resetRuntime(): void {
-  resetProcess();
-  deno.chdir(toHostPath(WORKSPACE));
-  performance.clearMarks();
-  performance.clearMeasures();
+  // While the host is busy.
+  prepare();
 }
 
 function end(own: Realm, message: string): void {
@@ -65,7 +65,12 @@ function end(own: Realm, message: string): void {
   ended = true;
   nextCallId = own.inside.nextCallId();
   own.end();
-  send(message);
+  try {
+    send(message);
+  } catch {
+    // The program has closed the output.
+    deno.exit(1);
+  }
   // After what the program has left in the queue of microtasks.
   if (isReused) later(recover);
 }
@@ -76,7 +81,15 @@ function fail(own: Realm | undefined, thrown: unknown, kind: "syntax" | "excepti
     send(`{"type":"limit","limit":"payload","message":${quote(thrown.message)}}`);
     return;
   }
-  end(own, `{"type":"failed","kind":"${kind}","error":${encodeThrown(thrown)}}`);
+  const error = encodeThrown(thrown, own.inside.readThrown(thrown));
+  end(own, `{"type":"failed","kind":"${kind}","error":${error}}`);
+}
+
+/** What a program of an ended run leaves uncaught is no failure of the current one. */
+function failUncaught(thrown: unknown, promise: object | undefined): void {
+  const source = promise ?? thrown;
+  const isObject = typeof source === "object" && source !== null;
+  if (!isObject || realm?.inside.isKnown(source) === true) fail(realm, thrown);
 }
 
 async function run({ source, calls, callsInFlight, payloadBytes }: Run): Promise<void> {
@@ -91,8 +104,8 @@ async function run({ source, calls, callsInFlight, payloadBytes }: Run): Promise
     fail(own, error, "syntax");
     return;
   }
-  void promiseThen(
-    own.inside.run(main),
+  own.inside.run(
+    main,
     (json) => end(own, json === undefined ? `{"type":"done"}` : `{"type":"done","value":${json}}`),
     (error) => fail(own, error),
   );
@@ -106,19 +119,25 @@ async function start({ token, paths, reuse = false, hostTools = {}, hidden = [] 
     patchFileFunctions();
   }
   redirectStderr();
-  hardenRoots();
-  onUncaught((thrown) => fail(realm, thrown));
-  onLastingChange(() => realm?.spend());
-  prepare();
-  const first = realm as unknown as Realm;
-  first.inside.begin({ calls: 0, callsInFlight: 1, payloadBytes: 1024 }, nextCallId);
-  await first.inside.run(await loadProgram(first, WARM_UP));
+  trackObjectUrls();
+  hardenLanguage();
+  onUncaught(failUncaught);
+  await warmUp();
   prepare();
   delete deno[deno.internal];
   version = deno.version.deno;
   if (reuse) pendingWork.observe();
   isReused = reuse;
   sayReady();
+}
+
+/** Runs a program, so that the first one of the host finds all parts loaded. */
+async function warmUp(): Promise<void> {
+  prepare();
+  const { inside } = realm as unknown as Realm;
+  inside.begin({ calls: 0, callsInFlight: 1, payloadBytes: 1024 }, nextCallId);
+  const main = await loadProgram(realm as unknown as Realm, WARM_UP);
+  await new Promise<unknown>((resolve) => inside.run(main, resolve, resolve));
 }
 
 function receive(line: string): void {

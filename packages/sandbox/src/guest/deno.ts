@@ -1,4 +1,4 @@
-import type { OuterRealm } from "./inside/membrane.ts";
+import type { OuterRealm } from "./inside/membrane-types.ts";
 
 const STANDARD_STREAMS = 3;
 /** The runner waits for the next message. */
@@ -26,6 +26,7 @@ export interface DenoRuntime {
   readTextFileSync(path: string): string;
   readDirSync(path: string): Iterable<{ name: string; isDirectory: boolean }>;
   inspect: object;
+  readonly PermissionStatus: { prototype: object };
   readonly errors: { NotFound: new () => Error };
   readonly internal: symbol;
   [key: string | symbol]: unknown;
@@ -92,6 +93,7 @@ export const pendingWork = {
 };
 
 interface UncaughtEvent extends Event {
+  promise?: object;
   reason?: unknown;
   error?: unknown;
 }
@@ -100,14 +102,14 @@ const target = globalThis as unknown as {
   addEventListener(type: string, listener: (event: UncaughtEvent) => void): void;
 };
 
-/** Handles uncaught errors of the program, which would otherwise end the process. */
-export function onUncaught(report: (thrown: unknown) => void): void {
+/** Handles uncaught errors of programs, which would otherwise end the process, and rejections that nobody handles. */
+export function onUncaught(report: (thrown: unknown, promise: object | undefined) => void): void {
   target.addEventListener("unhandledrejection", (event) => {
     event.preventDefault();
-    report(event.reason);
+    report(event.reason, event.promise);
   });
   target.addEventListener("error", (event) => {
     event.preventDefault();
-    report(event.error);
+    report(event.error, undefined);
   });
 }

@@ -1,10 +1,7 @@
-import { brands } from "./deno.ts";
+import type { ThrownText } from "./inside/thrown.ts";
 import { toGuestText } from "./paths.ts";
 import { readSourceMap } from "./source-map.ts";
-import { quote, SafeWeakMap, sliceText, toText } from "./primordials.ts";
-
-const MAX_MESSAGE_CHARACTERS = 8_192;
-const MAX_STACK_CHARACTERS = 16_384;
+import { quote, SafeWeakMap } from "./primordials.ts";
 
 /** The program's position that caused an error, where its stack doesn't contain it. */
 export interface ErrorPlace {
@@ -12,6 +9,8 @@ export interface ErrorPlace {
   column: number;
 }
 
+/** The name of the script that makes the inside of a realm. */
+export const INSIDE_URL = "cem:inside";
 const PROGRAM_PLACE = /blob:program:(\d+):(\d+)/g;
 let toSource: ((place: ErrorPlace) => ErrorPlace) | undefined;
 
@@ -29,6 +28,21 @@ function toSourcePlaces(stack: string): string {
   });
 }
 
+const RUNNER_FOLDER = new URL(".", import.meta.url).href;
+
+/** Leaves the lines of the guest runner out of a printed stack. */
+export function withoutOwnFrames(text: string): string {
+  if (!text.includes(INSIDE_URL) && !text.includes(RUNNER_FOLDER)) return text;
+  const kept: string[] = [];
+  for (const line of text.split("\n")) {
+    const isFrame = line.trimStart().startsWith("at ");
+    if (!isFrame || !(line.includes(INSIDE_URL) || line.includes(RUNNER_FOLDER))) kept.push(line);
+    // Opens the list of the error's members.
+    else if (line.endsWith(" {")) kept.push(`${kept.pop() ?? ""} {`);
+  }
+  return kept.join("\n");
+}
+
 const places = new SafeWeakMap<ErrorPlace>();
 
 /** Attaches a position in the program to what was thrown, where that is an object. */
@@ -37,33 +51,12 @@ export function placeError<Thrown>(thrown: Thrown, place: ErrorPlace): Thrown {
   return thrown;
 }
 
-function read(value: object, key: string, limit: number): string {
-  try {
-    const found = (value as Record<string, unknown>)[key];
-    return found === undefined ? "" : sliceText(toText(found), 0, limit);
-  } catch {
-    return "";
-  }
-}
-
-function textOf(thrown: unknown): string {
-  try {
-    return sliceText(toText(thrown), 0, MAX_MESSAGE_CHARACTERS);
-  } catch {
-    return "The program threw a value that has no text.";
-  }
-}
-
-/** Converts any thrown value to the members of an error as JSON. Survives hostile getters. */
-export function encodeThrown(thrown: unknown): string {
-  const isObject = typeof thrown === "object" && thrown !== null;
-  const isError = isObject && (brands.nativeError(thrown) || "message" in thrown);
-  const name = (isError && read(thrown, "name", 256)) || "Error";
-  const message = toGuestText(isError ? read(thrown, "message", MAX_MESSAGE_CHARACTERS) : textOf(thrown));
-  const stack = isError ? toSourcePlaces(read(thrown, "stack", MAX_STACK_CHARACTERS)) : "";
-  const place = isObject ? places.get(thrown) : undefined;
+/** What was thrown, as the members of an error in JSON. */
+export function encodeThrown(thrown: unknown, { name, message, stack }: ThrownText): string {
+  const place = typeof thrown === "object" && thrown !== null ? places.get(thrown) : undefined;
   const where = place === undefined ? "" : `,"line":${place.line},"column":${place.column}`;
-  return `{"name":${quote(name)},"message":${quote(message)},"stack":${quote(stack)}${where}}`;
+  const text = { message: quote(toGuestText(message)), stack: quote(toSourcePlaces(stack)) };
+  return `{"name":${quote(name)},"message":${text.message},"stack":${text.stack}${where}}`;
 }
 
 /** Calls a function and gives its result, or `fallback` when it throws. */

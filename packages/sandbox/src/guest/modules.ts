@@ -4,6 +4,7 @@ import { deno } from "./deno.ts";
 import { attempt, placeError, type ErrorPlace } from "./guest-errors.ts";
 import { nodeModule } from "./node-modules.ts";
 import { toHostPath } from "./paths.ts";
+import { settled } from "./primordials.ts";
 import type { Realm } from "./realm.ts";
 import { reExportsOf, toJavaScript, type ReExport } from "./source-text.ts";
 
@@ -133,7 +134,7 @@ export class Modules {
   async #whole(url: string, attributes: Attributes): Promise<Loaded> {
     const module = await this.#load(url, attributes);
     if (module.status === "unlinked") await module.link(this.#link);
-    await module.evaluate();
+    await settled(module.evaluate());
     return { namespace: module.namespace as Namespace };
   }
 
@@ -192,7 +193,7 @@ export class Modules {
         try {
           const module = await this.#load(this.#resolve(specifier, url), { ...given });
           if (module.status === "unlinked") await module.link(this.#link);
-          await module.evaluate();
+          await settled(module.evaluate());
           return module;
         } catch (error) {
           throw this.#realm.inside.inward(error);
@@ -213,7 +214,7 @@ export class Modules {
     if (text !== undefined) {
       const module = this.#source(url, text);
       await (module as SourceTextModule).link(this.#link);
-      await module.evaluate();
+      await settled(module.evaluate());
       Object.assign(exports, module.namespace);
     }
     for (const tool of tools) exports[tool] = this.#hostTool(url, tool);
@@ -237,16 +238,20 @@ export class Modules {
     return new SyntheticModule(
       names,
       function (this: SyntheticModule) {
-        for (const name of names) this.setExport(name, exports[name]);
+        for (const name of names)
+          this.setExport(
+            name,
+            attempt(() => exports[name], undefined),
+          );
       },
-      { identifier: url, context: this.#realm.context as never },
+      { identifier: url, context: this.#realm.context },
     );
   }
 
   async #nodeExports(url: string): Promise<Namespace> {
     const found = await nodeModule(url);
     if (!found.isConfined) this.#realm.spend();
-    return this.#realm.inside.inward(found.exports) as Namespace;
+    return this.#realm.inside.runtimeExports(found.exports);
   }
 
   #read(url: string): string {

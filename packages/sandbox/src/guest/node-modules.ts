@@ -1,13 +1,15 @@
 import { isBuiltin } from "node:module";
 import { patchFileModule } from "./file-view.ts";
-import { addReader, addShared } from "./outer-realm.ts";
+import { addLasting, addLive, addReader, replaceInRealms } from "./outer-realm.ts";
+import { trackDatabases, type Database } from "./leftovers.ts";
+import { confineProcess } from "./process.ts";
 
-type Exports = Record<string, unknown>;
-type Callable = (...args: unknown[]) => unknown;
+type Members = Record<string, unknown>;
+type Names = Readonly<Record<string, readonly string[]>>;
 
 /** A module of Node's. */
 export interface NodeModule {
-  exports: Exports;
+  exports: Members;
   /** Whether what a program does with it ends with the run. Otherwise the guest is replaced after it. */
   isConfined: boolean;
 }
@@ -17,24 +19,25 @@ const CONFINED = new Set(
     " ",
   ),
 );
-/** Functions of these modules that change something for every later run. */
-const LASTING: Exports = {
+const DNS = ["setServers", "setDefaultResultOrder"];
+/** Functions that change something for every later run. */
+const LASTING: Names = {
+  crypto: ["setEngine", "setFips"],
+  dns: DNS,
+  "dns/promises": DNS,
   events: ["setMaxListeners"],
-  stream: ["setDefaultHighWaterMark"],
-  dns: ["setServers", "setDefaultResultOrder"],
   net: ["setDefaultAutoSelectFamily", "setDefaultAutoSelectFamilyAttemptTimeout"],
-  process: ["umask", "setUncaughtExceptionCaptureCallback", "getBuiltinModule", "binding", "dlopen"],
+  stream: ["setDefaultHighWaterMark"],
+  util: ["setTraceSigInt"],
 };
-/** Functions that only read their arguments, whatever these are. */
-const READING: Exports = { util: ["inspect", "format", "formatWithOptions", "isDeepStrictEqual"] };
+/** Functions that only read their arguments, whatever these are; `*` for all of a module. */
+const READING: Names = {
+  assert: ["*"],
+  util: ["inspect", "format", "formatWithOptions", "isDeepStrictEqual"],
+  "util/types": ["*"],
+};
 
 const loaded = new Map<string, Promise<NodeModule>>();
-let onLasting: () => void = () => {};
-
-/** Sets what is called when a program changes something for every later run. */
-export function onLastingChange(listener: () => void): void {
-  onLasting = listener;
-}
 
 /**
  * Loads a module of Node's in the guest's own realm.
@@ -53,82 +56,47 @@ export function nodeModule(url: string): Promise<NodeModule> {
 async function load(url: string): Promise<NodeModule> {
   if (!isBuiltin(url)) throw new TypeError(`There is no module ${url}.`);
   const name = url.slice("node:".length);
-  const namespace = (await import(url)) as Exports;
-  if (name === "process") confineProcess();
-  const main = namespace["default"];
-  // What is patched there is exported by its name, too: a module's own exports can't be changed.
-  const members = (main ?? {}) as Exports;
+  const namespace = (await import(url)) as Members;
   confineBuffers();
-  patchFileModule(name, members);
-  if (name !== "process") for (const key of listed(LASTING, name)) patch(members, key, noted);
-  for (const key of listed(READING, name)) if (typeof members[key] === "function") addReader(members[key]);
-  // The types of objects are looked at as they are.
-  for (const test of Object.values(name === "util" ? (members["types"] as Exports) : {}))
-    addReader(test as object);
-  const exports = Object.create(null) as Exports;
-  for (const key of Object.keys(namespace)) {
-    exports[key] = Object.hasOwn(members, key) ? members[key] : namespace[key];
-  }
-  exports["default"] = main;
-  return { exports, isConfined: CONFINED.has(name) };
+  if (name === "process") confineProcess();
+  if (name === "util") await nodeModule("node:util/types");
+  const main = (namespace["default"] ?? {}) as Members;
+  patchFileModule(name, main);
+  if (name === "sqlite") main["DatabaseSync"] = trackDatabases(main["DatabaseSync"] as new () => Database);
+  for (const key of namesOf(LASTING, name, main)) register(addLasting, main[key]);
+  for (const key of namesOf(READING, name, main)) register(addReader, main[key]);
+  if (name === "util") prepareUtil(main);
+  return { exports: exportsOf(namespace, main), isConfined: CONFINED.has(name) };
 }
 
-let areBuffersConfined = false;
+/** A module's own exports can't be changed, so what was patched in its main object is exported from there. */
+function exportsOf(namespace: Members, main: Members): Members {
+  const exports = Object.create(null) as Members;
+  for (const key of Object.keys(namespace)) {
+    const isData = key !== "default" && "value" in (Object.getOwnPropertyDescriptor(main, key) ?? {});
+    exports[key] = isData ? main[key] : namespace[key];
+  }
+  return exports;
+}
+
+function namesOf(table: Names, name: string, members: Members): readonly string[] {
+  const names = Object.hasOwn(table, name) ? (table[name] ?? []) : [];
+  return names.includes("*") ? Object.keys(members) : names;
+}
+
+function register(add: (method: object) => void, member: unknown): void {
+  if (typeof member === "function") add(member);
+}
+
+function prepareUtil(util: Members): void {
+  replaceInRealms(util["inherits"] as object, "inherits");
+  replaceInRealms(util["_extend"] as object, "extend");
+  const inspect = util["inspect"] as Record<"colors" | "defaultOptions" | "styles", object>;
+  for (const settings of [inspect.defaultOptions, inspect.colors, inspect.styles]) addLive(settings);
+}
 
 /** Gives each small buffer memory of its own, not a piece of memory that others have, too. */
 export function confineBuffers(): void {
-  if (areBuffersConfined) return;
-  areBuffersConfined = true;
-  const { Buffer } = globalThis as unknown as { Buffer: { poolSize: number; isBuffer: Callable } };
-  Buffer.poolSize = 0;
-  const { isBuffer } = Buffer;
-  // A buffer of another realm has a prototype from there.
-  Buffer.isBuffer = (value) =>
-    isBuffer(value) === true || (ArrayBuffer.isView(value) && value.constructor.name === "Buffer");
-}
-
-interface Process {
-  exitCode: number | undefined;
-  eventNames(): (string | symbol)[];
-  listeners(event: string | symbol): ((...args: unknown[]) => void)[];
-  removeListener(event: string | symbol, listener: (...args: unknown[]) => void): void;
-}
-
-let process: Process | undefined;
-/** The runtime's own listeners of the process. */
-const ownListeners = new Set<unknown>();
-
-/** Prepares the process object for programs. */
-export function confineProcess(): void {
-  if (process !== undefined) return;
-  process = (globalThis as unknown as { process: Process }).process;
-  addShared(process);
-  confineBuffers();
-  for (const key of listed(LASTING, "process")) patch(process as unknown as Exports, key, noted);
-  for (const event of process.eventNames()) for (const one of process.listeners(event)) ownListeners.add(one);
-}
-
-/** Removes the listeners that a program has added to the process. */
-export function resetProcess(): void {
-  for (const event of process?.eventNames() ?? []) {
-    for (const listener of process?.listeners(event) ?? []) {
-      if (!ownListeners.has(listener)) process?.removeListener(event, listener);
-    }
-  }
-}
-
-function listed(table: Exports, name: string): readonly string[] {
-  return Object.hasOwn(table, name) ? (table[name] as string[]) : [];
-}
-
-function patch(members: Exports, key: string, change: (original: Callable) => Callable): void {
-  const original = members[key];
-  if (typeof original === "function") members[key] = change(original as Callable);
-}
-
-function noted(original: Callable): Callable {
-  return function (this: unknown, ...args) {
-    onLasting();
-    return original.apply(this, args);
-  };
+  const { Buffer } = globalThis as unknown as { Buffer: { poolSize: number } };
+  if (Buffer.poolSize !== 0) Buffer.poolSize = 0;
 }

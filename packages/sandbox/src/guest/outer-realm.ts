@@ -1,22 +1,116 @@
 import { brands, deno } from "./deno.ts";
 import { listIntrinsics } from "./inside/intrinsics.ts";
-import type { OuterRealm } from "./inside/membrane.ts";
+import type { FunctionKind, OuterRealm, SharedObjects } from "./inside/membrane-types.ts";
+
+type Call = (self: unknown, args: readonly unknown[]) => unknown;
 
 const outerGlobal = globalThis as unknown as Record<string, object>;
-const readers = new WeakSet<object>([deno.inspect, outerGlobal["structuredClone"] as object]);
-const shared = new WeakSet<object>();
+const kinds = new WeakMap<object, FunctionKind>();
+const live = new WeakSet<object>();
+const replaced = new WeakMap<object, string>();
 
 // V8 makes it in the realm that asks for it first.
 void outerGlobal["Temporal"];
 
 /** Lets a function that only reads its arguments have them as they are. */
-export function addReader(reader: object): void {
-  readers.add(reader);
+export function addReader(method: object): void {
+  kinds.set(method, "reading");
 }
 
-/** Notes an object that all runs have: what a program sets there is set for itself only. */
-export function addShared(object: object): void {
-  shared.add(object);
+/** Lets a function that changes something for every later run cost the guest. */
+export function addLasting(method: object): void {
+  kinds.set(method, "lasting");
+}
+
+/** Lets programs change settings of the runtime, each at the cost of its guest. */
+export function addLive(settings: object): void {
+  live.add(settings);
+}
+
+/** Names what each realm has a version of its own of. */
+export function replaceInRealms(object: object, name: string): void {
+  replaced.set(object, name);
+}
+
+/** Methods of streams that all runs have which leave the stream as it was. */
+const STREAM_METHODS = new Set<string | symbol>(["write", "getWindowSize", "getColorDepth", "hasColors"]);
+
+class Shared implements SharedObjects {
+  /** The methods that an object owns, listed when they are first asked for. */
+  readonly #objects = new WeakMap<object, WeakSet<object> | boolean>();
+
+  has(object: object): boolean {
+    return this.#objects.has(object);
+  }
+
+  add(object: object, isPrototype: boolean): void {
+    if (!this.#objects.has(object)) this.#objects.set(object, isPrototype);
+  }
+
+  fix(object: object): void {
+    let isFixed = true;
+    for (const key of Reflect.ownKeys(object)) {
+      const descriptor = Object.getOwnPropertyDescriptor(object, key) as PropertyDescriptor;
+      if (!("value" in descriptor)) isFixed &&= !descriptor.configurable;
+      else Reflect.defineProperty(object, key, { writable: false, configurable: false });
+    }
+    Object.preventExtensions(object);
+    if (!isFixed) this.add(object, false);
+  }
+
+  owns(object: object, method: object): boolean {
+    const known = this.#objects.get(object);
+    if (typeof known === "object") return known.has(method);
+    const own = listOwn(object, known === true);
+    this.#objects.set(object, own);
+    return own.has(method);
+  }
+
+  /** Adds an object with the methods that leave it as it was, or whose changes are undone after the run. */
+  addWith(object: object, methods: Iterable<object>): void {
+    this.#objects.set(object, new WeakSet(methods));
+  }
+}
+
+/** An instance owns its own methods and those of its class, though not what that inherits; a prototype only getters. */
+function listOwn(object: object, isPrototype: boolean): WeakSet<object> {
+  const own = new WeakSet<object>();
+  const isStream = "pipe" in object;
+  for (const from of isPrototype ? [object] : [object, Object.getPrototypeOf(object) as object]) {
+    for (const { key, value, get } of membersOf(from)) {
+      if (get !== undefined) own.add(get);
+      if (value !== undefined && !isPrototype && (!isStream || STREAM_METHODS.has(key))) own.add(value);
+    }
+  }
+  return own;
+}
+
+interface Member {
+  key: string | symbol;
+  /** A method. */
+  value?: object | undefined;
+  get?: object | undefined;
+}
+
+/** Lists the own methods and getters of an object. */
+export function* membersOf(object: object): Generator<Member> {
+  for (const key of Reflect.ownKeys(object)) {
+    const { value, get } = Object.getOwnPropertyDescriptor(object, key) as {
+      value?: unknown;
+      get?: () => unknown;
+    };
+    yield { key, value: typeof value === "function" ? value : undefined, get };
+  }
+}
+
+/** The objects that all runs have. */
+export const shared = new Shared();
+
+for (const reader of [deno.inspect, outerGlobal["structuredClone"]]) addReader(reader as object);
+for (const name of "clearImmediate clearInterval clearTimeout queueMicrotask setImmediate setInterval setTimeout".split(
+  " ",
+)) {
+  replaceInRealms(outerGlobal[name] as object, name);
 }
 
 /** What this realm, in which no program runs, gives to the realms in which they do. */
@@ -25,10 +119,16 @@ export const outerRealm: OuterRealm = Object.freeze({
   global: globalThis,
   intrinsics: listIntrinsics(),
   is: brands,
-  makeFunction: (call: (self: unknown, args: readonly unknown[]) => unknown) =>
-    function (this: unknown, ...args: unknown[]) {
+  makeFunction(call: Call, name = "", length = 0) {
+    const made = function (this: unknown, ...args: unknown[]) {
       return call(this, args);
-    },
-  readers,
+    };
+    Object.defineProperties(made, { name: { value: name }, length: { value: length } });
+    return made;
+  },
+  kinds,
+  singletons: new WeakSet([deno.PermissionStatus.prototype]),
+  replaced,
+  live,
   shared,
 });

@@ -1,29 +1,29 @@
 import { createPrimordials } from "./inside/primordials.ts";
 
+const { defineProperty, promiseThen, ...own } = createPrimordials();
+
 /** The built-ins of the guest's own realm, in which no program runs. */
 export const {
   ByteArray,
   create,
-  defineProperty,
-  execPattern,
   freeze,
-  includesText,
   indexOfByte,
   indexOfText,
-  isArray,
-  isInstance,
   keys,
-  ownKeys,
   parseJson,
-  promiseThen,
   quote,
   SafeWeakMap,
   setBytes,
   sliceText,
   startsWith,
   subarray,
-  toText,
-} = createPrimordials();
+} = own;
+
+/** A promise of this realm for one of a program's realm, where the program may have changed what promises do. */
+export function settled(promise: Promise<void>): Promise<void> {
+  void defineProperty(promise, "constructor", { value: undefined });
+  return promiseThen(promise, () => {});
+}
 
 export const now = performance.now.bind(performance);
 const encoder = new TextEncoder();

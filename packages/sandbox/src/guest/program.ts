@@ -1,6 +1,7 @@
 import { SourceTextModule } from "node:vm";
 import { useSourceMap } from "./guest-errors.ts";
 import type { Realm } from "./realm.ts";
+import { settled } from "./primordials.ts";
 import { withoutTypes } from "./source-text.ts";
 
 /** A compiled program. */
@@ -16,11 +17,11 @@ export async function loadProgram({ context, inside }: Realm, source: string): P
     useSourceMap(sourceMap);
     const module = new SourceTextModule(code, {
       identifier: PROGRAM_URL,
-      context: context as never,
+      context,
     });
     // It imports nothing: its imports were compiled to calls.
     await module.link(() => Promise.reject(new Error("A program has no imports of its own.")));
-    await module.evaluate();
+    await settled(module.evaluate());
     return (module.namespace as { default: Main }).default;
   } catch (error) {
     throw inside.inward(error);

@@ -2,18 +2,17 @@ import { createContext, constants, Script } from "node:vm";
 import { send, sendStderr, writeStdout } from "./channel.ts";
 import { Console } from "./deno.ts";
 import { insideSource, type Inside, type RealmHost } from "./inside/index.ts";
-import type { Modules } from "./modules.ts";
 import { readKept } from "./kept-results.ts";
-import { confineBuffers, confineProcess } from "./node-modules.ts";
-import { addReader, outerRealm } from "./outer-realm.ts";
+import { confineBuffers } from "./node-modules.ts";
+import { addReader, outerRealm, replaceInRealms } from "./outer-realm.ts";
+import { confineProcess } from "./process.ts";
+import { INSIDE_URL, withoutOwnFrames } from "./guest-errors.ts";
 import { decode, freeze, now } from "./primordials.ts";
 
 /** A realm in which one program runs: a global object, the language and modules of its own. */
 export interface Realm {
   readonly context: object;
   readonly inside: Inside;
-  /** The modules loaded so far. */
-  modules: Modules | undefined;
   /** Whether the guest is to be replaced after this run. */
   readonly isSpent: boolean;
   /** Notes that the program took something that can't be confined to one run. */
@@ -24,7 +23,7 @@ export interface Realm {
 
 /** What a realm needs of the guest. */
 export interface RealmSettings {
-  importModules(realm: Realm, requests: unknown): Promise<unknown[]>;
+  importModules(realm: Realm, requests: string): Promise<unknown[]>;
   reportUncaught(realm: Realm, thrown: unknown): void;
 }
 
@@ -32,10 +31,14 @@ type MakeInside = (host: RealmHost) => Inside;
 type Outer = Record<string, unknown>;
 
 const outerGlobal = globalThis as unknown as Outer;
-const script = new Script(insideSource(), { filename: "cem:inside" });
+const script = new Script(insideSource(), { filename: INSIDE_URL });
 /** A global object without interceptors, which would make each access to it slow. */
-const newContext = (): object => createContext(constants.DONT_CONTEXTIFY as unknown as object);
-const evaluate = (text: string, context: object): unknown => new Script(text).runInContext(context);
+const newContext = (): object => createContext(constants.DONT_CONTEXTIFY);
+
+/** Evaluates a script in a realm of its own. */
+export function evaluateInNewRealm(text: string): unknown {
+  return new Script(text).runInContext(newContext());
+}
 
 /** What V8 leaves in a new realm although it belongs to the outer one. */
 const FOREIGN = "delete globalThis.Temporal; delete Date.prototype.toTemporalInstant;";
@@ -45,8 +48,10 @@ const foreign = new Script(FOREIGN);
 const UNCONFINED = freeze(["Worker", "localStorage", "sessionStorage", "caches", "indexedDB"]);
 
 const names = namesBesideTheLanguage();
+const enumerable = Object.keys(outerGlobal);
 function namesBesideTheLanguage(): string[] {
-  const language = evaluate("Object.getOwnPropertyNames(globalThis)", newContext()) as string[];
+  const language = evaluateInNewRealm("Object.getOwnPropertyNames(globalThis)") as string[];
+  // Of the last two the runtime itself rids a program.
   const known = new Set([...language, "window", "nodeBootstrap"]);
   known.delete("Temporal");
   return Object.getOwnPropertyNames(globalThis).filter((name) => !known.has(name));
@@ -55,18 +60,26 @@ function namesBesideTheLanguage(): string[] {
 /** A console whose output goes to the host, stdout and stderr in order. */
 function makeConsole(): object {
   const console = new Console((text, level) => {
-    if (level > 1) sendStderr(text);
-    else writeStdout(text);
+    const shown = withoutOwnFrames(text);
+    if (level > 1) sendStderr(shown);
+    else writeStdout(shown);
   }) as unknown as Outer;
   const members: Outer = {};
   for (const [name, member] of Object.entries(console)) {
+    members[name] = member;
     if (typeof member !== "function") continue;
-    members[name] = (...args: unknown[]) => (member as (...given: unknown[]) => unknown).apply(console, args);
-    Object.defineProperty(members[name], "name", { value: name });
-    addReader(members[name] as object);
+    const method = (...args: unknown[]): unknown =>
+      (member as (...given: unknown[]) => unknown).apply(console, args);
+    members[name] = Object.defineProperty(method, "name", { value: name });
+    addReader(method);
   }
-  return members;
+  return Object.defineProperty(members, Symbol.toStringTag, { value: "console" });
 }
+
+for (const [name, member] of Object.entries(outerGlobal["console"] as Outer)) {
+  if (typeof member === "function" && name !== "Console") replaceInRealms(member, `console.${name}`);
+}
+replaceInRealms(outerGlobal["console"] as object, "console");
 
 /** Creates a realm. */
 export function createRealm({ importModules, reportUncaught }: RealmSettings): Realm {
@@ -80,6 +93,7 @@ export function createRealm({ importModules, reportUncaught }: RealmSettings): R
     isOver: () => isOver,
     outerGlobal,
     names,
+    enumerable,
     unconfined: UNCONFINED,
     send: (json) => isOver || send(json),
     now,
@@ -99,7 +113,8 @@ export function createRealm({ importModules, reportUncaught }: RealmSettings): R
         timers.delete(timer);
         run();
       };
-      const timer: unknown = isRepeated ? setInterval(run, ms) : setTimeout(once, ms);
+      const delay = ms as number;
+      const timer: unknown = isRepeated ? setInterval(run, delay) : setTimeout(once, delay);
       timers.add(timer);
       return timer;
     },
@@ -112,7 +127,6 @@ export function createRealm({ importModules, reportUncaught }: RealmSettings): R
   const realm: Realm = {
     context,
     inside,
-    modules: undefined,
     get isSpent() {
       return isSpent;
     },

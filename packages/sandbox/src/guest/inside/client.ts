@@ -85,7 +85,7 @@ export function createClient(
 
   const client: Client = {
     exports: {
-      __proto__: null as never,
+      __proto__: null,
       callTool,
       ToolError,
       listResources: (server: string) => member(server, LIST_RESOURCES, {}, "resources"),

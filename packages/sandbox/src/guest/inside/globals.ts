@@ -1,5 +1,7 @@
-import type { Membrane } from "./membrane.ts";
+import type { Membrane } from "./membrane-types.ts";
 import type { Primordials } from "./primordials.ts";
+
+type Callable = (...args: unknown[]) => unknown;
 
 /** What a realm's global functions need of the guest. */
 export interface GlobalsSettings {
@@ -7,6 +9,8 @@ export interface GlobalsSettings {
   outerGlobal: Record<string, unknown>;
   /** Names that the outer realm's global object has beside those of the language. */
   names: readonly string[];
+  /** Names of its enumerable members. */
+  enumerable: readonly string[];
   /** Those of them that can't be confined to one run: the guest is replaced after it. */
   unconfined: readonly string[];
   /** Notes that the guest is to be replaced after this run. */
@@ -16,10 +20,19 @@ export interface GlobalsSettings {
   /** Creates the object behind `console`. */
   makeConsole(): object;
   /** Runs a function later, once or again and again; gives the outer realm's timer. */
-  setTimer(run: () => void, ms: number, isRepeated: boolean): unknown;
+  setTimer(run: () => void, ms: unknown, isRepeated: boolean): unknown;
   clearTimer(timer: unknown): void;
   /** Reports an error that no code of the program can catch. */
   reportUncaught(thrown: unknown): void;
+  isOver(): boolean;
+}
+
+/** A realm's own versions of what the runtime has. */
+export interface Globals {
+  /** Links the global functions with those of the outer realm. */
+  link(membrane: Membrane): void;
+  /** What takes the place of an object of the runtime, by its name. */
+  replacement(name: string): object | undefined;
 }
 
 /** Puts into a realm what a program finds there beside the language. Most of it is made when it is first used. */
@@ -27,104 +40,155 @@ export function installGlobals(
   primordials: Primordials,
   membrane: () => Membrane,
   settings: GlobalsSettings,
-): void {
-  const { PromiseConstructor, apply, create, defineProperty, promiseThen } = primordials;
-  const { outerGlobal, names, unconfined, spend, prepareGlobal, makeConsole } = settings;
-  const { setTimer, clearTimer, reportUncaught } = settings;
-  const evaluate = globalThis.eval;
+): Globals {
+  const { PromiseConstructor, apply, create, defineAccessor } = primordials;
+  const { defineProperty, defineValue, getPrototypeOf, promiseThen, setPrototypeOf, sliceText } = primordials;
+  const { startsWith, timeOf, toNumber } = primordials;
+  const { outerGlobal, names, enumerable, unconfined, spend, prepareGlobal, makeConsole } = settings;
+  const { setTimer, clearTimer, reportUncaught, isOver } = settings;
   const settled = promiseThen(new PromiseConstructor<void>((resolve) => resolve()), () => {});
+  const TypeErrorConstructor = TypeError;
+  const CONSOLE_PREFIX = "console.";
 
-  function define(name: string, value: unknown, enumerable = true): void {
-    defineProperty(globalThis, name, {
-      __proto__: null,
-      value,
-      writable: true,
-      enumerable,
-      configurable: true,
-    } as never);
-  }
-
-  /** Defines a property that is made when it is first read. */
-  function defineLater(name: string, make: () => unknown): void {
-    defineProperty(globalThis, name, {
-      __proto__: null,
-      get() {
+  /** Defines a property of the global object that is made when it is first read. */
+  function defineLater(
+    name: string,
+    make: () => unknown,
+    isEnumerable: boolean,
+    on: object = globalThis,
+  ): void {
+    defineAccessor(
+      on,
+      name,
+      () => {
         const value = make();
-        define(name, value);
+        defineValue(on, name, value, isEnumerable);
         return value;
       },
-      set: (value: unknown) => define(name, value),
-      enumerable: false,
-      configurable: true,
-    } as never);
+      (value) => void defineValue(globalThis, name, value, isEnumerable),
+      isEnumerable,
+    );
   }
 
   function guarded(callback: unknown, args: unknown[]): () => void {
     return () => {
+      if (isOver()) return;
       try {
-        if (typeof callback === "function") apply(callback as () => unknown, globalThis, args);
-        else evaluate(`${callback as string}`);
+        apply(callback, globalThis, args);
       } catch (error) {
         reportUncaught(error);
       }
     };
   }
 
+  /** @param name - The runtime's function, which says what is wrong with a callback. */
+  function startTimer(name: string, callback: unknown, ms: unknown, args: unknown[]): unknown {
+    if (typeof callback !== "function")
+      return membrane().call(outerGlobal[name] as object, undefined, [callback]);
+    const delay = ms === undefined ? ms : toNumber(ms);
+    return membrane().inward(setTimer(guarded(callback, args), delay, name === "setInterval"));
+  }
+
+  const stopTimer = (timer: unknown): void => clearTimer(membrane().unwrap(timer));
+
   const functions = {
-    setTimeout: (callback: unknown, ms = 0, ...args: unknown[]) =>
-      membrane().inward(setTimer(guarded(callback, args), +ms, false)),
-    setInterval: (callback: unknown, ms = 0, ...args: unknown[]) =>
-      membrane().inward(setTimer(guarded(callback, args), +ms, true)),
-    setImmediate: (callback: unknown, ...args: unknown[]) =>
-      membrane().inward(setTimer(guarded(callback, args), 0, false)),
-    clearTimeout: (timer: unknown) => clearTimer(membrane().unwrap(timer)),
-    clearInterval: (timer: unknown) => clearTimer(membrane().unwrap(timer)),
-    clearImmediate: (timer: unknown) => clearTimer(membrane().unwrap(timer)),
-    queueMicrotask(callback: () => void): void {
-      if (typeof callback !== "function") throw new TypeError("queueMicrotask takes a function.");
+    __proto__: null as never,
+    setTimeout(callback: unknown, ms: unknown, ...args: unknown[]): unknown {
+      return startTimer("setTimeout", callback, ms, args);
+    },
+    setInterval(callback: unknown, ms: unknown, ...args: unknown[]): unknown {
+      return startTimer("setInterval", callback, ms, args);
+    },
+    setImmediate(callback: unknown, ...args: unknown[]): unknown {
+      return startTimer("setImmediate", callback, 0, args);
+    },
+    clearTimeout: (timer: unknown) => stopTimer(timer),
+    clearInterval: (timer: unknown) => stopTimer(timer),
+    clearImmediate: (timer: unknown) => stopTimer(timer),
+    queueMicrotask(callback: unknown): void {
+      if (typeof callback !== "function") throw new TypeErrorConstructor("queueMicrotask takes a function.");
       void promiseThen(settled, guarded(callback, []));
     },
-  } as Record<string, unknown>;
+  } as unknown as Record<string, Callable>;
 
-  const events = (): Record<string, unknown> => {
-    const make = membrane().inward(outerGlobal["EventTarget"]) as new () => Record<string, unknown>;
-    const target = new make();
-    for (const name of eventMethods) {
-      const method = target[name] as (...args: unknown[]) => unknown;
-      define(name, (...args: unknown[]) => apply(method, target, args));
-    }
-    return globalThis as never;
-  };
+  // The global object takes part in events by a target of this realm.
   const eventMethods = ["addEventListener", "removeEventListener", "dispatchEvent"];
+  let target: Record<string, Callable> | undefined;
+  const eventTarget = (): Record<string, Callable> => {
+    if (target !== undefined) return target;
+    const type = membrane().inward(outerGlobal["EventTarget"], true) as new () => Record<string, Callable>;
+    target = new type();
+    membrane().replace(membrane().unwrap(target) as object, globalThis);
+    return target;
+  };
+
+  let console: object | undefined;
+  const ownConsole = () => (console ??= membrane().inward(makeConsole()) as object);
+
+  const replacements = {
+    __proto__: null as never,
+    console: ownConsole,
+    inherits: () => inherits,
+    extend: () => extend,
+  } as unknown as Record<string, () => object>;
+
+  function inherits(type: { prototype: object }, parent: { prototype: object }): void {
+    defineValue(type, "super_", parent, true);
+    setPrototypeOf(type.prototype, parent.prototype);
+  }
+
+  const { assign } = Object;
+  function extend(to: object, from: unknown): object {
+    return typeof from === "object" && from !== null ? assign(to, from) : to;
+  }
 
   const isUnconfined = create(null) as Record<string, boolean>;
   for (const name of unconfined) isUnconfined[name] = true;
+  const isEnumerable = create(null) as Record<string, boolean>;
+  for (const name of enumerable) isEnumerable[name] = true;
   for (const name of names) {
-    if (name.slice(0, 2) === "on") continue;
-    defineLater(name, () => {
+    if (name.slice(0, 2) === "on") {
+      defineValue(globalThis, name, null, true);
+      continue;
+    }
+    const make = (): unknown => {
       if (isUnconfined[name] === true) spend();
       prepareGlobal(name);
-      return membrane().inward(outerGlobal[name]);
-    });
+      return membrane().guarded(() => membrane().inward(outerGlobal[name], true));
+    };
+    defineLater(name, make, isEnumerable[name] === true);
   }
-  for (const name in functions) define(name, functions[name]);
+  for (const name in functions) defineValue(globalThis, name, functions[name], isEnumerable[name] === true);
   for (const name of eventMethods) {
-    defineLater(name, () => {
-      const all = events();
-      return all[name];
-    });
+    const make = () => {
+      const on = eventTarget();
+      const method = on[name] as Callable;
+      return (...args: unknown[]) => apply(method, on, args);
+    };
+    defineLater(name, make, true, getPrototypeOf(globalThis) as object);
   }
-  for (const name of ["self", "global"]) if (name in outerGlobal) define(name, globalThis, false);
-  defineLater("console", () => membrane().inward(makeConsole()));
+  for (const name of ["self", "global"])
+    if (name in outerGlobal) defineValue(globalThis, name, globalThis, true);
+  defineLater("console", ownConsole, false);
   // V8 takes it from the outer realm.
   defineProperty(Date.prototype, "toTemporalInstant", {
     value(this: Date): unknown {
       const { Temporal } = globalThis as unknown as {
         Temporal: { Instant: { fromEpochMilliseconds(ms: number): unknown } };
       };
-      return Temporal.Instant.fromEpochMilliseconds(primordials.timeOf(this));
+      return Temporal.Instant.fromEpochMilliseconds(timeOf(this));
     },
     writable: true,
     configurable: true,
   });
+
+  return {
+    link(own) {
+      for (const name in functions) own.link(outerGlobal[name] as object, functions[name] as object);
+    },
+    replacement(name) {
+      if (!startsWith(name, CONSOLE_PREFIX)) return replacements[name]?.();
+      return (ownConsole() as Record<string, object>)[sliceText(name, CONSOLE_PREFIX.length)];
+    },
+  };
 }

@@ -1,11 +1,18 @@
 import { createClient, type CallLimits, type CallResult, type Client } from "./client.ts";
 import { installGlobals, type GlobalsSettings } from "./globals.ts";
+import { confineLateCallbacks } from "./late-callbacks.ts";
 import { createHandles } from "./handles.ts";
 import { listIntrinsics } from "./intrinsics.ts";
+import { createInward } from "./inward.ts";
 import { createJsonEncoder } from "./json.ts";
-import { createMembrane, type Membrane, type OuterRealm } from "./membrane.ts";
+import { createLinks } from "./links.ts";
+import { createMembrane } from "./membrane.ts";
+import type { Membrane, OuterRealm } from "./membrane-types.ts";
+import { createOutward } from "./outward.ts";
 import { createPrimordials } from "./primordials.ts";
+import { createThrownReader, type ThrownText } from "./thrown.ts";
 import { createTracer } from "./tracer.ts";
+import { createViews } from "./views.ts";
 
 /** What a realm is given by the guest, whose own realm holds the runtime. No program gets hold of it. */
 export interface RealmHost extends GlobalsSettings {
@@ -18,8 +25,8 @@ export interface RealmHost extends GlobalsSettings {
   decode(bytes: Uint8Array): string;
   /** A function of the outer realm that reads a kept result; gives a promise of `{ bytes, size }`. */
   readKept: object;
-  /** Loads modules; gives a promise of their namespaces. */
-  importModules(requests: unknown): object;
+  /** Loads modules, given as JSON; gives a promise of their namespaces. */
+  importModules(requests: string): object;
 }
 
 /** The part of the guest that lives in a realm with the program. */
@@ -31,9 +38,14 @@ export interface Inside {
   /**
    * Runs a compiled program.
    *
-   * @returns its value as JSON; `undefined` for none. Rejects with what the program threw, or why its value is not JSON.
+   * @param done - Takes its value as JSON; `undefined` for none.
+   * @param failed - Takes what the program threw, or why its value is not JSON.
    */
-  run(main: (runtime: object) => Promise<unknown>): Promise<string | undefined>;
+  run(
+    main: (runtime: object) => Promise<unknown>,
+    done: (json: string | undefined) => void,
+    failed: (thrown: unknown) => void,
+  ): void;
   /** Takes a call's result, as the host's message. */
   settle(message: string): void;
   /** The id of the next call to the host. */
@@ -43,30 +55,44 @@ export interface Inside {
   hostTool(server: string, tool: string): object;
   /** Wraps a module's exports, so that calls of its functions are reported. */
   traced(server: string, namespace: Record<string, unknown>): Record<string, unknown>;
+  /** Exports of a module of the runtime, as those of this realm. */
+  runtimeExports(exports: object): Record<string, unknown>;
   /** A value of the outer realm as one of this realm. */
   inward(value: unknown): unknown;
   /** Makes an error of the realm. */
   makeError(name: "TypeError" | "SyntaxError" | "Error", message: string): Error;
   /** Whether an error says that a value was too large. */
   isTooLarge(error: unknown): error is Error;
+  readThrown(thrown: unknown): ThrownText;
+  /** Whether the language may still call the program back. */
+  isWaiting(): boolean;
+  /** Whether an object was made in this realm or by the runtime, not by the program of another run. */
+  isKnown(value: object): boolean;
 }
 
 type Parts = {
+  confineLateCallbacks: typeof confineLateCallbacks;
   createClient: typeof createClient;
   createHandles: typeof createHandles;
+  createInward: typeof createInward;
   createJsonEncoder: typeof createJsonEncoder;
+  createLinks: typeof createLinks;
   createMembrane: typeof createMembrane;
+  createOutward: typeof createOutward;
   createPrimordials: typeof createPrimordials;
+  createThrownReader: typeof createThrownReader;
   createTracer: typeof createTracer;
+  createViews: typeof createViews;
   installGlobals: typeof installGlobals;
   listIntrinsics: typeof listIntrinsics;
 };
 
 /** Puts the parts together in a new realm. */
-function createInside(parts: Parts, host: RealmHost): Inside {
+function createInside(parts: Parts, given: RealmHost): Inside {
   const primordials = parts.createPrimordials();
-  const { PromiseConstructor, promiseThen } = primordials;
-  const errors = { Error, SyntaxError, TypeError };
+  const { PromiseConstructor, apply, create, constructors, getPrototypeOf, promiseThen } = primordials;
+  const errors = { __proto__: null as never, Error, SyntaxError, TypeError };
+  const intrinsics = parts.listIntrinsics();
   const meta = () => ({
     url: "file:///workspace/program.ts",
     filename: "/workspace/program.ts",
@@ -75,30 +101,66 @@ function createInside(parts: Parts, host: RealmHost): Inside {
   });
   let made: Membrane | undefined;
   // Most programs need nothing of the outer realm.
-  const membrane = () =>
-    (made ??= parts.createMembrane(primordials, { outer: host.outer, intrinsics, isOver: host.isOver }));
-  const intrinsics = parts.listIntrinsics();
+  const membrane = () => (made ??= createOwnMembrane());
+  const host = shield(given);
   const json = parts.createJsonEncoder(primordials);
   const reviveHandles = parts.createHandles(primordials, {
     decode: host.decode,
     readKept: (path, offset, limit) =>
-      membrane().call(host.readKept, undefined, [path, offset, limit]) as ReturnType<
+      membrane().call(given.readKept, undefined, [path, offset, limit]) as ReturnType<
         Parameters<typeof createHandles>[1]["readKept"]
       >,
   });
-  parts.installGlobals(primordials, membrane, host);
+  const globals = parts.installGlobals(primordials, membrane, host);
+  const isWaiting = parts.confineLateCallbacks(primordials, host);
+  const readThrown = parts.createThrownReader(primordials, given.outer.is.nativeError);
   let client: Client;
   let trace: ReturnType<typeof createTracer>;
   let payloadLimit = 0;
 
+  function createOwnMembrane(): Membrane {
+    const { outer, isOver, spend } = given;
+    const { replacement } = globals;
+    const own = parts.createMembrane(primordials, parts, { outer, intrinsics, isOver, spend, replacement });
+    globals.link(own);
+    return own;
+  }
+
+  /** What the guest's functions throw, be it that the stack is full, is of this realm as well. */
+  function shield(functions: RealmHost): RealmHost {
+    const own = create(null) as Record<string, unknown>;
+    for (const [name, member] of Object.entries(functions)) {
+      if (typeof member !== "function" || name === "readKept") own[name] = member;
+      else {
+        own[name] = (...args: unknown[]) => {
+          try {
+            return apply(member, undefined, args);
+          } catch (error) {
+            throw ownError(error);
+          }
+        };
+      }
+    }
+    return own as unknown as RealmHost;
+  }
+
+  function ownError(error: unknown): unknown {
+    try {
+      return membrane().inward(error);
+    } catch {
+      return new constructors.RangeError("Maximum call stack size exceeded");
+    }
+  }
+
   function importModules(requests: unknown): Promise<Record<string, unknown>[]> {
+    const text = primordials.stringify(requests);
     return new PromiseConstructor((resolve, reject) => {
       void promiseThen(
-        host.importModules(requests) as Promise<Record<string, unknown>[]>,
+        host.importModules(text) as Promise<Record<string, unknown>[]>,
         // A list of this realm, whose items are namespaces: none of them is ever the value of a promise, so that an
         // export named `then` is not called.
-        (namespaces) => resolve(copy(namespaces)),
-        (reason) => reject(membrane().inward(reason)),
+        (namespaces) => given.isOver() || resolve(copy(namespaces)),
+        (reason) => given.isOver() || reject(ownError(reason)),
       );
     });
   }
@@ -106,9 +168,29 @@ function createInside(parts: Parts, host: RealmHost): Inside {
   function copy(list: readonly Record<string, unknown>[]): Record<string, unknown>[] {
     const items: Record<string, unknown>[] = [];
     for (let index = 0; index < list.length; index += 1) {
-      primordials.defineProperty(items, index, { value: list[index], enumerable: true });
+      primordials.defineValue(items, `${index}`, list[index], true);
     }
     return items;
+  }
+
+  async function encoded(main: (runtime: object) => Promise<unknown>): Promise<string | undefined> {
+    const runtime = {
+      import: importModules,
+      load: async (specifier: unknown, options?: { with?: Record<string, string> }) => {
+        const request = {
+          specifier: primordials.toText(specifier),
+          attributes: options?.with ?? {},
+          names: [],
+        };
+        return (await importModules([request]))[0];
+      },
+      meta: meta(),
+      default: undefined as unknown,
+    };
+    const returned = await main(runtime);
+    let value = returned === undefined ? await runtime.default : returned;
+    if (typeof value === "function" && returned === undefined) value = await (value as () => unknown)();
+    return json.encode(value, "The program's value", payloadLimit);
   }
 
   return {
@@ -118,29 +200,32 @@ function createInside(parts: Parts, host: RealmHost): Inside {
       trace = parts.createTracer(primordials, json, client, host);
     },
     parse: primordials.parseJson,
-    async run(main) {
-      const runtime = {
-        import: importModules,
-        load: async (specifier: unknown, options?: { with?: Record<string, string> }) => {
-          const request = { specifier: `${specifier as string}`, attributes: options?.with ?? {}, names: [] };
-          return (await importModules([request]))[0];
-        },
-        meta: meta(),
-        default: undefined as unknown,
-      };
-      const returned = await main(runtime);
-      let value = returned === undefined ? await runtime.default : returned;
-      if (typeof value === "function" && returned === undefined) value = await (value as () => unknown)();
-      return json.encode(value, "The program's value", payloadLimit);
+    run(main, done, failed) {
+      const ended = encoded(main);
+      // The program's own changes to promises don't matter to this one.
+      void primordials.defineProperty(ended, "constructor", { __proto__: null, value: undefined } as never);
+      void promiseThen(ended, done, failed);
     },
     settle: (message) => client.settle(primordials.parseJson(message) as CallResult),
     nextCallId: () => client.nextId(),
     clientExports: () => client.exports,
     hostTool: (server, tool) => client.hostTool(server, tool),
     traced: (server, namespace) => trace(server, namespace),
+    runtimeExports(exports) {
+      const own = membrane().inward(exports, true) as Record<string, unknown>;
+      primordials.defineValue(own, primordials.symbols.toStringTag, "Module", false);
+      return own;
+    },
     inward: (value) => membrane().inward(value),
     makeError: (name, message) => new errors[name](message),
     isTooLarge: json.isTooLarge,
+    isWaiting,
+    readThrown: (thrown) => readThrown(made === undefined ? thrown : made.ownOf(thrown)),
+    isKnown(value) {
+      let root = value;
+      for (let next = getPrototypeOf(value); next !== null; next = getPrototypeOf(next)) root = next;
+      return root === intrinsics[0] || root === given.outer.intrinsics[0];
+    },
   };
 }
 
@@ -150,12 +235,18 @@ function createInside(parts: Parts, host: RealmHost): Inside {
  */
 export function insideSource(): string {
   const parts: Parts = {
+    confineLateCallbacks,
     createClient,
     createHandles,
+    createInward,
     createJsonEncoder,
+    createLinks,
     createMembrane,
+    createOutward,
     createPrimordials,
+    createThrownReader,
     createTracer,
+    createViews,
     installGlobals,
     listIntrinsics,
   };

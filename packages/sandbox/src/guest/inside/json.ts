@@ -94,8 +94,7 @@ export function createJsonEncoder(primordials: Primordials): JsonEncoder {
       refuse(encoder, path, "refers back to itself", "Leave that part out.");
     encoder.open.set(value, true);
     const { toJSON } = value as { toJSON?: unknown };
-    if (typeof toJSON === "function")
-      write(encoder, apply(toJSON as () => unknown, value, [""]), path, depth + 1);
+    if (typeof toJSON === "function") write(encoder, apply(toJSON, value, [""]), path, depth + 1);
     else if (isArray(value)) writeArray(encoder, value, path, depth);
     else writeMembers(encoder, plain(encoder, value, path), path, depth);
     encoder.open.set(value, false);

@@ -1,4 +1,3 @@
-// oxlint-disable typescript/unbound-method -- methods are taken from their prototypes on purpose, to be called with any `this`
 type Method = (...args: never[]) => unknown;
 type Uncurried<Call extends Method> = (self: unknown, ...args: Parameters<Call>) => ReturnType<Call>;
 
@@ -14,18 +13,46 @@ export function createPrimordials() {
   const { bind, call } = Function.prototype;
   const uncurry = bind.bind(call) as unknown as <Call extends Method>(method: Call) => Uncurried<Call>;
   const { apply, construct, get, getOwnPropertyDescriptor, getPrototypeOf, has, ownKeys, set } = Reflect;
-  const { create, defineProperty, freeze, keys, setPrototypeOf } = Object;
+  const { create, defineProperty, freeze, getOwnPropertySymbols, keys, setPrototypeOf } = Object;
+  const tryDefine = Reflect.defineProperty;
   const stringify = JSON.stringify;
+  const WeakMapConstructor = WeakMap;
+  const TypedArray = (getPrototypeOf(Uint8Array.prototype) as { constructor: { prototype: object } })
+    .constructor;
+  const names =
+    "DataView Uint8Array Int8Array Uint16Array Int16Array Uint32Array Int32Array BigUint64Array BigInt64Array Uint8ClampedArray Float16Array Float32Array Float64Array";
+  const viewConstructors = create(null) as Record<string, new (...args: unknown[]) => object>;
+  for (const name of names.split(" ")) {
+    const type = (globalThis as unknown as typeof viewConstructors)[name];
+    if (type !== undefined) viewConstructors[name] = type;
+  }
+  const getter = (prototype: object, key: string | symbol) =>
+    uncurry(getOwnPropertyDescriptor(prototype, key)?.get as Method) as (self: unknown) => unknown;
   const weakGet = uncurry(WeakMap.prototype.get) as (self: WeakMap<object, unknown>, key: object) => unknown;
   const weakSet = uncurry(WeakMap.prototype.set) as unknown as (
     self: WeakMap<object, unknown>,
     key: object,
     value: unknown,
   ) => void;
+  // Made once: making an object without prototypes takes longer than the definition of a property.
+  const data = create(null) as {
+    value?: unknown;
+    writable: boolean;
+    enumerable: boolean;
+    configurable: boolean;
+  };
+  const accessor = create(null) as {
+    get: unknown;
+    set: unknown;
+    enumerable: boolean;
+    configurable: boolean;
+  };
+  data.writable = data.configurable = accessor.configurable = true;
+  const detached = getter(ArrayBuffer.prototype, "detached");
 
   /** A weak map that is safe from patched prototypes. */
   class SafeWeakMap<Value> {
-    readonly #map = new WeakMap<object, unknown>();
+    readonly #map = new WeakMapConstructor<object, unknown>();
     get(key: object): Value | undefined {
       return weakGet(this.#map, key) as Value | undefined;
     }
@@ -36,19 +63,46 @@ export function createPrimordials() {
 
   return {
     SafeWeakMap,
-    apply,
-    construct,
+    apply: apply as (method: unknown, self: unknown, args: readonly unknown[]) => unknown,
+    construct: construct as (type: unknown, args: readonly unknown[], newTarget?: unknown) => object,
     create,
     defineProperty,
     freeze,
     get,
-    getOwnPropertyDescriptor,
+    getOwnPropertySymbols,
     getPrototypeOf,
     has,
     keys,
     ownKeys,
     set,
     setPrototypeOf,
+    /** Defines a property as data; `false` when the object doesn't allow it. */
+    defineValue(target: object, key: string | symbol, value: unknown, enumerable: boolean): boolean {
+      data.value = value;
+      data.enumerable = enumerable;
+      const isDefined = tryDefine(target, key, data);
+      data.value = undefined;
+      return isDefined;
+    },
+    /** Defines a property by functions; `false` when the object doesn't allow it. */
+    defineAccessor(
+      target: object,
+      key: string | symbol,
+      read: ((this: object) => unknown) | undefined,
+      write: ((this: object, value: unknown) => void) | undefined,
+      enumerable: boolean,
+    ): boolean {
+      accessor.get = read;
+      accessor.set = write;
+      accessor.enumerable = enumerable;
+      return tryDefine(target, key, accessor as PropertyDescriptor);
+    },
+    /** The descriptor of an own property, without what a program has put into `Object.prototype`. */
+    ownProperty(target: object, key: string | symbol): PropertyDescriptor | undefined {
+      const descriptor = getOwnPropertyDescriptor(target, key);
+      return descriptor === undefined ? undefined : (setPrototypeOf(descriptor, null) as PropertyDescriptor);
+    },
+    stringify,
     parseJson: JSON.parse as (text: string) => unknown,
     /** A string as JSON. Only for strings: no `toJSON` is looked up for them. */
     quote: (text: string): string => stringify(text),
@@ -91,13 +145,61 @@ export function createPrimordials() {
     ) => void,
     addMember: uncurry(Set.prototype.add) as unknown as (self: unknown, value: unknown) => void,
     timeOf: uncurry(Date.prototype.getTime) as (self: unknown) => number,
+    toNumber: Number,
     toText: String,
     isFiniteNumber: Number.isFinite,
     isArray: Array.isArray,
     isView: ArrayBuffer.isView as (value: unknown) => boolean,
+    /** The name of a typed array's type; `undefined` for a `DataView`. */
+    typedArrayName: getter(TypedArray.prototype, Symbol.toStringTag) as (view: unknown) => string | undefined,
+    typedArrayBuffer: getter(TypedArray.prototype, "buffer") as (view: unknown) => ArrayBuffer,
+    typedArrayOffset: getter(TypedArray.prototype, "byteOffset") as (view: unknown) => number,
+    typedArrayLength: getter(TypedArray.prototype, "length") as (view: unknown) => number,
+    dataViewBuffer: getter(DataView.prototype, "buffer") as (view: unknown) => ArrayBuffer,
+    dataViewOffset: getter(DataView.prototype, "byteOffset") as (view: unknown) => number,
+    dataViewLength: getter(DataView.prototype, "byteLength") as (view: unknown) => number,
+    sourceOf: getter(RegExp.prototype, "source") as (pattern: unknown) => string,
+    flagsOf: getter(RegExp.prototype, "flags") as (pattern: unknown) => string,
     max: Math.max,
     min: Math.min,
+    isDetached(buffer: ArrayBuffer): boolean {
+      try {
+        return detached(buffer) === true;
+      } catch {
+        // Shared memory is never detached.
+        return false;
+      }
+    },
     ProxyConstructor: Proxy,
+    viewConstructors,
+    constructors: {
+      __proto__: null as never,
+      Date,
+      Error,
+      Map,
+      RangeError,
+      RegExp,
+      Set,
+      TypeError,
+    },
+    symbols: {
+      __proto__: null as never,
+      asyncDispose: Symbol.asyncDispose,
+      asyncIterator: Symbol.asyncIterator,
+      dispose: Symbol.dispose,
+      hasInstance: Symbol.hasInstance,
+      iterator: Symbol.iterator,
+      /** By which Node's `promisify` finds a function's own version with promises. */
+      promisify: Symbol.for("nodejs.util.promisify.custom"),
+      /** By which the runtime finds an object's own way to be printed. */
+      printers: [
+        Symbol.for("Deno.privateCustomInspect"),
+        Symbol.for("Deno.customInspect"),
+        Symbol.for("nodejs.util.inspect.custom"),
+      ],
+      toPrimitive: Symbol.toPrimitive,
+      toStringTag: Symbol.toStringTag,
+    },
     /** `value instanceof type`, unaffected by a patched `Symbol.hasInstance`. */
     isInstance: uncurry(Function.prototype[Symbol.hasInstance]) as unknown as (
       type: unknown,

@@ -65,6 +65,7 @@ export function createTracer(
 
   function traced(server: string, tool: string, implementation: object): object {
     return new ProxyConstructor(implementation, {
+      __proto__: null,
       apply(target, self, args) {
         if (!client.callsAreLeft()) return client.endByCallLimit();
         const trace: Trace = { server, hosted: false, args: argumentsText(args) };
@@ -73,7 +74,7 @@ export function createTracer(
         current = trace;
         let result: unknown;
         try {
-          result = apply(target as () => unknown, self, args);
+          result = apply(target, self, args);
         } catch (error) {
           report(trace, tool, started, false, undefined);
           throw error;
@@ -97,7 +98,7 @@ export function createTracer(
           },
         );
       },
-    });
+    } as ProxyHandler<object>);
   }
 
   return (server, namespace) => {

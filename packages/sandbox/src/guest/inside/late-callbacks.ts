@@ -1,0 +1,99 @@
+import type { Primordials } from "./primordials.ts";
+
+type Callable = (...args: unknown[]) => unknown;
+type Namespace = Record<string, Callable>;
+
+/** What {@link confineLateCallbacks} needs of the realm. */
+export interface LateCallbackSettings {
+  isOver(): boolean;
+  reportUncaught(thrown: unknown): void;
+}
+
+/**
+ * Confines the parts of the language that call a program back without the runtime, and so after its run as well:
+ * finalizers, and promises that wait for other threads.
+ *
+ * @returns whether such a promise is pending.
+ */
+export function confineLateCallbacks(
+  primordials: Primordials,
+  { isOver, reportUncaught }: LateCallbackSettings,
+): () => boolean {
+  const { ProxyConstructor, apply, construct, constructors, defineValue, isInstance } = primordials;
+  const { PromiseConstructor, promiseThen } = primordials;
+  const realm = globalThis as unknown as Record<"Atomics" | "WebAssembly", Namespace> & {
+    Response: new () => { arrayBuffer(): Promise<ArrayBuffer> };
+  };
+  let pending = 0;
+
+  /** A finalizer of an ended run is not called, and what one throws is the failure of its own run. */
+  function guarded(callback: Callable): Callable {
+    return (held) => {
+      if (isOver()) return;
+      try {
+        callback(held);
+      } catch (error) {
+        reportUncaught(error);
+      }
+    };
+  }
+
+  function confineFinalizers(): void {
+    const original = FinalizationRegistry;
+    const confined = new ProxyConstructor(original, {
+      __proto__: null,
+      construct(type: never, [callback]: [unknown], newTarget: never): object {
+        const given = typeof callback === "function" ? guarded(callback as Callable) : callback;
+        return construct(type, [given], newTarget);
+      },
+    } as never);
+    defineValue(original.prototype, "constructor", confined, false);
+    defineValue(globalThis, "FinalizationRegistry", confined, false);
+  }
+
+  function track(value: unknown): unknown {
+    if (!isInstance(PromiseConstructor, value)) return value;
+    const settle = () => {
+      pending -= 1;
+    };
+    pending += 1;
+    void promiseThen(value as Promise<unknown>, settle, settle);
+    return value;
+  }
+
+  /** Replaces a method by one that shows it. */
+  function replace(namespace: Namespace, name: string, make: (original: Callable) => Callable): void {
+    const original = namespace[name];
+    if (original !== undefined) defineValue(namespace, name, make(original), true);
+  }
+
+  const { Atomics: atomics, WebAssembly: wasm } = realm;
+  const { compile, instantiate } = wasm as { compile: Callable; instantiate: Callable };
+  const tracked = (original: Callable) =>
+    ({ [original.name]: (...args: unknown[]) => track(apply(original, undefined, args)) })[
+      original.name
+    ] as Callable;
+
+  // V8 passes a response on to the runtime, which knows only its own.
+  async function bytesOf(source: unknown): Promise<ArrayBuffer> {
+    const response = await source;
+    if (isInstance(realm.Response, response)) return (response as Response).arrayBuffer();
+    throw new constructors.TypeError("WebAssembly code is streamed from a Response.");
+  }
+
+  confineFinalizers();
+  replace(wasm, "compile", tracked);
+  replace(wasm, "instantiate", tracked);
+  replace(wasm, "compileStreaming", () => async (source) => track(compile(await bytesOf(source))));
+  replace(
+    wasm,
+    "instantiateStreaming",
+    () => async (source, imports) => track(instantiate(await bytesOf(source), imports)),
+  );
+  replace(atomics, "waitAsync", (original) => (...args) => {
+    const waiting = apply(original, undefined, args) as { value: unknown };
+    track(waiting.value);
+    return waiting;
+  });
+  return () => pending > 0;
+}

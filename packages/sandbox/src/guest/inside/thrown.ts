@@ -1,0 +1,55 @@
+import type { Primordials } from "./primordials.ts";
+
+/** What a program threw, as text. */
+export interface ThrownText {
+  name: string;
+  message: string;
+  /** Empty for what is not an error. */
+  stack: string;
+}
+
+/** Creates the function that reads what a program threw. It survives every getter and proxy. */
+export function createThrownReader(
+  primordials: Primordials,
+  isNativeError: (value: unknown) => boolean,
+): (thrown: unknown) => ThrownText {
+  const { create, has, sliceText, toText } = primordials;
+  const MAX_NAME_CHARACTERS = 256;
+  const MAX_MESSAGE_CHARACTERS = 8_192;
+  const MAX_STACK_CHARACTERS = 16_384;
+
+  function read(value: object, key: string, limit: number): string {
+    try {
+      const found = (value as Record<string, unknown>)[key];
+      return found === undefined ? "" : sliceText(toText(found), 0, limit);
+    } catch {
+      return "";
+    }
+  }
+
+  function isErrorLike(value: unknown): value is object {
+    if (typeof value !== "object" || value === null) return false;
+    try {
+      return isNativeError(value) || has(value, "message");
+    } catch {
+      return false;
+    }
+  }
+
+  function textOf(thrown: unknown): string {
+    try {
+      return sliceText(toText(thrown), 0, MAX_MESSAGE_CHARACTERS);
+    } catch {
+      return "The program threw a value that has no text.";
+    }
+  }
+
+  return (thrown) => {
+    const text = create(null) as ThrownText;
+    const isError = isErrorLike(thrown);
+    text.name = (isError && read(thrown, "name", MAX_NAME_CHARACTERS)) || "Error";
+    text.message = isError ? read(thrown, "message", MAX_MESSAGE_CHARACTERS) : textOf(thrown);
+    text.stack = isError ? read(thrown, "stack", MAX_STACK_CHARACTERS) : "";
+    return text;
+  };
+}
