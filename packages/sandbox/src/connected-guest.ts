@@ -50,11 +50,13 @@ export class ConnectedGuest {
     guest.stdin.on("error", () => {});
     guest.stdout.on("error", () => {});
     guest.stderr.on("error", () => {});
-    void guest.exited.then((exit) => {
-      this.#exit = exit;
-      this.#reader.end();
-      this.#listener?.onExit(exit);
-    });
+    void guest.exited.then((exit) => this.#end(exit));
+  }
+
+  #end(exit: GuestExit): void {
+    this.#exit = exit;
+    this.#reader.end();
+    this.#listener?.onExit(exit);
   }
 
   /** The last 4 KiB of its stderr, where the runtime reports why it crashed. */

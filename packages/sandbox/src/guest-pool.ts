@@ -243,13 +243,15 @@ export class GuestPool {
   #watch(guest: Guest): void {
     this.#counts.started += 1;
     this.#living.add(guest);
-    void guest.exited.then(() => {
-      this.#living.delete(guest);
-      const session = this.#lent.get(guest);
-      this.#lent.delete(guest);
-      if (session !== undefined) this.#sessions.remove(session, "running");
-    });
+    void guest.exited.then(() => this.#forget(guest));
     guest.unref?.();
+  }
+
+  #forget(guest: Guest): void {
+    this.#living.delete(guest);
+    const session = this.#lent.get(guest);
+    this.#lent.delete(guest);
+    if (session !== undefined) this.#sessions.remove(session, "running");
   }
 
   #restartIdleTimer(): void {

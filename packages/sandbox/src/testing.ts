@@ -86,7 +86,7 @@ export class ScriptedGuest implements Guest {
       if (message.type === "result") this.received.push(message);
       else if (!this.alive) continue;
       else if (message.type === "ping") void onPing?.(this, message as never);
-      else void this.#run(message as RunMessage, onRun, onRecover);
+      else void this.#run(message, onRun, onRecover);
     }
   }
 
@@ -95,7 +95,7 @@ export class ScriptedGuest implements Guest {
     this.#onSent = (sent) => {
       if (isOver || (sent["type"] !== "done" && sent["type"] !== "failed")) return;
       isOver = true;
-      setImmediate(() => onRecover?.(this, message));
+      setImmediate(() => void onRecover?.(this, message));
     };
     await onRun?.(this, message);
   }

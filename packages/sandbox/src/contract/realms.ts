@@ -135,7 +135,10 @@ const UNCONFINED: [string, string][] = [
   ],
   ["storage", "try { localStorage.setItem('k', 'v'); } catch {}"],
   ["an open file", "Deno.openSync('note.txt');"],
-  ["a module loader", "import { createRequire } from 'node:module'; createRequire('file:///workspace/x.js');"],
+  [
+    "a module loader",
+    "import { createRequire } from 'node:module'; createRequire('file:///workspace/x.js');",
+  ],
 ];
 
 const WALK = `import * as client from "cem:client";
