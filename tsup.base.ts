@@ -20,6 +20,11 @@ export function library(
     sourcemap: true,
     clean: true,
     onSuccess: async () => writeLicenses(bundled),
+    esbuildOptions(build) {
+      // Its build for Node is CommonJS, which can't be bundled into a module.
+      if (bundled.includes("yaml"))
+        build.alias = { yaml: path.resolve("node_modules/yaml/browser/index.js") };
+    },
     ...options,
   });
 }

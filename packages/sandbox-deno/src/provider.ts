@@ -209,7 +209,7 @@ class DenoProvider implements DenoSandboxProvider {
   }
 
   #isolation({ level, mechanisms }: IsolationBackend): Isolation {
-    return { level, sandbox: this.name, mechanisms };
+    return { level, sandbox: this.name, mechanisms: [...mechanisms, "realm"] };
   }
 }
 
