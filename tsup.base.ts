@@ -2,15 +2,14 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { defineConfig, type Options } from "tsup";
 
-/**
- * The build of every package: ESM only, with types and source maps. A package adds only what differs.
- *
- * @param options - Packages under `noExternal` are bundled, and their licenses written into `dist`.
- */
-export function library(
-  options: Options & { noExternal?: string[] | undefined } = {},
-): ReturnType<typeof defineConfig> {
-  const { noExternal: bundled = [] } = options;
+type Plugin = NonNullable<Options["esbuildPlugins"]>[number];
+
+const FILE = "THIRD-PARTY-LICENSES.md";
+/** The folder and the name of the package that a file belongs to. */
+const PACKAGE = /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/;
+
+/** The build of every package: ESM only, with types and source maps. A package adds only what differs. */
+export function library(options: Options = {}): ReturnType<typeof defineConfig> {
   return defineConfig({
     entry: ["src/index.ts"],
     format: "esm",
@@ -19,27 +18,41 @@ export function library(
     dts: true,
     sourcemap: true,
     clean: true,
-    onSuccess: async () => writeLicenses(bundled),
+    esbuildPlugins: [licenses],
     esbuildOptions(build) {
       // Its build for Node is CommonJS, which can't be bundled into a module.
-      if (bundled.includes("yaml"))
+      if (options.noExternal?.includes("yaml") === true)
         build.alias = { yaml: path.resolve("node_modules/yaml/browser/index.js") };
     },
     ...options,
   });
 }
 
+/** Writes the licenses of the packages whose code became part of the files. */
+const licenses: Plugin = {
+  name: "licenses",
+  setup(build) {
+    build.initialOptions.metafile = true;
+    const { outdir = "dist" } = build.initialOptions;
+    build.onEnd(({ metafile }) => {
+      const folders = new Map<string, string>();
+      for (const { inputs } of Object.values(metafile?.outputs ?? {})) {
+        for (const [file, { bytesInOutput }] of Object.entries(inputs)) {
+          const [folder, name] = PACKAGE.exec(file) ?? [];
+          if (bytesInOutput > 0 && folder !== undefined && name !== undefined) folders.set(name, folder);
+        }
+      }
+      if (folders.size === 0) return;
+      const texts = [...folders].map(([name, folder]) => `## ${name}\n\n${licenseIn(folder)}\n`);
+      const title = "# Licenses of the packages that are part of these files\n";
+      writeFileSync(path.join(outdir, FILE), [title, ...texts.toSorted()].join("\n"));
+    });
+  },
+};
+
 /** @throws Error where a package comes without a license file. */
-function writeLicenses(bundled: readonly string[]): void {
-  if (bundled.length === 0) return;
-  const licenses = bundled.map((name) => {
-    const folder = path.join("node_modules", name);
-    const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-    if (file === undefined) throw new Error(`${name} has no license file, so it can't be bundled.`);
-    return `## ${name}\n\n${readFileSync(path.join(folder, file), "utf8").trim()}\n`;
-  });
-  writeFileSync(
-    "dist/THIRD-PARTY-LICENSES.md",
-    ["# Licenses of the packages that are part of these files\n", ...licenses].join("\n"),
-  );
+function licenseIn(folder: string): string {
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+  if (file === undefined) throw new Error(`${folder} has no license file, so it can't be bundled.`);
+  return readFileSync(path.join(folder, file), "utf8").trim();
 }

@@ -1,3 +1,4 @@
 import { library } from "../../tsup.base.ts";
 
-export default library();
+/** Of both libraries little is needed. Zod's types are part of the declarations. */
+export default library({ noExternal: ["diff", "zod"] });

@@ -24,6 +24,11 @@ export interface ArgumentValidator {
   prepare(schema: JsonSchema): Promise<ArgumentCheck>;
 }
 
+/** Loads what schemas are compiled with, ahead of the first one. */
+export async function preloadArgumentValidation(): Promise<void> {
+  await loadSchemaCompiler();
+}
+
 /**
  * Creates a validator for schemas and values that are both untrusted: compiling and checking take bounded time and
  * memory. A schema that can't be compiled within the bounds is not checked against.

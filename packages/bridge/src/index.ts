@@ -9,7 +9,7 @@ export { answerErrors, compose } from "./middleware.ts";
 export type { Middleware } from "./middleware.ts";
 export { checkCalls } from "./call-checks.ts";
 export type { CallCheckSettings } from "./call-checks.ts";
-export { createArgumentValidator } from "./argument-validation.ts";
+export { createArgumentValidator, preloadArgumentValidation } from "./argument-validation.ts";
 export type { ArgumentCheck, ArgumentValidator } from "./argument-validation.ts";
 export type { ArgumentViolation } from "./argument-violation.ts";
 export { createMockInvoker } from "./mock-invoker.ts";

@@ -36,13 +36,7 @@ export function loadSchemaCompiler(): Promise<SchemaCompiler> {
 }
 
 async function load(): Promise<SchemaCompiler> {
-  const [{ Ajv }, { Ajv2019 }, { Ajv2020 }, { fullFormats }, { RE2JS }] = await Promise.all([
-    import("ajv"),
-    import("ajv/dist/2019.js"),
-    import("ajv/dist/2020.js"),
-    import("ajv-formats/dist/formats.js"),
-    import("re2js"),
-  ]);
+  const { Ajv, Ajv2019, Ajv2020, fullFormats, RE2JS } = await import("./validators.ts");
   const formats = Object.fromEntries(
     Object.entries(fullFormats).map(([name, format]) => [name, limitFormat(format)]),
   );

@@ -67,11 +67,11 @@ function createStages(loaded: LoadedConfig, options: AgentOptions): OwnedPipelin
       return bridge.addTo(options.catalog ?? (await createConfiguredCatalog(config, mcpTools)));
     },
     selector: options.selector ?? (() => selector.get()),
-    async generator() {
+    generator: options.generator ?? (() => createGenerator(config)),
+    async guard() {
       const { mcpTools } = await host.get();
-      return mcpTools.startingServers(options.generator ?? (await createGenerator(config)));
+      return mcpTools.startingServers(options.guard ?? (await createConfiguredGuard(config)));
     },
-    guard: options.guard ?? (() => createConfiguredGuard(config)),
     async sandbox() {
       const { bridge } = await host.get();
       return createSandbox(config, { ...options, ...bridge.spec });

@@ -1,6 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
 import { homedir } from "node:os";
-import { parse, printParseErrorCode } from "jsonc-parser";
 import type { ParseError } from "jsonc-parser";
 import { clientConfigFiles } from "./client-config-files.ts";
 import type { ConfigFile, McpClientName, ClientConfigLocations } from "./client-config-files.ts";
@@ -70,6 +69,7 @@ async function readConfig(config: ConfigFile, locations: ClientConfigLocations):
       ? { servers: [], problems: [] }
       : problem(`It can't be read (${code}).`);
   }
+  const { parse, printParseErrorCode } = await import("jsonc-parser");
   const errors: ParseError[] = [];
   const data: unknown = parse(text.replace(/^\uFEFF/, ""), errors, { allowTrailingComma: true });
   if (errors[0] !== undefined) {

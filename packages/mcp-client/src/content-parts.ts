@@ -1,7 +1,7 @@
 import { keepBytes, readMimeType } from "@cem/bridge";
 import type { ResultKeeping } from "@cem/bridge";
 import type { JsonObject, JsonValue } from "@cem/core";
-import { z } from "zod";
+import * as z from "zod";
 
 const partSchema = z.looseObject({
   type: z.string(),

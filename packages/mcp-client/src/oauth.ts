@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import { CemError } from "@cem/core";
 import { auth, computeScopeUnion, extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
 import { describeCause } from "./call-failures.ts";
-import { listenForCallback } from "./oauth-callback.ts";
 import type { CallbackListener } from "./oauth-callback.ts";
 import { createOAuthProvider } from "./oauth-provider.ts";
 import { createServerFetch } from "./server-fetch.ts";
@@ -138,6 +137,7 @@ async function listen(
   preferred: number | undefined,
   state: string,
 ): Promise<CallbackListener> {
+  const { listenForCallback } = await import("./oauth-callback.ts");
   if (fixed !== undefined) return listenForCallback(fixed, state);
   try {
     return await listenForCallback(preferred ?? 0, state);

@@ -1,6 +1,6 @@
 import type { JsonValue } from "@cem/core";
 import type { Client, JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
-import { z } from "zod";
+import * as z from "zod";
 import { NO_SDK_TIMEOUT_MS } from "./sdk-timeout.ts";
 
 /** The key of the result that holds the list, by method. */

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "@cem/core";
-import { z } from "zod";
+import * as z from "zod";
 import type { Connection } from "./connection.ts";
 import type { CallOptions } from "./connection-types.ts";
 import { fetchRawList } from "./raw-lists.ts";

@@ -1,6 +1,6 @@
 import { CemError, toolNotFound } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
-import { z } from "zod";
+import * as z from "zod";
 import type { McpConnections } from "./connections.ts";
 import type { CallOptions } from "./connection-types.ts";
 import { mapPart, mapResource } from "./content-parts.ts";

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import writeFileAtomic from "write-file-atomic";
-import { z } from "zod";
+import * as z from "zod";
 
 const OWNER_ONLY_FILE = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;
@@ -56,6 +55,7 @@ export function createFileTokenStore(folder: string): TokenStore {
   const fileOf = (url: string): string =>
     join(folder, `${createHash("sha256").update(url).digest("hex").slice(0, 32)}.json`);
   const replace = async (record: TokenRecord): Promise<void> => {
+    const { default: writeFileAtomic } = await import("write-file-atomic");
     await mkdir(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
     const text = JSON.stringify(record, undefined, 2);
     await writeFileAtomic(fileOf(record.url), text, { mode: OWNER_ONLY_FILE });

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
 import { ProtocolError } from "@modelcontextprotocol/client";
 import type { RequestOptions, Tool } from "@modelcontextprotocol/client";
-import { z } from "zod";
+import * as z from "zod";
 import type { CallOptions, RawToolResult } from "./connection-types.ts";
 import type { OpenClient } from "./open-client.ts";
 import { NO_SDK_TIMEOUT_MS } from "./sdk-timeout.ts";

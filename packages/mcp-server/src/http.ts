@@ -1,4 +1,3 @@
-import { createServer } from "node:http";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { assertKnownOptions, CemError } from "@cem/core";
@@ -38,6 +37,7 @@ export async function serveHttp(server: Servable, options: HttpOptions = {}): Pr
   assertKnownOptions(options, HTTP_OPTIONS, "serveHttp", nearest);
   const { host = DEFAULT_HOST, port = DEFAULT_PORT, auth, transport = "http" } = options;
   requireAuthBeyondLoopback(host, auth);
+  const { createServer } = await import("node:http");
   const { HttpFront } = await import("./http-front.ts");
   const openTransport = await loadHttpTransport(transport);
   const listening = createServer({

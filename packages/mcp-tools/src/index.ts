@@ -8,5 +8,5 @@ export { loadHostTools } from "./host/load-host-tools.ts";
 export type { HostToolsByServer, LoadedHostTools } from "./host/load-host-tools.ts";
 export type { HostToolFolders } from "./host/host-tool-folders.ts";
 export type { OwnPackage } from "./host/resolve-own-package.ts";
-export type { CatalogSnapshot, CodeGenerator, Elicit, ResultStore, ToolCatalog } from "@cem/core";
+export type { CatalogSnapshot, Elicit, Guard, ResultStore, ToolCatalog } from "@cem/core";
 export type { LogEntry, McpServerSettings } from "@cem/mcp-client";

@@ -240,17 +240,18 @@ describe("createMcpTools", () => {
   });
 
   describe("startingServers", () => {
-    it("starts the server of a tool that the code uses, and no other", async () => {
+    it("starts the server of a tool that the code imports, and no other", async () => {
       const project = await makeProject();
       const servers = [odd("plain"), odd("plain", { name: "unused" })];
       await project.open(servers).tools.generate();
       const { tools, catalog } = project.open(servers);
-      const echo = (await catalog()).servers.find(({ name }) => name === "odd")?.tools ?? [];
-      const generator = tools.startingServers({
+      const all = (await catalog()).servers.flatMap((server) => server.tools);
+      const guard = tools.startingServers({
         specificationVersion: "v1",
-        generate: async () => ({ status: "generated", code: "", origin: "rules", uses: echo }),
+        review: async () => ({ allowed: true, findings: [] }),
       });
-      await generator.generate({ task: "", tools: [] });
+      const code = 'import { echo } from "./servers/odd/index.ts";';
+      expect(await guard.review({ code, tools: all })).toEqual({ allowed: true, findings: [] });
       const connections = await tools.connectionsFor("odd");
       await vi.waitFor(() => expect(connections.knownTools("odd")).toBeDefined());
       expect(connections.knownTools("unused")).toBeUndefined();

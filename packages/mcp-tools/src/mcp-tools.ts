@@ -1,5 +1,5 @@
 import type { ToolSource } from "@cem/bridge";
-import type { CodeGenerator, ResultStore, ToolCatalog, ToolServer } from "@cem/core";
+import type { Guard, ResultStore, ToolCatalog, ToolServer } from "@cem/core";
 import type { McpConnections } from "@cem/mcp-client";
 import { withAvailability } from "./generated/availability.ts";
 import { createGeneratedFolders } from "./generated/generated-folders.ts";
@@ -35,8 +35,8 @@ export interface McpTools {
   readListed(folder: string): Promise<ToolServer | undefined>;
   /** Marks the tools of a catalog that can't be called now, as far as that is known. Connects to nothing. */
   withAvailability(catalog: ToolCatalog): ToolCatalog;
-  /** Wraps a generator: the servers that the code uses start while the code is still being reviewed. */
-  startingServers(generator: CodeGenerator): CodeGenerator;
+  /** Wraps a guard: the servers that the code uses start while the code is still being reviewed. */
+  startingServers(guard: Guard): Guard;
   /**
    * Writes the files of servers' tools.
    *
@@ -76,7 +76,7 @@ export function createMcpTools(settings: McpToolsSettings): McpTools {
     source,
     readListed: async (folder) => (await folders.read(folder))?.server,
     withAvailability: (catalog) => withAvailability(catalog, { servers, folders, changes, holdChanged }),
-    startingServers: (generator) => startUsedServers(generator, servers, folders),
+    startingServers: (guard) => startUsedServers(guard, servers, folders),
     generate: (options) => generateServers({ servers, folders, holdChanged }, options),
     examine: (options) => examineServers({ servers, folders, changes }, options),
     connectionsFor: (server) => connectionsFor(server, servers),

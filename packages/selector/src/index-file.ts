@@ -3,7 +3,6 @@ import { mkdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { crc32 } from "node:zlib";
 import type { ToolDefinition } from "@cem/core";
-import writeFileAtomic from "write-file-atomic";
 import { assembleIndex, type LexicalIndex, type ToolFacts } from "./lexical-index.ts";
 import { INDEX_PARAMETERS, type Postings } from "./postings.ts";
 import { Vocabulary } from "./vocabulary.ts";
@@ -60,6 +59,7 @@ export class IndexFile {
   /** Replaces the file atomically. A file that can't be written is ignored. */
   async write(hash: string, index: LexicalIndex): Promise<void> {
     try {
+      const { default: writeFileAtomic } = await import("write-file-atomic");
       await mkdir(this.#folder, { recursive: true });
       await writeFileAtomic(this.#file(), serialise(index, keyOf(hash)), { fsync: false });
     } catch {

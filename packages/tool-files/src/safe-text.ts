@@ -1,5 +1,3 @@
-import { stripVTControlCharacters } from "node:util";
-
 /** Characters that some program treats as the end of a line. */
 const LINE_END = /\r\n?|[\n\v\f\u0085\u2028\u2029]/g;
 /** Control and invisible characters: zero-width, direction marks, tags, variation selectors. */
@@ -11,6 +9,8 @@ const PLAIN = /^[\n\t\x20-\x7E]*$/;
 /** Removes escape sequences, invisible characters and lone surrogates, and writes every line end as `\n`. */
 export function visibleText(text: string): string {
   if (PLAIN.test(text)) return text;
+  // Not imported: loading it takes as long as all of this package, and few texts need it.
+  const { stripVTControlCharacters } = process.getBuiltinModule("node:util");
   return stripVTControlCharacters(text).replace(LINE_END, "\n").replace(UNSEEN, "").toWellFormed();
 }
 

@@ -1,40 +1,46 @@
 import path from "node:path";
-import type { CodeGenerator, ToolDefinition } from "@cem/core";
+import { preloadArgumentValidation } from "@cem/bridge";
+import type { Guard, ToolDefinition } from "@cem/core";
 import type { GeneratedFolders } from "../generated/generated-folders.ts";
 import type { McpServers } from "./mcp-servers.ts";
 
-/** A generator after which the servers that the code uses start, while the code is still being reviewed. */
-export function startUsedServers(
-  generator: CodeGenerator,
-  servers: McpServers,
-  folders: GeneratedFolders,
-): CodeGenerator {
-  if (servers.byName.size === 0) return generator;
+/** A guard that starts the servers whose tools the code imports, while it reviews the code: most take longer to start. */
+export function startUsedServers(guard: Guard, servers: McpServers, folders: GeneratedFolders): Guard {
+  if (servers.byName.size === 0) return guard;
+  const started = new Set<string>();
   return {
     specificationVersion: "v1",
-    async generate(request) {
-      const generated = await generator.generate(request);
-      if (generated.status === "generated") void start(generated.uses, servers, folders);
-      return generated;
+    async review(request) {
+      const reviewing = guard.review(request);
+      for (const folder of importedFolders(request.code, request.tools)) {
+        if (started.has(folder)) continue;
+        started.add(folder);
+        void start(folder, servers, folders);
+      }
+      return reviewing;
     },
   };
 }
 
+/** The folders of the generated tools that the code may import: it names them. */
+function importedFolders(code: string, tools: readonly ToolDefinition[]): Set<string> {
+  const folders = new Set<string>();
+  for (const { kind, file, module } of tools) {
+    if (kind === "host" && file !== undefined && code.includes(module.replace(/^\.|[^/]+$/gu, ""))) {
+      folders.add(path.dirname(file));
+    }
+  }
+  return folders;
+}
+
 /** Failures are ignored: the call itself fails in the same way, and reports it. */
-async function start(
-  tools: readonly ToolDefinition[],
-  servers: McpServers,
-  folders: GeneratedFolders,
-): Promise<void> {
-  const used = new Set(
-    tools.flatMap(({ kind, file }) => (kind === "host" && file !== undefined ? [path.dirname(file)] : [])),
-  );
-  await Promise.allSettled(
-    [...used].map(async (folder) => {
-      const name = (await folders.read(folder))?.lock.server.name;
-      if (name === undefined || servers.byName.get(name)?.enabled !== true) return;
-      const connections = await servers.connections();
-      await connections.listTools(name);
-    }),
-  );
+async function start(folder: string, servers: McpServers, folders: GeneratedFolders): Promise<void> {
+  try {
+    const name = (await folders.read(folder))?.lock.server.name;
+    if (name === undefined || servers.byName.get(name)?.enabled !== true) return;
+    const connections = await servers.connections();
+    await Promise.all([connections.listTools(name), preloadArgumentValidation()]);
+  } catch {
+    // See above.
+  }
 }

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { CemError } from "@cem/core";
 import type { Embedder, EmbedOptions } from "./embedder.ts";
 import type { EmbedReply, EmbedRequest, ModelSettings } from "./transformers-worker.ts";
@@ -110,7 +110,8 @@ class TransformersEmbedder implements Embedder {
   }
 
   async #ask(texts: string[], signal: AbortSignal | undefined): Promise<EmbedReply> {
-    const worker = this.#start();
+    const threads = await import("node:worker_threads");
+    const worker = this.#start(threads.Worker);
     const id = (this.#requests += 1);
     const { promise, resolve, reject } = Promise.withResolvers<EmbedReply>();
     const stop = () => reject(signal?.reason);
@@ -127,10 +128,10 @@ class TransformersEmbedder implements Embedder {
     }
   }
 
-  #start(): Worker {
+  #start(Thread: typeof Worker): Worker {
     if (this.#worker !== undefined) return this.#worker;
     const file = import.meta.url.endsWith(".ts") ? "./transformers-worker.ts" : "./transformers-worker.js";
-    const worker = new Worker(new URL(file, import.meta.url), { workerData: this.#model });
+    const worker = new Thread(new URL(file, import.meta.url), { workerData: this.#model });
     worker.on("message", (reply: EmbedReply | { id: number; error: string }) => {
       const waiting = this.#waiting.get(reply.id);
       if ("error" in reply) waiting?.reject(failure(reply.error));

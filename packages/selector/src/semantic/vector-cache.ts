@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { appendFile, mkdir, readFile } from "node:fs/promises";
 import path from "node:path";
-import writeFileAtomic from "write-file-atomic";
 
 const MAGIC = Buffer.from("CEMVEC1\n");
 const HEADER_BYTES = MAGIC.length + 4;
@@ -46,6 +45,7 @@ export class VectorCache {
     if (this.#file === undefined || !this.#writable || records.length === 0) return;
     try {
       if (isFirst) {
+        const { default: writeFileAtomic } = await import("write-file-atomic");
         await mkdir(path.dirname(this.#file), { recursive: true });
         const size = Buffer.alloc(FLOAT_BYTES);
         size.writeUInt32LE(dimensions);

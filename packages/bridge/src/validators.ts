@@ -1,0 +1,6 @@
+// What checks arguments. Loaded with the first schema to check against.
+export { fullFormats } from "ajv-formats/dist/formats.js";
+export { Ajv2019 } from "ajv/dist/2019.js";
+export { Ajv2020 } from "ajv/dist/2020.js";
+export { Ajv } from "ajv";
+export { RE2JS } from "re2js";
