@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { RunOutcome, SandboxProvider } from "@cem/core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { Harness, recordingInvoker, TOOL_FILES } from "./harness.ts";
+import { Harness, recordingInvoker, TOOL_FILES, until } from "./harness.ts";
 
 const SESSION = "realms";
 
@@ -179,7 +179,7 @@ export function realmsContract(makeProvider: () => SandboxProvider): void {
   const run = async (code: string): Promise<RunOutcome> => {
     const outcome = await harness.run(code, { invoker });
     // The guest is taken back, or given up, right after the outcome.
-    await expect.poll(() => harness.sandbox.stats?.().taken ?? 0, { timeout: 5_000 }).toBe(0);
+    await until(() => (harness.sandbox.stats?.().taken ?? 0) === 0);
     return outcome;
   };
   const reused = (): number => harness.sandbox.stats?.().reused ?? 0;
@@ -194,7 +194,8 @@ export function realmsContract(makeProvider: () => SandboxProvider): void {
   });
   afterAll(() => harness.dispose());
 
-  it.each(CHANGES)("what is changed in one run is not in the next: $what", async ({ make, look, sees }) => {
+  const changes = CHANGES.map(({ what, make, look, sees }) => [what, make, look, sees] as const);
+  it.each(changes)("what is changed in one run is not in the next: %s", async (_, make, look, sees) => {
     expect(await run(make)).toMatchObject({ status: "completed" });
     const before = reused();
     const outcome = await run(look);
