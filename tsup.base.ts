@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { defineConfig, type Options } from "tsup";
 
@@ -45,6 +45,7 @@ const licenses: Plugin = {
       if (folders.size === 0) return;
       const texts = [...folders].map(([name, folder]) => `## ${name}\n\n${licenseIn(folder)}\n`);
       const title = "# Licenses of the packages that are part of these files\n";
+      mkdirSync(outdir, { recursive: true });
       writeFileSync(path.join(outdir, FILE), [title, ...texts.toSorted()].join("\n"));
     });
   },
