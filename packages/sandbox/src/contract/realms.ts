@@ -135,6 +135,9 @@ const UNCONFINED: [string, string][] = [
   ],
   ["storage", "try { localStorage.setItem('k', 'v'); } catch {}"],
   ["an open file", "Deno.openSync('note.txt');"],
+  ["an open file of Node's", "import fs from 'node:fs'; fs.openSync('note.txt');"],
+  ["a handle of Node's", "import { open } from 'node:fs/promises'; await open('note.txt');"],
+  ["a handle by the other way", "import { promises } from 'node:fs'; await promises.open('note.txt');"],
   [
     "a module loader",
     "import { createRequire } from 'node:module'; createRequire('file:///workspace/x.js');",

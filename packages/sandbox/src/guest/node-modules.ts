@@ -26,6 +26,9 @@ const LASTING: Names = {
   dns: DNS,
   "dns/promises": DNS,
   events: ["setMaxListeners"],
+  // A file that is left open can be read by its number.
+  fs: ["open", "openSync", "createReadStream", "createWriteStream"],
+  "fs/promises": ["open"],
   net: ["setDefaultAutoSelectFamily", "setDefaultAutoSelectFamilyAttemptTimeout"],
   stream: ["setDefaultHighWaterMark"],
   util: ["setTraceSigInt"],
@@ -65,6 +68,7 @@ async function load(url: string): Promise<NodeModule> {
   if (name === "sqlite") main["DatabaseSync"] = trackDatabases(main["DatabaseSync"] as new () => Database);
   for (const key of namesOf(LASTING, name, main)) register(addLasting, main[key]);
   for (const key of namesOf(READING, name, main)) register(addReader, main[key]);
+  if (name === "fs") register(addLasting, (main["promises"] as Members)["open"]);
   if (name === "util") prepareUtil(main);
   return { exports: exportsOf(namespace, main), isConfined: CONFINED.has(name) };
 }
