@@ -1,8 +1,16 @@
 // Run by `npm test` in an empty folder where only the packed package is installed.
 import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
 import { loadConfig, renderConfigTemplate } from "@cem/config";
+import { addServer } from "@cem/config/edit";
 
 const { config, origins } = await loadConfig({ file: false, env: { MAX_MEMORY_MB: "256" } });
 assert.equal(config.guardrails.maxMemoryMb, 256);
 assert.equal(origins["guardrails.max_memory_mb"].from, "environment");
 assert.match(renderConfigTemplate(), /^execution:/m);
+
+writeFileSync("config.yaml", "# Ours\nexecution:\n  workspace_dir: data\n");
+const fromFile = await loadConfig({ env: {} });
+assert.equal(fromFile.origins["execution.workspace_dir"].label, "config.yaml:3");
+const edited = addServer(readFileSync("config.yaml", "utf8"), "files", { command: "npx" });
+assert.match(edited, /^# Ours\n[^]*mcpServers:\n {2}files:\n {4}command: npx\n$/);

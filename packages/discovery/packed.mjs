@@ -2,12 +2,22 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createDiscovery } from "@cem/discovery";
+import { readToolSource } from "@cem/discovery/read-tool-source";
 
 mkdirSync("servers/greeter", { recursive: true });
 writeFileSync(
   "servers/greeter/greet.ts",
   "/** Greet someone. */\nexport async function greet(input: { name: string }): Promise<string> {\n  return input.name;\n}\n",
 );
-const { servers, problems } = await createDiscovery({ serversDir: "servers", skillsDir: "skills" }).list();
-assert.deepEqual(problems, []);
-assert.equal(servers[0].tools[0].signature, "greet(input: { name: string }): Promise<string>");
+mkdirSync("skills/manners", { recursive: true });
+writeFileSync("skills/manners/SKILL.md", "---\ndescription: How to be kind.\n---\n# Manners\n");
+const settings = { serversDir: "servers", skillsDir: "skills", cacheFile: "cache.json" };
+// The second reads the cache of the first.
+for (let nth = 1; nth <= 2; nth += 1) {
+  const { servers, problems } = await createDiscovery(settings).list();
+  assert.deepEqual(problems, []);
+  assert.equal(servers[0].tools[0].signature, "greet(input: { name: string }): Promise<string>");
+  assert.equal(servers[1].description, "How to be kind.");
+}
+const { functions } = readToolSource("export function twice(x: number): number { return x * 2; }");
+assert.equal(functions[0].name, "twice");
