@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import { getPath, setPath } from "./layer.ts";
 import type { Config, configSchema } from "./schema.ts";
 import { SETTINGS } from "./settings.ts";

@@ -1,10 +1,10 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { Located, LocatedEntry } from "./located.ts";
 import { plainValue } from "./located.ts";
 import { emptyLayer, type Layer, type Origin, type SettingOrigin, originKey, problemAt } from "./layer.ts";
 import { dottedPath } from "./names.ts";
 import { nearest } from "@cem/text";
-import { properties, schemaFor, unwrap } from "./schema-shape.ts";
+import { itemOf, properties, schemaFor, unwrap, valueOf } from "./schema-shape.ts";
 import { formatValue } from "./problem.ts";
 import { SETTINGS } from "./settings.ts";
 import { VARIABLES } from "./variables.ts";
@@ -38,7 +38,7 @@ function firstByName(paths: readonly string[]): ReadonlyMap<string, string> {
 }
 
 /** Matches what was written with the schema: keys get their TypeScript names, unknown keys become problems. */
-export function bind(located: Located, schema: z.ZodObject, options: BindOptions): Layer {
+export function bind(located: Located, schema: z.ZodMiniObject, options: BindOptions): Layer {
   const layer = emptyLayer();
   const values = new Binder(options, layer).bind(located, schema, { keys: [], written: [] });
   if (typeof values === "object" && values !== null) layer.values = values as Record<string, unknown>;
@@ -54,24 +54,23 @@ class Binder {
     this.#layer = layer;
   }
 
-  bind(located: Located, schema: z.ZodType, keyPath: KeyPath): unknown {
+  bind(located: Located, schema: z.ZodMiniType, keyPath: KeyPath): unknown {
     const target = schemaFor(schema, located.kind);
     if (located.kind === "scalar") return scalar(located, target);
     if (located.kind === "list") {
-      if (!(target instanceof z.ZodArray)) return plainValue(located);
+      if (!(target instanceof z.ZodMiniArray)) return plainValue(located);
       return located.items.map((item, index) => {
         const inside = { keys: [...keyPath.keys, index], written: [...keyPath.written, index] };
         this.#recordOrigin(inside, item.position);
-        return this.bind(item, target.element as z.ZodType, inside);
+        return this.bind(item, itemOf(target), inside);
       });
     }
-    if (target instanceof z.ZodObject) return this.#object(located.entries, target, keyPath);
-    if (target instanceof z.ZodRecord)
-      return this.#record(located.entries, target.valueType as z.ZodType, keyPath);
+    if (target instanceof z.ZodMiniObject) return this.#object(located.entries, target, keyPath);
+    if (target instanceof z.ZodMiniRecord) return this.#record(located.entries, valueOf(target), keyPath);
     return plainValue(located);
   }
 
-  #object(entries: LocatedEntry[], schema: z.ZodObject, keyPath: KeyPath): Record<string, unknown> {
+  #object(entries: LocatedEntry[], schema: z.ZodMiniObject, keyPath: KeyPath): Record<string, unknown> {
     const values: Record<string, unknown> = {};
     const known = properties(schema, this.#options.style);
     const servers = keyPath.keys.length === 0 ? known.get("mcp_servers") : undefined;
@@ -97,7 +96,7 @@ class Binder {
     return values;
   }
 
-  #record(entries: LocatedEntry[], valueType: z.ZodType, keyPath: KeyPath): Record<string, unknown> {
+  #record(entries: LocatedEntry[], valueType: z.ZodMiniType, keyPath: KeyPath): Record<string, unknown> {
     const values: Record<string, unknown> = {};
     for (const entry of entries) {
       const inside = { keys: [...keyPath.keys, entry.key], written: [...keyPath.written, entry.key] };
@@ -154,14 +153,14 @@ function isUnset(located: Located): boolean {
 }
 
 /** Converts an unquoted YAML scalar to what the setting takes: `yes` to a boolean, `8080` or `1.0` to text. */
-function scalar({ value, source }: Located & { kind: "scalar" }, schema: z.ZodType): unknown {
+function scalar({ value, source }: Located & { kind: "scalar" }, schema: z.ZodMiniType): unknown {
   if (source === undefined) return value;
   const inner = unwrap(schema);
-  if (inner instanceof z.ZodBoolean) {
+  if (inner instanceof z.ZodMiniBoolean) {
     const word = source.toLowerCase();
     return YES.has(word) ? true : NO.has(word) ? false : value;
   }
-  const takesText = inner instanceof z.ZodString || inner instanceof z.ZodCustom;
+  const takesText = inner instanceof z.ZodMiniString || inner instanceof z.ZodMiniCustom;
   return takesText && (typeof value === "number" || typeof value === "boolean") ? source : value;
 }
 

@@ -2,8 +2,8 @@ import { getPath, type Layer, type SettingOrigin, originKey, problemAt } from ".
 import { nearest } from "@cem/text";
 import { type ConfigProblem, formatValue } from "./problem.ts";
 import { configSchema } from "./schema.ts";
-import { allowedOf, holdsSecret, nodeKindOf, schemaFor, unwrap } from "./schema-shape.ts";
-import * as z from "zod";
+import { allowedOf, holdsSecret, itemOf, nodeKindOf, schemaFor, unwrap, valueOf } from "./schema-shape.ts";
+import * as z from "zod/mini";
 
 type Issue = z.core.$ZodIssue;
 
@@ -38,7 +38,7 @@ function toProblem(issue: Issue, layer: Layer): ConfigProblem {
   const inner = unwrap(schema);
   const hidden = holdsSecret(schema) || nodeKindOf(inner) !== "scalar";
   const suggestion =
-    inner instanceof z.ZodEnum && typeof value === "string"
+    inner instanceof z.ZodMiniEnum && typeof value === "string"
       ? nearest(value, inner.options.map(String))[0]
       : undefined;
   const hint = suggestion === undefined ? "" : ` Did you mean ${suggestion}?`;
@@ -65,14 +65,14 @@ function originOf(path: readonly PropertyKey[], layer: Layer): SettingOrigin {
 }
 
 /** The schema of the value at a path. */
-function schemaAt(path: readonly PropertyKey[], values: unknown): z.ZodType {
-  let schema: z.ZodType = configSchema;
+function schemaAt(path: readonly PropertyKey[], values: unknown): z.ZodMiniType {
+  let schema: z.ZodMiniType = configSchema;
   for (const [index, key] of path.entries()) {
     const value = getPath(values, path.slice(0, index));
     const inner = schemaFor(schema, Array.isArray(value) ? "list" : "mapping");
-    if (inner instanceof z.ZodObject) schema = inner.shape[String(key)] as z.ZodType;
-    else if (inner instanceof z.ZodArray) schema = inner.element as z.ZodType;
-    else if (inner instanceof z.ZodRecord) schema = inner.valueType as z.ZodType;
+    if (inner instanceof z.ZodMiniObject) schema = inner.shape[String(key)] as z.ZodMiniType;
+    else if (inner instanceof z.ZodMiniArray) schema = itemOf(inner);
+    else if (inner instanceof z.ZodMiniRecord) schema = valueOf(inner);
     else return inner;
   }
   return schema;

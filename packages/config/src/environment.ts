@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { emptyLayer, type Layer, type Origin, originKey, problemAt, setPath } from "./layer.ts";
 import { type Provider, PROVIDER_KEYS } from "./provider.ts";
 import { configSchema } from "./schema.ts";
@@ -60,17 +60,17 @@ export function environmentLayer(
 }
 
 /** Converts the text of a variable to the type of its setting; `undefined` when that is not possible. */
-function coerce(value: string, schema: z.ZodType): unknown {
-  if (schema instanceof z.ZodBoolean) {
+function coerce(value: string, schema: z.ZodMiniType): unknown {
+  if (schema instanceof z.ZodMiniBoolean) {
     const word = value.toLowerCase();
     return TRUE.has(word) ? true : FALSE.has(word) ? false : undefined;
   }
-  if (schema instanceof z.ZodNumber) return NUMBER.test(value) ? Number(value) : undefined;
-  return schema instanceof z.ZodEnum ? value.toLowerCase() : value;
+  if (schema instanceof z.ZodMiniNumber) return NUMBER.test(value) ? Number(value) : undefined;
+  return schema instanceof z.ZodMiniEnum ? value.toLowerCase() : value;
 }
 
-function schemaOf(keys: readonly string[]): z.ZodType {
-  let schema: z.ZodType = configSchema;
-  for (const key of keys) schema = (unwrap(schema) as z.ZodObject).shape[key] as z.ZodType;
+function schemaOf(keys: readonly string[]): z.ZodMiniType {
+  let schema: z.ZodMiniType = configSchema;
+  for (const key of keys) schema = (unwrap(schema) as z.ZodMiniObject).shape[key] as z.ZodMiniType;
   return unwrap(schema);
 }

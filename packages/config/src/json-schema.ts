@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { toSnakeCase } from "./names.ts";
 import { configSchema } from "./schema.ts";
 

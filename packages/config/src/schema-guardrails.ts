@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from "node:net";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { DEFAULT_RUN_LIMITS } from "@cem/core";
-import { setting, text } from "./setting.ts";
+import { choice, flag, number, setting, text, whole, withDefault } from "./setting.ts";
 
 const MAX_EXECUTION_TIME_SECONDS = 86_400;
 const MAX_MEMORY_MB = 1_048_576;
@@ -29,60 +29,59 @@ function isHostName(name: string): boolean {
 
 const network = z
   .string()
-  .refine(isNetwork, "is not a host or host:port, such as api.example.com or 10.1.2.3:8080");
+  .check(z.refine(isNetwork, "is not a host or host:port, such as api.example.com or 10.1.2.3:8080"));
 
 export const guardrailSettings = {
-  enabled: setting(z.boolean().default(true), "Whether code is reviewed before it runs."),
-  strictMode: setting(z.boolean().default(false), "Refuse code on warnings too, not only on errors."),
-  contentFiltering: setting(z.boolean().default(true), "Filter unwanted content.", {
+  enabled: setting(flag(true), "Whether code is reviewed before it runs."),
+  strictMode: setting(flag(false), "Refuse code on warnings too, not only on errors."),
+  contentFiltering: setting(flag(true), "Filter unwanted content.", {
     pending: "no content filter yet",
   }),
   securityChecks: setting(
-    z.boolean().default(true),
+    flag(true),
     "Warn about dangerous code: code made from text, and members of the runtime that start processes or load libraries.",
   ),
-  privacyProtection: setting(z.boolean().default(true), "Keep personal data from the model.", {
+  privacyProtection: setting(flag(true), "Keep personal data from the model.", {
     pending: "no privacy layer yet",
   }),
-  piiDetection: setting(z.boolean().default(true), "Find personal data in results.", {
+  piiDetection: setting(flag(true), "Find personal data in results.", {
     pending: "no privacy layer yet",
   }),
-  tokenization: setting(z.boolean().default(true), "Replace personal data by tokens.", {
+  tokenization: setting(flag(true), "Replace personal data by tokens.", {
     pending: "no privacy layer yet",
   }),
-  rateLimiting: setting(z.boolean().default(true), "Limit how often tools are called.", {
+  rateLimiting: setting(flag(true), "Limit how often tools are called.", {
     pending: "no rate limiter yet",
   }),
   maxExecutionTime: setting(
-    z
-      .number()
-      .min(0.1)
-      .max(MAX_EXECUTION_TIME_SECONDS)
-      .default(DEFAULT_RUN_LIMITS.timeoutMs / 1000),
+    withDefault(number(0.1, MAX_EXECUTION_TIME_SECONDS), DEFAULT_RUN_LIMITS.timeoutMs / 1000),
     "Timeout of one run, in seconds.",
   ),
   maxMemoryMb: setting(
-    z.int().min(LEAST_MEMORY_MB).max(MAX_MEMORY_MB).default(DEFAULT_RUN_LIMITS.memoryMb),
+    withDefault(whole(LEAST_MEMORY_MB, MAX_MEMORY_MB), DEFAULT_RUN_LIMITS.memoryMb),
     "Maximum memory of the guest, in MiB.",
   ),
   allowedNetworks: setting(
-    z.array(network).default([]),
+    withDefault(z.array(network), []),
     "Hosts the guest may reach when execution.allow_network_access is true, as host or host:port. Empty: any host.",
   ),
   changedTools: setting(
-    z.enum(["hold", "allow"]).default("hold"),
+    choice(["hold", "allow"], "hold"),
     "Handling of a tool whose MCP server changed its definition. hold: it can't be called until it is accepted with cem generate --accept. allow: it stays callable.",
   ),
-  blockedPatterns: setting(z.array(text).default([]), "Code that matches one of these patterns is refused."),
+  blockedPatterns: setting(
+    withDefault(z.array(text), []),
+    "Code that matches one of these patterns is refused.",
+  ),
 };
 
 const optionalSettings = Object.fromEntries(
-  Object.entries(guardrailSettings).map(([name, schema]) => [name, schema.removeDefault().optional()]),
+  Object.entries(guardrailSettings).map(([name, { def }]) => [name, z.optional(def.innerType)]),
 );
 
-export type GuardrailSettings = z.output<z.ZodObject<typeof guardrailSettings>>;
+export type GuardrailSettings = z.output<z.ZodMiniObject<typeof guardrailSettings>>;
 
 /** Guardrails of one workflow or step: any of the settings, without defaults. */
-export const guardrailOverrides = z.strictObject(optionalSettings) as unknown as z.ZodType<
+export const guardrailOverrides = z.strictObject(optionalSettings) as unknown as z.ZodMiniType<
   Partial<GuardrailSettings>
 >;

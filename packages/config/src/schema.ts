@@ -1,39 +1,39 @@
 import { DEFAULT_RUN_LIMITS, ISOLATION_LEVELS } from "@cem/core";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { guardrailSettings } from "./schema-guardrails.ts";
 import { mounts } from "./schema-mounts.ts";
 import { serverSettings } from "./schema-server.ts";
 import { mcpServers } from "./schema-servers.ts";
 import { toolMapping, workflow } from "./schema-workflows.ts";
-import { secretText, setting, text } from "./setting.ts";
+import { choice, described, flag, number, secretText, setting, text, whole, withDefault } from "./setting.ts";
 
 const LOG_LEVELS = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] as const;
 const BYTES_PER_KB = 1024;
 const BYTES_PER_MB = 1024 * 1024;
 
-function section<S extends z.ZodRawShape>(description: string, shape: S) {
-  return z
-    .strictObject(shape)
-    .prefault({} as z.input<z.ZodObject<S>>)
-    .describe(description);
+function section<S extends z.core.$ZodLooseShape>(description: string, shape: S) {
+  return described(z.prefault(z.strictObject(shape), {} as never), description);
 }
 
 function count(most: number, standard: number) {
-  return z.int().min(1).max(most).default(standard);
+  return withDefault(whole(1, most), standard);
 }
 
 const state = section("State that persists between runs.", {
-  enabled: setting(z.boolean().default(true), "Whether state is kept."),
-  workspaceDir: setting(text.optional(), "Folder of the state. Default: execution.workspace_dir.", {
+  enabled: setting(flag(true), "Whether state is kept."),
+  workspaceDir: setting(z.optional(text), "Folder of the state. Default: execution.workspace_dir.", {
     path: true,
   }),
-  stateFile: setting(text.default("state.json"), "Name of the state file in that folder."),
-  autoSave: setting(z.boolean().default(true), "Save after each run.", { pending: "no session log yet" }),
+  stateFile: setting(withDefault(text, "state.json"), "Name of the state file in that folder."),
+  autoSave: setting(flag(true), "Save after each run.", { pending: "no session log yet" }),
   stateFormat: setting(
-    z
-      .enum(["json", "yaml", "binary", "pickle"])
-      .transform((format) => (format === "pickle" ? "binary" : format))
-      .default("json"),
+    withDefault(
+      z.pipe(
+        z.enum(["json", "yaml", "binary", "pickle"]),
+        z.transform((format) => (format === "pickle" ? "binary" : format)),
+      ),
+      "json",
+    ),
     "How state is written. pickle stands for binary.",
     { pending: "state is always JSON" },
   ),
@@ -45,7 +45,7 @@ const limits = section("Limits of one run, besides guardrails.max_execution_time
     "Output kept of one run, in KiB. Output beyond it is counted and dropped.",
   ),
   maxToolCalls: setting(
-    z.int().min(0).max(10_000_000).default(DEFAULT_RUN_LIMITS.calls),
+    withDefault(whole(0, 10_000_000), DEFAULT_RUN_LIMITS.calls),
     "Maximum tool calls in one run.",
   ),
   maxConcurrentCalls: setting(
@@ -53,11 +53,7 @@ const limits = section("Limits of one run, besides guardrails.max_execution_time
     "Maximum tool calls at once; more wait.",
   ),
   maxPayloadMb: setting(
-    z
-      .number()
-      .min(0.001)
-      .max(1_024)
-      .default(DEFAULT_RUN_LIMITS.payloadBytes / BYTES_PER_MB),
+    withDefault(number(0.001, 1_024), DEFAULT_RUN_LIMITS.payloadBytes / BYTES_PER_MB),
     "Maximum size of arguments, a result or a value, in MiB.",
   ),
   maxWriteMb: setting(
@@ -67,151 +63,150 @@ const limits = section("Limits of one run, besides guardrails.max_execution_time
 });
 
 const execution = section("Where and how code runs.", {
-  workspaceDir: setting(text.default("./workspace"), "Folder that the code sees as /workspace.", {
+  workspaceDir: setting(withDefault(text, "./workspace"), "Folder that the code sees as /workspace.", {
     path: true,
   }),
-  serversDir: setting(text.default("./servers"), "Folder with the tools, one folder per server.", {
+  serversDir: setting(withDefault(text, "./servers"), "Folder with the tools, one folder per server.", {
     path: true,
   }),
-  skillsDir: setting(text.default("./skills"), "Folder with the skills.", { path: true }),
+  skillsDir: setting(withDefault(text, "./skills"), "Folder with the skills.", { path: true }),
   sandboxType: setting(
-    z.enum(["auto", "deno", "microsandbox"]).default("auto"),
+    choice(["auto", "deno", "microsandbox"], "auto"),
     "Sandbox that runs the code. auto: the one with the strongest isolation that works on this host.",
   ),
   sandboxImage: setting(
-    text.default("auto"),
+    withDefault(text, "auto"),
     "Image of the microVM: an OCI reference, or an absolute path of an archive, a folder or a disk image, with glibc. auto: one of this host's own C library.",
   ),
   minIsolation: setting(
-    z.enum(ISOLATION_LEVELS).default("permissions"),
+    choice(ISOLATION_LEVELS, "permissions"),
     "Refuse to run below this level. microvm: its own kernel. namespaces: kernel namespaces around the guest. permissions: the runtime's own permissions.",
   ),
   typeCheck: setting(
-    z.enum(["before", "off"]).default("before"),
+    choice(["before", "off"], "before"),
     "before: code from a caller or a model is checked against the types of its tools before it runs. off: it is not.",
   ),
-  allowNetworkAccess: setting(z.boolean().default(false), "Whether the guest may use the network."),
+  allowNetworkAccess: setting(flag(false), "Whether the guest may use the network."),
   mountDirectories: setting(
-    mounts.default([]),
+    withDefault(mounts, []),
     "Additional folders that the guest sees: path, host:guest, host:guest:rw, or {host, guest, mode}. Read-only unless marked rw; under /workspace/mounts by default.",
     { path: true },
   ),
   msbServerUrl: setting(
-    text.optional(),
+    z.optional(text),
     "URL of a microsandbox server of 0.2 or older (msb server start). With sandbox_type microsandbox, code runs there.",
   ),
-  msbApiKey: setting(secretText.optional(), "API key of that server.", { secret: true }),
+  msbApiKey: setting(z.optional(secretText), "API key of that server.", { secret: true }),
   state,
   limits,
 });
 
 const llm = section("The language model that writes code. When disabled, rules write it.", {
-  enabled: setting(
-    z.boolean().default(false),
-    "Whether a model writes code. An API key alone does not enable it.",
-  ),
+  enabled: setting(flag(false), "Whether a model writes code. An API key alone does not enable it."),
   provider: setting(
-    z.enum(["openai", "azure_openai", "anthropic"]).default("openai"),
+    choice(["openai", "azure_openai", "anthropic"], "openai"),
     "Provider of the model. openai with llm.base_url is any service with the same API. When it is unset and AZURE_OPENAI_ENDPOINT is set: azure_openai.",
   ),
-  model: setting(text.default("gpt-4o-mini"), "Name of the model."),
-  apiKey: setting(secretText.optional(), "API key of the provider. Better set in the environment.", {
+  model: setting(withDefault(text, "gpt-4o-mini"), "Name of the model."),
+  apiKey: setting(z.optional(secretText), "API key of the provider. Better set in the environment.", {
     secret: true,
   }),
   baseUrl: setting(
-    text.optional(),
+    z.optional(text),
     "URL of an OpenAI-compatible service: http://localhost:11434/v1 for Ollama. It needs no key.",
   ),
   temperature: setting(
-    z.number().min(0).max(2).default(0.3),
+    withDefault(number(0, 2), 0.3),
     "Sampling temperature. It is not sent to models that accept none.",
   ),
   maxTokens: setting(count(10_000_000, 2_000), "Maximum tokens of an answer."),
   maxCompletionTokens: setting(
-    z.int().min(1).max(10_000_000).optional(),
+    z.optional(whole(1, 10_000_000)),
     "The same, with precedence over max_tokens. Which of the two parameters a model accepts is detected.",
   ),
   timeout: setting(
-    z.number().min(0.1).max(3_600).default(60),
+    withDefault(number(0.1, 3_600), 60),
     "Timeout without any data from the service, in seconds.",
   ),
   maxRetries: setting(
-    z.int().min(0).max(20).default(2),
+    withDefault(whole(0, 20), 2),
     "Maximum retries of a request after the service was busy, failed or disconnected.",
   ),
   maxRepairs: setting(
-    z.int().min(0).max(10).default(2),
+    withDefault(whole(0, 10), 2),
     "Maximum repairs by the model of code that was refused or failed.",
   ),
   priceInput: setting(
-    z.number().min(0).max(1_000_000).optional(),
+    z.optional(number(0, 1_000_000)),
     "US dollars per million input tokens. With llm.price_output, results report their cost.",
   ),
-  priceOutput: setting(z.number().min(0).max(1_000_000).optional(), "US dollars per million output tokens."),
+  priceOutput: setting(z.optional(number(0, 1_000_000)), "US dollars per million output tokens."),
   budgetTokens: setting(
-    z.int().min(1).max(1_000_000_000).optional(),
+    z.optional(whole(1, 1_000_000_000)),
     "Maximum input and output tokens for one task, with all attempts.",
   ),
-  budgetUsd: setting(
-    z.number().min(0).max(1_000_000).optional(),
-    "Maximum US dollars for one task. Needs both prices.",
-  ),
-  azureEndpoint: setting(text.optional(), "URL of the Azure OpenAI resource."),
-  azureDeploymentName: setting(text.optional(), "Deployment of the model on Azure. Default: llm.model."),
-  azureApiVersion: setting(text.optional(), "Version of the Azure API."),
+  budgetUsd: setting(z.optional(number(0, 1_000_000)), "Maximum US dollars for one task. Needs both prices."),
+  azureEndpoint: setting(z.optional(text), "URL of the Azure OpenAI resource."),
+  azureDeploymentName: setting(z.optional(text), "Deployment of the model on Azure. Default: llm.model."),
+  azureApiVersion: setting(z.optional(text), "Version of the Azure API."),
   azureEmbedderName: setting(
-    text.optional(),
+    z.optional(text),
     "Deployment of the embedding model on Azure. Enables semantic search of tools, whose texts are sent there.",
   ),
-  azureEmbedderVersion: setting(text.optional(), "Version of the Azure API for embeddings."),
+  azureEmbedderVersion: setting(z.optional(text), "Version of the Azure API for embeddings."),
   embeddingModel: setting(
-    text.optional(),
+    z.optional(text),
     "Embedding model of OpenAI, or at llm.base_url. Enables semantic search of tools, whose texts are sent there.",
   ),
 });
 
 const optimizations = section("Pools, caches and parallel work.", {
-  enabled: setting(z.boolean().default(true), "false disables all of these."),
-  sandboxPooling: setting(z.boolean().default(true), "Start sandbox guests before they are needed."),
+  enabled: setting(flag(true), "false disables all of these."),
+  sandboxPooling: setting(flag(true), "Start sandbox guests before they are needed."),
   sandboxPoolSize: setting(count(256, 3), "Number of guests kept ready."),
   sandboxReuse: setting(
-    z.enum(["none", "session"]).default("session"),
+    choice(["none", "session"], "session"),
     "session: the runs of one session share a guest process, one after another, each in a realm of its own. none: each run has a process of its own.",
   ),
-  toolCache: setting(z.boolean().default(true), "Cache what was read from the tool files."),
-  toolCacheFile: setting(text.default(".tool_cache.json"), "File of the tool cache.", { path: true }),
-  gpuEmbeddings: setting(z.boolean().default(true), "Use a GPU for embeddings.", {
+  toolCache: setting(flag(true), "Cache what was read from the tool files."),
+  toolCacheFile: setting(withDefault(text, ".tool_cache.json"), "File of the tool cache.", { path: true }),
+  gpuEmbeddings: setting(flag(true), "Use a GPU for embeddings.", {
     pending: "embeddings are computed by the processor",
   }),
   embeddingModelDir: setting(
-    text.optional(),
+    z.optional(text),
     "Folder of a sentence-embedding model in ONNX format. Enables semantic search of tools, with precedence over a service.",
     { path: true },
   ),
   searchCacheDir: setting(
-    text.default(".cem/search"),
+    withDefault(text, ".cem/search"),
     "Folder of the other caches that tool_cache enables: search indexes, embeddings, and type checks without findings.",
     { path: true },
   ),
-  parallelDiscovery: setting(z.boolean().default(true), "Read tool files in parallel."),
-  fileContentCache: setting(z.boolean().default(true), "Cache the content of files.", {
+  parallelDiscovery: setting(flag(true), "Read tool files in parallel."),
+  fileContentCache: setting(flag(true), "Cache the content of files.", {
     pending: "no file cache yet",
   }),
 });
 
-const logging = section("The log of a server.", {
-  level: setting(
-    z
-      .string()
-      .transform((level) => level.toUpperCase())
-      .pipe(z.enum(LOG_LEVELS))
-      .default("INFO")
-      .meta({ enum: [...LOG_LEVELS, ...LOG_LEVELS.map((level) => level.toLowerCase())] }),
-    "Minimum severity that is logged, in upper or lower case.",
-    { allowed: LOG_LEVELS.join(", ") },
+const logLevel = withDefault(
+  z.pipe(
+    z.pipe(
+      z.string(),
+      z.transform((level: string) => level.toUpperCase()),
+    ),
+    z.enum(LOG_LEVELS),
   ),
+  "INFO",
+);
+z.globalRegistry.add(logLevel, { enum: [...LOG_LEVELS, ...LOG_LEVELS.map((level) => level.toLowerCase())] });
+
+const logging = section("The log of a server.", {
+  level: setting(logLevel, "Minimum severity that is logged, in upper or lower case.", {
+    allowed: LOG_LEVELS.join(", "),
+  }),
   file: setting(
-    text.optional(),
+    z.optional(text),
     "File of the log. Default: standard error, where the command shows it with --verbose.",
     { path: true },
   ),
@@ -226,13 +221,13 @@ export const configSchema = z.strictObject({
   logging,
   server: section("cem serve and the server image.", serverSettings),
   mcpServers: setting(
-    mcpServers.default([]),
+    withDefault(mcpServers, []),
     "MCP servers: a list of {name, url, …}, or a mapping from names to {command, args, env, cwd} or {url, headers}. ${NAME} in a value comes from the environment. mcpServers is the same key.",
   ),
-  toolMappings: setting(z.array(toolMapping).default([]), "Functions that stand for tools.", {
+  toolMappings: setting(withDefault(z.array(toolMapping), []), "Functions that stand for tools.", {
     pending: "no tool mappings yet",
   }),
-  workflows: setting(z.array(workflow).default([]), "Workflows: name, steps, variables, guardrails.", {
+  workflows: setting(withDefault(z.array(workflow), []), "Workflows: name, steps, variables, guardrails.", {
     pending: "no workflows yet",
   }),
 });

@@ -1,4 +1,5 @@
-import * as z from "zod";
+import * as z from "zod/mini";
+import { _default as withDefault } from "zod/mini";
 import { Secret } from "./secret.ts";
 
 /** What a setting has beyond its type. */
@@ -12,24 +13,69 @@ export interface SettingTraits {
   allowed?: string | undefined;
 }
 
+export { withDefault };
+
 export const settingTraits = z.registry<SettingTraits>();
 
-/** Adds a description and traits to a schema. */
-export function setting<S extends z.ZodType>(schema: S, description: string, traits: SettingTraits = {}): S {
-  const described = schema.describe(description);
-  settingTraits.add(described, traits);
-  return described;
+/** A copy of a schema with a description. */
+export function described<S extends z.ZodMiniType>(schema: S, description: string): S {
+  const copy = schema.clone();
+  z.globalRegistry.add(copy, { description });
+  return copy;
 }
 
-export const text = z.string().min(1);
+/** Adds a description and traits to a schema. */
+export function setting<S extends z.ZodMiniType>(
+  schema: S,
+  description: string,
+  traits: SettingTraits = {},
+): S {
+  const copy = described(schema, description);
+  settingTraits.add(copy, traits);
+  return copy;
+}
+
+export const text = z.string().check(z.minLength(1));
+
+/** A whole number within bounds. */
+export function whole(least: number, most: number): z.ZodMiniInt {
+  const schema = z.int().check(z.minimum(least), z.maximum(most));
+  settingTraits.add(schema, { allowed: `a whole number from ${least} to ${most}` });
+  return schema;
+}
+
+/** A number within bounds. */
+export function number(least: number, most: number): z.ZodMiniNumber<number> {
+  const schema = z.number().check(z.minimum(least), z.maximum(most));
+  settingTraits.add(schema, { allowed: `a number from ${least} to ${most}` });
+  return schema;
+}
+
+/** True or false, with a default. */
+export function flag(standard: boolean): z.ZodMiniDefault<z.ZodMiniBoolean<boolean>> {
+  return withDefault(z.boolean(), standard);
+}
+
+/** One of some words, with a default. */
+export function choice<const Words extends readonly string[]>(words: Words, standard: Words[number]) {
+  return withDefault(z.enum(words), standard);
+}
+
+/** Refuses a value in a transformation. */
+export function fail(payload: z.core.ParsePayload, message: string, ...path: PropertyKey[]): never {
+  payload.issues.push({ code: "custom", message, path, input: payload.value });
+  return z.NEVER;
+}
 
 function secret(type: string | string[]) {
-  const schema = z
-    .custom<string | Secret>(
-      (value) => (typeof value === "string" && value !== "") || Secret.isInstance(value),
-    )
-    .transform((value) => (typeof value === "string" ? new Secret(value) : value))
-    .meta({ type });
+  const given = z.custom<string | Secret>(
+    (value) => (typeof value === "string" && value !== "") || Secret.isInstance(value),
+  );
+  const schema = z.pipe(
+    given,
+    z.transform((value: string | Secret) => (typeof value === "string" ? new Secret(value) : value)),
+  );
+  z.globalRegistry.add(schema, { type });
   settingTraits.add(schema, { secret: true });
   return schema;
 }

@@ -1,7 +1,7 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { configSchema } from "./schema.ts";
 import { dottedPath, toSnakeCase } from "./names.ts";
-import { allowedOf, holdsSecret, traitsOf, unwrap } from "./schema-shape.ts";
+import { allowedOf, holdsSecret, properties, traitsOf, unwrap } from "./schema-shape.ts";
 import { variablesOf } from "./variables.ts";
 
 /** The description of one setting, for documentation and diagnostics. */
@@ -35,13 +35,13 @@ export interface SettingSection {
 const settings: Setting[] = [];
 const sections: SettingSection[] = [];
 
-function collect(object: z.ZodObject, keys: readonly string[]): void {
-  for (const [key, child] of Object.entries(object.shape) as [string, z.ZodType][]) {
+function collect(object: z.ZodMiniObject, keys: readonly string[]): void {
+  for (const [key, child] of properties(object, "camel").values()) {
     const childKeys = [...keys, key];
     const path = dottedPath(childKeys.map(toSnakeCase));
-    const description = child.description ?? "";
+    const description = z.globalRegistry.get(child)?.description ?? "";
     const inner = unwrap(child);
-    if (inner instanceof z.ZodObject) {
+    if (inner instanceof z.ZodMiniObject) {
       sections.push({ path, keys: childKeys, description });
       collect(inner, childKeys);
       continue;
@@ -51,12 +51,21 @@ function collect(object: z.ZodObject, keys: readonly string[]): void {
       path,
       keys: childKeys,
       description,
-      allowed: allowedOf(child),
-      default: child.parse(undefined),
-      variables: variablesOf(path),
-      secret: holdsSecret(child),
       isPath,
       pending,
+      // Worked out when they are asked for: loading a configuration needs none of them.
+      get allowed() {
+        return allowedOf(child);
+      },
+      get default() {
+        return child.parse(undefined);
+      },
+      get variables() {
+        return variablesOf(path);
+      },
+      get secret() {
+        return holdsSecret(child);
+      },
     });
   }
 }
