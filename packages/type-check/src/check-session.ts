@@ -1,11 +1,11 @@
 import type { Finding } from "@cem/core";
 import type { FileHashes } from "./check-cache.ts";
-import { UnreadableProgram } from "./checked-text.ts";
 import type { CompilerPackage } from "./compiler-package.ts";
 import { GuestFiles } from "./guest-files.ts";
 import type { ToolFolders } from "./host-files.ts";
 import { NativeCompiler } from "./native-compiler.ts";
 import { type CheckRequest, ProgramChecker } from "./program-checker.ts";
+import { UnreadableProgram } from "./unreadable-program.ts";
 
 /** What the compiler has to start with takes a tenth of a second, and many seconds on a busy machine. */
 const START_TIMEOUT_MS = 60_000;
@@ -41,6 +41,11 @@ export class CheckSession {
       this.#start(),
     );
     this.#started.catch(() => {});
+  }
+
+  /** Resolves once the compiler has read its library, or could not. */
+  async ready(): Promise<void> {
+    await this.#started.catch(() => {});
   }
 
   /** Whether nothing more can be checked. */

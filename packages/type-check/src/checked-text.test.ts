@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { checkedText, UnreadableProgram } from "./checked-text.ts";
+import { checkedText } from "./checked-text.ts";
+import { UnreadableProgram } from "./unreadable-program.ts";
 
 describe("checkedText", () => {
   it.each([

@@ -1,4 +1,5 @@
 import { parseProgram, type Program, visitNodes } from "@cem/program";
+import { UnreadableProgram } from "./unreadable-program.ts";
 
 /**
  * What a top-level `return` without a value is read as: a call of this function, which never returns. `return` and the
@@ -23,9 +24,6 @@ const HOLDS_STATEMENTS = new Set([
   "TryStatement",
   "WhileStatement",
 ]);
-
-/** Thrown for a program that is too deep or too large to be parsed. Its message continues a sentence. */
-export class UnreadableProgram extends Error {}
 
 /**
  * Makes the text that TypeScript checks in place of a program's. Each place in it is the same place in the program.

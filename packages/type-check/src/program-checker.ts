@@ -1,6 +1,5 @@
 import type { Finding, ToolKind } from "@cem/core";
 import { MISSING_FILE, type FileHashes } from "./check-cache.ts";
-import { checkedText } from "./checked-text.ts";
 import { type GuestFiles, PROGRAM_FILE } from "./guest-files.ts";
 import { FILES_FOLDER } from "./host-files.ts";
 import type { Diagnostic, NativeCompiler, ProgramView, ProgramViews } from "./native-compiler.ts";
@@ -45,6 +44,8 @@ export class ProgramChecker {
    * @throws UnreadableProgram; any other error means that the compiler can't be used any more.
    */
   async check({ code, tools }: CheckRequest): Promise<Finding[]> {
+    // The parser loads while the compiler starts.
+    const { checkedText } = await import("./checked-text.ts");
     const text = checkedText(code);
     if (text === undefined) return [];
     this.#declare(tools);

@@ -220,14 +220,14 @@ describe("createTypeChecker", () => {
       expect(await first.check(request)).toEqual([]);
       await first.dispose();
       expect(searches).toBe(1);
-      second.prepare(request.code);
+      void second.prepare(request.code);
       expect(await second.check(request)).toEqual([]);
       expect(searches).toBe(1);
-      second.prepare();
-      second.prepare();
+      void second.prepare();
+      void second.prepare();
       expect(searches).toBe(2);
       await second.dispose();
-      second.prepare();
+      void second.prepare();
       expect(searches).toBe(2);
       const disposed = open();
       const checking = disposed.check({ code: "export default 3;", tools: [] });
@@ -235,7 +235,7 @@ describe("createTypeChecker", () => {
       expect(await checking).toMatchObject([{ rule: "not-type-checked" }]);
       expect(searches).toBe(2);
       const third = open();
-      third.prepare("export default 2;");
+      void third.prepare("export default 2;");
       await vi.waitFor(() => expect(searches).toBe(3));
       await third.dispose();
     });
@@ -297,7 +297,7 @@ describe("createTypeChecker", () => {
     ])("lets code pass, with a warning: %o", async (found, message) => {
       const own = new NativeTypeChecker({}, () => found);
       onTestFinished(() => own.dispose());
-      own.prepare();
+      void own.prepare();
       for (const code of ["export default missing;", "export default another;"]) {
         expect(await own.check({ code, tools: [] })).toEqual([
           { rule: "not-type-checked", severity: "warning", message: expect.stringMatching(message) },

@@ -88,8 +88,12 @@ export class NativeTypeChecker implements TypeChecker {
     this.#file = cacheDir === undefined ? undefined : new CheckCache(cacheDir, this.#folders);
   }
 
-  prepare(code?: string): void {
-    void this.#prepare(code);
+  async prepare(code?: string): Promise<void> {
+    const known =
+      code !== undefined && this.#session === undefined && (await this.#file?.hasAny(prefixOf(code)));
+    if (known === true || this.#disposed) return;
+    const session = this.#obtainSession();
+    if (!("missing" in session)) await session.ready();
   }
 
   async check({ code, tools, signal }: ReviewRequest): Promise<Finding[]> {
@@ -115,12 +119,6 @@ export class NativeTypeChecker implements TypeChecker {
     await this.#session?.dispose();
     await this.#queue;
     await this.#writing;
-  }
-
-  async #prepare(code: string | undefined): Promise<void> {
-    const known =
-      code !== undefined && this.#session === undefined && (await this.#file?.hasAny(prefixOf(code)));
-    if (known !== true) this.#obtainSession();
   }
 
   async #run(request: CheckRequest, key: string): Promise<Finding[]> {
