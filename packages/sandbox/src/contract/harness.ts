@@ -34,7 +34,8 @@ export interface ContractOptions {
   network?: boolean | undefined;
 }
 
-type RunOptions = Omit<RunRequest, "code">;
+/** Options of a run beside its code. */
+export type RunOptions = Omit<RunRequest, "code">;
 
 /** A temporary workspace with a sandbox, for the contract's tests. */
 export class Harness {

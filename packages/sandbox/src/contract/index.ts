@@ -10,6 +10,7 @@ import { limitsContract } from "./limits.ts";
 import { networkContract } from "./network.ts";
 import { realmsContract } from "./realms.ts";
 import { resultsContract } from "./results.ts";
+import { RUNTIME_FILES, runtimeContract } from "./runtime.ts";
 import { ODD_FILES, toolsContract } from "./tools.ts";
 import { valuesContract } from "./values.ts";
 
@@ -32,7 +33,7 @@ export function describeSandboxContract(
     beforeAll(async () => {
       harness = await Harness.make(
         makeProvider(),
-        { ...TOOL_FILES, ...ODD_FILES, ...HOST_TOOL_FILES },
+        { ...TOOL_FILES, ...ODD_FILES, ...HOST_TOOL_FILES, ...RUNTIME_FILES },
         { hostTools: HOST_TOOLS },
       );
     });
@@ -51,6 +52,9 @@ export function describeSandboxContract(
     });
     describe("values", () => {
       valuesContract(current);
+    });
+    describe("runtime", () => {
+      runtimeContract(current);
     });
     describe("failures", () => {
       failuresContract(current);

@@ -1,238 +1,390 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import type { RunOutcome, SandboxProvider } from "@cem/core";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { Harness, recordingInvoker, TOOL_FILES, until } from "./harness.ts";
+import type { SandboxProvider, ToolInvoker } from "@cem/core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { breakoutsContract } from "./breakouts.ts";
+import { recordingInvoker } from "./harness.ts";
+import { reachableContract } from "./reachable.ts";
+import { SessionHarness } from "./sessions.ts";
 
-const SESSION = "realms";
+const FILES = {
+  "note.txt": "hello",
+  "servers/counter/index.ts": `export { count } from "./count.ts";\n`,
+  "servers/counter/count.ts": `let calls = 0;\nexport async function count(_: object) { return ++calls; }\n`,
+};
+const COUNT = `import { count } from "./servers/counter/index.ts";\nexport default await count({});`;
+/** Long enough for what an earlier run left behind to be called. */
+const WAIT = "await new Promise((resolve) => setTimeout(resolve, 40));";
+/** Enough for the garbage collector to look after what is gone. */
+const COLLECT = `for (let turn = 0; turn < 40; turn++) { Array.from({ length: 5 }, () => new Array(20_000).fill(turn)); await new Promise((resolve) => setTimeout(resolve)); }`;
 
-/** A change that one run makes, how the next looks for it, and what it has to see there. */
-interface Change {
-  what: string;
-  make: string;
-  look: string;
-  sees: unknown;
-}
+/** What a program leaves, how the next one looks for it, and what that finds. */
+type Left = [name: string, leave: string, look: string, found: unknown];
 
-const CHANGES: Change[] = [
-  { what: "a global", make: "globalThis.mark = 1;", look: "return 'mark' in globalThis;", sees: false },
-  {
-    what: "a replaced global",
-    make: "globalThis.structuredClone = () => 'mine';",
-    look: "return structuredClone({ a: 1 });",
-    sees: { a: 1 },
-  },
-  {
-    what: "a prototype",
-    make: "Array.prototype.map = () => ['mine'];",
-    look: "return [1].map((n) => n + 1);",
-    sees: [2],
-  },
-  {
-    what: "the prototype of an iterator",
-    make: "Object.getPrototypeOf([][Symbol.iterator]()).next = () => ({ done: true });",
-    look: "return [...[1, 2]];",
-    sees: [1, 2],
-  },
-  {
-    what: "statics of RegExp",
-    make: "/(secret)/.exec('secret');",
-    look: "return RegExp.$1;",
-    sees: "",
-  },
-  {
-    what: "Intl and WebAssembly",
-    make: "Intl.NumberFormat.prototype.mark = 1; WebAssembly.Module.prototype.mark = 1;",
-    look: "return ['mark' in Intl.NumberFormat.prototype, 'mark' in WebAssembly.Module.prototype];",
-    sees: [false, false],
-  },
-  {
-    what: "how stacks are written",
-    make: "Error.prepareStackTrace = () => 'mine'; Error.stackTraceLimit = 0;",
-    look: "return new Error('x').stack.startsWith('Error: x');",
-    sees: true,
-  },
-  {
-    what: "Deno's functions",
-    make: "Deno.readTextFileSync = () => 'mine';",
-    look: "return Deno.readTextFileSync('note.txt');",
-    sees: "hello",
-  },
-  { what: "the current folder", make: "Deno.chdir('sub');", look: "return Deno.cwd();", sees: "/workspace" },
-  {
-    what: "a module of Node's",
-    make: "import fs from 'node:fs'; fs.readFileSync = () => 'mine';",
-    look: "import fs, { readFileSync } from 'node:fs'; return [fs.readFileSync('note.txt', 'utf8'), readFileSync('note.txt', 'utf8')];",
-    sees: ["hello", "hello"],
-  },
-  {
-    what: "a class of Node's",
-    make: "import { EventEmitter } from 'node:events'; EventEmitter.prototype.emit = () => 'mine';",
-    look: "import { EventEmitter } from 'node:events'; return new EventEmitter().emit('x');",
-    sees: false,
-  },
-  {
-    what: "listeners of the process, its environment and exit code",
-    make: "process.on('exit', () => {}); process.env.MARK = '1'; process.exitCode = 7;",
-    look: "return [process.listenerCount('exit'), String(process.env.MARK), String(process.exitCode)];",
-    sees: [0, "undefined", "undefined"],
-  },
-  {
-    what: "listeners of the global object",
-    make: "globalThis.addEventListener('late', () => console.log('heard'));",
-    look: "globalThis.dispatchEvent(new Event('late')); return 'said';",
-    sees: "said",
-  },
-  {
-    what: "marks in time",
-    make: "performance.mark('mine');",
-    look: "return performance.getEntriesByName('mine').length;",
-    sees: 0,
-  },
-  {
-    what: "counters of the console",
-    make: "console.count('mine');",
-    look: "console.count('mine'); return 1;",
-    sees: 1,
-  },
-  {
-    what: "memory of small buffers",
-    make: "return Buffer.from('secret-canary').length;",
-    look: "return new TextDecoder().decode(Buffer.from('q').buffer).includes('secret');",
-    sees: false,
-  },
-  {
-    what: "a timer",
-    make: "setInterval(() => console.log('tick'), 1);",
-    look: "await new Promise((resolve) => setTimeout(resolve, 20)); return 'quiet';",
-    sees: "quiet",
-  },
-  {
-    what: "what is cleaned up after a collected object",
-    make: "globalThis.registry = new FinalizationRegistry(() => console.log('collected')); for (let i = 0; i < 1e4; i++) registry.register({ i }, i);",
-    look: "const all = []; for (let i = 0; i < 2e5; i++) all.push({ i }); await new Promise((resolve) => setTimeout(resolve, 20)); return all.length;",
-    sees: 200_000,
-  },
-  {
-    what: "a call under way",
-    make: "import { callTool } from 'cem:client'; void callTool('host', 'slow', {});",
-    look: "import { callTool } from 'cem:client'; return await callTool('host', 'echo', 5);",
-    sees: 5,
-  },
-  {
-    what: "state of a tool's module",
-    make: "import { count } from './servers/counter/index.ts'; count(); return count();",
-    look: "import { count } from './servers/counter/index.ts'; return count();",
-    sees: 1,
-  },
+const LANGUAGE: Left[] = [
+  ["a new global", "globalThis.mark = 1;", "return typeof mark", "undefined"],
+  ["another global", "globalThis.structuredClone = () => 1;", "return structuredClone([2])", [2]],
+  ["a changed prototype", "Array.prototype.map = () => [];", "return [1].map((one) => one + 1)", [2]],
+  [
+    "a changed prototype of iterators",
+    "Object.getPrototypeOf([][Symbol.iterator]()).next = () => ({ done: true });",
+    "return [...[1, 2]]",
+    [1, 2],
+  ],
+  ["a member of every object", "Object.prototype.mark = 1;", "return ({}).mark ?? null", null],
+  [
+    "frozen parts of the language",
+    "for (const one of [Object.prototype, Array.prototype, Promise.prototype, Error, globalThis, Deno]) Object.freeze(one);",
+    "Array.prototype.mark = 1; globalThis.other = 2; Deno.mark = 3; return [[].mark, other, Deno.mark]",
+    [1, 2, 3],
+  ],
+  ["a match", `/(secret)/.exec("secret");`, "return [RegExp.$1, RegExp.lastMatch]", ["", ""]],
+  [
+    "a way to print stacks",
+    "Error.stackTraceLimit = 0; Error.prepareStackTrace = () => 'mine';",
+    `return new Error("x").stack.split("\\n")[0] + Error.stackTraceLimit`,
+    "Error: x10",
+  ],
+  [
+    "members of call sites",
+    `Error.prepareStackTrace = (_, sites) => { for (let one = sites[0]; one; one = Object.getPrototypeOf(one)) try { one.mark = 1; } catch {} }; void new Error().stack;`,
+    `Error.prepareStackTrace = (_, sites) => sites[0].mark ?? "none"; return new Error().stack`,
+    "none",
+  ],
+  [
+    "members of the international and of WebAssembly's types",
+    "for (const type of [Intl.NumberFormat, WebAssembly.Module, Temporal.PlainDate]) type.prototype.mark = 1;",
+    "return [Intl.NumberFormat, WebAssembly.Module, Temporal.PlainDate].map((type) => 'mark' in type.prototype)",
+    [false, false, false],
+  ],
+  [
+    "a symbol that all realms have",
+    `globalThis[Symbol.for("mark")] = 1;`,
+    `return globalThis[Symbol.for("mark")] ?? null`,
+    null,
+  ],
 ];
 
-/** What can't be confined to a run: the guest is replaced after it. */
-const UNCONFINED: [string, string][] = [
+const RUNTIME: Left[] = [
+  [
+    "a changed Deno",
+    "Deno.readTextFileSync = () => 'mine';",
+    "return Deno.readTextFileSync('note.txt')",
+    "hello",
+  ],
+  [
+    "a changed module",
+    "import fs from 'node:fs'; fs.existsSync = () => 'mine';",
+    "import fs, { existsSync } from 'node:fs'; return [fs.existsSync('note.txt'), existsSync('note.txt')]",
+    [true, true],
+  ],
+  [
+    "a changed class of a module",
+    "import { EventEmitter } from 'node:events'; EventEmitter.prototype.emit = () => 'mine'; EventEmitter.mark = 1;",
+    "import { EventEmitter } from 'node:events'; return [new EventEmitter().emit('x'), EventEmitter.mark ?? null]",
+    [false, null],
+  ],
+  [
+    "a changed class of the global object",
+    "URL.canParse = () => 'mine'; URL.prototype.toString = () => 'mine'; Headers.prototype.mark = 1;",
+    "return [URL.canParse('a:'), String(new URL('a:b')), new Headers().mark ?? null]",
+    [true, "a:b", null],
+  ],
+  [
+    "a changed error of the runtime",
+    "Deno.errors.NotFound.prototype.toString = () => 'mine';",
+    "return String(new Deno.errors.NotFound('x'))",
+    "NotFound: x",
+  ],
+  [
+    "a listener of the global object",
+    "addEventListener('late', () => console.log('heard'));",
+    `dispatchEvent(new Event('late')); ${WAIT} return 1`,
+    1,
+  ],
+  [
+    "a mark of time",
+    "performance.mark('mark'); performance.measure('mark');",
+    "return performance.getEntriesByName('mark').length",
+    0,
+  ],
+  [
+    "an observer of marks",
+    "import { PerformanceObserver } from 'node:perf_hooks'; new PerformanceObserver(() => console.log('seen')).observe({ entryTypes: ['mark'] });",
+    `performance.mark('other'); ${WAIT} return 1`,
+    1,
+  ],
+  [
+    "counts and groups of the console",
+    "import other from 'node:console'; console.count(); console.group('in'); other.count('other');",
+    "import other from 'node:console'; console.count(); console.log('out'); other.count('other'); return 1",
+    1,
+  ],
+  [
+    "another current folder",
+    "Deno.mkdirSync('below', { recursive: true }); Deno.chdir('below'); process.chdir('/workspace/below');",
+    "return [Deno.cwd(), process.cwd()]",
+    ["/workspace", "/workspace"],
+  ],
+  [
+    "a changed process",
+    "process.on('late', () => console.log('heard')); process.on('exit', () => {}); process.exitCode = 3; process.title = 'mine'; process.env.MARK = '1'; process.argv.push('mark');",
+    "process.emit('late'); return [process.listenerCount('late'), process.exitCode ?? null, process.title === 'mine', process.env.MARK ?? null, process.argv.includes('mark')]",
+    [0, null, false, null, false],
+  ],
+  [
+    "bytes in a pool",
+    "for (let i = 0; i < 50; i++) Buffer.from('canary-3f7d').toString(); Buffer.allocUnsafe(64).write('canary-3f7d');",
+    "return [Buffer.from('x').buffer.byteLength, Buffer.from(Buffer.allocUnsafe(4_000).buffer).toString('latin1').includes('canary-3f7d')]",
+    [1, false],
+  ],
+  [
+    "an open database with a lock",
+    "import { DatabaseSync } from 'node:sqlite'; const db = new DatabaseSync('left.db'); db.exec('CREATE TABLE t(a); BEGIN EXCLUSIVE; INSERT INTO t VALUES (1)');",
+    "import { DatabaseSync } from 'node:sqlite'; const db = new DatabaseSync('left.db'); return db.prepare('SELECT count(*) n FROM sqlite_master').get().n",
+    1,
+  ],
+  [
+    "the URL of an object",
+    "Deno.writeTextFileSync('url.txt', URL.createObjectURL(new Blob(['left'])));",
+    "try { return await (await fetch(Deno.readTextFileSync('url.txt'))).text(); } catch { return 'gone' }",
+    "gone",
+  ],
+  [
+    "a timer",
+    "setTimeout(() => console.log('late'), 5); setInterval(() => console.log('again'), 5);",
+    `${WAIT} return 1`,
+    1,
+  ],
+  [
+    "a timer of Node's",
+    "import { setInterval as again } from 'node:timers'; again(() => console.log('again'), 5);",
+    `${WAIT} return 1`,
+    1,
+  ],
+  [
+    "finalizers",
+    `import { PerformanceObserver } from "node:perf_hooks";
+const targets = Array.from({ length: 50 }, () => ({}));
+const registry = new FinalizationRegistry(() => { for (;;); });
+for (const one of targets) registry.register(one, 1);
+// Keeps the registry.
+new PerformanceObserver(() => registry).observe({ entryTypes: ["mark"] });`,
+    `${COLLECT} return 1`,
+    1,
+  ],
+  [
+    "a program that goes on",
+    "void (async () => { for (let i = 0; i < 500; i++) await null; console.log('on'); Deno.writeTextFileSync('on.txt', ''); throw new Error('late'); })();",
+    `${WAIT} try { return Deno.readTextFileSync('on.txt'); } catch (error) { return error.name; }`,
+    "NotFound",
+  ],
+  [
+    "a rejection that nobody handles",
+    "setTimeout(() => { throw new Error('late'); }, 5); void (async () => { for (let i = 0; i < 100; i++) await null; Promise.reject(new Error('late')); Promise.reject('text'); })();",
+    `${WAIT} return 1`,
+    1,
+  ],
+  [
+    "the state of a tool and of its own modules",
+    `import { count } from "./servers/counter/index.ts"; import { turns } from "data:text/javascript,let n = 0; export const turns = () => ++n;"; await count({}); turns();`,
+    `import { count } from "./servers/counter/index.ts"; import { turns } from "data:text/javascript,let n = 0; export const turns = () => ++n;"; return [await count({}), turns()]`,
+    [1, 1],
+  ],
+];
+
+/** What costs its guest, since a later run could be touched by it. */
+const COSTLY: [name: string, code: string, limits?: { timeoutMs: number }][] = [
+  ["an open file", "Deno.openSync('note.txt');"],
+  ["an open file of Node's", "import { openSync } from 'node:fs'; openSync('note.txt');"],
+  ["an open handle", "import { open } from 'node:fs/promises'; await open('note.txt');"],
+  [
+    "an open stream",
+    "import { createReadStream } from 'node:fs'; await new Promise((go) => createReadStream('note.txt').on('open', go));",
+  ],
+  ["a folder that it watches", "Deno.watchFs('.');"],
+  ["a signal of time", "AbortSignal.timeout(60_000);"],
+  ["a pause of Node's", "import { setTimeout as sleep } from 'node:timers/promises'; void sleep(60_000);"],
   [
     "a thread",
     "new Worker(URL.createObjectURL(new Blob([''], { type: 'text/javascript' })), { type: 'module' });",
   ],
-  ["storage", "try { localStorage.setItem('k', 'v'); } catch {}"],
-  ["an open file", "Deno.openSync('note.txt');"],
-  ["an open file of Node's", "import fs from 'node:fs'; fs.openSync('note.txt');"],
-  ["a handle of Node's", "import { open } from 'node:fs/promises'; await open('note.txt');"],
-  ["a handle by the other way", "import { promises } from 'node:fs'; await promises.open('note.txt');"],
+  ["a thread of Node's", "import 'node:worker_threads';"],
+  ["storage", "try { localStorage.setItem('k', 'left'); } catch {}"],
+  ["a cache", "try { await (await caches.open('k')).put('http://x/y', new Response('left')); } catch {}"],
   [
-    "a module loader",
-    "import { createRequire } from 'node:module'; createRequire('file:///workspace/x.js');",
+    "realms of its own",
+    "import { runInThisContext } from 'node:vm'; runInThisContext('globalThis.mark = 1');",
+  ],
+  [
+    "modules that Node keeps",
+    "import { createRequire } from 'node:module'; createRequire('file:///workspace/x.js')('path').join = () => '';",
+  ],
+  ["modules without an import", "process.getBuiltinModule('node:path').join = () => '';"],
+  ["a channel to all", "new BroadcastChannel('left').onmessage = () => {};"],
+  ["an open channel", "const { port1 } = new MessageChannel(); port1.onmessage = () => {};"],
+  [
+    "a lock",
+    "await new Promise((go) => navigator.locks.request('left', () => { go(); return new Promise(() => {}); }));",
+  ],
+  ["a wait for another thread", "Atomics.waitAsync(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60_000);"],
+  ["fewer permissions", "Deno.permissions.revokeSync({ name: 'read' });"],
+  [
+    "another default of a class",
+    "import { EventEmitter } from 'node:events'; EventEmitter.defaultMaxListeners = 77;",
+  ],
+  ["other settings of the runtime", "import util from 'node:util'; util.inspect.defaultOptions.depth = 0;"],
+  ["a listener of what all have", "performance.addEventListener('left', () => {});"],
+  ["a closed output", "process.stdout.end();"],
+  ["another limit of the process", "process.setMaxListeners(3);"],
+  ["fewer listeners of the runtime", "process.removeAllListeners('warning');"],
+  [
+    "a prototype of the runtime as an emitter",
+    "import { EventEmitter } from 'node:events'; EventEmitter.prototype.on.call(URL.prototype, 'x', () => {});",
+  ],
+  [
+    "work without end",
+    "const again = (): Promise<void> => Promise.resolve().then(again); void again();",
+    { timeoutMs: 500 },
   ],
 ];
 
-const WALK = `import * as client from "cem:client";
-import fs from "node:fs";
-import * as path from "node:path";
-import util from "node:util";
-import events from "node:events";
-import { Buffer } from "node:buffer";
-import * as tools from "./servers/calculator/index.ts";
-const errors = [];
-for (const fail of [() => fs.readFileSync("missing"), () => Deno.readTextFileSync("missing"), () => new URL("x")]) { try { fail(); } catch (error) { errors.push(error); } }
-const instances = [new URL("http://a/"), new Response("x"), new AbortController(), fs.statSync("note.txt"), new ReadableStream(), Buffer.from("x"), ...errors];
-const queue = [globalThis, client, fs, path, util, events, Buffer, tools, instances];
-const seen = new Set(); const foreign = []; const marked = [];
-const root = Object.prototype; const mark = Symbol.for("cem contract mark");
-while (queue.length > 0) {
-  const value = queue.pop();
-  if ((typeof value !== "object" && typeof value !== "function") || value === null || seen.has(value)) continue;
-  seen.add(value);
-  let last; for (let next = Reflect.getPrototypeOf(value); next !== null; next = Reflect.getPrototypeOf(next)) last = next;
-  if (last !== undefined && last !== root) foreign.push(String(value).slice(0, 80));
-  if (Object.hasOwn(value, mark)) marked.push(String(value).slice(0, 80));
-  queue.push(Reflect.getPrototypeOf(value));
-  for (const key of Reflect.ownKeys(value)) {
-    if (/^(?:Worker|localStorage|sessionStorage|caches|indexedDB)$/.test(String(key))) continue;
-    const descriptor = Reflect.getOwnPropertyDescriptor(value, key);
-    queue.push(descriptor?.get, descriptor?.set);
-    try { queue.push(Reflect.get(value, key)); } catch (error) { queue.push(error); }
-  }
-}
-for (const value of seen) { try { Object.defineProperty(value, mark, { value: 1 }); } catch {} }
-return { many: seen.size > 5000, foreign, marked };`;
-
-/** Runs of one session share a guest, and nothing else. */
+/** Runs of one session, one after another in the same guest: each has a realm of its own. */
 export function realmsContract(makeProvider: () => SandboxProvider): void {
-  let harness: Harness;
-  const invoker = recordingInvoker(({ tool, args }) => (tool === "slow" ? new Promise(() => {}) : args));
-  const run = async (code: string): Promise<RunOutcome> => {
-    const outcome = await harness.run(code, { invoker });
-    // The guest is taken back, or given up, right after the outcome.
-    await until(() => (harness.sandbox.stats?.().taken ?? 0) === 0);
-    return outcome;
-  };
-  const reused = (): number => harness.sandbox.stats?.().reused ?? 0;
-
+  let session: SessionHarness;
   beforeAll(async () => {
-    harness = await Harness.make(makeProvider(), TOOL_FILES, { defaultSession: SESSION });
-    mkdirSync(join(harness.workspace, "sub"));
-    mkdirSync(join(harness.workspace, "servers/counter"));
-    writeFileSync(join(harness.workspace, "note.txt"), "hello");
-    const counter = "let calls = 0;\nexport function count() { return ++calls; }\n";
-    writeFileSync(join(harness.workspace, "servers/counter/index.ts"), counter);
+    session = await SessionHarness.make(makeProvider, FILES, {
+      hostTools: { crm: ["find"], counter: ["ask"] },
+    });
   });
-  afterAll(() => harness.dispose());
+  afterAll(() => session?.dispose());
+  const invoker = recordingInvoker(({ tool, args }) => (tool === "slow" ? new Promise(() => {}) : args));
 
-  const changes = CHANGES.map(({ what, make, look, sees }) => [what, make, look, sees] as const);
-  it.each(changes)("what is changed in one run is not in the next: %s", async (_, make, look, sees) => {
-    expect(await run(make)).toMatchObject({ status: "completed" });
-    const before = reused();
-    const outcome = await run(look);
-    expect(outcome).toMatchObject({ status: "completed", value: sees });
-    expect(outcome.output).not.toMatch(/heard|tick|collected|mine: 2/);
-    expect(reused()).toBe(before + 1);
+  reachableContract(makeProvider, FILES);
+  breakoutsContract(makeProvider);
+
+  it("say that a realm holds each run", () => {
+    expect(session.mechanisms).toContain("realm");
   });
 
-  it.each(UNCONFINED)("a run that leaves %s has the last of its guest", async (_, make) => {
-    await run(make);
-    const before = reused();
-    expect(await run("return 1;")).toMatchObject({ value: 1 });
-    expect(reused()).toBe(before);
+  describe("leave nothing of the language", () => {
+    itPassesNothingOn(LANGUAGE);
+  });
+  describe("leave nothing in the runtime", () => {
+    itPassesNothingOn(RUNTIME);
   });
 
-  it("gives a program nothing that another run can reach", async () => {
-    for (let index = 0; index < 2; index += 1) {
-      expect(await run(WALK)).toMatchObject({ value: { many: true, foreign: [], marked: [] } });
+  function itPassesNothingOn(rows: readonly Left[]): void {
+    it.each(rows)("by %s", async (_, leave, look, found) => {
+      await session.run("return 1");
+      const before = session.stats().reused;
+      const left = await session.run(`${leave}\nexport default 1;`, { invoker });
+      expect(left).toMatchObject({ status: "completed", value: 1 });
+      const next = await session.run(look, { invoker });
+      expect(next).toMatchObject({ status: "completed", value: found });
+      expect(next.output).not.toMatch(/heard|seen|late|again|\bon\b|: [23]|^ /m);
+      expect(session.stats().reused).toBe(before + 2);
+    });
+  }
+
+  describe("cost their guest", () => {
+    it.each(COSTLY)("by %s", async (_, code, limits?: { timeoutMs: number }) => {
+      await session.run(`${code}\nexport default 1;`, { invoker, limits });
+      expect(session.kept).toBe(0);
+      expect(await session.value(COUNT)).toBe(1);
+      expect(session.kept).toBe(1);
+    });
+
+    it("when they are ended", async () => {
+      const outcome = await session.run("while (true) {}", { limits: { timeoutMs: 200 } });
+      expect(outcome).toMatchObject({ status: "timed-out" });
+      expect(session.kept).toBe(0);
+    });
+  });
+
+  it("keep their guest after an error, whose place is right each time", async () => {
+    await session.run("return 1");
+    const code = `import { count } from "./servers/counter/index.ts";\n\nthrow new Error(String(await count({})));`;
+    const missing = `import { coun } from "./servers/counter/index.ts";\ncoun();`;
+    const nowhere = `import "./servers/conter/index.ts";`;
+    for (let turn = 0; turn < 2; turn += 1) {
+      expect(await session.run(code)).toMatchObject({ status: "failed", error: { message: "1", line: 3 } });
+      const message = "coun is not exported by ./servers/counter/index.ts. Did you mean count?";
+      expect(await session.run(missing)).toMatchObject({ error: { message, line: 1 } });
+      const hint = expect.stringContaining("Did you mean");
+      expect(await session.run(nowhere)).toMatchObject({ error: { message: hint } });
+    }
+    expect(session.kept).toBe(1);
+  });
+
+  it("survive a syntax error", async () => {
+    const outcome = await session.run("const a = /(/;\nexport default a;");
+    expect(outcome).toMatchObject({ status: "failed", kind: "syntax" });
+    expect(await session.value(COUNT)).toBe(1);
+  });
+
+  it("load every module anew, by whatever address, and find tools on the host", async () => {
+    await session.run("return 1");
+    const before = session.stats().reused;
+    const code = `import { ask, count } from "./servers/counter/index.ts";
+import { count as other } from "./servers/counter/count.ts?other";
+import { count as third } from "./servers/counter/count.ts?run=99";
+import { find } from "./servers/crm/index.ts";
+import { callTool } from "./client/index.ts";
+export default [await count({}), await other({}), await third({}), await ask({ a: 1 }), await find({ a: 2 }), await callTool("h", "t", 3)];`;
+    for (let turn = 0; turn < 3; turn += 1) {
+      expect(await session.value(code, { invoker })).toEqual([1, 1, 1, { a: 1 }, { a: 2 }, 3]);
+    }
+    expect(session.stats().reused).toBe(before + 3);
+  });
+
+  it("see a tool's file as it is at each run", async () => {
+    const code = (text: string) =>
+      `Deno.writeTextFileSync("own.ts", ${JSON.stringify(text)});\nreturn (await import("./own.ts")).default;`;
+    expect(await session.value(code("export default 1 as number;"))).toBe(1);
+    expect(await session.value(code("export default 2 as number;"))).toBe(2);
+    expect(session.kept).toBe(1);
+  });
+
+  it("share the files of the workspace", async () => {
+    await session.value("Deno.writeTextFileSync('shared.txt', 'kept')");
+    expect(await session.value("return Deno.readTextFileSync('shared.txt')")).toBe("kept");
+    expect(session.kept).toBe(1);
+  });
+
+  it("count their calls anew, and get no result of an earlier one's", async () => {
+    const code = `import { callTool } from "cem:client";\nvoid callTool("h", "slow", {});\nfor (let i = 0; i < 4; i++) await callTool("h", "t", i);\nreturn "end";`;
+    for (let turn = 0; turn < 3; turn += 1) {
+      expect(await session.value(code, { invoker, limits: { calls: 5 } })).toBe("end");
+    }
+    const late = answerLater();
+    const asks = (value: string) =>
+      `import { callTool } from "cem:client";\nvoid callTool("h", "late", {}).then(() => console.log("settled"));\nreturn ${value};`;
+    await session.run(asks("1"), { invoker: late.invoker });
+    const listening = session.run(asks("2").replace("return 2", `${WAIT} return 2`), { invoker });
+    late.answer();
+    expect(await listening).toMatchObject({ value: 2, output: "settled\n" });
+    expect(session.kept).toBe(1);
+  });
+
+  it("are never given the guest of another session, or of none", async () => {
+    const own = await SessionHarness.make(makeProvider, FILES, { defaultSession: undefined });
+    try {
+      await own.run(COUNT, { session: "one" });
+      await own.run(COUNT, { session: "two" });
+      expect(own.stats()).toMatchObject({ reused: 0, kept: 2 });
+      await own.run(COUNT);
+      expect(own.stats()).toMatchObject({ reused: 0, kept: 2 });
+    } finally {
+      await own.dispose();
     }
   });
+}
 
-  it("hears nothing of a run that is over", async () => {
-    const late = "setTimeout(() => Promise.reject(new Error('second')), 5);\nthrow new Error('first');";
-    expect(await run(late)).toMatchObject({ status: "failed", error: { message: "first" } });
-    const next = "await new Promise((resolve) => setTimeout(resolve, 30)); return 'next';";
-    expect(await run(next)).toMatchObject({ status: "completed", value: "next" });
+/** An invoker whose answer comes when it is asked for. */
+function answerLater(): { invoker: ToolInvoker; answer(): void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const invoker = recordingInvoker(async () => {
+    await promise;
+    return "late";
   });
-
-  it("gives errors of the runtime as errors of the program's own language", async () => {
-    const code = `import fs from "node:fs";
-const found = [];
-const ways = [() => fs.readFileSync("missing"), () => Deno.readTextFileSync("missing"), () => new URL("x"), () => structuredClone(() => {}), () => fetch("http://127.0.0.1:1")];
-for (const way of ways) { try { await way(); } catch (error) { found.push([error instanceof Error, Object.getPrototypeOf(error.constructor) !== null]); } }
-return found;`;
-    expect(await run(code)).toMatchObject({ value: Array.from({ length: 5 }, () => [true, true]) });
-  });
+  return { invoker, answer: resolve };
 }

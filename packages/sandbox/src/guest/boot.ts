@@ -5,6 +5,7 @@ import { hardenLanguage } from "./harden.ts";
 import { clearLeftovers, trackObjectUrls } from "./leftovers.ts";
 import { encodeThrown } from "./guest-errors.ts";
 import { Modules, type ImportRequest, type ModuleSettings } from "./modules.ts";
+import { isFileOpen } from "./open-files.ts";
 import { redirectStderr } from "./output.ts";
 import { usePaths } from "./paths.ts";
 import { parseJson, quote, startsWith } from "./primordials.ts";
@@ -49,7 +50,8 @@ async function importModules(own: Realm, requests: string): Promise<unknown[]> {
 
 /** Whether something of the run goes on, or could go on, in the runtime. */
 function isWorkLeft(): boolean {
-  return realm?.isSpent === true || realm?.inside.isWaiting() === true || pendingWork.isLeft();
+  if (realm?.isSpent === true || realm?.inside.isWaiting() === true) return true;
+  return isFileOpen() || pendingWork.isLeft();
 }
 
 /** Readies the guest for its next run, once nothing of this one is left. A guest in which something stays exits. */

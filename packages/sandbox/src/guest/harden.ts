@@ -1,6 +1,6 @@
+import { evaluateInNewRealm } from "./context.ts";
 import { deno } from "./deno.ts";
 import { listIntrinsics } from "./inside/intrinsics.ts";
-import { evaluateInNewRealm } from "./realm.ts";
 
 /** A frame of a stack, as a program's own `Error.prepareStackTrace` gets it. */
 const CALL_SITE = "Error.prepareStackTrace = (_, sites) => sites[0]; new Error().stack";
@@ -27,8 +27,9 @@ export function hardenLanguage(): void {
     configurable: false,
   });
   const seen = new Set<unknown>([globalThis]);
-  const given = [...inspectFunctions(), evaluateInNewRealm(CALL_SITE)];
-  for (const object of [...listIntrinsics(), ...iteratorPrototypes(), ...given]) harden(object, seen);
+  const callSite = evaluateInNewRealm(CALL_SITE);
+  for (const object of [...listIntrinsics(), ...iteratorPrototypes(), callSite]) harden(object, seen);
+  hardenPrinting(deno.inspect);
 }
 
 /** Stands where the constructor was, by the same name. */
@@ -56,20 +57,18 @@ function iteratorPrototypes(): object[] {
   return iterators.map((one) => Object.getPrototypeOf(one) as object);
 }
 
-/** Functions that the runtime passes to an object's own way to be printed. */
-function inspectFunctions(): object[] {
-  const found: object[] = [deno.inspect];
-  const probe = {
-    [Symbol.for("Deno.customInspect")](inspect: object, options: Members): string {
-      found.push(
-        inspect,
-        ...Object.values(options).filter((one): one is () => void => typeof one === "function"),
-      );
-      return "";
-    },
+/** Freezes what a function that prints passes to an object's own way to be printed. */
+export function hardenPrinting(print: object): void {
+  const seen = new Set<unknown>([globalThis]);
+  const take = (...given: unknown[]): string => {
+    for (const one of given.flatMap((value) => [value, ...Object.values((value ?? {}) as Members)])) {
+      if (typeof one === "function") harden(one, seen);
+    }
+    return "";
   };
-  (deno.inspect as (value: unknown) => string)(probe);
-  return found;
+  for (const symbol of ["Deno.customInspect", "nodejs.util.inspect.custom"].map((name) => Symbol.for(name))) {
+    (print as (value: unknown) => string)({ [symbol]: take });
+  }
 }
 
 /** Freezes an object and all that it leads to. */

@@ -1,7 +1,9 @@
 import { isBuiltin } from "node:module";
 import { patchFileModule } from "./file-view.ts";
 import { addLasting, addLive, addReader, replaceInRealms } from "./outer-realm.ts";
+import { hardenPrinting } from "./harden.ts";
 import { trackDatabases, type Database } from "./leftovers.ts";
+import { trackOpenFiles } from "./open-files.ts";
 import { confineProcess } from "./process.ts";
 
 type Members = Record<string, unknown>;
@@ -26,9 +28,6 @@ const LASTING: Names = {
   dns: DNS,
   "dns/promises": DNS,
   events: ["setMaxListeners"],
-  // A file that is left open can be read by its number.
-  fs: ["open", "openSync", "createReadStream", "createWriteStream"],
-  "fs/promises": ["open"],
   net: ["setDefaultAutoSelectFamily", "setDefaultAutoSelectFamilyAttemptTimeout"],
   stream: ["setDefaultHighWaterMark"],
   util: ["setTraceSigInt"],
@@ -65,10 +64,12 @@ async function load(url: string): Promise<NodeModule> {
   if (name === "util") await nodeModule("node:util/types");
   const main = (namespace["default"] ?? {}) as Members;
   patchFileModule(name, main);
+  if (name === "fs") trackOpenFiles(main);
+  // Its functions are noted there.
+  if (name === "fs/promises") await nodeModule("node:fs");
   if (name === "sqlite") main["DatabaseSync"] = trackDatabases(main["DatabaseSync"] as new () => Database);
   for (const key of namesOf(LASTING, name, main)) register(addLasting, main[key]);
   for (const key of namesOf(READING, name, main)) register(addReader, main[key]);
-  if (name === "fs") register(addLasting, (main["promises"] as Members)["open"]);
   if (name === "util") prepareUtil(main);
   return { exports: exportsOf(namespace, main), isConfined: CONFINED.has(name) };
 }
@@ -93,6 +94,7 @@ function register(add: (method: object) => void, member: unknown): void {
 }
 
 function prepareUtil(util: Members): void {
+  hardenPrinting(util["inspect"] as object);
   replaceInRealms(util["inherits"] as object, "inherits");
   replaceInRealms(util["_extend"] as object, "extend");
   const inspect = util["inspect"] as Record<"colors" | "defaultOptions" | "styles", object>;

@@ -1,5 +1,6 @@
-import { createContext, constants, Script } from "node:vm";
+import { Script } from "node:vm";
 import { send, sendStderr, writeStdout } from "./channel.ts";
+import { evaluateInNewRealm, newContext } from "./context.ts";
 import { Console } from "./deno.ts";
 import { insideSource, type Inside, type RealmHost } from "./inside/index.ts";
 import { readKept } from "./kept-results.ts";
@@ -32,14 +33,6 @@ type Outer = Record<string, unknown>;
 
 const outerGlobal = globalThis as unknown as Outer;
 const script = new Script(insideSource(), { filename: INSIDE_URL });
-/** A global object without interceptors, which would make each access to it slow. */
-const newContext = (): object => createContext(constants.DONT_CONTEXTIFY);
-
-/** Evaluates a script in a realm of its own. */
-export function evaluateInNewRealm(text: string): unknown {
-  return new Script(text).runInContext(newContext());
-}
-
 /** What V8 leaves in a new realm although it belongs to the outer one. */
 const FOREIGN = "delete globalThis.Temporal; delete Date.prototype.toTemporalInstant;";
 const foreign = new Script(FOREIGN);

@@ -116,7 +116,10 @@ export function installGlobals(
   let target: Record<string, Callable> | undefined;
   const eventTarget = (): Record<string, Callable> => {
     if (target !== undefined) return target;
-    const type = membrane().inward(outerGlobal["EventTarget"], true) as new () => Record<string, Callable>;
+    const type = membrane().inward(outerGlobal["EventTarget"], "runtime") as new () => Record<
+      string,
+      Callable
+    >;
     target = new type();
     membrane().replace(membrane().unwrap(target) as object, globalThis);
     return target;
@@ -154,7 +157,7 @@ export function installGlobals(
     const make = (): unknown => {
       if (isUnconfined[name] === true) spend();
       prepareGlobal(name);
-      return membrane().guarded(() => membrane().inward(outerGlobal[name], true));
+      return membrane().guarded(() => membrane().inward(outerGlobal[name], "runtime"));
     };
     defineLater(name, make, isEnumerable[name] === true);
   }

@@ -212,7 +212,7 @@ function createInside(parts: Parts, given: RealmHost): Inside {
     hostTool: (server, tool) => client.hostTool(server, tool),
     traced: (server, namespace) => trace(server, namespace),
     runtimeExports(exports) {
-      const own = membrane().inward(exports, true) as Record<string, unknown>;
+      const own = membrane().inward(exports, "runtime") as Record<string, unknown>;
       primordials.defineValue(own, primordials.symbols.toStringTag, "Module", false);
       return own;
     },

@@ -1,13 +1,13 @@
 import type { Links } from "./links.ts";
-import type { Membrane, OuterRealm } from "./membrane-types.ts";
+import type { Membrane, Origin, OuterRealm } from "./membrane-types.ts";
 import type { Primordials } from "./primordials.ts";
 import type { createViews } from "./views.ts";
 
 type Callable = (...args: unknown[]) => unknown;
 type Copies = InstanceType<Primordials["SafeWeakMap"]>;
 
-/** Whose members are copied: of a class or function, of a prototype, of another object that all runs have, of any other. */
-type Holder = "class" | "prototype" | "shared" | "made";
+/** Whose members a stand-in gets: of a class or function, of its prototype, or of an object of an {@link Origin}. */
+type Holder = "class" | "prototype" | Origin;
 
 interface LiveMember {
   read(this: object): unknown;
@@ -19,9 +19,9 @@ export interface Inward {
   /**
    * A value of the outer realm as one of this realm.
    *
-   * @param isStatic - Whether it is part of the outer realm itself, which all runs have, not made for this run.
+   * @param origin - `made` unless it is known to be there for all runs.
    */
-  inward(value: unknown, isStatic?: boolean): unknown;
+  inward(value: unknown, origin?: Origin): unknown;
   /** Gives a stand-in the own members of the instance that it stands for. */
   copyState(outside: object, inside: object, isVisible: boolean): void;
 }
@@ -79,28 +79,28 @@ export function createInward(
     return false;
   }
 
-  function inward(value: unknown, isStatic = false): unknown {
-    return isObject(value) ? inwardObject(value, undefined, isStatic) : value;
+  function inward(value: unknown, origin: Origin = "made"): unknown {
+    return isObject(value) ? inwardObject(value, undefined, origin) : value;
   }
 
-  function inwardObject(value: object, copies: Copies | undefined, isStatic: boolean): object {
+  function inwardObject(value: object, copies: Copies | undefined, origin: Origin): object {
     const known = innerOf(value) ?? (copies?.get(value) as object | undefined);
     if (known !== undefined) return known;
     if (isInner(value)) return value;
-    const name = isStatic ? replaced.get(value) : undefined;
+    const name = origin === "made" ? undefined : replaced.get(value);
     if (name !== undefined) return replace(value, name);
-    if (typeof value === "function") return standInFunction(value, isStatic);
+    if (typeof value === "function") return standInFunction(value, origin);
     const prototype = getPrototypeOf(value);
     if (prototype !== null && classes.get(prototype) === true)
-      return standInInstance(value, prototype, isStatic);
+      return standInInstance(value, prototype, origin);
     if (is.promise(value)) return inwardPromise(value as Promise<unknown>);
     if (is.arrayBufferView(value)) return inwardView(value);
     if (is.anyArrayBuffer(value)) return adoptBuffer(value);
     if (is.nativeError(value)) return inwardError(value as Error);
     if (isArray(value)) return copyList(value, copies);
     if (live.has(value)) return standInLive(value);
-    if (prototype === null || prototype === outerRoot) return inwardPlain(value, prototype, copies, isStatic);
-    return copyCollection(value, copies) ?? standInInstance(value, prototype, isStatic);
+    if (prototype === null || prototype === outerRoot) return inwardPlain(value, prototype, origin, copies);
+    return copyCollection(value, copies) ?? standInInstance(value, prototype, origin);
   }
 
   function replace(value: object, name: string): object {
@@ -156,14 +156,14 @@ export function createInward(
     for (let index = 0; index < list.length; index += 1) {
       const item = list[index];
       if (item === undefined && ownProperty(list, `${index}`) === undefined) continue;
-      defineValue(copy, `${index}`, isObject(item) ? inwardObject(item, copies, false) : item, true);
+      defineValue(copy, `${index}`, isObject(item) ? inwardObject(item, copies, "made") : item, true);
     }
     copy.length = list.length;
     return copy;
   }
 
   function copyCollection(value: object, copies: Copies = new SafeWeakMap()): object | undefined {
-    const convert = (item: unknown) => (isObject(item) ? inwardObject(item, copies, false) : item);
+    const convert = (item: unknown) => (isObject(item) ? inwardObject(item, copies, "made") : item);
     if (is.map(value)) {
       const copy = new constructors.Map();
       copies.set(value, copy);
@@ -185,15 +185,16 @@ export function createInward(
   function inwardPlain(
     value: object,
     prototype: object | null,
+    origin: Origin,
     copies: Copies = new SafeWeakMap(),
-    isStatic: boolean,
   ): object {
     const copy = create(prototype === null ? null : innerRoot) as object;
     const names = ownKeys(value);
     if (isNamespace(value, names)) {
       link(value, copy);
-      if (isStatic) shared.fix(value);
-      copyMembers(value, copy, isStatic ? "shared" : "made");
+      if (origin === "runtime") shared.fix(value);
+      if (origin === "state") shared.add(value, false);
+      copyMembers(value, copy, origin);
       return copy;
     }
     copies.set(value, copy);
@@ -201,7 +202,7 @@ export function createInward(
       const key = names[index] as string | symbol;
       if (typeof key === "symbol") continue;
       const member = (value as Record<string, unknown>)[key];
-      const copied = isObject(member) ? inwardObject(member, copies, isStatic) : member;
+      const copied = isObject(member) ? inwardObject(member, copies, origin) : member;
       defineValue(copy, key, copied, ownProperty(value, key)?.enumerable === true);
     }
     return copy;
@@ -289,7 +290,7 @@ export function createInward(
     else if (!isObject(value)) defineValue(to, key, value, enumerable);
     else {
       const read = (): unknown => {
-        const inside = membrane.guarded(() => inward(value, holder !== "made"));
+        const inside = membrane.guarded(() => inward(value, originOf(holder)));
         defineValue(to, key, inside, enumerable);
         return inside;
       };
@@ -307,17 +308,22 @@ export function createInward(
     holder: Holder,
   ): void {
     const { get: read, set: write, enumerable = false } = descriptor;
-    const isStatic = holder === "class" || holder === "shared";
+    const isOwn = holder === "runtime" || holder === "state";
     const get = function (this: object): unknown {
-      return membrane.call(read as Callable, this, [], isStatic || isShared(this));
+      const origin = holder !== "prototype" ? originOf(holder) : isShared(this) ? "state" : "made";
+      return membrane.call(read as Callable, this, [], origin);
     };
     const set = function (this: object, next: unknown): void {
       // What is set on a class is set for all of its instances.
       if (holder === "class") spend();
-      else if (isStatic || isShared(this)) return assign(this, key, next, enumerable);
+      else if (isOwn || isShared(this)) return assign(this, key, next, enumerable);
       membrane.call(write as Callable, this, [next]);
     };
     defineAccessor(to, key, read && get, write && set, enumerable);
+  }
+
+  function originOf(holder: Holder): Origin {
+    return holder === "class" || holder === "prototype" ? "runtime" : holder;
   }
 
   /** Whether an object of this realm stands for one that all runs have. */
@@ -350,24 +356,24 @@ export function createInward(
     },
   };
 
-  function standInFunction(target: object, isStatic: boolean): object {
-    if (isStatic) shared.fix(target);
+  function standInFunction(target: object, origin: Origin): object {
+    if (origin !== "made") shared.fix(target);
     const prototype = ownProperty(target, "prototype")?.value as unknown;
-    const inside = isObject(prototype) ? standInClass(target, prototype) : standInMethod(target, isStatic);
+    const inside = isObject(prototype) ? standInClass(target, prototype) : standInMethod(target, origin);
     const { length, name } = target as Callable;
     defineProperty(inside, "length", { __proto__: null, value: length } as never);
     defineProperty(inside, "name", { __proto__: null, value: name } as never);
     return inside;
   }
 
-  function standInMethod(target: object, isStatic: boolean): object {
+  function standInMethod(target: object, origin: Origin): object {
     const { method } = {
       method(this: unknown, ...args: unknown[]) {
         return membrane.call(target, this, args);
       },
     };
     link(target, method);
-    copyMembers(target, method, isStatic ? "class" : "made");
+    copyMembers(target, method, origin === "made" ? "made" : "class");
     return method;
   }
 
@@ -378,7 +384,7 @@ export function createInward(
     };
     link(target, inside);
     const parent = getPrototypeOf(target);
-    if (parent !== null) setPrototypeOf(inside, inward(parent, true) as object);
+    if (parent !== null) setPrototypeOf(inside, inward(parent, "runtime") as object);
     const inner = inwardPrototype(prototype) as object;
     defineProperty(inside, "prototype", { __proto__: null, value: inner, writable: false } as never);
     defineValue(inner, "constructor", inside, false);
@@ -387,8 +393,8 @@ export function createInward(
     return inside;
   }
 
-  function standInInstance(value: object, prototype: object, isStatic: boolean): object {
-    if (isStatic || singletons.has(prototype)) shared.add(value, false);
+  function standInInstance(value: object, prototype: object, origin: Origin): object {
+    if (origin !== "made" || singletons.has(prototype)) shared.add(value, false);
     classes.set(prototype, true);
     const inside = create(inwardPrototype(prototype)) as object;
     link(value, inside);
@@ -399,7 +405,7 @@ export function createInward(
 
   /** An instance's own members: as they are now, or for an emitter of events, which lives on, as they are when read. */
   function copyState(outside: object, inside: object, isVisible: boolean): void {
-    const holder = shared.has(outside) ? "shared" : "made";
+    const holder = shared.has(outside) ? "state" : "made";
     const isLive = holder === "made" && typeof (outside as { emit?: unknown }).emit === "function";
     const names = ownKeys(outside);
     for (let index = 0; index < names.length; index += 1) {

@@ -61,18 +61,24 @@ export function confineLateCallbacks(
     return value;
   }
 
-  /** Replaces a method by one that shows it. */
-  function replace(namespace: Namespace, name: string, make: (original: Callable) => Callable): void {
+  /** Replaces a method of a namespace by one of the same name. */
+  function replace(
+    namespace: Namespace,
+    name: string,
+    call: (args: unknown[], original: Callable) => unknown,
+  ): void {
     const original = namespace[name];
-    if (original !== undefined) defineValue(namespace, name, make(original), true);
+    if (original === undefined) return;
+    const made = {
+      [name](...args: unknown[]) {
+        return call(args, original);
+      },
+    };
+    defineValue(namespace, name, made[name], true);
   }
 
   const { Atomics: atomics, WebAssembly: wasm } = realm;
   const { compile, instantiate } = wasm as { compile: Callable; instantiate: Callable };
-  const tracked = (original: Callable) =>
-    ({ [original.name]: (...args: unknown[]) => track(apply(original, undefined, args)) })[
-      original.name
-    ] as Callable;
 
   // V8 passes a response on to the runtime, which knows only its own.
   async function bytesOf(source: unknown): Promise<ArrayBuffer> {
@@ -82,16 +88,15 @@ export function confineLateCallbacks(
   }
 
   confineFinalizers();
-  replace(wasm, "compile", tracked);
-  replace(wasm, "instantiate", tracked);
-  replace(wasm, "compileStreaming", () => async (source) => track(compile(await bytesOf(source))));
-  replace(
-    wasm,
-    "instantiateStreaming",
-    () => async (source, imports) => track(instantiate(await bytesOf(source), imports)),
+  for (const name of ["compile", "instantiate"]) {
+    replace(wasm, name, (args, original) => track(apply(original, wasm, args)));
+  }
+  replace(wasm, "compileStreaming", async ([source]) => track(compile(await bytesOf(source))));
+  replace(wasm, "instantiateStreaming", async ([source, imports]) =>
+    track(instantiate(await bytesOf(source), imports)),
   );
-  replace(atomics, "waitAsync", (original) => (...args) => {
-    const waiting = apply(original, undefined, args) as { value: unknown };
+  replace(atomics, "waitAsync", (args, original) => {
+    const waiting = apply(original, atomics, args) as { value: unknown };
     track(waiting.value);
     return waiting;
   });

@@ -36,6 +36,12 @@ export interface OuterRealm {
  */
 export type FunctionKind = "reading" | "lasting";
 
+/**
+ * Where a value of the outer realm is from. `made`: it was made for this run. `runtime`: it is a part of the runtime,
+ * which all runs have and nothing changes. `state`: it belongs to such a part, which changes it itself.
+ */
+export type Origin = "made" | "runtime" | "state";
+
 /** The objects that all runs have and that a method could change. */
 export interface SharedObjects {
   has(object: object): boolean;
@@ -49,13 +55,13 @@ export interface SharedObjects {
 /** What connects one realm with the outer one. */
 export interface Membrane {
   /** A value of the outer realm as one of this realm. */
-  inward(value: unknown, isStatic?: boolean): unknown;
+  inward(value: unknown, origin?: Origin): unknown;
   /** A value of this realm as one of the outer realm. */
   outward(value: unknown): unknown;
   /** The outer object that an object of this realm stands for, else the value itself. */
   unwrap(value: unknown): unknown;
   /** Calls a function of the outer realm with values of this one. */
-  call(target: object, self: unknown, args: readonly unknown[], isStatic?: boolean): unknown;
+  call(target: object, self: unknown, args: readonly unknown[], origin?: Origin): unknown;
   /** Makes an instance of a class of the outer realm, or of a program's class that extends one. */
   construct(target: object, base: object, args: readonly unknown[], newTarget: Callable): object;
   /** Runs what may throw in the outer realm. What it throws is of this realm. */

@@ -64,13 +64,13 @@ export function createMembrane(
     }
   };
 
-  membrane.call = (target, self, args, isStatic = false) => {
+  membrane.call = (target, self, args, origin = "made") => {
     try {
       if (isOver()) throw new constructors.Error("The run has ended.");
       const kind = kinds.get(target);
       if (kind === "reading") return inward(apply(target, membrane.unwrap(self), readable(args)));
       if (kind === "lasting") spend();
-      return inward(apply(target, outwardSelf(self, target), outwardAll(args)), isStatic);
+      return inward(apply(target, outwardSelf(self, target), outwardAll(args)), origin);
     } catch (error) {
       throw ownError(error);
     }
