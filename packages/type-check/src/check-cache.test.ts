@@ -24,8 +24,8 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 describe("CheckCache", () => {
   it("has what was added while the files are unchanged", async () => {
     expect(await cache.has("code")).toBe(false);
-    await cache.add("code", { [TOOL]: hashOf(TEXT) });
-    await cache.add("other", {});
+    cache.add("code", { [TOOL]: hashOf(TEXT) });
+    cache.add("other", {});
     expect(await cache.has("code")).toBe(true);
     await writeFile(path.join(serversDir, "shop/index.ts"), `${TEXT}\n`);
     expect(await cache.has("code")).toBe(false);
@@ -35,7 +35,7 @@ describe("CheckCache", () => {
   });
 
   it("has any check whose key starts alike, however the files are now", async () => {
-    await cache.add("code with tools", { [TOOL]: "another hash" });
+    cache.add("code with tools", { [TOOL]: "another hash" });
     expect(await cache.has("code with tools")).toBe(false);
     expect(await Promise.all(["code ", "co", "other"].map((start) => cache.hasAny(start)))).toEqual([
       true,
@@ -46,15 +46,34 @@ describe("CheckCache", () => {
 
   it("depends on a file that did not exist", async () => {
     const added = "/workspace/servers/added/index.ts";
-    await cache.add("code", { [added]: MISSING_FILE });
+    cache.add("code", { [added]: MISSING_FILE });
     expect(await cache.has("code")).toBe(true);
     await mkdir(path.join(serversDir, "added"));
     await writeFile(path.join(serversDir, "added/index.ts"), "");
     expect(await cache.has("code")).toBe(false);
   });
 
+  it("writes what was added together, and reads what another process has written", async () => {
+    const other = new CheckCache(path.join(folder, "cache"), { serversDir });
+    cache.add("one", {});
+    cache.add("two", {});
+    expect(await other.has("one")).toBe(false);
+    await cache.flush();
+    expect(await Promise.all(["one", "two"].map((key) => other.has(key)))).toEqual([true, true]);
+    other.add("three", {});
+    await other.flush();
+    expect(await Promise.all(["one", "three"].map((key) => cache.has(key)))).toEqual([true, true]);
+  });
+
+  it("writes by itself, some time later", async () => {
+    const own = new CheckCache(path.join(folder, "cache"), { serversDir }, 1);
+    own.add("code", {});
+    await expect.poll(() => cache.has("code")).toBe(true);
+  });
+
   it("treats a broken file as empty and replaces it", async () => {
-    await cache.add("code", {});
+    cache.add("code", {});
+    await cache.flush();
     const file = path.join(folder, "cache/type-checks.json");
     const written = await readFile(file, "utf8");
     for (const broken of [
@@ -65,16 +84,19 @@ describe("CheckCache", () => {
       await writeFile(file, broken);
       expect(await cache.has("code")).toBe(false);
     }
-    await cache.add("code", {});
+    cache.add("code", {});
+    await cache.flush();
     expect(await readFile(file, "utf8")).toBe(written);
   });
 
   it("keeps the newest 500", async () => {
     const file = path.join(folder, "cache/type-checks.json");
-    await cache.add("first", {});
+    cache.add("first", {});
+    await cache.flush();
     const clean = Array.from({ length: 500 }, (_, at) => [`code ${at}`, {}]);
     await writeFile(file, JSON.stringify({ format: "cem-types-1", clean }));
-    await cache.add("newest", {});
+    cache.add("newest", {});
+    await cache.flush();
     expect(await Promise.all(["code 0", "code 1", "newest"].map((key) => cache.has(key)))).toEqual([
       false,
       true,
@@ -84,7 +106,8 @@ describe("CheckCache", () => {
 
   it("does nothing in a folder that can't be written", async () => {
     const nowhere = new CheckCache(path.join(serversDir, "shop/index.ts/below"), { serversDir });
-    await nowhere.add("code", {});
-    expect(await nowhere.has("code")).toBe(false);
+    nowhere.add("code", {});
+    await nowhere.flush();
+    expect(await cache.has("code")).toBe(false);
   });
 });

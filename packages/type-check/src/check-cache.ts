@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { mkdir, readFile, stat } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import path from "node:path";
-import { HostFiles, type ToolFolders } from "./host-files.ts";
+import { HostFiles, stampOf, type ToolFolders } from "./host-files.ts";
 
 const FORMAT = "cem-types-1";
 const FILE_NAME = "type-checks.json";
@@ -22,51 +22,102 @@ interface Content {
   clean: [key: string, files: FileHashes][];
 }
 
-/** A file that caches, across processes, which checks had no findings. A file that can't be used counts as empty. */
+/**
+ * A file that caches, across processes, which checks had no findings. A file that can't be used counts as empty. Its entries
+ * are held in memory, read again when another process has written them, and written some time after they were added.
+ */
 export class CheckCache {
   readonly #folder: string;
   readonly #files: HostFiles;
+  readonly #writeAfterMs: number;
+  /** What the file held when it was last read or written. */
+  #entries = new Map<string, FileHashes>();
+  /** Of the file whose entries are held. */
+  #stamp: string | undefined;
+  /** Added, and not written yet. */
+  readonly #added = new Map<string, FileHashes>();
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> = Promise.resolve();
 
-  constructor(folder: string, folders: ToolFolders) {
+  /** @param writeAfterMs - How long what is added may wait, in milliseconds, so that more is written at once. */
+  constructor(folder: string, folders: ToolFolders, writeAfterMs = 1_000) {
     this.#folder = folder;
     this.#files = new HostFiles(folders);
+    this.#writeAfterMs = writeAfterMs;
   }
 
   /** Whether the check of this key had no findings and the files it depends on are unchanged. */
   async has(key: string): Promise<boolean> {
-    const entry = (await this.#read()).findLast(([known]) => known === key);
-    return entry !== undefined && Object.entries(entry[1]).every(([file, hash]) => this.#hasHash(file, hash));
+    const files = this.#added.get(key) ?? (await this.#read()).get(key);
+    return files !== undefined && Object.entries(files).every(([file, hash]) => this.#hasHash(file, hash));
   }
 
   /** Whether a check whose key starts like this had no findings, with the files as they were then. */
   async hasAny(prefix: string): Promise<boolean> {
-    return (await this.#read()).some(([known]) => known.startsWith(prefix));
+    return [...this.#added.keys(), ...(await this.#read()).keys()].some((known) => known.startsWith(prefix));
   }
 
   /** Adds a check without findings. */
-  async add(key: string, files: FileHashes): Promise<void> {
+  add(key: string, files: FileHashes): void {
     if (Object.keys(files).length > MAX_FILES_PER_ENTRY) return;
-    const others = (await this.#read()).filter(([known]) => known !== key);
-    const clean: Content["clean"] = [...others, [key, files]];
-    const content: Content = { format: FORMAT, clean: clean.slice(-MAX_ENTRIES) };
+    this.#added.delete(key);
+    this.#added.set(key, files);
+    this.#timer ??= setTimeout(() => void this.flush(), this.#writeAfterMs).unref();
+  }
+
+  /** Writes what was added. */
+  flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#writing = this.#writing.then(() => this.#write());
+    return this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    if (this.#added.size === 0) return;
+    const entries = new Map(await this.#read());
+    for (const [key, files] of this.#added) {
+      entries.delete(key);
+      entries.set(key, files);
+    }
+    this.#added.clear();
+    const content: Content = { format: FORMAT, clean: [...entries].slice(-MAX_ENTRIES) };
+    this.#entries = new Map(content.clean);
     try {
       const { default: writeFileAtomic } = await import("write-file-atomic");
       await mkdir(this.#folder, { recursive: true });
-      await writeFileAtomic(path.join(this.#folder, FILE_NAME), JSON.stringify(content), { fsync: false });
+      await writeFileAtomic(this.#file, JSON.stringify(content), { fsync: false });
     } catch {
-      // A folder that can't be written: the next check is not cached either.
+      // A folder that can't be written: the entries are known to this process only.
+    }
+    this.#stamp = this.#stampNow();
+  }
+
+  async #read(): Promise<ReadonlyMap<string, FileHashes>> {
+    const stamp = this.#stampNow();
+    if (stamp === this.#stamp) return this.#entries;
+    const entries = stamp === undefined ? new Map<string, FileHashes>() : await this.#readFile();
+    this.#stamp = stamp;
+    this.#entries = entries;
+    return entries;
+  }
+
+  async #readFile(): Promise<Map<string, FileHashes>> {
+    try {
+      const content = JSON.parse(await readFile(this.#file, "utf8")) as Partial<Content> | null;
+      if (content?.format !== FORMAT || !Array.isArray(content.clean)) return new Map();
+      return new Map(content.clean.filter(isEntry));
+    } catch {
+      return new Map();
     }
   }
 
-  async #read(): Promise<Content["clean"]> {
-    const file = path.join(this.#folder, FILE_NAME);
-    try {
-      if ((await stat(file)).size > MAX_FILE_BYTES) return [];
-      const content = JSON.parse(await readFile(file, "utf8")) as Partial<Content> | null;
-      return content?.format === FORMAT && Array.isArray(content.clean) ? content.clean.filter(isEntry) : [];
-    } catch {
-      return [];
-    }
+  get #file(): string {
+    return path.join(this.#folder, FILE_NAME);
+  }
+
+  #stampNow(): string | undefined {
+    return stampOf(this.#file, MAX_FILE_BYTES);
   }
 
   #hasHash(file: string, hash: string): boolean {

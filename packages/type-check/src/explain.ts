@@ -2,6 +2,7 @@ import { explainCall } from "./explain-call.ts";
 import { explainImport } from "./explain-import.ts";
 import { explainMember } from "./explain-member.ts";
 import { explainName } from "./explain-name.ts";
+import { EXPLAINED_CODES } from "./explained-codes.ts";
 import type { Diagnostic, ProgramView } from "./native-compiler.ts";
 import { membersOf, nodeAt } from "./type-facts.ts";
 import type { Explanation } from "./type-facts.ts";
@@ -19,21 +20,19 @@ import {
 
 type Explain = (node: Node, checker: Checker) => Promise<Explanation | undefined>;
 
-/**
- * The diagnostics of TypeScript that mean that a run would fail. All others (missing types, unused names, possible null,
- * mismatches among the program's own types) do not stop code.
- */
-const EXPLAINED: readonly (readonly [codes: readonly number[], explain: Explain])[] = [
-  [[2305, 2459, 2460, 2614, 2724, 1192], explainImport],
-  [[2304, 2552, 2580, 2582, 2583, 2584, 2662, 2663, 18004], explainName],
-  [[2339, 2551, 2550, 2568, 2570], explainMember],
-  [[2349, 2351, 2348, 6234], explainUncallable],
-  [[2345, 2322, 2353, 2561, 2739, 2740, 2741, 2554, 2555, 2769, 2820, 2559, 2326, 2418], explainCall],
-  [[2588], explainConstant],
-];
+const EXPLAIN: Record<keyof typeof EXPLAINED_CODES, Explain> = {
+  import: explainImport,
+  name: explainName,
+  member: explainMember,
+  uncallable: explainUncallable,
+  call: explainCall,
+  constant: explainConstant,
+};
 
-const EXPLAIN_BY_CODE = new Map(
-  EXPLAINED.flatMap(([codes, explain]) => codes.map((code) => [code, explain])),
+const EXPLAIN_BY_CODE = new Map<number, Explain>(
+  Object.entries(EXPLAINED_CODES).flatMap(([about, codes]) =>
+    codes.map((code) => [code, EXPLAIN[about as keyof typeof EXPLAINED_CODES]] as const),
+  ),
 );
 
 /**

@@ -45,14 +45,14 @@ export class HostFiles {
     const real = realPath(hostPath(file, folder));
     const root = realPath(folder.host);
     if (real === undefined || root === undefined || !real.startsWith(root + path.sep)) return undefined;
-    const stamp = stampOf(real);
+    const stamp = stampOf(real, MAX_FILE_BYTES);
     return stamp === undefined ? undefined : { stamp, read: () => readFileSync(real, "utf8") };
   }
 
   /** The stamp that a file has now, wherever its links lead. Quicker than {@link find}, and enough for a file found before. */
   stamp(file: string): string | undefined {
     const folder = this.#folderOf(file);
-    return folder === undefined ? undefined : stampOf(hostPath(file, folder));
+    return folder === undefined ? undefined : stampOf(hostPath(file, folder), MAX_FILE_BYTES);
   }
 
   #folderOf(file: string): Folder | undefined {
@@ -72,10 +72,11 @@ function realPath(file: string): string | undefined {
   }
 }
 
-function stampOf(file: string): string | undefined {
+/** What changes when a file does. `undefined` where there is none that could be read, or a larger one. */
+export function stampOf(file: string, maxBytes: number): string | undefined {
   try {
     const found = statSync(file, { throwIfNoEntry: false });
-    if (found === undefined || !found.isFile() || found.size > MAX_FILE_BYTES) return undefined;
+    if (found === undefined || !found.isFile() || found.size > maxBytes) return undefined;
     return `${found.ino} ${found.mtimeMs} ${found.size}`;
   } catch {
     return undefined;

@@ -53,6 +53,9 @@ export class JsonRpc {
     this.#nextId += 1;
     const answer = Promise.withResolvers<unknown>();
     this.#pending.set(id, answer);
+    // What is asked at once leaves as one write.
+    this.#input.cork();
+    process.nextTick(() => this.#input.uncork());
     this.#send({ id, method, params });
     return answer.promise;
   }

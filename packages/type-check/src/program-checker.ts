@@ -1,5 +1,6 @@
 import type { Finding, ToolKind } from "@cem/core";
 import { MISSING_FILE, type FileHashes } from "./check-cache.ts";
+import { mayStop } from "./explained-codes.ts";
 import { type GuestFiles, PROGRAM_FILE } from "./guest-files.ts";
 import { FILES_FOLDER } from "./host-files.ts";
 import type { Diagnostic, NativeCompiler, ProgramView, ProgramViews } from "./native-compiler.ts";
@@ -53,7 +54,7 @@ export class ProgramChecker {
     await this.#compiler.update();
     const diagnostics = await this.#compiler.diagnostics("Semantic");
     this.#unresolved = diagnostics.some((diagnostic) => UNRESOLVED_IMPORT.has(diagnostic.code));
-    if (diagnostics.length === 0) return [];
+    if (!diagnostics.some(mayStop)) return [];
     if ((await this.#compiler.diagnostics("Syntactic")).length > 0) return [];
     return this.#compiler.inspect(certainFindings);
   }

@@ -69,8 +69,6 @@ export class NativeTypeChecker implements TypeChecker {
   readonly #memory = new Map<string, Finding[]>();
   readonly #file: CheckCache | undefined;
   #session: CheckSession | undefined;
-  /** Settles when all pending writes to the cache file have. */
-  #writing: Promise<unknown> = Promise.resolve();
   /** Settles when all pending checks have: they run one after another. */
   #queue: Promise<unknown> = Promise.resolve();
   #disposed = false;
@@ -118,7 +116,7 @@ export class NativeTypeChecker implements TypeChecker {
     this.#disposed = true;
     await this.#session?.dispose();
     await this.#queue;
-    await this.#writing;
+    await this.#file?.flush();
   }
 
   async #run(request: CheckRequest, key: string): Promise<Finding[]> {
@@ -129,9 +127,7 @@ export class NativeTypeChecker implements TypeChecker {
     // Not cached: the next check of the same code may succeed.
     if (!answer.ok) return [notChecked(answer.reason)];
     const { findings, files } = answer;
-    if (files !== undefined) {
-      this.#writing = this.#writing.then(() => this.#file?.add(key, files));
-    }
+    if (files !== undefined) this.#file?.add(key, files);
     return this.#store(key, findings);
   }
 
