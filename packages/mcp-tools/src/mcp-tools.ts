@@ -76,8 +76,8 @@ export function createMcpTools(settings: McpToolsSettings): McpTools {
     changes,
     holdChanged,
     store,
-    onUnvalidated({ server, tool, subject, reason }) {
-      const message = `Tool "${tool}": its ${subject} is not checked: ${reason}.`;
+    onUnvalidated({ server, tool, reason }) {
+      const message = `${server}.${tool}: its result is not checked: ${reason}.`;
       onLog?.({ server, level: "warn", source: "client", message });
     },
   });
