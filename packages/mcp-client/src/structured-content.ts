@@ -70,10 +70,9 @@ function isBytesPart(value: JsonObject, known: ReadonlyMap<string, JsonValue>): 
   const base64 = bytesOf(value);
   if (base64 === undefined || base64 === "") return false;
   if (known.has(base64)) return true;
-  const { type, mimeType } = value;
-  const fits =
-    type === "resource" || (typeof mimeType === "string" && mimeType.startsWith(`${String(type)}/`));
-  return fits && BASE64.test(base64);
+  const type = value["type"] as string;
+  const mimeType = typeof value["mimeType"] === "string" ? value["mimeType"] : "";
+  return (type === "resource" || mimeType.startsWith(`${type}/`)) && BASE64.test(base64);
 }
 
 /** What is the same in every handle of the same bytes. */

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readableNumber } from "./readable-number.ts";
 
@@ -29,8 +29,8 @@ describe("readableNumber", () => {
     10 / 3,
     Math.PI,
     123_456_789.123_456_7,
-    9_007_199_254_740_993,
-    12_345_678_901_234_567_890,
+    2 ** 53 + 2,
+    Number(12_345_678_901_234_567_890n),
     1e21,
     1e22 + 2e6,
     5e-324,
