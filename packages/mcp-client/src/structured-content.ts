@@ -5,7 +5,7 @@ import { isObject } from "./json-object.ts";
 
 /** The key of content parts that are neither text nor inside the structured content. */
 const ATTACHMENTS_KEY = "_attachments";
-const BASE64 = /^(?:[A-Za-z0-9+/_-]{4})*(?:[A-Za-z0-9+/_-]{2,3}={0,2})?$/;
+const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 const DATA_URL = /^data:[^,]{0,200};base64,/;
 
 /** A place inside a value that holds bytes, and the content part that they are. */
