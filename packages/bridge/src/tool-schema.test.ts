@@ -52,6 +52,26 @@ describe("checkValue", () => {
   });
 });
 
+describe("checkValue of a result", () => {
+  it("gives the place as a JSON Pointer", async () => {
+    const issue = { message: "Is wrong.", path: ["a", 1, { key: "b/c" }] };
+    expect(await checkValue(failing(issue), 1, "result", validator)).toEqual({
+      ok: false,
+      violation: { path: "/a/1/b~1c", message: "`/a/1/b~1c`: Is wrong" },
+    });
+  });
+
+  it("lets through what can't be checked in time, unlike arguments", async () => {
+    const schema = { type: "string", pattern: "(.{0,900})[cd]$" };
+    const value = "a".repeat(1_000_000);
+    expect(await checkValue(schema, value, "result", validator)).toEqual({ ok: true, value });
+    expect(await checkValue(schema, value, "arguments", validator)).toMatchObject({
+      ok: false,
+      violation: { unchecked: true },
+    });
+  });
+});
+
 describe("toJsonSchema", () => {
   const schema = z.object({ a: z.string().default("x") });
 

@@ -144,6 +144,35 @@ describe("describeViolation", () => {
   });
 });
 
+describe("describeViolation of a result", () => {
+  const messageOfResult = async (schema: JsonSchema, result: JsonValue): Promise<string | undefined> => {
+    const check = await validator.prepare(schema);
+    return check.validated ? check.check(result, "result")?.message : check.reason;
+  };
+
+  it.each([
+    [{ type: "string" }, 1, "`/a` must be a string, not a number: it is 1"],
+    [{ type: "string" }, null, "`/a` must be a string, not null"],
+    [{ type: "string" }, [1], "`/a` must be a string, not an array"],
+    [{ const: "x" }, true, '`/a` must be "x": it is true'],
+    [{ maxLength: 3 }, "abcd", '`/a` must NOT have more than 3 characters: it is "abcd"'],
+    [{ pattern: "^x" }, "y".repeat(100), `\`/a\` must match the pattern ^x: it is "${"y".repeat(59)}…`],
+    [{ anyOf: [{ type: "string" }] }, 1, "`/a` has none of the allowed forms: string: it is 1"],
+    [{ minItems: 2 }, [1], "`/a` must NOT have fewer than 2 items"],
+    [{ required: ["b", "c"] }, {}, "`/a/b` and `/a/c` are missing"],
+    [{ additionalProperties: false }, { "b/c~": 1 }, "`/a/b~1c~0` is not in the schema; allowed: none"],
+  ])("for %j and %j names the place and shows what came", async (schema, value, message) => {
+    expect(await messageOfResult(property(schema), { a: value })).toBe(message);
+  });
+
+  it("of the whole speaks of it", async () => {
+    expect(await messageOfResult({ type: "object" }, 1)).toBe("it must be an object, not a number: it is 1");
+    expect(await messageOfResult({ anyOf: [{ required: ["a"] }] }, {})).toBe(
+      "it has none of the allowed forms",
+    );
+  });
+});
+
 function forms(types: string): string {
   return `\`a\` has none of the allowed forms${types}`;
 }
