@@ -1,8 +1,11 @@
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
 import type { Unvalidated } from "@cem/bridge";
 import type { JsonSchema, JsonValue, ToolResult } from "@cem/core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { memoryStore } from "../fixtures/memory-store.ts";
-import { answering, connect } from "../fixtures/servers.ts";
+import { answering, connect, reference } from "../fixtures/servers.ts";
+import { temporaryFolder } from "../fixtures/temporary-folder.ts";
 import { createMcpInvoker } from "./invoker.ts";
 import type { McpInvokerSettings } from "./invoker.ts";
 
@@ -230,6 +233,24 @@ describe("bytes in a result", () => {
       url: { ...handle, path: first },
       note: "picture",
     });
+  });
+
+  it("are kept once when a real server sends them twice", async () => {
+    const folder = await temporaryFolder();
+    await writeFile(path.join(folder, "dot.png"), "picture");
+    await using connections = connect([reference("server-filesystem", folder)]);
+    const store = memoryStore();
+    const invoker = createMcpInvoker(connections, { store });
+    const call = {
+      server: "filesystem",
+      tool: "read_media_file",
+      args: { path: path.join(folder, "dot.png") },
+    };
+    expect(await invoker.invoke(call, { signal: new AbortController().signal })).toEqual({
+      ok: true,
+      value: { content: [{ ...handle, path: "/workspace/results/0-read_media_file.png" }] },
+    });
+    expect([...store.files.values()]).toEqual(["image/png: picture"]);
   });
 
   it("are checked as the server sent them", async () => {

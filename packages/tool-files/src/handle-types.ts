@@ -1,7 +1,9 @@
-import { asEntries, isRecord, own } from "./schema-reader.ts";
+import { asEntries, asList, isRecord, own } from "./schema-reader.ts";
 
 /** Schemas nested deeper are left as they are. */
 const MAX_DEPTH = 60;
+/** The types of content parts with `data`. */
+const BYTES: ReadonlySet<unknown> = new Set(["image", "audio"]);
 /** Keywords whose values are data and no subschemas. */
 const DATA: ReadonlySet<string> = new Set(["const", "enum", "default", "examples"]);
 
@@ -25,25 +27,29 @@ export function withHandles(schema: unknown, depth = 0): unknown {
   return isSame ? schema : Object.fromEntries(mapped);
 }
 
-/** The schema of what code receives for a content part with bytes. `undefined` for any other schema. */
+/** The schema of what code receives for a content part that holds bytes, or may. `undefined` for any other schema. */
 function handleOf(schema: object): object | undefined {
   const properties = own(schema, "properties");
-  const type = own(own(properties, "type"), "const");
-  if (type === "image" || type === "audio") {
-    return isRecord(own(properties, "data")) ? handleSchema(type) : undefined;
+  const type = own(properties, "type");
+  const types = asList(own(type, "enum")) ?? [own(type, "const")];
+  const withBytes = isRecord(own(properties, "data")) ? types.filter((name) => BYTES.has(name)) : [];
+  if (withBytes.length > 0) {
+    const handle = handleSchema(withBytes);
+    const others = types.filter((name) => !BYTES.has(name));
+    if (others.length === 0) return handle;
+    const rest = { ...schema, properties: { ...(properties as object), type: { enum: others } } };
+    return { anyOf: [handle, rest] };
   }
   // A resource may hold a text instead.
-  if (type === "resource" && isRecord(own(properties, "resource"))) {
-    return { anyOf: [handleSchema(type), schema] };
-  }
-  return undefined;
+  const isResource = types.includes("resource") && isRecord(own(properties, "resource"));
+  return isResource ? { anyOf: [handleSchema(["resource"]), schema] } : undefined;
 }
 
-function handleSchema(type: string): object {
+function handleSchema(types: readonly unknown[]): object {
   return {
     type: "object",
     properties: {
-      type: { const: type },
+      type: { enum: types },
       mimeType: { type: "string" },
       size: { type: "integer", description: "Bytes." },
       path: { type: "string", description: "The file with the bytes." },

@@ -101,6 +101,13 @@ export async function get_weather(input: GetWeatherInput): Promise<GetWeatherOut
     expect(signature).toContain(
       `file: ${handle("resource")} | { type: "resource"; resource: { text: string } }`,
     );
+    const media = {
+      properties: { type: { enum: ["image", "audio", "blob"] }, data: { type: "string" } },
+      required: ["type", "data"],
+    };
+    expect(generate(undefined, { outputSchema: media }).signature).toContain(
+      'Promise<({ type: "image" | "audio"; mimeType: string; size: number; path: string }) | { type: "blob"; data: string }>',
+    );
     const others = {
       type: "object",
       properties: { type: { const: "chart" }, data: { type: "string" } },
