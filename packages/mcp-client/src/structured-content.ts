@@ -51,15 +51,21 @@ export async function mapStructured(
 function findBytes(root: JsonObject, byBase64: ReadonlyMap<string, JsonValue>): Place[] {
   const found: Place[] = [];
   const pending: (JsonObject | JsonValue[])[] = [root];
+  const visit = (holder: Place["holder"], key: Place["key"], value: JsonValue): void => {
+    if (typeof value === "string") {
+      const part = byBase64.size === 0 ? undefined : byBase64.get(value.replace(DATA_URL, ""));
+      if (part !== undefined) found.push({ holder, key, part });
+    } else if (typeof value === "object" && value !== null) {
+      if (isObject(value) && isBytesPart(value, byBase64)) found.push({ holder, key, part: value });
+      else pending.push(value);
+    }
+  };
+  // A result may have millions of values, so nothing is allocated for each.
   for (let holder = pending.pop(); holder !== undefined; holder = pending.pop()) {
-    const isList = Array.isArray(holder);
-    for (const [name, value] of Object.entries(holder)) {
-      const key = isList ? Number(name) : name;
-      if (typeof value === "string") {
-        const part = byBase64.size === 0 ? undefined : byBase64.get(value.replace(DATA_URL, ""));
-        if (part !== undefined) found.push({ holder, key, part });
-      } else if (isObject(value) && isBytesPart(value, byBase64)) found.push({ holder, key, part: value });
-      else if (typeof value === "object" && value !== null) pending.push(value);
+    if (Array.isArray(holder)) {
+      for (let index = 0; index < holder.length; index += 1) visit(holder, index, holder[index] as JsonValue);
+    } else {
+      for (const key of Object.keys(holder)) visit(holder, key, holder[key] as JsonValue);
     }
   }
   return found;
@@ -67,10 +73,11 @@ function findBytes(root: JsonObject, byBase64: ReadonlyMap<string, JsonValue>): 
 
 /** Whether an object is a content part with bytes. Other objects may have a `type` and `data`, too. */
 function isBytesPart(value: JsonObject, known: ReadonlyMap<string, JsonValue>): boolean {
+  const { type } = value;
+  if (type !== "image" && type !== "audio" && type !== "resource") return false;
   const base64 = bytesOf(value);
   if (base64 === undefined || base64 === "") return false;
   if (known.has(base64)) return true;
-  const type = value["type"] as string;
   const mimeType = typeof value["mimeType"] === "string" ? value["mimeType"] : "";
   return (type === "resource" || mimeType.startsWith(`${type}/`)) && BASE64.test(base64);
 }
