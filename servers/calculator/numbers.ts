@@ -1,5 +1,7 @@
 /** Digits that a double holds for certain; those beyond are noise, as in 0.1 + 0.2. */
 const SIGNIFICANT_DIGITS = 15;
+/** Where rounding saves fewer characters, the digits are those of the number, as in 10 / 3. */
+const MIN_SAVED_CHARACTERS = 3;
 
 /** Reads two finite numbers, `a` and `b`, or says which of them is wrong. */
 export function requireNumbers(tool: string, input: unknown): { a: number; b: number } {
@@ -24,6 +26,9 @@ function requireNumber(tool: string, name: "a" | "b", value: unknown): number {
 export function toResult(value: number, expression: string): number {
   if (Number.isNaN(value)) throw new RangeError(`${expression} is not a real number.`);
   if (!Number.isFinite(value)) throw new RangeError(`${expression} is too large for a number.`);
-  const rounded = Number.isInteger(value) ? value : Number(value.toPrecision(SIGNIFICANT_DIGITS));
-  return rounded === 0 ? 0 : rounded;
+  const rounded = Number(value.toPrecision(SIGNIFICANT_DIGITS));
+  const isNoisy =
+    !Number.isInteger(value) && String(value).length - String(rounded).length >= MIN_SAVED_CHARACTERS;
+  if (isNoisy) return rounded;
+  return value === 0 ? 0 : value;
 }

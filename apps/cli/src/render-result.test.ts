@@ -132,6 +132,10 @@ describe("renderFailure", () => {
 describe("renderBrief", () => {
   it("is the value alone, or what was printed where nothing was returned", () => {
     expect(renderBrief({ ...recordedResult, value: 8 }, false)).toBe("8");
+    expect(renderBrief({ ...recordedResult, value: { sum: 0.1 + 0.2 } }, false)).toContain(
+      "0.30000000000000004",
+    );
+    expect(renderBrief({ ...recordedResult, value: { sum: 0.1 + 0.2 } }, true)).toBe('{\n  "sum": 0.3\n}');
     expect(renderBrief({ ...recordedResult, value: "a\u001B" }, false)).toBe("a\u001B");
     expect(renderBrief({ ...recordedResult, value: "a\u001B" }, true)).toBe(String.raw`a\x1b`);
     expect(renderBrief({ ...recordedResult, value: { a: [1] } }, false)).toBe('{\n  "a": [\n    1\n  ]\n}');

@@ -2,7 +2,7 @@ import type { JsonValue, TaskResult } from "@cem/core";
 import { renderCode, renderCodeAround } from "./render-code.ts";
 import { renderRow } from "./render-rows.ts";
 import { renderRefusal } from "./render-refusal.ts";
-import { renderValue } from "./render-value.ts";
+import { renderValue, withReadableNumbers } from "./render-value.ts";
 import { safeData, safeJson } from "./safe-text.ts";
 import type { Style } from "./text-layout.ts";
 import { counted, duration, grouped } from "./text-layout.ts";
@@ -77,10 +77,14 @@ export function renderFailure(result: TaskResult, style: Style, { verbose }: Res
   return lines;
 }
 
-/** The value alone: text as it is, anything else as JSON. What was printed, where nothing was returned. */
+/**
+ * The value alone: text as it is, anything else as JSON, whose numbers are exact for a program and readable on a
+ * terminal. What was printed, where nothing was returned.
+ */
 export function renderBrief({ value, output, status }: TaskResult, forTerminal: boolean): string {
   if (status !== "success") return "";
-  const text = value === null ? output.replace(/\n$/u, "") : plainValue(value);
+  const shown = forTerminal ? withReadableNumbers(value) : value;
+  const text = shown === null ? output.replace(/\n$/u, "") : plainValue(shown);
   return forTerminal ? safeData(text) : text;
 }
 

@@ -16,6 +16,18 @@ describe("renderValue", () => {
     );
   });
 
+  it("shows numbers without the noise of floating point, wherever they are", () => {
+    const noisy = 3 * 41.65;
+    expect(render(noisy)).toBe("124.95");
+    expect(render([0.1 + 0.2, 1 / 3])).toBe("0.3, 0.3333333333333333");
+    expect(render({ sum: noisy, text: String(noisy) })).toBe(
+      ["sum        124.95", `text       ${noisy}`].join("\n"),
+    );
+    expect(render([{ price: noisy, parts: [noisy] }])).toBe([" price  parts", "124.95  [124.95]"].join("\n"));
+    expect(render({ a: { b: { c: { d: { e: { f: noisy } } } } } })).toContain('{"f":124.95}');
+    expect(render([1e21, -0, 2 ** 53 + 2])).toBe("1e+21, 0, 9007199254740994");
+  });
+
   it("puts what does not fit below its key", () => {
     expect(render({ note: "one\ntwo", weather: { place: "San Francisco", sky: "partly cloudy" } }, 40)).toBe(
       ["note", "  one", "  two", "weather", "  place  San Francisco", "  sky    partly cloudy"].join("\n"),

@@ -1,4 +1,5 @@
 import type { JsonValue } from "@cem/core";
+import { readableNumber } from "@cem/text";
 import { oneLine } from "./safe-text.ts";
 import { columnsOf, counted, cut, grouped, padEnd, wrap } from "./text-layout.ts";
 import type { Style } from "./text-layout.ts";
@@ -22,12 +23,20 @@ const isRow = (value: JsonValue): value is Row =>
 const isFlatRow = (value: JsonValue): value is Record<string, Scalar> =>
   isRow(value) && Object.values(value).every(isScalar);
 
-/** Renders a value for people: aligned keys, tables, and long parts cut with a note. */
+/** Renders a value for people: aligned keys, tables, readable numbers, and long parts cut with a note. */
 export function renderValue(value: JsonValue, style: Style): string[] {
-  const lines = renderNested(value, style, 0);
+  const lines = renderNested(withReadableNumbers(value), style, 0);
   if (lines.length <= MAX_LINES) return lines;
   const hidden = counted(lines.length - MAX_LINES, "more line");
   return [...lines.slice(0, MAX_LINES), style.colors.dim(`… ${hidden} (--json shows all)`)];
+}
+
+/** Copies a value for people: without the noise of floating point in its numbers. */
+export function withReadableNumbers(value: JsonValue): JsonValue {
+  if (typeof value === "number") return readableNumber(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(withReadableNumbers);
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withReadableNumbers(inner)]));
 }
 
 function renderNested(value: JsonValue, style: Style, depth: number): string[] {

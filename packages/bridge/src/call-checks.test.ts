@@ -1,7 +1,7 @@
 import { CemError } from "@cem/core";
 import type { JsonSchema, JsonValue, ToolCall, ToolResult } from "@cem/core";
 import { describe, expect, it } from "vitest";
-import { createArgumentValidator } from "./argument-validation.ts";
+import { createSchemaValidator } from "./schema-validation.ts";
 import { checkCalls } from "./call-checks.ts";
 import type { CallCheckSettings } from "./call-checks.ts";
 import type { KnownTool } from "./tool-source.ts";
@@ -121,8 +121,13 @@ describe("checkCalls", () => {
         await invoker.invoke({ server: "crm", tool, args: {} }, { signal });
       }
       expect(reported).toEqual([
-        { server: "crm", tool: "find", reason: expect.stringContaining("the schema can't be used") },
-        { server: "crm", tool: "list", reason: "it has 2 schemas" },
+        {
+          server: "crm",
+          tool: "find",
+          subject: "arguments",
+          reason: expect.stringContaining("the schema can't be used"),
+        },
+        { server: "crm", tool: "list", subject: "arguments", reason: "it has 2 schemas" },
       ]);
     });
 
@@ -132,7 +137,7 @@ describe("checkCalls", () => {
   });
 
   it("uses a given validator", async () => {
-    const validator = createArgumentValidator();
+    const validator = createSchemaValidator();
     let prepared = 0;
     const counting = {
       prepare: (schema: JsonSchema) => {

@@ -1,11 +1,14 @@
 import { abandonOnAbort, CemError } from "@cem/core";
 import type { FailedTool, JsonObject, JsonSchema, JsonValue, ToolCall } from "@cem/core";
-import { createArgumentValidator } from "./argument-validation.ts";
-import type { ArgumentValidator } from "./argument-validation.ts";
-import type { ArgumentViolation } from "./argument-violation.ts";
+import { createSchemaValidator } from "./schema-validation.ts";
+import type { SchemaValidator } from "./schema-validation.ts";
+import { asSentence } from "./violation.ts";
+import type { Violation } from "./violation.ts";
 import type { Middleware } from "./middleware.ts";
 import { notOnHost } from "./tool-source.ts";
 import type { CheckedCall, ToolSource } from "./tool-source.ts";
+import { onceForEachTool } from "./unvalidated.ts";
+import type { OnUnvalidated } from "./unvalidated.ts";
 
 /** Settings of {@link checkCalls}. */
 export interface CallCheckSettings {
@@ -20,9 +23,9 @@ export interface CallCheckSettings {
    *
    * @defaultValue a validator of its own
    */
-  validator?: ArgumentValidator | undefined;
+  validator?: SchemaValidator | undefined;
   /** Receives each tool whose arguments can't be checked, once, with the reason. */
-  onUnvalidated?: ((tool: FailedTool & { reason: string }) => void) | undefined;
+  onUnvalidated?: OnUnvalidated | undefined;
 }
 
 /**
@@ -33,8 +36,8 @@ export interface CallCheckSettings {
  * @param source - Where tools are looked up.
  */
 export function checkCalls(source: Pick<ToolSource, "find">, settings: CallCheckSettings = {}): Middleware {
-  const { isAllowed = () => true, validator = createArgumentValidator() } = settings;
-  const reportUnvalidated = once(settings.onUnvalidated);
+  const { isAllowed = () => true, validator = createSchemaValidator() } = settings;
+  const reportUnvalidated = onceForEachTool("arguments", settings.onUnvalidated);
 
   const assertAllowed = (call: ToolCall): void => {
     const answer = isAllowed(call);
@@ -70,23 +73,14 @@ export function checkCalls(source: Pick<ToolSource, "find">, settings: CallCheck
 }
 
 /** Creates an `ARGUMENTS_INVALID` error that names the argument. */
-export function invalidArguments(
-  { server, tool }: FailedTool,
-  { argument, message }: ArgumentViolation,
-): CemError {
-  return new CemError("ARGUMENTS_INVALID", `The arguments of ${server}.${tool} are not valid: ${message}.`, {
-    details: { server, tool, argument },
-  });
-}
-
-/** Calls a listener once for each tool. */
-function once(listener: CallCheckSettings["onUnvalidated"]): (tool: FailedTool, reason: string) => void {
-  const reported = new Set<string>();
-  return ({ server, tool }, reason) => {
-    const key = JSON.stringify([server, tool]);
-    if (!reported.has(key)) listener?.({ server, tool, reason });
-    reported.add(key);
-  };
+export function invalidArguments({ server, tool }: FailedTool, { path, message }: Violation): CemError {
+  return new CemError(
+    "ARGUMENTS_INVALID",
+    `The arguments of ${server}.${tool} are not valid: ${asSentence(message)}`,
+    {
+      details: { server, tool, argument: path },
+    },
+  );
 }
 
 /** Code that calls a tool without arguments sends none. */

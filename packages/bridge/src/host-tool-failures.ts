@@ -1,6 +1,5 @@
 import { CemError } from "@cem/core";
 import type { ErrorDetails, FailedTool } from "@cem/core";
-import type { ArgumentViolation } from "./argument-violation.ts";
 import { hideInside } from "./secrets.ts";
 import type { HideSecrets } from "./secrets.ts";
 
@@ -8,18 +7,6 @@ import type { HideSecrets } from "./secrets.ts";
 export function toolTimedOut({ server, tool }: FailedTool, timeoutMs: number): CemError {
   const message = `${server}.${tool} did not answer within ${timeoutMs / 1000} s.`;
   return new CemError("TOOL_TIMEOUT", message, { details: { server, tool, timeoutMs } });
-}
-
-/** Creates a `RESULT_INVALID` error for a result that does not fit the tool's own output schema. */
-export function resultInvalid(
-  { server, tool }: FailedTool,
-  { argument, message }: ArgumentViolation,
-): CemError {
-  return new CemError(
-    "RESULT_INVALID",
-    `${server}.${tool} returned what its own output schema does not allow: ${message}.`,
-    { details: { server, tool, place: argument } },
-  );
 }
 
 /**

@@ -1,7 +1,7 @@
 import { abandonOnAbort, toolNotFound } from "@cem/core";
 import type { Elicit, InvokeContext, ToolCall, ToolResult } from "@cem/core";
 import { nearest } from "@cem/text";
-import { createArgumentValidator } from "./argument-validation.ts";
+import { createSchemaValidator } from "./schema-validation.ts";
 import { invalidArguments } from "./call-checks.ts";
 import { createDeadline } from "./deadline.ts";
 import type { Deadline } from "./deadline.ts";
@@ -9,10 +9,11 @@ import type { HostTool } from "./define-tool.ts";
 import { createToolContext } from "./host-tool-context.ts";
 import { describeHostTool, NO_INPUT } from "./host-tool-description.ts";
 import type { HostToolDescription } from "./host-tool-description.ts";
-import { resultInvalid, toolFailed, toolTimedOut } from "./host-tool-failures.ts";
+import { toolFailed, toolTimedOut } from "./host-tool-failures.ts";
 import { toJsonResult, withoutPrototypeKeys } from "./host-values.ts";
 import type { ResultKeeping } from "./result-handles.ts";
 import type { HideSecrets } from "./secrets.ts";
+import { resultInvalid } from "./result-checks.ts";
 import { checkValue, isStandardSchema } from "./tool-schema.ts";
 import type { KnownTool, ToolSource } from "./tool-source.ts";
 
@@ -51,7 +52,7 @@ export interface HostTools extends ToolSource {
  */
 export function createHostTools(settings: HostToolsSettings): HostTools {
   const { hideSecrets = (text) => text } = settings;
-  const validator = createArgumentValidator();
+  const validator = createSchemaValidator();
   const servers = new Map(
     Object.entries(settings.tools).map(([server, tools]) => [server, new Map(Object.entries(tools))]),
   );
@@ -67,14 +68,14 @@ export function createHostTools(settings: HostToolsSettings): HostTools {
   const checkInput = async (call: ToolCall, { input }: HostTool): Promise<unknown> => {
     const args = withoutPrototypeKeys(call.args);
     if (input === undefined || !isStandardSchema(input)) return args;
-    const checked = await checkValue(input, args, validator);
+    const checked = await checkValue(input, args, "arguments", validator);
     if (checked.ok) return checked.value;
     throw invalidArguments(call, checked.violation);
   };
 
   const checkOutput = async (call: ToolCall, { output }: HostTool, value: unknown): Promise<unknown> => {
     if (output === undefined) return value;
-    const checked = await checkValue(output, value, validator);
+    const checked = await checkValue(output, value, "result", validator);
     if (checked.ok) return checked.value;
     throw resultInvalid(call, checked.violation);
   };

@@ -55,6 +55,25 @@ describe("toJsonResult", () => {
     });
   });
 
+  it("keeps the same bytes once", async () => {
+    const written: string[] = [];
+    const store: ResultStore = {
+      specificationVersion: "v1",
+      async write(bytes) {
+        written.push(Buffer.from(bytes).toString());
+        return { path: `/workspace/results/${written.length}.png`, size: bytes.length };
+      },
+      read: () => Promise.reject(new Error("not read")),
+    };
+    const shot = (): Blob => new Blob(["picture"], { type: "image/png" });
+    const handle = { type: "image", mimeType: "image/png", size: 7, path: "/workspace/results/1.png" };
+    expect(await toJsonResult(tool, { first: shot(), again: shot() }, { store })).toEqual({
+      first: handle,
+      again: handle,
+    });
+    expect(written).toEqual(["picture"]);
+  });
+
   it("finds bytes in arrays, in objects with and without a prototype, and in more than one place", async () => {
     const bytes = Buffer.from("a");
     const bare = Object.assign(Object.create(null) as object, { bytes: Buffer.from("a") });

@@ -1,6 +1,6 @@
 import { resultNotJson } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
-import { fitJson, keepBytes, readMimeType } from "./result-handles.ts";
+import { fitJson, keepBytes, keepOnce, readMimeType } from "./result-handles.ts";
 import type { Attachment, ResultKeeping } from "./result-handles.ts";
 
 /** Copies JSON without `__proto__` and `constructor.prototype`, which could change the behaviour of objects. */
@@ -27,8 +27,9 @@ export async function toJsonResult(
   keeping: ResultKeeping,
 ): Promise<JsonValue> {
   const kept = new Map<unknown, JsonValue>();
+  const once = keepOnce(keeping);
   for (const bytes of findBytes(value)) {
-    kept.set(bytes, await keepBytes(await toAttachment(bytes, tool.name), keeping));
+    kept.set(bytes, await keepBytes(await toAttachment(bytes, tool.name), once));
   }
   const replace = function (this: Record<string, unknown>, key: string, inner: unknown): unknown {
     // `inner` may be what `toJSON` returned, for instance of a Buffer.

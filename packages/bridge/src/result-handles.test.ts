@@ -1,6 +1,7 @@
-import type { ResultStore } from "@cem/core";
+import type { JsonObject, ResultStore } from "@cem/core";
 import { describe, expect, it } from "vitest";
-import { DEFAULT_MAX_INLINE_BYTES, fitValue, keepBytes, readMimeType } from "./result-handles.ts";
+import { DEFAULT_MAX_INLINE_BYTES, fitValue, keepBytes, keepOnce, readMimeType } from "./result-handles.ts";
+import type { ResultKeeping } from "./result-handles.ts";
 
 const tool = { server: "crm", name: "report" };
 
@@ -69,6 +70,29 @@ describe("fitValue", () => {
     });
     const large = await fitValue(tool, `${value}x`, { maxInlineBytes: limitBytes + 1 });
     expect(large).toHaveLength(limitBytes - 1);
+  });
+});
+
+describe("keepOnce", () => {
+  const keep = (name: string, bytes: Uint8Array, keeping: ResultKeeping): Promise<JsonObject> =>
+    keepBytes({ type: "image", mimeType: "image/png", bytes, name }, keeping);
+
+  it("stores the same bytes once, also at the same time, and others by themselves", async () => {
+    const store = memoryStore();
+    const once = keepOnce({ store });
+    const bytes = Buffer.from("picture");
+    const kept = await Promise.all(["a", "b"].map((name) => keep(name, Buffer.from(bytes), once)));
+    expect(kept.map(({ path }) => path)).toEqual(["/workspace/results/a.png", "/workspace/results/a.png"]);
+    expect(await keep("c", Buffer.from("other"), once)).toMatchObject({ path: "/workspace/results/c.png" });
+    expect([...store.files.keys()]).toEqual(["/workspace/results/a.png", "/workspace/results/c.png"]);
+    expect(await keep("d", bytes, keepOnce({ store }))).toMatchObject({ path: "/workspace/results/d.png" });
+  });
+
+  it("leaves the rest as it is", async () => {
+    expect(keepOnce({ maxInlineBytes: 3 })).toEqual({ maxInlineBytes: 3 });
+    const once = keepOnce({ store: memoryStore(), maxInlineBytes: 3 });
+    expect(once.maxInlineBytes).toBe(3);
+    await expect(once.store?.read("/workspace/results/a.png")).rejects.toThrow("not read");
   });
 });
 

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { copyBeginning, resultTooLarge } from "@cem/core";
 import type { JsonObject, JsonValue, ResultHandle, ResultStore } from "@cem/core";
 
@@ -48,6 +49,25 @@ export interface Attachment {
   name: string;
   /** The URI that the tool's server gave the bytes. */
   uri?: string | undefined;
+}
+
+/** Keeps the same bytes once, however often they come: every handle of them has the path of the first. For one result. */
+export function keepOnce({ store, ...keeping }: ResultKeeping): ResultKeeping {
+  if (store === undefined) return keeping;
+  const kept = new Map<string, ReturnType<ResultStore["write"]>>();
+  return {
+    ...keeping,
+    store: {
+      specificationVersion: "v1",
+      async write(bytes, mimeType, suggestedName) {
+        const digest = hash("sha256", bytes, "base64url");
+        let writing = kept.get(digest);
+        if (writing === undefined) kept.set(digest, (writing = store.write(bytes, mimeType, suggestedName)));
+        return writing;
+      },
+      read: (path, range) => store.read(path, range),
+    },
+  };
 }
 
 /** Stores bytes and returns their handle; without a store, returns them as base64 or, if they are large, left out. */

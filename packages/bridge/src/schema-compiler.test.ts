@@ -113,6 +113,37 @@ describe("compile", () => {
     });
   });
 
+  describe("patterns", () => {
+    const slow = { pattern: "([a-c]{0,30}[a-d]{0,30}){0,10}[xa]$" };
+
+    it("are not matched with a text that would take long", () => {
+      const check = compiler.compile(slow, "2020-12");
+      expect(check("a".repeat(2_000))).toBeUndefined();
+      expect(() => check("a".repeat(1_000_000))).toThrow(CheckTooLong);
+    });
+
+    it("that are simple are matched with long texts", () => {
+      expect(judge({ pattern: "^a+$" }, "a".repeat(1_000_000))).toBe("valid");
+      expect(judge({ pattern: "^a+$" }, `${"a".repeat(1_000_000)}b`)).toBe("pattern");
+    });
+
+    it("end a check after 500 ms", () => {
+      const check = compiler.compile({ items: { pattern: "^a$" } }, "2020-12");
+      let now = 1_000;
+      vi.spyOn(performance, "now").mockImplementation(() => (now += 200));
+      expect(check(["a", "a"])).toBeUndefined();
+      expect(() => check(["a", "a", "a"])).toThrow(CheckTooLong);
+    });
+  });
+
+  it("ends a comparison of items after 500 ms", () => {
+    const check = compiler.compile({ uniqueItems: true }, "2020-12");
+    let now = 1_000;
+    vi.spyOn(performance, "now").mockImplementation(() => (now += 200));
+    expect(check([1, 2])).toBeUndefined();
+    expect(() => check([1, 2, 3])).toThrow(CheckTooLong);
+  });
+
   describe("checkpoints", () => {
     const recursive: JsonSchema = { [CHECKPOINT_KEYWORD]: true, properties: { a: { $ref: "#" } } };
 

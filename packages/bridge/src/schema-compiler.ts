@@ -10,6 +10,8 @@ const MAX_FORMAT_CHARACTERS = 2_048;
 const MAX_SCHEMAS_PER_INSTANCE = 1_000;
 /** The maximum duration of a check, in milliseconds. */
 const MAX_CHECK_MS = 500;
+/** The maximum work of matching one text with a pattern: instructions of the pattern times characters. About 300 ms. */
+const MAX_PATTERN_STEPS = 16_000_000;
 
 /** Thrown out of a check that takes too long. */
 export class CheckTooLong extends Error {}
@@ -41,13 +43,22 @@ async function load(): Promise<SchemaCompiler> {
     Object.entries(fullFormats).map(([name, format]) => [name, limitFormat(format)]),
   );
   let deadline = 0;
+  const assertInTime = (): void => {
+    if (performance.now() > deadline) throw new CheckTooLong();
+  };
 
-  /** Patterns and values are both untrusted, so the engine must not backtrack. */
+  /** Patterns and values are both untrusted, so the engine must not backtrack, and a match can't be interrupted. */
   const createPattern = Object.assign(
     (pattern: string) => {
       const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
+      const maxCharacters = MAX_PATTERN_STEPS / compiled.programSize();
+      const test = (text: string): boolean => {
+        if (text.length > maxCharacters) throw new CheckTooLong();
+        assertInTime();
+        return compiled.matcher(text).find();
+      };
       // Ajv caches patterns by their text.
-      return { test: (text: string) => compiled.matcher(text).find(), toString: () => pattern };
+      return { test, toString: () => pattern };
     },
     { code: "" },
   );
@@ -65,7 +76,7 @@ async function load(): Promise<SchemaCompiler> {
       keyword: CHECKPOINT_KEYWORD,
       errors: false,
       validate() {
-        if (performance.now() > deadline) throw new CheckTooLong();
+        assertInTime();
         return true;
       },
     });
@@ -78,7 +89,7 @@ async function load(): Promise<SchemaCompiler> {
       keyword: "uniqueItems",
       type: "array",
       schemaType: "boolean",
-      validate: (isWanted: boolean, items: JsonValue[]) => !isWanted || areUnique(items),
+      validate: (isWanted: boolean, items: JsonValue[]) => !isWanted || areUnique(items, assertInTime),
     });
     return ajv;
   };
@@ -97,6 +108,8 @@ async function load(): Promise<SchemaCompiler> {
   return {
     compile(schema, dialect) {
       const ajv = instanceFor(dialect);
+      // The schema is itself checked, by patterns among others. Its size bounds that.
+      deadline = Infinity;
       let validate: ValidateFunction;
       try {
         validate = ajv.compile(schema);
@@ -131,6 +144,10 @@ function toCheck(format: Format): (text: string) => boolean {
   return () => true;
 }
 
-function areUnique(items: readonly JsonValue[]): boolean {
-  return new Set(items.map((item) => stringify(item))).size === items.length;
+function areUnique(items: readonly JsonValue[], assertInTime: () => void): boolean {
+  const texts = items.map((item) => {
+    assertInTime();
+    return stringify(item);
+  });
+  return new Set(texts).size === items.length;
 }

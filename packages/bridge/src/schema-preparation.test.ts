@@ -60,6 +60,33 @@ describe("prepareSchema", () => {
     expect(prepared(schema)).toEqual(schema);
   });
 
+  it.each([
+    "items",
+    "additionalItems",
+    "unevaluatedItems",
+    "contains",
+    "additionalProperties",
+    "unevaluatedProperties",
+    "propertyNames",
+  ])("adds one to the schema in %s, which may be used many times", (keyword) => {
+    const schema = { properties: { a: { [keyword]: { type: "string" } } } };
+    expect(prepared(schema)).toEqual({ properties: { a: { [keyword]: { ...here, type: "string" } } } });
+    expect(prepared({ [keyword]: false })).toEqual({ [keyword]: false });
+    expect(prepared({ [keyword]: [{}] })).toEqual({ [keyword]: [{}] });
+  });
+
+  it("adds one to each schema in patternProperties", () => {
+    const schema = { patternProperties: { "^a": { type: "string" }, "^b": true } };
+    expect(prepared(schema)).toEqual({
+      patternProperties: { "^a": { ...here, type: "string" }, "^b": true },
+    });
+  });
+
+  it.each(["const", "enum", "default", "examples"])("leaves the data in %s alone", (keyword) => {
+    const schema = { properties: { a: { [keyword]: { items: {} } } } };
+    expect(prepared(schema)).toEqual(schema);
+  });
+
   it.each(["$ref", "$recursiveRef", "$dynamicRef"])("adds one to the root for %s", (keyword) => {
     expect(prepared({ properties: { a: { [keyword]: "#" } } })).toEqual({
       ...here,

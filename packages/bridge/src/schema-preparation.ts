@@ -3,8 +3,21 @@ import type { JsonSchema } from "@cem/core";
 /** Larger schemas take long to compile and are seldom written by people. */
 const MAX_SCHEMA_BYTES = 256 * 1024;
 const MAX_SCHEMA_DEPTH = 64;
-/** A keyword inserted wherever a reference can lead. It ends a check that takes too long. */
+/** A keyword inserted wherever a check may come many times. It ends a check that takes too long. */
 export const CHECKPOINT_KEYWORD = "cem-checkpoint";
+
+/** Keywords with a subschema for each item or property of a value. */
+const REPEATED = new Set([
+  "items",
+  "additionalItems",
+  "unevaluatedItems",
+  "contains",
+  "additionalProperties",
+  "unevaluatedProperties",
+  "propertyNames",
+]);
+/** Keywords whose values are data and no subschemas. */
+const DATA = new Set(["const", "enum", "default", "examples"]);
 
 /** The JSON Schema dialects that can be compiled. */
 export type Dialect = "draft-07" | "2019-09" | "2020-12";
@@ -57,27 +70,33 @@ function depthOf(root: object): number {
 }
 
 /**
- * Adds {@link CHECKPOINT_KEYWORD} to every subschema that a reference can lead to. Without references the time of a check
- * is bounded by the sizes of schema and value; with them it can be exponential.
+ * Adds {@link CHECKPOINT_KEYWORD} to every subschema that a reference can lead to, since with references the time of a
+ * check can be exponential, and to those of items and properties, of which a value may have millions.
  */
 function insertCheckpoints(root: JsonSchema): void {
-  const targets = new Set<object>([root]);
+  const targets = new Set<object>();
   let hasReference = false;
+  const referable = new Set<object>([root]);
   const visit = (node: object): void => {
     for (const [key, child] of Object.entries(node)) {
       if (typeof child === "string") {
         if (key === "$ref" || key === "$recursiveRef" || key === "$dynamicRef") {
           hasReference = true;
           const target = resolvePointer(root, child);
-          if (target !== undefined) targets.add(target);
+          if (target !== undefined) referable.add(target);
         }
-        if (["$id", "$anchor", "$dynamicAnchor"].includes(key)) targets.add(node);
-      } else if (typeof child === "object" && child !== null) visit(child as object);
+        if (["$id", "$anchor", "$dynamicAnchor"].includes(key)) referable.add(node);
+      } else if (typeof child === "object" && child !== null && !DATA.has(key)) {
+        if (REPEATED.has(key)) targets.add(child as object);
+        if (key === "patternProperties") for (const each of Object.values(child)) targets.add(each as object);
+        visit(child as object);
+      }
     }
   };
   visit(root);
-  if (!hasReference) return;
-  for (const target of targets) if (!Array.isArray(target)) Reflect.set(target, CHECKPOINT_KEYWORD, true);
+  for (const target of hasReference ? [...targets, ...referable] : targets) {
+    if (typeof target === "object" && !Array.isArray(target)) Reflect.set(target, CHECKPOINT_KEYWORD, true);
+  }
 }
 
 function resolvePointer(root: object, reference: string): object | undefined {

@@ -1,11 +1,11 @@
 import type { JsonSchema } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createArgumentValidator } from "./argument-validation.ts";
+import { createSchemaValidator } from "./schema-validation.ts";
 import type { ToolSchema } from "./define-tool.ts";
 import { assertObjectInput, checkValue, isStandardSchema, toJsonSchema } from "./tool-schema.ts";
 
-const validator = createArgumentValidator();
+const validator = createSchemaValidator();
 
 /** A schema of a library, whose validation gives fixed issues. */
 function failing(
@@ -23,7 +23,7 @@ describe("isStandardSchema", () => {
 describe("checkValue", () => {
   it("returns the output of a library's schema", async () => {
     const schema = z.object({ day: z.coerce.date(), limit: z.number().default(3) });
-    expect(await checkValue(schema, { day: "2026-01-02" }, validator)).toEqual({
+    expect(await checkValue(schema, { day: "2026-01-02" }, "arguments", validator)).toEqual({
       ok: true,
       value: { day: new Date("2026-01-02"), limit: 3 },
     });
@@ -31,12 +31,12 @@ describe("checkValue", () => {
 
   it("returns the value itself for a JSON Schema", async () => {
     const value = { a: 1 };
-    expect(await checkValue({ type: "object" }, value, validator)).toEqual({ ok: true, value });
-    expect(await checkValue({ type: "array" }, value, validator)).toEqual({
+    expect(await checkValue({ type: "object" }, value, "arguments", validator)).toEqual({ ok: true, value });
+    expect(await checkValue({ type: "array" }, value, "arguments", validator)).toEqual({
       ok: false,
-      violation: { argument: "", message: "they must be an array, not an object" },
+      violation: { path: "", message: "they must be an array, not an object" },
     });
-    expect(await checkValue({ type: "strange" }, value, validator)).toEqual({ ok: true, value });
+    expect(await checkValue({ type: "strange" }, value, "arguments", validator)).toEqual({ ok: true, value });
   });
 
   it.each([
@@ -44,10 +44,30 @@ describe("checkValue", () => {
     [[{ message: "first" }, { message: "second" }], "", "first"],
     [[{ message: "e.g. this" }], "", "e.g. this"],
     [[], "", "is not valid"],
-  ])("describes %j", async (issues, argument, message) => {
-    expect(await checkValue(failing(...issues), 1, validator)).toEqual({
+  ])("describes %j", async (issues, path, message) => {
+    expect(await checkValue(failing(...issues), 1, "arguments", validator)).toEqual({
       ok: false,
-      violation: { argument, message },
+      violation: { path, message },
+    });
+  });
+});
+
+describe("checkValue of a result", () => {
+  it("gives the place as a JSON Pointer", async () => {
+    const issue = { message: "Is wrong.", path: ["a", 1, { key: "b/c" }] };
+    expect(await checkValue(failing(issue), 1, "result", validator)).toEqual({
+      ok: false,
+      violation: { path: "/a/1/b~1c", message: "`/a/1/b~1c`: Is wrong" },
+    });
+  });
+
+  it("lets through what can't be checked in time, unlike arguments", async () => {
+    const schema = { type: "string", pattern: "(.{0,900})[cd]$" };
+    const value = "a".repeat(1_000_000);
+    expect(await checkValue(schema, value, "result", validator)).toEqual({ ok: true, value });
+    expect(await checkValue(schema, value, "arguments", validator)).toMatchObject({
+      ok: false,
+      violation: { unchecked: true },
     });
   });
 });

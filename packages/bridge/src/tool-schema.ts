@@ -1,9 +1,9 @@
 import { CemError } from "@cem/core";
 import type { JsonSchema, JsonValue } from "@cem/core";
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
-import type { ArgumentValidator } from "./argument-validation.ts";
-import { joinPath } from "./argument-violation.ts";
-import type { ArgumentViolation } from "./argument-violation.ts";
+import type { SchemaValidator } from "./schema-validation.ts";
+import { joinPath } from "./violation.ts";
+import type { Subject, Violation } from "./violation.ts";
 import type { ToolSchema } from "./define-tool.ts";
 
 const TARGET = "draft-2020-12";
@@ -11,7 +11,7 @@ const TARGET = "draft-2020-12";
 const LIBRARY_OPTIONS = { unrepresentable: "any" };
 
 /** The result of {@link checkValue}: the schema's output, or the first violation. */
-export type CheckedValue = { ok: true; value: unknown } | { ok: false; violation: ArgumentViolation };
+export type CheckedValue = { ok: true; value: unknown } | { ok: false; violation: Violation };
 
 /** Whether a schema is one of a library, as opposed to a JSON Schema. */
 export function isStandardSchema(schema: ToolSchema): schema is StandardSchemaV1 {
@@ -22,22 +22,22 @@ export function isStandardSchema(schema: ToolSchema): schema is StandardSchemaV1
 export async function checkValue(
   schema: ToolSchema,
   value: unknown,
-  validator: ArgumentValidator,
+  subject: Subject,
+  validator: SchemaValidator,
 ): Promise<CheckedValue> {
   if (!isStandardSchema(schema)) {
     const check = await validator.prepare(schema);
-    const violation = check.validated ? check.check(value as JsonValue) : undefined;
-    return violation === undefined ? { ok: true, value } : { ok: false, violation };
+    const violation = check.validated ? check.check(value as JsonValue, subject) : undefined;
+    const isValid = violation === undefined || (subject === "result" && violation.unchecked === true);
+    return isValid ? { ok: true, value } : { ok: false, violation };
   }
   const result = await schema["~standard"].validate(value);
   if (result.issues === undefined) return { ok: true, value: result.value };
   const [issue] = result.issues;
-  const argument = (issue?.path ?? []).map(toKey).reduce(joinPath, "");
+  const keys = (issue?.path ?? []).map(toKey);
+  const path = keys.reduce((joined, key) => joinPath(joined, key, subject), "");
   const message = (issue?.message ?? "is not valid").replace(/\.$/, "");
-  return {
-    ok: false,
-    violation: { argument, message: argument === "" ? message : `\`${argument}\`: ${message}` },
-  };
+  return { ok: false, violation: { path, message: path === "" ? message : `\`${path}\`: ${message}` } };
 }
 
 /** Converts a schema to JSON Schema. `undefined` when its library can't. */

@@ -7,6 +7,8 @@ export interface KnownTool {
   name: string;
   /** The schema that arguments are checked against. Absent when the tool checks them itself. */
   inputSchema?: JsonSchema | undefined;
+  /** The schema that the source checks results against. Absent when there is none, or the tool checks them itself. */
+  outputSchema?: JsonSchema | undefined;
   /** The reason why arguments are not checked. Absent when they are. */
   unvalidated?: string | undefined;
 }

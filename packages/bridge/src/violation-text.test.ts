@@ -1,11 +1,11 @@
 import type { JsonSchema, JsonValue } from "@cem/core";
 import { describe, expect, it } from "vitest";
-import { createArgumentValidator } from "./argument-validation.ts";
-import type { ArgumentViolation } from "./argument-violation.ts";
+import { createSchemaValidator } from "./schema-validation.ts";
+import type { Violation } from "./violation.ts";
 
-const validator = createArgumentValidator();
+const validator = createSchemaValidator();
 
-async function violationOf(schema: JsonSchema, args: JsonValue): Promise<ArgumentViolation | undefined> {
+async function violationOf(schema: JsonSchema, args: JsonValue): Promise<Violation | undefined> {
   const check = await validator.prepare(schema);
   if (!check.validated) throw new Error(check.reason);
   return check.check(args);
@@ -23,7 +23,7 @@ describe("describeViolation", () => {
     it("names every missing one", async () => {
       const schema = { required: ["x", "b", "c"] };
       expect(await violationOf(schema, { b: 1 })).toEqual({
-        argument: "x",
+        path: "x",
         message: "`x` and `c` are missing",
       });
       expect(await messageOf(property(schema), { a: {} })).toBe("`a.x` and `a.b` and `a.c` are missing");
@@ -52,7 +52,7 @@ describe("describeViolation", () => {
 
     it("suggests the nearest name", async () => {
       expect(await violationOf(schema, { dayz: 1 })).toEqual({
-        argument: "dayz",
+        path: "dayz",
         message: "`dayz` is not an argument; did you mean `days`?",
       });
     });
@@ -70,7 +70,7 @@ describe("describeViolation", () => {
     it("gives its whole path, shortened", async () => {
       const nested = property({ items: schema });
       expect(await violationOf(nested, { a: [{}, { x: 1 }] })).toEqual({
-        argument: "a[1].x",
+        path: "a[1].x",
         message: "`a[1].x` is not an argument; allowed: city, days",
       });
       const long = "z".repeat(300);
@@ -114,14 +114,14 @@ describe("describeViolation", () => {
     [{ not: {} }, 2, "`a` must NOT be valid"],
   ])("of %j by %j is %s", async (schema, value, message) => {
     expect(await violationOf(property(schema), { a: value })).toEqual({
-      argument: "a",
+      path: "a",
       message,
     });
   });
 
   it("of the arguments as a whole speaks of them", async () => {
     expect(await violationOf({ type: "object" }, [])).toEqual({
-      argument: "",
+      path: "",
       message: "they must be an object, not an array",
     });
     expect(await messageOf({ anyOf: [{ required: ["a"] }] }, {})).toBe("they have none of the allowed forms");
@@ -132,15 +132,44 @@ describe("describeViolation", () => {
       additionalProperties: { type: "array", items: { properties: { "x/y~z": { type: "string" } } } },
     };
     expect(await violationOf(schema, { list: [{}, { "x/y~z": 1 }] })).toMatchObject({
-      argument: "list[1].x/y~z",
+      path: "list[1].x/y~z",
     });
     expect(await violationOf({ additionalProperties: { type: "string" } }, { "7": 1 })).toMatchObject({
-      argument: "7",
+      path: "7",
     });
     const versions: JsonSchema = { additionalProperties: { additionalProperties: { type: "string" } } };
-    expect(await violationOf(versions, { a: { "1b": 1 } })).toMatchObject({ argument: "a.1b" });
-    expect(await violationOf(versions, { a: { b1: 1 } })).toMatchObject({ argument: "a.b1" });
-    expect(await violationOf(versions, { a: { "12": 1 } })).toMatchObject({ argument: "a[12]" });
+    expect(await violationOf(versions, { a: { "1b": 1 } })).toMatchObject({ path: "a.1b" });
+    expect(await violationOf(versions, { a: { b1: 1 } })).toMatchObject({ path: "a.b1" });
+    expect(await violationOf(versions, { a: { "12": 1 } })).toMatchObject({ path: "a[12]" });
+  });
+});
+
+describe("describeViolation of a result", () => {
+  const messageOfResult = async (schema: JsonSchema, result: JsonValue): Promise<string | undefined> => {
+    const check = await validator.prepare(schema);
+    return check.validated ? check.check(result, "result")?.message : check.reason;
+  };
+
+  it.each([
+    [{ type: "string" }, 1, "`/a` must be a string, not a number: it is 1"],
+    [{ type: "string" }, null, "`/a` must be a string, not null"],
+    [{ type: "string" }, [1], "`/a` must be a string, not an array"],
+    [{ const: "x" }, true, '`/a` must be "x": it is true'],
+    [{ maxLength: 3 }, "abcd", '`/a` must NOT have more than 3 characters: it is "abcd"'],
+    [{ pattern: "^x" }, "y".repeat(100), `\`/a\` must match the pattern ^x: it is "${"y".repeat(59)}…`],
+    [{ anyOf: [{ type: "string" }] }, 1, "`/a` has none of the allowed forms: string: it is 1"],
+    [{ minItems: 2 }, [1], "`/a` must NOT have fewer than 2 items"],
+    [{ required: ["b", "c"] }, {}, "`/a/b` and `/a/c` are missing"],
+    [{ additionalProperties: false }, { "b/c~": 1 }, "`/a/b~1c~0` is not in the schema; allowed: none"],
+  ])("for %j and %j names the place and shows what came", async (schema, value, message) => {
+    expect(await messageOfResult(property(schema), { a: value })).toBe(message);
+  });
+
+  it("of the whole speaks of it", async () => {
+    expect(await messageOfResult({ type: "object" }, 1)).toBe("it must be an object, not a number: it is 1");
+    expect(await messageOfResult({ anyOf: [{ required: ["a"] }] }, {})).toBe(
+      "it has none of the allowed forms",
+    );
   });
 });
 

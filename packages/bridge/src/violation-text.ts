@@ -1,7 +1,7 @@
 import type { ErrorObject } from "ajv";
 import { nearest } from "@cem/text";
-import { joinPath } from "./argument-violation.ts";
-import type { ArgumentViolation } from "./argument-violation.ts";
+import { joinPath } from "./violation.ts";
+import type { Subject, Violation } from "./violation.ts";
 
 /** Names and values listed in a message. */
 const MAX_LISTED = 20;
@@ -10,16 +10,31 @@ const MAX_COMPARED = 1_000;
 const MAX_VALUE_CHARACTERS = 60;
 const MAX_NAME_CHARACTERS = 200;
 
-/** Describes a violation in words: the argument and what is allowed. Never repeats the value that was given. */
-export function describeViolation(error: ErrorObject): ArgumentViolation {
-  const path = toPath(error.instancePath);
+/** The words in which a violation of each subject is described. */
+const WORDS = {
+  arguments: { whole: "they", have: "have", unknown: "is not an argument" },
+  result: { whole: "it", have: "has", unknown: "is not in the schema" },
+} as const;
+
+/**
+ * Describes a violation in words: the place, what is allowed and, of a result, what came. Arguments may be secrets, so
+ * theirs are never repeated.
+ */
+export function describeViolation(error: ErrorObject, subject: Subject = "arguments"): Violation {
+  const path = toPath(error.instancePath, subject);
   const params = error.params as Record<string, unknown>;
+  const violation = (what: string): Violation => {
+    const place = path === "" ? WORDS[subject].whole : quote(path);
+    const verb = path === "" ? what.replace(/^has /, `${WORDS[subject].have} `) : what;
+    return { path, message: `${place} ${verb}${subject === "result" ? whatCame(error.data) : ""}` };
+  };
   switch (error.keyword) {
     case "required": {
       const missing = missingOf(error);
-      const names = missing.map((name) => quote(joinPath(path, name)));
+      const names = missing.map((name) => quote(joinPath(path, name, subject)));
       const message = names.length === 1 ? `${names[0]} is missing` : `${names.join(" and ")} are missing`;
-      return { argument: joinPath(path, missing[0] ?? ""), message: message + misspelling(error, missing) };
+      const where = joinPath(path, missing[0] ?? "", subject);
+      return { path: where, message: message + misspelling(error, missing, subject) };
     }
     case "additionalProperties":
     case "unevaluatedProperties": {
@@ -27,45 +42,41 @@ export function describeViolation(error: ErrorObject): ArgumentViolation {
       const known = propertiesOf(error);
       const [near] = nearest(name, known);
       const hint = near === undefined ? `allowed: ${list(known)}` : `did you mean ${quote(near)}?`;
-      return {
-        argument: joinPath(path, name),
-        message: `${quote(joinPath(path, name))} is not an argument; ${hint}`,
-      };
+      const where = joinPath(path, name, subject);
+      return { path: where, message: `${quote(where)} ${WORDS[subject].unknown}; ${hint}` };
     }
     case "enum":
-      return violation(path, `must be one of ${list((params["allowedValues"] as unknown[]).map(show))}`);
+      return violation(`must be one of ${list((params["allowedValues"] as unknown[]).map(show))}`);
     case "const":
-      return violation(path, `must be ${show(params["allowedValue"])}`);
+      return violation(`must be ${show(params["allowedValue"])}`);
     case "type":
-      return violation(path, `must be ${typeName(params["type"])}, not ${kindOf(error.data)}`);
+      return violation(`must be ${typeName(params["type"])}, not ${kindOf(error.data)}`);
     case "anyOf":
     case "oneOf":
-      return violation(path, `has none of the allowed forms${typesOf(error)}`);
+      return violation(`has none of the allowed forms${typesOf(error)}`);
     case "pattern":
-      return violation(
-        path,
-        `must match the pattern ${String(params["pattern"]).slice(0, MAX_NAME_CHARACTERS)}`,
-      );
+      return violation(`must match the pattern ${String(params["pattern"]).slice(0, MAX_NAME_CHARACTERS)}`);
     case "format":
-      return violation(path, `must be a valid ${String(params["format"])}`);
+      return violation(`must be a valid ${String(params["format"])}`);
     case "uniqueItems":
-      return violation(path, "must not have the same item twice");
+      return violation("must not have the same item twice");
     default:
-      return violation(path, error.message ?? "is not valid");
+      return violation(error.message ?? "is not valid");
   }
 }
 
-function violation(path: string, what: string): ArgumentViolation {
-  const message = path === "" ? `they ${what.replace(/^has /, "have ")}` : `${quote(path)} ${what}`;
-  return { argument: path, message };
+/** Shows a scalar; a list or an object would say little in a line. */
+function whatCame(value: unknown): string {
+  const isShown = value !== null && ["string", "number", "boolean"].includes(typeof value);
+  return isShown ? `: it is ${show(value)}` : "";
 }
 
-function toPath(pointer: string): string {
+function toPath(pointer: string, subject: Subject): string {
   return pointer
     .split("/")
     .slice(1)
     .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
-    .reduce((path, part) => joinPath(path, part), "");
+    .reduce((path, part) => joinPath(path, part, subject), "");
 }
 
 /** All missing properties. The validator reports the first only. */
@@ -75,14 +86,14 @@ function missingOf({ schema, data }: ErrorObject): string[] {
 }
 
 /** Suggests an unknown property for a missing one: together they are most often a misspelling. */
-function misspelling(error: ErrorObject, [missing, ...others]: string[]): string {
+function misspelling(error: ErrorObject, [missing, ...others]: string[], subject: Subject): string {
   if (missing === undefined || others.length > 0) return "";
   const known = new Set(propertiesOf(error));
   const unknown = Object.keys(error.data as object)
     .slice(0, MAX_COMPARED)
     .filter((name) => !known.has(name));
   const [near] = nearest(missing, unknown);
-  return near === undefined ? "" : `; ${quote(near)} is not an argument`;
+  return near === undefined ? "" : `; ${quote(near)} ${WORDS[subject].unknown}`;
 }
 
 function propertiesOf({ parentSchema }: ErrorObject): string[] {

@@ -12,6 +12,8 @@ import { createResultStore } from "@cem/workspace";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { AgentOptions } from "./agent-options.ts";
+import { hintFor } from "./hints.ts";
+import { answering } from "../../mcp-client/fixtures/servers.ts";
 import { createAgent, defineTool } from "./index.ts";
 
 const SECRET = "key-5f1c9e7a2b";
@@ -103,6 +105,7 @@ beforeAll(async () => {
   connections = createMcpConnections({
     servers: [
       { name: "everything", transport: { kind: "stdio", command: process.execPath, args: [everything] } },
+      answering({ price: { type: "object", properties: { price: { type: "number" } } }, say: undefined }),
     ],
   });
   const store = createResultStore({ workspaceDir });
@@ -257,6 +260,42 @@ export default [await callTool("everything", "get-sum", { a: 2, b: 3 }), ...trie
       expect.stringContaining('Did you mean "get-sum"?'),
       'Server "crm" has no tool "find_customr". Did you mean "find_customer"?',
     ]);
+  });
+
+  it("fails for a result that breaks its own output schema, and code may look at what came", async () => {
+    const code = `import { callTool } from "./client/index.ts";
+const result = { content: [], structuredContent: { price: "4.20" } };
+try {
+  await callTool("answering", "price", { result });
+} catch (error: any) {
+  return [error.code, error.message, error.details.place, Number(error.details.structuredContent.price)];
+}`;
+    expect(await value(code)).toEqual([
+      "RESULT_INVALID",
+      'answering.price answered, but its result does not fit its own output schema: `/price` must be a number, not a string: it is "4.20".',
+      "/price",
+      4.2,
+    ]);
+    const { error } = await run(code.replace("try {", "{").replace(/} catch[^]*/, "}"));
+    expect(error).toMatchObject({ code: "CODE_THREW", details: { toolError: { code: "RESULT_INVALID" } } });
+    expect(error === null ? undefined : hintFor(error)).toContain("details.structuredContent");
+  });
+
+  it("gives a text of a tool without an output schema as a text, unless it is an object or a list", async () => {
+    const code = `import { callTool } from "./client/index.ts";
+const say = (text: string) => callTool("answering", "say", { result: { content: [{ type: "text", text }] } });
+return [await say("42"), await say("true"), await say('{"a":1}'), await say("[2]")];`;
+    expect(await value(code)).toEqual(["42", "true", { a: 1 }, [2]]);
+  });
+
+  it("gives an image once that comes in the content and inside the structured content", async () => {
+    const code = `import { callTool } from "./client/index.ts";
+const image = { type: "image", data: btoa("picture"), mimeType: "image/png" };
+const result = { content: [image], structuredContent: { shots: [image, image], plain: image.data } };
+const value: any = await callTool("answering", "say", { result });
+const paths = new Set([...value.shots, value.plain].map(({ path }: any) => path));
+return [Object.keys(value), paths.size, new TextDecoder().decode(await value.plain.bytes())];`;
+    expect(await value(code)).toEqual([["shots", "plain"], 1, "picture"]);
   });
 
   it("gives its resources and prompts", async () => {

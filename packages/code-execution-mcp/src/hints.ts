@@ -34,7 +34,10 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   ARGUMENTS_INVALID: NO_HINT,
   NOT_RECORDED: "Record the run again with --record.",
   RATE_LIMITED: NO_HINT,
-  RESULT_INVALID: NO_HINT,
+  RESULT_INVALID: ({ structuredContent }) =>
+    structuredContent === undefined
+      ? undefined
+      : "Code that catches the error finds what came in its details.structuredContent.",
   RESULT_NOT_FOUND: NO_HINT,
   RESULT_NOT_JSON: NO_HINT,
   RESULT_TOO_LARGE: NO_HINT,

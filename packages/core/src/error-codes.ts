@@ -21,7 +21,7 @@ export const ERROR_CODES = {
   ARGUMENTS_INVALID: "The arguments of a call do not fit the tool's input schema.",
   NOT_RECORDED: "A replay met a call that the recording does not hold.",
   RATE_LIMITED: "The tool or the server is called too often, or too many runs wait.",
-  RESULT_INVALID: "A tool's result does not fit its own output schema.",
+  RESULT_INVALID: "A tool's result is not what its own output schema promises.",
   RESULT_NOT_FOUND: "No result is kept under this path.",
   RESULT_NOT_JSON: "A tool's result can't be represented as JSON.",
   RESULT_TOO_LARGE: "A tool's result is larger than what may be passed on at once.",

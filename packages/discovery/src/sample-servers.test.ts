@@ -71,6 +71,9 @@ describe("calculator", () => {
   it.each([
     ["5 + 3", 8],
     ["0.1 + 0.2", 0.3],
+    ["3 * 41.65", 124.95],
+    ["10 / 3", 10 / 3],
+    ["(10 / 3) * 3", 10],
     ["(2 + 3) * 4", 20],
     ["2 ^ 3 ^ 2", 512],
     ["2 ** 3", 8],
@@ -123,7 +126,8 @@ describe("calculator", () => {
       await subtract({ a: 0.3, b: 0.1 }),
       await multiply({ a: 3, b: 0.1 }),
       await divide({ a: 1, b: 4 }),
-    ]).toEqual([0.3, 0.2, 0.3, 0.25]);
+      await multiply({ a: await divide({ a: 10, b: 3 }), b: 3 }),
+    ]).toEqual([0.3, 0.2, 0.3, 0.25, 10]);
     await expect(divide({ a: 1, b: 0 })).rejects.toThrow("Can't divide 1 by zero.");
     await expect(add({ a: "5", b: 3 } as never)).rejects.toThrow('add needs a finite number as "a", got "5"');
     await expect(add(undefined as never)).rejects.toThrow("got nothing. Call add({ a: 1, b: 2 })");

@@ -3,11 +3,12 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { answerErrors, checkCalls, compose, createHostTools, defineTool, combineSources } from "@cem/bridge";
 import { createMcpConnections, createMcpInvoker, createMcpToolSource } from "@cem/mcp-client";
 import type { McpServerSettings, ToolInvoker } from "@cem/mcp-client";
-import { odd } from "../fixtures/servers.ts";
+import { answering, odd } from "../fixtures/servers.ts";
 
 /**
  * What the checked way to a tool costs against the SDK's bare client, on the same server in turns: the invoker alone,
- * and the whole bridge as an agent has it, beside host tools. Then how soon a live server answers when others hang.
+ * and the whole bridge as an agent has it, beside host tools. Then what the check of a result costs, by its rows, and how
+ * soon a live server answers when others hang.
  * Prints JSON; times in milliseconds.
  */
 const ROUNDS = 15;
@@ -77,6 +78,39 @@ async function measureCalls(): Promise<object> {
   return Object.fromEntries(Object.entries(times).map(([name, values]) => [name, median(values)]));
 }
 
+/** Time of a call whose result has so many rows, with an output schema and without. */
+async function measureResults(rows: number): Promise<object> {
+  const row = {
+    type: "object",
+    properties: {
+      id: { type: "integer" },
+      name: { type: "string" },
+      day: { type: "string", format: "date" },
+    },
+    required: ["id", "name"],
+    additionalProperties: false,
+  };
+  const outputSchema = { type: "object", properties: { rows: { type: "array", items: row } } };
+  const connections = createMcpConnections({
+    servers: [answering({ checked: outputSchema, unchecked: undefined })],
+  });
+  const invoker = createMcpInvoker(connections);
+  const list = Array.from({ length: rows }, (_, id) => ({ id, name: `row ${id}`, day: "2026-02-28" }));
+  const args = { result: { content: [], structuredContent: { rows: list } } };
+  const times: Record<string, number[]> = { checked: [], unchecked: [] };
+  for (let round = -5; round < ROUNDS * 4; round += 1) {
+    for (const [tool, measured] of Object.entries(times)) {
+      const ms = await time(async () => {
+        const result = await invoker.invoke({ server: "answering", tool, args }, { signal });
+        if (!result.ok) throw new Error(result.error.message);
+      });
+      if (round >= 0) measured.push(ms);
+    }
+  }
+  await connections.close();
+  return Object.fromEntries(Object.entries(times).map(([name, values]) => [name, median(values)]));
+}
+
 /** Time until one live server among many has answered its first call, while all are being connected. */
 async function measureStart(hanging: number): Promise<number> {
   const servers: McpServerSettings[] = Array.from({ length: SERVERS }, (_, index) =>
@@ -94,6 +128,8 @@ async function measureStart(hanging: number): Promise<number> {
 }
 
 const calls = await measureCalls();
+const results: Record<string, object> = {};
+for (const rows of [1, 100, 10_000]) results[`${rows} rows`] = await measureResults(rows);
 const none: number[] = [];
 const some: number[] = [];
 for (let round = 0; round < 5; round += 1) {
@@ -105,4 +141,6 @@ const start = {
   firstCallWithNoneHanging: median(none),
   [`firstCallWith${HANGING}Hanging`]: median(some),
 };
-process.stdout.write(`${JSON.stringify({ callMs: calls, startMs: start }, undefined, 2)}\n`);
+process.stdout.write(
+  `${JSON.stringify({ callMs: calls, resultMs: results, startMs: start }, undefined, 2)}\n`,
+);

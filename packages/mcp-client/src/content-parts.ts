@@ -23,6 +23,15 @@ export interface PartContext extends ResultKeeping {
   name: string;
 }
 
+/** The base64 of a part's bytes: of an image, audio or a resource. `undefined` for a part without. */
+export function bytesOf(part: JsonValue): string | undefined {
+  const parsed = partSchema.safeParse(part);
+  if (!parsed.success) return undefined;
+  const { type, data, resource } = parsed.data;
+  if (type === "image" || type === "audio") return data;
+  return type === "resource" ? resourceSchema.safeParse(resource).data?.blob : undefined;
+}
+
 /** Maps a content part to the value code receives: text to a string, anything else to an object with `type`. */
 export async function mapPart(part: JsonValue, context: PartContext): Promise<JsonValue> {
   const parsed = partSchema.safeParse(part);

@@ -6,6 +6,7 @@ import { serve, startEverything } from "../fixtures/start-http.ts";
 import type { Running } from "../fixtures/start-http.ts";
 import { createTwoEraServer } from "../fixtures/two-era-server.ts";
 import type { Sleep } from "../fixtures/two-era-server.ts";
+import { createMcpInvoker } from "./invoker.ts";
 import type { McpServerSettings } from "./server-settings.ts";
 
 const signal = new AbortController().signal;
@@ -108,6 +109,18 @@ describe("a server of the current generation over HTTP", () => {
     expect(result.structuredContent).toEqual({ sum: 5 });
     expect((await connections.listTools("remote")).protocol).toBe(protocol);
   });
+
+  it.each(["2026-07-28", "legacy"] as const)(
+    "has its results checked in one way, whatever it speaks: %s",
+    async (protocol) => {
+      await using connections = connect([http(server.port, { protocol })]);
+      const call = { server: "remote", tool: "add_wrongly", args: { a: 2, b: 3 } };
+      expect(await createMcpInvoker(connections).invoke(call, { signal })).toMatchObject({
+        ok: false,
+        error: { code: "RESULT_INVALID", details: { place: "/sum", structuredContent: { sum: "5" } } },
+      });
+    },
+  );
 
   it("sees a cancellation", async () => {
     await using connections = connect([http(server.port)]);

@@ -1,5 +1,6 @@
 import type { JsonValue, ToolCall, ToolResult } from "@cem/core";
 import { describe, expect, it } from "vitest";
+import { memoryStore } from "../fixtures/memory-store.ts";
 import { connect, odd, reference, twoEra } from "../fixtures/servers.ts";
 import type { McpConnections } from "./connections.ts";
 import { createMcpInvoker } from "./invoker.ts";
@@ -15,20 +16,6 @@ function caller(
 ): (tool: string, args?: unknown) => Promise<ToolResult> {
   const invoker = createMcpInvoker(connections, settings);
   return (tool, args) => invoker.invoke({ server, tool, args: args as JsonValue }, { signal });
-}
-
-function memoryStore(): NonNullable<McpInvokerSettings["store"]> & { files: Map<string, string> } {
-  const files = new Map<string, string>();
-  return {
-    specificationVersion: "v1",
-    files,
-    read: () => Promise.reject(new Error("nothing is read here")),
-    async write(bytes, mimeType, suggestedName) {
-      const path = `/workspace/results/${files.size}-${suggestedName}`;
-      files.set(path, `${mimeType}: ${Buffer.from(bytes).toString()}`);
-      return { path, size: bytes.length };
-    },
-  };
 }
 
 describe.concurrent("createMcpInvoker", () => {
@@ -70,7 +57,7 @@ describe.concurrent("createMcpInvoker", () => {
     expect(await call("fail")).toMatchObject(
       notAllowed("odd.fail may not be called: it is not among the tools of this run."),
     );
-    expect(await call("most_at_once")).toEqual({ ok: true, value: 0 });
+    expect(await call("most_at_once")).toEqual({ ok: true, value: "0" });
     const closed = caller(connections, "odd", { isAllowed: () => false });
     expect(await closed(SERVER_REQUESTS.listResources)).toMatchObject({
       error: { code: "TOOL_NOT_ALLOWED" },

@@ -1,5 +1,11 @@
-import { answerErrors, checkCalls, compose, fitValue } from "@cem/bridge";
-import type { CallCheckSettings, KnownTool, ResultKeeping, ToolSource } from "@cem/bridge";
+import { answerErrors, checkCalls, compose, createResultCheck, fitValue, keepOnce } from "@cem/bridge";
+import type {
+  CallCheckSettings,
+  KnownTool,
+  ResultCheckSettings,
+  ResultKeeping,
+  ToolSource,
+} from "@cem/bridge";
 import { CemError, toolNotFound } from "@cem/core";
 import type { JsonObject, ToolCall, ToolInvoker } from "@cem/core";
 import { nearest } from "@cem/text";
@@ -10,9 +16,9 @@ import { isServerRequest } from "./server-request-names.ts";
 import { answerServerRequest } from "./server-requests.ts";
 
 /** Settings of {@link createMcpToolSource}. */
-export interface McpToolSourceSettings extends ResultKeeping {
+export interface McpToolSourceSettings extends ResultKeeping, ResultCheckSettings {
   /**
-   * Finds a tool by the name code calls it by. Return the same object for the same definition, so that its schema is
+   * Finds a tool by the name code calls it by. Return the same object for the same definition, so that its schemas are
    * compiled once. Default: finds it in the server's list.
    */
   findTool?:
@@ -26,8 +32,8 @@ export interface McpToolSourceSettings extends ResultKeeping {
 export interface McpInvokerSettings extends McpToolSourceSettings, CallCheckSettings {}
 
 /**
- * Creates an invoker that checks each call against the tool's schema and calls the tool on its server. It never
- * throws: a failure is a result with an error.
+ * Creates an invoker that checks each call against the tool's schema, calls the tool on its server and checks the
+ * result. It never throws: a failure is a result with an error.
  */
 export function createMcpInvoker(
   connections: McpConnections,
@@ -37,12 +43,15 @@ export function createMcpInvoker(
   return compose([answerErrors, checkCalls(tools, settings)], tools);
 }
 
-/** Creates a source of the tools of MCP servers, for a bridge that checks calls itself. */
+/** Creates a source of the tools of MCP servers, for a bridge that checks calls itself. It checks their results. */
 export function createMcpToolSource(
   connections: McpConnections,
   settings: McpToolSourceSettings = {},
 ): ToolSource {
   const findTool = settings.findTool ?? findListed(connections);
+  const { store, maxInlineBytes } = settings;
+  const keeping = { store, maxInlineBytes };
+  const checkResult = createResultCheck(settings);
 
   const find = async (call: ToolCall, signal: AbortSignal): Promise<KnownTool> => {
     const { server, tool } = call;
@@ -64,13 +73,14 @@ export function createMcpToolSource(
       };
       const args = call.args as JsonObject;
       if (isServerRequest(tool)) {
-        const value = await answerServerRequest(connections, { server, tool, args }, options, settings);
+        const once = keepOnce(keeping);
+        const value = await answerServerRequest(connections, { server, tool, args }, options, once);
         const name = tool.split("/").at(-1) ?? tool;
-        return { ok: true, value: await fitValue({ server, name }, value, settings) };
+        return { ok: true, value: await fitValue({ server, name }, value, once) };
       }
-      const { name } = call.found ?? (await find(call, signal));
+      const { name, outputSchema } = call.found ?? (await find(call, signal));
       const raw = await connections.callTool(server, name, args, options);
-      return mapToolResult({ server, name: tool }, raw, settings);
+      return mapToolResult({ server, tool, outputSchema }, raw, { ...keeping, checkResult });
     },
   };
 }

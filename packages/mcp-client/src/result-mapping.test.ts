@@ -1,11 +1,13 @@
+import { createResultCheck } from "@cem/bridge";
 import type { JsonValue } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { mapToolResult } from "./result-mapping.ts";
 
-const tool = { server: "s", name: "t" };
+const tool = { server: "s", tool: "t" };
+const mapping = { checkResult: createResultCheck() };
 
 async function valueOf(content: JsonValue[], structuredContent?: JsonValue): Promise<JsonValue> {
-  const result = await mapToolResult(tool, { content, isError: false, structuredContent }, {});
+  const result = await mapToolResult(tool, { content, isError: false, structuredContent }, mapping);
   if (!result.ok) throw new Error(result.error.message);
   return result.value;
 }
@@ -15,14 +17,15 @@ describe("mapToolResult", () => {
   it.each([
     ['{"a": [1]}', { a: [1] }],
     [" [1, 2]\n", [1, 2]],
-    ["42", 42],
-    ["-1.5", -1.5],
-    ["true", true],
-    ["null", null],
-    ['"quoted"', "quoted"],
-    ["007", "007"],
-    ["1.0", "1.0"],
-    ["12345678901234567890", "12345678901234567890"],
+    ["42", "42"],
+    ["-1.5", "-1.5"],
+    ["true", "true"],
+    ["null", "null"],
+    ['"quoted"', '"quoted"'],
+    ["1e5", "1e5"],
+    ['{"a": 1} and more', '{"a": 1} and more'],
+    ["[1, 2", "[1, 2"],
+    ["[info] done", "[info] done"],
     ["{not json}", "{not json}"],
     ["plain", "plain"],
     ["", ""],
@@ -33,11 +36,16 @@ describe("mapToolResult", () => {
 
   it("gives nothing for nothing", async () => {
     expect(await valueOf([])).toBeNull();
+    expect(await valueOf([], null)).toBeNull();
+    expect(await valueOf([text("said")], null)).toBe("said");
   });
 
   it("joins plain texts, and lists what is more than that", async () => {
     expect(await valueOf([text("a"), text("b")])).toBe("a\nb");
+    expect(await valueOf([text("1"), text("true")])).toBe("1\ntrue");
+    expect(await valueOf([text("[1,"), text("2]")])).toBe("[1,\n2]");
     expect(await valueOf([text('{"a":1}'), text('{"a":2}')])).toEqual([{ a: 1 }, { a: 2 }]);
+    expect(await valueOf([text('{"a":1}'), text("2")])).toEqual([{ a: 1 }, "2"]);
   });
 
   it("prefers the structured value, also when it is falsy, and keeps what comes with it", async () => {
@@ -48,11 +56,11 @@ describe("mapToolResult", () => {
   });
 
   it("says something for an error without text", async () => {
-    expect(await mapToolResult(tool, { content: [], isError: true }, {})).toMatchObject({
+    expect(await mapToolResult(tool, { content: [], isError: true }, mapping)).toMatchObject({
       error: { code: "TOOL_FAILED", message: "s.t failed without a message." },
     });
     expect(
-      await mapToolResult(tool, { content: [], isError: true, structuredContent: { why: 1 } }, {}),
+      await mapToolResult(tool, { content: [], isError: true, structuredContent: { why: 1 } }, mapping),
     ).toMatchObject({
       error: { message: '{"why":1}', details: { structuredContent: { why: 1 } } },
     });
@@ -61,7 +69,7 @@ describe("mapToolResult", () => {
   it("keeps only the beginning of a large error", async () => {
     const content = [text("a".repeat(10_000))];
     const structuredContent = { why: "b".repeat(64 * 1024) };
-    const result = await mapToolResult(tool, { content, isError: true, structuredContent }, {});
+    const result = await mapToolResult(tool, { content, isError: true, structuredContent }, mapping);
     expect(result).toEqual({
       ok: false,
       error: {

@@ -1,94 +1,111 @@
-import { fitValue } from "@cem/bridge";
-import type { ResultKeeping } from "@cem/bridge";
-import { copyBeginning } from "@cem/core";
-import type { JsonObject, JsonValue, ToolResult } from "@cem/core";
+import { fitValue, keepOnce } from "@cem/bridge";
+import type { ResultCheck, ResultKeeping } from "@cem/bridge";
+import { CemError, copyBeginning } from "@cem/core";
+import type { ErrorInfo, FailedTool, JsonSchema, JsonValue, ToolResult } from "@cem/core";
 import type { RawToolResult } from "./connection-types.ts";
 import { mapPart } from "./content-parts.ts";
+import { mapStructured } from "./structured-content.ts";
+import { readText, textOf } from "./text-content.ts";
 
 const MAX_ERROR_CHARACTERS = 8_000;
 /** Larger structured content is left out of an error's details. In characters of JSON. */
 const MAX_ERROR_CONTENT_CHARACTERS = 64 * 1024;
-/** The key of content parts that are not text, when the result has structured content. */
-const ATTACHMENTS_KEY = "_attachments";
 
-/** Maps a tool's result to the value code receives. A large value and bytes go to the store. */
-export async function mapToolResult(
-  tool: { server: string; name: string },
-  raw: RawToolResult,
-  settings: ResultKeeping,
-): Promise<ToolResult> {
-  if (raw.isError) return { ok: false, error: toFailure(tool, raw) };
-  return { ok: true, value: await fitValue(tool, await toValue(tool, raw, settings), settings) };
+/** The tool that a result is of. */
+export interface ResultOrigin extends FailedTool {
+  /** The schema that the server promises its structured content to fit. */
+  outputSchema?: JsonSchema | undefined;
 }
 
-async function toValue(
-  tool: { name: string },
-  raw: RawToolResult,
-  settings: ResultKeeping,
-): Promise<JsonValue> {
-  const context = { name: tool.name, ...settings };
-  const { structuredContent } = raw;
-  if (structuredContent !== undefined) {
-    const others = raw.content.filter((part) => textOf(part) === undefined);
-    if (others.length === 0 || !isObject(structuredContent)) return structuredContent;
-    const attachments = await Promise.all(others.map((part) => mapPart(part, context)));
-    return { [ATTACHMENTS_KEY]: attachments, ...structuredContent };
-  }
-  const texts = raw.content.map(textOf);
-  const parsed = texts.map((text) => (text === undefined ? undefined : parseIfJson(text)));
-  const areTexts = texts.every((text, index) => text !== undefined && text === parsed[index]);
-  if (texts.length > 1 && areTexts) return texts.join("\n");
-  const values = await Promise.all(
-    raw.content.map(async (part, index) => {
-      const value = parsed[index];
-      return value === undefined ? mapPart(part, context) : value;
-    }),
-  );
-  return values.length <= 1 ? (values[0] ?? null) : values;
-}
-
-function toFailure(
-  tool: { server: string; name: string },
-  raw: RawToolResult,
-): Extract<ToolResult, { ok: false }>["error"] {
-  const texts = raw.content.map(textOf).filter((text) => text !== undefined);
-  const structured = raw.structuredContent === undefined ? "" : JSON.stringify(raw.structuredContent);
-  const isSmall = structured.length <= MAX_ERROR_CONTENT_CHARACTERS;
-  const said = texts.join("\n") || structured || `${tool.server}.${tool.name} failed without a message.`;
-  const text = said.length <= MAX_ERROR_CHARACTERS ? said : `${copyBeginning(said, MAX_ERROR_CHARACTERS)}…`;
-  const question = raw.declinedQuestion;
-  const note = question === undefined ? "" : `\n(The server asked "${question}", and nobody could answer.)`;
-  return {
-    code: "TOOL_FAILED",
-    message: text + note,
-    details: {
-      server: tool.server,
-      tool: tool.name,
-      structuredContent: isSmall ? raw.structuredContent : undefined,
-    },
-  };
-}
-
-function textOf(part: JsonValue): string | undefined {
-  if (!isObject(part) || part["type"] !== "text") return undefined;
-  return typeof part["text"] === "string" ? part["text"] : undefined;
+/** How results are checked and kept. */
+export interface ResultMapping extends ResultKeeping {
+  /** Checks structured content against the tool's output schema. */
+  checkResult: ResultCheck;
 }
 
 /**
- * Parses a text that is JSON and returns any other text unchanged. A number is parsed only when it is printed the
- * same way again: `007`, `1.0` and numbers of twenty digits stay text.
+ * Maps a tool's result to the value code receives: its structured content, or else what its parts say. A large value and
+ * bytes go to the store, the same bytes once.
+ *
+ * @throws CemError `RESULT_INVALID` when the result is not what the tool's output schema promises; `RESULT_TOO_LARGE`.
  */
-function parseIfJson(text: string): JsonValue {
-  const trimmed = text.trim();
-  if (!/^[[{"\-0-9tfn]/.test(trimmed)) return text;
+export async function mapToolResult(
+  tool: ResultOrigin,
+  raw: RawToolResult,
+  { checkResult, ...keeping }: ResultMapping,
+): Promise<ToolResult> {
+  if (raw.isError) return { ok: false, error: toFailure(tool, raw) };
+  if (tool.outputSchema !== undefined) await assertPromised(tool, tool.outputSchema, raw, checkResult);
+  const once = keepOnce(keeping);
+  const named = { server: tool.server, name: tool.tool };
+  return { ok: true, value: await fitValue(named, await toValue(tool, raw, once), once) };
+}
+
+async function toValue(
+  { tool, outputSchema }: ResultOrigin,
+  { content, structuredContent }: RawToolResult,
+  keeping: ResultKeeping,
+): Promise<JsonValue> {
+  const context = { name: tool, ...keeping };
+  // Where no schema promises it, `null` is how some servers leave it out.
+  const isLeftOut = outputSchema === undefined && structuredContent === null;
+  if (structuredContent !== undefined && !isLeftOut) {
+    const others = content.filter((part) => textOf(part) === undefined);
+    return mapStructured(structuredContent, others, context);
+  }
+  const values = await Promise.all(
+    content.map(async (part) => {
+      const text = textOf(part);
+      return text === undefined ? mapPart(part, context) : readText(text);
+    }),
+  );
+  if (values.length <= 1) return values[0] ?? null;
+  return values.every((value) => typeof value === "string") ? values.join("\n") : values;
+}
+
+/** @throws CemError `RESULT_INVALID`, with the structured content in its details. */
+async function assertPromised(
+  tool: ResultOrigin,
+  schema: JsonSchema,
+  { structuredContent }: RawToolResult,
+  checkResult: ResultCheck,
+): Promise<void> {
+  const { server, tool: name } = tool;
+  if (structuredContent === undefined) {
+    throw new CemError(
+      "RESULT_INVALID",
+      `${server}.${name} answered without structuredContent, which its own output schema promises.`,
+      { details: { server, tool: name, place: "" } },
+    );
+  }
   try {
-    const value = JSON.parse(trimmed) as JsonValue;
-    return typeof value === "number" && String(value) !== trimmed ? text : value;
-  } catch {
-    return text;
+    await checkResult(tool, schema, structuredContent);
+  } catch (error) {
+    if (!CemError.isInstance(error)) throw error;
+    const details = { ...error.details, structuredContent: smallOnly(structuredContent) };
+    throw new CemError(error.code, error.message, { details, cause: error });
   }
 }
 
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+function toFailure({ server, tool }: FailedTool, raw: RawToolResult): ErrorInfo {
+  const { content, declinedQuestion, structuredContent } = raw;
+  const texts = content.map(textOf).filter((text) => text !== undefined);
+  const structured = structuredContent === undefined ? "" : JSON.stringify(structuredContent);
+  const said = texts.join("\n") || structured || `${server}.${tool} failed without a message.`;
+  const text = said.length <= MAX_ERROR_CHARACTERS ? said : `${copyBeginning(said, MAX_ERROR_CHARACTERS)}…`;
+  const note =
+    declinedQuestion === undefined
+      ? ""
+      : `\n(The server asked "${declinedQuestion}", and nobody could answer.)`;
+  return {
+    code: "TOOL_FAILED",
+    message: text + note,
+    details: { server, tool, structuredContent: smallOnly(structuredContent) },
+  };
+}
+
+/** What code may see of the result of a call that failed: it may be all that it needs. */
+function smallOnly(structured: JsonValue | undefined): JsonValue | undefined {
+  const isSmall = JSON.stringify(structured ?? null).length <= MAX_ERROR_CONTENT_CHARACTERS;
+  return isSmall ? structured : undefined;
 }

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonSchema, JsonValue, ToolAnnotations } from "@cem/core";
 import { findHeaderFault } from "./header-declarations.ts";
+import { isObject } from "./json-object.ts";
 import { isServerRequest } from "./server-request-names.ts";
 
 const MAX_NAME_CHARACTERS = 256;
@@ -136,10 +137,6 @@ function readAnnotations(value: JsonValue | undefined): ToolAnnotations | undefi
     if (typeof value[hint] === "boolean") annotations[hint] = value[hint];
   }
   return Object.keys(annotations).length === 0 ? undefined : annotations;
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function describe(value: JsonValue): string {

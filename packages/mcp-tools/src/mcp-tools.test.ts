@@ -3,7 +3,7 @@ import path from "node:path";
 import { toErrorInfo } from "@cem/core";
 import type { CatalogSnapshot, ErrorInfo } from "@cem/core";
 import { describe, expect, it, vi } from "vitest";
-import { makeProject, odd } from "../test/project.ts";
+import { answering, makeProject, odd } from "../test/project.ts";
 
 const SAYING = "Says it back.";
 const before = [odd("plain", { saying: SAYING })];
@@ -43,6 +43,29 @@ describe("createMcpTools", () => {
       expect(await codeOf("nowhere", "echo")).toBe("SERVER_NOT_FOUND");
       await tools.generate();
       expect(await codeOf("odd", "ecko")).toBe("TOOL_NOT_FOUND");
+    });
+
+    it("refuses a result that breaks the tool's own output schema, and says where", async () => {
+      const project = await makeProject();
+      const outputSchema = { type: "object", properties: { price: { type: "number" } } };
+      const { tools, call, log } = project.open([
+        answering({ price: outputSchema, odd: { properties: { a: { type: "strange" } } } }),
+      ]);
+      await tools.generate();
+      const result = { content: [], structuredContent: { price: "4.20" } };
+      expect(await call("answering", "price", { result })).toMatchObject({
+        ok: false,
+        error: { code: "RESULT_INVALID", details: { place: "/price" } },
+      });
+      for (let round = 0; round < 2; round += 1) {
+        expect(await call("answering", "odd", { result })).toMatchObject({ ok: true });
+      }
+      const told = log.filter((line) => line.includes("not checked"));
+      expect(told).toEqual([
+        expect.stringMatching(
+          /^answering: answering\.odd: its result is not checked: the schema can't be used/,
+        ),
+      ]);
     });
 
     it("is not held up by servers that hang, crash or talk nonsense", async () => {
@@ -205,6 +228,33 @@ describe("createMcpTools", () => {
       const text = await readFile(path.join(project.serversDir, "odd/parts.ts"), "utf8");
       expect(text).toMatch(/learned from 1 observed result[^]*Promise<PartsOutput>/);
       expect(await tools.generate()).toMatchObject([{ written: [] }]);
+    });
+
+    it("learns what arrives: texts as texts, whatever they look like, beside what is parsed", async () => {
+      const project = await makeProject();
+      const servers = [answering({ look_up: undefined, count: undefined })];
+      await project.open(servers).tools.generate({ learn: true });
+      const typesAfter = async (tool: string, said: string): Promise<string | undefined> => {
+        const { tools, call } = project.open(servers);
+        const content = [{ type: "text", text: said }];
+        await call("answering", tool, { result: { content } });
+        await tools.close();
+        await project.open(servers).tools.generate({ learn: true });
+        const code = await readFile(path.join(project.serversDir, `answering/${tool}.ts`), "utf8");
+        return /export (?:type|interface) \w+Output[^]*?(?=\n\/\*\*)/
+          .exec(code)?.[0]
+          .replaceAll(/\s+/g, " ")
+          .trim();
+      };
+      expect(await typesAfter("count", "42")).toBe("export type CountOutput = string;");
+      expect(await typesAfter("count", "none")).toBe("export type CountOutput = string;");
+      expect(await typesAfter("look_up", '{"id": 7}')).toBe("export interface LookUpOutput { id: number; }");
+      expect(await typesAfter("look_up", "There is no such record.")).toBe(
+        "export type LookUpOutput = { id: number; } | string;",
+      );
+      expect(await typesAfter("look_up", '[{"id": 7}]')).toBe(
+        "export type LookUpOutput = { id: number; }[] | { id: number; } | string;",
+      );
     });
 
     it("refuses a name that is not configured before any server starts", async () => {

@@ -66,11 +66,21 @@ export interface McpTools {
 
 /** Sets up the tools of MCP servers. Nothing is loaded or started before it is needed, and no server waits for another. */
 export function createMcpTools(settings: McpToolsSettings): McpTools {
-  const { holdChanged = true, store } = settings;
+  const { holdChanged = true, store, onLog } = settings;
   const servers = createMcpServers(settings);
   const folders = createGeneratedFolders();
   const changes = createToolChanges();
-  const source = createGeneratedToolSource({ servers, folders, changes, holdChanged, store });
+  const source = createGeneratedToolSource({
+    servers,
+    folders,
+    changes,
+    holdChanged,
+    store,
+    onUnvalidated({ server, tool, reason }) {
+      const message = `${server}.${tool}: its result is not checked: ${reason}.`;
+      onLog?.({ server, level: "warn", source: "client", message });
+    },
+  });
   return {
     servers: servers.byName,
     source,

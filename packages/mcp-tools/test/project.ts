@@ -19,6 +19,8 @@ export function odd(mode = "plain", { name = "odd", saying = "" } = {}): Server 
   return { ...server, name, transport: { ...transport, args: [...(transport.args ?? []), saying] } };
 }
 
+export { answering } from "../../mcp-client/fixtures/servers.ts";
+
 /** The MCP tools of some servers, and the two ways others use them: a catalog and calls. */
 export interface OpenedTools {
   tools: McpTools;

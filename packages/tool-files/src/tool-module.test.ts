@@ -72,6 +72,54 @@ export async function get_weather(input: GetWeatherInput): Promise<GetWeatherOut
     expect(generate({ type: "object", properties: {} }).signature).toBe("tool(): Promise<unknown>");
   });
 
+  it("writes bytes in a result as what code receives: the path of a file", () => {
+    const image = {
+      title: "ImageContent",
+      type: "object",
+      properties: { type: { const: "image" }, data: { type: "string" }, mimeType: { type: "string" } },
+      required: ["type", "data", "mimeType"],
+    };
+    const resource = {
+      properties: {
+        type: { const: "resource" },
+        resource: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
+      },
+      required: ["type", "resource"],
+    };
+    const part = { $ref: "#/$defs/ImageContent" };
+    const { signature } = generate(undefined, {
+      outputSchema: {
+        type: "object",
+        properties: { result: { type: "array", items: part }, file: resource, kind: { const: image } },
+        required: ["result", "file"],
+        $defs: { ImageContent: image },
+      },
+    });
+    const handle = (type: string): string =>
+      `{ type: "${type}"; mimeType: string; size: number; path: string }`;
+    expect(signature).toContain(`result: ${handle("image")}[]`);
+    expect(signature).toContain(
+      `file: ${handle("resource")} | { type: "resource"; resource: { text: string } }`,
+    );
+    const media = {
+      properties: { type: { enum: ["image", "audio", "blob"] }, data: { type: "string" } },
+      required: ["type", "data"],
+    };
+    expect(generate(undefined, { outputSchema: media }).signature).toContain(
+      'Promise<({ type: "image" | "audio"; mimeType: string; size: number; path: string }) | { type: "blob"; data: string }>',
+    );
+    const others = {
+      type: "object",
+      properties: { type: { const: "chart" }, data: { type: "string" } },
+      required: ["type", "data"],
+    };
+    expect(generate(undefined, { outputSchema: others }).signature).toContain(
+      '{ type: "chart"; data: string }',
+    );
+    // What a tool takes is what it says.
+    expect(generate({ type: "object", properties: { image } }).signature).toContain("data: string");
+  });
+
   it("says from how many results a type was learned", () => {
     const { code } = generateToolModule(
       { name: "tool" },

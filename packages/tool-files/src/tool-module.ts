@@ -1,6 +1,7 @@
 import { compactJson, TOO_LARGE } from "./canonical-json.ts";
 import type { ToolFlag } from "@cem/core";
 import { markFlagged } from "./flagged-text.ts";
+import { withHandles } from "./handle-types.ts";
 import { printDeclaration, type PrintSettings } from "./print-type.ts";
 import { clip, harmlessInComment, quote, visibleText } from "./safe-text.ts";
 import { readSchemaTypes, type SchemaTypes } from "./schema-types.ts";
@@ -59,7 +60,8 @@ export function generateToolModule(definition: RawToolDefinition, naming: ToolMo
   const outputSchema = definition.outputSchema ?? learned?.schema;
   const outputName = outputSchema === undefined ? "" : names.next(`${identifier} output`);
   const input = readSchemaTypes(definition.inputSchema ?? {}, inputName, names);
-  const output = outputSchema === undefined ? undefined : readSchemaTypes(outputSchema, outputName, names);
+  const output =
+    outputSchema === undefined ? undefined : readSchemaTypes(withHandles(outputSchema), outputName, names);
 
   // The arguments of a call are always an object.
   const [anything] = input.types;

@@ -1,4 +1,4 @@
-import type { KnownTool, ToolSource } from "@cem/bridge";
+import type { KnownTool, OnUnvalidated, ToolSource } from "@cem/bridge";
 import { CemError } from "@cem/core";
 import type { ResultStore } from "@cem/core";
 import { connectionsFor } from "../servers/mcp-servers.ts";
@@ -17,6 +17,8 @@ export interface GeneratedToolSourceSettings {
   holdChanged: boolean;
   /** Keeps images, other bytes and large results. */
   store?: ResultStore | undefined;
+  /** Receives each tool whose results can't be checked, once, with the reason. */
+  onUnvalidated?: OnUnvalidated | undefined;
 }
 
 /** The generated tools of MCP servers, for the bridge to call. */
@@ -27,7 +29,7 @@ export interface GeneratedToolSource extends ToolSource {
 
 /** Makes the source of generated tools. Each is called as it was accepted. */
 export function createGeneratedToolSource(settings: GeneratedToolSourceSettings): GeneratedToolSource {
-  const { servers, folders, changes, holdChanged, store } = settings;
+  const { servers, folders, changes, holdChanged, store, onUnvalidated } = settings;
   const observer = createResultObserver();
   const accepted = new WeakMap<KnownTool, AcceptedTool>();
   let loading: Promise<ToolSource> | undefined;
@@ -57,7 +59,7 @@ export function createGeneratedToolSource(settings: GeneratedToolSourceSettings)
 
   const load = async (): Promise<ToolSource> => {
     const { createMcpToolSource } = await import("@cem/mcp-client");
-    return createMcpToolSource(await servers.connections(), { findTool, store });
+    return createMcpToolSource(await servers.connections(), { findTool, store, onUnvalidated });
   };
 
   return {

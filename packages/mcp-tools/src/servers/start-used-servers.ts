@@ -1,5 +1,5 @@
 import path from "node:path";
-import { preloadArgumentValidation } from "@cem/bridge";
+import { preloadSchemaValidation } from "@cem/bridge";
 import type { Guard, ToolDefinition } from "@cem/core";
 import type { GeneratedFolders } from "../generated/generated-folders.ts";
 import type { McpServers } from "./mcp-servers.ts";
@@ -39,7 +39,7 @@ async function start(folder: string, servers: McpServers, folders: GeneratedFold
     const name = (await folders.read(folder))?.lock.server.name;
     if (name === undefined || servers.byName.get(name)?.enabled !== true) return;
     const connections = await servers.connections();
-    await Promise.all([connections.listTools(name), preloadArgumentValidation()]);
+    await Promise.all([connections.listTools(name), preloadSchemaValidation()]);
   } catch {
     // See above.
   }

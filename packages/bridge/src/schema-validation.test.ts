@@ -1,8 +1,8 @@
 import type { JsonSchema, JsonValue } from "@cem/core";
 import { describe, expect, it } from "vitest";
-import { createArgumentValidator } from "./argument-validation.ts";
+import { createSchemaValidator } from "./schema-validation.ts";
 
-const validator = createArgumentValidator();
+const validator = createSchemaValidator();
 
 /** The complaint about arguments, or why there is no check. */
 async function judge(schema: JsonSchema, args: JsonValue): Promise<string> {
@@ -26,7 +26,7 @@ const forecast: JsonSchema = {
   additionalProperties: false,
 };
 
-describe("createArgumentValidator", () => {
+describe("createSchemaValidator", () => {
   it.each([
     [{ city: "Oslo", days: 3, tags: ["a", "b"], when: null, day: "2026-02-28" }, "valid"],
     [{}, "`city` is missing"],
@@ -81,7 +81,7 @@ describe("createArgumentValidator", () => {
     for (let level = 0; level < 65; level += 1) deep = { not: deep };
     /** A schema that is refused before it is compiled, which is quick. */
     const refused = (index: number): JsonSchema => ({ ...deep, title: String(index) });
-    const own = createArgumentValidator();
+    const own = createSchemaValidator();
     const first = await own.prepare(refused(0));
     for (let index = 1; index < 2_000; index += 1) await own.prepare(refused(index));
     expect(await own.prepare(refused(0))).toBe(first);

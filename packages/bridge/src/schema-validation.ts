@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { JsonSchema, JsonValue } from "@cem/core";
-import type { ArgumentViolation } from "./argument-violation.ts";
+import type { Subject, Violation } from "./violation.ts";
 import { CheckTooLong, loadSchemaCompiler } from "./schema-compiler.ts";
 import type { CompiledSchema } from "./schema-compiler.ts";
 import { prepareSchema } from "./schema-preparation.ts";
@@ -9,23 +9,27 @@ import { describeViolation } from "./violation-text.ts";
 /** Compiled schemas that are cached by their text. */
 const MAX_CACHED_SCHEMAS = 2_000;
 
-/** A compiled schema; or the reason why there is none, so that arguments go unchecked. */
-export type ArgumentCheck =
+/** A compiled schema; or the reason why there is none, so that values go unchecked. */
+export type SchemaCheck =
   | {
       validated: true;
-      /** Returns the first violation, or `undefined` when the arguments are valid. Takes bounded time. */
-      check: (args: JsonValue) => ArgumentViolation | undefined;
+      /**
+       * Returns the first violation, or `undefined` when the value is valid. Takes bounded time.
+       *
+       * @param subject - What the value is, in whose words the violation is described. Default: `arguments`.
+       */
+      check: (value: JsonValue, subject?: Subject) => Violation | undefined;
     }
   | { validated: false; reason: string };
 
-/** Validates arguments against JSON Schemas of tools. */
-export interface ArgumentValidator {
+/** Validates arguments and results against JSON Schemas of tools. */
+export interface SchemaValidator {
   /** Compiles a schema. The result is cached, by the object and by its text. */
-  prepare(schema: JsonSchema): Promise<ArgumentCheck>;
+  prepare(schema: JsonSchema): Promise<SchemaCheck>;
 }
 
 /** Loads what schemas are compiled with, ahead of the first one. */
-export async function preloadArgumentValidation(): Promise<void> {
+export async function preloadSchemaValidation(): Promise<void> {
   await loadSchemaCompiler();
 }
 
@@ -33,9 +37,9 @@ export async function preloadArgumentValidation(): Promise<void> {
  * Creates a validator for schemas and values that are both untrusted: compiling and checking take bounded time and
  * memory. A schema that can't be compiled within the bounds is not checked against.
  */
-export function createArgumentValidator(): ArgumentValidator {
-  const byIdentity = new WeakMap<JsonSchema, ArgumentCheck>();
-  const byDigest = new Map<string, ArgumentCheck>();
+export function createSchemaValidator(): SchemaValidator {
+  const byIdentity = new WeakMap<JsonSchema, SchemaCheck>();
+  const byDigest = new Map<string, SchemaCheck>();
   return {
     async prepare(schema) {
       const cached = byIdentity.get(schema);
@@ -62,7 +66,7 @@ function digestOf(schema: JsonSchema): string {
   }
 }
 
-async function compile(original: JsonSchema): Promise<ArgumentCheck> {
+async function compile(original: JsonSchema): Promise<SchemaCheck> {
   const prepared = prepareSchema(original);
   if (!prepared.ok) return { validated: false, reason: prepared.reason };
   const compiler = await loadSchemaCompiler();
@@ -75,14 +79,16 @@ async function compile(original: JsonSchema): Promise<ArgumentCheck> {
   }
   return {
     validated: true,
-    check(args) {
+    check(value, subject = "arguments") {
       try {
-        const violation = compiled(args);
-        return violation === undefined ? undefined : describeViolation(violation);
+        const violation = compiled(value);
+        return violation === undefined ? undefined : describeViolation(violation, subject);
       } catch (error) {
         const isTooLong = error instanceof CheckTooLong || error instanceof RangeError;
         if (!isTooLong) throw error;
-        return { argument: "", message: "they are too large or too deeply nested to be checked" };
+        const what = subject === "arguments" ? "they are" : "it is";
+        const message = `${what} too large or too deeply nested to be checked`;
+        return { path: "", message, unchecked: true };
       }
     },
   };
