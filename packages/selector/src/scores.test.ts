@@ -15,13 +15,13 @@ const SMALL: Scored[] = [
   ],
   [
     "Write a report on the moons, save it as /tmp/moons.md, then read it back",
-    ["write_file 0.0897", "read_file 0.0485", "list_directory 0.024", "query 0.0206"],
+    ["write_file 0.0897", "read_file 0.0485", "list_directory 0.024"],
     ["read_file 0.795", "write_file 0.7715"],
     ["list_directory 0.4246", "get_forecast 0.104", "get_weather 0.104"],
   ],
   [
     "get weather for that many cities",
-    ["get_weather 0.6333", "get_forecast 0.5116", "list_locations 0.3968", "describe_table 0.1452"],
+    ["get_weather 0.6333", "get_forecast 0.5116", "list_locations 0.3968"],
     ["get_weather 0.9598", "list_locations 0.45"],
     ["get_forecast 0.8675", "query 0.3117", "read_file 0.068"],
   ],
@@ -40,19 +40,19 @@ const SMALL: Scored[] = [
   ["double 21", ["double_number 0.3795"], ["double_number 1"], []],
   [
     "weather.get_weather for Oslo",
-    ["get_weather 0.9416", "get_forecast 0.3399", "list_locations 0.2611", "read_file 0.0525"],
+    ["get_weather 0.9416", "get_forecast 0.3399", "list_locations 0.2611"],
     ["get_weather 1"],
     ["get_forecast 0.888", "list_locations 0.7619", "read_file 0.104"],
   ],
   [
     "copy /workspace/a.txt to /workspace/b.txt",
-    ["read_file 0.2191", "write_file 0.1255", "list_directory 0.0948", "add 0.0186"],
+    ["read_file 0.2191", "write_file 0.1255", "list_directory 0.0948"],
     ["write_file 0.8511", "read_file 0.45"],
     ["list_directory 0.2925"],
   ],
   [
     "How hot will it be tomorrow?",
-    ["get_weather 0.3063", "get_forecast 0.2862", "list_locations 0.1321", "read_file 0.0218"],
+    ["get_forecast 0.3063", "get_weather 0.14", "list_locations 0.1298"],
     ["get_weather 0.6667"],
     ["get_forecast 0.4906", "list_locations 0.4906"],
   ],

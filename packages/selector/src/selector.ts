@@ -1,9 +1,10 @@
 import type { RankedTool, Selection, SelectRequest, ToolDefinition, ToolSelector } from "@cem/core";
 import { CatalogCache } from "./catalog-cache.ts";
 import { findNamed } from "./named-tools.ts";
+import { keepRelevant } from "./relevance.ts";
 import { MEANING_REASON, rankAll } from "./results.ts";
 import type { Embedder } from "./semantic/embedder.ts";
-import { fuse } from "./semantic/fusion.ts";
+import { fuseRelevant } from "./semantic/fusion.ts";
 import { SemanticSearch, type SemanticState } from "./semantic/semantic-search.ts";
 import { TaskSelection } from "./task-selection.ts";
 
@@ -15,6 +16,8 @@ export const DEFAULT_SELECT_LIMIT = 20;
 export const DEFAULT_SEARCH_LIMIT = 10;
 /** The longest task that is read, in UTF-16 units. Longer ones are cut. */
 export const MAX_TASK_CHARACTERS = 200_000;
+
+const NO_CLOSE_MATCH = "no close match: no tool is about enough of these words";
 
 /** Settings of {@link createSelector}. */
 export interface SelectorSettings {
@@ -99,10 +102,15 @@ export function createSelector(settings: SelectorSettings = {}): Selector {
       const text = task.slice(0, MAX_TASK_CHARACTERS);
       const meaning = await semantic?.similarities(index, text, signal);
       for (const note of notesOn(semantic?.state, meaning)) onNote?.(note);
-      const scores = ranking.rank(text);
+      const ranks = ranking.rank(text);
       const named = findNamed(index.names, text);
-      if (meaning === undefined) return rankAll(index, scores, named, text, limit);
-      return rankAll(index, fuse(scores, meaning), named, text, limit, MEANING_REASON);
+      const relevant = keepRelevant(index, text, ranks, named);
+      const found =
+        meaning === undefined
+          ? rankAll(index, relevant, named, text, limit)
+          : rankAll(index, fuseRelevant(ranks.scores, relevant, meaning), named, text, limit, MEANING_REASON);
+      if (found.length === 0) onNote?.(NO_CLOSE_MATCH);
+      return found;
     },
   };
 }
