@@ -8,6 +8,7 @@ export type { FolderReport, HostReport } from "./admin/inspect-host.ts";
 export { generateTools, inspectServers, listCatalog, signIn } from "./admin/mcp-servers.ts";
 export type { ServerSource } from "./admin/mcp-servers.ts";
 export { measureDirectCost, measureTokenCost } from "./admin/server-cost.ts";
+export { readToolCode } from "@cem/mcp-server";
 export { makeFolder } from "./wiring/make-folder.ts";
 export type { SearchReport } from "./wiring/configured-selector.ts";
 export type { TokenCost } from "@cem/mcp-server";
