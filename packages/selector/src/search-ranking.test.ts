@@ -61,6 +61,15 @@ describe("createSelector", () => {
       expect((await search(task))[0]).toBe("list_locations");
     });
 
+    it("prefers a tool whose words stand together as in the text, in any order", async () => {
+      const tools = [
+        tool("a", "alpha", "Finds the price of items, how old, in stock."),
+        tool("b", "beta", "Finds in items the price of stock, how old."),
+        ...sampleTools,
+      ];
+      expect(await search("how is the stock price", tools)).toEqual(["beta", "alpha"]);
+    });
+
     it("does not take a tool for an implied step that explains little of it", async () => {
       const found = await search("weather forecast tomorrow");
       expect(found[0]).toBe("get_forecast");

@@ -2,6 +2,7 @@ import { splitSteps } from "@cem/text";
 import { actionFactor, NO_ACTIONS } from "./actions.ts";
 import { impliedSteps } from "./implied-steps.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
+import { Phrases } from "./phrases.ts";
 import { explainedShare, highest, idealScore, MAX_PARTS } from "./ranking.ts";
 import { readPart } from "./reading.ts";
 import { SearchScorer } from "./search-scorer.ts";
@@ -39,10 +40,12 @@ export interface Ranks {
 export class SearchRanking {
   readonly #index: LexicalIndex;
   readonly #scorer: SearchScorer;
+  readonly #phrases: Phrases;
 
   constructor(index: LexicalIndex) {
     this.#index = index;
     this.#scorer = new SearchScorer(index);
+    this.#phrases = new Phrases(index);
   }
 
   /** Ranks every document. */
@@ -52,6 +55,7 @@ export class SearchRanking {
     const cover = Math.min(1, highest(whole) / (idealScore(this.#index, text) || Infinity));
     const explained = this.#explainedShare(text, whole);
     const scores = share(whole);
+    this.#phrases.addTo(scores, text);
     const explainedStep = this.#addSteps(scores, text);
     if (this.#index.serverCount > 1) {
       this.#addServers(scores);
