@@ -62,7 +62,7 @@ export const searchTools = declareTool<{
 }>({
   name: "search_tools",
   title: "Search tools",
-  description: 'Find tools by what they do. "full" shows how each is called, with an example and its code.',
+  description: 'Find tools by what they do. "full" shows how each is called.',
   input: {
     type: "object",
     properties: {
