@@ -149,6 +149,28 @@ describe("cem doctor", () => {
   });
 });
 
+describe("cem search", () => {
+  it("lists what is relevant alone", async () => {
+    const { stdout } = await cem([...SAMPLES, "search", "weather forecast tomorrow"]);
+    expect(stdout).toMatch(/^\s+[\d.]+ {2}weather\.get_forecast/u);
+    expect(stdout).not.toContain("filesystem");
+  });
+
+  it("shows with --detail full how a tool is called, and its code", async () => {
+    const { stdout } = await cem([...SAMPLES, "search", "get weather", "--detail", "full", "--max", "1"]);
+    expect(stdout).toContain('import { get_weather } from "./servers/weather/index.ts";');
+    expect(stdout).toContain('await get_weather({ location: "San Francisco" })');
+    expect(stdout).toMatch(/^ +\d+ {2}export async function get_weather\(/mu);
+  });
+
+  it("says what to try where nothing fits", async () => {
+    const { code, stdout } = await cem([...SAMPLES, "search", "order a pizza"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/Nothing here fits\. Try other or fewer words.*cem tools/u);
+    expect(stdout).toContain("no close match");
+  });
+});
+
 describe("--json", () => {
   it.each([
     [["tools"], 0, "success"],

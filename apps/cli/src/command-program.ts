@@ -1,4 +1,4 @@
-import { Command, Help, Option } from "commander";
+import { Argument, Command, Help, Option } from "commander";
 import packageJson from "../package.json" with { type: "json" };
 import {
   addOutputOptions,
@@ -86,6 +86,12 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
       found({ command: "init", dir, options: sharedOptions(program, command) }),
     );
   addServerCommands(program, add, found);
+  addSettingOptions(add("model", "Load a model that compares tools by meaning", examples.MODEL))
+    .addArgument(new Argument("<action>", "what to do").choices(["pull"]))
+    .argument("[name]", "its name on huggingface.co or the mirror, with @ and a revision where one is wanted")
+    .action((action: "pull", name: string | undefined, _: unknown, command: Command) =>
+      found({ command: "model", action, name, options: sharedOptions(program, command) }),
+    );
   addBenchCommand(add("bench", "Measure this host", examples.BENCH), (own, command) =>
     found({ command: "bench", ...own, options: sharedOptions(program, command) }),
   );

@@ -111,7 +111,9 @@ function checkWorkspace({ path: folder, exists, writable }: FolderReport): Check
 
 function checkSearch({ embedder, problem }: HostReport["search"]): Check {
   if (embedder === undefined) {
-    const notes = ["set optimizations.embedding_model_dir, llm.azure_embedder_name or llm.embedding_model"];
+    const notes = [
+      "cem model pull loads a model that runs here and compares tools by meaning, or set optimizations.embedding_model_dir, llm.azure_embedder_name or llm.embedding_model",
+    ];
     return { name: "search", state: "off", summary: "by words only: no embedding model is set", notes };
   }
   if (problem !== undefined) {

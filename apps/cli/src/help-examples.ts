@@ -67,6 +67,16 @@ Examples:
   cem init
   cem init my-project`;
 
+export const MODEL = `
+The files go into the user's cache folder (optimizations.model_cache_dir, CEM_MODELS_DIR), with the revision and the
+digest of each, which are checked whenever the model is loaded. Nothing is downloaded at any other time. A mirror is
+set by optimizations.model_mirror or HF_ENDPOINT. It runs with the package @huggingface/transformers.
+
+Examples:
+  cem model pull                              a small model for English
+  cem model pull Xenova/bge-base-en-v1.5      another; set optimizations.embedding_model to use it
+  HF_ENDPOINT=https://hub.example cem model pull`;
+
 export const BENCH = `
 Examples:
   cem bench pooling                           first and later runs, with and without a pool

@@ -11,6 +11,7 @@ export type Invocation =
   | { command: "init"; dir: string; options: SharedOptions }
   | ServerInvocation
   | ServeInvocation
+  | { command: "model"; action: "pull"; name?: string | undefined; options: SharedOptions }
   | ({ command: "bench"; options: SharedOptions } & BenchOptions)
   | { command: "help"; text: string }
   | { command: "version"; text: string };

@@ -1,5 +1,7 @@
+import { exampleCall } from "@cem/core";
 import type { RankedTool, ToolDefinition, ToolProblem, ToolServer } from "@cem/core";
 import type { Detail } from "./command-options.ts";
+import { renderCode } from "./render-code.ts";
 import { shortPath } from "./short-path.ts";
 import { renderPairs } from "./render-rows.ts";
 import { oneLine } from "./safe-text.ts";
@@ -98,14 +100,21 @@ function indented(text: string, indent: string, { width }: Style): string[] {
   return text === "" ? [] : wrapIndented(text, indent, width);
 }
 
-/** Renders tools that were found, best first, in as much detail as was asked for. */
-export function renderFound(found: readonly RankedTool[], detail: Detail, style: Style): string[] {
+/** Renders tools that were found, best first, in as much detail as was asked for; the codes are those of the first ones. */
+export function renderFound(
+  found: readonly RankedTool[],
+  detail: Detail,
+  style: Style,
+  codes: readonly (string | undefined)[] = [],
+): string[] {
   const id = ({ tool }: RankedTool): string => oneLine(`${tool.server}.${tool.name}`);
   if (detail === "full") {
-    return found.flatMap((ranked) => [
+    return found.flatMap((ranked, at) => [
       "",
       `${INDENT}${style.colors.bold(id(ranked))}  ${ranked.score.toFixed(2)}  ${style.colors.dim(oneLine(ranked.reason))}`,
       ...renderTool(ranked.tool, style),
+      `${TOOL_INDENT}${style.colors.dim(oneLine(exampleCall(ranked.tool)))}`,
+      ...(codes[at] === undefined ? [] : renderCode(codes[at], style, true)),
     ]);
   }
   const names = found.map((ranked) => `${ranked.score.toFixed(2)}  ${id(ranked)}`);

@@ -60,7 +60,7 @@ export async function executeTask(
 function createStages(loaded: LoadedConfig, options: AgentOptions): OwnedPipelineSettings {
   const { config } = loaded;
   const host = new Lazy(() => openHost(loaded, options));
-  const selector = new Lazy(() => createConfiguredSelector(config));
+  const selector = new Lazy(() => createConfiguredSelector(config, options.oneRun));
   return {
     async catalog() {
       const { bridge, mcpTools } = await host.get();

@@ -102,7 +102,18 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   WORKSPACE_UNUSABLE: "Set execution.workspace_dir to a folder that can be written.",
   // Models that write code or compare meaning.
   EMBEDDER_FAILED: NO_HINT,
-  EMBEDDER_MODEL_NOT_FOUND: "Correct optimizations.embedding_model_dir.",
+  EMBEDDER_MODEL_CHANGED: ({ url, model }) => {
+    if (url !== undefined) return "See which server is asked: optimizations.model_mirror (HF_ENDPOINT).";
+    return `Pull it again with  cem model pull${model === undefined ? "" : ` ${shellWord(text(model, ""))}`}`;
+  },
+  EMBEDDER_MODEL_NOT_FOUND: ({ modelDir, model }) => {
+    if (modelDir !== undefined) return "Correct optimizations.embedding_model_dir.";
+    return model === undefined ? undefined : "Name another model, or none for the default one.";
+  },
+  EMBEDDER_PULL_FAILED: ({ url }) =>
+    url === undefined
+      ? "Set optimizations.model_cache_dir (CEM_MODELS_DIR) to a folder that can be written."
+      : "From a mirror it may work: set optimizations.model_mirror (HF_ENDPOINT). Until then tools are searched by words alone.",
   LLM_ANSWER_UNUSABLE: ({ maxTokens }) =>
     maxTokens === undefined ? undefined : "Allow more with llm.max_tokens.",
   LLM_BUDGET_EXCEEDED: "Allow more with llm.budget_tokens or llm.budget_usd.",

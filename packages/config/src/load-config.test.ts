@@ -175,6 +175,7 @@ describe("loadConfig", () => {
       "llm.provider": ["OpenAI", "openai"],
       "execution.state.state_format": ["YAML", "yaml"],
       "logging.level": ["warning", "WARNING"],
+      "optimizations.model_mirror": ["https://hub.example", "https://hub.example"],
     };
 
     it.each(VARIABLES)("reads $name", async ({ name, path, provider = "openai" }) => {

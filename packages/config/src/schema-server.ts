@@ -1,11 +1,8 @@
 import * as z from "zod/mini";
-import { choice, number, secretText, setting, text, whole, withDefault } from "./setting.ts";
+import { choice, httpUrl, number, secretText, setting, text, whole, withDefault } from "./setting.ts";
 
 const MAX_PORT = 65_535;
 const MAX_SECONDS = 3_600;
-const httpUrl = z
-  .string()
-  .check(z.regex(/^https?:\/\/[^\s/]+/, "is not a URL that begins with http:// or https://"));
 
 /** Settings of `cem serve` and the server image. */
 export const serverSettings = {

@@ -5,7 +5,18 @@ import { mounts } from "./schema-mounts.ts";
 import { serverSettings } from "./schema-server.ts";
 import { mcpServers } from "./schema-servers.ts";
 import { toolMapping, workflow } from "./schema-workflows.ts";
-import { choice, described, flag, number, secretText, setting, text, whole, withDefault } from "./setting.ts";
+import {
+  choice,
+  described,
+  flag,
+  httpUrl,
+  number,
+  secretText,
+  setting,
+  text,
+  whole,
+  withDefault,
+} from "./setting.ts";
 
 const LOG_LEVELS = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] as const;
 const BYTES_PER_KB = 1024;
@@ -173,9 +184,22 @@ const optimizations = section("Pools, caches and parallel work.", {
   gpuEmbeddings: setting(flag(true), "Use a GPU for embeddings.", {
     pending: "embeddings are computed by the processor",
   }),
+  embeddingModel: setting(
+    z.optional(text),
+    "Sentence-embedding model that cem model pull has loaded, as it was named there; none: no model. Enables semantic search of tools on this machine, with precedence over a service. Default: the model that cem model pull loads without a name, once it is there.",
+  ),
+  modelCacheDir: setting(
+    z.optional(text),
+    "Folder of pulled models. Default: cem/models in the user's cache folder.",
+    { path: true },
+  ),
+  modelMirror: setting(
+    z.optional(httpUrl),
+    "URL of a server with the paths of huggingface.co, which models are pulled from instead.",
+  ),
   embeddingModelDir: setting(
     z.optional(text),
-    "Folder of a sentence-embedding model in ONNX format. Enables semantic search of tools, with precedence over a service.",
+    "Folder of a sentence-embedding model in ONNX format. Enables semantic search of tools, with precedence over embedding_model and a service.",
     { path: true },
   ),
   searchCacheDir: setting(

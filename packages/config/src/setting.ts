@@ -37,6 +37,11 @@ export function setting<S extends z.ZodMiniType>(
 
 export const text = z.string().check(z.minLength(1));
 
+export const httpUrl = z
+  .string()
+  .check(z.regex(/^https?:\/\/[^\s/]+/, "is not a URL that begins with http:// or https://"));
+settingTraits.add(httpUrl, { allowed: "a URL that begins with http:// or https://" });
+
 /** A whole number within bounds. */
 export function whole(least: number, most: number): z.ZodMiniInt {
   const schema = z.int().check(z.minimum(least), z.maximum(most));

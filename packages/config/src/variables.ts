@@ -42,6 +42,8 @@ export const VARIABLES: readonly Variable[] = [
   { name: "AZURE_OPENAI_EMBEDDER_NAME", path: "llm.azure_embedder_name" },
   { name: "AZURE_OPENAI_EMBEDDER_VERSION", path: "llm.azure_embedder_version" },
   { name: "OPTIMIZATION_SANDBOX_POOLING", path: "optimizations.sandbox_pooling" },
+  { name: "CEM_MODELS_DIR", path: "optimizations.model_cache_dir" },
+  { name: "HF_ENDPOINT", path: "optimizations.model_mirror" },
   { name: "GUARDRAILS_ENABLED", path: "guardrails.enabled" },
   { name: "GUARDRAILS_STRICT_MODE", path: "guardrails.strict_mode" },
   { name: "MAX_EXECUTION_TIME", path: "guardrails.max_execution_time" },

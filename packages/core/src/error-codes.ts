@@ -70,7 +70,10 @@ export const ERROR_CODES = {
   WORKSPACE_UNUSABLE: "The workspace folder can't be made or written.",
   // Models that write code or compare meaning.
   EMBEDDER_FAILED: "The embedding model or its API failed.",
+  EMBEDDER_MODEL_CHANGED:
+    "A file of the embedding model is not the one that was pulled, or that is known for it.",
   EMBEDDER_MODEL_NOT_FOUND: "The embedding model is not where it is expected.",
+  EMBEDDER_PULL_FAILED: "The embedding model can't be downloaded or kept.",
   LLM_ANSWER_UNUSABLE: "The model's answer is not usable as code or as a call.",
   LLM_BUDGET_EXCEEDED: "The next request to the model would exceed the task's budget.",
   LLM_ENDPOINT_MISSING: "The URL of the model's API is not set.",

@@ -17,4 +17,5 @@ export type { Logger, LoggerSettings, LogLevel } from "./logger.ts";
 export { measureDirectCost, measureTokenCost } from "./token-cost.ts";
 export type { TokenCost } from "./token-cost.ts";
 export type { Servable } from "./create-server.ts";
+export { readToolCode } from "./tool-code.ts";
 export type { HintFor } from "./server-tool.ts";

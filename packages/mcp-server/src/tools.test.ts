@@ -223,10 +223,34 @@ describe("the tools", () => {
             code: expect.stringMatching(
               /^import \{ get_weather \} from "\.\/servers\/weather\/index\.ts";\nget_weather\(/,
             ),
+            example: 'await get_weather({ location: "San Francisco" })',
             description: expect.any(String),
             inputSchema: expect.objectContaining({ type: "object" }),
+            source: expect.stringContaining("export async function get_weather("),
           },
         },
+      });
+    });
+
+    it("lists what is relevant alone, and says how it was found", async () => {
+      const result = await call("search_tools", { query: "weather forecast tomorrow" });
+      const found = jsonOf(result) as Record<string, string[]>;
+      expect(Object.keys(found)).toEqual(["weather"]);
+      expect(found["weather"]?.[0]).toBe("get_forecast");
+      expect(result.content[1]).toEqual({
+        type: "text",
+        text: "By words only: no embedding model is set.",
+      });
+    });
+
+    it("answers with nothing and what to try where nothing matches", async () => {
+      const result = await call("search_tools", { query: "order a pizza", detail_level: "full" });
+      expect(jsonOf(result)).toEqual({});
+      expect(result.structuredContent).toEqual({});
+      expect(result.content[1]).toMatchObject({
+        text: expect.stringMatching(
+          /No close match: .*\. Try other or fewer words, or the name of a server: calculator, database, /,
+        ),
       });
     });
 

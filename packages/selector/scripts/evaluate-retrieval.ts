@@ -35,6 +35,10 @@ interface Report {
   tools: number;
   queries: number;
   measures: Record<keyof Measures, Interval>;
+  /** The mean number of tools that are returned for a query, at most {@link RANKED}. */
+  returned: number;
+  /** The share of the returned tools that are needed. */
+  precision: number;
   p50Ms: number;
   p95Ms: number;
 }
@@ -88,6 +92,7 @@ interface Run {
 async function run({ set, method, tools, queries, search, isRanked }: Run): Promise<void> {
   const scores: Measures[] = [];
   const times: number[] = [];
+  const counts = { returned: 0, needed: 0 };
   // Indexing is no part of a query's time.
   await search("a");
   for (const { id, query, groups } of queries) {
@@ -95,26 +100,38 @@ async function run({ set, method, tools, queries, search, isRanked }: Run): Prom
     const ranked = await search(query);
     times.push(performance.now() - start);
     scores.push(measure(ranked, groups));
+    counts.returned += ranked.length;
+    counts.needed += ranked.filter((tool) => groups.some((group) => group.includes(tool))).length;
     if (isRanked) rankings.push(`${JSON.stringify({ set, id, ranked })}\n`);
   }
   const measures = Object.fromEntries(
     MEASURES.map((name) => [name, meanWithInterval(scores.map((score) => score[name]))]),
   ) as Report["measures"];
   const [p50Ms, p95Ms] = [percentile(times, 0.5), percentile(times, 0.95)];
-  const report = { set, method, tools, queries: queries.length, measures, p50Ms, p95Ms };
+  const report = {
+    set,
+    method,
+    tools,
+    queries: queries.length,
+    measures,
+    returned: counts.returned / queries.length,
+    precision: counts.needed / counts.returned,
+    p50Ms,
+    p95Ms,
+  };
   reports.push(report);
   print(report);
 }
 
-function print({ set, method, tools, queries, measures, p50Ms, p95Ms }: Report): void {
+function print({ set, method, tools, queries, measures, ...report }: Report): void {
   const figures = MEASURES.map((name) => {
     const { mean, low, high } = measures[name];
     return `${name} ${percent(mean).padStart(5)} [${percent(low)}–${percent(high)}]`;
   });
   const head = `${set.padEnd(16)} ${method.padEnd(10)} ${tools} tools, ${queries} queries`;
-  process.stdout.write(
-    `${head}  p50 ${p50Ms.toFixed(2)} ms  p95 ${p95Ms.toFixed(2)} ms\n    ${figures.join("  ")}\n`,
-  );
+  const times = `p50 ${report.p50Ms.toFixed(2)} ms  p95 ${report.p95Ms.toFixed(2)} ms`;
+  const size = `returned ${report.returned.toFixed(1)}, ${percent(report.precision)} % of them needed`;
+  process.stdout.write(`${head}  ${times}  ${size}\n    ${figures.join("  ")}\n`);
 }
 
 function percent(share: number): string {

@@ -75,13 +75,44 @@ describe("createSelector", () => {
       const [first] = await selector.search({ task: "list tables", tools: sampleTools });
       expect(first?.tool.name).toBe("list_tables");
       const { notes } = await selector.select({ task: "list tables", tools: sampleTools });
-      expect(notes).toEqual(["by words only: the tools are still being embedded"]);
+      const total = sampleTools.length;
+      expect(notes).toEqual([`by words only: the tools are still being embedded (0 of ${total})`]);
       expect(selector.semantics).toMatchObject({ state: "computing", total: sampleTools.length });
       resolve();
       await selector.prepare(sampleTools);
       expect((await selector.search(request))[0]?.tool.server).toBe("weather");
       expect((await selector.select(request)).notes).toEqual(["by words and by meaning"]);
       await inner.dispose?.();
+    });
+
+    it("waits for the vectors where it is told to, also for the reason why there are none", async () => {
+      const patienceMs = 60_000;
+      const selector = createSelector({ embedder: localEmbedder(), patienceMs });
+      const notes: string[] = [];
+      const onNote = (note: string) => void notes.push(note);
+      expect((await selector.search({ ...request, onNote }))[0]?.tool.server).toBe("weather");
+      await selector.dispose();
+      const embedder = createTransformersEmbedder({ modelDir: path.join(folder, "none"), library });
+      await createSelector({ embedder, patienceMs }).search({ ...request, onNote });
+      expect(notes).toEqual([
+        "by words and by meaning",
+        expect.stringMatching(/^by words only: There is no embedding model in /u),
+        expect.stringMatching(/^no close match/u),
+      ]);
+    });
+
+    it("says why there is no embedder", async () => {
+      const selector = createSelector({ lexicalReason: "the model is away" });
+      expect((await selector.select(request)).notes).toEqual(["by words only: the model is away"]);
+    });
+
+    it("finds nothing where neither a word nor the meaning is near", async () => {
+      const selector = createSelector({ embedder: localEmbedder() });
+      await selector.prepare(sampleTools);
+      expect(await selector.search({ task: "play a song", tools: sampleTools })).toEqual([]);
+      const found = await selector.search({ task: "weather forecast tomorrow", tools: sampleTools });
+      expect(found.map(({ tool }) => tool.server)).not.toContain("filesystem");
+      await selector.dispose();
     });
 
     it("keeps a tool that is named first", async () => {

@@ -1,5 +1,5 @@
 import type { LexicalIndex } from "./lexical-index.ts";
-import { idealScore, unknownWordScore, type Scorer } from "./ranking.ts";
+import { explainedShare, type Scorer } from "./ranking.ts";
 
 /** The size from which a catalog is searched by rank: from there on the rarity of words is informative. */
 export const MIN_LARGE_CATALOG_TOOLS = 50;
@@ -8,8 +8,6 @@ const CLOSE_MARGIN = 0.6;
 const MAX_CLOSE_TOOLS = 5;
 /** The share of a task that the best tool must cover, as a share of the threshold. */
 const COVER_OF_THRESHOLD = 0.66;
-/** The most rare words of a task that have to be covered. */
-const MAX_EXPLAINED_WORDS = 2;
 /** The most parts whose best tool is chosen on its own. */
 const MAX_OWN_PARTS = 4;
 
@@ -39,7 +37,7 @@ export function chooseByRank(
   const floor = threshold * COVER_OF_THRESHOLD;
   const chosen: RankedDocument[] = [];
   const whole = score(task);
-  const cover = coverOf(index, task, whole);
+  const cover = explainedShare(index, task, whole);
   if (cover >= floor) {
     const close = highest(rank(), MAX_CLOSE_TOOLS);
     const top = close[0]?.score ?? 0;
@@ -51,7 +49,7 @@ export function chooseByRank(
   }
   for (const part of parts.length > 1 ? parts.slice(0, MAX_OWN_PARTS) : []) {
     const scores = score(part);
-    const partCover = coverOf(index, part, scores);
+    const partCover = explainedShare(index, part, scores);
     const [best] = highest(scores, 1);
     if (best !== undefined && partCover >= floor) {
       chosen.push({ document: best.document, score: scoreOf(partCover, threshold) });
@@ -62,12 +60,6 @@ export function chooseByRank(
 
 function scoreOf(cover: number, threshold: number): number {
   return threshold + (1 - threshold) * Math.min(1, cover);
-}
-
-/** The share of a text's words that its best tool covers, by their rarity, 0 to 1. */
-function coverOf(index: LexicalIndex, text: string, scores: Float32Array): number {
-  const said = Math.min(idealScore(index, text), MAX_EXPLAINED_WORDS * unknownWordScore(index));
-  return said === 0 ? 0 : (highest(scores, 1)[0]?.score ?? 0) / said;
 }
 
 /** The documents with the highest scores above 0, best first; equal scores in the order of their ids. */

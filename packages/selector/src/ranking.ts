@@ -3,6 +3,8 @@ import { readQuery } from "./query.ts";
 
 /** Weight of a match by spelling, multiplied by the square of its similarity. */
 const SIMILAR_WORD_WEIGHT = 0.5;
+/** The most rare words of a text that have to be explained: long texts tell of much that no tool does. */
+const MAX_EXPLAINED_WORDS = 2;
 /** The most parts of one query that are searched separately. */
 export const MAX_PARTS = 64;
 
@@ -63,7 +65,7 @@ function collect(
 }
 
 /** The inverse document frequency of a word that no tool has. */
-export function unknownWordScore(index: LexicalIndex): number {
+function unknownWordScore(index: LexicalIndex): number {
   return Math.log(1 + (index.tools.length + 0.5) / 0.5);
 }
 
@@ -76,6 +78,12 @@ export function idealScore(index: LexicalIndex, text: string): number {
     ideal += weight * (term === undefined ? unknown : (index.inverseFrequency[term] ?? 0));
   }
   return ideal;
+}
+
+/** The share that the best tool explains of a text's words by their rarity, at most as much as a few rare ones, 0 to 1. */
+export function explainedShare(index: LexicalIndex, text: string, scores: Float32Array): number {
+  const said = Math.min(idealScore(index, text), MAX_EXPLAINED_WORDS * unknownWordScore(index));
+  return said === 0 ? 0 : Math.min(1, highest(scores) / said);
 }
 
 /** The highest score; 0 for none. */

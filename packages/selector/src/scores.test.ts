@@ -9,19 +9,19 @@ type Scored = [task: string, found: string[], selected: string[], nearest: strin
 const SMALL: Scored[] = [
   [
     "Calculate 5 + 3 and get weather for Oslo",
-    ["get_weather 0.2654", "calculate 0.2591", "get_forecast 0.1879", "list_locations 0.1304"],
+    ["get_weather 0.2797", "calculate 0.2591", "get_forecast 0.2022", "list_locations 0.1337"],
     ["calculate 1", "get_weather 0.9839"],
     ["get_forecast 0.888", "list_locations 0.701", "add 0.6667"],
   ],
   [
     "Write a report on the moons, save it as /tmp/moons.md, then read it back",
-    ["write_file 0.0897", "read_file 0.0485", "list_directory 0.024", "query 0.0206"],
+    ["write_file 0.0897", "read_file 0.0485", "list_directory 0.024"],
     ["read_file 0.795", "write_file 0.7715"],
     ["list_directory 0.4246", "get_forecast 0.104", "get_weather 0.104"],
   ],
   [
     "get weather for that many cities",
-    ["get_weather 0.6333", "get_forecast 0.5116", "list_locations 0.3968", "describe_table 0.1452"],
+    ["get_weather 0.6333", "get_forecast 0.5194", "list_locations 0.3853"],
     ["get_weather 0.9598", "list_locations 0.45"],
     ["get_forecast 0.8675", "query 0.3117", "read_file 0.068"],
   ],
@@ -33,26 +33,26 @@ const SMALL: Scored[] = [
   ],
   [
     "list the users of the database and email them to bob@example.com",
-    ["list_tables 0.1244", "query 0.1212", "describe_table 0.0872", "list_locations 0.0407"],
+    ["list_tables 0.1244", "query 0.1161", "describe_table 0.0837", "list_locations 0.0387"],
     ["query 0.729", "list_tables 0.6571"],
     ["describe_table 0.6475", "list_directory 0.0778", "list_locations 0.0778"],
   ],
   ["double 21", ["double_number 0.3795"], ["double_number 1"], []],
   [
     "weather.get_weather for Oslo",
-    ["get_weather 0.9416", "get_forecast 0.3399", "list_locations 0.2611", "read_file 0.0525"],
+    ["get_weather 0.9416", "get_forecast 0.3554", "list_locations 0.2274"],
     ["get_weather 1"],
     ["get_forecast 0.888", "list_locations 0.7619", "read_file 0.104"],
   ],
   [
     "copy /workspace/a.txt to /workspace/b.txt",
-    ["read_file 0.2191", "write_file 0.1255", "list_directory 0.0948", "add 0.0186"],
+    ["read_file 0.2191", "write_file 0.1255", "list_directory 0.0948"],
     ["write_file 0.8511", "read_file 0.45"],
     ["list_directory 0.2925"],
   ],
   [
     "How hot will it be tomorrow?",
-    ["get_weather 0.3063", "get_forecast 0.2862", "list_locations 0.1321", "read_file 0.0218"],
+    ["get_forecast 0.3063", "get_weather 0.14", "list_locations 0.1298"],
     ["get_weather 0.6667"],
     ["get_forecast 0.4906", "list_locations 0.4906"],
   ],
@@ -73,24 +73,19 @@ const cloudTools = THINGS.flatMap((thing) =>
 const LARGE: Scored[] = [
   [
     "Restart the production gateway that keeps dropping requests",
-    [
-      "restart_gateway 0.2038",
-      "delete_gateway 0.1063",
-      "restart_backup 0.1011",
-      "restart_certificate 0.1011",
-    ],
+    ["restart_gateway 0.2038", "delete_gateway 0.096", "restart_backup 0.0915", "restart_certificate 0.0915"],
     ["restart_gateway 0.651"],
     ["restart_backup 0.2857", "restart_certificate 0.2857", "restart_cluster 0.2857"],
   ],
   [
     "Create a vault, then delete the old topic, and get weather for Oslo",
-    ["get_weather 0.1588", "create_vault 0.1576", "delete_topic 0.1481", "create_topic 0.1195"],
+    ["get_weather 0.1618", "create_vault 0.1576", "delete_topic 0.1486", "delete_vault 0.1162"],
     [
       "create_vault 1",
       "get_weather 0.9839",
       "delete_topic 0.8696",
-      "create_topic 0.5562",
-      "delete_vault 0.5309",
+      "delete_vault 0.5407",
+      "create_topic 0.5374",
     ],
     ["update_vault 0.905", "get_forecast 0.888", "list_locations 0.701"],
   ],

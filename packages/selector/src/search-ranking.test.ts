@@ -27,7 +27,7 @@ describe("createSelector", () => {
         tool("zq", "zq_delete", "Delete a quasar of the account."),
         tool("zq", "zq_tag", "Put a label on something."),
       ];
-      expect(await search("quasar", tools)).toContain("zq_tag");
+      expect(await search("put a quasar on something", tools)).toContain("zq_tag");
     });
 
     it("tells verbs apart between tools that are alike otherwise", async () => {
@@ -61,11 +61,29 @@ describe("createSelector", () => {
       expect((await search(task))[0]).toBe("list_locations");
     });
 
+    it("prefers a tool whose words stand together as in the text, in any order", async () => {
+      const tools = [
+        tool("a", "alpha", "Finds the price of items, how old, in stock."),
+        tool("b", "beta", "Finds in items the price of stock, how old."),
+        ...sampleTools,
+      ];
+      expect(await search("how is the stock price", tools)).toEqual(["beta", "alpha"]);
+    });
+
+    it("does not take a tool for an implied step that explains little of it", async () => {
+      const found = await search("weather forecast tomorrow");
+      expect(found[0]).toBe("get_forecast");
+      const clock = [...sampleTools, tool("clock", "get_current_time", "Get the current time.")];
+      expect(await search("compare the forecast for tomorrow with the tables", clock)).toContain(
+        "get_current_time",
+      );
+    });
+
     it("gives scores from 0 to 1 that fall with what is not known", async () => {
       const score = async (task: string) =>
         (await selector.search({ task, tools: sampleTools }))[0]?.score ?? 0;
       const sure = await score("list tables");
-      const unsure = await score("list zebras and qwertyuiop while xylophones asdfgh");
+      const unsure = await score("list the tables of zebras and qwertyuiop while xylophones asdfgh");
       expect(sure).toBeLessThanOrEqual(1);
       expect(unsure).toBeGreaterThan(0);
       expect(unsure).toBeLessThan(sure / 2);

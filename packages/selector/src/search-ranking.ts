@@ -1,7 +1,10 @@
 import { splitSteps } from "@cem/text";
+import { actionFactor, NO_ACTIONS } from "./actions.ts";
 import { impliedSteps } from "./implied-steps.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
-import { highest, idealScore, MAX_PARTS } from "./ranking.ts";
+import { Phrases } from "./phrases.ts";
+import { explainedShare, highest, idealScore, MAX_PARTS } from "./ranking.ts";
+import { readPart } from "./reading.ts";
 import { SearchScorer } from "./search-scorer.ts";
 
 /** Weight of the best step beside the whole text. Tuned over all evaluation sets together, like the other weights. */
@@ -9,12 +12,26 @@ const STEP_WEIGHT = 0.7;
 /** The gain of the best tool of each step, so that short steps count. */
 const BEST_OF_STEP_GAIN = 0.1;
 const BEST_OF_IMPLIED_STEP_GAIN = 1.1;
+/** The share of an implied step that its best tool must explain. Else the catalog has no tool for it. */
+const IMPLIED_STEP_EXPLAINED = 0.6;
 /** Tools with this share of the best score of an implied step gain too. */
 const IMPLIED_TIE_MARGIN = 0.95;
 /** Weight of the best two tools of a tool's server, since tasks tend to stay with one server. */
 const SERVER_WEIGHT = 0.3;
+/** Where the best tool explains less than this, its words are looked at more closely. */
+const DOUBTFUL_SHARE = 0.2;
+/** A placeholder for a value: `<resource_group_name>`. */
+const PLACEHOLDER = /<[^<>\n]{1,60}>/gu;
 /** The highest score when only an implied step matched. */
-const LEAST_EXPLAINED = 0.01;
+const LEAST_COVER = 0.01;
+
+/** How the tools of a catalog rank for one text. */
+export interface Ranks {
+  /** By document, 0 to 1. The highest is the share of the text that the best tool explains. */
+  scores: Float32Array;
+  /** The share that the best tool explains of the text's most telling words, or of those of one of its steps, 0 to 1. */
+  explained: number;
+}
 
 /**
  * Ranks the tools of a catalog for a text, by the whole text, its steps and the other tools of each server. Plain loops,
@@ -23,40 +40,70 @@ const LEAST_EXPLAINED = 0.01;
 export class SearchRanking {
   readonly #index: LexicalIndex;
   readonly #scorer: SearchScorer;
+  readonly #phrases: Phrases;
 
   constructor(index: LexicalIndex) {
     this.#index = index;
     this.#scorer = new SearchScorer(index);
+    this.#phrases = new Phrases(index);
   }
 
-  /** Scores by document, 0 to 1. The highest is the share of the text that the best tool covers. */
-  rank(text: string): Float32Array {
+  /** Ranks every document. */
+  rank(given: string): Ranks {
+    const text = given.replace(PLACEHOLDER, " ");
     const whole = this.#scorer.score(text);
-    const explained = Math.min(1, highest(whole) / (idealScore(this.#index, text) || Infinity));
+    const cover = Math.min(1, highest(whole) / (idealScore(this.#index, text) || Infinity));
+    const explained = this.#explainedShare(text, whole);
     const scores = share(whole);
-    this.#addSteps(scores, text);
+    this.#phrases.addTo(scores, text);
+    const explainedStep = this.#addSteps(scores, text);
     if (this.#index.serverCount > 1) {
       this.#addServers(scores);
     }
-    return share(scores, explained || LEAST_EXPLAINED);
+    return { scores: share(scores, cover || LEAST_COVER), explained: Math.max(explained, explainedStep) };
   }
 
-  #addSteps(scores: Float32Array, text: string): void {
+  /**
+   * The share of a text that its best tool explains. Where it is small, general words don't count (`get` explains
+   * nothing), and an action that the tool does not offer counts against it.
+   */
+  #explainedShare(text: string, scores: Float32Array): number {
+    const explained = explainedShare(this.#index, text, scores);
+    if (explained >= DOUBTFUL_SHARE) return explained;
+    const { terms, actions } = readPart(text, this.#index);
+    const objects = terms.filter(({ general }) => !general).map(({ word }) => word);
+    if (objects.length === 0) return explained;
+    const telling = objects.join(" ");
+    const told = this.#scorer.score(telling);
+    const offered = this.#index.actionsOf[told.indexOf(highest(told))] ?? NO_ACTIONS;
+    return explainedShare(this.#index, telling, told) * actionFactor(actions, offered, false);
+  }
+
+  /** @returns The share that the best tool of any step explains of it. */
+  #addSteps(scores: Float32Array, text: string): number {
     const steps = new Set(splitSteps(text).map((step) => step.text));
     const best = new Float32Array(scores.length);
+    let explained = 0;
     for (const { text: step, weight } of impliedSteps(text)) {
-      const fits = share(this.#scorer.score(step));
+      const found = this.#scorer.score(step);
+      const cover = explainedShare(this.#index, step, found);
+      if (cover < IMPLIED_STEP_EXPLAINED) continue;
+      explained = Math.max(explained, weight * cover);
+      const fits = share(found);
       raise(best, fits, weight);
       addWhere(scores, fits, IMPLIED_TIE_MARGIN, BEST_OF_IMPLIED_STEP_GAIN * weight);
     }
     for (const step of steps.size > 1 ? [...steps].slice(0, MAX_PARTS) : []) {
-      const fits = share(this.#scorer.score(step));
+      const found = this.#scorer.score(step);
+      explained = Math.max(explained, explainedShare(this.#index, step, found));
+      const fits = share(found);
       raise(best, fits, 1);
       addWhere(scores, fits, 1, BEST_OF_STEP_GAIN);
     }
     for (let document = 0; document < scores.length; document++) {
       scores[document] = (scores[document] ?? 0) + STEP_WEIGHT * (best[document] ?? 0);
     }
+    return explained;
   }
 
   #addServers(scores: Float32Array): void {

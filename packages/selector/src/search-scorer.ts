@@ -16,8 +16,6 @@ const VERB_WEIGHT = 0.1;
 const HINT_WEIGHT = 0.5;
 /** The most rarity of an expansion, as a multiple of the rarity of the word in the text. */
 const MAX_EXPANSION_RARITY = 1.5;
-/** A placeholder for a value: `<resource_group_name>`. */
-const PLACEHOLDER = /<[^<>\n]{1,60}>/gu;
 
 const NAME_FIELD = fieldMask(["name"]);
 
@@ -41,8 +39,7 @@ export class SearchScorer {
   }
 
   /** Scores a text against every document. */
-  score(task: string): Float32Array {
-    const text = task.replace(PLACEHOLDER, " ");
+  score(text: string): Float32Array {
     const reading = readPart(text, this.#index);
     const size = this.#index.tools.length;
     const tally: Tally = {

@@ -1,9 +1,10 @@
 import type { RankedTool, Selection, SelectRequest, ToolDefinition, ToolSelector } from "@cem/core";
 import { CatalogCache } from "./catalog-cache.ts";
 import { findNamed } from "./named-tools.ts";
+import { keepRelevant } from "./relevance.ts";
 import { MEANING_REASON, rankAll } from "./results.ts";
 import type { Embedder } from "./semantic/embedder.ts";
-import { fuse } from "./semantic/fusion.ts";
+import { fuseRelevant } from "./semantic/fusion.ts";
 import { SemanticSearch, type SemanticState } from "./semantic/semantic-search.ts";
 import { TaskSelection } from "./task-selection.ts";
 
@@ -15,6 +16,9 @@ export const DEFAULT_SELECT_LIMIT = 20;
 export const DEFAULT_SEARCH_LIMIT = 10;
 /** The longest task that is read, in UTF-16 units. Longer ones are cut. */
 export const MAX_TASK_CHARACTERS = 200_000;
+
+const NO_EMBEDDER = "no embedding model is set";
+const NO_CLOSE_MATCH = "no close match: no tool is about enough of these words";
 
 /** Settings of {@link createSelector}. */
 export interface SelectorSettings {
@@ -30,6 +34,19 @@ export interface SelectorSettings {
    * @defaultValue none, which means lexical search only
    */
   embedder?: Embedder | undefined;
+  /**
+   * Why there is no embedder, for notes: `the model is not pulled`.
+   *
+   * @defaultValue `no embedding model is set`
+   */
+  lexicalReason?: string | undefined;
+  /**
+   * How long a search waits for the vectors of a catalog, in milliseconds, and then for that of its query. Afterwards it is
+   * lexical; the computation goes on.
+   *
+   * @defaultValue 0: it waits for its query alone, up to two seconds
+   */
+  patienceMs?: number | undefined;
   /**
    * Folder for indexes of large catalogs and vectors, for the next process.
    *
@@ -59,9 +76,15 @@ export interface Selector extends ToolSelector {
  * `select` and `search` throw the reason of an aborted `signal`.
  */
 export function createSelector(settings: SelectorSettings = {}): Selector {
-  const { threshold = DEFAULT_THRESHOLD, embedder, cacheDir } = settings;
+  const { threshold = DEFAULT_THRESHOLD, embedder, cacheDir, patienceMs = 0 } = settings;
+  const { lexicalReason = NO_EMBEDDER } = settings;
   const catalogs = new CatalogCache(cacheDir);
-  const semantic = embedder === undefined ? undefined : new SemanticSearch(embedder, cacheDir);
+  const semantic =
+    embedder === undefined ? undefined : new SemanticSearch(embedder, { cacheDir, patienceMs });
+  const notesOn = (meaning: Float32Array | undefined): string[] => {
+    if (meaning !== undefined) return ["by words and by meaning"];
+    return [`by words only: ${semantic === undefined ? lexicalReason : reasonOf(semantic.state)}`];
+  };
   return {
     specificationVersion: "v1",
 
@@ -84,7 +107,7 @@ export function createSelector(settings: SelectorSettings = {}): Selector {
       const text = task.slice(0, MAX_TASK_CHARACTERS);
       const meaning = await semantic?.similarities(catalog.index, text, signal);
       const selection = new TaskSelection(catalog, threshold, meaning);
-      return { ...selection.run(text, limit, signal), notes: notesOn(semantic?.state, meaning) };
+      return { ...selection.run(text, limit, signal), notes: notesOn(meaning) };
     },
 
     async search({
@@ -98,18 +121,23 @@ export function createSelector(settings: SelectorSettings = {}): Selector {
       const { index, ranking } = await catalogs.get(tools);
       const text = task.slice(0, MAX_TASK_CHARACTERS);
       const meaning = await semantic?.similarities(index, text, signal);
-      for (const note of notesOn(semantic?.state, meaning)) onNote?.(note);
-      const scores = ranking.rank(text);
+      for (const note of notesOn(meaning)) onNote?.(note);
+      const ranks = ranking.rank(text);
       const named = findNamed(index.names, text);
-      if (meaning === undefined) return rankAll(index, scores, named, text, limit);
-      return rankAll(index, fuse(scores, meaning), named, text, limit, MEANING_REASON);
+      const relevant = keepRelevant(index, text, ranks, named);
+      const found =
+        meaning === undefined
+          ? rankAll(index, relevant, named, text, limit)
+          : rankAll(index, fuseRelevant(ranks.scores, relevant, meaning), named, text, limit, MEANING_REASON);
+      if (found.length === 0) onNote?.(NO_CLOSE_MATCH);
+      return found;
     },
   };
 }
 
-function notesOn(state: SemanticState | undefined, meaning: Float32Array | undefined): string[] {
-  if (meaning !== undefined) return ["by words and by meaning"];
-  if (state === undefined) return ["by words only: no embedding model is set"];
-  if (state.state === "failed") return [`by words only: ${state.reason}`];
-  return ["by words only: the tools are still being embedded"];
+function reasonOf(state: SemanticState): string {
+  if (state.state === "failed") return state.reason;
+  if (state.state === "ready") return "the embedding model did not answer in time";
+  const share = state.state === "computing" ? ` (${state.done} of ${state.total})` : "";
+  return `the tools are still being embedded${share}`;
 }

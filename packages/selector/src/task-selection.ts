@@ -97,7 +97,7 @@ export class TaskSelection {
   #addByRank(task: string, parts: readonly Part[]): void {
     const texts = parts.map(({ text }) => text);
     const rank = (): Float32Array => {
-      const scores = this.#ranking.rank(task);
+      const { scores } = this.#ranking.rank(task);
       return this.#meaning === undefined ? scores : fuse(scores, this.#meaning);
     };
     const close = chooseByRank(this.#index, this.#score, rank, task, texts, this.#userThreshold);

@@ -56,6 +56,10 @@ export async function loadCommand(invocation: Invocation): Promise<RunCommand> {
       const { authenticate } = await import("./auth.ts");
       return (context) => authenticate(invocation, context);
     }
+    case "model": {
+      const { pullModel } = await import("./model.ts");
+      return (context) => pullModel(invocation, context);
+    }
     case "bench": {
       const { benchPooling } = await import("./bench.ts");
       return (context) => benchPooling(invocation, context);

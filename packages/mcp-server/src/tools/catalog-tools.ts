@@ -1,13 +1,18 @@
-import { serverNotFound } from "@cem/core";
+import { exampleCall, serverNotFound } from "@cem/core";
 import type { Agent, RankedTool, ToolDefinition, ToolServer } from "@cem/core";
 import { nearest } from "@cem/text";
 import { MAX_SEARCH_RESULTS } from "../limits.ts";
 import { answerValue, declareTool, messageOf, READ_ONLY, text } from "../server-tool.ts";
 import type { HintFor } from "../server-tool.ts";
+import { readToolCode } from "../tool-code.ts";
 
 const NAMES = { type: "array", items: text } as const;
 const NO_INPUT = { type: "object", properties: {} } as const;
 const DEFAULT_RESULTS = 10;
+/** The most tools whose code is shown, the best first. */
+const MAX_SHOWN_CODES = 3;
+/** The most servers that are named when nothing was found. */
+const MAX_NAMED_SERVERS = 20;
 
 export const listAvailableTools = declareTool<unknown>({
   name: "list_available_tools",
@@ -74,10 +79,29 @@ export const searchTools = declareTool<{
     host,
     context,
   ) {
-    const found = await host.agent.searchTools(query, { limit, signal: context.mcpReq.signal });
-    return answerValue(detail === "name" ? namesByServer(found) : toolsByServer(found, detail, host.hintFor));
+    const { signal } = context.mcpReq;
+    const notes: string[] = [];
+    const onNote = (note: string): void => void notes.push(note);
+    const found = await host.agent.searchTools(query, { limit, signal, onNote });
+    if (found.length === 0) notes.push(whatToTry(await serversOf(host.agent, signal)));
+    const answer = answerValue(
+      detail === "name" ? namesByServer(found) : await toolsByServer(found, detail, host.hintFor),
+    );
+    if (notes.length > 0) answer.content.push({ type: "text", text: notes.map(asSentence).join(" ") });
+    return answer;
   },
 });
+
+function whatToTry(servers: readonly ToolServer[]): string {
+  const names = servers.slice(0, MAX_NAMED_SERVERS).map(nameOf);
+  if (names.length === 0) return "there are no tools here yet";
+  const others = servers.length > names.length ? ", …" : "";
+  return `try other or fewer words, or the name of a server: ${names.join(", ")}${others}`;
+}
+
+function asSentence(note: string): string {
+  return `${note.charAt(0).toUpperCase()}${note.slice(1)}${/[.!?…]$/u.test(note) ? "" : "."}`;
+}
 
 /** The tool servers. Skills are left out: they belong to no server and are found by search. */
 async function serversOf(agent: Agent, signal: AbortSignal): Promise<ToolServer[]> {
@@ -85,7 +109,7 @@ async function serversOf(agent: Agent, signal: AbortSignal): Promise<ToolServer[
   return servers.filter(({ kind }) => kind !== "skill");
 }
 
-function nameOf({ name }: ToolDefinition): string {
+function nameOf({ name }: ToolDefinition | ToolServer): string {
   return name;
 }
 
@@ -105,12 +129,18 @@ function namesByServer(found: readonly RankedTool[]): Record<string, string[]> {
 }
 
 /** `{server: {tool: {…}}}`, the best match of each server first. */
-function toolsByServer(found: readonly RankedTool[], detail: Detail, hintFor: HintFor | undefined): object {
+async function toolsByServer(
+  found: readonly RankedTool[],
+  detail: Detail,
+  hintFor: HintFor | undefined,
+): Promise<object> {
   const servers = new Map<string, [string, object][]>();
-  for (const { tool } of found) {
+  for (const [at, { tool }] of found.entries()) {
     const entry: [string, object] = [
       tool.name,
-      detail === "full" ? fullOf(tool, hintFor) : { description: tool.description },
+      detail === "full"
+        ? { ...fullOf(tool, hintFor), source: at < MAX_SHOWN_CODES ? await readToolCode(tool) : undefined }
+        : { description: tool.description },
     ];
     servers.set(tool.server, [...(servers.get(tool.server) ?? []), entry]);
   }
@@ -122,6 +152,7 @@ function fullOf(tool: ToolDefinition, hintFor: HintFor | undefined): object {
   const { name, module, signature, description, inputSchema, unavailable } = tool;
   return {
     code: `import { ${name} } from "${module}";\n${signature}`,
+    example: exampleCall(tool),
     description,
     inputSchema,
     unavailable: unavailable && messageOf(unavailable, hintFor),

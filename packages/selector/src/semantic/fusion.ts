@@ -1,3 +1,5 @@
+import { findOutliers } from "./outliers.ts";
+
 /** Weight of semantic similarity in the combination. */
 const MEANING_WEIGHT = 0.5;
 
@@ -20,4 +22,21 @@ export function fuse(
     const meaning = best === worst ? 0 : ((similarities[at] ?? worst) - worst) / (best - worst);
     return (1 - share) * (top === 0 ? 0 : score / top) + share * meaning;
   });
+}
+
+/**
+ * Combines lexical scores and semantic similarities, for the tools that are relevant by their words or by their meaning.
+ * The others get 0.
+ *
+ * @param relevant - The lexical scores, 0 for tools that are not relevant by their words.
+ */
+export function fuseRelevant(
+  lexical: Float32Array,
+  relevant: Float32Array,
+  similarities: Float32Array,
+): Float32Array {
+  const isMeant = findOutliers(similarities);
+  return fuse(lexical, similarities).map((score, at) =>
+    (relevant[at] ?? 0) > 0 || isMeant(similarities[at] ?? -1) ? score : 0,
+  );
 }

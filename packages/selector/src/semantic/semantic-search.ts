@@ -24,6 +24,14 @@ const RETRY_AFTER_MS = 60_000;
 const MAX_REMEMBERED_QUERIES = 256;
 const MAX_CATALOGS = 4;
 
+/** Settings of {@link SemanticSearch}. */
+export interface SemanticSettings {
+  /** Folder for vectors, for the next process. */
+  cacheDir: string | undefined;
+  /** How long a query waits for the vectors of its catalog, and for its own if that is longer than usual. */
+  patienceMs: number;
+}
+
 interface Vectors {
   dimensions: number;
   /** Unit vectors, one after another in the order of the index. */
@@ -33,6 +41,7 @@ interface Vectors {
 /** Compares queries with tools by their vectors. The vectors of tools are computed in the background. */
 export class SemanticSearch {
   readonly #embedder: Embedder;
+  readonly #patienceMs: number;
   readonly #cache: VectorCache;
   readonly #catalogs = new Map<LexicalIndex, Vectors>();
   readonly #queries = new Map<string, Float32Array>();
@@ -41,8 +50,9 @@ export class SemanticSearch {
   #failedAt = -Infinity;
   #work: Promise<void> | undefined;
 
-  constructor(embedder: Embedder, cacheDir: string | undefined) {
+  constructor(embedder: Embedder, { cacheDir, patienceMs }: SemanticSettings) {
     this.#embedder = embedder;
+    this.#patienceMs = patienceMs;
     this.#cache = new VectorCache(embedder.id, cacheDir);
   }
 
@@ -53,20 +63,16 @@ export class SemanticSearch {
   /**
    * Computes the cosine similarity of each tool to a text, −1 to 1.
    *
-   * @returns Similarities by document; `undefined` while the vectors of the catalog are not ready, which starts their
-   * computation, and when the embedder fails or is too slow.
+   * @returns Similarities by document; `undefined` while the vectors of the catalog are not ready, whose computation it
+   * starts, and when the embedder fails or is too slow.
    */
   async similarities(
     index: LexicalIndex,
     text: string,
     signal: AbortSignal | undefined,
   ): Promise<Float32Array | undefined> {
-    const vectors = this.#catalogs.get(index);
-    if (vectors === undefined) {
-      void this.prepare(index);
-      return undefined;
-    }
-    if (this.#isBackingOff()) return undefined;
+    const vectors = this.#catalogs.get(index) ?? (await this.#awaitVectors(index, signal));
+    if (vectors === undefined || this.#isBackingOff()) return undefined;
     const query = await this.#embedQuery(text.slice(0, MAX_QUERY_CHARACTERS), signal);
     return query?.length === vectors.dimensions ? compare(vectors, query) : undefined;
   }
@@ -77,6 +83,20 @@ export class SemanticSearch {
     const before = this.#work ?? Promise.resolve();
     this.#work = before.then(() => this.#computeOnce(index));
     return this.#work;
+  }
+
+  /** Starts the computation of a catalog's vectors, and waits for it as long as the settings say. */
+  async #awaitVectors(index: LexicalIndex, signal: AbortSignal | undefined): Promise<Vectors | undefined> {
+    const prepared = this.prepare(index);
+    if (this.#patienceMs > 0) {
+      const { promise: over, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, this.#patienceMs);
+      signal?.addEventListener("abort", () => resolve(), { once: true });
+      await Promise.race([prepared, over]);
+      clearTimeout(timer);
+      signal?.throwIfAborted();
+    }
+    return this.#catalogs.get(index);
   }
 
   async dispose(): Promise<void> {
@@ -131,7 +151,7 @@ export class SemanticSearch {
   async #embedQuery(text: string, signal: AbortSignal | undefined): Promise<Float32Array | undefined> {
     const known = this.#queries.get(text);
     if (known !== undefined) return known;
-    const deadline = AbortSignal.timeout(QUERY_TIMEOUT_MS);
+    const deadline = AbortSignal.timeout(Math.max(QUERY_TIMEOUT_MS, this.#patienceMs));
     try {
       const signals = [deadline, this.#stop.signal, signal].filter((one) => one !== undefined);
       const [vector] = await this.#embedder.embed([text], {

@@ -1,24 +1,32 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import type { Worker } from "node:worker_threads";
-import { CemError } from "@cem/core";
+import { CemError, type ErrorInfo } from "@cem/core";
+import type { ModelLock } from "../models/model-lock.ts";
+import { TRANSFORMERS } from "../models/transformers-library.ts";
 import type { Embedder, EmbedOptions } from "./embedder.ts";
-import type { EmbedReply, EmbedRequest, ModelSettings } from "./transformers-worker.ts";
+import type { EmbedFailure, EmbedReply, EmbedRequest, ModelSettings } from "./transformers-worker.ts";
 
 /** Settings of {@link createTransformersEmbedder}. */
 export interface TransformersEmbedderSettings {
   /** Folder of the model: `config.json`, `tokenizer.json` and `onnx/model.onnx`. Nothing is downloaded. */
   modelDir: string;
   /**
+   * What was pulled into the folder: the files are checked against its digests before the model is loaded.
+   *
+   * @defaultValue none: the files are taken as they are
+   */
+  lock?: ModelLock | undefined;
+  /**
    * How the vectors of a text's tokens are combined.
    *
-   * @defaultValue `mean`
+   * @defaultValue that of the lock, else `mean`
    */
   pooling?: "mean" | "cls" | undefined;
   /**
    * Precision of the weights: `fp32` is `onnx/model.onnx`, `q8` is `onnx/model_quantized.onnx`.
    *
-   * @defaultValue `fp32`
+   * @defaultValue that of the lock, else `fp32`
    */
   dtype?: "fp32" | "fp16" | "q8" | "int8" | "q4" | undefined;
   /**
@@ -41,13 +49,11 @@ export interface TransformersEmbedderSettings {
   library?: string | undefined;
 }
 
-const DEFAULT_LIBRARY = "@huggingface/transformers";
-
 /**
  * Creates an embedder that runs a model on disk with the optional peer `@huggingface/transformers`, in a worker thread.
  * The thread starts with the first text and does not keep the process alive.
  *
- * `embed` throws CemError `EMBEDDER_MODEL_NOT_FOUND` or `EMBEDDER_FAILED`.
+ * `embed` throws CemError `EMBEDDER_MODEL_NOT_FOUND`, `EMBEDDER_MODEL_CHANGED` or `EMBEDDER_FAILED`.
  */
 export function createTransformersEmbedder(settings: TransformersEmbedderSettings): Embedder {
   return new TransformersEmbedder(settings);
@@ -68,11 +74,13 @@ class TransformersEmbedder implements Embedder {
   #requests = 0;
 
   constructor(settings: TransformersEmbedderSettings) {
-    const { modelDir, pooling = "mean", dtype = "fp32", library = DEFAULT_LIBRARY } = settings;
+    const { modelDir, lock, library = TRANSFORMERS } = settings;
+    const { pooling = lock?.pooling ?? "mean", dtype = lock?.dtype ?? "fp32" } = settings;
     this.#settings = settings;
-    this.#model = { modelDir: path.resolve(modelDir), pooling, dtype, library };
+    this.#model = { modelDir: path.resolve(modelDir), pooling, dtype, library, lock };
     const prefixes = [settings.queryPrefix ?? "", settings.documentPrefix ?? ""];
-    this.id = JSON.stringify(["transformers", this.#model.modelDir, pooling, dtype, ...prefixes]);
+    const weights = lock === undefined ? this.#model.modelDir : digestsOf(lock);
+    this.id = JSON.stringify(["transformers", weights, pooling, dtype, ...prefixes]);
   }
 
   async embed(texts: readonly string[], { kind, signal }: EmbedOptions): Promise<Float32Array[]> {
@@ -132,9 +140,9 @@ class TransformersEmbedder implements Embedder {
     if (this.#worker !== undefined) return this.#worker;
     const file = import.meta.url.endsWith(".ts") ? "./transformers-worker.ts" : "./transformers-worker.js";
     const worker = new Thread(new URL(file, import.meta.url), { workerData: this.#model });
-    worker.on("message", (reply: EmbedReply | { id: number; error: string }) => {
+    worker.on("message", (reply: EmbedReply | EmbedFailure) => {
       const waiting = this.#waiting.get(reply.id);
-      if ("error" in reply) waiting?.reject(failure(reply.error));
+      if ("error" in reply) waiting?.reject(asError(reply.error));
       else waiting?.resolve(reply);
     });
     const stopped = (reason: unknown) => {
@@ -150,6 +158,18 @@ class TransformersEmbedder implements Embedder {
   #failAll(error: unknown): void {
     for (const waiting of this.#waiting.values()) waiting.reject(error);
   }
+}
+
+/** What tells one pulled model from another, wherever it lies. */
+function digestsOf({ files }: ModelLock): string[] {
+  return Object.entries(files)
+    .map(([file, { sha256 }]) => `${file} ${sha256}`)
+    .toSorted();
+}
+
+/** The error of the worker, which has its code unless the library threw it. */
+function asError({ code, message, details }: ErrorInfo): CemError {
+  return code.startsWith("EMBEDDER_") ? new CemError(code, message, { details }) : failure(message);
 }
 
 function failure(reason: string, cause?: unknown): CemError {

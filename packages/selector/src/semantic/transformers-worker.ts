@@ -1,5 +1,8 @@
-import { basename, dirname } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
+import { toErrorInfo } from "@cem/core";
+import type { ErrorInfo } from "@cem/core";
+import { checkModelFiles, type ModelLock } from "../models/model-lock.ts";
+import { importTransformers } from "../models/transformers-library.ts";
 
 /** The data that the worker is started with. */
 export interface ModelSettings {
@@ -7,6 +10,8 @@ export interface ModelSettings {
   pooling: "mean" | "cls";
   dtype: string;
   library: string;
+  /** What the files have to be. */
+  lock?: ModelLock | undefined;
 }
 
 /** A message to the worker. */
@@ -23,9 +28,15 @@ export interface EmbedReply {
   data: Float32Array;
 }
 
+/** The message when the texts can't be embedded. */
+export interface EmbedFailure {
+  id: number;
+  error: ErrorInfo;
+}
+
 /** The part of the library that is used. */
 interface Transformers {
-  env: { allowRemoteModels: boolean; allowLocalModels: boolean; localModelPath: string };
+  env: { allowRemoteModels: boolean; allowLocalModels: boolean };
   pipeline(task: "feature-extraction", model: string, options: { dtype: string }): Promise<Extractor>;
 }
 
@@ -53,26 +64,19 @@ async function answer({ id, texts }: EmbedRequest): Promise<void> {
     parentPort?.postMessage({ id, ...reply }, [reply.data.buffer as ArrayBuffer]);
   } catch (error) {
     extractor = undefined;
-    parentPort?.postMessage({ id, error: error instanceof Error ? error.message : String(error) }, []);
+    parentPort?.postMessage({ id, error: toErrorInfo(error) } satisfies EmbedFailure, []);
   }
 }
 
 async function load(): Promise<Extractor> {
-  const { modelDir, dtype, library } = settings;
-  const transformers = await importLibrary(library);
+  const { modelDir, dtype, library, lock } = settings;
+  const transformers = await importTransformers<Transformers>(library);
+  if (lock !== undefined) await checkModelFiles(modelDir, lock);
   const { env } = transformers;
   env.allowRemoteModels = false;
   env.allowLocalModels = true;
-  env.localModelPath = dirname(modelDir);
-  return transformers.pipeline("feature-extraction", basename(modelDir), { dtype });
-}
-
-async function importLibrary(library: string): Promise<Transformers> {
-  try {
-    return (await import(library)) as Transformers;
-  } catch (error) {
-    throw new Error(`${library} can't be loaded. Install it: npm install ${library}`, { cause: error });
-  }
+  // An absolute path is no name on a hub, so it is read as it is.
+  return transformers.pipeline("feature-extraction", modelDir, { dtype });
 }
 
 async function embed(extract: Extractor, texts: string[]): Promise<Omit<EmbedReply, "id">> {

@@ -24,8 +24,10 @@ export const TINY_DIMENSIONS = MEANINGS.length + 1;
 /**
  * Writes a real, small model as `@huggingface/transformers` loads it: a tokenizer of whole words, and an ONNX graph
  * that looks up a vector for each of them. The library does the pooling.
+ *
+ * @param weights - The name of the ONNX file.
  */
-export async function writeTinyModel(folder: string): Promise<void> {
+export async function writeTinyModel(folder: string, weights = "model.onnx"): Promise<void> {
   const words = [PADDING, UNKNOWN, ...MEANINGS.flat()];
   await mkdir(path.join(folder, "onnx"), { recursive: true });
   await writeJson(folder, "config.json", {
@@ -41,7 +43,7 @@ export async function writeTinyModel(folder: string): Promise<void> {
     model_max_length: 128,
   });
   await writeJson(folder, "tokenizer.json", tokenizer(words));
-  await writeFile(path.join(folder, "onnx", "model.onnx"), encoder(words));
+  await writeFile(path.join(folder, "onnx", weights), encoder(words));
 }
 
 async function writeJson(folder: string, name: string, content: unknown): Promise<void> {

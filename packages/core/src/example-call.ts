@@ -1,0 +1,197 @@
+import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
+import type { ToolDefinition } from "./tools.ts";
+
+/** The levels of objects and lists of an example; deeper ones are empty. */
+const MAX_DEPTH = 6;
+/** The most values of an example, since a schema may name itself many times. */
+const MAX_VALUES = 64;
+const MAX_TEXT_CHARACTERS = 80;
+/** The longest text that is made because a schema asks for a length. */
+const MAX_LENGTH = 256;
+const MAX_SEARCHED_CHARACTERS = 500;
+/** A value given in a description: "Name of a city: `Oslo`". */
+const IN_DESCRIPTION =
+  /(?::|\be\.g\.,?|\bi\.e\.,?|\bsuch as|\blike|\bfor example,?|\bfor instance,?)\s{0,3}(?:`([^`\n]{1,80})`|"([^"\n]{1,80})"|'([^'\n]{1,80})')/iu;
+const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
+/** Values of the formats that JSON Schema defines. */
+const FORMATS: Readonly<Record<string, string>> = {
+  date: "2026-06-21",
+  "date-time": "2026-06-21T12:00:00Z",
+  time: "12:00:00Z",
+  duration: "P1D",
+  email: "ada@example.com",
+  hostname: "example.com",
+  ipv4: "192.0.2.1",
+  ipv6: "2001:db8::1",
+  uri: "https://example.com/",
+  url: "https://example.com/",
+  uuid: "00000000-0000-4000-8000-000000000000",
+};
+
+/**
+ * Writes a call of a tool with its required arguments: `await get_weather({ location: "San Francisco" })`. The values come
+ * from the schema, its examples and descriptions where it has some. They have the right types, but a `pattern` may not
+ * allow them.
+ */
+export function exampleCall({ name, inputSchema, callStyle }: ToolDefinition): string {
+  const writer = new ExampleWriter(inputSchema);
+  const input = writer.objectOf(inputSchema, 0);
+  if (callStyle === "positional") return `await ${name}(${Object.values(input).map(print).join(", ")})`;
+  const isEmpty = Object.keys(input).length === 0;
+  return `await ${name}(${isEmpty ? "" : print(input)})`;
+}
+
+/** Makes values of one schema. Schemas are untrusted: a keyword may hold anything. */
+class ExampleWriter {
+  readonly #root: JsonSchema;
+  #values = 0;
+
+  constructor(root: JsonSchema) {
+    this.#root = root;
+  }
+
+  /** An object with the required properties. */
+  objectOf(schema: JsonSchema, depth: number): JsonObject {
+    const { properties, required } = schema;
+    const names = Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
+    const entries = names.map((name): [string, JsonValue] => {
+      const property = isSchema(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+      return [name, this.#valueOf(property, name, depth + 1)];
+    });
+    return Object.fromEntries(entries);
+  }
+
+  #valueOf(given: unknown, name: string, depth: number): JsonValue {
+    const schema = this.#resolve(given);
+    this.#values += 1;
+    if (schema === undefined || this.#values > MAX_VALUES) return name;
+    const stated = statedValue(schema);
+    if (stated !== undefined) return stated;
+    for (const parts of [schema.anyOf, schema["oneOf"], schema["allOf"]]) {
+      if (!Array.isArray(parts) || depth >= MAX_DEPTH) continue;
+      const resolved = parts.map((part) => this.#resolve(part)).filter((part) => part !== undefined);
+      const chosen = resolved.find(({ type }) => type !== "null") ?? resolved[0];
+      if (chosen !== undefined) return this.#valueOf({ ...chosen, ...textsOf(schema) }, name, depth + 1);
+    }
+    switch (typeOf(schema)) {
+      case "string":
+        return textFor(schema, name);
+      case "integer":
+      case "number":
+        return numberFor(schema);
+      case "boolean":
+        return true;
+      case "null":
+        return null;
+      case "array":
+        return depth >= MAX_DEPTH ? [] : this.#listOf(schema, name, depth);
+      default:
+        return depth >= MAX_DEPTH ? {} : this.objectOf(schema, depth);
+    }
+  }
+
+  #listOf(schema: JsonSchema, name: string, depth: number): JsonValue[] {
+    const least = typeof schema["minItems"] === "number" ? schema["minItems"] : 1;
+    const count = Math.min(Math.max(1, least), MAX_DEPTH);
+    return Array.from({ length: count }, () => this.#valueOf(schema.items, singular(name), depth + 1));
+  }
+
+  /** Follows references within the schema. */
+  #resolve(given: unknown): JsonSchema | undefined {
+    let schema = given;
+    for (let step = 0; step < MAX_DEPTH && isSchema(schema); step++) {
+      const { $ref: reference } = schema;
+      if (typeof reference !== "string") return schema;
+      schema = this.#find(reference);
+    }
+    return undefined;
+  }
+
+  #find(reference: string): unknown {
+    if (!reference.startsWith("#")) return undefined;
+    let at: unknown = this.#root;
+    for (const part of reference.slice(1).split("/").slice(1)) {
+      const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
+      at = isSchema(at) && Object.hasOwn(at, key) ? at[key] : undefined;
+    }
+    return at;
+  }
+}
+
+/** The value that a schema itself states. */
+function statedValue(schema: JsonSchema): JsonValue | undefined {
+  const { const: only, examples, enum: choices } = schema;
+  if (only !== undefined) return only;
+  const [first] = [...listOf(examples), ...listOf(schema.default), ...listOf(choices)];
+  return isShort(first) ? first : undefined;
+}
+
+function listOf(value: JsonValue | undefined): JsonValue[] {
+  if (value === undefined || value === null) return [];
+  return Array.isArray(value) ? value : [value];
+}
+
+function isShort(value: JsonValue | undefined): boolean {
+  return value !== undefined && JSON.stringify(value).length <= MAX_TEXT_CHARACTERS;
+}
+
+function textsOf({ description }: JsonSchema): JsonSchema {
+  return typeof description === "string" ? { description } : {};
+}
+
+function typeOf({ type, properties, items }: JsonSchema): string {
+  const first = Array.isArray(type) ? (type.find((one) => one !== "null") ?? "null") : type;
+  if (typeof first === "string") return first;
+  if (properties !== undefined) return "object";
+  return items === undefined ? "string" : "array";
+}
+
+function textFor(schema: JsonSchema, name: string): string {
+  const { description, format, minLength, maxLength } = schema;
+  const said =
+    typeof description === "string"
+      ? IN_DESCRIPTION.exec(description.slice(0, MAX_SEARCHED_CHARACTERS))
+      : null;
+  const text =
+    (typeof format === "string" && Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined) ??
+    said?.[1] ??
+    said?.[2] ??
+    said?.[3] ??
+    name;
+  const least = typeof minLength === "number" ? Math.min(minLength, MAX_LENGTH) : 0;
+  const most = typeof maxLength === "number" ? maxLength : Infinity;
+  return text.padEnd(least, text === "" ? "x" : text).slice(0, most);
+}
+
+function numberFor(schema: JsonSchema): number {
+  const { minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf } = schema;
+  const step = typeof multipleOf === "number" && multipleOf > 0 ? multipleOf : 1;
+  let value = step;
+  if (typeof minimum === "number" && value < minimum) value = Math.ceil(minimum / step) * step;
+  if (typeof exclusiveMinimum === "number" && value <= exclusiveMinimum) {
+    value = (Math.floor(exclusiveMinimum / step) + 1) * step;
+  }
+  if (typeof maximum === "number" && value > maximum) value = Math.floor(maximum / step) * step;
+  if (typeof exclusiveMaximum === "number" && value >= exclusiveMaximum) {
+    value = (Math.ceil(exclusiveMaximum / step) - 1) * step;
+  }
+  return value;
+}
+
+/** `ids` gives `id`. */
+function singular(name: string): string {
+  return name.length > 2 && name.endsWith("s") && !name.endsWith("ss") ? name.slice(0, -1) : name;
+}
+
+function print(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map(print).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).map(
+    ([key, member]) => `${IDENTIFIER.test(key) ? key : JSON.stringify(key)}: ${print(member)}`,
+  );
+  return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
+}
+
+function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import { createSelector } from "./index.ts";
+import { sampleTools, tool } from "./testing/sample-tools.ts";
+
+async function search(task: string, tools = sampleTools) {
+  const notes: string[] = [];
+  const found = await createSelector().search({ task, tools, onNote: (note) => notes.push(note) });
+  return { names: found.map((ranked) => ranked.tool.name), notes };
+}
+
+describe("createSelector", () => {
+  describe("search", () => {
+    it.each([
+      ["weather forecast tomorrow", ["get_forecast"]],
+      ["read a file", ["read_file"]],
+      ["multiply two numbers", ["multiply"]],
+    ])("leaves out what is far behind the best: %s", async (task, expected) => {
+      const { names, notes } = await search(task);
+      expect(names.slice(0, expected.length)).toEqual(expected);
+      expect(names).not.toContain("list_directory");
+      expect(names).not.toContain("list_tables");
+      expect(notes).toEqual(["by words only: no embedding model is set"]);
+    });
+
+    it.each([
+      "send an email to bob",
+      "order a pizza",
+      "translate this text to French",
+      "get a cat picture",
+      "find a restaurant nearby",
+      "create a github issue",
+    ])("finds nothing where a word or two match by chance, and says so: %s", async (task) => {
+      expect(await search(task)).toEqual({
+        names: [],
+        notes: [
+          "by words only: no embedding model is set",
+          "no close match: no tool is about enough of these words",
+        ],
+      });
+    });
+
+    it.each([
+      ["users older than 30", "query"],
+      ["will it rain in Paris", "get_weather"],
+      ["forcast", "get_forecast"],
+      ["store a note", "write_file"],
+      ["get", "get_weather"],
+    ])("keeps what fits, however few words match: %s", async (task, expected) => {
+      expect((await search(task)).names[0]).toBe(expected);
+    });
+
+    it("keeps more where even the best tool explains little of a long text", async () => {
+      const task =
+        "I would love to surprise my grandmother with the temperature of Lisbon and a poem about sailing";
+      expect((await search(task)).names).toEqual(
+        expect.arrayContaining(["get_weather", "get_forecast", "list_locations"]),
+      );
+    });
+
+    it("keeps tools of a server whose other tools are near the best rather than strangers", async () => {
+      const tools = [
+        tool("disks", "attach_volume", "Attach a volume to a machine."),
+        tool("disks", "detach", "Take a drive from a machine."),
+        tool("clocks", "wind", "Wind a machine up, gently."),
+        ...sampleTools,
+      ];
+      const { names } = await search("attach the volume to some machine over there", tools);
+      expect(names[0]).toBe("attach_volume");
+      expect(names).not.toContain("wind");
+    });
+
+    it("keeps a tool that is named, whatever else the text says", async () => {
+      const { names } = await search("frobnicate the quux with list_tables");
+      expect(names[0]).toBe("list_tables");
+    });
+  });
+});
