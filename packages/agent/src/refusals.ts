@@ -2,15 +2,20 @@ import { toolId } from "@cem/core";
 import type { Finding, GenerationRefused, RankedTool, UnfilledStep, Verdict } from "@cem/core";
 import type { Ending } from "./ending.ts";
 
+const CODES = {
+  "no-tool": "NO_TOOL",
+  "missing-argument": "ARGUMENT_MISSING",
+  "not-understood": "TASK_NOT_UNDERSTOOD",
+} as const;
+
 /** The ending of a task for which no code was written: it needs something that is missing. */
 export function refusedGeneration(refusal: GenerationRefused, nearest: readonly RankedTool[]): Ending {
-  const [first] = refusal.steps;
-  const missingTool = first === undefined || first.reason === "no-tool";
+  const { reason } = refusal.steps[0] ?? { reason: "no-tool" as const };
   return {
     status: "refused",
     value: null,
     error: {
-      code: missingTool ? "NO_TOOL" : "ARGUMENT_MISSING",
+      code: CODES[reason],
       message: `${refusal.steps.map((step) => step.hint).join(" ")} Nothing was run.`,
       details: {
         steps: refusal.steps,

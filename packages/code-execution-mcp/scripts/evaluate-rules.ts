@@ -5,6 +5,9 @@
  * good when its types are right and it calls a tool of each group that the task is labelled with.
  *
  * Each task is tried with the labelled tools alone, and with those that the selector chooses out of the whole set.
+ *
+ * With `--metamorphic`, each content word of each task for which code is written (those of the sets, with the labelled tools,
+ * and those of the tests) is replaced in turn by another of its kind. The share that changes nothing is printed; it is 0.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -14,6 +17,8 @@ import type { Finding, GenerateFeedback, ToolDefinition } from "@cem/core";
 import { createSelector } from "@cem/selector";
 import type { RawToolDefinition } from "@cem/tool-files";
 import { createTypeChecker } from "@cem/type-check";
+import { checkWords } from "../../codegen/src/rules/testing/metamorphic.ts";
+import { testTasks } from "../../codegen/src/rules/testing/wordings.ts";
 import { toolsOf } from "./tokens/tools-of.ts";
 
 interface Query {
@@ -22,7 +27,7 @@ interface Query {
   groups?: string[][];
 }
 
-type Outcome = "good" | "wrong types" | "tools left out" | "no tool" | "missing argument" | "other refusal";
+type Outcome = "good" | "wrong types" | "tools left out" | "no tool" | "missing argument" | "not understood";
 
 interface Figures {
   set: string;
@@ -39,6 +44,7 @@ const { values } = parseArgs({
     queries: { type: "string", default: "queries.dev.jsonl" },
     json: { type: "string" },
     examples: { type: "string", default: "0" },
+    metamorphic: { type: "boolean", default: false },
   },
 });
 const folder = values.data ?? process.env["CEM_EVAL_DATA"];
@@ -46,7 +52,8 @@ if (folder === undefined) {
   process.stderr.write("Say where the data is: --data DIR, or CEM_EVAL_DATA.\n");
   process.exit(2);
 }
-const rules = createRulesGenerator({ now: () => new Date("2026-11-20T12:00:00Z") });
+const now = (): Date => new Date("2026-11-20T12:00:00Z");
+const rules = createRulesGenerator({ now });
 const checker = createTypeChecker();
 const selector = createSelector();
 const reports: Figures[] = [];
@@ -56,14 +63,26 @@ for (const set of readdirSync(folder).toSorted()) {
   const file = (name: string): string => path.join(folder, set, name);
   if (!existsSync(file("tools.jsonl")) || !existsSync(file(values.queries))) continue;
   const byId = readCatalog(file("tools.jsonl"));
-  const queries = readLines<Query>(file(values.queries));
+  // Behind a bar stands what a set says about its own sentence.
+  const queries = readLines<Query>(file(values.queries)).map((one) => ({
+    ...one,
+    query: one.query.replace(/\s\|\s[a-z-]+$/u, ""),
+  }));
   const all = [...byId.values()];
+  if (values.metamorphic) {
+    await printUnheard(
+      set,
+      queries.map(({ query, gold }) => ({ task: query, tools: gold.flatMap((id) => byId.get(id) ?? []) })),
+    );
+    continue;
+  }
   await measure(set, "labelled", queries, async ({ gold }) => gold.flatMap((id) => byId.get(id) ?? []));
   await measure(set, "selected", queries, async ({ query }) => {
     const { selected } = await selector.select({ task: query, tools: all });
     return selected.map(({ tool }) => tool);
   });
 }
+if (values.metamorphic) await printUnheard("tests", testTasks());
 await checker.dispose();
 if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(reports, null, 2)}\n`);
 process.stdout.write(examples.slice(0, Number(values.examples)).join("\n"));
@@ -111,7 +130,7 @@ async function attempt(
         ? "no tool"
         : step?.reason === "missing-argument"
           ? "missing argument"
-          : "other refusal";
+          : "not understood";
     return { outcome, code: "", findings: [], detail: `${step?.step}: ${step?.hint}` };
   }
   const { code, uses } = generated;
@@ -120,6 +139,17 @@ async function attempt(
   const complete = groups.every((group) => group.some((id) => used.has(id)));
   const outcome = findings.length > 0 ? "wrong types" : complete ? "good" : "tools left out";
   return { outcome, code, findings, detail: code };
+}
+
+/** Replaces the words of tasks and prints which replacements changed nothing. */
+async function printUnheard(set: string, tasks: Parameters<typeof checkWords>[0]): Promise<void> {
+  const { written, replaced, unheard } = await checkWords(tasks, now);
+  const share = replaced === 0 ? 0 : (100 * unheard.length) / replaced;
+  process.stdout.write(
+    `${set.padEnd(16)} code for ${written} of ${tasks.length} tasks; ${replaced} words replaced, without effect: ${unheard.length} (${share.toFixed(1)} %)\n`,
+  );
+  for (const { word, by, of } of unheard.slice(0, Number(values.examples)))
+    process.stdout.write(`  ${word} by ${by || "nothing"}: ${JSON.stringify(of)}\n`);
 }
 
 function idOf({ server, name, originalName = name }: ToolDefinition): string {

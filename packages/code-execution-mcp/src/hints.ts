@@ -22,13 +22,17 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   CODE_THREW: ({ toolError }) => (isErrorInfo(toolError) ? hintFor(toolError) : undefined),
   NO_TOOL: (details) =>
     hintOfSteps(details) ??
-    "See what there is with  cem tools  and add a server that can with  cem add <name> -- npx -y <server>",
+    (details["tools"] === 0
+      ? "There are no tools here. Begin with  cem init  or add a server with  cem add <name> -- npx -y <server>"
+      : "See what there is with  cem tools  and add a server that can with  cem add <name> -- npx -y <server>"),
   QUERY_EMPTY: NO_HINT,
   RUN_KILLED: ({ reason }) => LIMITS[String(reason)],
   RUN_NOT_FOUND: NO_HINT,
   RUN_OUT_OF_MEMORY: "Allow more with guardrails.max_memory_mb, or work in smaller parts.",
   RUN_TIMED_OUT: "Allow more with guardrails.max_execution_time, or do less at once.",
   TASK_EMPTY: NO_HINT,
+  TASK_NOT_UNDERSTOOD:
+    "Code of your own runs with  cem exec <file>  ; with llm.enabled a model writes the code.",
   UNEXPECTED: NO_HINT,
   // Calls to tools.
   ARGUMENTS_INVALID: NO_HINT,

@@ -4,6 +4,7 @@ export const ERROR_CODES = {
   ABORTED: "The caller cancelled the run or the call.",
   AGENT_DISPOSED: "The agent was disposed before the request.",
   ARGUMENT_MISSING: "A tool fits the task, and the task lacks a value that the tool requires.",
+  TASK_NOT_UNDERSTOOD: "A tool fits the task, and some words of the task could not be read.",
   CODE_EMPTY: "The code to run is empty.",
   CODE_INVALID: "The code is not valid TypeScript.",
   CODE_MISTYPED: "The code does not fit the types of the tools it uses.",

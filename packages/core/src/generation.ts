@@ -93,8 +93,11 @@ export interface GeneratedCode {
 export interface UnfilledStep {
   /** The step in the user's words. */
   step: string;
-  /** `no-tool`: no tool can do it. `missing-argument`: a tool fits, and the task lacks a value that it requires. */
-  reason: "no-tool" | "missing-argument";
+  /**
+   * `no-tool`: no tool can do it. `missing-argument`: a tool fits, and the task lacks a value that it requires.
+   * `not-understood`: a tool or an operation fits, and some words of the step have no meaning for it.
+   */
+  reason: "no-tool" | "missing-argument" | "not-understood";
   /** The tool that fits, as `server.name`. */
   tool?: string | undefined;
   /** The argument that lacks a value. */

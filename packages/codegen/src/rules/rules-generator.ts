@@ -1,6 +1,7 @@
 import type { CodeGenerator, GeneratedCode, GenerateRequest, GenerationRefused } from "@cem/core";
 import { finishProgram } from "./planning/finish.ts";
 import { planTask } from "./planning/plan-task.ts";
+import { withExample } from "./planning/with-example.ts";
 import { printProgram } from "./program/print-program.ts";
 
 /** Settings of {@link createRulesGenerator}. */
@@ -28,7 +29,9 @@ export function createRulesGenerator(settings: RulesGeneratorSettings = {}): Cod
     async generate(request: GenerateRequest): Promise<GeneratedCode | GenerationRefused> {
       request.signal?.throwIfAborted();
       const { plan, unfilled } = planTask(request.task, request.tools, now, request.signal);
-      if (unfilled.length > 0) return { status: "refused", steps: unfilled };
+      if (unfilled.length > 0) {
+        return { status: "refused", steps: unfilled.map((step) => withExample(step, request.tools, now)) };
+      }
       return {
         status: "generated",
         code: printProgram(finishProgram(plan)),

@@ -1,3 +1,6 @@
+import { SMALL_TALK } from "../vocabulary/small-talk.ts";
+import { isStopWord } from "../words-stop.ts";
+import { splitWords } from "../words.ts";
 import { outline } from "./outline.ts";
 import { beginsStep } from "./verbs.ts";
 
@@ -43,6 +46,11 @@ function addLine(blocks: TextBlock[], line: Line): void {
     last.items.push(line.text.replace(/[;,.]$/u, ""));
     return;
   }
+  // JSON below `Save this to x.json:` belongs to it.
+  if (line.marker === undefined && last?.text.endsWith(":") === true && /^[{[]/u.test(line.text)) {
+    last.text += ` ${line.text}`;
+    return;
+  }
   const wraps =
     line.marker === undefined &&
     last !== undefined &&
@@ -57,10 +65,19 @@ function addLine(blocks: TextBlock[], line: Line): void {
 
 /** Whether a block is a heading above a list of steps, such as "Do the following:", and no step itself. */
 function isHeading(block: TextBlock, next: TextBlock | undefined): boolean {
-  return (
-    next !== undefined && block.text.endsWith(":") && block.fields.length === 0 && block.items.length === 0
+  if (next === undefined || !block.text.endsWith(":") || block.fields.length > 0 || block.items.length > 0)
+    return false;
+  return splitWords(block.text).every(
+    (word) => HEADING_WORDS.has(word) || isStopWord(word) || SMALL_TALK.has(word),
   );
 }
+
+/** A heading says no more than that steps follow. */
+const HEADING_WORDS = new Set(
+  `do perform follow complete continue initialize initialise start begin run execute carry set create build work finish finalize
+  workflow workflows task tasks step steps following plan session process procedure calculation previous below order sequence
+  instruction instructions these three two`.split(/\s+/),
+);
 
 function readField(text: string): StepField | undefined {
   const match = FIELD.exec(text);

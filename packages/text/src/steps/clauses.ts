@@ -38,7 +38,7 @@ export function splitClauses(sentence: string, own: OwnWords): string[] {
     const sure = /then|afterwards|finally/iu.test(match[0]);
     const rest = mask.slice(end, end + 200);
     const begins =
-      sure ||
+      (sure && !/^by\b/iu.test(rest)) ||
       beginsStep(rest, own.verbs) ||
       beginsWithNoun(rest, own.nouns) ||
       /^(?:if|when|otherwise|else|unless)\b/iu.test(rest);

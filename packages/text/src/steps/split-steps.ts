@@ -35,8 +35,9 @@ const CLOSING =
 const MAX_CLOSING_CHARACTERS = 80;
 const JOINING =
   /^(?:(?:hi|hello|hey|hi there|hey there|hello there|ok|okay|well|and|but|please|also|then|finally|next|now|afterwards|after that|first|firstly|secondly|thirdly|lastly|first of all|kindly|so|could you|can you|would you|i want you to|i want to|i need you to|i need to|i'd like to|i would like to|let's|i'd like you to|i would like you to|we need to|go ahead and|be so kind as to|if you don't mind|would you mind)\b[,:!]?\s+)+/iu;
+/** `The JSON file should contain:` says that the fields below belong to the step before. */
 const DESCRIBES =
-  /^(?:the|this|that|it|its|with)\b[^.]{0,80}?\b(?:contain|contains|include|includes|have|has|hold|holds|look like|fields|following)\b/iu;
+  /^(?:the|this|that|it|its|with)(?:\s+(?:json|file|state|object|document|should|must|will|shall|contain|contains|include|includes|have|has|hold|holds|look|looks|like|fields|keys|properties|values|content|contents|structure|the|these|following|as|follows))*\s*:?$/iu;
 
 /** The conditions of a task so far. */
 interface Branches {

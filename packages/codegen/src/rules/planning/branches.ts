@@ -1,8 +1,10 @@
 import type { StepCondition } from "@cem/text";
 import { conditional, type Expression, literal, name, not } from "../program/expression.ts";
 import type { Statement } from "../program/statement.ts";
-import { readTest } from "./conditions.ts";
-import type { Plan } from "./plan.ts";
+import { readTokens } from "../language/lexer.ts";
+import { readTest } from "../grammar/conditions/conditions.ts";
+import { type Plan, Unfilled } from "./plan.ts";
+import type { Meaning } from "./reading.ts";
 import { typeText, type Value } from "./value.ts";
 
 /** The steps of one condition, while they are being planned. */
@@ -11,6 +13,8 @@ export class Branch {
   readonly #plan: Plan;
   readonly #outer: Statement[];
   readonly #test: Expression;
+  /** Whether the condition holds, where that is known before the program runs. */
+  readonly #known: boolean | undefined;
   readonly #then: Statement[] = [];
   readonly #otherwise: Statement[] = [];
   readonly #firstValue: number;
@@ -19,13 +23,20 @@ export class Branch {
     this.number = condition.branch;
     this.#plan = plan;
     this.#outer = plan.block;
-    this.#test = readTest(condition.text, plan);
+    const test = readCondition(condition.text, plan);
+    this.#known = typeof test.constant === "boolean" ? test.constant : undefined;
+    this.#test = test.lower();
     this.#firstValue = plan.values.length;
   }
 
   /** Sends what is planned next into one side of the branch. */
   enter(holds: boolean): void {
     this.#plan.block = holds ? this.#then : this.#otherwise;
+  }
+
+  /** Whether one side of the branch is known never to be taken. */
+  isNeverTaken(holds: boolean): boolean {
+    return this.#known !== undefined && this.#known !== holds;
   }
 
   /** Puts the branch into the program: `const x = test ? … : null` where that says it all. */
@@ -83,4 +94,15 @@ export class Branch {
 
 function nullable(values: readonly Value[]): void {
   for (const value of values) value.words = value.words.trim();
+}
+
+function readCondition(text: string, plan: Plan): Meaning {
+  const test = readTest(readTokens(text), plan);
+  if (test !== undefined) return test;
+  throw new Unfilled({
+    step: `if ${text}`,
+    reason: "missing-argument",
+    argument: "condition",
+    hint: `"${text.slice(0, 80)}" compares nothing that an earlier step gives. Name a result or one of its properties, and what to compare it with.`,
+  });
 }

@@ -1,7 +1,7 @@
 import { awaits, type Expression, literal, namesIn, object } from "../program/expression.ts";
 import type { Program, Statement } from "../program/statement.ts";
-import { helperCode } from "../operations/helpers.ts";
-import { writeJsonFile } from "../operations/files.ts";
+import { helperCode } from "../program/helpers.ts";
+import { writeJsonFile } from "./documents.ts";
 import type { Plan } from "./plan.ts";
 import type { Value } from "./value.ts";
 

@@ -1,54 +1,17 @@
 import type { ToolDefinition, UnfilledStep } from "@cem/core";
 import { splitSteps, splitWords, type TaskStep } from "@cem/text";
-import { isKnownVerb } from "../matching/verb-classes.ts";
-import { matchTools } from "../matching/match-tools.ts";
-import { planArithmetic } from "../operations/arithmetic.ts";
-import { planCollection, planColumns } from "../operations/collection.ts";
-import { findSource, planCompareCalls } from "../operations/compare-calls.ts";
-import { planDataQuery } from "../operations/data-query.ts";
-import type { Operation, StepContext } from "../operations/operation.ts";
-import { planShape } from "../operations/shape.ts";
-import { planPrint, planVerify } from "../operations/print.ts";
-import { planMention, withoutServer } from "../operations/skill.ts";
-import { loadDocument } from "../operations/files.ts";
-import { findJsonPath, planLoad, planSave } from "../operations/state.ts";
-import { planStoreAs, planUpdate } from "../operations/state-update.ts";
-import { planSuperlative } from "../operations/superlative.ts";
-import { planTextFile } from "../operations/text-file.ts";
-import { planToolCall } from "../operations/tool-call.ts";
-import { Phrase } from "../reading/phrase.ts";
+import { isKnownVerb } from "../grammar/calls/verbs.ts";
+import { withoutMention } from "../grammar/calls/mention.ts";
+import { openSubject } from "../grammar/conditions/subject.ts";
+import { readMentionedFile } from "../grammar/files/mentioned-file.ts";
+import { ASKING, PRODUCTIONS } from "../grammar/index.ts";
+import { readTokens } from "../language/lexer.ts";
+import { literal } from "../program/expression.ts";
 import { Branch } from "./branches.ts";
 import { Plan, Unfilled } from "./plan.ts";
-
-/** In the order in which they are tried for a step. */
-const OPERATIONS: readonly Operation[] = [
-  planMention,
-  planLoad,
-  planStoreAs,
-  planSave,
-  planUpdate,
-  planVerify,
-  planColumns,
-  planShape,
-  planPrint,
-  planCompareCalls,
-  planSuperlative,
-  planArithmetic,
-  planCollection,
-  planTextFile,
-  planDataQuery,
-  planToolCall,
-];
-
-/** The operations that are tried for words inside another step. */
-const ASKED: readonly Operation[] = [
-  planColumns,
-  planCompareCalls,
-  planArithmetic,
-  planCollection,
-  planDataQuery,
-  planToolCall,
-];
+import { readStep } from "./read-step.ts";
+import type { Reading } from "./reading.ts";
+import type { Step } from "./step.ts";
 
 /** The result of {@link planTask}. */
 export interface PlannedTask {
@@ -80,14 +43,9 @@ export function planTask(
       splitWords(tool.name).filter((word) => !isKnownVerb(word) && word.length > 3),
     ),
   });
-  plan.ask = (text) => {
-    const before = plan.values.length;
-    const context: StepContext = {
-      step: { text, fields: [], items: [] },
-      plan,
-      matches: matchTools(text, plan.tools),
-    };
-    return ASKED.some((operation) => operation(context)) && plan.values.length > before;
+  plan.readAsked = (text) => {
+    const reading = readStep({ text, span: readTokens(text), fields: [], items: [] }, plan, ASKING);
+    return reading !== undefined && "lower" in reading ? reading : undefined;
   };
   const unfilled: UnfilledStep[] = [];
   let branch: Branch | undefined;
@@ -100,6 +58,10 @@ export function planTask(
       planStep(step, plan);
     } catch (error) {
       if (!(error instanceof Unfilled)) throw error;
+      if (step.condition !== undefined && branch?.isNeverTaken(step.condition.holds) === true) {
+        plan.add({ kind: "throw", message: literal(error.step.hint) });
+        continue;
+      }
       const isTold = unfilled.some((one) => one.step === error.step.step && one.hint === error.step.hint);
       if (!isTold) unfilled.push(error.step);
       if (plan.values.length > 0 && unfilled.length >= MAX_REPORTED_STEPS) break;
@@ -122,8 +84,8 @@ export function planTask(
 const MAX_REPORTED_STEPS = 20;
 /** The most steps of one task. */
 const MAX_STEPS = 300;
-/** The most characters of one step, quoted text aside. */
-const MAX_STEP_CHARACTERS = 4_000;
+/** The most tokens of one step: words, numbers, signs, quoted texts. */
+const MAX_STEP_TOKENS = 400;
 
 function unusedMention(plan: Plan): UnfilledStep {
   const tool = plan.preferred;
@@ -144,75 +106,20 @@ function changeBranch(open: Branch | undefined, step: TaskStep, plan: Plan): Bra
     open.enter(condition.holds);
     return open;
   }
-  const branch = new Branch(plan, { ...condition, text: planCondition(condition.text, plan) });
+  const branch = new Branch(plan, { ...condition, text: openSubject(condition.text, plan) });
   branch.enter(condition.holds);
   return branch;
 }
 
-/** `the temperature in London is above 5`: what the condition is about is asked for first. Gives what is left of it. */
-function planCondition(text: string, plan: Plan): string {
-  const about = ABOUT.exec(text);
-  const place = about?.[1];
-  if (about === null || place === undefined) return text;
-  const rest = `${text.slice(0, about.index)}${text.slice(about.index + about[0].length)}`.trim();
-  if (plan.values.some((value) => value.about.includes(place))) return rest;
-  const words = splitWords(rest);
-  const source = words.map((word) => findSource(word, plan.tools)).find((one) => one !== undefined);
-  if (source === undefined) return text;
-  const step = { text: `get the ${source.key} in ${place}`, fields: [], items: [] };
-  if (!planToolCall({ step, plan, matches: matchTools(step.text, [source.tool]) })) return text;
-  for (const value of plan.values.slice(-1)) value.consumed = true;
-  return rest;
-}
-
 const NEGATION = /^(?:don['’]?t|do not|never|not|avoid|without)\b/iu;
-const ABOUT = /\s+(?:in|for|at|of)\s+((?:\p{Lu}[\p{L}'.-]*)(?:\s+\p{Lu}[\p{L}'.-]*)*)(?![\p{L}])/u;
-
-/** `the average age in people.json`: the file is opened first. Gives the step without it. */
-function openMentioned(text: string, plan: Plan): string {
-  if (
-    /^(?:read|load|open|fetch|parse|save|write|store|create|make|put|dump|export|append|import|copy|verify|check|initiali[sz]e|continue|retrieve|restore)\b/iu.test(
-      text,
-    )
-  )
-    return text;
-  const path = findJsonPath(text);
-  if (path === undefined) return text;
-  const at = text.indexOf(path);
-  const lead =
-    /\s+(?:in|from|of|inside)\s+(?:the\s+)?(?:file\s+)?["'`]?$/iu.exec(text.slice(0, at)) ??
-    /^(?:in|from)\s+(?:the\s+)?(?:file\s+)?["'`]?$/iu.exec(text.slice(0, at)) ??
-    changesFile(text, at, path);
-  if (lead === null) return text;
-  const rest = `${text.slice(0, lead.index)}${text
-    .slice(at + path.length)
-    .replace(/^["'`]/u, "")
-    .replace(/^\s*[,:]/u, "")}`.trim();
-  if (
-    /^(?:what(?:['’]s| is| are)|show|show me|display|tell me what is)(?: the (?:contents?|data))?\??$/iu.test(
-      rest,
-    )
-  )
-    return `read ${path}`;
-  if (plan.documents.every((document) => document.path !== path)) loadDocument(plan, path, text);
-  return rest;
-}
-
-/** `update state.json: set …`: the order itself comes after the file. */
-function changesFile(text: string, at: number, path: string): RegExpExecArray | null {
-  if (!/^["'`]?\s*[:,]/u.test(text.slice(at + path.length))) return null;
-  return /^(?:update|change|modify|edit|continue)\s+(?:the\s+)?(?:\p{L}+\s+)?(?:file\s+)?["'`]?$/iu.exec(
-    text.slice(0, at),
-  );
-}
 
 function planStep(step: TaskStep, plan: Plan): void {
-  const length = new Phrase(step.text).text.length;
-  if (length > MAX_STEP_CHARACTERS) {
+  const span = readTokens(step.text);
+  if (span.length > MAX_STEP_TOKENS) {
     throw new Unfilled({
       step: `${step.text.slice(0, 200)}…`,
       reason: "no-tool",
-      hint: `This step has ${length.toLocaleString("en")} characters outside of quotes; the most is ${MAX_STEP_CHARACTERS.toLocaleString("en")}. Split it, or put long text in quotes.`,
+      hint: `This step has ${span.length.toLocaleString("en")} words and signs; the most is ${MAX_STEP_TOKENS}. Split it, or put long text in quotes.`,
     });
   }
   if (NEGATION.test(step.text)) {
@@ -222,20 +129,29 @@ function planStep(step: TaskStep, plan: Plan): void {
       hint: `"${step.text.slice(0, 120)}" says what not to do. Say what to do.`,
     });
   }
-  const text = openMentioned(withoutServer(step.text, plan), plan);
-  const context: StepContext = {
-    step: { ...step, text },
-    plan,
-    matches: matchTools(text, plan.tools),
-  };
-  if (plan.preferred !== undefined && planToolCall(context)) {
-    plan.preferred = undefined;
-    return;
-  }
-  if (OPERATIONS.some((operation) => operation(context))) return;
-  throw new Unfilled({
-    step: step.text,
+  const { text, fields, items, condition } = step;
+  const whole: Step = { text, span, fields, items, isOtherwise: condition?.holds === false };
+  const found = readWhole(withoutMention(whole, plan), plan);
+  if (found === undefined || !("lower" in found)) throw new Unfilled(found ?? unreadStep(text));
+  plan.preferred = undefined;
+  found.lower();
+}
+
+/** Reads a step; where it names a file that another reading needs in memory, as what is left with the file open. */
+function readWhole(step: Step, plan: Plan): Reading | UnfilledStep | undefined {
+  const direct = readStep(step, plan, PRODUCTIONS);
+  if (direct !== undefined && "lower" in direct) return direct;
+  const mentioned = readMentionedFile(step, plan);
+  if (mentioned === undefined) return direct;
+  mentioned.open();
+  const inside = readStep(mentioned.step, plan, PRODUCTIONS);
+  return inside ?? direct;
+}
+
+function unreadStep(text: string): UnfilledStep {
+  return {
+    step: text,
     reason: "no-tool",
-    hint: `No tool that was chosen can do "${step.text.slice(0, 120)}", and it is no plain operation. Add a server that can, or say it in other words.`,
-  });
+    hint: `No tool that was chosen can do "${text.slice(0, 120)}", and it is no plain operation. Add a server that can, or say it in other words.`,
+  };
 }

@@ -1,8 +1,9 @@
 import type { JsonSchema, ToolDefinition, UnfilledStep } from "@cem/core";
 import { awaited, call, type Expression, name, object, type ObjectEntry } from "../program/expression.ts";
-import { HELPER_NAMES } from "../operations/helpers.ts";
+import { HELPER_NAMES } from "../program/helpers.ts";
 import { camelCase, Names } from "../program/names.ts";
 import type { Statement } from "../program/statement.ts";
+import type { Reading } from "./reading.ts";
 import type { StateDocument, Value } from "./value.ts";
 
 /** Thrown by an operation for a step that can't be planned. */
@@ -54,8 +55,8 @@ export class Plan {
   stepIndex = 0;
   /** Text of the step being planned. */
   stepText = "";
-  /** Plans words inside a step as a step of their own: `the weather of Paris` in "save the weather of Paris". */
-  ask: (text: string) => boolean = () => false;
+  /** Reads words inside a step as a question of their own: `the weather of Paris` in "save the weather of Paris". */
+  readAsked: (text: string) => Reading | undefined = () => undefined;
   /** The block that statements are added to. */
   block: Statement[] = [];
 
@@ -111,6 +112,14 @@ export class Plan {
     };
     this.values.push(tracked);
     return tracked;
+  }
+
+  /** What was a result of the task before some work stays one after it: writing a result to a file is no use of it. */
+  keepResults<T>(work: () => T): T {
+    const results = this.values.filter((value) => !value.consumed && !value.isEffect);
+    const made = work();
+    for (const value of results) value.consumed = false;
+    return made;
   }
 
   add(...statements: Statement[]): void {

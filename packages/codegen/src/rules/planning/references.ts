@@ -1,5 +1,4 @@
-import { lookUp } from "../reading/look-up.ts";
-import { splitStems } from "@cem/text";
+import { isStopWord, PROPERTY_WORDS, splitStems } from "@cem/text";
 import { type Expression, member } from "../program/expression.ts";
 import type { Plan } from "./plan.ts";
 import { hasType, isNumeric, propertiesOf, type Value } from "./value.ts";
@@ -16,68 +15,6 @@ const RESULT =
 const ORDINAL =
   /^(?:the )?(first|second|third|fourth|fifth|last|previous) (?:result|answer|value|number|one|calculation|step)$/iu;
 const ORDINALS = ["first", "second", "third", "fourth", "fifth"];
-
-/** Words that mean a property: `warmer` asks for the temperature. */
-export const PROPERTY_WORDS: Readonly<Record<string, readonly string[]>> = {
-  warm: ["temperature", "temp"],
-  warmer: ["temperature", "temp"],
-  warmest: ["temperature", "temp"],
-  hot: ["temperature", "temp"],
-  hotter: ["temperature", "temp"],
-  hottest: ["temperature", "temp"],
-  cold: ["temperature", "temp"],
-  colder: ["temperature", "temp"],
-  coldest: ["temperature", "temp"],
-  cooler: ["temperature", "temp"],
-  coolest: ["temperature", "temp"],
-  old: ["age"],
-  older: ["age"],
-  oldest: ["age"],
-  young: ["age"],
-  younger: ["age"],
-  youngest: ["age"],
-  cheap: ["price", "cost"],
-  cheaper: ["price", "cost"],
-  cheapest: ["price", "cost"],
-  expensive: ["price", "cost"],
-  pricier: ["price", "cost"],
-  costlier: ["price", "cost"],
-  tall: ["height"],
-  taller: ["height"],
-  tallest: ["height"],
-  heavy: ["weight"],
-  heavier: ["weight"],
-  heaviest: ["weight"],
-  lighter: ["weight"],
-  lightest: ["weight"],
-  long: ["length"],
-  longer: ["length"],
-  longest: ["length"],
-  shorter: ["length", "height"],
-  shortest: ["length", "height"],
-  fast: ["speed"],
-  faster: ["speed"],
-  fastest: ["speed"],
-  slower: ["speed"],
-  slowest: ["speed"],
-  humid: ["humidity"],
-  windy: ["wind", "wind_speed"],
-  windier: ["wind_speed", "wind"],
-  newer: ["created_at", "date"],
-  costs: ["price", "cost"],
-  cost: ["cost", "price"],
-  weather: ["condition", "conditions"],
-  priced: ["price", "cost"],
-  costing: ["price", "cost", "total"],
-  worth: ["total", "amount", "value", "price"],
-  revenue: ["revenue", "total", "amount"],
-  sales: ["sales", "total", "amount"],
-  mail: ["email"],
-  address: ["address", "email"],
-  place: ["city", "location", "place"],
-  warmth: ["temperature"],
-  aged: ["age"],
-};
 
 /** The newest earlier result, or part of one, that words refer to. */
 export function findReference(
@@ -145,7 +82,9 @@ export function findDocumentField(words: string, plan: Plan): Reference | undefi
   const known = [...document.fields.keys()].find((key) => sameWords(key, text));
   const key =
     known ??
-    (document.isLoaded && /^[A-Za-z_]\w*$/u.test(text) && !/^(?:it|that|this|them|those)$/iu.test(text)
+    (document.isLoaded &&
+    /^[A-Za-z_]\w*$/u.test(text) &&
+    (text.length === 1 || !isStopWord(text.toLowerCase()))
       ? text
       : undefined);
   if (key === undefined) return undefined;
@@ -170,11 +109,9 @@ export function findProperty(
   plan: Plan,
   wanted: "number" | "any" = "any",
 ): Reference | undefined {
-  const text = words
-    .replace(/^(?:the|its|their|current|average|actual)\s+/giu, "")
-    .replace(/\s+(?:in|of|for|at|from|there|outside)\b.*$/iu, "");
+  const [, text = "", of] = OF.exec(words.replace(/^(?:the|its|their|current|actual)\s+/giu, "")) ?? [];
   for (const value of plan.values.toReversed()) {
-    const key = matchProperty(text, value.schema, wanted);
+    const key = isMeant(value, of) ? matchProperty(text, value.schema, wanted) : undefined;
     if (key !== undefined) {
       const schema = value.schema.properties?.[key] ?? {};
       return { value, expression: member(value.expression, key), schema };
@@ -192,7 +129,7 @@ export function matchProperty(
   const keys = propertiesOf(schema).filter(
     ([, part]) => wanted === "any" || isNumeric(part) || Object.keys(part).length === 0,
   );
-  const meanings = [words, ...(lookUp(PROPERTY_WORDS, words.toLowerCase()) ?? [])];
+  const meanings = [words, ...meaningsOf(words)];
   for (const meaning of meanings) {
     const exact = keys.find(([key]) => sameWords(key, meaning));
     if (exact !== undefined) return exact[0];
@@ -201,11 +138,22 @@ export function matchProperty(
   if (stems.length === 0) return undefined;
   return keys.find(([key]) => {
     const own = splitStems(key);
-    return (
-      stems.every((stem) => own.includes(stem)) ||
-      (own.length > 0 && own.every((stem) => stems.includes(stem)))
-    );
+    return stems.every((stem) => own.includes(stem));
   })?.[0];
+}
+
+/** What a word may mean beside itself: `warmer` asks for the temperature. */
+export function meaningsOf(word: string): readonly string[] {
+  const key = word.toLowerCase();
+  return Object.hasOwn(PROPERTY_WORDS, key) ? (PROPERTY_WORDS[key] ?? []) : [];
+}
+
+const OF = /^(.+?)(?:\s+(?:in|of|for|at|from)\s+(.+?))?(?:\s+(?:there|outside|now|right now))?$/isu;
+
+/** Whether words behind "of" or "in" mean a value: what it is called, or what it was asked about. */
+function isMeant(value: Value, words: string | undefined): boolean {
+  if (words === undefined || RESULT.test(words) || sameWords(words, value.words)) return true;
+  return value.about.toLowerCase().includes(words.toLowerCase());
 }
 
 /** Whether two names are the same but for case, joints and endings. */

@@ -10,3 +10,6 @@ export const sampleTools: readonly ToolDefinition[] = read("./sample-tools.json"
 
 /** Tools such as other people's servers have. None of them runs. */
 export const otherTools: readonly ToolDefinition[] = read("./other-tools.json");
+
+/** Tools of real servers for git, a knowledge graph and an echo, of which some change things. */
+export const serverTools: readonly ToolDefinition[] = read("./server-tools.json");

@@ -1,0 +1,86 @@
+import { type ActionKind, ASKING_VERBS, CHANGING, isVerb, TOOL_VERBS } from "@cem/text";
+import type { ToolDefinition } from "@cem/core";
+import { splitWords } from "@cem/text";
+
+const ASKED = byVerb(ASKING_VERBS);
+const OWN = byVerb(TOOL_VERBS);
+
+function byVerb(table: Readonly<Record<ActionKind, string>>): ReadonlyMap<string, ReadonlySet<ActionKind>> {
+  const kinds = new Map<string, Set<ActionKind>>();
+  for (const [kind, verbs] of Object.entries(table) as [ActionKind, string][]) {
+    for (const verb of verbs.split(" ")) kinds.set(verb, (kinds.get(verb) ?? new Set()).add(kind));
+  }
+  return kinds;
+}
+
+export function isKnownVerb(word: string): boolean {
+  return ASKED.has(word) || OWN.has(word);
+}
+
+/** The kind of action of a tool, by the verb in its name. */
+export function kindOfTool(nameWords: readonly string[]): ActionKind | undefined {
+  for (const word of nameWords) {
+    const [kind] = OWN.get(word) ?? [];
+    if (kind !== undefined) return kind;
+  }
+  return undefined;
+}
+
+/** Whether a tool changes something: by its annotation, else by the verb in its name. */
+export function changes(tool: ToolDefinition): boolean {
+  const { readOnlyHint, destructiveHint } = tool.annotations ?? {};
+  if (readOnlyHint !== undefined) return !readOnlyHint;
+  if (destructiveHint === true) return true;
+  const words = splitWords(tool.name);
+  return (
+    words.some((word) => [...(OWN.get(word) ?? [])].some((kind) => CHANGING.has(kind))) &&
+    !ASKS.has(words[0] ?? "")
+  );
+}
+
+/** Verbs that begin the name of a tool that only looks, whatever follows: `get_commit`. */
+const ASKS = new Set(
+  "get fetch read retrieve show describe lookup check view load list search find query calculate compute".split(
+    " ",
+  ),
+);
+
+/** Whether a step's verb says that something is to be changed, by a tool with such a name. */
+export function ordersChange(verb: string | undefined, nameWords: readonly string[]): boolean {
+  if (verb === undefined) return false;
+  if (nameWords.includes(verb)) return true;
+  const kind = kindOfTool(nameWords);
+  const asked = ASKED.get(verb);
+  return (
+    asked !== undefined &&
+    [...asked].some((one) => CHANGING.has(one)) &&
+    (kind === undefined || asked.has(kind))
+  );
+}
+
+/**
+ * How well a step's verb suits a tool's: 1 for the same verb, 0.6 for the same kind of action, 0.4 for a tool without a verb
+ * that is to be looked at, 0 if either is unknown, -1 for another kind.
+ */
+export function verbFit(
+  stepVerb: string | undefined,
+  nameWords: readonly string[],
+  isReadOnly = false,
+): number {
+  if (stepVerb === undefined) return 0;
+  if (nameWords.includes(stepVerb)) return 1;
+  const named = kindOfTool(nameWords);
+  // What only looks is to be looked at, whatever its name says.
+  const kind = isReadOnly && named !== undefined && CHANGING.has(named) ? undefined : named;
+  const kinds = ASKED.get(stepVerb);
+  if (kind !== undefined && kinds === undefined && isVerb(stepVerb) && !LOOSE.has(stepVerb)) return -1;
+  if (kinds === undefined) return 0;
+  // `git_log`: a name without a verb is of something to look at.
+  if (kind === undefined) return LOOKING.some((one) => kinds.has(one)) ? 0.4 : 0;
+  return kinds.has(kind) ? 0.6 : -1;
+}
+
+const LOOKING = ["read", "list", "search"] as const;
+
+/** Verbs that say nothing about what is to be done. */
+const LOOSE = new Set("use call invoke apply do perform make take compare search".split(" "));

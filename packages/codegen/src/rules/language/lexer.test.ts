@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { readTokens } from "./lexer.ts";
+
+function kinds(text: string): string[] {
+  return readTokens(text).tokens.map(({ kind, text: written }) => `${kind} ${written}`);
+}
+
+describe("readTokens", () => {
+  it.each([
+    ["Read a/b.txt, then it.", ["word Read", "path a/b.txt", "mark ,", "word then", "word it"]],
+    ["today's date isn't", ["word today", "word 's", "word date", "word isn't"]],
+    ["it's 20°C", ["word it", "word 's", "number 20", "sign °", "word C"]],
+    ["two dozen and 1.5 million", ["number 24", "word and", "number 1500000"]],
+    ["the one, a hundred twenty-one", ["word the", "word one", "mark ,", "number 121"]],
+    ["$1,200.50 - 3", ["number $1,200.50", "sign -", "number 3"]],
+    ["say \"a b\" and 'c'", ["word say", 'quote "a b"', "word and", "quote 'c'"]],
+    [
+      "mail x@y.org #dev https://a.b/c?d=1.",
+      ["word mail", "email x@y.org", "tag #dev", "url https://a.b/c?d=1"],
+    ],
+    ["on 2024-05-01 in .", ["word on", "date 2024-05-01", "word in", "path ."]],
+    ['take {"a": [1, "]"]}\n and [1, 2]', ["word take", 'json {"a": [1, "]"]}', "word and", "json [1, 2]"]],
+    ['as {"answer": result}', ["word as", 'braces {"answer": result}']],
+    ["a <= b ** 2 ≥ c", ["word a", "sign <=", "word b", "sign **", "number 2", "sign ≥", "word c"]],
+  ])("%s", (text, tokens) => {
+    expect(kinds(text)).toEqual(tokens);
+  });
+
+  it("knows the values of numbers, quoted texts and JSON", () => {
+    const values = readTokens('1,200 "x y" {"a":[1]} half a dozen').tokens.map(({ value }) => value);
+    expect(values).toEqual([1200, "x y", { a: [1] }, 6]);
+  });
+
+  it.each(["{[('\"", "a.", "/a", "漢", "a-", "'", "{", "1,", "one "])(
+    "is linear in %s",
+    { timeout: 10_000 },
+    (piece) => {
+      expect(readTokens(piece.repeat(200_000 / piece.length)).source).toHaveLength(
+        piece.length * Math.floor(200_000 / piece.length),
+      );
+    },
+  );
+});

@@ -1,0 +1,21 @@
+/** Groups of nouns with the same meaning. */
+export const NOUN_GROUPS = [
+  "event meeting appointment",
+  "email mail",
+  "issue bug ticket",
+  "image picture photo",
+  "directory folder",
+  "repository repo",
+  "task todo reminder",
+  "message dm",
+  "movie film",
+  "product item",
+  "user person member",
+  "price cost quote",
+  "page website webpage site",
+  "document doc",
+  "customer client",
+  "stock share",
+  "log history",
+  "branch branches",
+];
