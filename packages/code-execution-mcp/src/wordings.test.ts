@@ -65,6 +65,24 @@ describe("executeTask, in other words", () => {
     ["Check whether 17 is greater than 3 * 5", true],
     ["Import double_number from skills and double 100, then add 5", 205],
     ["Update config.json: set version to 2", { version: 2, debug: false, tags: ["a"] }],
+    ["What is 20% of 150 plus 10?", 40],
+    ["Calculate the square root of 144 plus 1", 13],
+    ["Convert 100 degrees Celsius to Fahrenheit", 212],
+    ["Round 10 / 3 to 3 decimals", 3.333],
+    ["Is 15 even?", false],
+    ["How many words are in notes.txt?", 2],
+    ["Read numbers.json and tell me if the sum is greater than 10", true],
+    ["What is the total of all delivered orders?", 9449.49],
+    ["How many locations are there?", 86],
+    ["Get the names of people older than 40 in people.json", ["Grace", "Linus"]],
+    ['Read people.json, calculate the average age, and if it is above 40, print "old"', 45],
+    ["How many users live in Berlin?", 2],
+    [
+      "Add a total field with the sum of 2 and 3 to config.json",
+      { version: 1, debug: false, tags: ["a"], total: 5 },
+    ],
+    ["Rename the field debug to verbose in config.json", { version: 1, tags: ["a"], verbose: false }],
+    ["Sort the list in numbers.json and save it back", [1, 1, 3, 4, 5]],
   ])("answers exactly: %s", async (task, expected) => {
     const { error, value } = await agent.executeTask(task);
     expect({ error, value }).toEqual({ error: null, value: expected });
@@ -157,6 +175,13 @@ describe("executeTask, in other words", () => {
     "Don't get the weather for Paris",
     "Get users with shoe size above 40",
     "Double 8 twice",
+    "Get the weather in Oslo in Kelvin",
+    "Get the weather in Oslo on 2020-01-01",
+    "Update config.json: set version to 2 except debug",
+    "Append 'x' to notes.txt twice",
+    "Print hello world",
+    "What is half of 90 plus 10?",
+    "Get the weather for Oslo and print the temperature in Kelvin",
     "Calculate 7 + 8, translate it into French",
     "Write 'x' to a.txt, upload it to S3",
   ])("refuses: %s", async (task) => {

@@ -1,6 +1,7 @@
 import type { Production } from "../planning/step.ts";
 import { readCalculation, readExtreme, readQuestion, readStart } from "./arithmetic/calculation.ts";
 import { readCall } from "./calls/call.ts";
+import { readListing } from "./calls/listing.ts";
 import { readMention } from "./calls/mention.ts";
 import { FILE_PRODUCTIONS } from "./files/index.ts";
 import { readMeasure } from "./files/measure.ts";
@@ -10,6 +11,7 @@ import { ASKING_ROWS, ROW_PRODUCTIONS } from "./rows/index.ts";
 export const PRODUCTIONS: readonly Production[] = [
   readMention,
   readCall,
+  readListing,
   readCalculation,
   readStart,
   readExtreme,

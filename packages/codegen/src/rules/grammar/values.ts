@@ -1,7 +1,7 @@
 import type { Span } from "../language/token.ts";
 import { Pattern } from "../language/pattern.ts";
 import type { Plan } from "../planning/plan.ts";
-import { findReference, type Reference } from "../planning/references.ts";
+import { checkedExpression, findReference, type Reference } from "../planning/references.ts";
 import type { Meaning } from "../planning/reading.ts";
 import { type Expression, literal, method } from "../program/expression.ts";
 import { meaningOf } from "./arithmetic/arithmetic.ts";
@@ -38,9 +38,9 @@ function readResult(span: Span, plan: Plan): Meaning | undefined {
 }
 
 /** An earlier result that is only looked at: it stays a result of its own. */
-export function looked(reference: Reference): Meaning {
-  const { value, expression, schema } = reference;
-  return { schema, words: value.words, lower: () => expression };
+export function looked(reference: Reference, isNumber = false): Meaning {
+  const { value, schema } = reference;
+  return { schema, words: value.words, lower: () => checkedExpression(reference, isNumber) };
 }
 
 /** An earlier result as a value. */
@@ -52,7 +52,7 @@ export function referenced(reference: Reference): Meaning {
     constant: expression === value.expression ? value.constant : undefined,
     lower() {
       value.consumed = value.document === undefined || value.consumed;
-      return expression;
+      return checkedExpression(reference, false);
     },
   };
 }

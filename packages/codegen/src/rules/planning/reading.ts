@@ -7,6 +7,8 @@ export interface Reading {
   kind: string;
   /** How sure it is, see {@link RANK}. The highest wins. */
   rank: number;
+  /** What it gives, where that is known before it is written: the result of a tool. */
+  schema?: JsonSchema | undefined;
   /** Writes it into the program. May throw `Unfilled` for what only shows then. */
   lower(): void;
 }

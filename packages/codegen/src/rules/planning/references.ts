@@ -1,5 +1,6 @@
 import { isStopWord, PROPERTY_WORDS, splitStems } from "@cem/text";
-import { type Expression, member } from "../program/expression.ts";
+import { call, type Expression, literal, member } from "../program/expression.ts";
+import { useHelper } from "../program/helpers.ts";
 import type { Plan } from "./plan.ts";
 import { hasType, isNumeric, propertiesOf, type Value } from "./value.ts";
 
@@ -8,6 +9,14 @@ export interface Reference {
   value: Value;
   expression: Expression;
   schema: Value["schema"];
+}
+
+/** A reference as TypeScript. Whether a file that was read has a field shows when the program runs: that it has not is a mistake. */
+export function checkedExpression({ value, expression }: Reference, isNumber: boolean): Expression {
+  const { document } = value;
+  if (document?.isLoaded !== true || expression.kind !== "member" || document.fields.has(expression.key))
+    return expression;
+  return call(useHelper(isNumber ? "numberIn" : "fieldOf"), expression.of, literal(expression.key));
 }
 
 const RESULT =

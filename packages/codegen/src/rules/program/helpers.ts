@@ -47,6 +47,24 @@ function fieldOf(data: unknown, field: string): unknown {
   throw new Error(\`There is no \${field}. There are: \${entries.map(([key]) => key).join(", ")}.\`);
 }`,
   },
+  numberIn: {
+    needs: ["fieldOf"],
+    code: `/** A number in a field of a record. That it is none is a mistake. */
+function numberIn(data: unknown, field: string): number {
+  const value = fieldOf(data, field);
+  if (typeof value !== "number") throw new Error(\`\${field} is no number: \${JSON.stringify(value)}.\`);
+  return value;
+}`,
+  },
+  partOf: {
+    needs: [],
+    code: `/** What an entry of a list says of a field; an entry that is no record is it itself. */
+function partOf(entry: unknown, field: string): unknown {
+  if (typeof entry !== "object" || entry === null) return entry;
+  if (field in entry) return entry[field as keyof typeof entry];
+  throw new Error(\`There is no \${field}. There are: \${Object.keys(entry).join(", ")}.\`);
+}`,
+  },
   toText: {
     needs: [],
     code: `/** Text as it is, everything else as JSON. */

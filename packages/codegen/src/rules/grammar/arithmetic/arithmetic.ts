@@ -1,7 +1,6 @@
 import type { JsonSchema } from "@cem/core";
-import type { Reference } from "../../planning/references.ts";
+import { checkedExpression, type Reference } from "../../planning/references.ts";
 import type { Meaning } from "../../planning/reading.ts";
-import { useHelper } from "../../program/helpers.ts";
 import { binary, call, type Expression, literal, member, method, name } from "../../program/expression.ts";
 
 export type Operator = "+" | "-" | "*" | "/" | "%" | "**";
@@ -53,16 +52,9 @@ export function toExpression(arithmetic: Arithmetic): Expression {
   }
 }
 
-function toNumber({ value, expression }: Reference): Expression {
-  value.consumed = true;
-  // Whether a file that was read has the field shows when the program runs: that it has not is a mistake, not NaN.
-  if (
-    value.document?.isLoaded !== true ||
-    expression.kind !== "member" ||
-    value.document.fields.has(expression.key)
-  )
-    return expression;
-  return call("Number", call(useHelper("fieldOf"), expression.of, literal(expression.key)));
+function toNumber(reference: Reference): Expression {
+  reference.value.consumed = true;
+  return checkedExpression(reference, true);
 }
 
 function rounded(value: Expression, rounding: Rounding, digits: number): Expression {

@@ -116,7 +116,7 @@ export const readQuestion: Production = ({ span }, plan) => {
   if (found === undefined) return undefined;
   return {
     kind: "question",
-    rank: RANK.plain + 0.2,
+    rank: RANK.plain + 0.85,
     lower: () => void plan.declare(found.lower(), { words: "answer", schema: { type: "boolean" } }),
   };
 };

@@ -43,7 +43,6 @@ const FORM_TEXTS: readonly (readonly [text: string, read: Read])[] = [
   ["quotient of {a} and {b}", pair("/")],
   ["(average|mean) of {list}", (match, plan) => average(operands(match.span("list"), plan))],
   ["remainder of {a} divided by {b}", pair("%")],
-  ["square root of {a}", (match, plan) => rooted(operand(match.span("a"), plan))],
   ["square of {a} | square {a}", scaled("**", 2)],
   ["cube of {a} | cube {a}", scaled("**", 3)],
   ["double {a} | twice {a}", scaled("*", 2)],
@@ -183,7 +182,8 @@ function withIt(operator: Operator): Read {
 function scaled(operator: Operator, by: number): Read {
   return (match, plan) => {
     const a = operand(match.span("a"), plan);
-    return a && operation(operator, a, number(by));
+    // `half of 90 plus 10` may mean two things.
+    return a === undefined || a.kind === "operation" ? undefined : operation(operator, a, number(by));
   };
 }
 
@@ -218,10 +218,6 @@ function results(plan: Plan, isTwo: boolean): Arithmetic[] | undefined {
 function average(values: readonly Arithmetic[] | undefined): Arithmetic | undefined {
   const sum = fold("+", values);
   return sum && operation("/", sum, number(values?.length ?? 1));
-}
-
-function rooted(value: Arithmetic | undefined): Arithmetic | undefined {
-  return value && { kind: "root", value };
 }
 
 function percentOf(match: Match, value: Arithmetic | undefined): Arithmetic | undefined {

@@ -24,7 +24,8 @@ export const readCall: Production = (step, plan) => {
   for (const { tool, rank } of candidates(step, plan)) {
     try {
       const lower = readTool(tool, step, plan);
-      if (lower !== undefined) return { kind: `call ${toolId(tool)}`, rank, lower };
+      if (lower !== undefined)
+        return { kind: `call ${toolId(tool)}`, rank, schema: tool.outputSchema, lower };
     } catch (error) {
       if (!(error instanceof Unfilled)) throw error;
       refusals.push(error);

@@ -18,6 +18,7 @@ import {
   name,
   spread,
 } from "../../program/expression.ts";
+import { useHelper } from "../../program/helpers.ts";
 import { camelCase, plural, singular } from "../../program/names.ts";
 import { fillArguments } from "./fill.ts";
 import { enumOf, type Parameter, readParameters } from "./parameters.ts";
@@ -240,7 +241,13 @@ function cellFor(
   const isTyped = (isPlain && !isUnknown) || key !== undefined;
   const fits = isTyped && (isNumeric(target.schema) ? isNumeric(schema) : hasType(schema, "string"));
   return (entry) => {
-    const value = isPlain ? entry : member(entry, key ?? singular(noun ?? target.name).toLowerCase());
+    const named = singular(noun ?? target.name).toLowerCase();
+    if (isUnknown)
+      return call(
+        isNumeric(target.schema) ? "Number" : "String",
+        call(useHelper("partOf"), entry, literal(named)),
+      );
+    const value = isPlain ? entry : member(entry, key ?? named);
     return fits ? value : call(isNumeric(target.schema) ? "Number" : "String", value);
   };
 }

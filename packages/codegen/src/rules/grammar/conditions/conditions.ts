@@ -8,7 +8,7 @@ import type { Meaning } from "../../planning/reading.ts";
 import { hasType, isNumeric, propertiesOf, type Value } from "../../planning/value.ts";
 import { binary, call, type Expression, literal, member, method, not } from "../../program/expression.ts";
 import { useHelper } from "../../program/helpers.ts";
-import { readAggregate } from "../rows/aggregate.ts";
+import { readAggregate, readNumbers } from "../rows/aggregate.ts";
 import { meaningOf } from "../arithmetic/arithmetic.ts";
 import { operand } from "../arithmetic/read-arithmetic.ts";
 import { looked } from "../values.ts";
@@ -33,7 +33,7 @@ const MORE = new Pattern("{subject}? (is|are|was) {degree:@degree} {word:word} t
   ...units(),
   degree: { more: ">", less: "<" },
 });
-const KIND = new Pattern("{subject} is {kind:@kind} number?", {
+const KIND = new Pattern("{subject} is? {kind:@kind} number?", {
   kind: Object.fromEntries(["even", "odd", "positive", "negative", "zero"].map((word) => [word, word])),
 });
 const EMPTY = new Pattern("{what} (is|are) {not:@not}? empty", { not: { not: "not" } });
@@ -203,8 +203,12 @@ function readSubject(span: Span, plan: Plan, wantsNumber: boolean, unit = ""): M
   const text = DEGREES.test(unit) && /^(?:it|that|there)$/iu.test(said) ? "temperature" : said;
   const calculated = span.isEmpty ? undefined : operand(span, plan);
   if (calculated !== undefined && calculated.kind !== "reference") return number(meaningOf(calculated));
+  // `the sum` of what a file holds, rather than a field of that name that it may not have.
+  const isField = span.isEmpty || /^(?:the )?(?:count|total)$/u.test(span.lower);
+  const aggregate = isField ? undefined : readNumbers(span.trimmed, plan);
+  if (aggregate !== undefined) return aggregate;
   const property = findProperty(text, plan, wanted) ?? findReference(text, plan, wanted);
-  return property === undefined ? readAggregate(span, plan) : looked(property);
+  return property === undefined ? readAggregate(span, plan) : looked(property, wantsNumber);
 }
 
 const DEGREES = /°|degree|celsius|fahrenheit/u;

@@ -46,7 +46,8 @@ const WHOLE_LIST = /^(?:list|array|numbers|values|it)$/iu;
 const readPush: ReadEdit = (span, { plan, document, step }) => {
   for (const match of PUSH.matches(span)) {
     const key = match.text("key");
-    const value = NO_LIST.test(key) ? undefined : readFieldValue(match.span("value"), plan, false);
+    const isName = !NO_LIST.test(key) || document.fields.has(key);
+    const value = !isName ? undefined : readFieldValue(match.span("value"), plan, false);
     if (value === undefined) continue;
     const known = document.fields.get(knownField(document, key) ?? key);
     if (known !== undefined && !Array.isArray(known)) return undefined;
@@ -102,7 +103,8 @@ function wholeList(plan: Plan, document: StateDocument): Expression {
 const readTake: ReadEdit = (span, { plan, document, step }) => {
   for (const match of TAKE.matches(span)) {
     const key = match.text("key");
-    const value = NO_LIST.test(key) ? undefined : readFieldValue(match.span("value"), plan, false);
+    const isName = !NO_LIST.test(key) || document.fields.has(key);
+    const value = !isName ? undefined : readFieldValue(match.span("value"), plan, false);
     if (value === undefined) continue;
     requireKnown(document, key, step);
     return {

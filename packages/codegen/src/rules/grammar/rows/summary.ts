@@ -13,6 +13,11 @@ export function takeAggregate(reader: RowReader): boolean {
   const isSpan = kind === "spread" && cursor.takes(() => takeBothEnds(reader));
   if (!isSpan) cursor.skip("value of all their its");
   const column = takeSummed(reader, kind);
+  const own = ownColumn(reader, kind);
+  if (column === undefined && own !== undefined && cursor.takes(() => takeRows(reader))) {
+    selection.aggregate = { kind, column: own };
+    return true;
+  }
   if (column === undefined && !columns.areNumbers && !isAsked(reader, kind)) return false;
   selection.aggregate = { kind, column: column ?? ownColumn(reader, kind) };
   cursor.skip("column field values");
