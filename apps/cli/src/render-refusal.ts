@@ -10,17 +10,28 @@ const WAYS: readonly [string, string][] = [
   ["Write a tool that can:", "a file servers/<server>/<tool>.ts; cem init makes an example"],
   ["See what there is:", "cem tools"],
 ];
+const FIRST_WAYS: readonly [string, string][] = [
+  ["Begin with examples:", "cem init"],
+  ["Add a server:", "cem add <name> -- npx -y <server>"],
+];
+/** A tool is there; what was asked of it was not understood. */
+const WORDING_WAYS: readonly [string, string][] = [
+  ["Write the code yourself:", "cem exec <file>"],
+  ["Let a model write it:", "llm.enabled in config.yaml"],
+];
 
 /** Why a task was refused, from the details of its error, which may be of any shape. */
 export interface Refusal {
   steps: readonly unknown[];
   nearest: unknown;
+  /** How many tools there are. */
+  tools: unknown;
   /** What makes a tool that fits callable again. */
   hint: string | undefined;
 }
 
 /** Renders which steps of a task can't be done, which tools come nearest, and what to do. */
-export function renderRefusal({ steps, nearest, hint }: Refusal, style: Style): string[] {
+export function renderRefusal({ steps, nearest, tools, hint }: Refusal, style: Style): string[] {
   const { colors, width } = style;
   const indented = (text: string): string[] => wrapIndented(text, INDENT, width);
   const reasons = steps.map((step) => oneLine(textOf(step, "hint"))).filter((reason) => reason !== "");
@@ -30,7 +41,12 @@ export function renderRefusal({ steps, nearest, hint }: Refusal, style: Style): 
   const nearestLine = isToolMissing && near.length > 0 ? `Nearest: ${near.join(", ")}. ` : "";
   lines.push(...indented(`${nearestLine}Nothing was run.`));
   if (steps.some(isUnavailable) && hint !== undefined) return [...lines, "", ...indented(hint)];
-  return isToolMissing ? [...lines, "", ...renderPairs(WAYS, INDENT, style)] : lines;
+  const ways = isToolMissing ? (tools === 0 ? FIRST_WAYS : WAYS) : steps.some(isUnread) ? WORDING_WAYS : [];
+  return ways.length === 0 ? lines : [...lines, "", ...renderPairs(ways, INDENT, style)];
+}
+
+function isUnread(step: unknown): boolean {
+  return textOf(step, "reason") === "not-understood";
 }
 
 function isUnavailable(step: unknown): boolean {

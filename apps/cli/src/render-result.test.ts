@@ -94,6 +94,29 @@ describe("renderFailure", () => {
     `);
   });
 
+  it("says how to begin where there are no tools, and what helps where a tool was not understood", () => {
+    const none = { steps: [{ step: "x", reason: "no-tool", hint: "No tool." }], nearest: [], tools: 0 };
+    expect(renderFailure(failed("refused", "NO_TOOL", "…", none), style, options).join("\n"))
+      .toMatchInlineSnapshot(`
+      "
+        No tool.
+        Nothing was run.
+
+        Begin with examples:  cem init
+        Add a server:         cem add <name> -- npx -y <server>"
+    `);
+    const unread = { steps: [{ step: "x", reason: "not-understood", hint: "What?" }], nearest: [], tools: 3 };
+    expect(renderFailure(failed("refused", "TASK_NOT_UNDERSTOOD", "…", unread), style, options).join("\n"))
+      .toMatchInlineSnapshot(`
+      "
+        What?
+        Nothing was run.
+
+        Write the code yourself:  cem exec <file>
+        Let a model write it:     llm.enabled in config.yaml"
+    `);
+  });
+
   it("says what helps on a line of its own", () => {
     const result = failed("timeout", "RUN_TIMED_OUT", "The code did not finish within 1 s and was stopped.");
     const error = { code: "", message: "", details: {}, ...result.error, hint: "Allow more." };

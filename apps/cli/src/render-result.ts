@@ -64,9 +64,9 @@ function usageText({ attempts = 1, usage }: TaskResult): string {
 export function renderFailure(result: TaskResult, style: Style, { verbose }: ResultOptions): string[] {
   const { error, code, notes = [], status } = safeData(result);
   if (error === null) return [];
-  const { steps, nearest, line, stack } = error.details;
+  const { steps, nearest, tools, line, stack } = error.details;
   const { hint } = error;
-  if (Array.isArray(steps)) return ["", ...renderRefusal({ steps, nearest, hint }, style)];
+  if (Array.isArray(steps)) return ["", ...renderRefusal({ steps, nearest, tools, hint }, style)];
   const label = status === "error" ? "failed" : status;
   const lines = ["", ...renderRow(label, error.message, style, { paint: style.colors.red })];
   if (hint !== undefined) lines.push(...renderRow("", hint, style));

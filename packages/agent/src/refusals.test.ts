@@ -17,21 +17,23 @@ const warning: Finding = { rule: "c", severity: "warning", message: "Mind it." }
 
 describe("refusedGeneration", () => {
   it("says of each step what helps, and which tools are nearest", () => {
-    expect(refusedGeneration(refusal, [ranked])).toEqual({
+    expect(refusedGeneration(refusal, { nearest: [ranked], tools: 3 })).toEqual({
       status: "refused",
       value: null,
       error: {
         code: "ARGUMENT_MISSING",
         message: "Say what to add. No tool can send. Nothing was run.",
-        details: { steps: refusal.steps, nearest: [{ tool: "calculator.add", score: 0.4 }] },
+        details: { steps: refusal.steps, tools: 3, nearest: [{ tool: "calculator.add", score: 0.4 }] },
       },
     });
   });
 
   it("has the code NO_TOOL when the first step has no tool, or there is no step", () => {
     const steps = refusal.steps.toReversed();
-    expect(refusedGeneration({ ...refusal, steps }, []).error?.code).toBe("NO_TOOL");
-    expect(refusedGeneration({ ...refusal, steps: [] }, []).error?.code).toBe("NO_TOOL");
+    expect(refusedGeneration({ ...refusal, steps }, { nearest: [], tools: 0 }).error?.code).toBe("NO_TOOL");
+    expect(refusedGeneration({ ...refusal, steps: [] }, { nearest: [], tools: 0 }).error?.code).toBe(
+      "NO_TOOL",
+    );
   });
 });
 

@@ -8,8 +8,15 @@ const CODES = {
   "not-understood": "TASK_NOT_UNDERSTOOD",
 } as const;
 
-/** The ending of a task for which no code was written: it needs something that is missing. */
-export function refusedGeneration(refusal: GenerationRefused, nearest: readonly RankedTool[]): Ending {
+/**
+ * The ending of a task for which no code was written: it needs something that is missing.
+ *
+ * @param facts - The tools that come nearest, and how many the catalog has.
+ */
+export function refusedGeneration(
+  refusal: GenerationRefused,
+  { nearest, tools }: { nearest: readonly RankedTool[]; tools: number },
+): Ending {
   const { reason } = refusal.steps[0] ?? { reason: "no-tool" as const };
   return {
     status: "refused",
@@ -19,6 +26,7 @@ export function refusedGeneration(refusal: GenerationRefused, nearest: readonly 
       message: `${refusal.steps.map((step) => step.hint).join(" ")} Nothing was run.`,
       details: {
         steps: refusal.steps,
+        tools,
         nearest: nearest.map(({ tool, score }) => ({ tool: toolId(tool), score })),
       },
     },

@@ -99,7 +99,7 @@ export class TaskRun {
     const generated = await generate(this.#context, input, this.#state.history);
     if (generated.status === "refused") {
       const { selected, nearest } = input.selection;
-      return refusedGeneration(generated, [...selected, ...nearest]);
+      return refusedGeneration(generated, { nearest: [...selected, ...nearest], tools: input.tools.length });
     }
     this.#state.program = { code: generated.code, origin: generated.origin };
     return undefined;
