@@ -33,12 +33,17 @@ const FORMATS: Readonly<Record<string, string>> = {
  * from the schema, its examples and descriptions where it has some. They have the right types, but a `pattern` may not
  * allow them.
  */
-export function exampleCall({ name, inputSchema, callStyle }: ToolDefinition): string {
-  const writer = new ExampleWriter(inputSchema);
-  const input = writer.objectOf(inputSchema, 0);
+export function exampleCall(tool: ToolDefinition): string {
+  const { name, callStyle } = tool;
+  const input = exampleArguments(tool);
   if (callStyle === "positional") return `await ${name}(${Object.values(input).map(print).join(", ")})`;
   const isEmpty = Object.keys(input).length === 0;
   return `await ${name}(${isEmpty ? "" : print(input)})`;
+}
+
+/** Makes a value for each required argument of a tool, as {@link exampleCall} writes them. */
+export function exampleArguments({ inputSchema }: Pick<ToolDefinition, "inputSchema">): JsonObject {
+  return new ExampleWriter(inputSchema).objectOf(inputSchema, 0);
 }
 
 /** Makes values of one schema. Schemas are untrusted: a keyword may hold anything. */

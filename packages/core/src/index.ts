@@ -14,7 +14,7 @@ export {
   serverDisabled,
 } from "./failures.ts";
 export type { FailedTool, KnownNames } from "./failures.ts";
-export { exampleCall } from "./example-call.ts";
+export { exampleArguments, exampleCall } from "./example-call.ts";
 export { copyBeginning } from "./copy-beginning.ts";
 export { Lazy } from "./lazy.ts";
 export { assertKnownOptions } from "./options.ts";
