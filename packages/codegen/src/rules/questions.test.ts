@@ -69,6 +69,16 @@ describe("createRulesGenerator", () => {
       });
     });
 
+    it("gives a sentence that works for a tool that changes things", async () => {
+      const refused = await generator.generate({ task: "commit everything in /repo", tools: serverTools });
+      const hint = refused.status === "refused" ? (refused.steps[0]?.hint ?? "") : "";
+      const order = /For instance: (Call git_commit .+)\.$/u.exec(hint)?.[1] ?? "";
+      expect(await generator.generate({ task: order, tools: serverTools })).toMatchObject({
+        status: "generated",
+        uses: [{ name: "git_commit" }],
+      });
+    });
+
     it("takes an annotation for the truth, whatever the name says", async () => {
       const tool = serverTools.find(({ name }) => name === "git_init");
       const readOnly = { ...tool, name: "commit_overview", annotations: { readOnlyHint: true } };

@@ -15,6 +15,7 @@ import { unclaimed } from "./unread.ts";
 import { changes, kindOfTool, ordersChange } from "./verbs.ts";
 
 const MAX_CANDIDATES = 6;
+const CALLING = new Set(["call", "use", "run", "execute", "invoke"]);
 /** A tool that scores less than this share of the best is no candidate. */
 const CLOSE_SHARE = 0.4;
 
@@ -85,8 +86,9 @@ function listingFirst(
 
 function readTool(tool: ToolDefinition, step: Step, plan: Plan): Reading["lower"] | undefined {
   const { text } = step;
-  if (changes(tool) && plan.preferred === undefined && !ordersChange(verbOf(text), splitWords(tool.name)))
-    throw changeNotOrdered(text, tool);
+  const isOrdered =
+    plan.preferred !== undefined || isCalled(tool, text) || ordersChange(verbOf(text), splitWords(tool.name));
+  if (changes(tool) && !isOrdered) throw changeNotOrdered(text, tool);
   const mapped = readThatMany(tool, text, plan) ?? readForEachResult(tool, text, plan);
   if (mapped !== undefined) return mapped;
   const filled = fillArguments(tool, { text, fields: [...step.fields], items: [...step.items] }, plan);
@@ -94,6 +96,11 @@ function readTool(tool: ToolDefinition, step: Step, plan: Plan): Reading["lower"
   const words = unclaimed(tool, text, filled);
   if (words.length > 0) throw unread(text, tool, words);
   return () => declareCall(plan, tool, filled, text);
+}
+
+/** `Call git_commit …`: the step says the tool itself. */
+function isCalled({ name }: ToolDefinition, text: string): boolean {
+  return CALLING.has(verbOf(text) ?? "") && splitWords(text).join(" ").includes(splitWords(name).join(" "));
 }
 
 function declareCall(plan: Plan, tool: ToolDefinition, filled: FilledArguments, text: string): void {
