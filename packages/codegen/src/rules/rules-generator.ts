@@ -1,4 +1,5 @@
 import type { CodeGenerator, GeneratedCode, GenerateRequest, GenerationRefused } from "@cem/core";
+import { prepareDates } from "./grammar/calls/dates.ts";
 import { finishProgram } from "./planning/finish.ts";
 import { planTask } from "./planning/plan-task.ts";
 import { withExample } from "./planning/with-example.ts";
@@ -25,9 +26,9 @@ export function createRulesGenerator(settings: RulesGeneratorSettings = {}): Cod
   const now = settings.now ?? (() => new Date());
   return {
     specificationVersion: "v1",
-    // oxlint-disable-next-line typescript/require-await -- the port is asynchronous; a rejection is its way to fail.
     async generate(request: GenerateRequest): Promise<GeneratedCode | GenerationRefused> {
       request.signal?.throwIfAborted();
+      await prepareDates(request.task);
       const { plan, unfilled } = planTask(request.task, request.tools, now, request.signal);
       if (unfilled.length > 0) {
         return { status: "refused", steps: unfilled.map((step) => withExample(step, request.tools, now)) };

@@ -1,5 +1,5 @@
 import type { JsonSchema } from "@cem/core";
-import { parse } from "chrono-node/en";
+import type * as Chrono from "chrono-node/en";
 
 /** A date in the words of a text. */
 export interface FoundDate {
@@ -11,9 +11,21 @@ export interface FoundDate {
 
 const MAX_DATE_TEXT_CHARACTERS = 1_000;
 
+/** What a text with a date in it has at least. */
+const HINT =
+  /\b(?:to(?:day|morrow|night)|yesterday|now|noon|midnight|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)\b|january|february|march|april|june|july|august|september|october|november|december|weeks?|months?|years?|days?|hours?|minutes?|morning|evening|afternoon|ago)\b|\d[:/.-]\d|\d\s?(?:am|pm)\b/iu;
+
+let chrono: typeof Chrono | undefined;
+
+/** Loads what reads dates, where a task may have one: it takes longer than to read most tasks. Before {@link findDates}. */
+export async function prepareDates(task: string): Promise<void> {
+  if (HINT.test(task)) chrono ??= await import("chrono-node/en");
+}
+
 /** Finds dates and times such as `2024-05-01`, `tomorrow at 3pm` or `next Friday`. */
 export function findDates(text: string, schema: JsonSchema, now: Date): FoundDate[] {
-  return parse(text.slice(0, MAX_DATE_TEXT_CHARACTERS), now, { forwardDate: true }).flatMap((found) => {
+  const parsed = chrono?.parse(text.slice(0, MAX_DATE_TEXT_CHARACTERS), now, { forwardDate: true }) ?? [];
+  return parsed.flatMap((found) => {
     if (/^\d+$/u.test(found.text)) return [];
     const wantsTime = schema.format === "date-time" || found.start.isCertain("hour");
     const toText = (date: {
