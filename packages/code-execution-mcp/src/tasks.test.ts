@@ -135,6 +135,80 @@ describe("executeTask", () => {
     });
   });
 
+  it("keeps a workflow's state over four tasks, and JSON of several lines", async () => {
+    await succeed(`
+        Initialize a workflow:
+        1. Create /workspace/steps.json with:
+           - workflow_id: "wf_stateful_001"
+           - current_step: 0
+           - total_steps: 3
+           - results: []
+           - status: "initialized"
+        2. Print confirmation`);
+    for (const [step, calculation] of ["10 * 5 = 50", "20 * 3 = 60"].entries()) {
+      await succeed(`
+        Read /workspace/steps.json.
+        Calculate ${calculation}.
+        Add the result to the results array.
+        Update current_step to ${step + 1}.
+        Save the updated state.`);
+    }
+    await succeed(`
+        Read /workspace/steps.json.
+        Update status to "completed".
+        Update current_step to 3.
+        Calculate the sum of all results.
+        Add a "total" field with the sum.
+        Save the final state.`);
+    expect(await workspaceJson("steps.json")).toEqual({
+      workflow_id: "wf_stateful_001",
+      current_step: 3,
+      total_steps: 3,
+      results: [50, 60],
+      status: "completed",
+      total: 110,
+    });
+    await succeed(`
+        Create /workspace/cross.json with:
+        {
+            "session": 1,
+            "step": 1,
+            "message": "State created in session 1",
+            "data": {"value": 100}
+        }
+        Print confirmation that state was saved.`);
+    await succeed(`
+        Read /workspace/cross.json.
+        Print the contents.
+        Update session to 2, step to 2.
+        Add a new field: "session_2_data": {"value": 200}
+        Save the updated state.`);
+    expect(await workspaceJson("cross.json")).toEqual({
+      session: 2,
+      step: 2,
+      message: "State created in session 1",
+      data: { value: 100 },
+      session_2_data: { value: 200 },
+    });
+  });
+
+  it("refuses a result that is stated wrong", async () => {
+    const result = await agent.executeTask("Calculate 10 * 5 = 51");
+    expect(result.error?.message).toContain("10 * 5 is 50, not 51");
+  });
+
+  it("refuses a branch that can't be done only where it is taken, and nothing was changed before", async () => {
+    const task = (degrees: number) =>
+      `Get weather for San Francisco, and if temperature is above ${degrees}, calculate how many days until summer`;
+    expect((await succeed(task(60))).value).toMatchObject({ location: "San Francisco" });
+    const taken = await agent.executeTask(task(-50));
+    expect(taken).toMatchObject({ status: "error", value: null });
+    expect(taken.error?.message).toContain("calculate how many days until summer");
+    const changing = `Write "a" to branch.txt. ${task(60)}`;
+    expect(await agent.executeTask(changing)).toMatchObject({ status: "refused", toolCalls: [] });
+    await expect(readFile(path.join(workspace, "branch.txt"))).rejects.toThrow("ENOENT");
+  });
+
   it.each([
     ["above", -50, 193],
     ["above", 60, null],

@@ -2,6 +2,7 @@ import type { StepCondition } from "@cem/text";
 import { conditional, type Expression, literal, name, not } from "../program/expression.ts";
 import type { Statement } from "../program/statement.ts";
 import { readTokens } from "../language/lexer.ts";
+import { changes } from "../grammar/calls/verbs.ts";
 import { readTest } from "../grammar/conditions/conditions.ts";
 import { type Plan, Unfilled } from "./plan.ts";
 import type { Meaning } from "./reading.ts";
@@ -34,9 +35,12 @@ export class Branch {
     this.#plan.block = holds ? this.#then : this.#otherwise;
   }
 
-  /** Whether one side of the branch is known never to be taken. */
-  isNeverTaken(holds: boolean): boolean {
-    return this.#known !== undefined && this.#known !== holds;
+  /**
+   * Whether a step of one side that can't be planned needs to be refused only where that side is taken: it is known not to
+   * be, or nothing has been changed by then.
+   */
+  mayWait(holds: boolean): boolean {
+    return this.#known === undefined ? changesNothing(this.#plan) : this.#known !== holds;
   }
 
   /** Puts the branch into the program: `const x = test ? … : null` where that says it all. */
@@ -90,6 +94,13 @@ export class Branch {
     }
     nullable(made);
   }
+}
+
+const WRITERS = ["writeFile", "appendFile", "copyFile", "mkdir", "rm", "rename"];
+
+function changesNothing({ uses, imports, documents }: Plan): boolean {
+  const isWritten = [...imports.values()].some((names) => WRITERS.some((one) => names.has(one)));
+  return !isWritten && ![...uses].some(changes) && !documents.some(({ isDirty }) => isDirty);
 }
 
 function nullable(values: readonly Value[]): void {

@@ -58,8 +58,8 @@ export function planTask(
       planStep(step, plan);
     } catch (error) {
       if (!(error instanceof Unfilled)) throw error;
-      if (step.condition !== undefined && branch?.isNeverTaken(step.condition.holds) === true) {
-        plan.add({ kind: "throw", message: literal(error.step.hint) });
+      if (step.condition !== undefined && branch?.mayWait(step.condition.holds) === true) {
+        plan.add({ kind: "throw", message: literal(naming(error.step)) });
         continue;
       }
       const isTold = unfilled.some((one) => one.step === error.step.step && one.hint === error.step.hint);
@@ -79,6 +79,10 @@ export function planTask(
   if (plan.preferred !== undefined && plan.uses.size === 0 && unfilled.length === 0)
     unfilled.push(unusedMention(plan));
   return { plan, unfilled };
+}
+
+function naming({ step, hint }: UnfilledStep): string {
+  return hint.includes(step) ? hint : `"${step.slice(0, 120)}" can't be done: ${hint}`;
 }
 
 const MAX_REPORTED_STEPS = 20;

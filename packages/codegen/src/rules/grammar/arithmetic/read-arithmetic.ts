@@ -1,7 +1,8 @@
+import { readableNumber } from "@cem/text";
 import { Pattern, type Match } from "../../language/pattern.ts";
 import type { Span } from "../../language/token.ts";
-import type { Plan } from "../../planning/plan.ts";
-import { type Arithmetic, number, type Operator, operation, type Rounding } from "./arithmetic.ts";
+import { type Plan, Unfilled } from "../../planning/plan.ts";
+import { type Arithmetic, evaluate, number, type Operator, operation, type Rounding } from "./arithmetic.ts";
 import { isNumeric } from "../../planning/value.ts";
 import { findReference } from "../../planning/references.ts";
 import { readExpression } from "./read-expression.ts";
@@ -11,7 +12,7 @@ const MAX_LISTED = 500;
 const LEAD = new Pattern(
   "(calculate|compute|evaluate|solve|find|determine|get|give|tell|do|run|simplify|return | work out | figure out | what (is|are) | how much (is|are))? :? ((result|value|answer|outcome|expression|calculation) (of|to|for|:)? )? {sum:rest}",
 );
-const EQUALS = new Pattern("{sum} (=|==|equals) what?");
+const EQUALS = new Pattern("{sum} (=|==|equals) (what | {stated:number})?");
 const ROUNDED: readonly Pattern[] = [
   "round {what} (to | to nearest | at) {digits:number} (decimals|decimal|digits|digit|places|place | decimal places | decimal place | digits after comma)",
   "round {what} (to nearest? (integer | whole number))?",
@@ -95,10 +96,21 @@ export function readArithmetic(span: Span, plan: Plan): Arithmetic | undefined {
 }
 
 function readPlain(span: Span, plan: Plan): Arithmetic | undefined {
-  const sum = EQUALS.match(span)?.span("sum").trimmed ?? span;
-  return (
-    readRounded(sum, plan) ?? readForm(sum, plan) ?? readExpression(sum, plan) ?? readExplained(sum, plan)
-  );
+  const equals = EQUALS.match(span);
+  const sum = equals?.span("sum").trimmed ?? span;
+  const found =
+    readRounded(sum, plan) ?? readForm(sum, plan) ?? readExpression(sum, plan) ?? readExplained(sum, plan);
+  const stated = equals?.number("stated");
+  if (found === undefined || stated === undefined) return found;
+  const value = evaluate(found);
+  if (value === undefined) return undefined;
+  if (readableNumber(value) === readableNumber(stated)) return found;
+  throw new Unfilled({
+    step: span.text,
+    reason: "missing-argument",
+    argument: String(stated),
+    hint: `${sum.text} is ${readableNumber(value)}, not ${stated}. Leave one of them out.`,
+  });
 }
 
 const EXPLAINED = new Pattern("(next|new|following)? (step|value|result|number|total|count)");

@@ -31,7 +31,7 @@ const SET_STATE = new Pattern(
 );
 const MARK = new Pattern(`mark (it | ((${WHOLE})? (${STATE} | file | task))) as {value}`);
 const ADD = new Pattern(
-  `(add|create|insert|include|set|save|store|write) (new)? (field|property|key) (called|named)? {assignment}`,
+  `(add|create|insert|include|set|save|store|write) (new)? (field|property|key) (called | named | :)? {assignment}`,
 );
 const ADD_NAMED: readonly Pattern[] = [
   new Pattern(
@@ -74,11 +74,16 @@ export function setFields(plan: Plan, document: StateDocument, fields: readonly 
 const readSet: ReadEdit = (span, { plan, document }) => {
   for (const match of matchesOf([SET, SET_STATE], span)) {
     const fields = readAssignments(match.span("fields"), plan);
-    if (fields === undefined || fields.some(({ key }) => isFileWord(key))) continue;
+    if (fields === undefined || fields.every(meansFile)) continue;
     return { rank: RANK.plain + 0.3, lower: () => setFields(plan, document, fields) };
   }
   return undefined;
 };
+
+/** `update the state to "done"` is about the file, `update session to 2` about a field. */
+function meansFile({ key, value }: Assignment): boolean {
+  return isFileWord(key) && typeof value.constant !== "number";
+}
 
 function isFileWord(key: string): boolean {
   return new RegExp(`^(?:${STATE}|file|it)$`, "iu").test(key);

@@ -66,17 +66,20 @@ function overLiterals(kind: AggregateKind, target: Span): Meaning | undefined {
   return meaning(kind, () => reduceList(kind, array(values.map((value) => literal(value)))));
 }
 
-/** `sum the numbers`, `sum all results`, right after a JSON file was read of which nothing is known yet. */
+/**
+ * `sum the numbers`, right after a JSON file was read of which nothing is known yet; `sum all results` wherever no step gave
+ * a number.
+ */
 function overFile(kind: AggregateKind, target: Span, plan: Plan): Meaning | undefined {
-  const document = untouchedFile(plan);
   const named = LIST.match(target)?.text("list").toLowerCase() ?? "";
+  const document = untouchedFile(plan) ?? (LISTS.test(named) ? onlySource(plan) : undefined);
   const isWhole =
     (target.isEmpty || NUMBERS.match(target) !== undefined) &&
     !LISTS.test(named) &&
     BOTH.match(target) === undefined;
   if (document === undefined || !(isWhole || LISTS.test(named))) return undefined;
   return meaning(kind, () => {
-    document.value.consumed = true;
+    document.value.consumed ||= !document.isDirty;
     const { expression } = document.value;
     const list = isWhole ? expression : call(useHelper("fieldOf"), expression, literal(named));
     return reduceList(kind, call(useHelper("numbersOf"), list));
@@ -86,6 +89,12 @@ function overFile(kind: AggregateKind, target: Span, plan: Plan): Meaning | unde
 function untouchedFile({ document, values }: Plan): StateDocument | undefined {
   if (document === undefined || document.value !== values.at(-1)) return undefined;
   return document.isLoaded && !document.isDirty && document.fields.size === 0 ? document : undefined;
+}
+
+/** The JSON file in memory, where no step gave numbers of its own. */
+function onlySource({ document, values }: Plan): StateDocument | undefined {
+  const isOnly = document?.isLoaded === true && !values.some(({ schema }) => isNumeric(schema));
+  return isOnly ? document : undefined;
 }
 
 /** A list in the JSON file that is held in memory. */
