@@ -1,6 +1,8 @@
 import type { JsonValue, ResultHandle, ResultStore, TaskResult } from "@cem/core";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import { attachmentsOf } from "./attachments.ts";
+import { seconds } from "./guest-facts.ts";
+import type { GuestFacts } from "./guest-facts.ts";
 import { MAX_OUTPUT_CHARACTERS, MAX_VALUE_CHARACTERS } from "./limits.ts";
 import type { RunView } from "./run.ts";
 import { summarize } from "./run-summary.ts";
@@ -10,6 +12,7 @@ import type { HintFor } from "./server-tool.ts";
 const PREVIEW_CHARACTERS = 1_000;
 
 interface AnswerOptions {
+  guest: GuestFacts;
   results: ResultStore | undefined;
   hintFor: HintFor | undefined;
   verbose: boolean;
@@ -23,8 +26,14 @@ export async function answerRun(
   if (view.state === "finished") return answerResult(view.result, options);
   const { results } = options;
   const { id, output } = view;
-  const hint = `Still running. read_result {"handle":"${id}"} waits for more; with "end":true it stops the run.`;
+  const hint = `${stillRunning(view.since, options.guest)} read_result {"handle":"${id}"} waits for more; with "end":true it stops the run.`;
   return answer({ run: id, output: await shorten(output, results) }, [text(hint)]);
+}
+
+/** Says since when a run is under way and how long at most. The time limit begins with its code, not with the call. */
+function stillRunning(since: Date, { timeoutMs }: GuestFacts): string {
+  const begun = `Still running, since ${since.toISOString().slice(0, 19)}Z (${seconds(Date.now() - since.getTime())})`;
+  return timeoutMs === undefined ? `${begun}.` : `${begun}; its code is stopped after ${seconds(timeoutMs)}.`;
 }
 
 async function answerResult(

@@ -210,7 +210,38 @@ describe("the tools", () => {
   });
 
   describe("search_tools", () => {
-    it("answers in three shapes", async () => {
+    it("answers with signatures, on which comments say what types can't", async () => {
+      const result = await call("search_tools", { query: "weather forecast" });
+      const lines = firstText(result).split("\n");
+      expect(lines[0]).toMatch(/^type Condition = "sunny" \| /u);
+      expect(lines).toContain('// import from "./servers/weather/index.ts"');
+      const forecast = lines.find((line) => line.startsWith("get_forecast(")) ?? "";
+      expect(forecast).toContain(
+        "days?: number /* integer 1–31, how many days, beginning tomorrow, default 5 */",
+      );
+      expect(forecast).toContain("date: string /* The day, as YYYY-MM-DD (UTC) */");
+      expect(forecast).toContain("condition: Condition");
+      expect(forecast).toMatch(/ \/\/ Get a forecast of the weather .*\.$/u);
+      expect(result.structuredContent).toEqual({
+        types: lines.filter((line) => line.startsWith("type ")),
+        tools: { "./servers/weather/index.ts": expect.arrayContaining([forecast]) },
+      });
+    });
+
+    it("says how many more there are, and how to get them", async () => {
+      const args = { query: "numbers", max_results: 1 };
+      const cut = await call("search_tools", args);
+      const [, count = "", wanted = ""] =
+        /(\d+) more match: "max_results": (\d+) shows them\./u.exec(
+          JSON.stringify(cut.content[1]).replaceAll("\\", ""),
+        ) ?? [];
+      expect(Number(wanted)).toBe(Number(count) + 1);
+      const all = await call("search_tools", { ...args, max_results: Number(wanted), detail_level: "name" });
+      expect(Object.values(jsonOf(all) as Record<string, string[]>).flat()).toHaveLength(Number(wanted));
+      expect(JSON.stringify(all.content)).not.toContain("more match");
+    });
+
+    it("answers in three other shapes", async () => {
       const search = async (detail: string) =>
         jsonOf(await call("search_tools", { query: "weather", detail_level: detail, max_results: 1 }));
       expect(await search("name")).toEqual({ weather: ["get_weather"] });
@@ -221,11 +252,10 @@ describe("the tools", () => {
         weather: {
           get_weather: {
             code: expect.stringMatching(
-              /^import \{ get_weather \} from "\.\/servers\/weather\/index\.ts";\nget_weather\(/,
+              /^import \{ get_weather \} from "\.\/servers\/weather\/index\.ts";\ntype Month = .*\nget_weather\(/u,
             ),
             example: 'await get_weather({ location: "San Francisco" })',
             description: expect.any(String),
-            inputSchema: expect.objectContaining({ type: "object" }),
             source: expect.stringContaining("export async function get_weather("),
           },
         },
@@ -233,7 +263,7 @@ describe("the tools", () => {
     });
 
     it("lists what is relevant alone, and says how it was found", async () => {
-      const result = await call("search_tools", { query: "weather forecast tomorrow" });
+      const result = await call("search_tools", { query: "weather forecast tomorrow", detail_level: "name" });
       const found = jsonOf(result) as Record<string, string[]>;
       expect(Object.keys(found)).toEqual(["weather"]);
       expect(found["weather"]?.[0]).toBe("get_forecast");

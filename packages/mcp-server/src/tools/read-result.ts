@@ -20,7 +20,7 @@ export const readResult = declareTool<ReadResultInput>({
   name: "read_result",
   title: "Read a result",
   description:
-    "Read a page of a large result by the path of its handle, or wait for a run by its id; `end` stops it.",
+    "Read a large result by its handle's path (offset, limit: bytes), or wait for a run by its id; `end` stops it.",
   input: {
     type: "object",
     properties: { handle: text, offset: BYTES, limit: BYTES, end: { type: "boolean" } },
