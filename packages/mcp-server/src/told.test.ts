@@ -102,6 +102,33 @@ describe("what a model is told first", () => {
   });
 });
 
+describe("a failure", () => {
+  it.each([
+    [
+      `await fetch("https://example.com");`,
+      'no network access to "example.com:443". Code reaches only hosts',
+    ],
+    [`Deno.readTextFileSync("/etc/passwd");`, 'can\'t read "/etc/passwd". Code reads files of /workspace'],
+    [
+      `await Deno.writeTextFile("/workspace/servers/x.ts", "");`,
+      "Code writes files in /workspace, but not in",
+    ],
+    [`new Deno.Command("/bin/ls").outputSync();`, 'can\'t start programs: "/bin/ls".'],
+  ])("of %s is said in terms of the sandbox, caught or not", async (code, message) => {
+    const uncaught = await call("execute_code", { code });
+    expect(uncaught.isError).toBe(true);
+    const { error } = uncaught.structuredContent as { error: string };
+    const caught = await call("execute_code", {
+      code: `try { ${code} } catch (error) { return [error.message, error.stack, error instanceof Error].join(); }`,
+    });
+    const { result } = caught.structuredContent as { result: string };
+    for (const said of [error, result]) {
+      expect(said).toContain(message);
+      expect(said).not.toContain("--allow");
+    }
+  });
+});
+
 describe("an argument", () => {
   it.each([
     [
