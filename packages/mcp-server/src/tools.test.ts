@@ -131,6 +131,41 @@ describe("the tools", () => {
       expect(text).toBe("äöü€".repeat(20_000));
     });
 
+    it("tells of a value that is kept how long it is, what it has and how code reads it", async () => {
+      const code = "return Array.from({ length: 5_000 }, (_, id) => ({ id, name: `name ${id}` }));";
+      const { structuredContent } = await call("execute_code", { code });
+      const { result: kept } = structuredContent as { result: { path: string; size: number; read: string } };
+      expect(kept).toMatchObject({ type: "json", items: 5_000, item_keys: ["id", "name"] });
+      const again = await call("execute_code", { code: `${kept.read} return value[4_999].name;` });
+      expect(again.structuredContent).toMatchObject({ result: "name 4999" });
+
+      const page = await call("read_result", { handle: kept.path, offset: 1_000, limit: 3 });
+      expect(page.structuredContent).toMatchObject({
+        note: expect.stringMatching(
+          new RegExp(
+            `^Bytes 1000 to 1003 of ${kept.size}; offset and limit count bytes\\. This is a part of a JSON text`,
+          ),
+        ),
+      });
+      const whole = await call("read_result", { handle: kept.path, limit: 262_144 });
+      expect(JSON.parse((whole.structuredContent as { text: string }).text)).toHaveLength(5_000);
+      expect(whole.structuredContent).not.toHaveProperty("note");
+    });
+
+    it("tells the keys of an object that is kept, and the length of a text", async () => {
+      const keep = async (code: string) =>
+        ((await call("execute_code", { code })).structuredContent as { result: { read: string } }).result;
+      expect(await keep(`return { rows: "x".repeat(40_000), total: 5 };`)).toMatchObject({
+        keys: ["rows", "total"],
+      });
+      const text = await keep(`return "x".repeat(40_000);`);
+      expect(text).toMatchObject({ characters: 40_000 });
+      const again = await call("execute_code", { code: `${text.read} return value.length;` });
+      expect(again.structuredContent).toMatchObject({ result: 40_000 });
+      const many = `return Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => ["key" + at, at]));`;
+      expect(JSON.stringify(await keep(many))).toContain("… and 4970 more");
+    });
+
     it("shows the beginning and end of long output, and keeps all of it", async () => {
       const result = await call("execute_code", {
         code: `for (let n = 0; n < 9000; n++) console.log(n); return null;`,
