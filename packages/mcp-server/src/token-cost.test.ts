@@ -13,7 +13,8 @@ afterAll(async () => {
   await Promise.all([few.agent.dispose(), many.agent.dispose()]);
 });
 
-const costOf = (profile: Profile, { agent } = few) => measureTokenCost(createAgentServer({ agent, profile }));
+const costOf = (profile: Profile, { agent } = few) =>
+  measureTokenCost(createAgentServer({ agent, profile, guest: { network: "none" } }));
 
 describe("measureTokenCost", () => {
   it("counts few tokens up front, however many tools there are", async () => {

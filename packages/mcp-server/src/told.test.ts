@@ -70,9 +70,9 @@ describe("what a model is told first", () => {
       "`return value`",
       "No network.",
       "/workspace/servers is read-only",
-      "ToolError: server, tool, code, message, details",
+      "ToolError has server, tool, code, message, details",
       "handle {path, size}",
-      "After 45 s, {run}: read_result",
+      "A run longer than 45 s answers {run}: read_result",
     ]) {
       expect(description).toContain(words);
     }
@@ -96,7 +96,7 @@ describe("what a model is told first", () => {
     expect(told).toContain(
       "only /workspace, /workspace/mounts/data (read-only), /workspace/mounts/out; /workspace/servers",
     );
-    expect(told).toContain("After 2.5 s");
+    expect(told).toContain("longer than 2.5 s");
     expect(await descriptionOf("execute_code", { guest: { network: "all" } })).toContain("public hosts");
     expect(await descriptionOf("execute_code", {})).not.toContain("network");
   });

@@ -17,9 +17,9 @@ export const executeCode = declareTool<{ code: string }>({
       'Run TypeScript (Deno): `import { tool } from "./servers/<server>/index.ts"`, `await` every call, end with `return value`.',
       networkSentence(guest),
       filesSentence(guest),
-      "A failed tool throws ToolError: server, tool, code, message, details.",
+      "A failed tool throws; a ToolError has server, tool, code, message, details.",
       "A large result comes as a handle {path, size}: read_result, or read the file in code.",
-      `After ${seconds(runs.yieldAfterMs)}, {run}: read_result waits on.`,
+      `A run longer than ${seconds(runs.yieldAfterMs)} answers {run}: read_result waits for the rest.`,
     ]
       .filter((sentence) => sentence !== "")
       .join(" "),
