@@ -13,7 +13,7 @@ import type { ToolHost } from "./server-tool.ts";
  * @param begin - Starts the run, or waits for one under way.
  */
 export async function followRun(
-  { runs, results, hintFor }: ToolHost,
+  { runs, guest, results, hintFor }: ToolHost,
   context: ServerContext,
   begin: (waiter: Waiter) => Promise<RunView>,
   verbose = false,
@@ -40,7 +40,7 @@ export async function followRun(
       if (unaskable.size === 0) return askLater(questions, id);
       view = await runs.answer(id, unaskable, waiter);
     }
-    return await answerRun(view, { results, hintFor, verbose });
+    return await answerRun(view, { guest, results, hintFor, verbose });
   } finally {
     await progress.finish();
   }

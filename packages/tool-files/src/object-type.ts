@@ -1,4 +1,4 @@
-import { memberComment } from "./member-comment.ts";
+import { briefComment, memberComment } from "./member-comment.ts";
 import { asEntries, asList, isRecord, type Keywords, own } from "./schema-reader.ts";
 import { inside, type TypeContext, type TypeBuilder } from "./type-builder.ts";
 import {
@@ -33,9 +33,11 @@ export function readObject(schema: Keywords, context: TypeContext, builder: Type
       type: isInherited ? UNKNOWN : type,
       optional: !isRequired,
       comment: memberComment(name, property),
+      brief: (maxDescriptionCharacters) => briefComment(name, property, maxDescriptionCharacters),
     };
   });
-  for (const name of required) members.push({ name, type: UNKNOWN, optional: false, comment: "" });
+  for (const name of required)
+    members.push({ name, type: UNKNOWN, optional: false, comment: "", brief: () => "" });
   return { kind: "object", members, index: readIndex(schema, members, context, builder) };
 }
 

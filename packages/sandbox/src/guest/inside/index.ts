@@ -190,7 +190,9 @@ function createInside(parts: Parts, given: RealmHost): Inside {
     const returned = await main(runtime);
     let value = returned === undefined ? await runtime.default : returned;
     if (typeof value === "function" && returned === undefined) value = await (value as () => unknown)();
-    return json.encode(value, "The program's value", payloadLimit);
+    const { text, notes } = json.encodeResult(value, "The program's value", payloadLimit);
+    if (notes !== "") host.send(`{"type":"stderr","text":${primordials.quote(notes)}}`);
+    return text;
   }
 
   return {
