@@ -10,12 +10,9 @@ import {
   type Symbol,
   SymbolFlags,
   type Type,
-  TypeFlags,
 } from "./typescript.ts";
 
 const MAX_TYPE_CHARACTERS = 160;
-/** How many of the types that a type consists of are looked at. */
-const MAX_TYPES = 100;
 /** Code may declare or need any number of names. */
 const MAX_CANDIDATES = 1_000;
 const TOOL_MODULE = /^\/(?:workspace|files)\/(?<folder>servers|skills)\/(?<name>[^/]+)\//u;
@@ -60,31 +57,6 @@ export async function membersOf(type: Type): Promise<readonly Type[]> {
 
 export function isOptionalProperty({ flags }: Symbol): boolean {
   return (flags & SymbolFlags.Optional) !== 0;
-}
-
-/** Whether a type is `unknown`, or that of something which is or holds a value of this type. */
-export async function holdsUnknown(type: Type, checker: Checker): Promise<boolean> {
-  const types = new Set([type]);
-  // What is added while it is gone through is gone through too.
-  for (const one of types) {
-    if ((one.flags & TypeFlags.Unknown) !== 0) return true;
-    for (const part of await partsOf(one, checker)) {
-      if (types.size < MAX_TYPES) types.add(part);
-    }
-  }
-  return false;
-}
-
-/** The types that a type consists of: members of a union, items of a list, properties that the library does not declare. */
-async function partsOf(type: Type, checker: Checker): Promise<readonly Type[]> {
-  if (type.isUnionType() || type.isIntersectionType()) return type.getTypes();
-  if (!type.isObjectType()) return [];
-  const items = type.isTypeReference() ? await checker.getTypeArguments(type) : [];
-  const properties = (await checker.getPropertiesOfType(type)).filter(
-    ({ valueDeclaration }) => declaredBy(valueDeclaration) !== "library",
-  );
-  const values = await checker.getTypeOfSymbol(properties.slice(0, MAX_TYPES));
-  return [...items, ...values.filter((value) => value !== undefined)];
 }
 
 /** Whether a test that takes time holds for some of the items. */

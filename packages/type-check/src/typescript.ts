@@ -21,6 +21,7 @@ export {
   isObjectLiteralExpression,
   isParameterDeclaration,
   isPropertyAccessExpression,
+  isPropertyAssignment,
   isQualifiedName,
   isSourceFile,
   isStatement,
