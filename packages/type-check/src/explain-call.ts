@@ -1,7 +1,9 @@
 import { couldFit } from "./could-fit.ts";
 import {
+  clip,
   declaredBy,
   isOptionalProperty,
+  isPromise,
   membersOf,
   nearNames,
   nonNullText,
@@ -45,7 +47,7 @@ export async function explainCall(node: Node, checker: Checker): Promise<Explana
   if (call === undefined) return undefined;
   const signature = await checker.getResolvedSignature(call);
   if (signature === undefined || declaredBy(signature.declaration) !== "tool") {
-    return explainReference(node, checker);
+    return (await explainReference(node, checker)) ?? explainPromise(node, checker);
   }
   const tool = call.expression.getText().slice(0, MAX_NAME_CHARACTERS);
   const problems = await callProblems({ tool, call }, signature, checker);
@@ -93,6 +95,19 @@ async function explainReference(node: Node, checker: Checker): Promise<Explanati
   const takes = (await Promise.all(parameters)).join(", ");
   const message = `${node.text} takes ${takes} and can't be passed as a callback: write (item) => ${node.text}(…).`;
   return { rule: "wrong-arguments", message };
+}
+
+/** Explains a promise that one of the program's own functions is given in place of its value. */
+async function explainPromise(node: Node, checker: Checker): Promise<Explanation | undefined> {
+  const start = node.getStart();
+  let argument: Expression | undefined;
+  for (let part = node; argument === undefined && !isSourceFile(part); part = part.parent) {
+    if (isCallExpression(part)) argument = part.arguments.find((one) => one.getStart() === start);
+  }
+  const type = argument === undefined ? undefined : await checker.getTypeAtLocation(argument);
+  if (argument === undefined || type === undefined || !(await isPromise(type))) return undefined;
+  const text = clip(argument.getText());
+  return { rule: "missing-await", message: `${text} is a Promise: write (await ${text}).` };
 }
 
 async function argumentProblems(

@@ -290,7 +290,7 @@ describe("ProgramChecker", () => {
         "try { return await greet({ name: 1 }); } catch { return 2; }",
         "try { throw 1; } catch { return await greet({ name: 1 }); } finally { greet({ name: 'x' }); }",
         "switch (Date.now()) { case 1: return greet({ name: 1 }); default: return; }",
-        "return [1].map((name) => { return greet({ name }); });",
+        "return Promise.all([1].map((name) => { return greet({ name }); }));",
         "return { a: { b: async () => greet({ name: 1 }) } };",
         "return `Say: ${await greet({ name: 1 })}`;",
         "return\ngreet({ name: 1 });",

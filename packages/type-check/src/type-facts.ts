@@ -59,6 +59,17 @@ export function isOptionalProperty({ flags }: Symbol): boolean {
   return (flags & SymbolFlags.Optional) !== 0;
 }
 
+/** Whether a type is that of promises, or of several kinds of them. */
+export async function isPromise(type: Type): Promise<boolean> {
+  const members = await membersOf(type);
+  const found = members.map(async (member) => {
+    if (!member.isObjectType()) return false;
+    const symbol = await member.getSymbol();
+    return symbol?.name === "Promise" && symbol.declarations.some((one) => declaredBy(one) === "library");
+  });
+  return !(await Promise.all(found)).includes(false);
+}
+
 /** Whether a test that takes time holds for some of the items. */
 export async function someOf<T>(items: readonly T[], test: (item: T) => Promise<boolean>): Promise<boolean> {
   return (await Promise.all(items.map(test))).includes(true);
@@ -94,6 +105,12 @@ export async function shapeText(type: Type, location: Node, checker: Checker): P
 
 function clipped(text: string): string {
   return text.length > MAX_TYPE_CHARACTERS ? `${text.slice(0, MAX_TYPE_CHARACTERS)}…` : text;
+}
+
+/** A piece of the program in one line, shortened if long. */
+export function clip(text: string): string {
+  const line = text.replaceAll(/\s+/gu, " ");
+  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
 }
 
 /** The names that may have been meant by one that does not exist, nearest first. */
