@@ -18,7 +18,7 @@ export function withDefaults(args: JsonObject, schema: JsonSchema, depth = 0): J
     if (given === undefined) {
       const isRequired = Array.isArray(required) && required.includes(name);
       const { default: value } = property;
-      if (isRequired && value !== undefined) filled[name] = structuredClone<JsonValue>(value as JsonValue);
+      if (isRequired && value !== undefined) filled[name] = structuredClone<unknown>(value) as JsonValue;
     } else if (isObject(given)) {
       const inner = withDefaults(given, property, depth + 1);
       if (inner !== given) filled[name] = inner;

@@ -45,8 +45,10 @@ export function declaredBy(declaration: NodeHandle | undefined): DeclaredBy {
 
 /** The folder and name of a tool's module, such as `servers/weather`, from its file or an import specifier. */
 export function toolModuleName(file: string): string | undefined {
-  const absolute = file.replace(/^file:\/\//u, "").replace(/^\.\//u, "/workspace/");
-  const { folder, name } = TOOL_MODULE.exec(absolute)?.groups ?? {};
+  const absolute = file
+    .replace(/^file:\/\//u, "")
+    .replace(/^(?:\.\/)?(?=(?:servers|skills)\/)/u, "/workspace/");
+  const { folder, name } = TOOL_MODULE.exec(`${absolute}/`)?.groups ?? {};
   return folder === undefined ? undefined : `${folder}/${name}`;
 }
 
