@@ -7,7 +7,8 @@ import { nearest } from "@cem/text";
 const PROCESS_MODULES = new Set(["child_process", "cluster", "inspector", "inspector/promises"]);
 
 /** The folder and name in `./servers/weather/index.ts`, `servers/weather` or `/workspace/skills/double/index.ts`. */
-const TOOL_MODULE = /^(?:\.\/|\/workspace\/|file:\/\/\/workspace\/)?(?<folder>servers|skills)\/(?<name>[^/]+)/;
+const TOOL_MODULE =
+  /^(?:\.\/|\/workspace\/|file:\/\/\/workspace\/)?(?<folder>servers|skills)\/(?<name>[^/]+)/;
 
 interface RuntimeImport extends SourceLocation {
   specifier: string;

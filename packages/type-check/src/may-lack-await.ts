@@ -63,6 +63,11 @@ function isAwaited(node: Node, parents: ReadonlyMap<Node, Node | undefined>): bo
   if (parent.type === "AwaitExpression" || parent.type === "ExpressionStatement") return true;
   if (isWaitForAll(parent)) return isAwaited(parent, parents);
   if (parent.type === "CallExpression" && parent.callee === node) return isAwaited(parent, parents);
+  if (parent.type === "MemberExpression") {
+    // `a().then(…)`.
+    const call = parents.get(parent);
+    return call?.type === "CallExpression" && call.callee === parent && isAwaited(call, parents);
+  }
   // `Promise.all([a(), b()])` and `Promise.all(list.map((item) => a(item)))`.
   const isInList = parent.type === "ArrayExpression" || isArrowBody(parent, node) || isMap(parent, node);
   const outer = parents.get(parent);
@@ -74,7 +79,7 @@ function isAwaited(node: Node, parents: ReadonlyMap<Node, Node | undefined>): bo
 function isDeclaration(parent: Node, node: Node): boolean {
   if (parent.type.startsWith("Import") && parent.type !== "ImportExpression") return true;
   if (parent.type === "VariableDeclarator") return parent.id === node || node.type !== "CallExpression";
-  if (parent.type === "MemberExpression") return true;
+  if (parent.type === "MemberExpression") return node.type === "Identifier";
   if ("key" in parent && parent.key === node) return true;
   return "id" in parent && parent.id === node;
 }
