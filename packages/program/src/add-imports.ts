@@ -73,11 +73,11 @@ function boundNames(root: Node): Set<string> {
     if (node.type === "VariableDeclarator" || node.type === "TSEnumDeclaration") bind(node.id);
     if (node.type === "CatchClause") bind(node.param);
     if (node.type === "UnaryExpression" && node.operator === "typeof") bind(node.argument);
-    if (node.type.startsWith("Import") && "local" in node) bind(node.local as Node);
+    if (node.type.startsWith("Import") && "local" in node) bind(node.local);
     if ("params" in node && Array.isArray(node.params))
       for (const param of node.params as Node[]) bind(param);
     const declares = /^(?:Class|Function)(?:Declaration|Expression)$/.test(node.type);
-    if (declares && "id" in node) bind(node.id as Node | null);
+    if (declares && "id" in node) bind(node.id);
   }
   return names;
 }

@@ -66,11 +66,8 @@ const OPERATORS = new Set<SyntaxKind>([
   SyntaxKind.AsteriskEqualsToken,
   SyntaxKind.SlashEqualsToken,
 ]);
-const LOGICAL = new Set<SyntaxKind>([
-  SyntaxKind.AmpersandAmpersandToken,
-  SyntaxKind.BarBarToken,
-  SyntaxKind.QuestionQuestionToken,
-]);
+/** Operators that give something else in place of a value that is missing. */
+const FALLBACK = new Set<SyntaxKind>([SyntaxKind.BarBarToken, SyntaxKind.QuestionQuestionToken]);
 /** Functions of the language that read their arguments at once, with all that these hold. */
 const PRINTS =
   /^(?:JSON\.stringify|String|structuredClone|console\.(?:log|info|warn|error|debug|table|dir))$/u;
@@ -108,7 +105,9 @@ function usesIn(node: Node, tools: ReadonlySet<string>): PromiseUse[] {
   if (isTemplateSpan(node)) return as("printed", node.expression);
   if (isBinaryExpression(node)) {
     const { kind } = node.operatorToken;
-    if (LOGICAL.has(kind)) return as("condition", node.left);
+    // A promise that was made before may be kept for later.
+    const isTested = FALLBACK.has(kind) && isCallExpression(node.left);
+    if (isTested || kind === SyntaxKind.AmpersandAmpersandToken) return as("condition", node.left);
     if (!OPERATORS.has(kind) || isNothing(node.left) || isNothing(node.right)) return [];
     return as("value", node.left, node.right);
   }

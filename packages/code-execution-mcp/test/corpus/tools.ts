@@ -3,6 +3,12 @@ import { defineTool } from "../../src/index.ts";
 
 type Properties = Record<string, JsonSchema>;
 
+/** An argument that its schema declares as text. */
+function text(value: unknown): string {
+  if (typeof value !== "string") throw new Error("A string is needed.");
+  return value;
+}
+
 const TEXT = { type: "string" };
 const COUNT = { type: "integer" };
 const NUMBER = { type: "number" };
@@ -83,7 +89,7 @@ export const corpusTools = {
       description: "Run a SQL query.",
       input: object({ sql: TEXT, params: listOf({ type: ["string", "number", "null"] }) }, ["sql"]),
       output: listOf({ type: "object", additionalProperties: { type: ["string", "number", "null"] } }),
-      execute: ({ sql }) => TABLES[/FROM (\w+)/.exec(String(sql))?.[1] ?? ""] ?? [],
+      execute: ({ sql }) => TABLES[/FROM (\w+)/.exec(text(sql))?.[1] ?? ""] ?? [],
     }),
     list_tables: defineTool({
       description: "List tables.",
@@ -96,7 +102,7 @@ export const corpusTools = {
       description: "Get the weather of a place.",
       input: object({ location: TEXT, units: oneOf("metric", "imperial") }, ["location"]),
       output: object({ location: TEXT, temperature: NUMBER, conditions: TEXT, humidity: NUMBER }),
-      execute: ({ location }) => weatherOf(String(location)),
+      execute: ({ location }) => weatherOf(text(location)),
     }),
     get_forecast: defineTool({
       description: "Get the forecast of a place.",
@@ -116,20 +122,20 @@ export const corpusTools = {
       description: "Read a file.",
       input: object({ path: TEXT }),
       output: TEXT,
-      execute: ({ path }) => FILES[String(path).replace("/data/", "")] ?? "",
+      execute: ({ path }) => FILES[text(path).replace("/data/", "")] ?? "",
     }),
     write_file: defineTool({
       description: "Write a file.",
       input: object({ path: TEXT, content: TEXT }),
       output: object({ path: TEXT, bytes: COUNT }),
-      execute: ({ path, content }) => ({ path, bytes: String(content).length }),
+      execute: ({ path, content }) => ({ path, bytes: text(content).length }),
     }),
     list_directory: defineTool({
       description: "List a directory.",
       input: object({ path: TEXT }),
       output: listOf(object({ name: TEXT, type: oneOf("file", "directory"), size: COUNT })),
       execute: () => [
-        ...Object.entries(FILES).map(([name, text]) => ({ name, type: "file", size: text.length })),
+        ...Object.entries(FILES).map(([name, { length }]) => ({ name, type: "file", size: length })),
         { name: "old", type: "directory", size: 0 },
       ],
     }),
@@ -191,7 +197,7 @@ export const corpusTools = {
         ["type"],
       ),
       output: object({ path: TEXT }),
-      execute: ({ type }) => ({ path: `/tmp/page.${String(type)}` }),
+      execute: ({ type }) => ({ path: `/tmp/page.${text(type)}` }),
     }),
     snapshot: defineTool({
       description: "Describe the page.",
@@ -216,7 +222,7 @@ export const corpusTools = {
       }),
       execute: ({ query, status }) => {
         const contacts = CONTACTS.filter(
-          (one) => one.name.toLowerCase().includes(String(query)) && (status ?? one.status) === one.status,
+          (one) => one.name.toLowerCase().includes(text(query)) && (status ?? one.status) === one.status,
         );
         return { contacts, total: contacts.length };
       },
@@ -238,7 +244,7 @@ export const corpusTools = {
         "note",
       ]),
       output: object({ id: TEXT }),
-      execute: ({ contact_id, kind }) => ({ id: `${String(contact_id)}-${String(kind)}` }),
+      execute: ({ contact_id, kind }) => ({ id: `${text(contact_id)}-${text(kind)}` }),
     }),
   },
   search: {
