@@ -23,6 +23,9 @@ afterAll(() => checker.dispose());
 
 describe("a promise", () => {
   it.each([
+    'const r = w({ city: "x" }); return "t" in r;',
+    "async function f() { return 1; } switch (f()) { case 1: return 2; }",
+    'const r = query({ sql: "" }); return Array.isArray(r);',
     `const r = query({sql:""}); return r?.length`,
     `const r = w({city:"x"}); r.length = 1; return r.length`,
     'const r = w({city:"x"}); console.log(`${r}`)',

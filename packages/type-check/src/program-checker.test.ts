@@ -172,6 +172,10 @@ describe("ProgramChecker", () => {
         'import { get_wether as get } from "./servers/weather/index.ts";\nget;',
         "1 unknown-export: get_wether is not exported by servers/weather. Did you mean get_weather?",
       ],
+      [
+        'import { get_wether } from "servers/weather";\nget_wether();',
+        "1 unknown-export: get_wether is not exported by servers/weather. Did you mean get_weather?",
+      ],
       ["class A extends Missing {}", "1 unknown-name: Missing is not defined here."],
       ["const A = class extends Missing {};", "1 unknown-name: Missing is not defined here."],
       [
@@ -238,7 +242,6 @@ describe("ProgramChecker", () => {
       ["const m = new Map();\nm.get('a').b;\n[1, 2].find((n) => n > 1).toFixed(2);\nJSON.parse('{}').a.b;"],
       ["const key: unknown = JSON.parse('{}');\nexport default key.a.b();"],
       ["if (typeof Shiny !== 'undefined') Shiny.polish();"],
-      ['import { get_wether } from "servers/weather/index.ts";\nget_wether();'],
       ["new URL('http://x').port_number; new URL('http://x').refresh?.();"],
       ["const v: { a: 1 } | { b: 2 } = JSON.parse('{}');\nv.a;"],
       [

@@ -25,6 +25,7 @@ import {
   isSpreadAssignment,
   isSpreadElement,
   isStringLiteral,
+  isSwitchStatement,
   isTemplateSpan,
   isThrowStatement,
   isVariableDeclaration,
@@ -61,6 +62,7 @@ const OPERATORS = new Set<SyntaxKind>([
   SyntaxKind.EqualsEqualsEqualsToken,
   SyntaxKind.ExclamationEqualsToken,
   SyntaxKind.ExclamationEqualsEqualsToken,
+  SyntaxKind.InKeyword,
   SyntaxKind.PlusEqualsToken,
   SyntaxKind.MinusEqualsToken,
   SyntaxKind.AsteriskEqualsToken,
@@ -73,7 +75,7 @@ const PRINTS =
   /^(?:JSON\.stringify|String|structuredClone|console\.(?:log|info|warn|error|debug|table|dir))$/u;
 /** Those that read the arguments themselves. */
 const READS =
-  /^(?:Number|Boolean|BigInt|parseInt|parseFloat|isNaN|Date|Set|Map|Array\.from|encodeURIComponent|Number\.\w+|Math\.\w+|Object\.(?:keys|values|entries|fromEntries|assign))$/u;
+  /^(?:Number|Boolean|BigInt|parseInt|parseFloat|isNaN|Date|Set|Map|\w+Array|Array\.(?:from|isArray)|encodeURIComponent|Number\.\w+|Math\.\w+|Object\.(?:keys|values|entries|fromEntries|assign))$/u;
 /** Methods of lists that use the answer of their callback at once. */
 const PREDICATES = new Set([
   "every",
@@ -121,6 +123,7 @@ function usesIn(node: Node, tools: ReadonlySet<string>): PromiseUse[] {
   if (isIfStatement(node) || isWhileStatement(node) || isDoStatement(node)) {
     return as("condition", node.expression);
   }
+  if (isSwitchStatement(node)) return as("value", node.expression);
   if (isConditionalExpression(node)) return as("condition", node.condition);
   if (isAwaitExpression(node)) return as("awaited", node.expression);
   // A top-level `return` is checked as `throw`.

@@ -44,6 +44,7 @@ export {
   isSourceFile,
   isStatement,
   isStringLiteral,
+  isSwitchStatement,
   isTypeNode,
   isTypeOfExpression,
   isTypeQueryNode,
