@@ -14,7 +14,7 @@ import { review } from "./review.ts";
 import type { Program, RunContext } from "./run-context.ts";
 import { RunProgress } from "./run-progress.ts";
 import type { RunState } from "./run-state.ts";
-import { select } from "./selection.ts";
+import { callable, select } from "./selection.ts";
 import type { Stages } from "./stages.ts";
 import { describeCallIn, toTaskResult } from "./task-result.ts";
 
@@ -57,8 +57,18 @@ export class TaskRun {
     this.#state.program = { code, origin: "given" };
     return this.#finish(async () => {
       await prepareCode(this.#context, code);
-      return this.#reviewAndExecute(await this.#discover());
+      const tools = await this.#discover();
+      await this.#readAsMeant(code, tools);
+      return this.#reviewAndExecute(tools);
     });
+  }
+
+  /** Takes given code out of a Markdown fence, and imports the tools that it calls by their names alone. */
+  async #readAsMeant(given: string, tools: readonly ToolDefinition[]): Promise<void> {
+    const { addMissingImports, withoutFence } = await import("@cem/program");
+    const { code, added } = addMissingImports(withoutFence(given), callable(tools));
+    this.#state.program = { code, origin: "given" };
+    if (added.length > 0) this.#state.history.notes.push(`Added to the code: ${added.join(" ")}`);
   }
 
   /** Has a model repair its code until it works or nothing new comes of it. Rules would write the same again. */

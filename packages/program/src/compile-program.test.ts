@@ -227,6 +227,15 @@ return [a, b, c, d(), E.value, F.G, q(7)];`;
     expect((await evaluate(code, { "./m.ts": { a: "A" } })).exported).toBe(expected);
   });
 
+  it.each([
+    ["module.exports = { a: 1 };", { a: 1 }],
+    ["exports.a = 1;\nif (exports.a) module.exports.b = 2;", { a: 1, b: 2 }],
+    ["module.exports = 5;\nexport default 6;", 6],
+    ["const module = { exports: 1 };\nmodule.exports = 2;\nexport default module;", { exports: 2 }],
+  ])("takes the value of %j as meant", async (code, value) => {
+    expect((await evaluate(code)).exported).toEqual(value);
+  });
+
   it("refuses what a function body can't hold, with the line", () => {
     expect(problem("const a = 1;\nnamespace N { export const b = 1 }")).toMatchObject({
       name: "SyntaxError",

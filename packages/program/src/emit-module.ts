@@ -1,5 +1,6 @@
 import type { ExportDefaultDeclaration, ExportNamedDeclaration, Node, Statement } from "@babel/types";
 import type { GuestError } from "@cem/core";
+import { assignsExports } from "./common-js.ts";
 import { emitImports, ImportPlan } from "./emit-imports.ts";
 import { mayImportInExpression, nameOf } from "./imports.ts";
 import type { Program } from "./parse-program.ts";
@@ -36,7 +37,10 @@ export function emitModule(program: Program): EmitResult {
   emitExpressions(program, emitter);
   // A hashbang is valid only at the start of a file.
   if (code.startsWith("#!")) emitter.edits.overwrite(0, 2, "//");
-  const opening = `export default async function (${runtime}) { ${emitImports(emitter.imports, runtime)}`;
+  const isCommonJs = assignsExports(ast.program, code);
+  const own = isCommonJs ? "const module = { exports: {} }; const { exports } = module;" : "";
+  if (isCommonJs) emitter.epilogue.push(`;${runtime}.default ??= module.exports;`);
+  const opening = `export default async function (${runtime}) { ${own}${emitImports(emitter.imports, runtime)}`;
   const closing = [...emitter.epilogue, "}"].join("\n");
   return { ok: true, source: `${opening}\n${emitter.edits.toString()}\n${closing}\n` };
 }

@@ -24,7 +24,8 @@ export function readObject(schema: Keywords, context: TypeContext, builder: Type
   const given = isRecord(properties) ? properties : {};
   const members = Object.keys(given).map((name): Member => {
     const property = given[name];
-    const isRequired = required.delete(name) || own(property, "required") === true;
+    const isNeeded = required.delete(name) || own(property, "required") === true;
+    const isRequired = isNeeded && !(builder.isInput && own(property, "default") !== undefined);
     const type = builder.read(property, inside(context, name));
     // Every object inherits `toString`: with an optional `toString: string` the value `{}` would not compile.
     const isInherited = !isRequired && Object.hasOwn(Object.prototype, name);
