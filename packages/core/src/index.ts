@@ -68,6 +68,7 @@ export type {
   SandboxSpec,
   SandboxStats,
   ToolResultSample,
+  UnawaitedWork,
 } from "./sandbox.ts";
 export { DEFAULT_RUN_LIMITS } from "./limits.ts";
 export { STAGES } from "./agent.ts";

@@ -1,5 +1,6 @@
 import type { Primordials } from "./primordials.ts";
 import type { JsonEncoder } from "./json.ts";
+import type { Pending } from "./pending.ts";
 
 /** Limits of a run that the guest itself keeps. */
 export interface CallLimits {
@@ -20,6 +21,7 @@ export interface ClientSettings {
   limits: CallLimits;
   /** The id of the first call; ids are unique in a guest, so that a late result is never taken for another's. */
   firstId: number;
+  pending: Pending;
   /** Gives handles in a result their methods. */
   reviveHandles(value: unknown): unknown;
 }
@@ -49,7 +51,7 @@ export interface Client {
 export function createClient(
   primordials: Primordials,
   json: JsonEncoder,
-  { send, limits, firstId, reviveHandles }: ClientSettings,
+  { send, limits, firstId, pending, reviveHandles }: ClientSettings,
 ): Client {
   const { PromiseConstructor, create, quote, sliceText, toText } = primordials;
   // What a server offers besides tools goes to the host as calls by these reserved names.
@@ -68,6 +70,7 @@ export function createClient(
   let queueFirst = 0;
   let queueEnd = 0;
   const waiting = create(null) as Record<number, (result: CallResult) => void>;
+  const ends = create(null) as Record<number, () => void>;
 
   /** Error of a tool on the host. */
   class ToolError extends Error {
@@ -138,6 +141,7 @@ export function createClient(
     const id = nextId;
     nextId += 1;
     const frame = `{"type":"call","id":${id},"server":${quote(toText(server))},"tool":${quote(toText(tool))},"args":${text}}`;
+    ends[id] = pending.begin("call", toText(tool), toText(server));
     const result = await new PromiseConstructor<CallResult>((settled) => {
       waiting[id] = settled;
       if (inFlight < limits.callsInFlight) dispatch(frame);
@@ -160,6 +164,8 @@ export function createClient(
     const settled = waiting[result.id];
     if (settled === undefined) return;
     delete waiting[result.id];
+    ends[result.id]?.();
+    delete ends[result.id];
     inFlight -= 1;
     if (queueFirst < queueEnd) {
       const frame = queue[queueFirst] as string;

@@ -1,0 +1,46 @@
+import { attempt, programPlace } from "./guest-errors.ts";
+import { quote } from "./primordials.ts";
+import type { Realm } from "./realm.ts";
+
+/** A program that has its value need not wait longer for a timer: it is most often the timeout of a race that is over. */
+const TIMER_WAIT_MS = 1_000;
+/** The most pieces of work of a kind that are told of. */
+const MAX_TOLD = 20;
+
+/** What a program has left when it returned, each piece as JSON. */
+export interface Unawaited {
+  /** What the run waits for. */
+  kept: string[];
+  /** Timers that are stopped. */
+  stopped: string[];
+}
+
+/** Lists what a program has begun and not awaited. */
+export function listUnawaited(realm: Realm, hasValue: boolean): Unawaited {
+  const kept: string[] = [];
+  const stopped: string[] = [];
+  for (const { kind, server, name, place } of realm.inside.pendingWork(MAX_TOLD)) {
+    kept.push(toJson(realm, place, { kind, server, name, ms: 0 }));
+  }
+  for (const { place, leftMs } of realm.pendingTimers()) {
+    const list = hasValue && leftMs > TIMER_WAIT_MS ? stopped : kept;
+    if (list.length >= MAX_TOLD) continue;
+    list.push(toJson(realm, place, { kind: "timer", server: "", name: "setTimeout", ms: leftMs }));
+  }
+  return { kept, stopped };
+}
+
+interface Told {
+  kind: string;
+  server: string;
+  name: string;
+  ms: number;
+}
+
+function toJson(realm: Realm, place: Error, { kind, server, name, ms }: Told): string {
+  const stack = attempt(() => realm.inside.readThrown(place).stack, "");
+  const at = programPlace(stack);
+  const where = at === undefined ? "" : `,"line":${at.line},"column":${at.column}`;
+  const left = `"leftMs":${Math.max(0, Math.round(ms))}`;
+  return `{"kind":"${kind}","server":${quote(server)},"name":${quote(name)},${left}${where}}`;
+}
