@@ -9,6 +9,7 @@ export function summarize(result: TaskResult, verbose: boolean): string {
   const lines: string[] = [];
   if (result.toolCalls.length > 0) lines.push(callLine(result));
   if (result.outputDroppedBytes > 0) lines.push(`${result.outputDroppedBytes} bytes of output were dropped.`);
+  lines.push(...(result.notes ?? []));
   if (verbose) lines.push(...verboseLines(result));
   return lines.join("\n");
 }

@@ -1,4 +1,5 @@
 import { attempt, programPlace } from "./guest-errors.ts";
+import type { Work } from "./inside/pending.ts";
 import { quote } from "./primordials.ts";
 import type { Realm } from "./realm.ts";
 
@@ -19,7 +20,10 @@ export interface Unawaited {
 export function listUnawaited(realm: Realm, hasValue: boolean): Unawaited {
   const kept: string[] = [];
   const stopped: string[] = [];
-  for (const { kind, server, name, place } of realm.inside.pendingWork(MAX_TOLD)) {
+  // A list of the realm, whose iterator the program may have changed.
+  const pending = realm.inside.pendingWork(MAX_TOLD);
+  for (let index = 0; index < pending.length; index += 1) {
+    const { kind, server, name, place } = pending[index] as Work;
     kept.push(toJson(realm, place, { kind, server, name, ms: 0 }));
   }
   for (const { place, leftMs } of realm.pendingTimers()) {

@@ -70,7 +70,6 @@ export function createClient(
   let queueFirst = 0;
   let queueEnd = 0;
   const waiting = create(null) as Record<number, (result: CallResult) => void>;
-  const ends = create(null) as Record<number, () => void>;
 
   /** Error of a tool on the host. */
   class ToolError extends Error {
@@ -141,9 +140,12 @@ export function createClient(
     const id = nextId;
     nextId += 1;
     const frame = `{"type":"call","id":${id},"server":${quote(toText(server))},"tool":${quote(toText(tool))},"args":${text}}`;
-    ends[id] = pending.begin("call", toText(tool), toText(server));
+    const work = pending.begin("call", toText(tool), toText(server));
     const result = await new PromiseConstructor<CallResult>((settled) => {
-      waiting[id] = settled;
+      waiting[id] = (answer) => {
+        work.end();
+        settled(answer);
+      };
       if (inFlight < limits.callsInFlight) dispatch(frame);
       else {
         queue[queueEnd] = frame;
@@ -152,7 +154,9 @@ export function createClient(
     });
     if (result.ok) return result.handles === true ? reviveHandles(result.value) : result.value;
     // Created here, where its stack contains the program's line.
-    throw new ToolError(result.error.message, result.error.code, result.error.details);
+    const error = new ToolError(result.error.message, result.error.code, result.error.details);
+    work.place(error);
+    throw error;
   }
 
   function dispatch(frame: string): void {
@@ -164,8 +168,6 @@ export function createClient(
     const settled = waiting[result.id];
     if (settled === undefined) return;
     delete waiting[result.id];
-    ends[result.id]?.();
-    delete ends[result.id];
     inFlight -= 1;
     if (queueFirst < queueEnd) {
       const frame = queue[queueFirst] as string;

@@ -201,7 +201,7 @@ function createInside(parts: Parts, given: RealmHost): Inside {
           attributes: options?.with ?? {},
           names: [],
         };
-        const end = pending.begin("operation", "import");
+        const { end } = pending.begin("operation", "import");
         try {
           return (await importModules([request]))[0];
         } finally {

@@ -98,8 +98,11 @@ export function createMembrane(
     });
 
   function noteUntilSettled(name: string, promise: Promise<unknown>): void {
-    const end = pending.begin("operation", name);
-    void promiseThen(promise, end, end);
+    const { end, place } = pending.begin("operation", name);
+    void promiseThen(promise, end, (reason) => {
+      place(inward(reason));
+      end();
+    });
   }
 
   /** What was thrown, as a value of this realm, even where the stack is full. */

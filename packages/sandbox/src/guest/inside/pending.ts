@@ -11,27 +11,55 @@ export interface Work {
   place: Error;
 }
 
+/** Work that goes on. */
+export interface BegunWork {
+  /** Notes its end. */
+  end(): void;
+  /** Gives an error that it ended with the place where it was begun, where its stack has none of the program. */
+  place(error: unknown): void;
+}
+
 /** The pending work of one run. */
 export interface Pending {
-  /** Notes work; gives the function that notes its end. */
-  begin(kind: Work["kind"], name: string, server?: string): () => void;
+  begin(kind: Work["kind"], name: string, server?: string): BegunWork;
   /** Lists up to `limit` pieces of pending work, oldest first. */
   list(limit: number): Work[];
 }
 
 /** @param onEnd - Called at the end of each piece of work, before the program goes on. */
 export function createPending(primordials: Primordials, onEnd: () => void): Pending {
-  const { constructors, create, defineValue, keys } = primordials;
+  const { constructors, create, defineValue, includesText, indexOfText, isInstance, keys, sliceText } =
+    primordials;
+  const PROGRAM = "blob:program:";
   const works = create(null) as Record<number, Work>;
   let next = 0;
+
+  /** What is awaited has the program's lines already: the language adds them. */
+  function addPlace(error: unknown, place: Error): void {
+    try {
+      if (!isInstance(constructors.Error, error)) return;
+      const { stack } = error as Error;
+      const begun = place.stack;
+      if (typeof stack !== "string" || typeof begun !== "string" || includesText(stack, PROGRAM)) return;
+      const frames = indexOfText(begun, "\n", 0);
+      if (frames !== -1) defineValue(error as Error, "stack", stack + sliceText(begun, frames), false);
+    } catch {
+      // The program decides what a stack is.
+    }
+  }
+
   return {
     begin(kind, name, server = "") {
       const id = next;
       next += 1;
-      works[id] = { __proto__: null, kind, server, name, place: new constructors.Error() } as never;
-      return () => {
-        delete works[id];
-        onEnd();
+      const place = new constructors.Error();
+      works[id] = { __proto__: null, kind, server, name, place } as never;
+      return {
+        end() {
+          delete works[id];
+          onEnd();
+        },
+        place: (error) => addPlace(error, place),
       };
     },
     list(limit) {

@@ -94,16 +94,17 @@ export function createTracer(
           return result;
         }
         // The client notes its own calls.
-        const end = trace.hosted ? undefined : pending.begin("call", tool, server);
+        const work = trace.hosted ? undefined : pending.begin("call", tool, server);
         return promiseThen(
           result as Promise<unknown>,
           (value) => {
-            end?.();
+            work?.end();
             report(trace, tool, started, true, value);
             return value;
           },
           (error) => {
-            end?.();
+            work?.end();
+            work?.place(error);
             report(trace, tool, started, false, undefined);
             throw error;
           },
