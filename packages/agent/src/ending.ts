@@ -17,7 +17,7 @@ export type Ending = Pick<TaskResult, "status" | "value" | "error">;
 /** Turns the outcome of a run into the ending of a task. */
 export function endingOf(
   outcome: RunOutcome,
-  describeCall: (call: ToolCallRecord) => ToolCallRecord,
+  describeCall: (call: ToolCallRecord) => ToolCallRecord = (call) => call,
 ): Ending {
   switch (outcome.status) {
     case "completed":
