@@ -2,8 +2,7 @@ import { toolId } from "@cem/core";
 import type { RunOutcome, ToolCallRecord, UnawaitedWork } from "@cem/core";
 import type { Program } from "./run-context.ts";
 
-const NOTHING_RETURNED =
-  "The code returned and printed nothing: end with `return …` or `export default …`.";
+const NOTHING_RETURNED = "The code returned and printed nothing: end with `return …` or `export default …`.";
 
 /** Turns a call into the tool's name in code. */
 type Describe = (call: ToolCallRecord) => ToolCallRecord;

@@ -44,7 +44,8 @@ describe.concurrent("questions of a server", () => {
         server: "two-era",
         level: "warn",
         source: "client",
-        message: 'The server asked "What is your name?". Nobody could be asked: no user is connected to this run.',
+        message:
+          'The server asked "What is your name?". Nobody could be asked: no user is connected to this run.',
       });
     },
   );

@@ -41,7 +41,8 @@ export function findLastExpression({ ast, code }: Program): LastExpression | und
 
 function hasNoValue(statement: Statement | Directive): boolean {
   const { type } = statement;
-  if (type === "EmptyStatement" || type === "FunctionDeclaration" || type === "ImportDeclaration") return true;
+  if (type === "EmptyStatement" || type === "FunctionDeclaration" || type === "ImportDeclaration")
+    return true;
   return type !== "Directive" && isTypeOnly(statement);
 }
 

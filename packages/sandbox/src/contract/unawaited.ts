@@ -118,7 +118,12 @@ export default await callTool("h", "t", 2);`);
 
   it.each([
     ["an error of a call", `void callTool("h", "fail", {});`, "refused", 2],
-    ["an error after a call", `void callTool("h", "t").then(() => {\n  throw new Error("after");\n});`, "after", 3],
+    [
+      "an error after a call",
+      `void callTool("h", "t").then(() => {\n  throw new Error("after");\n});`,
+      "after",
+      3,
+    ],
     ["an error at once", `void (async () => { await null; throw new Error("soon"); })();`, "soon", 2],
     ["an error in a timer", `setTimeout(() => {\n  throw new Error("tick"); }, 5);`, "tick", 3],
     ["a file that is not there", `void Deno.readTextFile("none.txt");`, "No such file", 2],
@@ -166,7 +171,13 @@ export default 1;`;
     expect(await value(`await callTool("h", "t", { a: 1 })`)).toEqual({ a: 1 });
     expect(await value(`main();\nasync function main() { return callTool("h", "t", 3); }`)).toBe(3);
     expect(await value(`const f = (): number => 4;\n(f() as number) + 1`)).toBe(5);
-    for (const code of ["[1].forEach(() => {});", "setTimeout(() => {}, 1);", "1n;", "(() => {});", "new URL('a:b');"])
+    for (const code of [
+      "[1].forEach(() => {});",
+      "setTimeout(() => {}, 1);",
+      "1n;",
+      "(() => {});",
+      "new URL('a:b');",
+    ])
       expect(await value(code)).toBeUndefined();
     const outcome = await session.run("const a = 1;\n\n   missing.b;");
     expect(outcome).toMatchObject({ status: "failed", error: { line: 3, column: 4 } });

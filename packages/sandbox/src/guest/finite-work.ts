@@ -9,7 +9,7 @@ const READERS = "arrayBuffer blob bytes formData json text";
 
 /** Notes the functions of Deno and of the web whose promises always settle. */
 export function noteFiniteWork(): void {
-  noteWithBlocking("Deno", deno as unknown as Members);
+  noteWithBlocking("Deno", deno);
   noteWithBlocking("FsFile", (deno["FsFile"] as { prototype: Members }).prototype);
   addFinite(fetch, "fetch");
   addFinite(readKept, "the reading of a result");
