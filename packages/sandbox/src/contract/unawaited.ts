@@ -97,6 +97,17 @@ const done = 1;`;
     });
   });
 
+  it("waits for many timers and calls", async () => {
+    const many = recordingInvoker(({ args }) => args);
+    const code = `${CLIENT}let fired = 0;
+for (let n = 0; n < 1_000; n++) setTimeout(() => { fired += 1; if (fired === 1_000) console.log("fired"); }, n % 50);
+for (let n = 0; n < 2_000; n++) void callTool("h", "t", n).then(() => {});
+const done = 1;`;
+    const outcome = await session.run(code, { invoker: many, limits: { calls: 10_000 } });
+    expect(outcome).toMatchObject({ status: "completed", output: "fired\n" });
+    expect(outcome.toolCalls).toHaveLength(2_000);
+  });
+
   it("stops a long timer of a program that has its value, and says so", async () => {
     const code = `${CLIENT}const limit = new Promise((_, reject) =>
   setTimeout(() => reject(new Error("late")), 60_000));

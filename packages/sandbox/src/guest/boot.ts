@@ -12,7 +12,7 @@ import { usePaths } from "./paths.ts";
 import { parseJson, quote, startsWith } from "./primordials.ts";
 import { loadProgram, type Main } from "./program.ts";
 import { createRealm, type Realm } from "./realm.ts";
-import { listUnawaited } from "./unawaited.ts";
+import { isWaitedFor, listUnawaited } from "./unawaited.ts";
 
 type Run = Extract<HostMessage, { type: "run" }>;
 type Init = Extract<HostMessage, { type: "init" }>;
@@ -88,14 +88,14 @@ function noteProgress(own: Realm): void {
 
 function endOrWait(own: Realm): void {
   if (returned === undefined || ended || own !== realm) return;
-  const { kept, stopped } = listUnawaited(own, returned !== DONE);
-  if (kept.length === 0) {
-    if (stopped.length > 0) tell(`{"type":"unawaited","isStopped":true,"work":[${stopped.join(",")}]}`);
-    end(own, returned);
-  } else if (!isWaiting) {
-    isWaiting = true;
-    tell(`{"type":"unawaited","isStopped":false,"work":[${kept.join(",")}]}`);
-  }
+  const hasValue = returned !== DONE;
+  const goesOn = isWaitedFor(own, hasValue);
+  if (goesOn && isWaiting) return;
+  isWaiting = goesOn;
+  const { kept, stopped } = listUnawaited(own, hasValue);
+  const told = goesOn ? kept : stopped;
+  if (told.length > 0) tell(`{"type":"unawaited","isStopped":${!goesOn},"work":[${told.join(",")}]}`);
+  if (!goesOn) end(own, returned);
 }
 
 function tell(message: string): void {

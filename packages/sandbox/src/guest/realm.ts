@@ -18,8 +18,8 @@ export interface Realm {
   readonly isSpent: boolean;
   /** Notes that the program took something that can't be confined to one run. */
   spend(): void;
-  /** Lists the timers that are to fire once. */
-  pendingTimers(): PendingTimer[];
+  /** The timers that are to fire once. */
+  pendingTimers(): Iterable<PendingTimer>;
   /** Ends what it has left: its timers. */
   end(): void;
 }
@@ -141,14 +141,13 @@ export function createRealm({ importModules, reportUncaught, noteProgress }: Rea
     spend() {
       isSpent = true;
     },
-    pendingTimers() {
-      const pending: PendingTimer[] = [];
+    *pendingTimers() {
+      const at = now();
       for (const [timer, { place, dueAt }] of timers) {
         // An interval never ends by itself, and what is `unref`ed is not to be waited for.
         const isKept = dueAt < Infinity && (timer as { hasRef?: () => boolean }).hasRef?.() !== false;
-        if (isKept) pending.push({ place, leftMs: dueAt - now() });
+        if (isKept) yield { place, leftMs: dueAt - at };
       }
-      return pending;
     },
     end() {
       isOver = true;

@@ -1,7 +1,7 @@
 import { attempt, programPlace } from "./guest-errors.ts";
 import type { Work } from "./inside/pending.ts";
 import { quote } from "./primordials.ts";
-import type { Realm } from "./realm.ts";
+import type { PendingTimer, Realm } from "./realm.ts";
 
 /** A program that has its value need not wait longer for a timer: it is most often the timeout of a race that is over. */
 const TIMER_WAIT_MS = 1_000;
@@ -16,6 +16,13 @@ export interface Unawaited {
   stopped: string[];
 }
 
+/** Whether a run goes on after its program has returned. Asked at each end of a timer or call, of which there may be many. */
+export function isWaitedFor(realm: Realm, hasValue: boolean): boolean {
+  if (realm.inside.isWorkPending()) return true;
+  for (const timer of realm.pendingTimers()) if (isKept(timer, hasValue)) return true;
+  return false;
+}
+
 /** Lists what a program has begun and not awaited. */
 export function listUnawaited(realm: Realm, hasValue: boolean): Unawaited {
   const kept: string[] = [];
@@ -26,12 +33,19 @@ export function listUnawaited(realm: Realm, hasValue: boolean): Unawaited {
     const { kind, server, name, place } = pending[index] as Work;
     kept.push(toJson(realm, place, { kind, server, name, ms: 0 }));
   }
-  for (const { place, leftMs } of realm.pendingTimers()) {
-    const list = hasValue && leftMs > TIMER_WAIT_MS ? stopped : kept;
-    if (list.length >= MAX_TOLD) continue;
+  let told = 0;
+  for (const timer of realm.pendingTimers()) {
+    const { place, leftMs } = timer;
+    const list = isKept(timer, hasValue) ? kept : stopped;
     list.push(toJson(realm, place, { kind: "timer", server: "", name: "setTimeout", ms: leftMs }));
+    told += 1;
+    if (told === MAX_TOLD) break;
   }
   return { kept, stopped };
+}
+
+function isKept({ leftMs }: PendingTimer, hasValue: boolean): boolean {
+  return !hasValue || leftMs <= TIMER_WAIT_MS;
 }
 
 interface Told {

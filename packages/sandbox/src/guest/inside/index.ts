@@ -51,6 +51,7 @@ export interface Inside {
   ): void;
   /** Takes a call's result, as the host's message. */
   settle(message: string): void;
+  isWorkPending(): boolean;
   /** Lists work that the program has begun and that goes on: calls, and operations of the runtime that end. */
   pendingWork(limit: number): Work[];
   /** The id of the next call to the host. */
@@ -239,6 +240,7 @@ function createInside(parts: Parts, given: RealmHost): Inside {
       void promiseThen(ended, done, failed);
     },
     settle: (message) => client.settle(primordials.parseJson(message) as CallResult),
+    isWorkPending: pending.isLeft,
     pendingWork: pending.list,
     nextCallId: () => client.nextId(),
     clientExports: () => client.exports,

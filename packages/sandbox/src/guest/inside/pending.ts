@@ -22,6 +22,8 @@ export interface BegunWork {
 /** The pending work of one run. */
 export interface Pending {
   begin(kind: Work["kind"], name: string, server?: string): BegunWork;
+  /** Whether any work goes on. */
+  isLeft(): boolean;
   /** Lists up to `limit` pieces of pending work, oldest first. */
   list(limit: number): Work[];
 }
@@ -33,6 +35,7 @@ export function createPending(primordials: Primordials, onEnd: () => void): Pend
   const PROGRAM = "blob:program:";
   const works = create(null) as Record<number, Work>;
   let next = 0;
+  let count = 0;
 
   /** What is awaited has the program's lines already: the language adds them. */
   function addPlace(error: unknown, place: Error): void {
@@ -52,16 +55,19 @@ export function createPending(primordials: Primordials, onEnd: () => void): Pend
     begin(kind, name, server = "") {
       const id = next;
       next += 1;
+      count += 1;
       const place = new constructors.Error();
       works[id] = { __proto__: null, kind, server, name, place } as never;
       return {
         end() {
           delete works[id];
+          count -= 1;
           onEnd();
         },
         place: (error) => addPlace(error, place),
       };
     },
+    isLeft: () => count > 0,
     list(limit) {
       const ids = keys(works);
       const listed: Work[] = [];
