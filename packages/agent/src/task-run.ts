@@ -129,7 +129,7 @@ export class TaskRun {
       answerFromCache: ranBefore,
     });
     history.calls.push(...state.outcome.toolCalls);
-    return endingOf(state.outcome);
+    return endingOf(state.outcome, describeCallIn(state.catalog));
   }
 
   /** A run that was cancelled is a result. A stage that can't be created or used is thrown as it is. */

@@ -1,6 +1,6 @@
 import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
 import { Progress } from "./progress.ts";
-import { askLater, askNow, asksLater, declineUnaskable, readAnswers, stateOf } from "./questions.ts";
+import { askLater, askNow, asksLater, cancelUnaskable, readAnswers, stateOf } from "./questions.ts";
 import { answerRun } from "./run-answer.ts";
 import type { RunView, Waiter } from "./run.ts";
 import { ownerOf } from "./server-tool.ts";
@@ -36,7 +36,7 @@ export async function followRun(
         view = await runs.answer(id, await askNow(questions, context), waiter);
         continue;
       }
-      const unaskable = declineUnaskable(questions, context);
+      const unaskable = cancelUnaskable(questions, context);
       if (unaskable.size === 0) return askLater(questions, id);
       view = await runs.answer(id, unaskable, waiter);
     }

@@ -129,7 +129,7 @@ export class RunRegistry {
       const state = await run.waitFor(this.yieldAfterMs, rest);
       if (state === "finished" || this.#keep(run)) return await this.#view(run, state);
       // The run can't be kept, so nobody could answer its questions later.
-      run.questions.declineAll();
+      run.questions.cancelAll();
       return { state: "finished", result: await run.result };
     } finally {
       waiter.signal.removeEventListener("abort", cancel);

@@ -13,6 +13,7 @@ export function summarize(result: TaskResult, verbose: boolean): string {
       `The program printed ${result.outputDroppedBytes} bytes more than output may have. They are lost: write to a file in /workspace instead.`,
     );
   }
+  lines.push(...(result.notes ?? []));
   if (verbose) lines.push(...verboseLines(result));
   return lines.join("\n");
 }

@@ -31,9 +31,9 @@ function printerOf(tool: CallableTool): (unions: UnionNames) => string {
   const { name, inputSchema, outputSchema, callStyle, signature } = tool;
   if (callStyle === "positional") return () => signature;
   const names = createTypeNames();
-  const input = wholeOf(inputSchema, `${name} input`, names);
+  const input = wholeOf(inputSchema, `${name} input`, names, true);
   if (input.node === undefined || input.node === UNKNOWN) return () => signature;
-  const output = outputSchema && wholeOf(withHandles(outputSchema), `${name} output`, names);
+  const output = outputSchema && wholeOf(withHandles(outputSchema), `${name} output`, names, false);
   const isKnown = output?.node !== undefined && output.node !== UNKNOWN;
   const optional = acceptsEmptyObject(input.node);
   const call: Call = { identifier: name, input, optional, output: isKnown ? output : undefined };
@@ -41,8 +41,13 @@ function printerOf(tool: CallableTool): (unions: UnionNames) => string {
   return (unions) => printDescribedSignature(call, unions, result);
 }
 
-function wholeOf(schema: unknown, words: string, names: ReturnType<typeof createTypeNames>): NamedType {
-  const [whole] = readSchemaTypes(schema, names.next(words), names).types;
+function wholeOf(
+  schema: unknown,
+  words: string,
+  names: ReturnType<typeof createTypeNames>,
+  isInput: boolean,
+): NamedType {
+  const [whole] = readSchemaTypes(schema, names.next(words), names, isInput).types;
   return whole ?? { name: words, comment: "", consistsOf: new Set() };
 }
 

@@ -1,5 +1,6 @@
 import type { Primordials } from "./primordials.ts";
 import type { JsonEncoder } from "./json.ts";
+import type { Pending } from "./pending.ts";
 
 /** Limits of a run that the guest itself keeps. */
 export interface CallLimits {
@@ -27,6 +28,7 @@ export interface ClientSettings {
   limits: CallLimits;
   /** The id of the first call; ids are unique in a guest, so that a late result is never taken for another's. */
   firstId: number;
+  pending: Pending;
   /** Gives handles in a result their methods. */
   reviveHandles(value: unknown): unknown;
 }
@@ -56,7 +58,7 @@ export interface Client {
 export function createClient(
   primordials: Primordials,
   json: JsonEncoder,
-  { send, limits, firstId, reviveHandles }: ClientSettings,
+  { send, limits, firstId, pending, reviveHandles }: ClientSettings,
 ): Client {
   const { PromiseConstructor, create, includesText, quote, sliceText, startsWith, toText } = primordials;
   // What a server offers besides tools goes to the host as calls by these reserved names.
@@ -151,8 +153,12 @@ export function createClient(
     const id = nextId;
     nextId += 1;
     const frame = `{"type":"call","id":${id},"server":${quote(toText(server))},"tool":${quote(toText(tool))},"args":${text}}`;
+    const work = pending.begin("call", toText(tool), toText(server));
     const result = await new PromiseConstructor<CallResult>((settled) => {
-      waiting[id] = settled;
+      waiting[id] = (answer) => {
+        work.end();
+        settled(answer);
+      };
       if (inFlight < limits.callsInFlight) dispatch(frame);
       else {
         queue[queueEnd] = frame;
@@ -161,7 +167,9 @@ export function createClient(
     });
     if (result.ok) return result.handles === true ? reviveHandles(result.value) : result.value;
     // Created here, where its stack contains the program's line.
-    throw new ToolError(result.error, toText(server), toText(tool));
+    const error = new ToolError(result.error, toText(server), toText(tool));
+    work.place(error);
+    throw error;
   }
 
   function dispatch(frame: string): void {
