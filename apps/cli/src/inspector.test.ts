@@ -63,7 +63,11 @@ const CALLS: readonly [string, Record<string, string>, unknown][] = [
   ["list_available_tools", {}, expect.objectContaining({ calculator: expect.arrayContaining(["add"]) })],
   ["list_servers", {}, ["calculator", "database", "filesystem", "weather"]],
   ["get_server_tools", { server_name: "calculator" }, expect.arrayContaining(["add", "divide"])],
-  ["search_tools", { query: "weather" }, expect.objectContaining({ weather: expect.any(Array) })],
+  [
+    "search_tools",
+    { query: "weather", detail_level: "name" },
+    expect.objectContaining({ weather: expect.any(Array) }),
+  ],
   ["get_state", { state_file: "none.json" }, { exists: false, data: {} }],
   [
     "save_state",

@@ -9,20 +9,28 @@ import type {
   TaskResult,
   ToolCallRecord,
 } from "@cem/core";
+import { nameWork } from "./run-notes.ts";
 
 /** The part of a task's result that says how it ended. */
 export type Ending = Pick<TaskResult, "status" | "value" | "error">;
 
 /** Turns the outcome of a run into the ending of a task. */
-export function endingOf(outcome: RunOutcome): Ending {
+export function endingOf(
+  outcome: RunOutcome,
+  describeCall: (call: ToolCallRecord) => ToolCallRecord = (call) => call,
+): Ending {
   switch (outcome.status) {
     case "completed":
       return success(outcome.value ?? null);
     case "failed":
       return outcome.kind === "syntax" ? invalidCode(outcome.error) : exception(outcome);
     case "timed-out": {
-      const { limitMs } = outcome;
-      const message = `The code did not finish within ${limitMs / 1000} s and was stopped.`;
+      const { limitMs, unawaited = [] } = outcome;
+      const began =
+        unawaited.length === 0
+          ? ""
+          : ` It had returned, and the run waited for what it did not await: ${nameWork(unawaited, describeCall)}.`;
+      const message = `The code did not finish within ${limitMs / 1000} s and was stopped.${began}`;
       return failure("RUN_TIMED_OUT", message, { limitMs }, "timeout");
     }
     case "out-of-memory": {

@@ -3,6 +3,7 @@ import { contextTokens, countText } from "./context-tokens.ts";
 import type { TokenCounter } from "@cem/tokens";
 import { toolsOf } from "./discovery.ts";
 import type { Ending } from "./ending.ts";
+import { notesOf } from "./run-notes.ts";
 import type { RunContext } from "./run-context.ts";
 import type { RunState } from "./run-state.ts";
 import { nonEmpty, toSelectedTool } from "./selection.ts";
@@ -30,7 +31,7 @@ export async function toTaskResult(
     contextTokens: countContext(context, state, ending, count),
     usage: history.usage,
     attempts: program.origin === "given" ? undefined : history.attempts,
-    notes: nonEmpty(history.notes),
+    notes: nonEmpty([...history.notes, ...notesOf(outcome, program, describeCallIn(catalog))]),
   };
 }
 

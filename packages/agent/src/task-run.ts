@@ -1,5 +1,5 @@
 import { CemError } from "@cem/core";
-import type { ExecuteOptions, Selection, TaskResult, ToolDefinition } from "@cem/core";
+import type { ExecuteOptions, GeneratedCode, GenerationRefused, TaskResult, ToolDefinition } from "@cem/core";
 import { discover, toolsOf } from "./discovery.ts";
 import { cancelledEnding, endingOf } from "./ending.ts";
 import type { Ending } from "./ending.ts";
@@ -14,16 +14,21 @@ import { review } from "./review.ts";
 import type { Program, RunContext } from "./run-context.ts";
 import { RunProgress } from "./run-progress.ts";
 import type { RunState } from "./run-state.ts";
-import { select } from "./selection.ts";
+import { callable, select, widen } from "./selection.ts";
 import type { Stages } from "./stages.ts";
 import { describeCallIn, toTaskResult } from "./task-result.ts";
 
 const DEFAULT_MAX_REPAIRS = 2;
 
+/** A task, and every tool of the catalog. */
+type TaskInput = Pick<GenerationInput, "task" | "tools">;
+
 /** One run of a task or of given code through the stages. Used once. */
 export class TaskRun {
   readonly #context: RunContext;
   readonly #state: RunState;
+  /** Whether a model was given more tools than were selected at first. */
+  #isWidened = false;
 
   constructor(stages: Stages, options: ExecuteOptions, signal: AbortSignal) {
     const progress = new RunProgress(options.onEvent, signal);
@@ -43,8 +48,8 @@ export class TaskRun {
     return this.#finish(async () => {
       await prepareTask(this.#context);
       const tools = await this.#discover();
-      const selection = await this.#select(task, tools);
-      const input = { task, selection, tools };
+      this.#state.selection = await select(this.#context, task, tools);
+      const input = { task, tools };
       const refusal = await this.#generate(input);
       if (refusal !== undefined) return refusal;
       const cache = new ReadCache(tools);
@@ -57,12 +62,22 @@ export class TaskRun {
     this.#state.program = { code, origin: "given" };
     return this.#finish(async () => {
       await prepareCode(this.#context, code);
-      return this.#reviewAndExecute(await this.#discover());
+      const tools = await this.#discover();
+      await this.#readAsMeant(code, tools);
+      return this.#reviewAndExecute(tools);
     });
   }
 
+  /** Takes given code out of a Markdown fence, and imports the tools that it calls by their names alone. */
+  async #readAsMeant(given: string, tools: readonly ToolDefinition[]): Promise<void> {
+    const { addMissingImports, withoutFence } = await import("@cem/program");
+    const { code, added } = addMissingImports(withoutFence(given), callable(tools));
+    this.#state.program = { code, origin: "given" };
+    if (added.length > 0) this.#state.history.notes.push(`Added to the code: ${added.join(" ")}`);
+  }
+
   /** Has a model repair its code until it works or nothing new comes of it. Rules would write the same again. */
-  async #repair(input: GenerationInput, cache: ReadCache, first: Ending): Promise<Ending> {
+  async #repair(input: TaskInput, cache: ReadCache, first: Ending): Promise<Ending> {
     const { history } = this.#state;
     let ending = first;
     while (this.#state.program.origin === "llm") {
@@ -72,7 +87,12 @@ export class TaskRun {
       this.#context.progress.emit({ type: "repairing", attempt: history.attempts + 1, reason });
       try {
         const refusal = await this.#generate(input);
-        if (refusal !== undefined) return history.ranBefore ? ending : refusal;
+        if (refusal !== undefined) {
+          if (!history.ranBefore) return refusal;
+          const reason = refusal.error?.message.replace(/ Nothing was run\.$/u, "");
+          history.notes.push(`The code was not mended: ${reason}`);
+          return ending;
+        }
       } catch (error) {
         this.#context.signal.throwIfAborted();
         if (!CemError.isInstance(error)) throw error;
@@ -89,20 +109,30 @@ export class TaskRun {
     return toolsOf(this.#state.catalog);
   }
 
-  async #select(task: string, tools: readonly ToolDefinition[]): Promise<Selection> {
-    this.#state.selection = await select(this.#context, task, tools);
-    return this.#state.selection;
-  }
-
   /** @returns how the task ends, where no code could be written. */
-  async #generate(input: GenerationInput): Promise<Ending | undefined> {
-    const generated = await generate(this.#context, input, this.#state.history);
+  async #generate(input: TaskInput): Promise<Ending | undefined> {
+    const state = this.#state;
+    const write = (): Promise<GeneratedCode | GenerationRefused> =>
+      generate(this.#context, { ...input, selection: state.selection }, state.history);
+    let generated = await write();
+    if (generated.status === "refused" && (await this.#widen(generated, input))) generated = await write();
     if (generated.status === "refused") {
-      const { selected, nearest } = input.selection;
+      if (state.program.code === "") state.program.origin = generated.origin ?? "rules";
+      const { selected, nearest } = state.selection;
       return refusedGeneration(generated, { nearest: [...selected, ...nearest], tools: input.tools.length });
     }
-    this.#state.program = { code: generated.code, origin: generated.origin };
+    state.program = { code: generated.code, origin: generated.origin };
     return undefined;
+  }
+
+  /** Selects more tools for a model that lacks one, once. */
+  async #widen({ origin, steps }: GenerationRefused, { task, tools }: TaskInput): Promise<boolean> {
+    if (origin !== "llm" || this.#isWidened) return false;
+    this.#isWidened = true;
+    const missing = steps.map(({ hint }) => hint).join(" ");
+    const wider = await widen(this.#context, { task, missing, selection: this.#state.selection }, tools);
+    if (wider !== undefined) this.#state.selection = wider;
+    return wider !== undefined;
   }
 
   async #reviewAndExecute(tools: readonly ToolDefinition[], cache?: ReadCache): Promise<Ending> {
@@ -119,7 +149,7 @@ export class TaskRun {
       answerFromCache: ranBefore,
     });
     history.calls.push(...state.outcome.toolCalls);
-    return endingOf(state.outcome);
+    return endingOf(state.outcome, describeCallIn(state.catalog));
   }
 
   /** A run that was cancelled is a result. A stage that can't be created or used is thrown as it is. */

@@ -47,6 +47,22 @@ describe("checkCalls", () => {
     });
   });
 
+  it("fills in what is required and has a default", async () => {
+    const size = { type: "object", properties: { width: { default: 800 } }, required: ["width"] };
+    const schema = {
+      type: "object",
+      properties: { type: { enum: ["png", "jpeg"], default: "png" }, quality: { default: 1 }, size },
+      required: ["type"],
+    };
+    const found = { name: "find", inputSchema: schema };
+    expect(await check({}, {}, found)).toMatchObject({ args: { type: "png" } });
+    expect(await check({ type: "jpeg", size: {} }, {}, found)).toMatchObject({
+      args: { type: "jpeg", size: { width: 800 } },
+    });
+    expect((await check({}, {}, found))?.args).not.toHaveProperty("quality");
+    await expect(check({ type: null }, {}, found)).rejects.toMatchObject({ code: "ARGUMENTS_INVALID" });
+  });
+
   it.each([undefined, null])("takes %s for no arguments", async (args) => {
     expect(await check(args, {}, { name: "find" })).toMatchObject({ args: {} });
   });

@@ -1,5 +1,6 @@
 import { abandonOnAbort, CemError } from "@cem/core";
 import type { FailedTool, JsonObject, JsonSchema, JsonValue, ToolCall } from "@cem/core";
+import { withDefaults } from "./argument-defaults.ts";
 import { createSchemaValidator } from "./schema-validation.ts";
 import type { SchemaValidator } from "./schema-validation.ts";
 import { asSentence } from "./violation.ts";
@@ -31,7 +32,7 @@ export interface CallCheckSettings {
 /**
  * Creates a middleware that passes on only calls of tools that exist and are allowed, with valid arguments. Others fail
  * with `TOOL_NOT_FOUND` (or what `source.find` throws), `TOOL_NOT_ALLOWED` or `ARGUMENTS_INVALID`. What it passes on
- * carries the tool that was found, so that the source need not look it up again.
+ * has the defaults of required arguments that were left out, and carries the tool that was found, so that the source need not look it up again.
  *
  * @param source - Where tools are looked up.
  */
@@ -63,9 +64,11 @@ export function checkCalls(source: Pick<ToolSource, "find">, settings: CallCheck
       const found = await abandonOnAbort(Promise.resolve(source.find(call, signal)), signal);
       if (found === undefined) throw notOnHost(call);
       assertAllowed(call);
-      const args = toObject(call);
+      const given = toObject(call);
+      const schema = found.inputSchema;
+      const args = schema === undefined ? given : withDefaults(given, schema);
       if (found.unvalidated !== undefined) reportUnvalidated(call, found.unvalidated);
-      else if (found.inputSchema !== undefined) await assertValid(call, found.inputSchema, args);
+      else if (schema !== undefined) await assertValid(call, schema, args);
       const checked: CheckedCall = { server: call.server, tool: call.tool, args, found };
       return next.invoke(checked, context);
     },

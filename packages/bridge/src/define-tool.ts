@@ -21,8 +21,8 @@ export interface HostToolContext {
   /** Aborts when the run ends or the tool's timeout expires. */
   signal: AbortSignal;
   /**
-   * Asks the user a question. Without a user the answer is `decline`. Meanwhile the timeouts of the tool and of the run
-   * are paused.
+   * Asks the user a question. Without a user the answer is `cancel` with a `reason`. Meanwhile the timeouts of the tool and
+   * of the run are paused.
    */
   elicit: (
     question: { message: string } & (

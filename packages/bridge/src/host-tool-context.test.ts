@@ -115,10 +115,13 @@ describe("elicit", () => {
     expect(await running).toMatchObject({ value: { action: "cancel" } });
   });
 
-  it("is declined where nobody can be asked", async () => {
+  it("is cancelled where nobody can be asked, and says so", async () => {
     const waiting: boolean[] = [];
     const onWaiting = (isWaiting: boolean): void => void waiting.push(isWaiting);
-    expect(await call(asking, { onWaiting })).toEqual({ ok: true, value: { action: "decline" } });
+    expect(await call(asking, { onWaiting })).toEqual({
+      ok: true,
+      value: { action: "cancel", reason: "Nobody could be asked: no user is connected to this run." },
+    });
     expect(waiting).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-import { abandonOnAbort } from "@cem/core";
+import { abandonOnAbort, nobodyAsked } from "@cem/core";
 import type { Elicit, ElicitAnswer, InvokeContext } from "@cem/core";
 import type { Deadline } from "./deadline.ts";
 import type { HostToolContext } from "./define-tool.ts";
@@ -9,7 +9,7 @@ interface ContextSettings {
   /** The timeout of the call. Paused, like that of the run, while a person is asked. */
   deadline: Deadline;
   onWaiting: InvokeContext["onWaiting"];
-  /** Without one, questions are declined. */
+  /** Without one, nobody can be asked. */
   elicit: Elicit | undefined;
 }
 
@@ -19,7 +19,7 @@ export function createToolContext({ server, deadline, onWaiting, elicit }: Conte
   return {
     signal,
     async elicit(question): Promise<ElicitAnswer> {
-      if (elicit === undefined) return { action: "decline" };
+      if (elicit === undefined) return nobodyAsked("no user is connected to this run");
       deadline.pause();
       onWaiting?.(true);
       try {

@@ -26,7 +26,7 @@ export interface HostToolsSettings extends ResultKeeping {
   /**
    * Asks the user a tool's question, for calls whose context has no `elicit`.
    *
-   * @defaultValue questions are declined
+   * @defaultValue questions are answered with `cancel` and the reason that nobody could be asked
    */
   elicit?: Elicit | undefined;
   /**

@@ -47,7 +47,7 @@ export interface AgentOptions extends ConfigSource {
   tools?: HostToolsByServer | undefined;
   /** Answers calls of host tools that are not in `tools`. Default: the configured MCP servers. */
   invoker?: ToolInvoker | undefined;
-  /** Asks the user a question of a tool while it runs. Default: such questions are declined. */
+  /** Asks the user a question of a tool while it runs. Default: they are cancelled, as nobody could be asked. */
   onElicit?: Elicit | undefined;
   /** A file to record every call of a host tool in, written when the agent is disposed. */
   recordFile?: string | undefined;

@@ -174,11 +174,11 @@ import { order_total } from "./servers/crm/index.ts";
 const tries = await Promise.allSettled([fail(), order_total({ customer: "nobody" })]);
 export default tries.map(({ reason }: any) => [reason.name, reason.code, reason.message, JSON.stringify(reason.details)]);`;
     expect(await value(code)).toEqual([
-      ["ToolError", "TOOL_FAILED", "the lab is closed", '{"server":"lab","tool":"fail"}'],
+      ["ToolError", "TOOL_FAILED", "lab.fail: the lab is closed", '{"server":"lab","tool":"fail"}'],
       [
         "ToolError",
         "TOOL_FAILED",
-        "The service refused the key [redacted] (403).",
+        "crm.order_total: The service refused the key [redacted] (403).",
         '{"server":"crm","tool":"order_total"}',
       ],
     ]);
@@ -258,7 +258,7 @@ export default [await callTool("everything", "get-sum", { a: 2, b: 3 }), ...trie
       "The sum of 2 and 3 is 5.",
       "The arguments of everything.get-sum are not valid: `b` must be a number, not a string.",
       expect.stringContaining('Did you mean "get-sum"?'),
-      'Server "crm" has no tool "find_customr". Did you mean "find_customer"?',
+      'crm.find_customr: Server "crm" has no tool "find_customr". Did you mean "find_customer"?',
     ]);
   });
 

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { describe, expect, it } from "vitest";
 import { measureTokenCost } from "./admin.ts";
 import { createAgent, createServer, runServer } from "./index.ts";
@@ -43,6 +44,26 @@ describe("createServer", () => {
     expect(existsSync(path.join(cwd, "workspace"))).toBe(true);
     await server.close();
     await expect(server.agent.executeCode("return 1")).rejects.toMatchObject({ code: "AGENT_DISPOSED" });
+  });
+
+  it("tells clients what the configuration lets code reach", async () => {
+    const cwd = project();
+    writeFileSync(
+      path.join(cwd, "config.yaml"),
+      `execution: {servers_dir: ${JSON.stringify(serversDir)}, allow_network_access: true, mount_directories: [${JSON.stringify(`${cwd}:/data`)}]}
+guardrails: {allowed_networks: [api.example.com]}
+server: {yield_after: 20}\n`,
+    );
+    const running = await runServer({ cwd, transport: "http", port: 0 });
+    const client = new Client({ name: "model", version: "1" });
+    await client.connect(new StreamableHTTPClientTransport(new URL(running.url ?? "")));
+    const { tools } = await client.listTools();
+    const told = tools.find(({ name }) => name === "execute_code")?.description;
+    expect(told).toContain("fetch reaches only api.example.com. Files: only /workspace, /data (read-only);");
+    expect(told).toContain("longer than 20 s");
+    expect(client.getInstructions()).toContain("execute_code");
+    await client.close();
+    await running.close();
   });
 
   it("leaves an agent that it was given to its owner", async () => {

@@ -8,6 +8,7 @@ import type { CemServer, RunServerOptions, ServerOptions, TransportName } from "
 import { authOf } from "./wiring/auth.ts";
 import { loadFrom } from "./wiring/load.ts";
 import type { Log } from "./wiring/log.ts";
+import { guestFactsOf } from "./wiring/sandboxes.ts";
 import { createConfiguredResults, createConfiguredState } from "./wiring/workspace.ts";
 
 const MS_PER_SECOND = 1_000;
@@ -37,6 +38,8 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     customTools: options.customTools ?? [],
     results: options.results ?? (await createConfiguredResults(config)),
     state: options.state ?? (await createConfiguredState(config)),
+    // Of an agent that was given, the sandbox is not known.
+    guest: options.agent === undefined ? guestFactsOf(config) : {},
     hintFor,
   });
   if (options.agent !== undefined) return server;

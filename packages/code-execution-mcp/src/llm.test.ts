@@ -220,7 +220,7 @@ describe("executeTask with a model", () => {
   });
 
   it("refuses when the model can't do the task with these tools", async () => {
-    await start([{ text: "CANNOT: no tool calculates" }]);
+    await start([{ text: "CANNOT: no tool calculates" }, { text: "CANNOT: no tool calculates" }]);
     expect(await run()).toMatchObject({
       status: "refused",
       error: { code: "NO_TOOL", message: /no tool calculates/u },

@@ -95,12 +95,17 @@ return [first, ...rest].map(({ action }) => action);`;
     await client.close();
   });
 
-  it("are declined where the user declines, and where the client has no user", async () => {
-    for (const reply of [{ action: "decline" } as const, undefined]) {
-      const { client } = await connect(era, reply);
-      expect(await execute(client, confirmOnce)).toMatchObject({ result: { action: "decline" } });
-      await client.close();
-    }
+  it("are declined where the user declines", async () => {
+    const { client } = await connect(era, { action: "decline" });
+    expect(await execute(client, confirmOnce)).toMatchObject({ result: { action: "decline" } });
+    await client.close();
+  });
+
+  it("are told that nobody could be asked where the client has no user", async () => {
+    const { client } = await connect(era);
+    const reason = "Nobody could be asked: the client can't ask its user.";
+    expect(await execute(client, confirmOnce)).toMatchObject({ result: { action: "cancel", reason } });
+    await client.close();
   });
 
   it("take no answer that does not fit them", async () => {

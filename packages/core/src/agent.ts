@@ -79,7 +79,7 @@ export interface TaskResult {
   usage?: GenerationUsage | undefined;
   /** How often code was written. Absent for given code. */
   attempts?: number | undefined;
-  /** Remarks for people on how the code was written. */
+  /** Remarks on how the code was written, on what it did not await, and that it returned and printed nothing. */
   notes?: readonly string[] | undefined;
 }
 

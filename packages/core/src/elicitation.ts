@@ -23,7 +23,7 @@ export type ElicitRequest = {
     }
 );
 
-/** The user's answer: values, a refusal, or a question that was dismissed. */
+/** The user's answer: values, a refusal, or a question that was dismissed or that nobody could be asked. */
 export type ElicitAnswer =
   | {
       action: "accept";
@@ -31,7 +31,16 @@ export type ElicitAnswer =
       content?: Record<string, string | number | boolean | string[]> | undefined;
     }
   | { action: "decline" }
-  | { action: "cancel" };
+  | {
+      action: "cancel";
+      /** Why nobody could be asked: a sentence. Absent where the user dismissed the question. */
+      reason?: string | undefined;
+    };
+
+/** The answer where nobody could be asked: the user has neither accepted nor declined anything. */
+export function nobodyAsked(why: string): ElicitAnswer & { action: "cancel"; reason: string } {
+  return { action: "cancel", reason: `Nobody could be asked: ${why}.` };
+}
 
 /** Asks the user a tool's question. A rejection counts as `cancel`. */
 export type Elicit = (request: ElicitRequest) => Promise<ElicitAnswer>;

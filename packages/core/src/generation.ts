@@ -112,6 +112,12 @@ export interface UnfilledStep {
 export interface GenerationRefused {
   status: "refused";
   steps: readonly UnfilledStep[];
+  /**
+   * Who refused. A model that lacks a tool is asked once more with others.
+   *
+   * @defaultValue `rules`
+   */
+  origin?: "rules" | "llm" | undefined;
   /** Absent when no model was asked. */
   usage?: GenerationUsage | undefined;
   /** Remarks for people on how the refusal came about. */

@@ -45,6 +45,7 @@ export type {
 } from "./generation.ts";
 export type { Finding, Guard, ReviewRequest, TypeChecker, Verdict } from "./review.ts";
 export type { InvokeContext, ToolCall, ToolCallRecord, ToolInvoker, ToolResult } from "./invocation.ts";
+export { nobodyAsked } from "./elicitation.ts";
 export type { Elicit, ElicitAnswer, ElicitRequest } from "./elicitation.ts";
 export { isResultHandle } from "./results.ts";
 export type { ResultHandle, ResultPage, ResultStore } from "./results.ts";
@@ -68,6 +69,7 @@ export type {
   SandboxSpec,
   SandboxStats,
   ToolResultSample,
+  UnawaitedWork,
 } from "./sandbox.ts";
 export { DEFAULT_RUN_LIMITS } from "./limits.ts";
 export { STAGES } from "./agent.ts";

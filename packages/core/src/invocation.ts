@@ -25,7 +25,7 @@ export interface InvokeContext {
   /**
    * Asks the user of the run a tool's question.
    *
-   * @defaultValue the invoker's own way to ask; without one, questions are declined
+   * @defaultValue the invoker's own way to ask; without one, they are cancelled
    */
   elicit?: Elicit | undefined;
   /** The session of the run. Calls of two sessions may come from two users. */

@@ -120,6 +120,20 @@ export interface GuestError {
   stack?: string | undefined;
 }
 
+/** Work that a program had begun and had not awaited when it returned. */
+export interface UnawaitedWork {
+  /** `operation`: of the runtime, such as reading a file. */
+  kind: "call" | "operation" | "timer";
+  /** The server of the tool that was called. Absent unless it is a call. */
+  server?: string | undefined;
+  /** The tool, or the function: `setTimeout`, `Deno.readTextFile`. */
+  name: string;
+  /** The line in the code where it was begun, from 1. */
+  line?: number | undefined;
+  /** Whether it was stopped. Otherwise the run waited until it ended. */
+  isStopped: boolean;
+}
+
 /** What is reported of every run, however it ended. */
 export interface RunReport {
   /** stdout and stderr in the order of printing, cut at the limit. */
@@ -129,6 +143,8 @@ export interface RunReport {
   toolCalls: ToolCallRecord[];
   /** A sample of each tool result. A caller of the tools would have read them in full. */
   toolResults: ToolResultSample[];
+  /** What the code began and did not await. Absent where it awaited everything. */
+  unawaited?: readonly UnawaitedWork[] | undefined;
   isolation: Isolation;
   /** Duration of the run, in milliseconds. */
   durationMs: number;

@@ -43,6 +43,7 @@ describe("createGuard", () => {
       ['await import("data:text/javascript,1");', "code-from-text", "can't be imported from text"],
       ['await import("blob:https://x/1");', "code-from-text", "can't be imported from text"],
       ['import { exec } from "node:child_process";', "process-module", "node:child_process can't be used"],
+      ['import { exec } from "child_process";', "process-module", "child_process can't be used"],
       ['import x from "node:cluster";', "process-module", "node:cluster can't be used"],
       ['import x from "node:inspector";', "process-module", "node:inspector can't be used"],
       ['import x from "node:inspector/promises";', "process-module", "can't be used"],

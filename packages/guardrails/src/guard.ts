@@ -2,6 +2,7 @@ import type { Finding, GuestError, Guard, ReviewRequest, Verdict } from "@cem/co
 import { findUnsupported, parseProgram } from "@cem/program";
 import { findBlockedPatterns, parsePattern } from "./blocked-patterns.ts";
 import { checkImports } from "./imports.ts";
+import { checkMissingImports } from "./missing-imports.ts";
 import { checkSecurity } from "./security.ts";
 
 export interface GuardSettings {
@@ -44,7 +45,7 @@ export function createGuard(settings: GuardSettings = {}): Guard {
       const { program } = parsed;
       const unsupported = findUnsupported(program);
       if (unsupported !== undefined) return refuseSyntax(unsupported, findings);
-      findings.push(...checkImports(program, tools));
+      findings.push(...checkImports(program, tools), ...checkMissingImports(program, tools));
       if (securityChecks) findings.push(...checkSecurity(program));
       return { allowed: !findings.some((finding) => isBlocking(finding, strict)), findings };
     },

@@ -1,3 +1,4 @@
+import { isBuiltin } from "node:module";
 import type { Finding, ToolDefinition } from "@cem/core";
 import type { Program, SourceLocation } from "@cem/program";
 import { nearest } from "@cem/text";
@@ -5,8 +6,9 @@ import { nearest } from "@cem/text";
 /** Built-in modules that start processes or debuggers. No sandbox allows them; the finding reports it early. */
 const PROCESS_MODULES = new Set(["child_process", "cluster", "inspector", "inspector/promises"]);
 
-/** The folder and name in `./servers/weather/index.ts` or `/workspace/skills/double/index.ts`. */
-const TOOL_MODULE = /^(?:\.\/|\/workspace\/|file:\/\/\/workspace\/)(?<folder>servers|skills)\/(?<name>[^/]+)/;
+/** The folder and name in `./servers/weather/index.ts`, `servers/weather` or `/workspace/skills/double/index.ts`. */
+const TOOL_MODULE =
+  /^(?:\.\/|\/workspace\/|file:\/\/\/workspace\/)?(?<folder>servers|skills)\/(?<name>[^/]+)/;
 
 interface RuntimeImport extends SourceLocation {
   specifier: string;
@@ -31,8 +33,8 @@ export function checkImports(program: Program, tools: readonly ToolDefinition[])
 }
 
 function specifierProblem(specifier: string): ImportProblem | undefined {
-  if (specifier.startsWith("node:")) {
-    if (!PROCESS_MODULES.has(specifier.slice("node:".length))) return undefined;
+  if (specifier.startsWith("node:") || isBuiltin(specifier)) {
+    if (!PROCESS_MODULES.has(specifier.replace(/^node:/u, ""))) return undefined;
     return {
       rule: "process-module",
       message: `${specifier} can't be used: code here can't start processes or debuggers.`,
@@ -44,7 +46,7 @@ function specifierProblem(specifier: string): ImportProblem | undefined {
       message: "Code can't be imported from text. Write it into the program.",
     };
   }
-  if (/^(?:\.{0,2}\/|file:\/\/\/workspace\/)/.test(specifier)) return undefined;
+  if (/^(?:\.{0,2}\/|file:\/\/\/workspace\/|(?:servers|skills)\/)/.test(specifier)) return undefined;
   return {
     rule: "no-packages",
     message: `${JSON.stringify(specifier)} can't be imported. Code may import tools (./servers/<server>/index.ts), skills (./skills/<name>/index.ts), files of the workspace (./…) and built-in modules (node:…).`,

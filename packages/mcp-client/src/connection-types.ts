@@ -67,7 +67,7 @@ export interface CallOptions {
    * @defaultValue the `elicit` of the connections
    */
   elicit?: Elicit | undefined;
-  /** The id of the session the call belongs to. Questions are declined while calls of several sessions are running. */
+  /** The id of the session the call belongs to. Questions are cancelled while calls of several sessions are running. */
   session?: string | undefined;
 }
 
@@ -76,8 +76,15 @@ export interface RawToolResult {
   content: JsonValue[];
   structuredContent?: JsonValue | undefined;
   isError: boolean;
-  /** A question of the server during the call that was declined because nobody could answer it. */
-  declinedQuestion?: string | undefined;
+  /** A question of the server during the call that nobody could be asked. */
+  unansweredQuestion?: UnansweredQuestion | undefined;
+}
+
+/** A question that nobody could be asked. */
+export interface UnansweredQuestion {
+  message: string;
+  /** A sentence: `Nobody could be asked: …`. */
+  reason: string;
 }
 
 /** A log entry, with secrets redacted. */

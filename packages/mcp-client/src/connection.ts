@@ -235,7 +235,7 @@ export function createConnection(settings: McpServerSettings, context: Connectio
             await listTools({ signal, refresh: true });
           },
         });
-        return { ...result, declinedQuestion: call.declinedQuestion };
+        return { ...result, unansweredQuestion: call.unansweredQuestion };
       }),
     reset: () => reconnecting.reset(),
     close: () => reconnecting.close(),

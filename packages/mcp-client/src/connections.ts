@@ -22,7 +22,7 @@ export interface McpConnectionsSettings {
   servers: readonly McpServerSettings[];
   /** Receives log entries: what servers write to stderr, their log notifications, and failures. Secrets are redacted. */
   log?: ((entry: LogEntry) => void) | undefined;
-  /** Asks the user on behalf of a server (elicitation). Absent: such requests are declined. */
+  /** Asks the user on behalf of a server (elicitation). Absent: such requests are cancelled. */
   elicit?: Elicit | undefined;
   /** Folders announced to servers. Absent: the `roots` capability is not declared. */
   roots?: readonly Root[] | undefined;

@@ -29,7 +29,7 @@ describe("a question of a server", () => {
 
 describe.concurrent("questions of a server", () => {
   it.each(["legacy", "2026-07-28"] as const)(
-    "are declined over %s when nobody is there",
+    "are cancelled over %s when nobody is there",
     async (protocol) => {
       await using connections = connect([twoEra({ protocol })]);
       expect(await createMcpInvoker(connections).invoke(GREET, { signal })).toMatchObject({
@@ -37,14 +37,15 @@ describe.concurrent("questions of a server", () => {
         error: {
           code: "TOOL_FAILED",
           message:
-            'I was not told a name.\n(The server asked "What is your name?", and nobody could answer.)',
+            'I was not told a name.\n(The server asked "What is your name?". Nobody could be asked: no user is connected to this run.)',
         },
       });
       expect(connections.logged).toContainEqual({
         server: "two-era",
         level: "warn",
         source: "client",
-        message: 'The server asked "What is your name?". Declined: nobody can answer.',
+        message:
+          'The server asked "What is your name?". Nobody could be asked: no user is connected to this run.',
       });
     },
   );

@@ -1,8 +1,8 @@
-import { abandonOnAbort } from "@cem/core";
+import { abandonOnAbort, nobodyAsked } from "@cem/core";
 import type { Deadline } from "@cem/bridge";
 import type { Elicit, ElicitAnswer, ElicitRequest, JsonObject } from "@cem/core";
 import type { Client } from "@modelcontextprotocol/client";
-import type { LogEntry } from "./connection-types.ts";
+import type { LogEntry, UnansweredQuestion } from "./connection-types.ts";
 import { isWebUrl } from "./web-url.ts";
 
 /** How long a question waits for the user's answer. */
@@ -15,8 +15,8 @@ export interface CallInFlight {
   onWaiting?: ((isWaiting: boolean) => void) | undefined;
   elicit?: Elicit | undefined;
   session?: string | undefined;
-  /** Set to the question when one was declined during the call. */
-  declinedQuestion?: string | undefined;
+  /** Set to a question during the call that nobody could be asked. */
+  unansweredQuestion?: UnansweredQuestion | undefined;
 }
 
 /** Answers the elicitation requests of one server. */
@@ -31,8 +31,7 @@ export interface ElicitationHandler {
  * Creates a handler that passes elicitation requests to the user.
  *
  * The protocol does not say which call a request belongs to. So all running calls of the connection wait for the
- * answer, a request is cancelled when the last call ends, and it is declined while calls of several sessions are
- * running, so that it can't reach the wrong user.
+ * answer, a request is cancelled when the last call ends, and while calls of several sessions are running, so that it can't reach the wrong user.
  *
  * @param elicit asks the user when no running call brings an `elicit` of its own.
  */
@@ -58,7 +57,10 @@ export function createElicitationHandler(
       call.onWaiting?.(true);
     }
     try {
-      return await abandonOnAbort(ask(request(signal)), signal);
+      const asked = request(signal);
+      const answer = await abandonOnAbort(ask(asked), signal);
+      if (answer.action !== "cancel" || answer.reason === undefined) return answer;
+      return cancel(asked.message, answer.reason);
     } catch (error) {
       log("warn", `The question was not answered: ${error instanceof Error ? error.message : String(error)}`);
       return { action: "cancel" };
@@ -71,11 +73,13 @@ export function createElicitationHandler(
     }
   };
 
-  const decline = (message: string, why: string): ElicitAnswer => {
-    log("warn", `The server asked "${message}". Declined: ${why}.`);
-    for (const call of calls) call.declinedQuestion = message;
-    return { action: "decline" };
+  /** The protocol's answer for what the user has neither accepted nor declined. */
+  const cancel = (message: string, reason: string): ElicitAnswer => {
+    log("warn", `The server asked "${message}". ${reason}`);
+    for (const call of calls) call.unansweredQuestion = { message, reason };
+    return { action: "cancel" };
   };
+  const refuse = (message: string, why: string): ElicitAnswer => cancel(message, nobodyAsked(why).reason);
 
   return {
     register(client) {
@@ -84,16 +88,13 @@ export function createElicitationHandler(
         const { message } = params;
         const outer = context.mcpReq.signal;
         if (new Set([...calls].map((call) => call.session)).size > 1) {
-          return decline(
-            message,
-            "calls of several sessions are running, and it does not say which one asks",
-          );
+          return refuse(message, "calls of several sessions are running, and it does not say which one asks");
         }
         const asker = [...calls].findLast((call) => call.elicit !== undefined)?.elicit ?? elicit;
-        if (asker === undefined) return decline(message, "nobody can answer");
+        if (asker === undefined) return refuse(message, "no user is connected to this run");
         if (params.mode === "url") {
           const { url } = params;
-          if (!isWebUrl(url)) return decline(message, "its URL is not an HTTP URL");
+          if (!isWebUrl(url)) return refuse(message, "its URL is not an HTTP URL");
           return await ask(asker, (signal) => ({ server, message, signal, mode: "url", url }), outer);
         }
         const requestedSchema = params.requestedSchema as JsonObject;

@@ -88,15 +88,15 @@ async function assertPromised(
 }
 
 function toFailure({ server, tool }: FailedTool, raw: RawToolResult): ErrorInfo {
-  const { content, declinedQuestion, structuredContent } = raw;
+  const { content, unansweredQuestion, structuredContent } = raw;
   const texts = content.map(textOf).filter((text) => text !== undefined);
   const structured = structuredContent === undefined ? "" : JSON.stringify(structuredContent);
   const said = texts.join("\n") || structured || `${server}.${tool} failed without a message.`;
   const text = said.length <= MAX_ERROR_CHARACTERS ? said : `${copyBeginning(said, MAX_ERROR_CHARACTERS)}…`;
   const note =
-    declinedQuestion === undefined
+    unansweredQuestion === undefined
       ? ""
-      : `\n(The server asked "${declinedQuestion}", and nobody could answer.)`;
+      : `\n(The server asked "${unansweredQuestion.message}". ${unansweredQuestion.reason})`;
   return {
     code: "TOOL_FAILED",
     message: text + note,

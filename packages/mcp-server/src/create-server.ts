@@ -7,12 +7,15 @@ import { nearest } from "@cem/text";
 import packageJson from "../package.json" with { type: "json" };
 import { bindCustomTool } from "./bind-custom-tool.ts";
 import type { AnyCustomTool, CustomTool } from "./custom-tool.ts";
+import type { GuestFacts } from "./guest-facts.ts";
+import { INSTRUCTIONS } from "./instructions.ts";
 import { DEFAULT_YIELD_AFTER_MS } from "./limits.ts";
 import { toolsOf } from "./profiles.ts";
 import type { Profile } from "./profiles.ts";
 import { RunRegistry } from "./run-registry.ts";
 import { messageOf } from "./server-tool.ts";
 import type { HintFor, ServerTool, ToolHost } from "./server-tool.ts";
+import { strictInput } from "./strict-input.ts";
 
 export interface AgentServerSettings<Config = unknown> {
   agent: Agent;
@@ -27,6 +30,8 @@ export interface AgentServerSettings<Config = unknown> {
   config?: Config | undefined;
   /** How long a call waits for its run before it answers with the run's id, in milliseconds. Default: 45,000. */
   yieldAfterMs?: number | undefined;
+  /** What code can reach in the agent's sandbox, which its model is told. Default: only `/workspace`. */
+  guest?: GuestFacts | undefined;
   /** The server's name as clients see it. Default: `code-execution-mcp`. */
   name?: string | undefined;
   /**
@@ -45,6 +50,7 @@ const SETTINGS: Readonly<Record<keyof AgentServerSettings, true>> = {
   customTools: true,
   config: true,
   yieldAfterMs: true,
+  guest: true,
   name: true,
   hintFor: true,
 };
@@ -100,6 +106,7 @@ class ToolServer<Config> implements AgentServer<Config> {
   readonly config: Config;
   readonly runs: RunRegistry;
   readonly #name: string;
+  readonly #instructions: string;
   readonly #hintFor: HintFor | undefined;
   readonly #tools = new Map<string, ServerTool>();
   readonly #connected = new Set<McpServer>();
@@ -107,22 +114,23 @@ class ToolServer<Config> implements AgentServer<Config> {
   readonly #calls = new Set<Promise<unknown>>();
 
   constructor(settings: AgentServerSettings<Config>) {
-    const { agent, state, results, hintFor, profile = "full" } = settings;
+    const { agent, state, results, hintFor, guest = {}, profile = "full" } = settings;
     const { yieldAfterMs = DEFAULT_YIELD_AFTER_MS, customTools = [], name = "code-execution-mcp" } = settings;
     this.agent = agent;
     this.config = settings.config as Config;
     this.runs = new RunRegistry({ yieldAfterMs });
     this.#name = name;
     this.#hintFor = hintFor;
-    const host: ToolHost = { agent, runs: this.runs, state, results, hintFor };
+    const host: ToolHost = { agent, runs: this.runs, guest, state, results, hintFor };
     this.#add(toolsOf(profile).map((bind) => bind(host)));
+    this.#instructions = INSTRUCTIONS[profile];
     this.registerTools(customTools);
   }
 
   readonly factory: McpServerFactory = () => {
     const server = new McpServer(
       { name: this.#name, title: "Code Execution MCP", version: packageJson.version },
-      { capabilities: { tools: { listChanged: true } } },
+      { capabilities: { tools: { listChanged: true } }, instructions: this.#instructions },
     );
     for (const tool of this.#tools.values()) this.#offer(server, tool);
     this.#connected.add(server);
@@ -164,7 +172,7 @@ class ToolServer<Config> implements AgentServer<Config> {
           details: { tool: name },
         });
       }
-      added.set(name, tool);
+      added.set(name, { ...tool, inputSchema: strictInput(tool.inputSchema) });
     }
     for (const [name, tool] of added) this.#tools.set(name, tool);
   }

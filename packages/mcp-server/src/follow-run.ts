@@ -1,6 +1,6 @@
 import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
 import { Progress } from "./progress.ts";
-import { askLater, askNow, asksLater, declineUnaskable, readAnswers, stateOf } from "./questions.ts";
+import { askLater, askNow, asksLater, cancelUnaskable, readAnswers, stateOf } from "./questions.ts";
 import { answerRun } from "./run-answer.ts";
 import type { RunView, Waiter } from "./run.ts";
 import { ownerOf } from "./server-tool.ts";
@@ -13,7 +13,7 @@ import type { ToolHost } from "./server-tool.ts";
  * @param begin - Starts the run, or waits for one under way.
  */
 export async function followRun(
-  { runs, results, hintFor }: ToolHost,
+  { runs, guest, results, hintFor }: ToolHost,
   context: ServerContext,
   begin: (waiter: Waiter) => Promise<RunView>,
   verbose = false,
@@ -36,11 +36,11 @@ export async function followRun(
         view = await runs.answer(id, await askNow(questions, context), waiter);
         continue;
       }
-      const unaskable = declineUnaskable(questions, context);
+      const unaskable = cancelUnaskable(questions, context);
       if (unaskable.size === 0) return askLater(questions, id);
       view = await runs.answer(id, unaskable, waiter);
     }
-    return await answerRun(view, { results, hintFor, verbose });
+    return await answerRun(view, { guest, results, hintFor, verbose });
   } finally {
     await progress.finish();
   }

@@ -3,6 +3,7 @@ export { createAgentServer } from "./create-server.ts";
 export type { AgentServer, AgentServerSettings } from "./create-server.ts";
 export { customTool } from "./custom-tool.ts";
 export type { AnyCustomTool, CustomTool, CustomToolContext } from "./custom-tool.ts";
+export type { GuestFacts } from "./guest-facts.ts";
 export { PROFILES } from "./profiles.ts";
 export type { Profile } from "./profiles.ts";
 export type { RunRegistry } from "./run-registry.ts";

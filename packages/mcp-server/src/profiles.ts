@@ -1,8 +1,9 @@
 import { CemError } from "@cem/core";
 import type { BindTool } from "./server-tool.ts";
-import { getServerTools, listAvailableTools, listServers, searchTools } from "./tools/catalog-tools.ts";
+import { getServerTools, listAvailableTools, listServers } from "./tools/catalog-tools.ts";
 import { readResult } from "./tools/read-result.ts";
 import { executeCode, executeTask } from "./tools/run-tools.ts";
+import { searchTools } from "./tools/search-tools.ts";
 import { getState, saveState } from "./tools/state-tools.ts";
 
 /** Sets of tools. `full`: all. `code`: the three for a model that writes code. `original`: the seven of AgentKernel. */

@@ -76,11 +76,12 @@ describe.each(["modern", "legacy"] as const)("a question, by the %s protocol", (
     expect((await ask(era, FORM, { action })).answer).toEqual({ action });
   });
 
-  it("is declined where the client can't ask its user, or not this way", async () => {
-    expect((await ask(era, FORM, {}, "none")).answer).toEqual({ action: "decline" });
+  it("is cancelled where the client can't ask its user, or not this way, and says that nobody was asked", async () => {
+    const answer = { action: "cancel", reason: "Nobody could be asked: the client can't ask its user." };
+    expect((await ask(era, FORM, {}, "none")).answer).toEqual(answer);
     expect(await ask(era, PAGE, { action: "accept" }, { form: {} })).toEqual({
       asked: [],
-      answer: { action: "decline" },
+      answer,
     });
   });
 

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { nobodyAsked } from "@cem/core";
 import type { Elicit, ElicitAnswer, ElicitRequest } from "@cem/core";
 import {
   acceptedContent,
@@ -16,6 +17,11 @@ import type {
   StandardSchemaWithJSON,
 } from "@modelcontextprotocol/server";
 
+/** The answer where a run can't be kept until its user has answered. */
+const NOBODY_WAITS = nobodyAsked("too many other runs wait for answers");
+/** The answer where the client can't ask its user. */
+const NO_USER = nobodyAsked("the client can't ask its user");
+
 type Content = NonNullable<(ElicitAnswer & { action: "accept" })["content"]>;
 
 /** Questions by their keys (elicitation requests). */
@@ -25,11 +31,11 @@ export type Answers = ReadonlyMap<string, ElicitAnswer>;
 /** The unanswered questions that the tools of one run asked its user. */
 export class OpenQuestions {
   readonly #open = new Map<string, { request: ElicitRequest; resolve: (answer: ElicitAnswer) => void }>();
-  #isDeclining = false;
+  #isCancelling = false;
   #arrived = Promise.withResolvers<void>();
 
   readonly elicit: Elicit = async (request) => {
-    if (this.#isDeclining) return { action: "decline" };
+    if (this.#isCancelling) return NOBODY_WAITS;
     request.signal.throwIfAborted();
     const key = randomUUID();
     const { promise, resolve, reject } = Promise.withResolvers<ElicitAnswer>();
@@ -61,10 +67,10 @@ export class OpenQuestions {
     for (const [key, answer] of answers) this.#close(key)?.(answer);
   }
 
-  /** Declines all open questions, and all later ones. */
-  declineAll(): void {
-    this.#isDeclining = true;
-    for (const key of this.#open.keys()) this.#close(key)?.({ action: "decline" });
+  /** Cancels all open questions, and all later ones. */
+  cancelAll(): void {
+    this.#isCancelling = true;
+    for (const key of this.#open.keys()) this.#close(key)?.(NOBODY_WAITS);
   }
 
   /** Removes a question from the open ones and returns the function that answers it. */
@@ -111,7 +117,7 @@ export function readAnswers(questions: Questions, { mcpReq }: ServerContext): An
   return answers;
 }
 
-/** Asks while the call is under way (protocol 2025-11-25 and older). A client that can't ask its user declines. */
+/** Asks while the call is under way (protocol 2025-11-25 and older). A client that can't ask its user cancels. */
 export async function askNow(questions: Questions, { mcpReq }: ServerContext): Promise<Answers> {
   const ask = async (request: ElicitRequest): Promise<ElicitAnswer> => {
     const message = worded(request);
@@ -125,7 +131,7 @@ export async function askNow(questions: Questions, { mcpReq }: ServerContext): P
       return content === undefined || action !== "accept" ? { action } : { action, content };
     } catch {
       mcpReq.signal.throwIfAborted();
-      return { action: "decline" };
+      return NO_USER;
     }
   };
   const asked = [...questions].map(async ([key, request]) => [key, await ask(request)] as const);
@@ -137,8 +143,8 @@ export function asksLater({ mcpReq }: ServerContext): boolean {
   return mcpReq.envelope !== undefined;
 }
 
-/** Declines the questions of a kind that the client can't ask its user. */
-export function declineUnaskable(questions: Questions, { mcpReq }: ServerContext): Answers {
+/** Cancels the questions of a kind that the client can't ask its user. */
+export function cancelUnaskable(questions: Questions, { mcpReq }: ServerContext): Answers {
   // The SDK's types leave the envelope's members open.
   const envelope: { [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities | undefined } = mcpReq.envelope ?? {};
   const can = envelope[CLIENT_CAPABILITIES_META_KEY]?.elicitation;
@@ -146,7 +152,7 @@ export function declineUnaskable(questions: Questions, { mcpReq }: ServerContext
   const modes: ClientCapabilities["elicitation"] =
     can === undefined || Object.keys(can).length > 0 ? can : { form: {} };
   const unaskable = [...questions].filter(([, { mode }]) => modes?.[mode] === undefined);
-  return new Map(unaskable.map(([key]) => [key, { action: "decline" }]));
+  return new Map(unaskable.map(([key]) => [key, NO_USER]));
 }
 
 /** The longest timeout a timer takes: a question has a deadline of its own. */

@@ -1,15 +1,19 @@
 import type { JsonValue, ResultHandle, ResultStore, TaskResult } from "@cem/core";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import { attachmentsOf } from "./attachments.ts";
+import { seconds } from "./guest-facts.ts";
+import type { GuestFacts } from "./guest-facts.ts";
 import { MAX_OUTPUT_CHARACTERS, MAX_VALUE_CHARACTERS } from "./limits.ts";
 import type { RunView } from "./run.ts";
 import { summarize } from "./run-summary.ts";
 import { messageOf } from "./server-tool.ts";
 import type { HintFor } from "./server-tool.ts";
 
-const PREVIEW_CHARACTERS = 1_000;
+const PREVIEW_CHARACTERS = 400;
+const MAX_NAMED_KEYS = 30;
 
 interface AnswerOptions {
+  guest: GuestFacts;
   results: ResultStore | undefined;
   hintFor: HintFor | undefined;
   verbose: boolean;
@@ -23,8 +27,14 @@ export async function answerRun(
   if (view.state === "finished") return answerResult(view.result, options);
   const { results } = options;
   const { id, output } = view;
-  const hint = `Still running. read_result {"handle":"${id}"} waits for more; with "end":true it stops the run.`;
+  const hint = `${stillRunning(view.since, options.guest)} read_result {"handle":"${id}"} waits for more; with "end":true it stops the run.`;
   return answer({ run: id, output: await shorten(output, results) }, [text(hint)]);
+}
+
+/** Says since when a run is under way and how long at most. The time limit begins with its code, not with the call. */
+function stillRunning(since: Date, { timeoutMs }: GuestFacts): string {
+  const begun = `Still running, since ${since.toISOString().slice(0, 19)}Z (${seconds(Date.now() - since.getTime())})`;
+  return timeoutMs === undefined ? `${begun}.` : `${begun}; its code is stopped after ${seconds(timeoutMs)}.`;
 }
 
 async function answerResult(
@@ -63,7 +73,33 @@ async function fit(value: JsonValue, results: ResultStore | undefined): Promise<
   const { path, size } = await results.write(bytes, mimeType, isText ? "value.txt" : "value.json");
   const preview = (isText ? value : json).slice(0, PREVIEW_CHARACTERS);
   const handle: ResultHandle = { type: isText ? "text" : "json", mimeType, size, path, preview };
-  return { ...handle };
+  return { ...handle, ...shapeOf(value), read: readingCode(path, isText) };
+}
+
+/** How long a value is that was kept, and what it has: what a program needs to take a part of it. */
+function shapeOf(value: JsonValue): { [name: string]: JsonValue } {
+  if (typeof value === "string") return { characters: value.length };
+  if (Array.isArray(value)) {
+    const [first] = value;
+    return { items: value.length, ...(isObject(first) ? { item_keys: keysOf(first) } : {}) };
+  }
+  return isObject(value) ? { keys: keysOf(value) } : {};
+}
+
+/** The line of code that reads a kept value in the next program. */
+function readingCode(path: string, isText: boolean): string {
+  const read = `await Deno.readTextFile(${JSON.stringify(path)})`;
+  return isText ? `const value = ${read};` : `const value = JSON.parse(${read});`;
+}
+
+function keysOf(value: object): string[] {
+  const keys = Object.keys(value);
+  const left = keys.length - MAX_NAMED_KEYS;
+  return left > 0 ? [...keys.slice(0, MAX_NAMED_KEYS), `… and ${left} more`] : keys;
+}
+
+function isObject(value: JsonValue | undefined): value is { [name: string]: JsonValue } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Long output as its beginning and its end. The whole is kept as a result where there is a store. */
@@ -71,7 +107,7 @@ async function shorten(output: string, results: ResultStore | undefined): Promis
   if (output.length <= MAX_OUTPUT_CHARACTERS) return output;
   const half = MAX_OUTPUT_CHARACTERS / 2;
   const kept = await results?.write(Buffer.from(output), "text/plain", "output.txt");
-  const where = kept === undefined ? "" : `: read_result {"handle":"${kept.path}"} has all`;
+  const where = kept === undefined ? "" : `: read_result {"handle":"${kept.path}"} has them`;
   const left = output.length - 2 * half;
   return `${output.slice(0, half)}\n[${left} characters left out${where}]\n${output.slice(-half)}`;
 }

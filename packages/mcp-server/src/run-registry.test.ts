@@ -51,6 +51,7 @@ describe("RunRegistry", () => {
         state: "running",
         id: expect.stringMatching(/^run-[\w-]{12}$/),
         output: "one\ntwo\n",
+        since: expect.any(Date),
       });
       expect([runs.active, runs.kept]).toEqual([1, 1]);
     });

@@ -30,12 +30,13 @@ export class RunRegistry {
   readonly #runs = new Set<Run>();
   readonly #yielded = new Map<string, Run>();
   readonly #listeners = new Set<RunListener>();
-  readonly #yieldAfterMs: number;
+  /** How long a call waits for its run, in milliseconds. */
+  readonly yieldAfterMs: number;
   readonly #idleMs: number;
   #closed = false;
 
   constructor({ yieldAfterMs, idleMs = YIELDED_RUN_IDLE_MS }: RunRegistrySettings) {
-    this.#yieldAfterMs = yieldAfterMs;
+    this.yieldAfterMs = yieldAfterMs;
     this.#idleMs = idleMs;
   }
 
@@ -77,7 +78,7 @@ export class RunRegistry {
   async wait(id: string, waiter: Waiter): Promise<RunView> {
     const run = this.#find(id, waiter.owner);
     this.#touch(run);
-    const state = await run.waitFor(this.#yieldAfterMs, waiter);
+    const state = await run.waitFor(this.yieldAfterMs, waiter);
     // A cancelled call must not take the output or the result that the next call asks for.
     waiter.signal.throwIfAborted();
     return this.#view(run, state);
@@ -125,10 +126,10 @@ export class RunRegistry {
     try {
       if (waiter.signal.aborted) cancel();
       const { signal: _, ...rest } = waiter;
-      const state = await run.waitFor(this.#yieldAfterMs, rest);
+      const state = await run.waitFor(this.yieldAfterMs, rest);
       if (state === "finished" || this.#keep(run)) return await this.#view(run, state);
       // The run can't be kept, so nobody could answer its questions later.
-      run.questions.declineAll();
+      run.questions.cancelAll();
       return { state: "finished", result: await run.result };
     } finally {
       waiter.signal.removeEventListener("abort", cancel);
@@ -184,7 +185,7 @@ export class RunRegistry {
   async #view(run: Run, state: RunState): Promise<RunView> {
     const { id } = run;
     if (state === "asking") return { state, id, questions: run.questions.all };
-    if (state === "running") return { state, id, output: run.takeOutput() };
+    if (state === "running") return { state, id, output: run.takeOutput(), since: run.since };
     this.#forget(run);
     return { state, result: await run.result };
   }

@@ -8,7 +8,12 @@ const MAX_NAMED_TOOLS = 10;
 export function summarize(result: TaskResult, verbose: boolean): string {
   const lines: string[] = [];
   if (result.toolCalls.length > 0) lines.push(callLine(result));
-  if (result.outputDroppedBytes > 0) lines.push(`${result.outputDroppedBytes} bytes of output were dropped.`);
+  if (result.outputDroppedBytes > 0) {
+    lines.push(
+      `The program printed ${result.outputDroppedBytes} bytes more than output may have. They are lost: write to a file in /workspace instead.`,
+    );
+  }
+  lines.push(...(result.notes ?? []));
   if (verbose) lines.push(...verboseLines(result));
   return lines.join("\n");
 }

@@ -24,7 +24,7 @@ export type Waiter = Pick<RunRequest, "owner" | "signal" | "onEvent">;
 /** The state of a run after a call waited for it. */
 export type RunView =
   | { state: "finished"; result: TaskResult }
-  | { state: "running"; id: string; output: string }
+  | { state: "running"; id: string; output: string; since: Date }
   /** The run waits for answers to its questions. */
   | { state: "asking"; id: string; questions: Questions };
 
@@ -34,6 +34,7 @@ export type RunState = RunView["state"];
 export class Run {
   readonly id = `run-${randomBytes(9).toString("base64url")}`;
   readonly owner: string;
+  readonly since = new Date();
   readonly result: Promise<TaskResult>;
   readonly #controller = new AbortController();
   readonly questions = new OpenQuestions();

@@ -16,7 +16,7 @@ let serving: HttpServing;
 const clients: Partial<Record<"modern" | "legacy", Client>> = {};
 
 beforeAll(async () => {
-  server = createAgentServer({ agent: local.agent, yieldAfterMs: 100 });
+  server = createAgentServer({ agent: local.agent, yieldAfterMs: 100, guest: { timeoutMs: 120_000 } });
   serving = await serveHttp(server, { port: 0, logger: quietLogger });
   clients.modern = await connectHttp(serving.url, "modern");
   clients.legacy = await connectHttp(serving.url, "legacy");
@@ -50,7 +50,11 @@ describe.each(["modern", "legacy"] as const)("a run, by the %s protocol", (era) 
     expect(first.isError).toBeUndefined();
     expect(output).toBe("step 1\n");
     expect(first.content[1]).toMatchObject({
-      text: `Still running. read_result {"handle":"${run}"} waits for more; with "end":true it stops the run.`,
+      text: expect.stringMatching(
+        new RegExp(
+          `^Still running, since \\d{4}-\\d\\d-\\d\\dT[\\d:]{8}Z \\([\\d.]+ s\\); its code is stopped after 120 s\\. read_result \\{"handle":"${run}"\\} waits for more; with "end":true it stops the run\\.$`,
+        ),
+      ),
     });
     expect((await call("read_result", { handle: run })).structuredContent).toEqual({ run, output: "" });
     local.release(`${era} 2`);

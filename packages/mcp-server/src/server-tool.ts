@@ -8,6 +8,7 @@ import type {
   StandardSchemaWithJSON,
   ToolAnnotations,
 } from "@modelcontextprotocol/server";
+import type { GuestFacts } from "./guest-facts.ts";
 import type { RunRegistry } from "./run-registry.ts";
 
 /** Finds what helps with an error: a setting, an option or a command. */
@@ -17,6 +18,8 @@ export type HintFor = (error: ErrorInfo) => string | undefined;
 export interface ToolHost {
   agent: Agent;
   runs: RunRegistry;
+  /** What code can reach, as descriptions and answers say. */
+  guest: GuestFacts;
   /** Absent: the tools for state answer `STATE_DISABLED`. */
   state?: StateStore | undefined;
   /** Absent: values and output too large for an answer are cut. */
@@ -39,7 +42,7 @@ export interface ServerTool {
 interface ToolDeclaration<Input> {
   name: string;
   title: string;
-  description: string;
+  description: string | ((host: ToolHost) => string);
   /** JSON Schema. Kept short: every client's model reads it. */
   input: JsonSchema;
   output: JsonSchema;
@@ -56,11 +59,12 @@ export type BindTool = (host: ToolHost) => ServerTool;
 
 /** Declares one of the server's own tools. Its schemas are compiled once per process. */
 export function declareTool<Input>(declaration: ToolDeclaration<Input>): BindTool {
-  const { input, output, handle, ...shown } = declaration;
+  const { input, output, handle, description, ...shown } = declaration;
   const inputSchema = fromJsonSchema<Input>(input);
   const outputSchema = fromJsonSchema(output);
   return (host) => ({
     ...shown,
+    description: typeof description === "string" ? description : description(host),
     inputSchema,
     outputSchema,
     // The SDK has validated the input against the schema.

@@ -4,10 +4,11 @@ import type { Agent, ToolDefinition } from "@cem/core";
 import { loadTokenCounter } from "@cem/tokens";
 import type { Servable } from "./create-server.ts";
 
-/** The tokens that a client's model reads before its first word: the list of tools. */
+/** The tokens that a client's model reads before its first word: the list of tools and the instructions. */
 export interface TokenCost {
   tools: { name: string; tokens: number }[];
-  /** Of the whole list, in o200k_base tokens. */
+  instructions: number;
+  /** Of the whole list with the instructions, in o200k_base tokens. */
   total: number;
 }
 
@@ -15,10 +16,11 @@ export interface TokenCost {
 export async function measureTokenCost(server: Pick<Servable, "factory">): Promise<TokenCost> {
   const countTokens = await loadTokenCounter();
   const count = (value: unknown): number => countTokens(JSON.stringify(value));
-  const tools = await listTools(server);
+  const { tools, instructions } = await readOpening(server);
   return {
     tools: tools.map((tool) => ({ name: tool.name, tokens: count(tool) })),
-    total: count({ tools }),
+    instructions: countTokens(instructions),
+    total: count({ tools }) + countTokens(instructions),
   };
 }
 
@@ -35,13 +37,22 @@ export async function measureDirectCost(
   return { tools: tools.length, tokens: tools.reduce((sum, tool) => sum + count(tool), 0) };
 }
 
-async function listTools({ factory }: Pick<Servable, "factory">): Promise<{ name: string }[]> {
+interface Opening {
+  tools: { name: string }[];
+  instructions: string;
+}
+
+async function readOpening({ factory }: Pick<Servable, "factory">): Promise<Opening> {
   const [client, served] = InMemoryTransport.createLinkedPair();
   const server = await factory({ era: "legacy" });
-  const answers = Promise.withResolvers<{ name: string }[]>();
+  const answers = Promise.withResolvers<Opening>();
+  let instructions = "";
   const onmessage = (message: JSONRPCMessage): void => {
     if ("result" in message && message.id === LIST_ID) {
-      answers.resolve((message.result as { tools: { name: string }[] }).tools);
+      const { tools } = message.result as Pick<Opening, "tools">;
+      answers.resolve({ tools, instructions });
+    } else if ("result" in message) {
+      ({ instructions = "" } = message.result as Partial<Opening>);
     }
     if ("error" in message) answers.reject(new Error(message.error.message));
   };

@@ -131,6 +131,41 @@ describe("the tools", () => {
       expect(text).toBe("äöü€".repeat(20_000));
     });
 
+    it("tells of a value that is kept how long it is, what it has and how code reads it", async () => {
+      const code = "return Array.from({ length: 5_000 }, (_, id) => ({ id, name: `name ${id}` }));";
+      const { structuredContent } = await call("execute_code", { code });
+      const { result: kept } = structuredContent as { result: { path: string; size: number; read: string } };
+      expect(kept).toMatchObject({ type: "json", items: 5_000, item_keys: ["id", "name"] });
+      const again = await call("execute_code", { code: `${kept.read} return value[4_999].name;` });
+      expect(again.structuredContent).toMatchObject({ result: "name 4999" });
+
+      const page = await call("read_result", { handle: kept.path, offset: 1_000, limit: 3 });
+      expect(page.structuredContent).toMatchObject({
+        note: expect.stringMatching(
+          new RegExp(
+            `^Bytes 1000 to 1003 of ${kept.size}; offset and limit count bytes\\. This is a part of a JSON text`,
+          ),
+        ),
+      });
+      const whole = await call("read_result", { handle: kept.path, limit: 262_144 });
+      expect(JSON.parse((whole.structuredContent as { text: string }).text)).toHaveLength(5_000);
+      expect(whole.structuredContent).not.toHaveProperty("note");
+    });
+
+    it("tells the keys of an object that is kept, and the length of a text", async () => {
+      const keep = async (code: string) =>
+        ((await call("execute_code", { code })).structuredContent as { result: { read: string } }).result;
+      expect(await keep(`return { rows: "x".repeat(40_000), total: 5 };`)).toMatchObject({
+        keys: ["rows", "total"],
+      });
+      const text = await keep(`return "x".repeat(40_000);`);
+      expect(text).toMatchObject({ characters: 40_000 });
+      const again = await call("execute_code", { code: `${text.read} return value.length;` });
+      expect(again.structuredContent).toMatchObject({ result: 40_000 });
+      const many = `return Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => ["key" + at, at]));`;
+      expect(JSON.stringify(await keep(many))).toContain("… and 4970 more");
+    });
+
     it("shows the beginning and end of long output, and keeps all of it", async () => {
       const result = await call("execute_code", {
         code: `for (let n = 0; n < 9000; n++) console.log(n); return null;`,
@@ -210,7 +245,38 @@ describe("the tools", () => {
   });
 
   describe("search_tools", () => {
-    it("answers in three shapes", async () => {
+    it("answers with signatures, on which comments say what types can't", async () => {
+      const result = await call("search_tools", { query: "weather forecast" });
+      const lines = firstText(result).split("\n");
+      expect(lines[0]).toMatch(/^type Condition = "sunny" \| /u);
+      expect(lines).toContain('// import from "./servers/weather/index.ts"');
+      const forecast = lines.find((line) => line.startsWith("get_forecast(")) ?? "";
+      expect(forecast).toContain(
+        "days?: number /* integer 1–31, how many days, beginning tomorrow, default 5 */",
+      );
+      expect(forecast).toContain("date: string /* The day, as YYYY-MM-DD (UTC) */");
+      expect(forecast).toContain("condition: Condition");
+      expect(forecast).toMatch(/ \/\/ Get a forecast of the weather .*\.$/u);
+      expect(result.structuredContent).toEqual({
+        types: lines.filter((line) => line.startsWith("type ")),
+        tools: { "./servers/weather/index.ts": expect.arrayContaining([forecast]) },
+      });
+    });
+
+    it("says how many more there are, and how to get them", async () => {
+      const args = { query: "numbers", max_results: 1 };
+      const cut = await call("search_tools", args);
+      const [, count = "", wanted = ""] =
+        /(\d+) more match: "max_results": (\d+) shows them\./u.exec(
+          JSON.stringify(cut.content[1]).replaceAll("\\", ""),
+        ) ?? [];
+      expect(Number(wanted)).toBe(Number(count) + 1);
+      const all = await call("search_tools", { ...args, max_results: Number(wanted), detail_level: "name" });
+      expect(Object.values(jsonOf(all) as Record<string, string[]>).flat()).toHaveLength(Number(wanted));
+      expect(JSON.stringify(all.content)).not.toContain("more match");
+    });
+
+    it("answers in three other shapes", async () => {
       const search = async (detail: string) =>
         jsonOf(await call("search_tools", { query: "weather", detail_level: detail, max_results: 1 }));
       expect(await search("name")).toEqual({ weather: ["get_weather"] });
@@ -221,11 +287,10 @@ describe("the tools", () => {
         weather: {
           get_weather: {
             code: expect.stringMatching(
-              /^import \{ get_weather \} from "\.\/servers\/weather\/index\.ts";\nget_weather\(/,
+              /^import \{ get_weather \} from "\.\/servers\/weather\/index\.ts";\ntype Month = .*\nget_weather\(/u,
             ),
             example: 'await get_weather({ location: "San Francisco" })',
             description: expect.any(String),
-            inputSchema: expect.objectContaining({ type: "object" }),
             source: expect.stringContaining("export async function get_weather("),
           },
         },
@@ -233,7 +298,7 @@ describe("the tools", () => {
     });
 
     it("lists what is relevant alone, and says how it was found", async () => {
-      const result = await call("search_tools", { query: "weather forecast tomorrow" });
+      const result = await call("search_tools", { query: "weather forecast tomorrow", detail_level: "name" });
       const found = jsonOf(result) as Record<string, string[]>;
       expect(Object.keys(found)).toEqual(["weather"]);
       expect(found["weather"]?.[0]).toBe("get_forecast");

@@ -11,6 +11,7 @@ interface ImportRequest {
 interface Evaluated {
   returned: unknown;
   exported: unknown;
+  last: unknown;
   requests: ImportRequest[];
 }
 
@@ -40,9 +41,10 @@ async function evaluate(code: string, modules: Record<string, object> = {}): Pro
     load: async (specifier: string) => modules[specifier],
     meta: { url: "file:///workspace/program.ts" },
     default: undefined as unknown,
+    last: undefined as unknown,
   };
   const returned = await main(runtime);
-  return { returned, exported: runtime.default, requests };
+  return { returned, exported: runtime.default, last: runtime.last, requests };
 }
 
 describe("compileProgram", () => {
@@ -57,6 +59,40 @@ export default a;
     expect(lines[5]).toBe("// the end");
     expect(lines[4]?.indexOf("a;")).toBe("export default a;".indexOf("a;"));
     expect(compileProgram(code)).toMatchObject({ compiled: { lineOffset: 1 } });
+  });
+
+  it.each([
+    ["1 + 2;", 3],
+    ["const a: number = 1;\n// sum\na + 2 // end", 3],
+    ["const a = 1\n;[a, 2].map((x) => x * 2)", [2, 4]],
+    ["let a = 1;\na = 5", 5],
+    ["1, 2;", 2],
+    ["(1, 2);", 2],
+    ["({ a: 1 } satisfies object as { a: number });", { a: 1 }],
+    ["const f = <T,>(x: T): T => x;\nf<number>(4)!;", 4],
+    ["main();\ninterface A { a: 1 }\nfunction main() { return 7; }\ntype B = 1;", 7],
+    ["await Promise.resolve(8)", 8],
+    ['"text"', "text"],
+    ['"use strict"', undefined],
+    ['import a from "./m.ts"; a', "A"],
+    ["[1].forEach((x) => { return x; });\nclass C { m() { return 1; } }\nnew C().m()", 1],
+    ["if (1) { 2 }", undefined],
+    ["for (const x of [1]) x;", undefined],
+    ["const a = 1;", undefined],
+    ["void 0", undefined],
+    ["3;\nconst a = 1;", undefined],
+    ["if (0) return 1;\n5", undefined],
+    ["for (;;) { break; return 1 }\n5", undefined],
+    ["export default 4;\n5", undefined],
+    ["const a = 4; export { a as default };\n5", undefined],
+  ])("takes the value of a last expression: %s", async (code, value) => {
+    expect((await evaluate(code, { "./m.ts": { default: "A" } })).last).toEqual(value);
+  });
+
+  it("keeps the columns of a last expression", () => {
+    const lines = source("const a = 1 // one\n  a.b\n  .c;").split("\n");
+    expect(lines.slice(2, 4)).toEqual(["  a.b", "  .c;"]);
+    expect(source("a.b;").split("\n")[1]).toBe("a.b;");
   });
 
   it("loads imports first and binds named, default and whole modules", async () => {
@@ -225,6 +261,15 @@ return [a, b, c, d(), E.value, F.G, q(7)];`;
     ["an import over several lines", 'import {\n  a,\n} from "./m.ts";\nexport default a', "A"],
   ])("takes %s", async (_, code, expected) => {
     expect((await evaluate(code, { "./m.ts": { a: "A" } })).exported).toBe(expected);
+  });
+
+  it.each([
+    ["module.exports = { a: 1 };", { a: 1 }],
+    ["exports.a = 1;\nif (exports.a) module.exports.b = 2;", { a: 1, b: 2 }],
+    ["module.exports = 5;\nexport default 6;", 6],
+    ["const module = { exports: 1 };\nmodule.exports = 2;\nexport default module;", { exports: 2 }],
+  ])("takes the value of %j as meant", async (code, value) => {
+    expect((await evaluate(code)).exported).toEqual(value);
   });
 
   it("refuses what a function body can't hold, with the line", () => {

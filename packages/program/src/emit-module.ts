@@ -1,7 +1,9 @@
 import type { ExportDefaultDeclaration, ExportNamedDeclaration, Node, Statement } from "@babel/types";
 import type { GuestError } from "@cem/core";
+import { assignsExports } from "./common-js.ts";
 import { emitImports, ImportPlan } from "./emit-imports.ts";
 import { mayImportInExpression, nameOf } from "./imports.ts";
+import { findLastExpression } from "./last-expression.ts";
 import type { Program } from "./parse-program.ts";
 import { SourceEdits } from "./source-edits.ts";
 import { isTypeOnly, namesUsedAtRunTime, runtimeNodes } from "./syntax-tree.ts";
@@ -34,11 +36,39 @@ export function emitModule(program: Program): EmitResult {
   };
   for (const statement of ast.program.body) emitStatement(statement, emitter);
   emitExpressions(program, emitter);
+  const beginning = emitLastExpression(program, emitter);
   // A hashbang is valid only at the start of a file.
   if (code.startsWith("#!")) emitter.edits.overwrite(0, 2, "//");
-  const opening = `export default async function (${runtime}) { ${emitImports(emitter.imports, runtime)}`;
+  const isCommonJs = assignsExports(ast.program, code);
+  const own = isCommonJs ? "const module = { exports: {} }; const { exports } = module;" : "";
+  if (isCommonJs) emitter.epilogue.push(`;${runtime}.default ??= module.exports;`);
+  const imports = emitImports(emitter.imports, runtime);
+  const opening = `export default async function (${runtime}) { ${own}${imports}${beginning}`;
   const closing = [...emitter.epilogue, "}"].join("\n");
   return { ok: true, source: `${opening}\n${emitter.edits.toString()}\n${closing}\n` };
+}
+
+/**
+ * Assigns the value of the last expression. The assignment begins where the statement before ends, so that the columns of
+ * the expression's own lines stay.
+ *
+ * @returns what belongs at the end of the line before the program, where no statement is before.
+ */
+function emitLastExpression(program: Program, { edits, runtime }: Emitter): string {
+  const last = findLastExpression(program);
+  if (last === undefined) return "";
+  const { statement, after } = last;
+  let opening = `;${runtime}.last=`;
+  if (statement.type === "ExpressionStatement") {
+    const { expression } = statement;
+    if (expression.type === "SequenceExpression" && expression.start === statement.start) {
+      opening += "(";
+      edits.insert(expression.end ?? 0, ")");
+    }
+  }
+  if (after === 0) return opening;
+  edits.insert(after, opening);
+  return "";
 }
 
 /** Chooses `$cem`, or `$cem` with a number where the program uses that name itself. */

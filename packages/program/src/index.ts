@@ -1,3 +1,5 @@
+export { addMissingImports, findMissingImports } from "./add-imports.ts";
+export type { Importable, MissingImport, MissingImports } from "./add-imports.ts";
 export { compileProgram } from "./compile-program.ts";
 export type { CompiledProgram, CompileResult } from "./compile-program.ts";
 export { locationOf } from "./imports.ts";
@@ -7,5 +9,6 @@ export type { ParseResult, Program } from "./parse-program.ts";
 export { runWithTimeout, SyncTimeoutError } from "./run-with-timeout.ts";
 export { runtimeNodes, visitNodes } from "./syntax-tree.ts";
 export type { NodeVisit } from "./syntax-tree.ts";
+export { withoutFence } from "./without-fence.ts";
 export { findUnsupported } from "./unsupported.ts";
 export type { GuestError } from "@cem/core";

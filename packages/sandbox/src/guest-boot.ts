@@ -10,9 +10,11 @@ export const GUEST_CLIENT_FILE = "/workspace/client/index.ts";
 /** The text of the client module's declaration file (`.d.ts`), for a type checker. */
 export const GUEST_CLIENT_DECLARATIONS = `/** Calls a tool that runs on the host. Rejects with a ToolError when it fails. */
 export declare function callTool<Result = unknown>(server: string, tool: string, args?: unknown): Promise<Result>;
-/** A tool on the host answered with an error. */
+/** A tool on the host answered with an error. Its message names the tool. */
 export declare class ToolError extends Error {
   readonly code: string;
+  readonly server: string;
+  readonly tool: string;
   readonly details: unknown;
 }
 /** What stands in a tool's result for bytes, or for a value that is too large. As JSON it is its plain fields. */

@@ -14,12 +14,26 @@ export interface GuestTrace extends Omit<ToolCallRecord, "args" | "result"> {
   sample: string;
 }
 
+/** Work that a program did not await, with its place in the compiled program. */
+export interface GuestWork {
+  kind: "call" | "operation" | "timer";
+  /** Empty unless it is a call. */
+  server: string;
+  name: string;
+  /** Milliseconds until a timer fires. */
+  leftMs: number;
+  line?: number | undefined;
+  column?: number | undefined;
+}
+
 /** A message from a guest with its shape validated. Its contents are still untrusted. */
 export type GuestMessage =
   | { type: "ready"; version: string }
   | { type: "stderr"; text: string }
   | { type: "call"; id: number; server: string; tool: string; args: JsonValue }
   | GuestTrace
+  /** What the program had begun and not awaited when it returned. The run waits for it, or it is stopped. */
+  | { type: "unawaited"; isStopped: boolean; work: GuestWork[] }
   | { type: "limit"; limit: "calls" | "payload"; message: string }
   | { type: "done"; value?: JsonValue | undefined }
   | { type: "failed"; kind: "syntax" | "exception"; error: RawGuestError };
@@ -40,6 +54,17 @@ const guestError = z.object({
   column: z.optional(z.int().check(z.gte(1))),
 });
 
+/** As many as a guest lists of calls and of timers. */
+const MAX_WORK = 64;
+const work = z.object({
+  kind: z.enum(["call", "operation", "timer"]),
+  server: name,
+  name,
+  leftMs: count,
+  line: z.optional(z.int().check(z.gte(1))),
+  column: z.optional(z.int().check(z.gte(1))),
+});
+
 const guestMessage: z.ZodMiniType<GuestMessage> = z.discriminatedUnion("type", [
   z.object({ type: z.literal("ready"), version: name }),
   z.object({ type: z.literal("stderr"), text: z.string() }),
@@ -53,6 +78,11 @@ const guestMessage: z.ZodMiniType<GuestMessage> = z.discriminatedUnion("type", [
     ok: z.boolean(),
     characters: count,
     sample: z.string().check(z.maxLength(64 * 1024)),
+  }),
+  z.object({
+    type: z.literal("unawaited"),
+    isStopped: z.boolean(),
+    work: z.array(work).check(z.maxLength(MAX_WORK)),
   }),
   z.object({
     type: z.literal("limit"),

@@ -1,4 +1,12 @@
-import type { Isolation, KillReason, RunLimits, RunOutcome, RunReport, RunRequest } from "@cem/core";
+import type {
+  Isolation,
+  KillReason,
+  RunLimits,
+  RunOutcome,
+  RunReport,
+  RunRequest,
+  UnawaitedWork,
+} from "@cem/core";
 import type { ConnectedGuest, GuestListener } from "./connected-guest.ts";
 import type { GuestExit } from "./guest.ts";
 import { explainExit, isAllocationFailure } from "./guest-exit.ts";
@@ -15,6 +23,9 @@ const BYTES_PER_MIB = 1024 * 1024;
 const FRAME_OVERHEAD_BYTES = 512 * 1024;
 /** What a message adds around its payload. */
 const MESSAGE_OVERHEAD_BYTES = 1_024;
+
+/** Pieces of unawaited work that an outcome names. */
+const MAX_UNAWAITED = 40;
 
 /** An outcome without the report that all outcomes share. */
 type Ending = RunOutcome extends infer Outcome
@@ -48,6 +59,7 @@ export class RunSession implements GuestListener {
   readonly #clock: RunClock;
   readonly #outcome: PromiseWithResolvers<RunOutcome> = Promise.withResolvers<RunOutcome>();
   readonly #cleanups: (() => void)[] = [];
+  #unawaited: UnawaitedWork[] = [];
   #ended = false;
   #peakBytes = 0;
 
@@ -64,7 +76,7 @@ export class RunSession implements GuestListener {
       onWaiting: (isWaiting) => (isWaiting ? this.#clock.pause() : this.#clock.resume()),
     });
     const { timeoutMs } = limits;
-    this.#clock = new RunClock(timeoutMs, () => this.#end({ status: "timed-out", limitMs: timeoutMs }));
+    this.#clock = new RunClock(timeoutMs, () => this.#timeOut(timeoutMs));
   }
 
   /** Starts the program and resolves with its outcome. Never rejects. */
@@ -115,6 +127,9 @@ export class RunSession implements GuestListener {
         return this.#bridge.call(message);
       case "trace":
         return this.#bridge.trace(message);
+      case "unawaited":
+        this.#unawaited = toUnawaited(message, lineOffset).concat(this.#unawaited).slice(0, MAX_UNAWAITED);
+        return;
       case "limit":
         return this.#kill(message.limit === "calls" ? "call-limit" : "payload-limit", message.message);
       case "done":
@@ -167,6 +182,18 @@ export class RunSession implements GuestListener {
     this.#cleanups.push(() => clearInterval(timer));
   }
 
+  /** What the program returned without awaiting, and what is still going on, is stopped. */
+  #timeOut(limitMs: number): void {
+    const calls = this.#bridge.pending;
+    const isGoingOn = ({ kind, server, name }: UnawaitedWork) =>
+      kind !== "call" || calls.some((call) => call.server === server && call.tool === name);
+    const left = this.#unawaited.filter(isGoingOn);
+    // Of tools that run in the guest only the guest knows.
+    const stopped = left.length === 0 ? this.#unawaited : left;
+    this.#unawaited = stopped.map((work) => ({ ...work, isStopped: true }));
+    this.#end({ status: "timed-out", limitMs });
+  }
+
   #kill(reason: KillReason, message: string): void {
     this.#end({ status: "killed", reason, message });
   }
@@ -187,10 +214,23 @@ export class RunSession implements GuestListener {
       outputDroppedBytes: this.#output.droppedBytes,
       toolCalls: this.#bridge.records,
       toolResults: this.#bridge.samples,
+      unawaited: this.#unawaited.length === 0 ? undefined : this.#unawaited,
       isolation,
       durationMs: performance.now() - startedAt,
     });
   }
+}
+
+function toUnawaited(
+  { isStopped, work }: Extract<GuestMessage, { type: "unawaited" }>,
+  lineOffset: number,
+): UnawaitedWork[] {
+  return work.map(({ kind, server, name, line }) => {
+    const made: UnawaitedWork = { kind, name, isStopped };
+    if (kind === "call") made.server = server;
+    if (line !== undefined && line > lineOffset) made.line = line - lineOffset;
+    return made;
+  });
 }
 
 /** Whether the program completed or threw, so that its guest may serve another run. */

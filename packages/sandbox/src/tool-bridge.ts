@@ -87,6 +87,11 @@ export class ToolBridge {
     if (ok) this.#sample(characters, sample);
   }
 
+  /** The calls that have no answer yet. */
+  get pending(): Pick<PendingCall, "server" | "tool">[] {
+    return [...this.#pending.values()];
+  }
+
   /** Aborts pending calls and records them as failed. */
   end(): void {
     this.#abort.abort(RUN_ENDED);

@@ -1,3 +1,4 @@
+export { describeCalls } from "./describe-calls.ts";
 export { compareWithLock, formatDifferences } from "./compare-with-lock.ts";
 export { inspectDescription } from "./inspect-description.ts";
 export { learnOutputSchema } from "./learn-output-schema.ts";
@@ -10,6 +11,7 @@ export { generateToolModule } from "./tool-module.ts";
 export { nameServerFolders, nameTools } from "./tool-names.ts";
 export { removeServerFiles, writeServerFiles } from "./write-server-files.ts";
 
+export type { DescribedCalls } from "./describe-calls.ts";
 export type { ChangedTool, LockComparison } from "./compare-with-lock.ts";
 export type { Difference } from "./describe-difference.ts";
 export type { DescriptionFinding, InspectSettings } from "./inspect-description.ts";

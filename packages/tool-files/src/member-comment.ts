@@ -5,6 +5,7 @@ import { commentLine, harmlessInComment, quote } from "./safe-text.ts";
 const MAX_DESCRIPTION_CHARACTERS = 240;
 const MAX_DEFAULT_CHARACTERS = 60;
 const MAX_FORMAT_CHARACTERS = 40;
+const MAX_PATTERN_CHARACTERS = 40;
 
 /** The comment of a property on one line: description, format, range and default. Empty when there is none. */
 export function memberComment(name: string, schema: unknown): string {
@@ -19,6 +20,57 @@ export function memberComment(name: string, schema: unknown): string {
     defaultFact(fallback),
   ];
   return facts.filter((fact) => fact !== "").join(" ");
+}
+
+/**
+ * What a call must know of a property, in few words for a comment beside its type: `1–31, how many days, default 5`. Empty
+ * when there is nothing. Of a description longer than the limit there is the first sentence.
+ */
+export function briefComment(name: string, schema: unknown, maxDescriptionCharacters: number): string {
+  if (!isRecord(schema)) return protoHint(name);
+  const keywords = keywordsOf(schema);
+  const { deprecated, description, title, type, format, pattern, default: fallback } = keywords;
+  const isInteger = type === "integer";
+  const facts = [
+    protoHint(name),
+    deprecated === true ? "deprecated" : "",
+    [isInteger ? "integer" : "", span(keywords["minimum"], keywords["maximum"])].join(" ").trim(),
+    sized(span(keywords["minLength"], keywords["maxLength"]), "characters"),
+    sized(span(keywords["minItems"], keywords["maxItems"]), "items"),
+    typeof format === "string" ? commentLine(format, MAX_FORMAT_CHARACTERS) : "",
+    typeof pattern === "string" && pattern.length <= MAX_PATTERN_CHARACTERS
+      ? `matches ${commentLine(pattern, MAX_PATTERN_CHARACTERS)}`
+      : "",
+    briefDescription(describedAs(name, description, title), maxDescriptionCharacters),
+    defaultFact(fallback)
+      .replace(/^Default: /, "default ")
+      .replace(/\.$/, ""),
+  ];
+  return facts
+    .filter((fact) => fact !== "")
+    .map((fact, at) =>
+      at === 0 ? fact : fact.replace(/^\p{Lu}(?=\p{Ll}* )/u, (letter) => letter.toLowerCase()),
+    )
+    .join(", ");
+}
+
+/** The description without its full stop, or its first sentence where it is longer than the limit. */
+function briefDescription(text: string, limit: number): string {
+  if (text.length <= limit) return commentLine(text, limit).replace(/[.:;]$/u, "");
+  const [sentence = ""] = text.slice(0, limit * 4).split(/(?<=[.!?])\s+(?=\p{Lu})|\n\s*\n/u);
+  return commentLine(sentence, limit).replace(/[.:;]$/u, "");
+}
+
+function span(least: unknown, most: unknown): string {
+  const isMost = typeof most === "number" && Math.abs(most) < Number.MAX_SAFE_INTEGER;
+  const isLeast = typeof least === "number" && Math.abs(least) < Number.MAX_SAFE_INTEGER;
+  if (isLeast && isMost) return least === most ? `${least}` : `${least}–${most}`;
+  if (isLeast) return `≥ ${least}`;
+  return isMost ? `≤ ${most}` : "";
+}
+
+function sized(count: string, unit: string): string {
+  return count === "" ? "" : `${count} ${unit}`;
 }
 
 /** The description, or the title where it differs from the name. */

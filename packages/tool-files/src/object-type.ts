@@ -1,4 +1,4 @@
-import { memberComment } from "./member-comment.ts";
+import { briefComment, memberComment } from "./member-comment.ts";
 import { asEntries, asList, isRecord, type Keywords, own } from "./schema-reader.ts";
 import { inside, type TypeContext, type TypeBuilder } from "./type-builder.ts";
 import {
@@ -24,7 +24,8 @@ export function readObject(schema: Keywords, context: TypeContext, builder: Type
   const given = isRecord(properties) ? properties : {};
   const members = Object.keys(given).map((name): Member => {
     const property = given[name];
-    const isRequired = required.delete(name) || own(property, "required") === true;
+    const isNeeded = required.delete(name) || own(property, "required") === true;
+    const isRequired = isNeeded && !(builder.isInput && own(property, "default") !== undefined);
     const type = builder.read(property, inside(context, name));
     // Every object inherits `toString`: with an optional `toString: string` the value `{}` would not compile.
     const isInherited = !isRequired && Object.hasOwn(Object.prototype, name);
@@ -33,9 +34,11 @@ export function readObject(schema: Keywords, context: TypeContext, builder: Type
       type: isInherited ? UNKNOWN : type,
       optional: !isRequired,
       comment: memberComment(name, property),
+      brief: (maxDescriptionCharacters) => briefComment(name, property, maxDescriptionCharacters),
     };
   });
-  for (const name of required) members.push({ name, type: UNKNOWN, optional: false, comment: "" });
+  for (const name of required)
+    members.push({ name, type: UNKNOWN, optional: false, comment: "", brief: () => "" });
   return { kind: "object", members, index: readIndex(schema, members, context, builder) };
 }
 

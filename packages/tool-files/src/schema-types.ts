@@ -36,8 +36,14 @@ export interface SchemaTypes {
  *
  * @param name - the name of the type of the whole document.
  * @param names - gives the other types their names.
+ * @param isInput - whether it is the schema of arguments: what has a default is optional.
  */
-export function readSchemaTypes(root: unknown, name: string, names: TypeNames): SchemaTypes {
+export function readSchemaTypes(
+  root: unknown,
+  name: string,
+  names: TypeNames,
+  isInput: boolean,
+): SchemaTypes {
   const references = readReferences(root);
   const types: NamedType[] = [];
   const bySchema = new Map<unknown, NamedType>();
@@ -87,6 +93,7 @@ export function readSchemaTypes(root: unknown, name: string, names: TypeNames): 
   }
 
   const builder: TypeBuilder = {
+    isInput,
     read: (schema, context) => readSchema(schema, context, builder),
     named(schema, keywords, context) {
       schemas += 1;

@@ -64,6 +64,18 @@ export async function get_weather(input: GetWeatherInput): Promise<GetWeatherOut
     );
   });
 
+  it("lets a required argument with a default be left out, which a result always has", () => {
+    const schema = {
+      type: "object",
+      properties: { type: { enum: ["png", "jpeg"], default: "png" } },
+      required: ["type"],
+    };
+    const module = generate(schema, { outputSchema: schema });
+    expect(module.signature).toBe(
+      'tool(input?: { type?: "png" | "jpeg" }): Promise<{ type: "png" | "jpeg" }>',
+    );
+  });
+
   it("lets the argument be left out where nothing is required", () => {
     expect(generate({ type: "object", properties: { a: {} } }).code).toContain("(input: ToolInput = {})");
     expect(generate({ type: "object", properties: { a: {} }, required: ["a"] }).code).toContain(

@@ -59,9 +59,11 @@ export function generateToolModule(definition: RawToolDefinition, naming: ToolMo
   const inputName = names.next(`${identifier} input`);
   const outputSchema = definition.outputSchema ?? learned?.schema;
   const outputName = outputSchema === undefined ? "" : names.next(`${identifier} output`);
-  const input = readSchemaTypes(definition.inputSchema ?? {}, inputName, names);
+  const input = readSchemaTypes(definition.inputSchema ?? {}, inputName, names, true);
   const output =
-    outputSchema === undefined ? undefined : readSchemaTypes(withHandles(outputSchema), outputName, names);
+    outputSchema === undefined
+      ? undefined
+      : readSchemaTypes(withHandles(outputSchema), outputName, names, false);
 
   // The arguments of a call are always an object.
   const [anything] = input.types;

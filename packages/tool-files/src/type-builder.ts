@@ -27,6 +27,8 @@ export function inside(context: TypeContext, property: string): TypeContext {
 
 /** The state of reading one schema document. */
 export interface TypeBuilder {
+  /** Whether it is the schema of arguments, in which a property with a default may be left out. */
+  isInput: boolean;
   /** Reads a schema, whatever value it is. */
   read(schema: unknown, context: TypeContext): TypeNode;
   /** A reference to the named type of a schema. `undefined` for a schema whose type is written inline. */

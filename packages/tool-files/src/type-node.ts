@@ -22,6 +22,8 @@ export interface Member {
   optional: boolean;
   /** The text of its comment, escaped and on one line. */
   comment: string;
+  /** Its range, format, meaning and default in few words: `1–31, how many days, default 5`. Empty when there is none. */
+  brief(maxDescriptionCharacters: number): string;
 }
 
 /** A type that is declared by name. */

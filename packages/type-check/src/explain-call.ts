@@ -1,7 +1,9 @@
+import { couldFit } from "./could-fit.ts";
 import {
+  clip,
   declaredBy,
-  holdsUnknown,
   isOptionalProperty,
+  isPromise,
   membersOf,
   nearNames,
   nonNullText,
@@ -18,6 +20,7 @@ import {
   isIdentifier,
   isObjectLiteralExpression,
   isParameterDeclaration,
+  isPropertyAssignment,
   isSourceFile,
   isStatement,
   type Node,
@@ -44,7 +47,7 @@ export async function explainCall(node: Node, checker: Checker): Promise<Explana
   if (call === undefined) return undefined;
   const signature = await checker.getResolvedSignature(call);
   if (signature === undefined || declaredBy(signature.declaration) !== "tool") {
-    return explainReference(node, checker);
+    return (await explainReference(node, checker)) ?? explainPromise(node, checker);
   }
   const tool = call.expression.getText().slice(0, MAX_NAME_CHARACTERS);
   const problems = await callProblems({ tool, call }, signature, checker);
@@ -94,6 +97,19 @@ async function explainReference(node: Node, checker: Checker): Promise<Explanati
   return { rule: "wrong-arguments", message };
 }
 
+/** Explains a promise that one of the program's own functions is given in place of its value. */
+async function explainPromise(node: Node, checker: Checker): Promise<Explanation | undefined> {
+  const start = node.getStart();
+  let argument: Expression | undefined;
+  for (let part = node; argument === undefined && !isSourceFile(part); part = part.parent) {
+    if (isCallExpression(part)) argument = part.arguments.find((one) => one.getStart() === start);
+  }
+  const type = argument === undefined ? undefined : await checker.getTypeAtLocation(argument);
+  if (argument === undefined || type === undefined || !(await isPromise(type))) return undefined;
+  const text = clip(argument.getText());
+  return { rule: "missing-await", message: `${text} is a Promise: write (await ${text}).` };
+}
+
 async function argumentProblems(
   { tool, call }: ToolCall,
   argument: Expression | undefined,
@@ -108,55 +124,83 @@ async function argumentProblems(
   const given = await checker.getTypeAtLocation(argument);
   if (given === undefined) return [];
   if (wanted.isObjectType() && given.isObjectType() && !(await checker.isArrayLikeType(given))) {
-    const problems = await objectProblems(tool, argument, { given, wanted }, checker);
+    const problems = await objectProblems(tool, argument, { given, wanted, path: "" }, checker);
     if (problems.length > 0) return problems;
   }
-  if (await isAccepted(given, wanted, checker)) return [];
+  if (await couldFit(given, wanted, checker)) return [];
   return [`${tool} takes ${await shapeText(wanted, call, checker)}, not ${await typeText(given, checker)}.`];
+}
+
+/** An object that is given where another is wanted. */
+interface GivenObject {
+  given: Type;
+  wanted: Type;
+  /** Where it stands in the argument: `filter.`; the empty string for the argument itself. */
+  path: string;
 }
 
 async function objectProblems(
   tool: string,
   argument: Expression,
-  { given, wanted }: { given: Type; wanted: Type },
+  { given, wanted, path }: GivenObject,
   checker: Checker,
 ): Promise<string[]> {
-  const [properties, own, indexes] = await Promise.all([
+  const [properties, own, indexes, ownIndexes] = await Promise.all([
     checker.getPropertiesOfType(wanted),
     checker.getPropertiesOfType(given),
     checker.getIndexInfosOfType(wanted),
+    checker.getIndexInfosOfType(given),
   ]);
   const names = properties.map(({ name }) => name);
   // Only a literal is checked for unknown properties: another object may carry more than the tool needs.
   const isClosed = isObjectLiteralExpression(argument) && indexes.length === 0;
   const unknown = isClosed ? own.filter(({ name }) => !names.includes(name)) : [];
   const others = properties.map(async (property): Promise<string[]> => {
-    const { name } = property;
+    const name = path + property.name;
     const type = await checker.getTypeOfSymbolAtLocation(property, argument);
-    const found = own.find((one) => one.name === name);
+    const found = own.find((one) => one.name === property.name);
     if (found === undefined) {
-      return isOptionalProperty(property)
+      return isOptionalProperty(property) || ownIndexes.length > 0
         ? []
         : [`${tool} needs ${name} (${await typeText(type, checker)}).`];
     }
     const ownType = await checker.getTypeOfSymbolAtLocation(found, argument);
-    if (await isAccepted(ownType, type, checker)) return [];
+    const inner = await innerProblems(tool, argument, { found, type, ownType, path: `${name}.` }, checker);
+    if (inner.length > 0) return inner;
+    if (await couldFit(ownType, type, checker)) return [];
     const [takes, has] = await Promise.all([nonNullText(type, checker), typeText(ownType, checker)]);
     const near = suggestion(await nearOptions(ownType, type));
     return [`${tool} takes ${name}: ${takes}, not ${has}.${near}`];
   });
-  const told = unknown.slice(0, MAX_PROBLEMS).map(({ name }) => unknownParameter(tool, name, names));
+  const told = unknown
+    .slice(0, MAX_PROBLEMS)
+    .map(({ name }) => unknownParameter(tool, path + name, path, names));
   return [...told, ...(await Promise.all(others)).flat()];
 }
 
-/** Whether a value may be given. One whose type is not fully known may be right. */
-async function isAccepted(given: Type, wanted: Type, checker: Checker): Promise<boolean> {
-  return (await checker.isTypeAssignableTo(given, wanted)) || holdsUnknown(given, checker);
+/** What is wrong within a property that is written as an object literal. */
+async function innerProblems(
+  tool: string,
+  argument: Expression,
+  property: { found: Symbol; type: Type; ownType: Type; path: string },
+  checker: Checker,
+): Promise<string[]> {
+  const { found, type, ownType, path } = property;
+  const literal = isObjectLiteralExpression(argument)
+    ? argument.properties.find((one) => isPropertyAssignment(one) && one.name.getText() === found.name)
+    : undefined;
+  if (literal === undefined || !isPropertyAssignment(literal)) return [];
+  const wanted = (await checker.getNonNullableType(type)) ?? type;
+  const { initializer } = literal;
+  if (!isObjectLiteralExpression(initializer) || !wanted.isObjectType() || !ownType.isObjectType()) return [];
+  if (await checker.isArrayLikeType(wanted)) return [];
+  return objectProblems(tool, initializer, { given: ownType, wanted, path }, checker);
 }
 
-function unknownParameter(tool: string, name: string, names: readonly string[]): string {
-  const near = nearNames(name, names);
-  const others = near.length > 0 ? suggestion(near) : ` It takes ${names.join(", ")}.`;
+function unknownParameter(tool: string, name: string, path: string, names: readonly string[]): string {
+  const near = nearNames(name.slice(path.length), names);
+  const takes = path === "" ? "It" : path.slice(0, -1);
+  const others = near.length > 0 ? suggestion(near) : ` ${takes} takes ${names.join(", ")}.`;
   return `${tool} has no parameter ${name}.${others}`;
 }
 

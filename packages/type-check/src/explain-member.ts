@@ -1,5 +1,14 @@
 import { factsOf } from "./program-facts.ts";
-import { declaredBy, membersOf, nearNames, someOf, suggestion, typeText } from "./type-facts.ts";
+import {
+  clip,
+  declaredBy,
+  isPromise,
+  membersOf,
+  nearNames,
+  someOf,
+  suggestion,
+  typeText,
+} from "./type-facts.ts";
 import type { Explanation } from "./type-facts.ts";
 import {
   type BindingElement,
@@ -35,8 +44,9 @@ export async function explainMember(node: Node, checker: Checker): Promise<Expla
   const access = node.parent;
   if (!isPropertyAccessExpression(access) || access.name !== node) return undefined;
   const name = access.name.text;
-  if (factsOf(node.getSourceFile()).writtenMembers.has(name)) return undefined;
   const type = await checker.getTypeAtLocation(access.expression);
+  const isWritten = factsOf(node.getSourceFile()).writtenMembers.has(name);
+  if (isWritten && (type === undefined || !(await isPromise(type)))) return undefined;
   return describe({ name, type, called: isCalled(access), text: access.expression.getText() }, checker);
 }
 
@@ -98,17 +108,7 @@ async function ofTool(type: Type): Promise<boolean> {
   return symbol?.declarations.some((one) => declaredBy(one) === "tool") ?? false;
 }
 
-async function isPromise(type: Type): Promise<boolean> {
-  const symbol = await type.getSymbol();
-  return symbol?.name === "Promise" && symbol.declarations.some((one) => declaredBy(one) === "library");
-}
-
 function isCalled(access: PropertyAccessExpression): boolean {
   const { parent } = access;
   return isCallExpression(parent) && parent.expression === access && parent.questionDotToken === undefined;
-}
-
-function clip(text: string): string {
-  const line = text.replaceAll(/\s+/gu, " ");
-  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
 }

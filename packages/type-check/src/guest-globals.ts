@@ -1,12 +1,34 @@
 import { END_OF_PROGRAM } from "./checked-text.ts";
 
+const ASYNC_FILE_FUNCTIONS =
+  "access appendFile chmod chown copyFile cp lchown link lstat mkdir mkdtemp open readdir readFile readlink realpath rename rm rmdir stat symlink truncate unlink utimes writeFile".split(
+    " ",
+  );
+const ASYNC_DENO_FUNCTIONS =
+  "chmod copyFile link lstat makeTempDir makeTempFile mkdir open readFile readLink readTextFile realPath remove rename stat symlink truncate utime writeFile writeTextFile".split(
+    " ",
+  );
+
+/** Declares which functions of the runtime return promises. All that they have besides is `any`. */
+function asyncDeclarations(): string {
+  const declare = (names: readonly string[]): string =>
+    names.map((name) => `${name}(...given: any[]): Promise<any>;`).join(" ");
+  const files = `{ ${declare(ASYNC_FILE_FUNCTIONS)} [name: string]: any }`;
+  const modules = ["fs/promises", "node:fs/promises"].map((module) => {
+    const functions = ASYNC_FILE_FUNCTIONS.map(
+      (name) => `export function ${name}(...given: any[]): Promise<any>;`,
+    ).join(" ");
+    return `declare module "${module}" { ${functions} const files: ${files}; export default files; export const constants: any; export const glob: any; export const opendir: any; export const watch: any; export const statfs: any; export const lutimes: any; export const lchmod: any; export type FileHandle = any; export type Dirent = any; }\n`;
+  });
+  return `declare const Deno: { ${declare(ASYNC_DENO_FUNCTIONS)} [name: string]: any };\n${modules.join("")}`;
+}
+
 /**
  * Declares the guest's globals beyond ECMAScript and web workers, all as `any`: only the types of tools are checked, and
  * code must not be stopped for what is not known about the runtime.
  */
-export const GUEST_GLOBALS = `
-declare const Deno: any;
-declare const process: any;
+export const GUEST_GLOBALS: string = `
+${asyncDeclarations()}declare const process: any;
 declare const Buffer: any;
 declare const global: any;
 declare const window: any;

@@ -15,7 +15,11 @@ const OPTIONS = {
   moduleResolution: "bundler",
   moduleDetection: "force",
   allowImportingTsExtensions: true,
-  paths: { "file:///*": ["/*"] },
+  paths: {
+    "file:///*": ["/*"],
+    "servers/*": ["/workspace/servers/*"],
+    "skills/*": ["/workspace/skills/*"],
+  },
   noEmit: true,
   strict: true,
   useUnknownInCatchVariables: false,

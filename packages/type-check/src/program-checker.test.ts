@@ -172,6 +172,10 @@ describe("ProgramChecker", () => {
         'import { get_wether as get } from "./servers/weather/index.ts";\nget;',
         "1 unknown-export: get_wether is not exported by servers/weather. Did you mean get_weather?",
       ],
+      [
+        'import { get_wether } from "servers/weather";\nget_wether();',
+        "1 unknown-export: get_wether is not exported by servers/weather. Did you mean get_weather?",
+      ],
       ["class A extends Missing {}", "1 unknown-name: Missing is not defined here."],
       ["const A = class extends Missing {};", "1 unknown-name: Missing is not defined here."],
       [
@@ -238,7 +242,6 @@ describe("ProgramChecker", () => {
       ["const m = new Map();\nm.get('a').b;\n[1, 2].find((n) => n > 1).toFixed(2);\nJSON.parse('{}').a.b;"],
       ["const key: unknown = JSON.parse('{}');\nexport default key.a.b();"],
       ["if (typeof Shiny !== 'undefined') Shiny.polish();"],
-      ['import { get_wether } from "servers/weather/index.ts";\nget_wether();'],
       ["new URL('http://x').port_number; new URL('http://x').refresh?.();"],
       ["const v: { a: 1 } | { b: 2 } = JSON.parse('{}');\nv.a;"],
       [
@@ -290,7 +293,7 @@ describe("ProgramChecker", () => {
         "try { return await greet({ name: 1 }); } catch { return 2; }",
         "try { throw 1; } catch { return await greet({ name: 1 }); } finally { greet({ name: 'x' }); }",
         "switch (Date.now()) { case 1: return greet({ name: 1 }); default: return; }",
-        "return [1].map((name) => { return greet({ name }); });",
+        "return Promise.all([1].map((name) => { return greet({ name }); }));",
         "return { a: { b: async () => greet({ name: 1 }) } };",
         "return `Say: ${await greet({ name: 1 })}`;",
         "return\ngreet({ name: 1 });",
@@ -377,8 +380,48 @@ describe("ProgramChecker", () => {
         "3 wrong-arguments: put takes a: number, not string.",
       ]);
       expect(await check(`${imports}await put({ a: u, b: { c: [5] } });`, [put])).toEqual([
-        "3 wrong-arguments: put takes b: { c: string[]; }, not { c: number[]; }.",
+        "3 wrong-arguments: put takes b.c: string[], not number[].",
       ]);
+    });
+
+    describe("an argument that could fit", () => {
+      const tools = [
+        "rows(): Promise<Record<string, string | number | null>[]>",
+        'find(input: { city: string; unit?: "c" | "f"; tags?: string[]; at?: { lat: number }; all?: { id: string }[] }): Promise<string>',
+      ].map((signature) => ({ ...search, signature }));
+      const imports =
+        'import { find, rows } from "./servers/web/index.ts";\nconst [row] = await rows();\nconst list = await rows();\n';
+      it.each([
+        "await find({ city: row.city });",
+        "await find({ city: row?.city ?? null });",
+        "await find({ city: 'x', tags: list.map((one) => one.tag) });",
+        "await find({ city: 'x', all: list.map((one) => ({ id: one.id })) });",
+        "await find({ city: 'x', all: list });",
+        "await find({ city: 'x', at: { lat: row.lat } });",
+        "const unit = JSON.stringify(1);\nawait find({ city: 'x', unit });",
+        "let unit = 'c';\nawait find({ city: 'x', unit });",
+        "enum Unit { C = 'c' }\nawait find({ city: 'x', unit: Unit.C });",
+        "await find(row);",
+        "await find({ ...row });",
+        "if (typeof row.city !== 'number') await find({ city: row.city });",
+      ])("passes in %j", async (code) => {
+        expect(await check(imports + code, tools)).toEqual([]);
+      });
+
+      it.each([
+        ["await find({ city: row.n as number });", "find takes city: string, not number."],
+        ["await find({ city: 'x', unit: 'k' });", 'find takes unit: "c" | "f", not "k".'],
+        ["await find({ city: 'x', tags: [1] });", "find takes tags: string[], not number[]."],
+        ["await find({ city: 'x', at: { lng: 1 } });", "find has no parameter at.lng. at takes lat."],
+        [
+          "await find({ city: 'x', tags: row.tags });",
+          "find takes tags: string[], not string | number | null.",
+        ],
+        ["await find({ city: 'x', all: [{ id: 5 }] });", "find takes all: { id: string; }[], not"],
+      ])("is not one in %j", async (code, message) => {
+        const [found] = await check(imports + code, tools);
+        expect(found).toContain(`4 wrong-arguments: ${message}`);
+      });
     });
 
     it("describes what a tool takes: nothing, lists, functions", async () => {

@@ -46,7 +46,10 @@ export class ProgramChecker {
    */
   async check({ code, tools }: CheckRequest): Promise<Finding[]> {
     // The parser loads while the compiler starts.
-    const { checkedText } = await import("./checked-text.ts");
+    const [{ checkedText }, { mayLackAwait }] = await Promise.all([
+      import("./checked-text.ts"),
+      import("./may-lack-await.ts"),
+    ]);
     const text = checkedText(code);
     if (text === undefined) return [];
     this.#declare(tools);
@@ -54,7 +57,7 @@ export class ProgramChecker {
     await this.#compiler.update();
     const diagnostics = await this.#compiler.diagnostics("Semantic");
     this.#unresolved = diagnostics.some((diagnostic) => UNRESOLVED_IMPORT.has(diagnostic.code));
-    if (!diagnostics.some(mayStop)) return [];
+    if (!diagnostics.some(mayStop) && !mayLackAwait(code)) return [];
     if ((await this.#compiler.diagnostics("Syntactic")).length > 0) return [];
     return this.#compiler.inspect(certainFindings);
   }
@@ -106,13 +109,22 @@ export class ProgramChecker {
 
 /** The findings that hold with and without strict null checks, in the order of the program. */
 async function certainFindings({ strict, lenient }: ProgramViews): Promise<Finding[]> {
-  const { explain } = await import("./explain.ts");
+  const [{ explain }, { misusedPromises }] = await Promise.all([
+    import("./explain.ts"),
+    import("./explain-promise.ts"),
+  ]);
   const rulesAt = async ({ pos }: Diagnostic, view: ProgramView): Promise<(string | undefined)[]> => {
     const same = view.diagnostics.filter((diagnostic) => diagnostic.pos === pos);
     const explanations = await Promise.all(same.map((diagnostic) => explain(diagnostic, view)));
     return explanations.map((explanation) => explanation?.rule);
   };
   const findings = new Map<string, Finding>();
+  const add = (finding: Finding): void => void findings.set(`${finding.line} ${finding.message}`, finding);
+  for (const promise of await misusedPromises(strict.source, strict.checker)) {
+    if (findings.size < MAX_FINDINGS) add(findingAt(promise, promise, strict));
+  }
+  // What TypeScript says of the same line may be what follows from it.
+  const explained = new Set([...findings.values()].map(({ line }) => line));
   for (const diagnostic of strict.diagnostics) {
     if (findings.size === MAX_FINDINGS) break;
     const [explanation, rules] = await Promise.all([
@@ -121,16 +133,16 @@ async function certainFindings({ strict, lenient }: ProgramViews): Promise<Findi
     ]);
     if (explanation === undefined || !rules.includes(explanation.rule)) continue;
     const finding = findingAt(diagnostic, explanation, strict);
-    findings.set(`${finding.line} ${finding.message}`, finding);
+    if (!explained.has(finding.line)) add(finding);
   }
-  return [...findings.values()];
+  return [...findings.values()].toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0));
 }
 
 function findingAt(
-  { pos }: Diagnostic,
-  explanation: Pick<Finding, "rule" | "message">,
+  { pos }: Pick<Diagnostic, "pos">,
+  { rule, message }: Pick<Finding, "rule" | "message">,
   { source }: ProgramView,
 ): Finding {
   const { line, character } = source.getLineAndCharacterOfPosition(pos);
-  return { ...explanation, severity: "error", line: line + 1, column: character + 1 };
+  return { rule, message, severity: "error", line: line + 1, column: character + 1 };
 }

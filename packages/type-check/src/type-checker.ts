@@ -175,9 +175,9 @@ function toolsNamedIn(code: string, tools: readonly ToolDefinition[]): ToolDefin
   });
 }
 
-/** The part of a module's path that every form of its import contains: `servers/weather/`. */
+/** The part of a module's path that every form of its import contains: `servers/weather`. */
 function modulePath(module: string): string {
-  return module.replace(/^\.\//u, "").replace(/[^/]+$/u, "");
+  return module.replace(/^\.\//u, "").replace(/\/[^/]+$/u, "");
 }
 
 /** The cache key of a check: whatever its findings depend on, apart from the tools' files. */

@@ -10,12 +10,9 @@ import {
   type Symbol,
   SymbolFlags,
   type Type,
-  TypeFlags,
 } from "./typescript.ts";
 
 const MAX_TYPE_CHARACTERS = 160;
-/** How many of the types that a type consists of are looked at. */
-const MAX_TYPES = 100;
 /** Code may declare or need any number of names. */
 const MAX_CANDIDATES = 1_000;
 const TOOL_MODULE = /^\/(?:workspace|files)\/(?<folder>servers|skills)\/(?<name>[^/]+)\//u;
@@ -48,8 +45,10 @@ export function declaredBy(declaration: NodeHandle | undefined): DeclaredBy {
 
 /** The folder and name of a tool's module, such as `servers/weather`, from its file or an import specifier. */
 export function toolModuleName(file: string): string | undefined {
-  const absolute = file.replace(/^file:\/\//u, "").replace(/^\.\//u, "/workspace/");
-  const { folder, name } = TOOL_MODULE.exec(absolute)?.groups ?? {};
+  const absolute = file
+    .replace(/^file:\/\//u, "")
+    .replace(/^(?:\.\/)?(?=(?:servers|skills)\/)/u, "/workspace/");
+  const { folder, name } = TOOL_MODULE.exec(`${absolute}/`)?.groups ?? {};
   return folder === undefined ? undefined : `${folder}/${name}`;
 }
 
@@ -62,29 +61,15 @@ export function isOptionalProperty({ flags }: Symbol): boolean {
   return (flags & SymbolFlags.Optional) !== 0;
 }
 
-/** Whether a type is `unknown`, or that of something which is or holds a value of this type. */
-export async function holdsUnknown(type: Type, checker: Checker): Promise<boolean> {
-  const types = new Set([type]);
-  // What is added while it is gone through is gone through too.
-  for (const one of types) {
-    if ((one.flags & TypeFlags.Unknown) !== 0) return true;
-    for (const part of await partsOf(one, checker)) {
-      if (types.size < MAX_TYPES) types.add(part);
-    }
-  }
-  return false;
-}
-
-/** The types that a type consists of: members of a union, items of a list, properties that the library does not declare. */
-async function partsOf(type: Type, checker: Checker): Promise<readonly Type[]> {
-  if (type.isUnionType() || type.isIntersectionType()) return type.getTypes();
-  if (!type.isObjectType()) return [];
-  const items = type.isTypeReference() ? await checker.getTypeArguments(type) : [];
-  const properties = (await checker.getPropertiesOfType(type)).filter(
-    ({ valueDeclaration }) => declaredBy(valueDeclaration) !== "library",
-  );
-  const values = await checker.getTypeOfSymbol(properties.slice(0, MAX_TYPES));
-  return [...items, ...values.filter((value) => value !== undefined)];
+/** Whether a type is that of promises, or of several kinds of them. */
+export async function isPromise(type: Type): Promise<boolean> {
+  const members = await membersOf(type);
+  const found = members.map(async (member) => {
+    if (!member.isObjectType()) return false;
+    const symbol = await member.getSymbol();
+    return symbol?.name === "Promise" && symbol.declarations.some((one) => declaredBy(one) === "library");
+  });
+  return !(await Promise.all(found)).includes(false);
 }
 
 /** Whether a test that takes time holds for some of the items. */
@@ -122,6 +107,12 @@ export async function shapeText(type: Type, location: Node, checker: Checker): P
 
 function clipped(text: string): string {
   return text.length > MAX_TYPE_CHARACTERS ? `${text.slice(0, MAX_TYPE_CHARACTERS)}…` : text;
+}
+
+/** A piece of the program in one line, shortened if long. */
+export function clip(text: string): string {
+  const line = text.replaceAll(/\s+/gu, " ");
+  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
 }
 
 /** The names that may have been meant by one that does not exist, nearest first. */

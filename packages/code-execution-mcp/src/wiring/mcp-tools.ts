@@ -9,7 +9,7 @@ interface McpToolsOptions {
   log: Log;
   /** Keeps images, other bytes and large results. */
   store?: ResultStore | undefined;
-  /** Answers servers that ask the user something. Absent: such questions are declined. */
+  /** Answers servers that ask the user something. Absent: such questions are cancelled. */
   elicit?: Elicit | undefined;
   /**
    * The least time a server has to start, in milliseconds: a first start may download it.

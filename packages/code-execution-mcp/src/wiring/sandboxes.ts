@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Config } from "@cem/config";
+import type { GuestFacts } from "@cem/mcp-server";
 import { CemError } from "@cem/core";
 import type { Mount, NetworkPolicy, RunLimits, Sandbox, SandboxProvider, SandboxSpec } from "@cem/core";
 import { chooseProvider } from "./choose-sandbox.ts";
@@ -54,6 +55,19 @@ export function sandboxSpec({ execution, guardrails }: Config): SandboxSpec {
     network: networkPolicy(execution.allowNetworkAccess, guardrails.allowedNetworks),
     limits: runLimits(execution.limits, guardrails),
     minIsolation: execution.minIsolation,
+  };
+}
+
+/** What code can reach in the sandbox that the configuration asks for. */
+export function guestFactsOf(config: Config): GuestFacts {
+  const { execution, guardrails } = config;
+  return {
+    network: networkPolicy(execution.allowNetworkAccess, guardrails.allowedNetworks),
+    timeoutMs: runLimits(execution.limits, guardrails).timeoutMs,
+    mounts: execution.mountDirectories.map(({ guest, mode }) => ({
+      guestPath: guest,
+      readOnly: mode === "ro",
+    })),
   };
 }
 

@@ -122,6 +122,31 @@ describe("createLlmGenerator", () => {
       expect(direct).toBeLessThan((await countTokens(system)) / 2);
     });
 
+    it("takes several calls for an answer, and tells tools of one name apart", async () => {
+      const other = { ...getWeather, server: "climate", module: "./servers/climate/index.ts" };
+      const tools = [getWeather, other];
+      const text =
+        '```\nCALL climate.get_weather {"location":"Oslo"}\nCALL weather.get_weather {"location":"Rome"}\n```';
+      const { code } = await generate([{ text }], { request: { tools } });
+      expect(code).toBe(`import { get_weather } from "./servers/climate/index.ts";
+import { get_weather as get_weather2 } from "./servers/weather/index.ts";
+
+export default [await get_weather({"location":"Oslo"}), await get_weather2({"location":"Rome"})];
+`);
+      await server?.close();
+      const either: Reply = { text: 'CALL get_weather {"location":"Oslo"}' };
+      const { message } = await failure(generate([either], { request: { tools } }));
+      expect(message).toContain("which may be weather.get_weather or climate.get_weather");
+      await server?.close();
+      const taking = (one: ToolDefinition, name: string): ToolDefinition => ({
+        ...one,
+        inputSchema: { type: "object", properties: { [name]: {} }, required: [name] },
+      });
+      const distinct = [taking(other, "city"), taking(getWeather, "location")];
+      const chosen = await generate([either], { request: { tools: distinct } });
+      expect(chosen.code).toContain("./servers/weather/index.ts");
+    });
+
     it("takes no call of a tool that was not offered, nor arguments that are no JSON", async () => {
       for (const text of ['CALL rm {"path":"/"}', "CALL get_weather {location}"]) {
         expect((await failure(generate([{ text }]))).code).toBe("LLM_ANSWER_UNUSABLE");
@@ -254,7 +279,7 @@ describe("createLlmGenerator", () => {
       const generator = createLlmGenerator({ model: "m", baseUrl: origin });
       await expect(generator.generate({ task: "Send mail", tools: [getWeather] })).resolves.toMatchObject({
         status: "refused",
-        steps: [{ step: "Send mail", reason: "no-tool", hint: "no tool sends mail." }],
+        steps: [{ step: "Send mail", reason: "no-tool", hint: "Missing for this task: no tool sends mail." }],
       });
     });
 

@@ -131,8 +131,11 @@ function checkFinish({ finish }: Completion, model: string, maxTokens: number): 
 }
 
 function refusal(task: string, missing: string): GenerationRefused {
-  const hint = missing === "" ? "The tools can't do this task." : `${missing.replace(/[.]?$/u, "")}.`;
-  return { status: "refused", steps: [{ step: task, reason: "no-tool", hint }] };
+  const hint =
+    missing === ""
+      ? "The tools can't do this task."
+      : `Missing for this task: ${missing.replace(/[.]?$/u, "")}.`;
+  return { status: "refused", origin: "llm", steps: [{ step: task, reason: "no-tool", hint }] };
 }
 
 function isUsed({ module, name }: ToolDefinition, code: string): boolean {

@@ -20,7 +20,7 @@ export const readResult = declareTool<ReadResultInput>({
   name: "read_result",
   title: "Read a result",
   description:
-    "Read a page of a large result by the path of its handle, or wait for a run by its id; `end` stops it.",
+    "Read a large result by its handle's path (offset, limit in bytes), or wait for a run by its id; `end` stops it.",
   input: {
     type: "object",
     properties: { handle: text, offset: BYTES, limit: BYTES, end: { type: "boolean" } },
@@ -71,7 +71,19 @@ function textPage(page: ResultPage): object {
     while (start > end - 4 && start >= 0 && isContinuation(bytes[start])) start -= 1;
     if (start > 0 && bytesOfCharacter(bytes[start] ?? 0) > end - start) end = start;
   }
-  return { text: new TextDecoder().decode(bytes.subarray(0, end)), ...position(page, end) };
+  return {
+    text: new TextDecoder().decode(bytes.subarray(0, end)),
+    ...position(page, end),
+    note: noteOn(page, end),
+  };
+}
+
+/** Says of a part of a text what its numbers count, and that JSON does not end with it. */
+function noteOn({ offset, size, mimeType }: ResultPage, length: number): string | undefined {
+  if (offset === 0 && length >= size) return undefined;
+  const part = `Bytes ${offset} to ${offset + length} of ${size}; offset and limit count bytes.`;
+  if (!/[/+]json(?:;|$)/.test(mimeType)) return part;
+  return `${part} This is a part of a JSON text, cut anywhere. To take items or fields, read the file in code: JSON.parse(await Deno.readTextFile(handle)).`;
 }
 
 function position({ offset, size }: ResultPage, length: number): object {

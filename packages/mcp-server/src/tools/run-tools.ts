@@ -1,27 +1,28 @@
 import type { JsonSchema } from "@cem/core";
 import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
 import { followRun } from "../follow-run.ts";
+import { filesSentence, networkSentence, seconds } from "../guest-facts.ts";
 import type { BeginRun, RunRequest } from "../run.ts";
 import type { ToolHost } from "../server-tool.ts";
 import { declareTool, RUNS_CODE, sessionOf, text } from "../server-tool.ts";
 
-/** `result` is any JSON; `run` is there instead of all but `output` while the run goes on. */
-const RUN_OUTPUT: JsonSchema = {
-  type: "object",
-  properties: {
-    success: { type: "boolean" },
-    result: {},
-    output: text,
-    error: { type: ["string", "null"] },
-    run: text,
-  },
-};
+/** Kept short, since every client's model reads it: the description of `execute_code` says what comes. */
+const RUN_OUTPUT: JsonSchema = { type: "object" };
 
 export const executeCode = declareTool<{ code: string }>({
   name: "execute_code",
   title: "Execute code",
-  description:
-    'Run TypeScript in a sandbox; `return` gives the result. Import tools found with search_tools: `import { tool } from "./servers/<server>/index.ts"`, then `await tool({ … })`. Files: /workspace.',
+  description: ({ guest, runs }) =>
+    [
+      'Run TypeScript (Deno): `import { tool } from "./servers/<server>/index.ts"`, `await` every call, end with `return value`.',
+      networkSentence(guest),
+      filesSentence(guest),
+      "A failed tool throws; a ToolError has server, tool, code, message, details.",
+      "A large result comes as a handle {path, size}: read_result, or read the file in code.",
+      `A run longer than ${seconds(runs.yieldAfterMs)} answers {run}: read_result waits for the rest.`,
+    ]
+      .filter((sentence) => sentence !== "")
+      .join(" "),
   input: { type: "object", properties: { code: text }, required: ["code"] },
   output: RUN_OUTPUT,
   annotations: RUNS_CODE,
@@ -34,7 +35,8 @@ export const executeCode = declareTool<{ code: string }>({
 export const executeTask = declareTool<{ task_description: string; verbose?: boolean | undefined }>({
   name: "execute_task",
   title: "Execute a task",
-  description: "Do a task given in plain words: choose tools, write the code, run it in a sandbox.",
+  description:
+    'Do one plain task in words ("add 5 and 3", "get the weather for Oslo") without reading about tools first. For joins, conditions or anything exact, write execute_code yourself.',
   input: {
     type: "object",
     properties: { task_description: text, verbose: { type: "boolean", default: false } },

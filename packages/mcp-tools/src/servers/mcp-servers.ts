@@ -18,7 +18,7 @@ export interface McpServersSettings {
   variable?: ((name: string) => string | undefined) | undefined;
   /** Receives what servers write to stderr, and what goes wrong with them. */
   onLog?: ((entry: LogEntry) => void) | undefined;
-  /** Answers servers that ask the user something. Absent: such questions are declined. */
+  /** Answers servers that ask the user something. Absent: such questions are cancelled. */
   elicit?: Elicit | undefined;
 }
 

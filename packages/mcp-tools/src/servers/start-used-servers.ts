@@ -26,7 +26,7 @@ export function startUsedServers(guard: Guard, servers: McpServers, folders: Gen
 function importedFolders(code: string, tools: readonly ToolDefinition[]): Set<string> {
   const folders = new Set<string>();
   for (const { kind, file, module } of tools) {
-    if (kind === "host" && file !== undefined && code.includes(module.replace(/^\.|[^/]+$/gu, ""))) {
+    if (kind === "host" && file !== undefined && code.includes(module.replace(/^\.|\/[^/]+$/gu, ""))) {
       folders.add(path.dirname(file));
     }
   }

@@ -41,7 +41,7 @@ await new Promise((go) => setTimeout(go, 2));`,
   [
     "revoked proxies, detached and huge values",
     `const revoked = (target) => { const { proxy, revoke } = Proxy.revocable(target, {}); revoke(); return proxy; }; const detached = new Uint8Array(8); detached.buffer.transfer(); const sparse = []; sparse.length = 4_294_967_295;
-for (const use of [() => new URL(revoked({})), () => console.log(revoked({})), () => structuredClone(revoked({})), () => setTimeout(revoked(function () {}), 0), () => fetch(revoked({})), () => new TextDecoder().decode(detached), () => Buffer.from(detached), () => crypto.getRandomValues(detached), () => new Blob([detached]), () => Deno.inspect(sparse), () => Buffer.from({ length: 1e3 }), () => new TextDecoder().decode(new Uint8Array(new SharedArrayBuffer(4)))]) try { await use(); } catch (error) { look(error); }`,
+for (const use of [() => new URL(revoked({})), () => console.log(revoked({})), () => structuredClone(revoked({})), () => clearTimeout(setTimeout(revoked(function () {}), 0)), () => fetch(revoked({})), () => new TextDecoder().decode(detached), () => Buffer.from(detached), () => crypto.getRandomValues(detached), () => new Blob([detached]), () => Deno.inspect(sparse), () => Buffer.from({ length: 1e3 }), () => new TextDecoder().decode(new Uint8Array(new SharedArrayBuffer(4)))]) try { await use(); } catch (error) { look(error); }`,
   ],
   [
     "a full stack",

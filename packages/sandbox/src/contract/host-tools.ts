@@ -58,7 +58,10 @@ export default [await add({ a: 1, b: 1 }), await multiply({ a: 2, b: 3 }), versi
     };
     const code = `import { find_customer } from "./servers/crm/index.ts";\n\nawait find_customer({});`;
     const outcome = await harness().run(code, { invoker });
-    expect(outcome).toMatchObject({ status: "failed", error: { message: "no such customer", line: 3 } });
+    expect(outcome).toMatchObject({
+      status: "failed",
+      error: { line: 3, message: "crm.find_customer: no such customer" },
+    });
   });
 
   it("gives the program a client module with all that its declarations name", async () => {

@@ -35,7 +35,7 @@ function walk(value, depth) {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return;
   seen.add(value);
   if (typeof value === "function") texts.push(Function.prototype.toString.call(value));
-  for (const key of Reflect.ownKeys(value)) { try { walk(value[key], depth + 1); } catch {} }
+  for (const key of Reflect.ownKeys(value)) { try { const member = value[key]; if (member instanceof Promise) member.catch(() => {}); walk(member, depth + 1); } catch {} }
   try { walk(Object.getPrototypeOf(value), depth + 1); } catch {}
 }
 walk(client, 0); walk(tools, 0); walk(callTool, 0); walk(globalThis, 0);

@@ -12,6 +12,7 @@ import { realmsContract } from "./realms.ts";
 import { resultsContract } from "./results.ts";
 import { RUNTIME_FILES, runtimeContract } from "./runtime.ts";
 import { ODD_FILES, toolsContract } from "./tools.ts";
+import { unawaitedContract } from "./unawaited.ts";
 import { valuesContract } from "./values.ts";
 
 export type { ContractOptions } from "./harness.ts";
@@ -82,6 +83,9 @@ export function describeSandboxContract(
     });
     describe("runs of a session", () => {
       realmsContract(makeProvider);
+    });
+    describe("work that nobody awaited", () => {
+      unawaitedContract(makeProvider);
     });
     describe("life of a sandbox", () => {
       lifecycleContract(makeProvider);

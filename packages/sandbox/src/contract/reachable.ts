@@ -44,6 +44,7 @@ while (open.length > 0) {
     open.push([get, at + ".get " + String(key)], [set, at + ".set " + String(key)]);
     let read = member;
     if (get !== undefined) try { read = value[key]; } catch (error) { read = error; }
+    if (read instanceof Promise) read.catch(() => {});
     open.push([read, at + "." + String(key)]);
   }
 }

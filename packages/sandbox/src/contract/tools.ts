@@ -77,13 +77,20 @@ return sum;`;
         }),
     };
     const code = `import { fail } from "./servers/host/index.ts";
-try { await fail(); } catch (error) { return [error.name, error.code, error.message, error.details.wait]; }`;
-    expect(await harness().value(code, { invoker })).toEqual(["ToolError", "RATE_LIMITED", "slow down", 3]);
+try { await fail(); } catch (error) { return [error.name, error.code, error.message, error.server, error.tool, error.details.wait]; }`;
+    expect(await harness().value(code, { invoker })).toEqual([
+      "ToolError",
+      "RATE_LIMITED",
+      "host.fail: slow down",
+      "host",
+      "fail",
+      3,
+    ]);
     const uncaught = `import { fail } from "./servers/host/index.ts";\n\nawait fail();`;
     const outcome = await harness().run(uncaught, { invoker });
     expect(outcome).toMatchObject({
       status: "failed",
-      error: { name: "ToolError", message: "slow down", line: 3 },
+      error: { name: "ToolError", message: "host.fail: slow down", line: 3 },
     });
   });
 
@@ -93,7 +100,7 @@ try { await fail(); } catch (error) { return [error.name, error.code, error.mess
       invoke: () => Promise.reject(new Error("broken")),
     };
     const code = `${CLIENT}try { await callTool("a", "b"); } catch (error) { return error.message; }`;
-    expect(await harness().value(code, { invoker })).toBe("broken");
+    expect(await harness().value(code, { invoker })).toBe("a.b: broken");
   });
 
   it("says that there are no host tools where there are none", async () => {

@@ -63,12 +63,54 @@ export default [new Box(total).get(), settings.level, Level[1]] as const;`;
   });
 
   it.each([
-    ["a BigInt", "export default { size: 1n }", /size is a BigInt/],
+    [
+      "a Map of names",
+      'return { m: new Map<string, unknown>([["a", 1], ["__proto__", new Set([2])]]) }',
+      '{"m":{"a":1,"__proto__":[2]}}',
+    ],
+    [
+      "a Map of other keys",
+      'return new Map<unknown, unknown>([[1, "a"], [{ k: 2 }, null]])',
+      '[[1,"a"],[{"k":2},null]]',
+    ],
+    ["an empty Map and Set", "return [new Map(), new Set()]", "[{},[]]"],
+    [
+      "a BigInt",
+      "return [10n, -9007199254740991n, 9007199254740993n]",
+      '[10,-9007199254740991,"9007199254740993"]',
+    ],
+    ["numbers in a typed array", "return new Float64Array([1.5, 2])", "[1.5,2]"],
+    ["an array of a Map's values", "return [...new Map([[1, 2]]).values()]", "[2]"],
+  ])("writes %s as what comes closest", async (_, code, json) => {
+    const outcome = await run(code);
+    expect(outcome).toMatchObject({ status: "completed", output: "" });
+    expect(outcome.status === "completed" && JSON.stringify(outcome.value)).toBe(json);
+  });
+
+  it.each([
+    ["return { a: [NaN, -Infinity] }", { a: [null, null] }, ["value.a[0] is NaN", "value.a[1] is -Infinity"]],
+    ["return { b: new Uint8Array(300) }", { b: { type: "bytes", bytes: 300 } }, ["value.b holds 300 bytes"]],
+    [
+      'import { Buffer } from "node:buffer"; return [Buffer.from("abc"), new ArrayBuffer(2)]',
+      [
+        { type: "bytes", bytes: 3 },
+        { type: "bytes", bytes: 2 },
+      ],
+      ["value[0] holds 3 bytes", "value[1] holds 2 bytes"],
+    ],
+    ["return Array(100).fill(NaN)", Array(100).fill(null), ["value[4] is NaN", "95 more values"]],
+  ])("says in the output what JSON can't carry of %s", async (code, expected, notes) => {
+    const outcome = await run(code);
+    expect(outcome).toMatchObject({ status: "completed", value: expected });
+    for (const note of notes) expect(outcome.output).toContain(note);
+    expect(outcome.output.split("\n").length).toBeLessThan(8);
+  });
+
+  it.each([
     ["a cycle", "const a: any = { b: {} }; a.b.c = a; export default a", /b\.c refers back to itself/],
     ["a function inside", "export default { list: [() => 1] }", /list\[0\] is a function/],
     ["a symbol", "export default Symbol('x')", /is a symbol/],
     ["a promise inside", "export default { later: Promise.resolve(1) }", /later is a promise.*await/s],
-    ["a Map", "export default new Map([[1, 2]])", /is a Map/],
     [
       "100,000 levels",
       "let a: any = []; for (let i = 0; i < 1e5; i++) a = [a]; export default a",

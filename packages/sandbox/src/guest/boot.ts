@@ -3,6 +3,7 @@ import { deno, onUncaught, pendingWork } from "./deno.ts";
 import { patchFileFunctions } from "./file-view.ts";
 import { hardenLanguage } from "./harden.ts";
 import { clearLeftovers, trackObjectUrls } from "./leftovers.ts";
+import { noteFiniteWork } from "./finite-work.ts";
 import { encodeThrown } from "./guest-errors.ts";
 import { Modules, type ImportRequest, type ModuleSettings } from "./modules.ts";
 import { isFileOpen } from "./open-files.ts";
@@ -11,12 +12,14 @@ import { usePaths } from "./paths.ts";
 import { parseJson, quote, startsWith } from "./primordials.ts";
 import { loadProgram, type Main } from "./program.ts";
 import { createRealm, type Realm } from "./realm.ts";
+import { isWaitedFor, listUnawaited } from "./unawaited.ts";
 
 type Run = Extract<HostMessage, { type: "run" }>;
 type Init = Extract<HostMessage, { type: "init" }>;
 
 const WARM_UP = "export default async function (value: unknown) { return [typeof value]; }";
 const RESULT = '{"type":"result"';
+const DONE = '{"type":"done"}';
 
 /** Taken before any program runs. */
 const later = setImmediate;
@@ -30,6 +33,10 @@ let realm: Realm | undefined;
 /** Its modules, once it asks for some. */
 let modules: Modules | undefined;
 let ended = true;
+/** The message of a program that has returned, while the run goes on for what it did not await. */
+let returned: string | undefined;
+let isChecking = false;
+let isWaiting = false;
 let nextCallId = 1;
 
 function sayReady(): void {
@@ -39,7 +46,7 @@ function sayReady(): void {
 /** Makes the realm of the next run. */
 function prepare(): void {
   modules = undefined;
-  realm = createRealm({ importModules, reportUncaught: fail });
+  realm = createRealm({ importModules, reportUncaught: fail, noteProgress });
 }
 
 async function importModules(own: Realm, requests: string): Promise<unknown[]> {
@@ -62,17 +69,51 @@ function recover(): void {
   prepare();
 }
 
-function end(own: Realm, message: string): void {
+function complete(own: Realm, json: string | undefined): void {
   if (ended || own !== realm) return;
-  ended = true;
-  nextCallId = own.inside.nextCallId();
-  own.end();
+  returned = json === undefined ? DONE : `{"type":"done","value":${json}}`;
+  isWaiting = false;
+  noteProgress(own);
+}
+
+/** Looks, after all that follows at once, whether a program that has returned has work left. */
+function noteProgress(own: Realm): void {
+  if (returned === undefined || isChecking || own !== realm) return;
+  isChecking = true;
+  later(() => {
+    isChecking = false;
+    endOrWait(own);
+  });
+}
+
+function endOrWait(own: Realm): void {
+  if (returned === undefined || ended || own !== realm) return;
+  const hasValue = returned !== DONE;
+  const goesOn = isWaitedFor(own, hasValue);
+  if (goesOn && isWaiting) return;
+  isWaiting = goesOn;
+  const { kept, stopped } = listUnawaited(own, hasValue);
+  const told = goesOn ? kept : stopped;
+  if (told.length > 0) tell(`{"type":"unawaited","isStopped":${!goesOn},"work":[${told.join(",")}]}`);
+  if (!goesOn) end(own, returned);
+}
+
+function tell(message: string): void {
   try {
     send(message);
   } catch {
     // The program has closed the output.
     deno.exit(1);
   }
+}
+
+function end(own: Realm, message: string): void {
+  if (ended || own !== realm) return;
+  ended = true;
+  returned = undefined;
+  nextCallId = own.inside.nextCallId();
+  own.end();
+  tell(message);
   // After what the program has left in the queue of microtasks.
   if (isReused) later(recover);
 }
@@ -108,7 +149,7 @@ async function run({ source, calls, callsInFlight, payloadBytes }: Run): Promise
   }
   own.inside.run(
     main,
-    (json) => end(own, json === undefined ? `{"type":"done"}` : `{"type":"done","value":${json}}`),
+    (json) => complete(own, json),
     (error) => fail(own, error),
   );
 }
@@ -120,6 +161,7 @@ async function start({ token, paths, reuse = false, hostTools = {}, hidden = [] 
     usePaths(paths);
     patchFileFunctions();
   }
+  noteFiniteWork();
   redirectStderr();
   trackObjectUrls();
   hardenLanguage();

@@ -28,6 +28,12 @@ function toSourcePlaces(stack: string): string {
   });
 }
 
+/** The first place in the program that a stack names. */
+export function programPlace(stack: string): ErrorPlace | undefined {
+  const found = /blob:program:(\d+):(\d+)/.exec(toSourcePlaces(stack));
+  return found === null ? undefined : { line: Number(found[1]), column: Number(found[2]) };
+}
+
 const RUNNER_FOLDER = new URL(".", import.meta.url).href;
 
 /** Leaves the lines of the guest runner out of a printed stack. */

@@ -1,3 +1,4 @@
+import { isBuiltin } from "node:module";
 import { SourceTextModule, SyntheticModule } from "node:vm";
 import { closestName } from "./closest-name.ts";
 import { deno } from "./deno.ts";
@@ -13,6 +14,10 @@ const CLIENT_URL = "file:///workspace/client/index.ts";
 const PROGRAM_URL = "file:///workspace/program.ts";
 const TOOL_MODULE = /^\/workspace\/(?:servers|skills)\/([^/]+)\/[^/]+$/;
 const SERVER_INDEX = /^\/workspace\/servers\/([^/]+)\/index\.ts$/;
+/** What stands for a server's or skill's module: its folder, or the module without or with another ending. */
+const TOOL_FOLDER =
+  /^(file:\/\/\/workspace\/(?:servers|skills)\/[^/.][^/]*?)(?:\/?|\/index(?:\.[cm]?[jt]s)?)$/;
+const BARE_FOLDER = /^(?:servers|skills)\//;
 const HAS_SCHEME = /^[a-z][a-z+.-]*:/i;
 const HIDDEN =
   "This file runs on the host, where code in the sandbox can't see it. Import its tools from ./servers/<server>/index.ts.";
@@ -264,14 +269,16 @@ export class Modules {
     }
   }
 
-  #resolve(specifier: string, referrer: string): string {
-    if (specifier === CLIENT_SPECIFIER) return CLIENT_SPECIFIER;
+  #resolve(given: string, referrer: string): string {
+    if (given === CLIENT_SPECIFIER) return CLIENT_SPECIFIER;
+    const specifier = BARE_FOLDER.test(given) ? `/workspace/${given}` : given;
     const isPath = /^\.{0,2}\//.test(specifier);
     if (isPath || specifier.startsWith("file:")) {
       const url = new URL(specifier, referrer.startsWith("file:") ? referrer : PROGRAM_URL).href;
-      return url === CLIENT_URL ? CLIENT_SPECIFIER : url;
+      return url === CLIENT_URL ? CLIENT_SPECIFIER : moduleUrl(url);
     }
     if (/^(?:node|data|blob):/.test(specifier)) return specifier;
+    if (isBuiltin(specifier)) return `node:${specifier}`;
     const what = HAS_SCHEME.test(specifier)
       ? `"${specifier}" can't be imported.`
       : `"${specifier}" is not here.`;
@@ -303,6 +310,13 @@ export class Modules {
       throw placeError(this.#error("SyntaxError", message), at);
     }
   }
+}
+
+/** The URL of a tool's module, where its folder was meant. */
+function moduleUrl(url: string): string {
+  const [, folder] = TOOL_FOLDER.exec(url) ?? [];
+  // `servers/note.ts` is a file.
+  return folder === undefined || /\.(?:[cm]?[jt]s|json)$/.test(folder) ? url : `${folder}/index.ts`;
 }
 
 function keyOf(url: string, type = ""): string {

@@ -1,5 +1,6 @@
 import { isBuiltin } from "node:module";
 import { patchFileModule } from "./file-view.ts";
+import { noteWithBlocking } from "./finite-work.ts";
 import { addLasting, addLive, addReader, replaceInRealms } from "./outer-realm.ts";
 import { hardenPrinting } from "./harden.ts";
 import { trackDatabases, type Database } from "./leftovers.ts";
@@ -64,7 +65,10 @@ async function load(url: string): Promise<NodeModule> {
   if (name === "util") await nodeModule("node:util/types");
   const main = (namespace["default"] ?? {}) as Members;
   patchFileModule(name, main);
-  if (name === "fs") trackOpenFiles(main);
+  if (name === "fs") {
+    trackOpenFiles(main);
+    noteWithBlocking("fs", main["promises"] as Members, main);
+  }
   // Its functions are noted there.
   if (name === "fs/promises") await nodeModule("node:fs");
   if (name === "sqlite") main["DatabaseSync"] = trackDatabases(main["DatabaseSync"] as new () => Database);

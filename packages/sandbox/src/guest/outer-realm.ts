@@ -7,6 +7,7 @@ type Call = (self: unknown, args: readonly unknown[]) => unknown;
 const outerGlobal = globalThis as unknown as Record<string, object>;
 const kinds = new WeakMap<object, FunctionKind>();
 const live = new WeakSet<object>();
+const finite = new WeakMap<object, string>();
 const replaced = new WeakMap<object, string>();
 
 // V8 makes it in the realm that asks for it first.
@@ -20,6 +21,11 @@ export function addReader(method: object): void {
 /** Lets a function that changes something for every later run cost the guest. */
 export function addLasting(method: object): void {
   kinds.set(method, "lasting");
+}
+
+/** Notes a function whose promise always settles: a run is not over before that. */
+export function addFinite(method: object, name: string): void {
+  finite.set(method, name);
 }
 
 /** Lets programs change settings of the runtime, each at the cost of its guest. */
@@ -127,6 +133,7 @@ export const outerRealm: OuterRealm = Object.freeze({
     return made;
   },
   kinds,
+  finite,
   singletons: new WeakSet([deno.PermissionStatus.prototype]),
   replaced,
   live,

@@ -18,14 +18,26 @@ export interface Realm {
   readonly isSpent: boolean;
   /** Notes that the program took something that can't be confined to one run. */
   spend(): void;
+  /** The timers that are to fire once. */
+  pendingTimers(): Iterable<PendingTimer>;
   /** Ends what it has left: its timers. */
   end(): void;
+}
+
+/** A timer that has not fired. */
+export interface PendingTimer {
+  /** Its stack says where it was set. */
+  place: Error;
+  /** Milliseconds until it fires. */
+  leftMs: number;
 }
 
 /** What a realm needs of the guest. */
 export interface RealmSettings {
   importModules(realm: Realm, requests: string): Promise<unknown[]>;
   reportUncaught(realm: Realm, thrown: unknown): void;
+  /** Notes that work of the program has ended. */
+  noteProgress(realm: Realm): void;
 }
 
 type MakeInside = (host: RealmHost) => Inside;
@@ -75,9 +87,9 @@ for (const [name, member] of Object.entries(outerGlobal["console"] as Outer)) {
 replaceInRealms(outerGlobal["console"] as object, "console");
 
 /** Creates a realm. */
-export function createRealm({ importModules, reportUncaught }: RealmSettings): Realm {
+export function createRealm({ importModules, reportUncaught, noteProgress }: RealmSettings): Realm {
   const context = newContext();
-  const timers = new Set<unknown>();
+  const timers = new Map<unknown, { place: Error; dueAt: number }>();
   let isSpent = false;
   let isOver = false;
   foreign.runInContext(context);
@@ -100,20 +112,23 @@ export function createRealm({ importModules, reportUncaught }: RealmSettings): R
     spend: () => realm.spend(),
     importModules: (requests) => importModules(realm, requests),
     reportUncaught: (thrown) => reportUncaught(realm, thrown),
-    setTimer(run, ms, isRepeated) {
+    noteProgress: () => noteProgress(realm),
+    setTimer(run, ms, { isRepeated, place }) {
       if (isOver) return undefined;
-      const once = (): void => {
-        timers.delete(timer);
+      const fire = (): void => {
+        if (!isRepeated) timers.delete(timer);
         run();
+        noteProgress(realm);
       };
       const delay = ms as number;
-      const timer: unknown = isRepeated ? setInterval(run, delay) : setTimeout(once, delay);
-      timers.add(timer);
+      const timer: unknown = isRepeated ? setInterval(fire, delay) : setTimeout(fire, delay);
+      timers.set(timer, { place, dueAt: isRepeated ? Infinity : now() + (delay > 0 ? delay : 0) });
       return timer;
     },
     clearTimer(timer) {
       timers.delete(timer);
       clearTimeout(timer as number);
+      noteProgress(realm);
     },
   };
   const inside = (script.runInContext(context) as MakeInside)(host);
@@ -126,9 +141,17 @@ export function createRealm({ importModules, reportUncaught }: RealmSettings): R
     spend() {
       isSpent = true;
     },
+    *pendingTimers() {
+      const at = now();
+      for (const [timer, { place, dueAt }] of timers) {
+        // An interval never ends by itself, and what is `unref`ed is not to be waited for.
+        const isKept = dueAt < Infinity && (timer as { hasRef?: () => boolean }).hasRef?.() !== false;
+        if (isKept) yield { place, leftMs: dueAt - at };
+      }
+    },
     end() {
       isOver = true;
-      for (const timer of timers) clearTimeout(timer as number);
+      for (const timer of timers.keys()) clearTimeout(timer as number);
       timers.clear();
     },
   };

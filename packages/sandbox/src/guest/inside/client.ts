@@ -1,5 +1,6 @@
 import type { Primordials } from "./primordials.ts";
 import type { JsonEncoder } from "./json.ts";
+import type { Pending } from "./pending.ts";
 
 /** Limits of a run that the guest itself keeps. */
 export interface CallLimits {
@@ -12,7 +13,14 @@ export interface CallLimits {
 /** A call's result, as the host sent it. */
 export type CallResult =
   | { id: number; ok: true; handles?: true; value: unknown }
-  | { id: number; ok: false; error: { code: string; message: string; details?: unknown } };
+  | { id: number; ok: false; error: ToolFailure };
+
+/** Why a call failed, as the host sent it. */
+interface ToolFailure {
+  code: string;
+  message: string;
+  details?: unknown;
+}
 
 /** What the client needs of the guest. */
 export interface ClientSettings {
@@ -20,6 +28,7 @@ export interface ClientSettings {
   limits: CallLimits;
   /** The id of the first call; ids are unique in a guest, so that a late result is never taken for another's. */
   firstId: number;
+  pending: Pending;
   /** Gives handles in a result their methods. */
   reviveHandles(value: unknown): unknown;
 }
@@ -49,10 +58,11 @@ export interface Client {
 export function createClient(
   primordials: Primordials,
   json: JsonEncoder,
-  { send, limits, firstId, reviveHandles }: ClientSettings,
+  { send, limits, firstId, pending, reviveHandles }: ClientSettings,
 ): Client {
-  const { PromiseConstructor, create, quote, sliceText, toText } = primordials;
+  const { PromiseConstructor, create, includesText, quote, sliceText, startsWith, toText } = primordials;
   // What a server offers besides tools goes to the host as calls by these reserved names.
+  const RESERVED = "mcp:";
   const LIST_RESOURCES = "mcp:resources/list";
   const LIST_RESOURCE_TEMPLATES = "mcp:resources/templates/list";
   const READ_RESOURCE = "mcp:resources/read";
@@ -69,16 +79,21 @@ export function createClient(
   let queueEnd = 0;
   const waiting = create(null) as Record<number, (result: CallResult) => void>;
 
-  /** Error of a tool on the host. */
+  /** Error of a tool on the host. Its message names the tool: `weather.get_weather: …`. */
   class ToolError extends Error {
     override readonly name = "ToolError";
     /** Stable error code: `TOOL_NOT_FOUND`. */
     readonly code: string;
+    readonly server: string;
+    readonly tool: string;
     readonly details: unknown;
 
-    constructor(message: string, code: string, details?: unknown) {
-      super(message);
+    constructor({ code, message, details }: ToolFailure, server: string, tool: string) {
+      const name = startsWith(tool, RESERVED) ? server : `${server}.${tool}`;
+      super(includesText(message, name) ? message : `${name}: ${message}`);
       this.code = code;
+      this.server = server;
+      this.tool = tool;
       this.details = details;
     }
   }
@@ -138,8 +153,12 @@ export function createClient(
     const id = nextId;
     nextId += 1;
     const frame = `{"type":"call","id":${id},"server":${quote(toText(server))},"tool":${quote(toText(tool))},"args":${text}}`;
+    const work = pending.begin("call", toText(tool), toText(server));
     const result = await new PromiseConstructor<CallResult>((settled) => {
-      waiting[id] = settled;
+      waiting[id] = (answer) => {
+        work.end();
+        settled(answer);
+      };
       if (inFlight < limits.callsInFlight) dispatch(frame);
       else {
         queue[queueEnd] = frame;
@@ -148,7 +167,9 @@ export function createClient(
     });
     if (result.ok) return result.handles === true ? reviveHandles(result.value) : result.value;
     // Created here, where its stack contains the program's line.
-    throw new ToolError(result.error.message, result.error.code, result.error.details);
+    const error = new ToolError(result.error, toText(server), toText(tool));
+    work.place(error);
+    throw error;
   }
 
   function dispatch(frame: string): void {

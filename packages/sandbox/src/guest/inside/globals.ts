@@ -3,6 +3,13 @@ import type { Primordials } from "./primordials.ts";
 
 type Callable = (...args: unknown[]) => unknown;
 
+/** How a timer runs, and where it was set. */
+export interface TimerSettings {
+  isRepeated: boolean;
+  /** Its stack has the place. */
+  place: Error;
+}
+
 /** What a realm's global functions need of the guest. */
 export interface GlobalsSettings {
   /** The outer realm's global object. */
@@ -20,7 +27,7 @@ export interface GlobalsSettings {
   /** Creates the object behind `console`. */
   makeConsole(): object;
   /** Runs a function later, once or again and again; gives the outer realm's timer. */
-  setTimer(run: () => void, ms: unknown, isRepeated: boolean): unknown;
+  setTimer(run: () => void, ms: unknown, settings: TimerSettings): unknown;
   clearTimer(timer: unknown): void;
   /** Reports an error that no code of the program can catch. */
   reportUncaught(thrown: unknown): void;
@@ -41,7 +48,7 @@ export function installGlobals(
   membrane: () => Membrane,
   settings: GlobalsSettings,
 ): Globals {
-  const { PromiseConstructor, apply, create, defineAccessor } = primordials;
+  const { PromiseConstructor, apply, constructors, create, defineAccessor } = primordials;
   const { defineProperty, defineValue, getPrototypeOf, promiseThen, setPrototypeOf, sliceText } = primordials;
   const { startsWith, timeOf, toNumber } = primordials;
   const { outerGlobal, names, enumerable, unconfined, spend, prepareGlobal, makeConsole } = settings;
@@ -86,7 +93,9 @@ export function installGlobals(
     if (typeof callback !== "function")
       return membrane().call(outerGlobal[name] as object, undefined, [callback]);
     const delay = ms === undefined ? ms : toNumber(ms);
-    return membrane().inward(setTimer(guarded(callback, args), delay, name === "setInterval"));
+    const isRepeated = name === "setInterval";
+    const place = new constructors.Error();
+    return membrane().inward(setTimer(guarded(callback, args), delay, { isRepeated, place }));
   }
 
   const stopTimer = (timer: unknown): void => clearTimer(membrane().unwrap(timer));

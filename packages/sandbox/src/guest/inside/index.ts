@@ -9,6 +9,7 @@ import { createLinks } from "./links.ts";
 import { createMembrane } from "./membrane.ts";
 import type { Membrane, OuterRealm } from "./membrane-types.ts";
 import { createOutward } from "./outward.ts";
+import { createPending, type Work } from "./pending.ts";
 import { createPrimordials } from "./primordials.ts";
 import { createThrownReader, type ThrownText } from "./thrown.ts";
 import { createTracer } from "./tracer.ts";
@@ -27,6 +28,8 @@ export interface RealmHost extends GlobalsSettings {
   readKept: object;
   /** Loads modules, given as JSON; gives a promise of their namespaces. */
   importModules(requests: string): object;
+  /** Notes that work of the program has ended. */
+  noteProgress(): void;
 }
 
 /** The part of the guest that lives in a realm with the program. */
@@ -48,6 +51,9 @@ export interface Inside {
   ): void;
   /** Takes a call's result, as the host's message. */
   settle(message: string): void;
+  isWorkPending(): boolean;
+  /** Lists work that the program has begun and that goes on: calls, and operations of the runtime that end. */
+  pendingWork(limit: number): Work[];
   /** The id of the next call to the host. */
   nextCallId(): number;
   /** What a program imports from `cem:client`. */
@@ -79,6 +85,7 @@ type Parts = {
   createLinks: typeof createLinks;
   createMembrane: typeof createMembrane;
   createOutward: typeof createOutward;
+  createPending: typeof createPending;
   createPrimordials: typeof createPrimordials;
   createThrownReader: typeof createThrownReader;
   createTracer: typeof createTracer;
@@ -103,6 +110,7 @@ function createInside(parts: Parts, given: RealmHost): Inside {
   // Most programs need nothing of the outer realm.
   const membrane = () => (made ??= createOwnMembrane());
   const host = shield(given);
+  const pending = parts.createPending(primordials, () => host.noteProgress());
   const json = parts.createJsonEncoder(primordials);
   const reviveHandles = parts.createHandles(primordials, {
     decode: host.decode,
@@ -121,7 +129,8 @@ function createInside(parts: Parts, given: RealmHost): Inside {
   function createOwnMembrane(): Membrane {
     const { outer, isOver, spend } = given;
     const { replacement } = globals;
-    const own = parts.createMembrane(primordials, parts, { outer, intrinsics, isOver, spend, replacement });
+    const settings = { outer, intrinsics, isOver, spend, replacement, pending };
+    const own = parts.createMembrane(primordials, parts, settings);
     globals.link(own);
     return own;
   }
@@ -173,6 +182,23 @@ function createInside(parts: Parts, given: RealmHost): Inside {
     return items;
   }
 
+  /** The value of a last expression, which the program did not say is its result: what is no data is none. */
+  function encodedLast(value: unknown): string | undefined {
+    if (made !== undefined && made.unwrap(value) !== value) return undefined;
+    try {
+      return encodedValue(value);
+    } catch (error) {
+      if (json.isTooLarge(error)) throw error;
+      return undefined;
+    }
+  }
+
+  function encodedValue(value: unknown): string | undefined {
+    const { text, notes } = json.encodeResult(value, "The program's value", payloadLimit);
+    if (notes !== "") host.send(`{"type":"stderr","text":${primordials.quote(notes)}}`);
+    return text;
+  }
+
   async function encoded(main: (runtime: object) => Promise<unknown>): Promise<string | undefined> {
     const runtime = {
       import: importModules,
@@ -182,22 +208,34 @@ function createInside(parts: Parts, given: RealmHost): Inside {
           attributes: options?.with ?? {},
           names: [],
         };
-        return (await importModules([request]))[0];
+        const { end } = pending.begin("operation", "import");
+        try {
+          return (await importModules([request]))[0];
+        } finally {
+          end();
+        }
       },
       meta: meta(),
       default: undefined as unknown,
+      last: undefined as unknown,
     };
     const returned = await main(runtime);
     let value = returned === undefined ? await runtime.default : returned;
     if (typeof value === "function" && returned === undefined) value = await (value as () => unknown)();
-    return json.encode(value, "The program's value", payloadLimit);
+    return value === undefined ? encodedLast(await runtime.last) : encodedValue(value);
   }
 
   return {
     begin(limits, firstId) {
       payloadLimit = limits.payloadBytes;
-      client = parts.createClient(primordials, json, { send: host.send, limits, firstId, reviveHandles });
-      trace = parts.createTracer(primordials, json, client, host);
+      client = parts.createClient(primordials, json, {
+        send: host.send,
+        limits,
+        firstId,
+        pending,
+        reviveHandles,
+      });
+      trace = parts.createTracer(primordials, json, { client, pending }, host);
     },
     parse: primordials.parseJson,
     run(main, done, failed) {
@@ -207,6 +245,8 @@ function createInside(parts: Parts, given: RealmHost): Inside {
       void promiseThen(ended, done, failed);
     },
     settle: (message) => client.settle(primordials.parseJson(message) as CallResult),
+    isWorkPending: pending.isLeft,
+    pendingWork: pending.list,
     nextCallId: () => client.nextId(),
     clientExports: () => client.exports,
     hostTool: (server, tool) => client.hostTool(server, tool),
@@ -243,6 +283,7 @@ export function insideSource(): string {
     createLinks,
     createMembrane,
     createOutward,
+    createPending,
     createPrimordials,
     createThrownReader,
     createTracer,

@@ -2,6 +2,7 @@ import type { createInward } from "./inward.ts";
 import type { createLinks } from "./links.ts";
 import type { Membrane, OuterRealm } from "./membrane-types.ts";
 import type { createOutward } from "./outward.ts";
+import type { Pending } from "./pending.ts";
 import type { Primordials } from "./primordials.ts";
 import type { createViews } from "./views.ts";
 
@@ -18,6 +19,7 @@ export interface MembraneSettings {
   spend(): void;
   /** The realm's own version of what the runtime has. */
   replacement(name: string): object | undefined;
+  pending: Pending;
 }
 
 /** The parts of a membrane. */
@@ -35,12 +37,12 @@ export interface MembraneParts {
 export function createMembrane(
   primordials: Primordials,
   parts: MembraneParts,
-  { outer, intrinsics, isOver, spend, replacement }: MembraneSettings,
+  { outer, intrinsics, isOver, spend, replacement, pending }: MembraneSettings,
 ): Membrane {
   const { apply, construct, constructors, create, getPrototypeOf, ownKeys, ownProperty, setPrototypeOf } =
     primordials;
-  const { defineValue } = primordials;
-  const { is, kinds } = outer;
+  const { defineValue, promiseThen } = primordials;
+  const { finite, is, kinds } = outer;
   const links = parts.createLinks(primordials, outer.intrinsics, intrinsics);
   const copyView = parts.createViews(primordials);
   const membrane = create(null) as Membrane;
@@ -70,7 +72,10 @@ export function createMembrane(
       const kind = kinds.get(target);
       if (kind === "reading") return inward(apply(target, membrane.unwrap(self), readable(args)));
       if (kind === "lasting") spend();
-      return inward(apply(target, outwardSelf(self, target), outwardAll(args)), origin);
+      const result = apply(target, outwardSelf(self, target), outwardAll(args));
+      const name = finite.get(target);
+      if (name !== undefined && is.promise(result)) noteUntilSettled(name, result as Promise<unknown>);
+      return inward(result, origin);
     } catch (error) {
       throw ownError(error);
     }
@@ -91,6 +96,14 @@ export function createMembrane(
       overrideMethods(outside, prototype, (base as Callable).prototype as object);
       return inside;
     });
+
+  function noteUntilSettled(name: string, promise: Promise<unknown>): void {
+    const { end, place } = pending.begin("operation", name);
+    void promiseThen(promise, end, (reason) => {
+      place(inward(reason));
+      end();
+    });
+  }
 
   /** What was thrown, as a value of this realm, even where the stack is full. */
   function ownError(error: unknown): unknown {

@@ -129,9 +129,9 @@ export function createPrimordials() {
       from: number,
     ) => number,
     sliceText: uncurry(String.prototype.slice) as (self: string, start: number, end?: number) => string,
+    includesText: uncurry(String.prototype.includes) as (self: string, part: string) => boolean,
     startsWith: uncurry(String.prototype.startsWith) as (self: string, prefix: string) => boolean,
     endsWith: uncurry(String.prototype.endsWith) as (self: string, ending: string) => boolean,
-    includesText: uncurry(String.prototype.includes) as (self: string, part: string) => boolean,
     indexOfText: uncurry(String.prototype.indexOf) as (self: string, part: string, from: number) => number,
     execPattern: uncurry(RegExp.prototype.exec) as (self: RegExp, text: string) => RegExpExecArray | null,
     forEachEntry: uncurry(Map.prototype.forEach) as unknown as (

@@ -1,6 +1,7 @@
 import type { Primordials } from "./primordials.ts";
 import type { JsonEncoder } from "./json.ts";
 import type { Client } from "./client.ts";
+import type { Pending } from "./pending.ts";
 
 /** What the tracer needs of the guest. */
 export interface TracerSettings {
@@ -9,11 +10,17 @@ export interface TracerSettings {
   now(): number;
 }
 
+/** What {@link createTracer} connects. */
+export interface TracerParts {
+  client: Client;
+  pending: Pending;
+}
+
 /** Creates the function that wraps a module's exports, so that calls of its functions are reported. */
 export function createTracer(
   primordials: Primordials,
   json: JsonEncoder,
-  client: Client,
+  { client, pending }: TracerParts,
   { send, now }: TracerSettings,
 ): (server: string, namespace: Record<string, unknown>) => Record<string, unknown> {
   const { PromiseConstructor, ProxyConstructor, apply, create, defineProperty, freeze } = primordials;
@@ -86,13 +93,18 @@ export function createTracer(
           report(trace, tool, started, true, result);
           return result;
         }
+        // The client notes its own calls.
+        const work = trace.hosted ? undefined : pending.begin("call", tool, server);
         return promiseThen(
           result as Promise<unknown>,
           (value) => {
+            work?.end();
             report(trace, tool, started, true, value);
             return value;
           },
           (error) => {
+            work?.end();
+            work?.place(error);
             report(trace, tool, started, false, undefined);
             throw error;
           },

@@ -1,0 +1,52 @@
+import type { RunOutcome, UnawaitedWork } from "@cem/core";
+import { describe, expect, it } from "vitest";
+import { outcome } from "../fixtures/stages.ts";
+import { endingOf } from "./ending.ts";
+import { notesOf } from "./run-notes.ts";
+
+const given = { code: "", origin: "given" } as const;
+const inCode = (call: { server: string; tool: string; ms: number; ok: boolean }) => ({
+  ...call,
+  tool: call.tool.replace("-", "_"),
+});
+const find: UnawaitedWork = { kind: "call", server: "crm", name: "find-all", line: 3, isStopped: false };
+const read: UnawaitedWork = { kind: "operation", name: "Deno.readTextFile", isStopped: false };
+const timer: UnawaitedWork = { kind: "timer", name: "setTimeout", line: 7, isStopped: true };
+
+function notes(ending: object, unawaited: UnawaitedWork[] = [], origin: "given" | "rules" = "given") {
+  const ended = { ...outcome({ status: "completed", value: 1 }), ...ending, unawaited } as RunOutcome;
+  return notesOf(ended, { ...given, origin }, inCode);
+}
+
+describe("notesOf", () => {
+  it("names what was not awaited, by its name in code, with its lines", () => {
+    expect(notes({}, [find, { ...find, line: 5 }, read])).toEqual([
+      "Not awaited, though the run waited for it: crm.find_all (lines 3 and 5), Deno.readTextFile. Write `await`.",
+    ]);
+  });
+
+  it("names what was stopped, and no timer that has fired", () => {
+    expect(notes({}, [timer, { ...timer, line: 8, isStopped: false }])).toEqual([
+      "Stopped, since the code had returned: setTimeout (line 7). Await what has to happen before the end.",
+    ]);
+  });
+
+  it("says that code returned and printed nothing, unless rules wrote it", () => {
+    const said = ["The code returned and printed nothing: end with `return …` or `export default …`."];
+    expect(notes({ value: undefined })).toEqual(said);
+    expect(notes({ value: undefined }, [], "rules")).toEqual([]);
+    expect(notes({ value: undefined, output: "x" })).toEqual([]);
+    expect(notes({ value: null })).toEqual([]);
+    expect(notes({ status: "timed-out", limitMs: 1 }, [find])).toEqual([]);
+    expect(notesOf(undefined, given, inCode)).toEqual([]);
+  });
+});
+
+describe("endingOf a run that waited at its time limit", () => {
+  it("names the calls", () => {
+    const ended: RunOutcome = { ...outcome({ status: "timed-out", limitMs: 500 }), unawaited: [find] };
+    expect(endingOf(ended, inCode).error?.message).toBe(
+      "The code did not finish within 0.5 s and was stopped. It had returned, and the run waited for what it did not await: crm.find_all (line 3).",
+    );
+  });
+});

@@ -1,0 +1,196 @@
+import type { RunOutcome, SandboxProvider, ToolInvoker, ToolResult } from "@cem/core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { recordingInvoker, TOOL_FILES } from "./harness.ts";
+import { SessionHarness } from "./sessions.ts";
+
+const CLIENT = `import { callTool } from "./client/index.ts";\n`;
+const FILES = { ...TOOL_FILES, "note.txt": "noted\n" };
+
+/** Work that a program does not await: the run goes on until it has ended, and says so. */
+export function unawaitedContract(makeProvider: () => SandboxProvider): void {
+  let session: SessionHarness;
+  beforeAll(async () => {
+    session = await SessionHarness.make(makeProvider, FILES);
+  });
+  afterAll(() => session?.dispose());
+
+  /** Answers a moment after a program that doesn't wait has returned. */
+  const invoker = recordingInvoker(async ({ args }) => {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    return args;
+  });
+  const call = (name: string, line?: number) => ({
+    kind: "call",
+    server: "h",
+    name,
+    ...(line !== undefined && { line }),
+    isStopped: false,
+  });
+
+  /** Runs code that must complete, after which the guest is kept and the next run hears nothing. */
+  async function complete(code: string): Promise<RunOutcome> {
+    const outcome = await session.run(code, { invoker });
+    expect(outcome).toMatchObject({ status: "completed" });
+    expect(session.kept).toBe(1);
+    expect(await session.run("return 1")).toMatchObject({ value: 1, output: "", toolCalls: [] });
+    return outcome;
+  }
+
+  it("waits for calls, those begun meanwhile as well", async () => {
+    const code = `${CLIENT}async function main() {
+  const first = await callTool("h", "one", 1);
+  console.log(first, await callTool("h", "two", 2));
+}
+void main();
+export default "value";`;
+    const outcome = await complete(code);
+    expect(outcome).toMatchObject({ value: "value", output: "1 2\n", unawaited: [call("one", 3)] });
+    expect(outcome.toolCalls.map(({ tool, ok }) => [tool, ok])).toEqual([
+      ["one", true],
+      ["two", true],
+    ]);
+  });
+
+  it("waits for calls in callbacks and of a chain", async () => {
+    const code = `${CLIENT}const seen: unknown[] = [];
+[1, 2, 3].forEach(async (n) => {
+  seen.push(await callTool("h", "each", n));
+  if (seen.length === 3) console.log(seen.length);
+});
+void callTool("h", "chain", 4).then((value) => console.log(value));
+const done = true;`;
+    const outcome = await complete(code);
+    expect(outcome).toMatchObject({
+      value: undefined,
+      output: "3\n4\n",
+      unawaited: [call("each", 4), call("each", 4), call("each", 4), call("chain", 7)],
+    });
+  });
+
+  it("waits for tools in the guest, imports, and files that are read or written", async () => {
+    const code = `void (async () => {
+  await null;
+  const { add } = await import("./servers/calculator/index.ts");
+  const { readFile } = await import("node:fs/promises");
+  await Deno.writeTextFile("out.txt", String(await add({ a: 1, b: 2 })));
+  const digest = await crypto.subtle.digest("SHA-256", new Uint8Array(1));
+  console.log(await Deno.readTextFile("out.txt"), await readFile("out.txt", "utf8"), digest.byteLength);
+})();
+export default 1;`;
+    expect(await complete(code)).toMatchObject({ output: "3 3 32\n" });
+  });
+
+  it("waits for timers, and for what they begin", async () => {
+    const code = `${CLIENT}setTimeout(async () => console.log(await callTool("h", "later", 1)), 5);
+setInterval(() => {}, 1);
+const none = setTimeout(() => {}, 60_000); none.unref();
+const cleared = setTimeout(() => {}, 60_000);
+setTimeout(() => clearTimeout(cleared), 1);
+const done = 1;`;
+    const outcome = await complete(code);
+    expect(outcome).toMatchObject({ status: "completed", output: "1\n" });
+    expect(outcome.unawaited).toContainEqual({
+      kind: "timer",
+      name: "setTimeout",
+      line: 2,
+      isStopped: false,
+    });
+  });
+
+  it("waits for many timers and calls", async () => {
+    const many = recordingInvoker(({ args }) => args);
+    const code = `${CLIENT}let fired = 0;
+for (let n = 0; n < 1_000; n++) setTimeout(() => { fired += 1; if (fired === 1_000) console.log("fired"); }, n % 50);
+for (let n = 0; n < 2_000; n++) void callTool("h", "t", n).then(() => {});
+const done = 1;`;
+    const outcome = await session.run(code, { invoker: many, limits: { calls: 10_000 } });
+    expect(outcome).toMatchObject({ status: "completed", output: "fired\n" });
+    expect(outcome.toolCalls).toHaveLength(2_000);
+  });
+
+  it("stops a long timer of a program that has its value, and says so", async () => {
+    const code = `${CLIENT}const limit = new Promise((_, reject) =>
+  setTimeout(() => reject(new Error("late")), 60_000));
+return await Promise.race([callTool("h", "quick", 5), limit]);`;
+    expect(await complete(code)).toMatchObject({
+      value: 5,
+      unawaited: [{ kind: "timer", name: "setTimeout", line: 3, isStopped: true }],
+    });
+  });
+
+  it("says nothing where all is awaited, and waits for no promise that nothing will settle", async () => {
+    const outcome = await complete(`${CLIENT}await callTool("h", "t");
+void new Promise(() => {});
+addEventListener("left", () => {});
+export default await callTool("h", "t", 2);`);
+    expect(outcome).toMatchObject({ value: 2 });
+    expect(outcome.unawaited).toBeUndefined();
+  });
+
+  it.each([
+    ["an error of a call", `void callTool("h", "fail", {});`, "refused", 2],
+    [
+      "an error after a call",
+      `void callTool("h", "t").then(() => {\n  throw new Error("after");\n});`,
+      "after",
+      3,
+    ],
+    ["an error at once", `void (async () => { await null; throw new Error("soon"); })();`, "soon", 2],
+    ["an error in a timer", `setTimeout(() => {\n  throw new Error("tick"); }, 5);`, "tick", 3],
+    ["a file that is not there", `void Deno.readTextFile("none.txt");`, "No such file", 2],
+  ])("fails for %s, with its line", async (_, code, message, line) => {
+    const failing: ToolInvoker = {
+      specificationVersion: "v1",
+      async invoke(given, context): Promise<ToolResult> {
+        if (given.tool !== "fail") return invoker.invoke(given, context);
+        return { ok: false, error: { code: "TOOL_FAILED", message: "refused", details: {} } };
+      },
+    };
+    const outcome = await session.run(`${CLIENT}${code}\nexport default 1;`, { invoker: failing });
+    expect(outcome).toMatchObject({
+      status: "failed",
+      kind: "exception",
+      error: { message: expect.stringContaining(message) as string, line },
+    });
+    expect(await session.value("export default 2")).toBe(2);
+  });
+
+  it("ends at the time limit, and says what it waited for", async () => {
+    const never = recordingInvoker(({ tool, args }) => (tool === "never" ? new Promise(() => {}) : args));
+    const code = `${CLIENT}void callTool("h", "t", 1);
+void callTool("h", "never", 2);
+export default 1;`;
+    const outcome = await session.run(code, { invoker: never, limits: { timeoutMs: 400 } });
+    expect(outcome).toMatchObject({
+      status: "timed-out",
+      limitMs: 400,
+      unawaited: [{ kind: "call", server: "h", name: "never", line: 3, isStopped: true }],
+    });
+  });
+
+  it("does not wait after an error", async () => {
+    const never = recordingInvoker(() => new Promise(() => {}));
+    const outcome = await session.run(`${CLIENT}void callTool("h", "never");\nthrow new Error("end");`, {
+      invoker: never,
+    });
+    expect(outcome).toMatchObject({ status: "failed", error: { message: "end", line: 3 } });
+    expect(session.kept).toBe(1);
+  });
+
+  it("takes a last expression for the value, where it is data", async () => {
+    const value = (code: string) => session.value(`${CLIENT}${code}`, { invoker });
+    expect(await value(`await callTool("h", "t", { a: 1 })`)).toEqual({ a: 1 });
+    expect(await value(`main();\nasync function main() { return callTool("h", "t", 3); }`)).toBe(3);
+    expect(await value("1n;")).toBe(1);
+    expect(await value(`const f = (): number => 4;\n(f() as number) + 1`)).toBe(5);
+    for (const code of [
+      "[1].forEach(() => {});",
+      "setTimeout(() => {}, 1);",
+      "(() => {});",
+      "new URL('a:b');",
+    ])
+      expect(await value(code)).toBeUndefined();
+    const outcome = await session.run("const a = 1;\n\n   missing.b;");
+    expect(outcome).toMatchObject({ status: "failed", error: { line: 3, column: 4 } });
+  });
+}

@@ -1,0 +1,80 @@
+import type { Primordials } from "./primordials.ts";
+
+/** What a program has begun and what has not ended yet. */
+export interface Work {
+  kind: "call" | "operation";
+  /** The server of a call; empty for an operation. */
+  server: string;
+  /** The tool of a call, or the function of the runtime. */
+  name: string;
+  /** Its stack says where the work was begun. */
+  place: Error;
+}
+
+/** Work that goes on. */
+export interface BegunWork {
+  /** Notes its end. */
+  end(): void;
+  /** Gives an error that it ended with the place where it was begun, where its stack has none of the program. */
+  place(error: unknown): void;
+}
+
+/** The pending work of one run. */
+export interface Pending {
+  begin(kind: Work["kind"], name: string, server?: string): BegunWork;
+  /** Whether any work goes on. */
+  isLeft(): boolean;
+  /** Lists up to `limit` pieces of pending work, oldest first. */
+  list(limit: number): Work[];
+}
+
+/** @param onEnd - Called at the end of each piece of work, before the program goes on. */
+export function createPending(primordials: Primordials, onEnd: () => void): Pending {
+  const { constructors, create, defineValue, includesText, indexOfText, isInstance, keys, sliceText } =
+    primordials;
+  const PROGRAM = "blob:program:";
+  const works = create(null) as Record<number, Work>;
+  let next = 0;
+  let count = 0;
+
+  /** What is awaited has the program's lines already: the language adds them. */
+  function addPlace(error: unknown, place: Error): void {
+    try {
+      if (!isInstance(constructors.Error, error)) return;
+      const { stack } = error as Error;
+      const begun = place.stack;
+      if (typeof stack !== "string" || typeof begun !== "string" || includesText(stack, PROGRAM)) return;
+      const frames = indexOfText(begun, "\n", 0);
+      if (frames !== -1) defineValue(error as Error, "stack", stack + sliceText(begun, frames), false);
+    } catch {
+      // The program decides what a stack is.
+    }
+  }
+
+  return {
+    begin(kind, name, server = "") {
+      const id = next;
+      next += 1;
+      count += 1;
+      const place = new constructors.Error();
+      works[id] = { __proto__: null, kind, server, name, place } as never;
+      return {
+        end() {
+          delete works[id];
+          count -= 1;
+          onEnd();
+        },
+        place: (error) => addPlace(error, place),
+      };
+    },
+    isLeft: () => count > 0,
+    list(limit) {
+      const ids = keys(works);
+      const listed: Work[] = [];
+      for (let index = 0; index < ids.length && index < limit; index += 1) {
+        defineValue(listed, `${index}`, works[ids[index] as unknown as number], true);
+      }
+      return listed;
+    },
+  };
+}

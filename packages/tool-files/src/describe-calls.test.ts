@@ -1,0 +1,87 @@
+import type { JsonSchema } from "@cem/core";
+import { describe, expect, it } from "vitest";
+import { describeCalls } from "./describe-calls.ts";
+import { generateToolModule } from "./tool-module.ts";
+
+function tool(name: string, inputSchema: JsonSchema, outputSchema?: JsonSchema) {
+  const { signature } = generateToolModule(
+    { name, inputSchema, outputSchema },
+    { server: "s", identifier: name },
+  );
+  return { name, inputSchema, outputSchema, callStyle: "object", signature } as const;
+}
+
+const one = (inputSchema: JsonSchema): string =>
+  describeCalls([tool("tool", inputSchema)]).signatures[0] ?? "";
+
+const input = (property: JsonSchema): string => one({ type: "object", properties: { a: property } });
+
+describe("describeCalls", () => {
+  it.each([
+    [
+      { type: "integer", minimum: 1, maximum: 31, default: 5, description: "How many days, from tomorrow." },
+      "a?: number /* integer 1–31, how many days, from tomorrow, default 5 */",
+    ],
+    [{ type: "number", minimum: 0 }, "a?: number /* ≥ 0 */"],
+    [{ type: "number", maximum: 9 }, "a?: number /* ≤ 9 */"],
+    [{ type: "integer", minimum: -9_007_199_254_740_991, maximum: 9_007_199_254_740_991 }, "/* integer */"],
+    [{ type: "string", format: "date-time" }, "a?: string /* date-time */"],
+    [{ type: "string", pattern: "^[a-z]+$", maxLength: 8 }, "/* ≤ 8 characters, matches ^[a-z]+$ */"],
+    [{ type: "array", items: { type: "string" }, minItems: 1, maxItems: 3 }, "a?: string[] /* 1–3 items */"],
+    [{ type: "string", description: "Ends the comment */ x" }, String.raw`/* Ends the comment *\/ x */`],
+    [{ type: "string", default: "x", deprecated: true }, '/* deprecated, default "x" */'],
+    [{ type: "string" }, "tool(input?: { a?: string }): Promise<unknown>"],
+    [{ const: "only", description: "Always the same." }, 'a?: "only" }'],
+  ])("says of %j what its type can't", (property, expected) => {
+    expect(input(property)).toContain(expected);
+  });
+
+  it("has the whole of a description that is not long, and the first sentence of a long one", () => {
+    expect(input({ type: "string", description: "SQL. Tables: users (id, name)." })).toContain(
+      "/* SQL. Tables: users (id, name) */",
+    );
+    const long = `An id. ${"More words. ".repeat(50)}`;
+    expect(input({ type: "string", description: long })).toContain("/* An id */");
+  });
+
+  it("names a long union of literals once where it stands in several places", () => {
+    const condition = { enum: ["sunny", "mostly sunny", "partly cloudy", "showers", "rainy"] };
+    const weather = tool("weather", { type: "object", properties: { condition } });
+    const forecast = tool(
+      "forecast",
+      { type: "object", properties: {} },
+      { type: "array", items: condition },
+    );
+    const union = '"sunny" | "mostly sunny" | "partly cloudy" | "showers" | "rainy"';
+    expect(describeCalls([weather]).types).toEqual([]);
+    expect(describeCalls([weather]).signatures).toEqual([
+      `weather(input?: { condition?: ${union} }): Promise<unknown>`,
+    ]);
+    expect(describeCalls([weather, forecast])).toEqual({
+      types: [`type Condition = ${union};`],
+      signatures: [
+        "weather(input?: { condition?: Condition }): Promise<unknown>",
+        "forecast(): Promise<Condition[]>",
+      ],
+    });
+  });
+
+  it("keeps the type of a result that has no schema", () => {
+    const bytes = { ...tool("read", {}), signature: "read(input: { a: string }): Promise<Uint8Array>" };
+    const [signature] = describeCalls([
+      { ...bytes, inputSchema: { properties: { a: { type: "string" } } } },
+    ]).signatures;
+    expect(signature).toMatch(/Promise<Uint8Array>$/u);
+    const positional = { ...bytes, callStyle: "positional", signature: "read(a: number): Date" } as const;
+    expect(describeCalls([positional]).signatures).toEqual(["read(a: number): Date"]);
+  });
+
+  it("prints hostile and huge schemas within bounds", () => {
+    const properties = Object.fromEntries(
+      Array.from({ length: 2_000 }, (_, at) => [`p${at}`, { type: "string", description: "x ".repeat(100) }]),
+    );
+    expect(one({ type: "object", properties }).length).toBeLessThan(7_000);
+    const recursive = { $ref: "#/$defs/a", $defs: { a: { properties: { next: { $ref: "#/$defs/a" } } } } };
+    expect(one(recursive)).toContain("next?: ");
+  });
+});

@@ -1,0 +1,168 @@
+import { type PromiseUse, promiseUses } from "./promise-uses.ts";
+import { clip, declaredBy, isPromise, membersOf } from "./type-facts.ts";
+import type { Explanation } from "./type-facts.ts";
+import {
+  type Checker,
+  type Expression,
+  isArrayLiteralExpression,
+  isCallExpression,
+  isIdentifier,
+  isObjectLiteralExpression,
+  isPropertyAssignment,
+  isVariableDeclaration,
+  NodeFlags,
+  SignatureKind,
+  type SourceFile,
+  type Type,
+  TypeFlags,
+} from "./typescript.ts";
+
+/** How deep a value is searched for promises. */
+const MAX_DEPTH = 4;
+const MAX_PROPERTIES = 50;
+
+/** A promise that is used where its value is meant. */
+export interface MisusedPromise extends Explanation {
+  pos: number;
+}
+
+/** Finds promises that are used as the values they will have. */
+export async function misusedPromises(source: SourceFile, checker: Checker): Promise<MisusedPromise[]> {
+  const uses = promiseUses(source);
+  const types = await checker.getTypeAtLocation(uses.map(({ expression }) => expression));
+  const found = uses.map(async (use, index): Promise<MisusedPromise[]> => {
+    const type = types[index];
+    if (type === undefined || (type.flags & (TypeFlags.Object | TypeFlags.Union)) === 0) return [];
+    const message = await problemOf(use, type, checker);
+    return message === undefined ? [] : [{ rule: "missing-await", message, pos: use.expression.getStart() }];
+  });
+  return (await Promise.all(found)).flat();
+}
+
+async function problemOf(
+  { use, expression }: PromiseUse,
+  type: Type,
+  checker: Checker,
+): Promise<string | undefined> {
+  const text = clip(expression.getText());
+  switch (use) {
+    case "value":
+      return (await isPromiseOrNothing(type)) ? awaitText(text) : undefined;
+    case "condition":
+      return (await isPromise(type)) && (await isMadeHere(expression, checker)) ? awaitText(text) : undefined;
+    case "printed":
+      return (await isPromiseOrNothing(type)) ? awaitText(text) : heldText(expression, type, checker);
+    case "awaited":
+      return (await isListOfPromises(type, checker)) ? allText(text) : undefined;
+    case "result":
+      return heldText(expression, (await valueOf(type, checker)) ?? type, checker);
+    default:
+      return predicateText(type, checker);
+  }
+}
+
+function awaitText(text: string): string {
+  return `${text} is a Promise: write (await ${text}).`;
+}
+
+function allText(text: string): string {
+  return `${text} is a list of Promises: write await Promise.all(${text}).`;
+}
+
+async function predicateText(type: Type, checker: Checker): Promise<string | undefined> {
+  const [signature] = await checker.getSignaturesOfType(type, SignatureKind.Call);
+  const answer = signature === undefined ? undefined : await checker.getReturnTypeOfSignature(signature);
+  if (answer === undefined || !(await isPromise(answer))) return undefined;
+  return "The callback returns a Promise, which is not waited for here and counts as true: await what it needs before, with await Promise.all(list.map(…)).";
+}
+
+/** What is said of a value that holds promises; `undefined` for one that holds none. */
+async function heldText(expression: Expression, type: Type, checker: Checker): Promise<string | undefined> {
+  const text = clip(expression.getText());
+  if (await isListOfPromises(type, checker)) return allText(text);
+  if (isArrayLiteralExpression(expression)) {
+    const types = await checker.getTypeAtLocation(expression.elements);
+    for (const [index, part] of types.entries()) {
+      const element = expression.elements[index];
+      if (element === undefined || part === undefined) continue;
+      const told = await partText(element, part, checker);
+      if (told !== undefined) return told;
+    }
+    return undefined;
+  }
+  if (isObjectLiteralExpression(expression)) {
+    for (const property of expression.properties) {
+      if (!isPropertyAssignment(property)) continue;
+      const part = await checker.getTypeAtLocation(property.initializer);
+      const told = part === undefined ? undefined : await partText(property.initializer, part, checker);
+      if (told !== undefined) return told;
+    }
+  }
+  const path = await pathToPromise(type, checker, 0);
+  return path === undefined ? undefined : `${text} holds a Promise in ${path}: write await where it is made.`;
+}
+
+async function partText(expression: Expression, type: Type, checker: Checker): Promise<string | undefined> {
+  if (await isPromise(type)) return awaitText(clip(expression.getText()));
+  return heldText(expression, type, checker);
+}
+
+/** Where a value holds a promise: `weather` or `[].weather`. */
+async function pathToPromise(type: Type, checker: Checker, depth: number): Promise<string | undefined> {
+  if (depth === MAX_DEPTH || !type.isObjectType()) return undefined;
+  const item = await itemOf(type, checker);
+  if (item !== undefined) {
+    const path = await pathToPromise(item, checker, depth + 1);
+    return path === undefined ? undefined : `[].${path}`;
+  }
+  const symbol = await type.getSymbol();
+  if (symbol === undefined || symbol.declarations.some((one) => declaredBy(one) !== "program"))
+    return undefined;
+  const properties = (await checker.getPropertiesOfType(type)).slice(0, MAX_PROPERTIES);
+  const types = await checker.getTypeOfSymbol(properties);
+  for (const [index, { name }] of properties.entries()) {
+    const part = types[index];
+    if (part === undefined) continue;
+    if (await isPromise(part)) return name;
+    if (await isListOfPromises(part, checker)) return name;
+    const path = await pathToPromise(part, checker, depth + 1);
+    if (path !== undefined) return path.startsWith("[") ? name + path : `${name}.${path}`;
+  }
+  return undefined;
+}
+
+async function isListOfPromises(type: Type, checker: Checker): Promise<boolean> {
+  const item = await itemOf(type, checker);
+  return item !== undefined && isPromise(item);
+}
+
+async function itemOf(type: Type, checker: Checker): Promise<Type | undefined> {
+  if (!type.isObjectType() || !(await checker.isArrayLikeType(type))) return undefined;
+  const indexes = await checker.getIndexInfosOfType(type);
+  return indexes.find(({ keyType }) => (keyType.flags & TypeFlags.Number) !== 0)?.valueType;
+}
+
+/** The type of a promise's value. */
+async function valueOf(type: Type, checker: Checker): Promise<Type | undefined> {
+  if (!(await isPromise(type)) || !type.isObjectType() || !type.isTypeReference()) return undefined;
+  const [value] = await checker.getTypeArguments(type);
+  return value;
+}
+
+async function isPromiseOrNothing(type: Type): Promise<boolean> {
+  const members = await membersOf(type);
+  const others = members.filter(({ flags }) => (flags & (TypeFlags.Null | TypeFlags.Undefined)) === 0);
+  if (others.length === 0) return false;
+  return !(await Promise.all(others.map(isPromise))).includes(false);
+}
+
+/** Whether the value is certainly there: a call, or a constant that was given one. What a table holds may be missing. */
+async function isMadeHere(expression: Expression, checker: Checker): Promise<boolean> {
+  if (isCallExpression(expression)) return true;
+  if (!isIdentifier(expression)) return false;
+  const symbol = await checker.getSymbolAtLocation(expression);
+  const declaration = await symbol?.valueDeclaration?.resolve();
+  if (declaration === undefined || !isVariableDeclaration(declaration)) return false;
+  const isConstant = (declaration.parent.flags & NodeFlags.Const) !== 0;
+  return isConstant && declaration.initializer !== undefined && isCallExpression(declaration.initializer);
+}

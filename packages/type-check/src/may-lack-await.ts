@@ -1,0 +1,100 @@
+import { parseProgram, runtimeNodes, type NodeVisit } from "@cem/program";
+
+type Node = NodeVisit["node"];
+
+/** Objects whose methods return promises. */
+const ASYNC_OBJECTS = new Set(["Deno", "Promise", "crypto"]);
+const WAITS_FOR_ALL = new Set(["all", "allSettled", "any", "race"]);
+
+/**
+ * Whether a program calls something that may return a promise without waiting for it on the spot. Most programs don't, and
+ * the types of their expressions need not be looked at.
+ */
+export function mayLackAwait(code: string): boolean {
+  const parsed = parseProgram(code);
+  if (!parsed.ok) return false;
+  const { ast, imports } = parsed.program;
+  const parents = new Map<Node, Node | undefined>();
+  for (const { node, parent } of runtimeNodes(ast.program)) parents.set(node, parent);
+  const imported = imports.flatMap(({ names }) => names.flatMap(({ local }) => local ?? []));
+  const names = new Set(["fetch", ...imported, ...asyncNames(parents)]);
+  const objects = new Set([...ASYNC_OBJECTS, ...imported]);
+  for (const [node] of parents) {
+    if (mayBePromise(node, names, objects) && !isAwaited(node, parents)) return true;
+  }
+  return false;
+}
+
+/** The names of the program's async functions and methods. */
+function asyncNames(nodes: ReadonlyMap<Node, Node | undefined>): string[] {
+  const names: string[] = [];
+  for (const [node, parent] of nodes) {
+    if (!("async" in node) || !node.async) continue;
+    for (const owner of [node, parent]) {
+      if (owner === undefined) continue;
+      for (const key of ["id", "key", "left"] as const) {
+        const named = (owner as Partial<Record<typeof key, unknown>>)[key];
+        const name = (named as { name?: unknown } | null | undefined)?.name;
+        if (typeof name === "string") names.push(name);
+      }
+    }
+  }
+  return names;
+}
+
+function mayBePromise(node: Node, names: ReadonlySet<string>, objects: ReadonlySet<string>): boolean {
+  if (node.type === "ArrowFunctionExpression" || node.type === "FunctionExpression") return node.async;
+  if (node.type === "NewExpression") return isNamed(node.callee, ASYNC_OBJECTS);
+  if (node.type === "Identifier") return names.has(node.name);
+  if (node.type !== "CallExpression" && node.type !== "OptionalCallExpression") return false;
+  const { callee } = node;
+  if (callee.type !== "MemberExpression" && callee.type !== "OptionalMemberExpression") return false;
+  return isNamed(callee.property, names) || isNamed(callee.object, objects);
+}
+
+function isNamed(node: Node, names: ReadonlySet<string>): boolean {
+  return node.type === "Identifier" && names.has(node.name);
+}
+
+/** Whether what is made here is waited for right where it stands, by `await` or within an awaited `Promise.all(…)`. */
+function isAwaited(node: Node, parents: ReadonlyMap<Node, Node | undefined>): boolean {
+  const parent = parents.get(node);
+  if (parent === undefined || isDeclaration(parent, node)) return true;
+  if (parent.type === "AwaitExpression" || parent.type === "ExpressionStatement") return true;
+  if (isWaitForAll(parent)) return isAwaited(parent, parents);
+  if (parent.type === "CallExpression" && parent.callee === node) return isAwaited(parent, parents);
+  if (parent.type === "MemberExpression") {
+    // `a().then(…)`.
+    const call = parents.get(parent);
+    return call?.type === "CallExpression" && call.callee === parent && isAwaited(call, parents);
+  }
+  // `Promise.all([a(), b()])` and `Promise.all(list.map((item) => a(item)))`.
+  const isInList = parent.type === "ArrayExpression" || isArrowBody(parent, node) || isMap(parent, node);
+  const outer = parents.get(parent);
+  if (!isInList || outer === undefined) return false;
+  return isWaitForAll(outer) || isMap(outer, parent) ? isAwaited(parent, parents) : false;
+}
+
+/** Whether the node is the name of a function, an import or a member, and no value that is used. */
+function isDeclaration(parent: Node, node: Node): boolean {
+  if (parent.type.startsWith("Import") && parent.type !== "ImportExpression") return true;
+  if (parent.type === "VariableDeclarator") return parent.id === node || node.type !== "CallExpression";
+  if (parent.type === "MemberExpression") return node.type === "Identifier";
+  if ("key" in parent && parent.key === node) return true;
+  return "id" in parent && parent.id === node;
+}
+
+function isWaitForAll(node: Node): boolean {
+  if (node.type !== "CallExpression" || node.callee.type !== "MemberExpression") return false;
+  const { object, property } = node.callee;
+  return isNamed(object, new Set(["Promise"])) && isNamed(property, WAITS_FOR_ALL);
+}
+
+function isArrowBody(parent: Node, node: Node): boolean {
+  return parent.type === "ArrowFunctionExpression" && parent.body === node;
+}
+
+function isMap(parent: Node, node: Node): boolean {
+  if (parent.type !== "CallExpression" || parent.callee === node) return false;
+  return parent.callee.type === "MemberExpression" && isNamed(parent.callee.property, new Set(["map"]));
+}
