@@ -28,6 +28,7 @@ const TOO_SLOW = [
   /> hostile programs > (?:survives a bomb|bounds what|reaches no host|does its work when)/,
   /> kept results > keep working/,
   /> runs of a session > /,
+  /> work that nobody awaited > /,
   /> links that lie in the workspace > /,
   /> network > /,
   /> life of a sandbox > /,
