@@ -1,5 +1,5 @@
 import { type PromiseUse, promiseUses } from "./promise-uses.ts";
-import { clip, declaredBy, isPromise, membersOf } from "./type-facts.ts";
+import { clip, declaredBy, isPromise, itemOf, membersOf } from "./type-facts.ts";
 import type { Explanation } from "./type-facts.ts";
 import {
   type Checker,
@@ -132,14 +132,8 @@ async function pathToPromise(type: Type, checker: Checker, depth: number): Promi
 }
 
 async function isListOfPromises(type: Type, checker: Checker): Promise<boolean> {
-  const item = await itemOf(type, checker);
+  const item = type.isObjectType() ? await itemOf(type, checker) : undefined;
   return item !== undefined && isPromise(item);
-}
-
-async function itemOf(type: Type, checker: Checker): Promise<Type | undefined> {
-  if (!type.isObjectType() || !(await checker.isArrayLikeType(type))) return undefined;
-  const indexes = await checker.getIndexInfosOfType(type);
-  return indexes.find(({ keyType }) => (keyType.flags & TypeFlags.Number) !== 0)?.valueType;
 }
 
 /** The type of a promise's value. */

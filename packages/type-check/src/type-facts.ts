@@ -10,6 +10,7 @@ import {
   type Symbol,
   SymbolFlags,
   type Type,
+  TypeFlags,
 } from "./typescript.ts";
 
 const MAX_TYPE_CHARACTERS = 160;
@@ -70,6 +71,13 @@ export async function isPromise(type: Type): Promise<boolean> {
     return symbol?.name === "Promise" && symbol.declarations.some((one) => declaredBy(one) === "library");
   });
   return !(await Promise.all(found)).includes(false);
+}
+
+/** The type of the items of a list; `undefined` for what is none. */
+export async function itemOf(type: Type, checker: Checker): Promise<Type | undefined> {
+  if (!(await checker.isArrayLikeType(type))) return undefined;
+  const indexes = await checker.getIndexInfosOfType(type);
+  return indexes.find(({ keyType }) => (keyType.flags & TypeFlags.Number) !== 0)?.valueType;
 }
 
 /** Whether a test that takes time holds for some of the items. */
