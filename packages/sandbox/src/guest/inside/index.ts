@@ -1,6 +1,7 @@
 import { createClient, type CallLimits, type CallResult, type Client } from "./client.ts";
 import { installGlobals, type GlobalsSettings } from "./globals.ts";
 import { confineLateCallbacks } from "./late-callbacks.ts";
+import { createErrors } from "./errors.ts";
 import { createHandles } from "./handles.ts";
 import { listIntrinsics } from "./intrinsics.ts";
 import { createInward } from "./inward.ts";
@@ -79,6 +80,7 @@ export interface Inside {
 type Parts = {
   confineLateCallbacks: typeof confineLateCallbacks;
   createClient: typeof createClient;
+  createErrors: typeof createErrors;
   createHandles: typeof createHandles;
   createInward: typeof createInward;
   createJsonEncoder: typeof createJsonEncoder;
@@ -277,6 +279,7 @@ export function insideSource(): string {
   const parts: Parts = {
     confineLateCallbacks,
     createClient,
+    createErrors,
     createHandles,
     createInward,
     createJsonEncoder,

@@ -1,3 +1,4 @@
+import type { createErrors } from "./errors.ts";
 import type { createInward } from "./inward.ts";
 import type { createLinks } from "./links.ts";
 import type { Membrane, OuterRealm } from "./membrane-types.ts";
@@ -24,6 +25,7 @@ export interface MembraneSettings {
 
 /** The parts of a membrane. */
 export interface MembraneParts {
+  createErrors: typeof createErrors;
   createInward: typeof createInward;
   createLinks: typeof createLinks;
   createOutward: typeof createOutward;
@@ -46,7 +48,8 @@ export function createMembrane(
   const links = parts.createLinks(primordials, outer.intrinsics, intrinsics);
   const copyView = parts.createViews(primordials);
   const membrane = create(null) as Membrane;
-  const settings = { links, outer, membrane, copyView, isOver, spend, replacement };
+  const convertError = parts.createErrors(primordials, links, (value) => membrane.inward(value));
+  const settings = { links, outer, membrane, copyView, isOver, spend, convertError, replacement };
   const { inward, copyState } = parts.createInward(primordials, settings);
   const { outward, outwardAll, outwardSelf } = parts.createOutward(primordials, settings);
   links.linkInward(outer.global, globalThis);
