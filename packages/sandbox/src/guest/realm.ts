@@ -1,7 +1,7 @@
 import { Script } from "node:vm";
 import { send, sendStderr, writeStdout } from "./channel.ts";
 import { evaluateInNewRealm, newContext } from "./context.ts";
-import { Console } from "./deno.ts";
+import { Console, deno } from "./deno.ts";
 import { insideSource, type Inside, type RealmHost } from "./inside/index.ts";
 import { readKept } from "./kept-results.ts";
 import { confineBuffers } from "./node-modules.ts";
@@ -104,6 +104,7 @@ export function createRealm({ importModules, reportUncaught, noteProgress }: Rea
     now,
     decode,
     readKept,
+    inspect: deno.inspect,
     makeConsole,
     prepareGlobal(name) {
       if (name === "process") confineProcess();

@@ -1,3 +1,4 @@
+import type { ConsoleArguments } from "./console-arguments.ts";
 import type { Membrane } from "./membrane-types.ts";
 import type { Primordials } from "./primordials.ts";
 
@@ -24,6 +25,8 @@ export interface GlobalsSettings {
   spend(): void;
   /** Prepares a global of the outer realm for programs. */
   prepareGlobal(name: string): void;
+  /** A function of the outer realm that gives the text of a value. */
+  inspect: object;
   /** Creates the object behind `console`. */
   makeConsole(): object;
   /** Runs a function later, once or again and again; gives the outer realm's timer. */
@@ -47,6 +50,7 @@ export function installGlobals(
   primordials: Primordials,
   membrane: () => Membrane,
   settings: GlobalsSettings,
+  consoleArguments: ConsoleArguments,
 ): Globals {
   const { PromiseConstructor, apply, constructors, create, defineAccessor } = primordials;
   const { defineProperty, defineValue, getPrototypeOf, promiseThen, setPrototypeOf, sliceText } = primordials;
@@ -56,6 +60,7 @@ export function installGlobals(
   const settled = promiseThen(new PromiseConstructor<void>((resolve) => resolve()), () => {});
   const TypeErrorConstructor = TypeError;
   const CONSOLE_PREFIX = "console.";
+  const PRINTING = "log info debug warn error trace dir dirxml group groupCollapsed".split(" ");
 
   /** Defines a property of the global object that is made when it is first read. */
   function defineLater(
@@ -135,7 +140,22 @@ export function installGlobals(
   };
 
   let console: object | undefined;
-  const ownConsole = () => (console ??= membrane().inward(makeConsole()) as object);
+  const ownConsole = () => (console ??= withText(membrane().inward(makeConsole()) as object));
+
+  /** Lets the console print objects as text that models read well. `table` and `dir` with options lay out as asked. */
+  function withText(on: object): object {
+    for (const name of PRINTING) {
+      const printer = (on as Record<string, Callable>)[name] as Callable;
+      const { [name]: method } = { [name]: (...args: unknown[]) => printText(printer, name, args) };
+      defineValue(on, name, method, true);
+    }
+    return on;
+  }
+
+  function printText(printer: Callable, name: string, args: unknown[]): unknown {
+    if (name === "dir" && args.length > 1) return apply(printer, undefined, args);
+    return apply(printer, undefined, consoleArguments(args));
+  }
 
   const replacements = {
     __proto__: null as never,

@@ -1,6 +1,7 @@
 import { createClient, type CallLimits, type CallResult, type Client } from "./client.ts";
 import { installGlobals, type GlobalsSettings } from "./globals.ts";
 import { confineLateCallbacks } from "./late-callbacks.ts";
+import { createConsoleArguments } from "./console-arguments.ts";
 import { createErrors } from "./errors.ts";
 import { createHandles } from "./handles.ts";
 import { listIntrinsics } from "./intrinsics.ts";
@@ -12,6 +13,7 @@ import type { Membrane, OuterRealm } from "./membrane-types.ts";
 import { createOutward } from "./outward.ts";
 import { createPending, type Work } from "./pending.ts";
 import { createPrimordials } from "./primordials.ts";
+import { createPrinter } from "./printed.ts";
 import { createThrownReader, type ThrownText } from "./thrown.ts";
 import { createTracer } from "./tracer.ts";
 import { createViews } from "./views.ts";
@@ -80,6 +82,7 @@ export interface Inside {
 type Parts = {
   confineLateCallbacks: typeof confineLateCallbacks;
   createClient: typeof createClient;
+  createConsoleArguments: typeof createConsoleArguments;
   createErrors: typeof createErrors;
   createHandles: typeof createHandles;
   createInward: typeof createInward;
@@ -89,6 +92,7 @@ type Parts = {
   createOutward: typeof createOutward;
   createPending: typeof createPending;
   createPrimordials: typeof createPrimordials;
+  createPrinter: typeof createPrinter;
   createThrownReader: typeof createThrownReader;
   createTracer: typeof createTracer;
   createViews: typeof createViews;
@@ -100,6 +104,7 @@ type Parts = {
 function createInside(parts: Parts, given: RealmHost): Inside {
   const primordials = parts.createPrimordials();
   const { PromiseConstructor, apply, create, constructors, getPrototypeOf, promiseThen } = primordials;
+  const IN_ONE_LINE = { __proto__: null, compact: true, breakLength: Infinity, depth: 3 };
   const errors = { __proto__: null as never, Error, SyntaxError, TypeError };
   const intrinsics = parts.listIntrinsics();
   const meta = () => ({
@@ -121,7 +126,12 @@ function createInside(parts: Parts, given: RealmHost): Inside {
         Parameters<typeof createHandles>[1]["readKept"]
       >,
   });
-  const globals = parts.installGlobals(primordials, membrane, host);
+  const print = parts.createPrinter(primordials, {
+    is: given.outer.is,
+    inspect: (value) => membrane().call(given.inspect, undefined, [value, IN_ONE_LINE]) as string,
+  });
+  const consoleArguments = parts.createConsoleArguments(primordials, print);
+  const globals = parts.installGlobals(primordials, membrane, host, consoleArguments);
   const isWaiting = parts.confineLateCallbacks(primordials, host);
   const readThrown = parts.createThrownReader(primordials, given.outer.is.nativeError);
   let client: Client;
@@ -141,7 +151,7 @@ function createInside(parts: Parts, given: RealmHost): Inside {
   function shield(functions: RealmHost): RealmHost {
     const own = create(null) as Record<string, unknown>;
     for (const [name, member] of Object.entries(functions)) {
-      if (typeof member !== "function" || name === "readKept") own[name] = member;
+      if (typeof member !== "function" || name === "readKept" || name === "inspect") own[name] = member;
       else {
         own[name] = (...args: unknown[]) => {
           try {
@@ -279,6 +289,7 @@ export function insideSource(): string {
   const parts: Parts = {
     confineLateCallbacks,
     createClient,
+    createConsoleArguments,
     createErrors,
     createHandles,
     createInward,
@@ -288,6 +299,7 @@ export function insideSource(): string {
     createOutward,
     createPending,
     createPrimordials,
+    createPrinter,
     createThrownReader,
     createTracer,
     createViews,
