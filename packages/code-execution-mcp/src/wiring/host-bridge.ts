@@ -31,8 +31,15 @@ interface HostBridgeSettings extends Pick<AgentOptions, "tools" | "onElicit" | "
  * @throws CemError `TOOL_INVALID`, `RECORDING_UNREADABLE`, `RECORDING_INVALID` or `RECORDING_UNWRITABLE`.
  */
 export async function createHostBridge(config: Config, settings: HostBridgeSettings): Promise<HostBridge> {
-  const { answerErrors, checkCalls, combineSources, compose, createHostTools, createSecretFilter } =
-    await import("@cem/bridge");
+  const {
+    answerErrors,
+    checkCalls,
+    combineSources,
+    compose,
+    createHostTools,
+    createSecretFilter,
+    orderCalls,
+  } = await import("@cem/bridge");
   const { loadHostTools, withHostTools } = await import("@cem/mcp-tools");
   const { onElicit: elicit, recordFile, replayFile, others, store, log } = settings;
   const loaded = await loadHostTools(hostToolFolders(config), settings.tools);
@@ -56,6 +63,7 @@ export async function createHostBridge(config: Config, settings: HostBridgeSetti
       onUnvalidated: ({ server, tool, reason }) =>
         log("warning", `${server}.${tool}: its arguments are not checked: ${reason}.`),
     }),
+    orderCalls(),
   ];
   const replayer = replay === undefined ? undefined : recording?.createReplayer(replay, { store });
   const invoker = replayer ?? compose(middlewares, source);
