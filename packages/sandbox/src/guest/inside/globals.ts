@@ -9,6 +9,8 @@ export interface TimerSettings {
   isRepeated: boolean;
   /** Its stack has the place. */
   place: Error;
+  /** The race that it was set for. */
+  race?: Promise<unknown> | undefined;
 }
 
 /** What a realm's global functions need of the guest. */
@@ -32,9 +34,18 @@ export interface GlobalsSettings {
   /** Runs a function later, once or again and again; gives the outer realm's timer. */
   setTimer(run: () => void, ms: unknown, settings: TimerSettings): unknown;
   clearTimer(timer: unknown): void;
+  /** Notes a timer of the runtime that ends a promise; gives a function that takes its end. */
+  trackDelay(ms: number, settings: TimerSettings): () => void;
   /** Reports an error that no code of the program can catch. */
   reportUncaught(thrown: unknown): void;
   isOver(): boolean;
+}
+
+/** What a realm's global functions need of its other parts. */
+export interface GlobalsParts {
+  consoleArguments: ConsoleArguments;
+  /** Takes each timer that is set. */
+  noteTimer(timer: TimerSettings): void;
 }
 
 /** A realm's own versions of what the runtime has. */
@@ -50,7 +61,7 @@ export function installGlobals(
   primordials: Primordials,
   membrane: () => Membrane,
   settings: GlobalsSettings,
-  consoleArguments: ConsoleArguments,
+  { consoleArguments, noteTimer }: GlobalsParts,
 ): Globals {
   const { PromiseConstructor, apply, constructors, create, defineAccessor } = primordials;
   const { defineProperty, defineValue, getPrototypeOf, promiseThen, setPrototypeOf, sliceText } = primordials;
@@ -99,8 +110,9 @@ export function installGlobals(
       return membrane().call(outerGlobal[name] as object, undefined, [callback]);
     const delay = ms === undefined ? ms : toNumber(ms);
     const isRepeated = name === "setInterval";
-    const place = new constructors.Error();
-    return membrane().inward(setTimer(guarded(callback, args), delay, { isRepeated, place }));
+    const timer = { __proto__: null, isRepeated, place: new constructors.Error(), race: undefined };
+    noteTimer(timer);
+    return membrane().inward(setTimer(guarded(callback, args), delay, timer));
   }
 
   const stopTimer = (timer: unknown): void => clearTimer(membrane().unwrap(timer));

@@ -14,6 +14,7 @@ import { createOutward } from "./outward.ts";
 import { createPending, type Work } from "./pending.ts";
 import { createPrimordials } from "./primordials.ts";
 import { createPrinter } from "./printed.ts";
+import { createRaces } from "./races.ts";
 import { createThrownReader, type ThrownText } from "./thrown.ts";
 import { createTracer } from "./tracer.ts";
 import { createViews } from "./views.ts";
@@ -93,6 +94,7 @@ type Parts = {
   createPending: typeof createPending;
   createPrimordials: typeof createPrimordials;
   createPrinter: typeof createPrinter;
+  createRaces: typeof createRaces;
   createThrownReader: typeof createThrownReader;
   createTracer: typeof createTracer;
   createViews: typeof createViews;
@@ -131,7 +133,8 @@ function createInside(parts: Parts, given: RealmHost): Inside {
     inspect: (value) => membrane().call(given.inspect, undefined, [value, IN_ONE_LINE]) as string,
   });
   const consoleArguments = parts.createConsoleArguments(primordials, print);
-  const globals = parts.installGlobals(primordials, membrane, host, consoleArguments);
+  const noteTimer = parts.createRaces(primordials);
+  const globals = parts.installGlobals(primordials, membrane, host, { consoleArguments, noteTimer });
   const isWaiting = parts.confineLateCallbacks(primordials, host);
   const readThrown = parts.createThrownReader(primordials, given.outer.is.nativeError);
   let client: Client;
@@ -141,7 +144,12 @@ function createInside(parts: Parts, given: RealmHost): Inside {
   function createOwnMembrane(): Membrane {
     const { outer, isOver, spend } = given;
     const { replacement } = globals;
-    const settings = { outer, intrinsics, isOver, spend, replacement, pending };
+    const trackDelay = (ms: number): (() => void) => {
+      const timer = { __proto__: null, isRepeated: false, place: new constructors.Error(), race: undefined };
+      noteTimer(timer);
+      return host.trackDelay(ms, timer);
+    };
+    const settings = { outer, intrinsics, isOver, spend, replacement, pending, trackDelay };
     const own = parts.createMembrane(primordials, parts, settings);
     globals.link(own);
     return own;
@@ -300,6 +308,7 @@ export function insideSource(): string {
     createPending,
     createPrimordials,
     createPrinter,
+    createRaces,
     createThrownReader,
     createTracer,
     createViews,
