@@ -92,6 +92,7 @@ replaceInRealms(outerGlobal["console"] as object, "console");
 /** Creates a realm. */
 export function createRealm({ importModules, reportUncaught, noteProgress }: RealmSettings): Realm {
   const context = newContext();
+  /** By the runtime's timer; by its own settings where the runtime keeps that for itself. */
   const timers = new Map<unknown, { settings: TimerSettings; dueAt: number }>();
   let isSpent = false;
   let isOver = false;
@@ -165,7 +166,7 @@ export function createRealm({ importModules, reportUncaught, noteProgress }: Rea
     },
     end() {
       isOver = true;
-      for (const timer of timers.keys()) clearTimeout(timer as number);
+      for (const [timer, { settings }] of timers) if (timer !== settings) clearTimeout(timer as number);
       timers.clear();
     },
   };
