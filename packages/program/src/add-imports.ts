@@ -73,7 +73,7 @@ function placeOf(name: string, root: Node): SourceLocation {
 }
 
 /** The names that a program declares anywhere, or tests with `typeof`. */
-function boundNames(root: Node): Set<string> {
+export function boundNames(root: Node): Set<string> {
   const names = new Set<string>();
   const bind = (pattern: Node | null | undefined): void => {
     for (const { node, key } of pattern == null ? [] : runtimeNodes(pattern)) {

@@ -5,6 +5,7 @@
 export {
   isArrayBindingPattern,
   isArrayLiteralExpression,
+  isAsExpression,
   isAwaitExpression,
   isConditionalExpression,
   isDoStatement,
@@ -13,6 +14,8 @@ export {
   isForOfStatement,
   isIfStatement,
   isNamedImports,
+  isNonNullExpression,
+  isParenthesizedExpression,
   isPrefixUnaryExpression,
   isShorthandPropertyAssignment,
   isSpreadAssignment,
@@ -52,6 +55,7 @@ export {
   SyntaxKind,
 } from "typescript/unstable/ast";
 export type {
+  ArrayLiteralExpression,
   BindingElement,
   CallExpression,
   Expression,
