@@ -148,8 +148,8 @@ function usesIn(node: Node, tools: ReadonlySet<string>): PromiseUse[] {
   // A top-level `return` is checked as `throw`.
   if (isThrowStatement(node) || isExportAssignment(node)) return as("result", node.expression);
   if (isVariableDeclaration(node)) {
-    const isRead = node.initializer !== undefined && isArrayBindingPattern(node.name);
-    return isRead ? as("value", node.initializer) : [];
+    if (node.initializer === undefined || isIdentifier(node.name)) return [];
+    return as(isArrayBindingPattern(node.name) ? "value" : "member", node.initializer);
   }
   if (isNewExpression(node)) {
     return READS.test(node.expression.getText()) ? as("value", ...(node.arguments ?? [])) : [];
