@@ -6,11 +6,15 @@ import {
   type Checker,
   type Expression,
   isArrayLiteralExpression,
+  isArrowFunction,
+  isAwaitExpression,
   isCallExpression,
+  isFunctionExpression,
   isIdentifier,
   isObjectLiteralExpression,
   isPropertyAssignment,
   isVariableDeclaration,
+  type Node,
   NodeFlags,
   SignatureKind,
   type SourceFile,
@@ -123,13 +127,27 @@ async function predicateText(type: Type, checker: Checker): Promise<string | und
 
 /** What is said of an async callback of `reduce` that begins with a value which is no promise. */
 async function reducerText(callback: Expression, type: Type, checker: Checker): Promise<string | undefined> {
-  if (!isCallExpression(callback.parent) || (await predicateText(type, checker)) === undefined)
-    return undefined;
+  if (!isCallExpression(callback.parent) || !readsUnawaited(callback)) return undefined;
+  if ((await predicateText(type, checker)) === undefined) return undefined;
   const initial = callback.parent.arguments[1];
   const first = initial === undefined ? undefined : await checker.getTypeAtLocation(initial);
   if (first === undefined || (first.flags & TypeFlags.Any) !== 0 || (await isPromise(first)))
     return undefined;
   return "The callback of reduce returns a Promise, which the next one is given: use a for…of loop with await.";
+}
+
+/** Whether a function reads its first parameter and awaits it nowhere. */
+function readsUnawaited(callback: Expression): boolean {
+  if (!isArrowFunction(callback) && !isFunctionExpression(callback)) return true;
+  const name = callback.parameters[0]?.name.getText();
+  let isRead = false;
+  const pending: Node[] = [callback.body];
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    if (isAwaitExpression(node) && withoutCasts(node.expression).getText() === name) return false;
+    isRead ||= isIdentifier(node) && node.text === name;
+    node.forEachChild((child) => void pending.push(child));
+  }
+  return isRead;
 }
 
 /** What is said of a value that holds promises; `undefined` for one that holds none. */

@@ -5,6 +5,7 @@
 export {
   isArrayBindingPattern,
   isArrayLiteralExpression,
+  isArrowFunction,
   isAsExpression,
   isAwaitExpression,
   isConditionalExpression,
@@ -12,6 +13,7 @@ export {
   isElementAccessExpression,
   isExportAssignment,
   isForOfStatement,
+  isFunctionExpression,
   isIfStatement,
   isNamedImports,
   isNonNullExpression,
