@@ -101,10 +101,7 @@ export interface SkillStore {
    *
    * @throws CemError `SKILL_INVALID` for a draft that can't be one.
    */
-  save(
-    draft: SkillDraft,
-    options: SaveSkillOptions & { tools: readonly ToolDefinition[] },
-  ): Promise<Skill>;
+  save(draft: SkillDraft, options: SaveSkillOptions & { tools: readonly ToolDefinition[] }): Promise<Skill>;
   /**
    * Makes a proposal a skill.
    *

@@ -1,6 +1,5 @@
 import { CemError } from "@cem/core";
 import type { Agent, SkillDraft, TaskResult } from "@cem/core";
-import { parseProgram } from "@cem/program";
 import { toProgramCode } from "./skill-imports.ts";
 
 /**
@@ -14,9 +13,8 @@ export async function checkSkill(
   agent: Pick<Agent, "executeCode">,
   { signal }: { signal?: AbortSignal | undefined } = {},
 ): Promise<void> {
-  const parsed = parseProgram(code);
   const options = { signal, typeCheck: "before", session: `skill ${name}` } as const;
-  const reviewed = await agent.executeCode(parsed.ok ? toProgramCode(parsed.program) : code, options);
+  const reviewed = await agent.executeCode(toProgramCode(code), options);
   requireSuccess(name, "code", reviewed);
   const tested = await agent.executeCode(test, options);
   requireSuccess(name, "test", tested);
@@ -30,7 +28,11 @@ function requireSuccess(name: string, part: "code" | "test", result: TaskResult)
 
 function refused(name: string, reason: string, { error, output }: TaskResult): CemError {
   const said = output.trim() === "" ? "" : ` It printed: ${output.trim().slice(0, 500)}`;
-  return new CemError("SKILL_REFUSED", `The skill "${name}" was not saved: ${reason.replace(/\.?$/u, ".")}${said}`, {
-    details: { skill: name, code: error?.code },
-  });
+  return new CemError(
+    "SKILL_REFUSED",
+    `The skill "${name}" was not saved: ${reason.replace(/\.?$/u, ".")}${said}`,
+    {
+      details: { skill: name, code: error?.code },
+    },
+  );
 }

@@ -37,7 +37,8 @@ export function parseDraft(draft: SkillDraft, tools: readonly ToolDefinition[]):
     throw invalid(name, `"${name}" is the name of a server, so a skill needs another`);
   }
   const description = textOf(draft, "description", MAX_DESCRIPTION_CHARACTERS);
-  if (description.trim() === "") throw invalid(name, "its description is empty: say what the skill does and when");
+  if (description.trim() === "")
+    throw invalid(name, "its description is empty: say what the skill does and when");
   if (draft.instructions !== undefined) textOf(draft, "instructions", MAX_TEXT_CHARACTERS);
   const code = parse(draft, "code");
   const test = parse(draft, "test");
@@ -48,7 +49,10 @@ export function parseDraft(draft: SkillDraft, tools: readonly ToolDefinition[]):
     specifier.replaceAll("\\", "/").includes(`skills/${name}`),
   );
   if (!importsIt) {
-    throw invalid(name, `its test does not import it: begin with import { … } from "./skills/${name}/index.ts"`);
+    throw invalid(
+      name,
+      `its test does not import it: begin with import { … } from "./skills/${name}/index.ts"`,
+    );
   }
   return { draft, code, test };
 }
@@ -72,7 +76,9 @@ export function exportedNames({ ast }: Program): string[] {
 }
 
 export function invalid(name: unknown, reason: string): CemError {
-  return new CemError("SKILL_INVALID", `The skill can't be saved: ${reason}.`, { details: { skill: String(name) } });
+  return new CemError("SKILL_INVALID", `The skill can't be saved: ${reason}.`, {
+    details: { skill: String(name) },
+  });
 }
 
 function parse(draft: SkillDraft, part: "code" | "test"): Program {
@@ -88,10 +94,17 @@ function parse(draft: SkillDraft, part: "code" | "test"): Program {
   const parsed = parseProgram(text);
   if (parsed.ok) return parsed.program;
   const { message, line } = parsed.error;
-  throw invalid(draft.name, `its ${part} can't be parsed${line === undefined ? "" : `, line ${line}`}: ${message}`);
+  throw invalid(
+    draft.name,
+    `its ${part} can't be parsed${line === undefined ? "" : `, line ${line}`}: ${message}`,
+  );
 }
 
-function textOf(draft: SkillDraft, part: "description" | "code" | "test" | "instructions", most: number): string {
+function textOf(
+  draft: SkillDraft,
+  part: "description" | "code" | "test" | "instructions",
+  most: number,
+): string {
   const text: unknown = draft[part];
   if (typeof text !== "string") throw invalid(draft.name, `its ${part} must be text`);
   if (text.length <= most) return text;

@@ -62,7 +62,11 @@ export async function replaceSkillFolder(
   try {
     await writeFile(path.join(fresh, CODE_FILE), code, { mode: PRIVATE_FILE, flag: "wx" });
     await writeFile(path.join(fresh, TEST_FILE), test, { mode: PRIVATE_FILE, flag: "wx" });
-    await writeFile(path.join(fresh, MARKDOWN_FILE), markdown, { mode: PRIVATE_FILE, flag: "wx", flush: true });
+    await writeFile(path.join(fresh, MARKDOWN_FILE), markdown, {
+      mode: PRIVATE_FILE,
+      flag: "wx",
+      flush: true,
+    });
     if (keepAt === undefined) await rm(folder, { recursive: true, force: true });
     else await moveAside(folder, keepAt);
     await rename(fresh, folder);

@@ -1,7 +1,9 @@
+import { parseProgram } from "@cem/program";
 import type { Program } from "@cem/program";
 
 /** `./servers/x`, `servers/x` or `/workspace/servers/x`, as a program writes it. */
-const FROM_PROGRAM = /^(?:\.\/|\/workspace\/|file:\/\/\/workspace\/)?(?<path>(?:servers|skills|client)\/.+)$/u;
+const FROM_PROGRAM =
+  /^(?:\.\/|\/workspace\/|file:\/\/\/workspace\/)?(?<path>(?:servers|skills|client)\/.+)$/u;
 /** `../../servers/x`, as a file two folders below the workspace writes it. */
 const FROM_SKILL = /^(?:\.\.\/\.\.\/(?<path>(?:servers|skills|client)\/.+)|\.\.\/(?<skill>[^./][^/]*\/.+))$/u;
 
@@ -25,9 +27,10 @@ export function toSkillFile(program: Program): string {
   return rewrite(program, (path) => `../../${path}`);
 }
 
-/** Rewrites the imports of a skill's file as a program writes them. */
-export function toProgramCode(program: Program): string {
-  return rewrite(program, (path) => `./${path}`);
+/** Rewrites the imports of a skill's file as a program writes them. Code that can't be parsed is left as it is. */
+export function toProgramCode(code: string): string {
+  const parsed = parseProgram(code);
+  return parsed.ok ? rewrite(parsed.program, (path) => `./${path}`) : code;
 }
 
 function rewrite(program: Program, write: (path: string) => string): string {

@@ -142,7 +142,9 @@ describe("a store of skills", () => {
   it("keeps no more than a hundred proposals", async () => {
     const proposals = path.join(skillsDir, ".proposals");
     await Promise.all(
-      Array.from({ length: 100 }, (_, index) => mkdir(path.join(proposals, `p${index}`), { recursive: true })),
+      Array.from({ length: 100 }, (_, index) =>
+        mkdir(path.join(proposals, `p${index}`), { recursive: true }),
+      ),
     );
     const saving = createSkillStore({ skillsDir }).save(DRAFT, { tools, author: "model" });
     await expect(saving).rejects.toMatchObject({ message: expect.stringContaining("100 proposals wait") });

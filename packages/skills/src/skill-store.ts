@@ -66,7 +66,10 @@ class FileSkillStore implements SkillStore {
 
   async get(
     name: string,
-    { status, tools }: { status?: SkillStatus | undefined; tools?: readonly ToolDefinition[] | undefined } = {},
+    {
+      status,
+      tools,
+    }: { status?: SkillStatus | undefined; tools?: readonly ToolDefinition[] | undefined } = {},
   ): Promise<Skill> {
     await this.#recover();
     const statuses: readonly SkillStatus[] = status === undefined ? ["active", "proposal"] : [status];
@@ -79,7 +82,12 @@ class FileSkillStore implements SkillStore {
 
   save(
     draft: SkillDraft,
-    { tools, author = "person", status = author === "model" ? "proposal" : "active", session }: SaveSkillOptions & {
+    {
+      tools,
+      author = "person",
+      status = author === "model" ? "proposal" : "active",
+      session,
+    }: SaveSkillOptions & {
       tools: readonly ToolDefinition[];
     },
   ): Promise<Skill> {
@@ -102,7 +110,12 @@ class FileSkillStore implements SkillStore {
       if (read === undefined) throw await this.#notFound(name, "proposal");
       const version = ((await this.#read(name, "active"))?.version ?? 0) + 1;
       const approval = { approvedBy, approvedAt: new Date().toISOString() };
-      const provenance: SkillProvenance = { author: "model", savedAt: "", ...proposal.provenance, ...approval };
+      const provenance: SkillProvenance = {
+        author: "model",
+        savedAt: "",
+        ...proposal.provenance,
+        ...approval,
+      };
       const metadata = { ...read.markdown.metadata, ...formatProvenance(provenance, version) };
       const markdown = formatSkillMarkdown({ ...read.markdown, metadata });
       await this.#put(name, "active", { markdown, code: read.code, test: read.test });
@@ -114,7 +127,8 @@ class FileSkillStore implements SkillStore {
   remove(name: string, { status }: { status?: SkillStatus | undefined } = {}): Promise<void> {
     return this.#change(async () => {
       await this.get(name, { status });
-      if (status !== "active") await rm(path.join(this.#folders.proposal, name), { recursive: true, force: true });
+      if (status !== "active")
+        await rm(path.join(this.#folders.proposal, name), { recursive: true, force: true });
       if (status === "proposal") return;
       // The versions go first: a skill whose versions alone are left counts as half replaced.
       await rm(path.join(this.#versions, name), { recursive: true, force: true });
@@ -191,7 +205,9 @@ class FileSkillStore implements SkillStore {
       ...(status === "active" ? [] : await skillNames(this.#folders.proposal)),
     ];
     const what = status === "proposal" ? "proposal of a skill" : "skill";
-    return new CemError("SKILL_NOT_FOUND", `There is no ${what} "${name}".`, { details: { skill: name, known } });
+    return new CemError("SKILL_NOT_FOUND", `There is no ${what} "${name}".`, {
+      details: { skill: name, known },
+    });
   }
 
   #change<T>(work: () => Promise<T>): Promise<T> {
