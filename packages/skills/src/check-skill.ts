@@ -16,7 +16,7 @@ export async function checkSkill(
   const options = { signal, typeCheck: "before", session: `skill ${name}` } as const;
   const reviewed = await agent.executeCode(toProgramCode(code), options);
   requireSuccess(name, "code", reviewed);
-  const tested = await agent.executeCode(test, options);
+  const tested = await agent.executeCode(toProgramCode(test), options);
   requireSuccess(name, "test", tested);
   if (tested.value === false) throw refused(name, "its test returned false", tested);
 }

@@ -47,6 +47,7 @@ describe("a store of skills", () => {
       provenance: { author: "person", session: "s1" },
     });
     expect(await fileOf("add_twice", "index.ts")).toContain('from "../../servers/calculator/index.ts"');
+    expect(await fileOf("add_twice", "index.test.ts")).toContain('from "../../skills/add_twice/index.ts"');
     expect(await fileOf("add_twice", "SKILL.md")).toMatch(
       /^---\nname: add_twice\ndescription: "Adds a number to itself\. Use it to double: a sum\."\nmetadata:\n {2}version: "1"\n/u,
     );

@@ -152,7 +152,7 @@ class FileSkillStore implements SkillStore {
       metadata: formatProvenance(saved.provenance, saved.version, used),
       body: draft.instructions ?? instructionsFor(draft, exportedNames(code)),
     });
-    await this.#put(draft.name, saved.status, { markdown, code: toSkillFile(code), test: test.code });
+    await this.#put(draft.name, saved.status, { markdown, code: toSkillFile(code), test: toSkillFile(test) });
   }
 
   async #put(

@@ -26,7 +26,7 @@ export async function stageSkill(
   const files = {
     markdown: formatSkillMarkdown({ name, description, metadata: {}, body: draft.instructions ?? "" }),
     code: toSkillFile(code),
-    test: test.code,
+    test: toSkillFile(test),
   };
   await replaceSkillFolder(path.join(folder, name), files);
 }

@@ -37,8 +37,8 @@ class FollowingSandbox implements Sandbox {
     this.#opened = { sandbox, runs: 0, isLeft: false };
     this.#create = create;
     this.#missing = missing;
-    const { stats } = sandbox;
-    if (stats !== undefined) this.stats = () => stats.call(this.#opened.sandbox);
+    const first = sandbox.stats?.();
+    if (first !== undefined) this.stats = () => this.#opened.sandbox.stats?.() ?? first;
   }
 
   get isolation(): Isolation {
