@@ -6,7 +6,8 @@ import { countRequests } from "./counted-agent.ts";
 import type { CountedAgent } from "./counted-agent.ts";
 import { forCustomer } from "./customer.ts";
 import type { LoadedFor } from "./customer.ts";
-import { createConfiguredSkills, hasOwnSkills } from "./skills.ts";
+import { customerTypeChecker } from "./customer-type-checker.ts";
+import { createConfiguredSkills } from "./skills.ts";
 import { createConfiguredTypeChecker } from "./stages.ts";
 import { createConfiguredResults, createConfiguredState } from "./workspace.ts";
 
@@ -24,6 +25,7 @@ export interface CustomerHost {
 interface OpenCustomer {
   host: CustomerHost;
   counted: CountedAgent;
+  typeChecker: TypeChecker;
 }
 
 /** Opens an agent of a configuration. */
@@ -80,7 +82,7 @@ export class CustomerHosts {
     this.#open.clear();
     const opened = await Promise.allSettled(all);
     await Promise.allSettled(
-      opened.map((one) => (one.status === "fulfilled" ? one.value.counted.agent.dispose() : undefined)),
+      opened.map((one) => (one.status === "fulfilled" ? disposeOf(one.value) : undefined)),
     );
     await Promise.allSettled(this.#closing);
     await (await this.#typeChecker.settled())?.dispose();
@@ -88,18 +90,21 @@ export class CustomerHosts {
 
   async #openCustomer(id: string): Promise<OpenCustomer> {
     const loaded = await forCustomer(this.#loaded, id);
-    const typeChecker = (await hasOwnSkills(loaded)) ? undefined : await this.#typeChecker.get();
     // A guest that waits for a customer's first run is worth less than what it takes while many are idle.
     const optimizations = { ...loaded.config.optimizations, sandboxPooling: false };
     const own: LoadedFor = { ...loaded, config: { ...loaded.config, optimizations } };
+    const { config, customer } = own;
+    const typeChecker = customerTypeChecker(customer?.skillsDir ?? "", {
+      shared: this.#typeChecker,
+      own: new Lazy(() => createConfiguredTypeChecker(config)),
+    });
     const counted = countRequests(this.#openAgent(own, { ...this.#options, typeChecker }));
-    const skills = await createConfiguredSkills(own, () => this.#leave(id));
-    const { config } = own;
-    const [results, state] = await Promise.all([
+    const [results, state, skills] = await Promise.all([
       createConfiguredResults(config),
       createConfiguredState(config),
+      createConfiguredSkills(own),
     ]);
-    return { host: { agent: counted.agent, results, state, skills }, counted };
+    return { host: { agent: counted.agent, results, state, skills }, counted, typeChecker };
   }
 
   /** Lets the longest idle customer go where there is no room for another. */
@@ -134,11 +139,16 @@ export class CustomerHosts {
     if (opening === undefined) return;
     this.#open.delete(id);
     const closed = opening
-      .then(({ counted }) => idleOf(counted).then(() => counted.agent.dispose()))
+      .then((customer) => idleOf(customer.counted).then(() => disposeOf(customer)))
       .catch(() => {})
       .finally(() => this.#closing.delete(closed));
     this.#closing.add(closed);
   }
+}
+
+async function disposeOf({ counted, typeChecker }: OpenCustomer): Promise<void> {
+  await counted.agent.dispose();
+  await typeChecker.dispose();
 }
 
 const BUSY_POLL_MS = 100;
