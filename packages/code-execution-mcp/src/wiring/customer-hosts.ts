@@ -82,7 +82,7 @@ export class CustomerHosts {
     this.#open.clear();
     const opened = await Promise.allSettled(all);
     await Promise.allSettled(
-      opened.map((one) => (one.status === "fulfilled" ? disposeOf(one.value) : undefined)),
+      opened.flatMap((one) => (one.status === "fulfilled" ? [disposeOf(one.value)] : [])),
     );
     await Promise.allSettled(this.#closing);
     await (await this.#typeChecker.settled())?.dispose();
