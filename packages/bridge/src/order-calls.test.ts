@@ -68,7 +68,7 @@ describe("orderCalls", () => {
     const ended = call("ended", "server", { signal: ending.signal });
     const last = call("last", "server");
     ending.abort();
-    await expect(ended).rejects.toThrow();
+    await expect(ended).rejects.toThrow("abort");
     // The call before it goes on.
     expect(await names()).toEqual(["failing"]);
     started[0]?.finish();

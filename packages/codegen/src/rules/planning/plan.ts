@@ -3,7 +3,7 @@ import { awaited, call, type Expression, name, object, type ObjectEntry } from "
 import { HELPER_NAMES } from "../program/helpers.ts";
 import { camelCase, Names } from "../program/names.ts";
 import type { Statement } from "../program/statement.ts";
-import { FILE_FUNCTIONS } from "./file-system.ts";
+import { FILE_FUNCTIONS } from "./file-functions.ts";
 import type { Reading } from "./reading.ts";
 import type { StateDocument, Value } from "./value.ts";
 

@@ -18,7 +18,7 @@ export type Printer = (value: object) => unknown;
 /** Creates the printer of a realm. */
 export function createPrinter(primordials: Primordials, { is, inspect }: PrinterSettings): Printer {
   const { SafeWeakMap, apply, create, execPattern, forEachEntry, forEachMember } = primordials;
-  const { getPrototypeOf, has, isArray, isFiniteNumber, isInstance, keys, ownProperty, quote } = primordials;
+  const { getPrototypeOf, has, isArray, isFiniteNumber, keys, ownProperty, quote } = primordials;
   const { sliceText, symbols, timeOf, toText, typedArrayLength, typedArrayName } = primordials;
   const MAX_CHARACTERS = 64 * 1024;
   /** Of an object whose text is longer. */
@@ -40,11 +40,12 @@ export function createPrinter(primordials: Primordials, { is, inspect }: Printer
     /** Objects from the root to here. */
     open: InstanceType<typeof SafeWeakMap<boolean>>;
   }
-  class TooLong {}
+  /** Thrown when the text is longer than is shown. */
+  const TOO_LONG = create(null) as object;
 
   function put(out: Text, text: string): void {
     out.text += text;
-    if (out.text.length > MAX_CHARACTERS) throw new TooLong();
+    if (out.text.length > MAX_CHARACTERS) throw TOO_LONG;
   }
 
   function write(out: Text, value: unknown, depth: number): void {
@@ -144,7 +145,7 @@ export function createPrinter(primordials: Primordials, { is, inspect }: Printer
     const isOfBytes = execPattern(/^U?[Ii]nt8/, name) !== null;
     if (!isList || (isOfBytes && byteLength > MAX_SHOWN_BYTES))
       return put(out, `[${name}: ${byteLength} bytes]`);
-    const length = typedArrayLength(value) as unknown as number;
+    const length = typedArrayLength(value);
     put(out, `${name}(${length}) `);
     writeItems(out, value as ArrayLike<unknown>, length, depth);
   }
@@ -186,7 +187,7 @@ export function createPrinter(primordials: Primordials, { is, inspect }: Printer
       write(out, value, 0);
       return out.text;
     } catch (error) {
-      return isInstance(TooLong, error) ? beginning(out, value) : value;
+      return error === TOO_LONG ? beginning(out, value) : value;
     }
   }
 
