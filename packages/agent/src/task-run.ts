@@ -68,10 +68,10 @@ export class TaskRun {
     });
   }
 
-  /** Takes given code out of a Markdown fence, and imports the tools that it calls by their names alone. */
+  /** Takes given code out of a Markdown fence, and imports what it requires and the tools that it calls by their names alone. */
   async #readAsMeant(given: string, tools: readonly ToolDefinition[]): Promise<void> {
-    const { addMissingImports, withoutFence } = await import("@cem/program");
-    const { code, added } = addMissingImports(withoutFence(given), callable(tools));
+    const { addMissingImports, importRequired, withoutFence } = await import("@cem/program");
+    const { code, added } = addMissingImports(importRequired(withoutFence(given)), callable(tools));
     this.#state.program = { code, origin: "given" };
     if (added.length > 0) this.#state.history.notes.push(`Added to the code: ${added.join(" ")}`);
   }
