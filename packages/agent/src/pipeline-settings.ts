@@ -45,6 +45,13 @@ export interface PipelineSettings {
    */
   maxRepairs?: number | undefined;
   /**
+   * Whether a generator that asks a model is told facts about data: columns of tables, and how the files of the workspace begin
+   * that the task names.
+   *
+   * @defaultValue false
+   */
+  dataFacts?: boolean | undefined;
+  /**
    * Counts the tokens of a text.
    *
    * @defaultValue a counter for o200k_base

@@ -80,6 +80,7 @@ function createStages(loaded: LoadedConfig, options: AgentOptions): OwnedPipelin
     typeChecker: options.typeChecker ?? (() => createConfiguredTypeChecker(config)),
     typeCheck: config.execution.typeCheck,
     maxRepairs: config.llm.maxRepairs,
+    dataFacts: config.llm.dataFacts,
     async dispose() {
       const opened = await host.settled();
       try {

@@ -10,5 +10,6 @@ export { runWithTimeout, SyncTimeoutError } from "./run-with-timeout.ts";
 export { runtimeNodes, visitNodes } from "./syntax-tree.ts";
 export type { NodeVisit } from "./syntax-tree.ts";
 export { withoutFence } from "./without-fence.ts";
+export { exportLastValue } from "./export-last-value.ts";
 export { findUnsupported } from "./unsupported.ts";
 export type { GuestError } from "@cem/core";
