@@ -190,7 +190,7 @@ describe("executeTask with a model", () => {
   });
 
   it("asks no more when the budget of the task is spent, and says so", async () => {
-    await start([program("throw new Error('once');"), program(GOOD)], { llm: { budgetTokens: 700 } });
+    await start([program("throw new Error('once');"), program(GOOD)], { llm: { budgetTokens: 1_300 } });
     const result = await run();
     expect(result).toMatchObject({
       status: "error",
@@ -198,12 +198,12 @@ describe("executeTask with a model", () => {
       attempts: 1,
       error: { code: "CODE_THREW" },
     });
-    expect(result.notes?.join()).toContain("would exceed the task's budget of 700 tokens");
+    expect(result.notes?.join()).toContain("would exceed the task's budget of 1,300 tokens");
     expect(server.requests).toHaveLength(1);
   });
 
   it("leaves it to the rules when the budget is spent before anything ran", async () => {
-    await start([program(GOOD.replace("location:", "place:"))], { llm: { budgetTokens: 700 } });
+    await start([program(GOOD.replace("location:", "place:"))], { llm: { budgetTokens: 1_300 } });
     const result = await run();
     expect(result).toMatchObject({ status: "success", origin: "rules", value: { sum: 8 } });
     expect(result.notes?.join()).toContain("written by rules instead");

@@ -28,6 +28,9 @@ import type { LlmSettings } from "./settings.ts";
 import { affordableTokens, usageOf } from "./spending.ts";
 import { toolLine } from "./tool-list.ts";
 
+/** The share of a task's budget that the tools in one prompt may take. */
+const TOOLS_SHARE = 0.25;
+
 /**
  * Creates a generator that asks a language model. The client library `openai` is loaded with the first request, and
  * nothing is sent before.
@@ -48,9 +51,13 @@ class LlmGenerator implements CodeGenerator {
   #stream: Promise<CompletionStream> | undefined;
 
   constructor(settings: LlmSettings) {
-    const { describeCalls, toolTokens: tokens = DEFAULT_TOOL_TOKENS } = settings;
+    const { budget, describeCalls, toolTokens = DEFAULT_TOOL_TOKENS } = settings;
     this.#settings = settings;
-    this.toolBudget = { tokens, describe: (tool) => toolLine(tool, describeCalls) };
+    const affordable = Math.floor((budget?.tokens ?? Infinity) * TOOLS_SHARE);
+    this.toolBudget = {
+      tokens: Math.min(toolTokens, affordable),
+      describe: (tool) => toolLine(tool, describeCalls),
+    };
   }
 
   async generate(request: GenerateRequest): Promise<GeneratedCode | GenerationRefused> {
