@@ -20,7 +20,7 @@ const read = new Map<PromptName, string>();
 export function readPrompt(name: PromptName, values: Readonly<Record<string, string>> = {}): string {
   let text = read.get(name);
   if (text === undefined) {
-    text = readFileSync(new URL(`${name}.md`, FOLDER), "utf8").trim();
+    text = readFileSync(new URL(`${name}.txt`, FOLDER), "utf8").trim();
     read.set(name, text);
   }
   return text.replaceAll(/\{\{(\w+)\}\}/gu, (_, key: string) => values[key] ?? "");
