@@ -13,7 +13,7 @@ import type {
   ToolDefinition,
 } from "@cem/core";
 import type { Ending } from "./ending.ts";
-import { suspicionsIn } from "./run-notes.ts";
+import { suspicionsIn } from "./suspicions.ts";
 
 /** Limits that other code may stay within. A run that was cancelled, or whose sandbox broke, is not repaired. */
 const REPAIRABLE_KILLS = new Set(["output-flood", "call-limit", "payload-limit", "write-limit"]);

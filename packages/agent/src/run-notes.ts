@@ -1,18 +1,18 @@
 import { toolId } from "@cem/core";
-import type { Finding, ToolCallRecord, UnawaitedWork } from "@cem/core";
-import type { RunState } from "./run-state.ts";
+import type { Finding, RunOutcome, ToolCallRecord, UnawaitedWork } from "@cem/core";
+import type { Program } from "./run-context.ts";
+import { suspicionsIn } from "./suspicions.ts";
 
 const NOTHING_RETURNED = "The code returned and printed nothing: end with `return …` or `export default …`.";
 
 /** Turns a call into the tool's name in code. */
 type Describe = (call: ToolCallRecord) => ToolCallRecord;
 
-/** The rule of findings that tell why a value may be missing in what a program returned. */
-const MISSING_VALUE = "unknown-member";
-
-/** The warnings of the type check that may explain why a run failed, or why values are missing in its result. */
-export function suspicionsIn(findings: readonly Finding[]): Finding[] {
-  return findings.filter(({ rule, severity }) => severity === "warning" && rule === MISSING_VALUE);
+/** A run, or code that was not run. */
+interface FinishedRun {
+  outcome: RunOutcome | undefined;
+  program: Program;
+  findings: readonly Finding[];
 }
 
 /**
@@ -20,7 +20,7 @@ export function suspicionsIn(findings: readonly Finding[]): Finding[] {
  * and that it gave no result.
  */
 export function notesOf(
-  { outcome, program: { origin }, findings }: Pick<RunState, "findings" | "outcome" | "program">,
+  { outcome, program: { origin }, findings }: FinishedRun,
   describeCall: Describe,
 ): string[] {
   if (outcome === undefined) return [];

@@ -149,7 +149,7 @@ export interface ToolBudget {
   /** The most tokens that the descriptions of all tools may have. */
   tokens: number;
   /** What a model is told of a tool. */
-  describe(tool: ToolDefinition): string;
+  describe: (tool: ToolDefinition) => string;
 }
 
 /** Writes the code for a task. */

@@ -48,7 +48,7 @@ async function measureTask(
     optimizations: { toolCache: false },
     llm: { ...llm, enabled: true },
   };
-  const { config: complete } = await loadConfig({ configFile: false, overrides: config });
+  const { config: complete } = await loadConfig({ file: false, overrides: config });
   const { generator, told } = observe(await createConfiguredModel(complete.llm));
   const tools = createOwnServers();
   const agent = createAgent({ configFile: false, config, generator, tools, typeChecker, oneRun: true });

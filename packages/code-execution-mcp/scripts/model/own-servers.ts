@@ -1,44 +1,35 @@
 import { defineTool } from "@cem/bridge";
-import type { JsonObject, JsonSchema } from "@cem/core";
 import type { HostToolsByServer } from "@cem/mcp-tools";
-
-interface Issue extends JsonObject {
-  number: number;
-  title: string;
-  state: string;
-  labels: string[];
-  author: string;
-  comments: number;
-  created_at: string;
-}
+import { z } from "zod";
 
 const readOnly = { readOnlyHint: true };
 
-function object(properties: Record<string, JsonSchema>, required: string[] = []): JsonSchema {
-  return { type: "object", properties, required, additionalProperties: false };
-}
+const issueShape = z.object({
+  number: z.int(),
+  title: z.string(),
+  state: z.enum(["open", "closed"]),
+  labels: z.array(z.string()),
+  author: z.string(),
+  comments: z.int().describe("How many comments there are."),
+  created_at: z.string().describe("The day, as YYYY-MM-DD."),
+});
+
+type Issue = z.infer<typeof issueShape>;
 
 /** Three servers that are plain definitions over data in memory: an issue tracker, a mailbox and a parcel service. */
 export function createOwnServers(): HostToolsByServer {
   return { tracker: trackerTools(), mail: mailTools(), parcels: parcelTools() };
 }
 
-function issue(number: number, title: string, state: string, labels: string[], rest: Partial<Issue>): Issue {
+function issue(
+  number: number,
+  title: string,
+  state: Issue["state"],
+  labels: string[],
+  rest: Partial<Issue> = {},
+): Issue {
   return { number, title, state, labels, author: "ada", comments: 0, created_at: "2026-09-01", ...rest };
 }
-
-const ISSUE = object(
-  {
-    number: { type: "integer" },
-    title: { type: "string" },
-    state: { enum: ["open", "closed"] },
-    labels: { type: "array", items: { type: "string" } },
-    author: { type: "string" },
-    comments: { type: "integer", description: "How many comments there are." },
-    created_at: { type: "string", description: "The day, as YYYY-MM-DD." },
-  },
-  ["number", "title", "state", "labels", "author", "comments", "created_at"],
-);
 
 function trackerTools(): HostToolsByServer[string] {
   const issues = [
@@ -53,60 +44,56 @@ function trackerTools(): HostToolsByServer[string] {
       created_at: "2026-10-20",
     }),
   ];
+  const find = (number: number): Issue => {
+    const found = issues.find((one) => one.number === number);
+    if (found === undefined) throw new Error(`There is no issue ${number}.`);
+    return found;
+  };
   return {
     list_issues: defineTool({
       description: "List issues of the project, oldest first.",
       annotations: readOnly,
-      input: object({
-        state: { enum: ["open", "closed", "all"], default: "open", description: "Which issues." },
-        label: { type: "string", description: "Only issues with this label." },
-        limit: { type: "integer", minimum: 1, maximum: 100, default: 20 },
+      input: z.object({
+        state: z.enum(["open", "closed", "all"]).default("open").describe("Which issues."),
+        label: z.string().optional().describe("Only issues with this label."),
+        limit: z.int().min(1).max(100).default(20),
       }),
-      output: { type: "array", items: ISSUE },
-      execute: ({ state = "open", label, limit = 20 }) =>
+      output: z.array(issueShape),
+      execute: ({ state, label, limit }) =>
         issues
           .filter((one) => state === "all" || one.state === state)
-          .filter(({ labels }) => label === undefined || labels.includes(String(label)))
-          .slice(0, Number(limit)),
+          .filter(({ labels }) => label === undefined || labels.includes(label))
+          .slice(0, limit),
     }),
     get_issue: defineTool({
       description: "Get one issue by its number.",
       annotations: readOnly,
-      input: object({ number: { type: "integer", description: "The number of the issue." } }, ["number"]),
-      output: ISSUE,
-      execute({ number }) {
-        const found = issues.find((one) => one.number === number);
-        if (found === undefined) throw new Error(`There is no issue ${String(number)}.`);
-        return found;
-      },
+      input: z.object({ number: z.int().describe("The number of the issue.") }),
+      output: issueShape,
+      execute: ({ number }) => find(number),
     }),
     create_issue: defineTool({
       description: "Create an issue. Returns its number.",
-      input: object(
-        {
-          title: { type: "string", minLength: 1 },
-          body: { type: "string", description: "Text in Markdown." },
-          labels: { type: "array", items: { type: "string" } },
-        },
-        ["title"],
-      ),
-      output: object({ number: { type: "integer" } }, ["number"]),
+      input: z.object({
+        title: z.string().min(1),
+        body: z.string().optional().describe("Text in Markdown."),
+        labels: z.array(z.string()).default([]),
+      }),
+      output: z.object({ number: z.int() }),
       execute({ title, labels }) {
         const number = issues.length + 1;
-        issues.push(issue(number, String(title), "open", (labels ?? []) as string[], {}));
+        issues.push(issue(number, title, "open", labels));
         return { number };
       },
     }),
     close_issue: defineTool({
       description: "Close an issue for a reason.",
-      input: object(
-        { number: { type: "integer" }, reason: { enum: ["completed", "not_planned"], default: "completed" } },
-        ["number"],
-      ),
+      input: z.object({
+        number: z.int(),
+        reason: z.enum(["completed", "not_planned"]).default("completed"),
+      }),
       execute({ number }) {
-        const found = issues.find((one) => one.number === number);
-        if (found === undefined) throw new Error(`There is no issue ${String(number)}.`);
-        found.state = "closed";
+        find(number).state = "closed";
         return "closed";
       },
     }),
@@ -138,69 +125,57 @@ function mailTools(): HostToolsByServer[string] {
     search_messages: defineTool({
       description: "Search the mailbox. Returns messages with sender, subject and date, newest last.",
       annotations: readOnly,
-      input: object({
-        query: { type: "string", description: "Words of the subject." },
-        from: { type: "string", description: "Address of the sender." },
-        since: { type: "string", format: "date", description: "Only messages of this day and later." },
+      input: z.object({
+        query: z.string().default("").describe("Words of the subject."),
+        from: z.string().optional().describe("Address of the sender."),
+        since: z.iso.date().optional().describe("Only messages of this day and later."),
       }),
-      execute: ({ query, from, since }) => ({
+      execute: ({ query, from, since = "" }) => ({
         messages: MESSAGES.filter(
           (one) =>
-            (query === undefined || one.subject.toLowerCase().includes(String(query).toLowerCase())) &&
+            one.subject.toLowerCase().includes(query.toLowerCase()) &&
             (from === undefined || one.from === from) &&
-            (since === undefined || one.date >= String(since)),
+            one.date >= since,
         ),
       }),
     }),
     read_message: defineTool({
       description: "Read the text of a message.",
       annotations: readOnly,
-      input: object({ id: { type: "string", description: "The id from search_messages." } }, ["id"]),
-      execute: ({ id }) => TEXTS[String(id)] ?? "",
+      input: z.object({ id: z.string().describe("The id from search_messages.") }),
+      execute: ({ id }) => TEXTS[id] ?? "",
     }),
     send_message: defineTool({
       description: "Send a message. This can't be undone.",
-      input: object(
-        {
-          to: { type: "array", items: { type: "string", format: "email" }, minItems: 1 },
-          subject: { type: "string" },
-          body: { type: "string" },
-        },
-        ["to", "subject", "body"],
-      ),
-      output: object({ id: { type: "string" } }, ["id"]),
+      input: z.object({ to: z.array(z.email()).min(1), subject: z.string(), body: z.string() }),
+      output: z.object({ id: z.string() }),
       execute: () => ({ id: "m5" }),
     }),
   };
 }
 
-const PRICES: Record<string, number> = { standard: 490, express: 1_190 };
+const PRICES = { standard: 490, express: 1_190 };
+const PRICE_OF_A_KILO = 50;
 
 function parcelTools(): HostToolsByServer[string] {
   return {
     quote: defineTool({
       description: "Quote the price of a parcel.",
       annotations: readOnly,
-      input: object(
-        {
-          weight: { type: "integer", minimum: 1, maximum: 30_000, description: "In grams." },
-          service: { enum: ["standard", "express"], default: "standard" },
-        },
-        ["weight"],
-      ),
-      output: object({ price: { type: "integer", description: "In cents." }, days: { type: "integer" } }, [
-        "price",
-        "days",
-      ]),
-      execute: ({ weight, service = "standard" }) => ({
-        price: (PRICES[String(service)] ?? 0) + Math.ceil(Number(weight) / 1_000) * 50,
+      input: z.object({
+        weight: z.int().min(1).max(30_000).describe("In grams."),
+        service: z.enum(["standard", "express"]).default("standard"),
+      }),
+      output: z.object({ price: z.int().describe("In cents."), days: z.int() }),
+      execute: ({ weight, service }) => ({
+        price: PRICES[service] + Math.ceil(weight / 1_000) * PRICE_OF_A_KILO,
         days: service === "express" ? 1 : 4,
       }),
     }),
     track: defineTool({
       description: "Track a parcel by its code.",
       annotations: readOnly,
-      input: object({ code: { type: "string", pattern: "^PX-\\d+$" } }, ["code"]),
+      input: z.object({ code: z.string().regex(/^PX-\d+$/u) }),
       execute: ({ code }) => ({
         code,
         status: code === "PX-77" ? "in transit" : "delivered",

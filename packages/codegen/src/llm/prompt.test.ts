@@ -22,7 +22,9 @@ const send = tool("mail", "send");
 const MODES = ["auto", "code", "direct"] as const;
 
 function told(request: Partial<GenerateRequest> = {}): string[] {
-  return createPrompt({ task: "Do it.", tools: [send], ...request }).map(({ content }) => String(content));
+  return createPrompt({ task: "Do it.", tools: [send], ...request }).map(({ content }) =>
+    typeof content === "string" ? content : "",
+  );
 }
 
 const system = (request?: Partial<GenerateRequest>): string => told(request)[0] ?? "";
