@@ -3,7 +3,7 @@ import type { CodeGenerator, GenerateRequest, ToolDefinition } from "@cem/core";
 /** A generator, and the tools that it was told of at its last first attempt. */
 export interface ObservedGenerator {
   generator: CodeGenerator;
-  told(): readonly ToolDefinition[];
+  told: () => readonly ToolDefinition[];
 }
 
 /** Notes which tools a generator is told of. */
