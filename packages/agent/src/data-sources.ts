@@ -20,7 +20,7 @@ const DESCRIBES_TABLE = /(?:describe|schema|columns)/iu;
 const TABLE_ARGUMENT = /^table(?:_?name)?$/iu;
 /** A path as people write it, with the ending of a file of text. */
 const FILE =
-  /(?<![\w./\\~:-])(?:\/workspace\/|\.\/)?(?<path>(?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.(?:csv|tsv|jsonl?|ndjson|txt|md|log|ya?ml|xml|toml|ini))(?![\w/-])/giu;
+  /(?<![\w./\\~:@-])(?:\/workspace\/|\.\/)?(?<path>(?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.(?:csv|tsv|jsonl?|ndjson|txt|md|log|ya?ml|xml|toml|ini))(?![\w/-]|\.\w)/giu;
 const PRIVATE = /secret|credential|passw|token|private|(?:^|\/)sessions\//iu;
 
 /** The databases that these tools query. */

@@ -90,10 +90,14 @@ describe("what a model is told of a tool", () => {
     told({ tools: [tool("mail", "send", more)] })[1]?.split("\n")[3] ?? "";
 
   it("is the whole first sentence of its description", () => {
+    const known = { signature: "send(a: string): Promise<string>" };
     const sentence = `Send a message to ${"one person or ".repeat(20)}many.`;
-    expect(line({ description: `${sentence} Then rest.` })).toMatch(/many\.$/u);
-    expect(line({ description: "Sends e.g. mail\nover lines. Second." })).toMatch(
+    expect(line({ ...known, description: `${sentence} Then rest.` })).toMatch(/many\.$/u);
+    expect(line({ ...known, description: "Sends e.g. mail\nover lines. Second." })).toMatch(
       /\/\/ Sends e\.g\. mail over lines\.$/u,
+    );
+    expect(line({ description: "Finds mail. Returns a list.\n\nNotes." })).toMatch(
+      /\/\/ Finds mail\. Returns a list\.$/u,
     );
     expect(line({ description: "" })).toMatch(/Promise<unknown>$/u);
   });
@@ -125,9 +129,9 @@ describe("what a model is told of its code", () => {
 
   it("is why it may have failed, that it returned nothing, and which tools are new", () => {
     const warning = { rule: "t", severity: "warning", message: "a has no b.", line: 1 } as const;
-    const error = { code: "CODE_THREW", message: "It threw.", details: {} };
+    const error = { code: "CODE_THREW", message: "It threw.", details: { line: 2 } };
     expect(repair({ findings: [warning], error })).toMatch(
-      /failed:\n<data[\s\S]*It threw\.[\s\S]*Perhaps because of this:\n<data-\w+>\nLine 1: a has no b\./u,
+      /failed:\n<data-\w+>\nIt threw\.\n {2}send\(a\);\n[\s\S]*Perhaps because of this:\n<data-\w+>\nLine 1: a has no b\./u,
     );
     const nothing = repair({ returnedNothing: true, addedTools: ["crm.find", "mail.read"] });
     expect(nothing).toContain("gave no result, though the task asks for one");

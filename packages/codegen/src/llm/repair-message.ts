@@ -1,4 +1,4 @@
-import type { EarlierCall, Finding, GenerateFeedback } from "@cem/core";
+import type { EarlierCall, ErrorInfo, Finding, GenerateFeedback } from "@cem/core";
 import { readPrompt } from "../prompt-files.ts";
 import { fence, oneLine } from "./fence.ts";
 
@@ -14,7 +14,7 @@ export function repairMessage(feedback: GenerateFeedback): string {
   const parts: string[] = [];
   const errors = findings.filter(({ severity }) => severity === "error");
   if (errors.length > 0) parts.push(`It was not run:\n${fence(findingLines(errors, code))}`);
-  if (error !== undefined) parts.push(`It ran and failed:\n${fence(error.message)}`);
+  if (error !== undefined) parts.push(`It ran and failed:\n${fence(errorLines(error, code))}`);
   if (returnedNothing === true) parts.push(readPrompt("returned-nothing"));
   const warnings = findings.filter(({ severity }) => severity === "warning");
   if (warnings.length > 0) parts.push(`Perhaps because of this:\n${fence(findingLines(warnings, code))}`);
@@ -26,14 +26,22 @@ export function repairMessage(feedback: GenerateFeedback): string {
 
 /** Each finding with the line of the code that it is about. */
 function findingLines(findings: readonly Finding[], code: string): string {
-  const lines = code.split("\n");
   return findings
-    .map(({ line, message }) => {
-      if (line === undefined) return message;
-      const source = oneLine(lines[line - 1] ?? "", MAX_LINE_CHARACTERS);
-      return `Line ${line}: ${message}${source === "" ? "" : `\n  ${source}`}`;
-    })
+    .map(
+      ({ line, message }) => `${line === undefined ? "" : `Line ${line}: `}${message}${sourceAt(line, code)}`,
+    )
     .join("\n");
+}
+
+function errorLines({ details, message }: ErrorInfo, code: string): string {
+  const { line } = details;
+  return `${message}${sourceAt(typeof line === "number" ? line : undefined, code)}`;
+}
+
+/** A line of the code, on a line of its own. */
+function sourceAt(line: number | undefined, code: string): string {
+  const source = line === undefined ? "" : oneLine(code.split("\n")[line - 1] ?? "", MAX_LINE_CHARACTERS);
+  return source === "" ? "" : `\n  ${source}`;
 }
 
 function callLines(calls: readonly EarlierCall[]): string {

@@ -7,6 +7,7 @@ const MAX_SENTENCE_CHARACTERS = 400;
 const MAX_FLAGGED_CHARACTERS = 320;
 const MAX_SIGNATURE_CHARACTERS = 3_000;
 const MAX_MODULE_CHARACTERS = 200;
+const PARAGRAPH_END = /\n\s*\n/u;
 const SENTENCE_END = /(?<=[.!?])\s+(?=\p{Lu})|\n\s*\n/u;
 
 type DescribeCalls = NonNullable<LlmSettings["describeCalls"]>;
@@ -48,10 +49,14 @@ function linesOf(
   return { types: (described?.types ?? []).map((type) => oneLine(type, MAX_SIGNATURE_CHARACTERS)), lines };
 }
 
-/** The first sentence of a description; all of one with suspicious texts. */
-function commentOf({ description, flags = [] }: ToolDefinition): string {
+/**
+ * The first sentence of a description. The first paragraph where the type of the result is unknown, since it may say what comes;
+ * all of one with suspicious texts.
+ */
+function commentOf({ description, flags = [], signature }: ToolDefinition): string {
   const isFlagged = flags.length > 0;
-  const [first = ""] = isFlagged ? [description] : description.trim().split(SENTENCE_END);
+  const end = signature.endsWith("Promise<unknown>") ? PARAGRAPH_END : SENTENCE_END;
+  const [first = ""] = isFlagged ? [description] : description.trim().split(end);
   const about = oneLine(first, isFlagged ? MAX_FLAGGED_CHARACTERS : MAX_SENTENCE_CHARACTERS);
   return about === "" ? "" : ` // ${about}`;
 }
