@@ -8,7 +8,7 @@
  * With `--recorded`, in place of an endpoint, a server on this machine plays recorded answers to our own tasks. With neither, no
  * model is asked, and only the recall of the selection for a model is printed for the sets.
  *
- * `--prompt ID` prints what a model is told for one of our own tasks; `--failures` prints what went wrong.
+ * `--tokens N` is `llm.tool_tokens`. `--prompt ID` prints what a model is told for one of our own tasks; `--failures` prints what went wrong.
  */
 import { parseArgs } from "node:util";
 import type { ConfigInput } from "@cem/config";
@@ -32,6 +32,7 @@ const { values } = parseArgs({
     recorded: { type: "boolean", default: false },
     data: { type: "string" },
     most: { type: "string", default: "100" },
+    tokens: { type: "string" },
     prompt: { type: "string" },
     failures: { type: "boolean", default: false },
   },
@@ -62,7 +63,8 @@ async function evaluate(): Promise<void> {
 }
 
 function settingsFor(baseUrl: string): NonNullable<ConfigInput["llm"]> {
-  return { baseUrl, model: values.model, apiKey: process.env["CEM_EVAL_API_KEY"] ?? "none" };
+  const toolTokens = values.tokens === undefined ? undefined : Number(values.tokens);
+  return { baseUrl, model: values.model, apiKey: process.env["CEM_EVAL_API_KEY"] ?? "none", toolTokens };
 }
 
 async function modelAt(endpoint: string): Promise<CodeGenerator> {
