@@ -109,6 +109,26 @@ describe("recordOutcome", () => {
     expect(history.recordOutcome({ ...attempt, code: "2", asksForValue: true })).toBeUndefined();
   });
 
+  it.each([
+    [null, true],
+    [[null, null], true],
+    [{ total: null, rows: [{ a: null }] }, true],
+    [[], false],
+    [{}, false],
+    [[{}, {}], false],
+    [{ total: null, count: 0 }, false],
+    ["", false],
+    [false, false],
+  ])("takes %j for a result or not", (value, isEmpty) => {
+    const empty = outcome({ status: "completed", value });
+    const attempt = { code: "1", ending: endingOf(empty), outcome: empty, asksForValue: true };
+    expect(start().recordOutcome({ ...attempt, findings: [] }) !== undefined).toBe(isEmpty);
+    // Fields that are not there are left out of what is returned.
+    const suspicion = { rule: "unknown-member", severity: "warning", message: "c has no date." } as const;
+    const isSuspect = isEmpty || JSON.stringify(value).includes("{}");
+    expect(start().recordOutcome({ ...attempt, findings: [suspicion] }) !== undefined).toBe(isSuspect);
+  });
+
   it("gives none after the allowed number of repairs", () => {
     const history = start(1);
     expect(record(history, "1", "first", threw)).toBe("first");

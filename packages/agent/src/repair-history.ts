@@ -8,6 +8,7 @@ import type {
   GenerateFeedback,
   GenerationRefused,
   GenerationUsage,
+  JsonValue,
   RunOutcome,
   ToolCallRecord,
   ToolDefinition,
@@ -76,7 +77,7 @@ export class RepairHistory {
    */
   recordOutcome({ code, ending, findings, outcome, asksForValue }: AttemptOutcome): string | undefined {
     const { error } = ending;
-    const reason = error?.message ?? (asksForValue && isEmpty(outcome) ? NO_RESULT : undefined);
+    const reason = error?.message ?? (asksForValue && isEmpty(outcome, findings) ? NO_RESULT : undefined);
     if (reason === undefined || !isRepairable(outcome)) return undefined;
     this.feedback.push(feedbackOf(code, error, findings, outcome));
     const message = reason.replaceAll(/\bLine \d+\b/gu, "Line");
@@ -110,11 +111,20 @@ function feedbackOf(
   };
 }
 
-/** Whether a run ended well and gave neither a value nor output. */
-function isEmpty(outcome: RunOutcome | undefined): boolean {
+/** Whether a run ended well and gave no output and no value but null, also within lists and objects. */
+function isEmpty(outcome: RunOutcome | undefined, findings: readonly Finding[]): boolean {
   if (outcome?.status !== "completed") return false;
   const { output, outputDroppedBytes, value } = outcome;
-  return (value === undefined || value === null) && output === "" && outputDroppedBytes === 0;
+  const isSilent = output === "" && outputDroppedBytes === 0;
+  return isSilent && isHollow(value ?? null, suspicionsIn(findings).length > 0);
+}
+
+/** Whether a value holds nothing but null. A field that was not there is left out of its object, which may be empty then. */
+function isHollow(value: JsonValue, lacksFields: boolean): boolean {
+  if (typeof value !== "object" || value === null) return value === null;
+  const parts = Object.values(value);
+  if (parts.length === 0) return lacksFields && !Array.isArray(value);
+  return parts.every((part) => isHollow(part, lacksFields));
 }
 
 function isRepairable(outcome: RunOutcome | undefined): boolean {

@@ -307,6 +307,7 @@ export default commits.map((c) => ({ hash: c.hash, when: c.date }));`;
     await start([{ text: "CANNOT: no tool calculates" }, { text: "CANNOT: no tool calculates" }]);
     expect(await run()).toMatchObject({
       status: "refused",
+      origin: "llm",
       error: { code: "NO_TOOL", message: /no tool calculates/u },
     });
   });

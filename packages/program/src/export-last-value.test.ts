@@ -15,6 +15,15 @@ describe("exportLastValue", () => {
     ]);
   });
 
+  it("exports what a loop fills, and all names of a pattern, but no function", () => {
+    expect(added("const totals = {};\nfor (const x of [1]) totals[x] = 1;\nconst log = () => 1;")).toEqual([
+      "export default totals;",
+    ]);
+    expect(added("let best;\nif (Math.random() > 2) { best = 1; }")).toEqual(["export default best;"]);
+    expect(added("const [a, { b: c, d = e }, ...f] = g();")).toEqual(["export default { a, c, d, f };"]);
+    expect(added("const { a } = { a: 1 };")).toEqual(["export default a;"]);
+  });
+
   it("calls a main function that nothing calls", () => {
     const code = 'import { x } from "./servers/a/index.ts";\nasync function main() {\n  return x({});\n}';
     expect(added(code)).toEqual(["export default await main();"]);
@@ -32,8 +41,6 @@ describe("exportLastValue", () => {
     "console.log(1);\nconst x = 2;",
     "const f = () => 1;",
     "const f = async function () { return 1; };",
-    "const { a } = { a: 1 };",
-    "let x;",
     "const x = ;",
     "main();\nasync function main() {}",
     "",

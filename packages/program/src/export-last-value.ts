@@ -1,7 +1,7 @@
-import type { Statement } from "@babel/types";
+import type { Node, Statement } from "@babel/types";
 import { findLastExpression, saysResult } from "./last-expression.ts";
 import { parseProgram } from "./parse-program.ts";
-import { isTypeOnly } from "./syntax-tree.ts";
+import { isTypeOnly, runtimeNodes } from "./syntax-tree.ts";
 
 const TELLS_OTHERWISE = /\bmodule\.exports\b|\bexports\.|\bconsole\.|\bDeno\.stdout\b/u;
 const MAIN = /^(?:main|run|execute|solve|task|program)$/u;
@@ -34,12 +34,22 @@ function callOfMain(body: readonly Statement[]): string | undefined {
   return `export default await ${main.id.name}();`;
 }
 
+/** The export of the last variable that is no function. Loops and conditions after it may fill it. */
 function lastVariable(body: readonly Statement[]): string | undefined {
-  const last = body.findLast(
-    (one) => one.type !== "FunctionDeclaration" && one.type !== "EmptyStatement" && !isTypeOnly(one),
+  const names = body.flatMap((statement) => {
+    if (statement.type !== "VariableDeclaration" || isTypeOnly(statement)) return [];
+    return statement.declarations.flatMap(({ id, init }) =>
+      init != null && /Function|Class/u.test(init.type) ? [] : [namesIn(id)],
+    );
+  });
+  const last = names.at(-1) ?? [];
+  if (last.length === 0) return undefined;
+  return last.length === 1 ? `export default ${last[0]};` : `export default { ${last.join(", ")} };`;
+}
+
+/** The names that a declaration binds. */
+function namesIn(pattern: Node): string[] {
+  return [...runtimeNodes(pattern)].flatMap(({ node, key }) =>
+    node.type === "Identifier" && key !== "key" && key !== "right" ? [node.name] : [],
   );
-  if (last?.type !== "VariableDeclaration") return undefined;
-  const declared = last.declarations.at(-1);
-  if (declared?.id.type !== "Identifier" || declared.init == null) return undefined;
-  return /Function/u.test(declared.init.type) ? undefined : `export default ${declared.id.name};`;
 }

@@ -68,6 +68,8 @@ describe("readAnswer", () => {
     ["in a block of a language", '```ts\nCALL send {"text":"a"}\n```', 'send({"text":"a"})'],
     ["with parentheses", 'CALL mail.send({"text":"a"})', 'send({"text":"a"})'],
     ["without arguments", "CALL clock.now", "now({})"],
+    ["set off", '**CALL:** `mail.send` {"text":"a"}', 'send({"text":"a"})'],
+    ["with JSON that is none", 'CALL mail.send {"text": "a",}', 'send({"text": "a",})'],
     ["by the server's own name", 'CALL math.get-sum {"text":"a"}', 'get_sum({"text":"a"})'],
     ["whose arguments are code", 'CALL mail.send {text: "it\'s"}', 'send({text: "it\'s"})'],
   ])("reads a call %s", (_, text, expected) => {

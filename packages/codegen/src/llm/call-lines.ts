@@ -2,7 +2,7 @@ import { CemError, toolId } from "@cem/core";
 import type { JsonObject, ToolDefinition } from "@cem/core";
 import { CALL } from "./prompt.ts";
 
-const CALL_LINE = new RegExp(`^\\W*${CALL} +(?<name>[\\w$.-]+)[ \\t]*\\(?\\s*(?=\\{|$)`, "gmu");
+const CALL_LINE = new RegExp(`^\\W*${CALL}[ :*\`]+(?<name>[\\w$.-]+)[ \\t*\`]*\\(?\\s*(?=\\{|$)`, "gmu");
 const SERVER = /^[\w-]+$/u;
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/u;
 const OPENING = "{[(";
