@@ -81,6 +81,7 @@ function createStages(loaded: LoadedFor, options: AgentOptions): OwnedPipelineSe
     typeChecker: options.typeChecker ?? (() => createConfiguredTypeChecker(config)),
     typeCheck: config.execution.typeCheck,
     maxRepairs: config.llm.maxRepairs,
+    dataFacts: config.llm.dataFacts,
     saveSkill: (draft, saving) =>
       saveCheckedSkill(draft, saving, {
         loaded,

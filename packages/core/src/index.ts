@@ -41,6 +41,7 @@ export type {
   GenerationProgress,
   GenerationUsage,
   GenerationRefused,
+  ToolBudget,
   UnfilledStep,
 } from "./generation.ts";
 export type { Finding, Guard, ReviewRequest, TypeChecker, Verdict } from "./review.ts";
