@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from "@cem/core";
 import * as z from "zod";
-import type { Connection } from "./connection.ts";
 import type { CallOptions } from "./connection-types.ts";
 import { fetchRawList } from "./raw-lists.ts";
 import type { ListMethod } from "./raw-lists.ts";
+import type { ServerClient } from "./server-client.ts";
 import { NO_SDK_TIMEOUT_MS } from "./sdk-timeout.ts";
 
 const LISTS = {
@@ -30,12 +30,12 @@ export type ServerRequest =
 
 /** Lists all items of one kind. The list is empty for a server without the capability. */
 export async function listItems(
-  connection: Connection,
+  server: ServerClient,
   kind: ListKind,
-  signal: AbortSignal,
+  options: CallOptions,
 ): Promise<ListedItems> {
   const { method, capability } = LISTS[kind];
-  return connection.request(method, { signal }, async ({ client }, running) => {
+  return server.request(method, options, async ({ client }, running) => {
     if (client.getServerCapabilities()?.[capability] === undefined) return { items: [] };
     const { items, cut } = await fetchRawList(client, method, running);
     return { items, cut };
@@ -46,11 +46,11 @@ const anyResult = z.looseObject({});
 
 /** Reads a resource or renders a prompt and returns the server's result. */
 export async function runRequest(
-  connection: Connection,
+  server: ServerClient,
   request: ServerRequest,
   options: CallOptions,
 ): Promise<JsonObject> {
-  return connection.request(request.method, options, async ({ client }, { signal, onProgress }) => {
+  return server.request(request.method, options, async ({ client }, { signal, onProgress }) => {
     const sdkOptions = { signal, timeout: NO_SDK_TIMEOUT_MS, onprogress: onProgress };
     return (await client.request(request, anyResult, sdkOptions)) as JsonObject;
   });
