@@ -41,8 +41,8 @@ export async function execute(
   return outcome;
 }
 
-/** The invoker of the pipeline, which is told the session of this run and how to ask its user. */
-async function invokerOfRun({ options, stages }: RunContext): Promise<ToolInvoker | undefined> {
+/** The invoker of the pipeline, which is told the session of this run, how to ask its user, and where progress goes. */
+async function invokerOfRun({ options, progress, stages }: RunContext): Promise<ToolInvoker | undefined> {
   const invoker = await stages.invoker?.get();
   return (
     invoker && {
@@ -51,7 +51,15 @@ async function invokerOfRun({ options, stages }: RunContext): Promise<ToolInvoke
         invoker.invoke(call, {
           ...context,
           elicit: options.onElicit ?? context.elicit,
-          session: options.session ?? context.session,
+          onProgress: (made) =>
+            progress.emit({
+              type: "tool-progressed",
+              server: call.server,
+              tool: call.tool,
+              progress: made,
+            }),
+          // A session of one run is none: nobody comes back to what a server keeps for it.
+          session: options.singleUse === true ? undefined : (options.session ?? context.session),
         }),
     }
   );

@@ -21,6 +21,10 @@ interface ServerBase {
   concurrency?: number | undefined;
   /** The generation of the protocol to use. */
   protocol?: "auto" | "legacy" | "2026-07-28" | undefined;
+  /** Which calls share a connection. */
+  connections?: "auto" | "shared" | "session" | undefined;
+  /** The most connections, which are processes for a command. */
+  maxConnections?: number | undefined;
   metadata: Record<string, unknown>;
 }
 
@@ -63,6 +67,7 @@ export type McpServerSetting = StdioServerSetting | RemoteServerSetting;
 
 const DEFAULT_TIMEOUT_SECONDS = 30;
 const MAX_CONCURRENCY = 10_000;
+const MAX_CONNECTIONS = 1_000;
 const MAX_PORT = 65_535;
 const connection = z.enum(["auto", "stdio", "http", "streamable-http", "sse"]);
 
@@ -112,6 +117,14 @@ const shape = {
     z.optional(z.enum(["auto", "legacy", "2026-07-28"])),
     "Generation of the protocol. Default: negotiated.",
   ),
+  connections: described(
+    z.optional(z.enum(["auto", "shared", "session"])),
+    "Which calls share a connection. shared: all, for a server without state or questions. session: those of a client. Default: auto, those of a client, and runs side by side apart.",
+  ),
+  maxConnections: described(
+    z.optional(whole(1, MAX_CONNECTIONS)),
+    "Maximum connections, each a process for a command; further calls wait. Default: 8.",
+  ),
   timeout: described(
     withDefault(number(0.1, 86_400), DEFAULT_TIMEOUT_SECONDS),
     "Timeout of a call, in seconds.",
@@ -125,7 +138,7 @@ type Unnamed<T> = T extends unknown ? Omit<T, "name"> : never;
 
 function toServer(entry: Entry, payload: z.core.ParsePayload): Unnamed<McpServerSetting> {
   const refuse = (message: string, ...path: string[]): never => fail(payload, message, ...path);
-  const { timeout, metadata, command, url, cwd, concurrency, protocol } = entry;
+  const { timeout, metadata, command, url, cwd, concurrency, protocol, connections, maxConnections } = entry;
   if (entry.enabled !== undefined && entry.enabled === entry.disabled)
     return refuse("contradicts enabled; give one of them", "disabled");
   const base = {
@@ -134,6 +147,8 @@ function toServer(entry: Entry, payload: z.core.ParsePayload): Unnamed<McpServer
     metadata,
     concurrency,
     protocol,
+    connections,
+    maxConnections,
   };
   if (entry.type !== undefined && entry.connectionType !== undefined && entry.type !== entry.connectionType) {
     return refuse("differs from connection_type; give one of them", "type");

@@ -1,6 +1,6 @@
 import type { Elicit } from "./elicitation.ts";
 import type { ErrorInfo } from "./errors.ts";
-import type { ToolCallRecord } from "./invocation.ts";
+import type { ToolCallRecord, ToolProgress } from "./invocation.ts";
 import type { JsonValue } from "./json.ts";
 import type { Finding } from "./review.ts";
 import type { Isolation, OutputChunk, RunLimits, SandboxStats } from "./sandbox.ts";
@@ -117,6 +117,8 @@ export type AgentEvent =
   | { type: "generation-refused"; steps: readonly UnfilledStep[]; nearest: SelectedTool[]; ms: number }
   | { type: "reviewed"; allowed: boolean; findings: Finding[]; ms: number }
   | { type: "output"; chunk: OutputChunk }
+  /** A tool on the host reported what it has done so far. */
+  | { type: "tool-progressed"; server: string; tool: string; progress: ToolProgress }
   | { type: "tool-called"; call: ToolCallRecord }
   | { type: "ran"; toolCalls: number; isolation: Isolation; ms: number }
   | { type: "finished"; result: TaskResult };

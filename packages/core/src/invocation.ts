@@ -13,6 +13,13 @@ export interface ToolCall {
 /** The result of a call: the tool's value, or the error that the code in the sandbox gets as an exception. */
 export type ToolResult = { ok: true; value: JsonValue } | { ok: false; error: ErrorInfo };
 
+/** What a tool reports of its work under way. */
+export interface ToolProgress {
+  progress: number;
+  total?: number | undefined;
+  message?: string | undefined;
+}
+
 /** What an invoker gets with a call, beside the call itself. */
 export interface InvokeContext {
   /** Aborts when the run ends. */
@@ -28,6 +35,8 @@ export interface InvokeContext {
    * @defaultValue the invoker's own way to ask; without one, they are cancelled
    */
   elicit?: Elicit | undefined;
+  /** Receives what the tool reports of its work under way. */
+  onProgress?: ((progress: ToolProgress) => void) | undefined;
   /** The session of the run. Calls of two sessions may come from two users. */
   session?: string | undefined;
 }

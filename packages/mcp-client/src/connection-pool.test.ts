@@ -19,6 +19,11 @@ async function mostAtOnce(connections: TestConnections, options: Partial<CallOpt
   return content;
 }
 
+function serveModern() {
+  const handle = toNodeHandler(createMcpHandler(() => createTwoEraServer()));
+  return serve((request, response) => void handle(request as never, response));
+}
+
 const said = (text: string) => [{ type: "text", text }];
 
 describe.concurrent("the connections to a server", () => {
@@ -99,7 +104,7 @@ describe.concurrent("the connections to a server", () => {
 
   it.each([
     ["legacy", "trigger-elicitation-request", () => startEverything("streamableHttp")],
-    ["2026-07-28", "greet", () => serve(toNodeHandler(createMcpHandler(() => createTwoEraServer())))],
+    ["2026-07-28", "greet", () => serveModern()],
   ] as const)("know over HTTP (%s) which call asks, also where all share one", async (protocol, tool, start) => {
     const { port, close } = await start();
     await using _server = { [Symbol.asyncDispose]: close };

@@ -1,4 +1,4 @@
-import type { Elicit, ErrorInfo, JsonValue } from "@cem/core";
+import type { Elicit, ErrorInfo, JsonValue, ToolProgress } from "@cem/core";
 import type { LeftOutTool, RemoteTool } from "./tool-definitions.ts";
 
 /**
@@ -47,18 +47,11 @@ export interface ToolList {
   instructions?: string | undefined;
 }
 
-/** A progress notification of a call. */
-export interface Progress {
-  progress: number;
-  total?: number | undefined;
-  message?: string | undefined;
-}
-
 /** Options of one call to a server. */
 export interface CallOptions {
   /** Cancels the call, also at the server. */
   signal: AbortSignal;
-  onProgress?: ((progress: Progress) => void) | undefined;
+  onProgress?: ((progress: ToolProgress) => void) | undefined;
   /** Called with `true` when the call starts to wait for a person and with `false` when it no longer does. */
   onWaiting?: ((isWaiting: boolean) => void) | undefined;
   /**

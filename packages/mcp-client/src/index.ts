@@ -9,7 +9,6 @@ export type { McpConnections, McpConnectionsSettings } from "./connections.ts";
 export type {
   CallOptions,
   LogEntry,
-  Progress,
   RawToolResult,
   Root,
   ServerStatus,
@@ -31,5 +30,6 @@ export type {
   ResultStore,
   ToolCall,
   ToolInvoker,
+  ToolProgress,
   ToolResult,
 } from "@cem/core";
