@@ -43,6 +43,8 @@ export interface ToolList {
   server: { name: string; version: string };
   /** The negotiated protocol version. */
   protocol: string;
+  /** What the server has besides tools. */
+  offers: { resources: boolean; prompts: boolean };
   /** The server's advice on its use. Untrusted text. */
   instructions?: string | undefined;
 }

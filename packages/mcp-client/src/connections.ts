@@ -79,8 +79,8 @@ export interface McpConnections {
   /** Calls the listener when a server's tools changed or may have changed. Returns a function that removes it. */
   onToolsChanged(listener: (server: string) => void): () => void;
   /**
-   * Calls the listener when a server's tools were listed again, which is done at once when the server says that they
-   * changed. Returns a function that removes it.
+   * Calls the listener when a server's tools were listed again because they may have changed. When the server says so,
+   * they are listed at once. Returns a function that removes it.
    */
   onToolsListed(listener: (server: string, list: ToolList) => void): () => void;
   /** Ends all calls, connections and server processes. May be called more than once. */

@@ -26,7 +26,7 @@ export interface ServerClientContext {
   signIn?: SignIn | undefined;
   /** Called when the server said that its tools changed (`isTold`), or when they may have changed. */
   onToolsChanged: (isTold: boolean) => void;
-  /** Called when the tools were listed once more. */
+  /** Called when the tools were listed again because they may have changed. */
   onToolsListed: (list: ToolList) => void;
 }
 
@@ -103,6 +103,7 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
     );
 
   const list = async (): Promise<ToolList> => {
+    const mayHaveChanged = tools !== undefined && toolsAreStale;
     toolsAreStale = false;
     try {
       // Not counted by the concurrency limit: a call that is counted may wait for the list.
@@ -112,12 +113,11 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
       );
       changed = undefined;
       const fetched = await settle("tools/list", signal, work);
-      const isFirst = tools === undefined;
       ({ latencyMs } = fetched);
       tools = fetched.list;
       for (const { name, reason } of tools.leftOut) log("warn", `Tool "${name}" is left out: ${reason}.`);
       if (tools.cut !== undefined) log("warn", `The list of tools is not complete: ${tools.cut}.`);
-      if (!isFirst) context.onToolsListed(tools);
+      if (mayHaveChanged) context.onToolsListed(tools);
       return tools;
     } catch (error) {
       toolsAreStale = true;

@@ -8,6 +8,8 @@ import packageJson from "../package.json" with { type: "json" };
 import { bindCustomTool } from "./bind-custom-tool.ts";
 import type { AnyCustomTool, CustomTool } from "./custom-tool.ts";
 import type { GuestFacts } from "./guest-facts.ts";
+import { exposeContents, exposedCapabilities } from "./expose-contents.ts";
+import type { ExposeSettings } from "./expose-contents.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
 import { DEFAULT_YIELD_AFTER_MS } from "./limits.ts";
 import { toolsOf } from "./profiles.ts";
@@ -16,6 +18,7 @@ import { RunRegistry } from "./run-registry.ts";
 import { messageOf } from "./server-tool.ts";
 import type { HintFor, ServerTool, ToolHost } from "./server-tool.ts";
 import { strictInput } from "./strict-input.ts";
+import type { Exposed, UpstreamContents } from "./upstream-contents.ts";
 
 export interface AgentServerSettings<Config = unknown> {
   agent: Agent;
@@ -39,6 +42,12 @@ export interface AgentServerSettings<Config = unknown> {
    * Default: answers show messages alone.
    */
   hintFor?: HintFor | undefined;
+  /** What clients see of the servers behind besides tools. Default: nothing. */
+  expose?: readonly Exposed[] | undefined;
+  /** The resources and prompts of the servers behind. Absent: there are none to expose. */
+  upstream?: UpstreamContents | undefined;
+  /** Receives why what a server behind has is missing from a list. */
+  onMissing?: ((server: string, error: unknown) => void) | undefined;
 }
 
 /** Every setting's name. */
@@ -53,7 +62,13 @@ const SETTINGS: Readonly<Record<keyof AgentServerSettings, true>> = {
   guest: true,
   name: true,
   hintFor: true,
+  expose: true,
+  upstream: true,
+  onMissing: true,
 };
+
+/** The lists of a server, which may change while clients are connected. */
+export type ListName = "tools" | Exposed;
 
 /** The part of a server that a transport uses. */
 export interface Servable {
@@ -61,8 +76,8 @@ export interface Servable {
   readonly runs: RunRegistry;
   /** Creates the SDK's server for one connection or one request, in either generation of the protocol. */
   readonly factory: McpServerFactory;
-  /** Calls the listener after tools were added. */
-  onToolsChanged(listener: () => void): void;
+  /** Calls the listener after a list, or what its tools can find, changed. */
+  onListChanged(listener: (list: ListName) => void): void;
   /**
    * Refuses new runs, gives those under way `graceMs` milliseconds to finish, then ends them. Does not dispose the
    * agent.
@@ -81,6 +96,12 @@ export interface AgentServer<Config = unknown> extends Servable {
   registerTool<Input extends StandardSchemaV1>(tool: CustomTool<Input, Config>): void;
   /** Adds several tools, or none where one of them is refused. */
   registerTools(tools: readonly AnyCustomTool<Config>[]): void;
+  /**
+   * Notifies the connected clients that a list changed, or for `tools` what the server's tools find and can call.
+   *
+   * @param message - What changed. Clients of protocol 2025-11-25 and older get it as a log message.
+   */
+  listChanged(list: ListName, message?: string): void;
 }
 
 /**
@@ -109,8 +130,10 @@ class ToolServer<Config> implements AgentServer<Config> {
   readonly #instructions: string;
   readonly #hintFor: HintFor | undefined;
   readonly #tools = new Map<string, ServerTool>();
-  readonly #connected = new Set<McpServer>();
-  readonly #listeners = new Set<() => void>();
+  /** The connections, with the generation of their protocol. */
+  readonly #connected = new Map<McpServer, "legacy" | "modern">();
+  readonly #listeners = new Set<(list: ListName) => void>();
+  readonly #exposed: ExposeSettings | undefined;
   readonly #calls = new Set<Promise<unknown>>();
 
   constructor(settings: AgentServerSettings<Config>) {
@@ -124,16 +147,26 @@ class ToolServer<Config> implements AgentServer<Config> {
     const host: ToolHost = { agent, runs: this.runs, guest, state, results, hintFor };
     this.#add(toolsOf(profile).map((bind) => bind(host)));
     this.#instructions = INSTRUCTIONS[profile];
+    const { upstream, expose = [], onMissing } = settings;
+    this.#exposed = upstream && { upstream, expose, onMissing };
     this.registerTools(customTools);
   }
 
-  readonly factory: McpServerFactory = () => {
+  readonly factory: McpServerFactory = ({ era }) => {
     const server = new McpServer(
       { name: this.#name, title: "Code Execution MCP", version: packageJson.version },
-      { capabilities: { tools: { listChanged: true } }, instructions: this.#instructions },
+      {
+        capabilities: {
+          tools: { listChanged: true },
+          logging: {},
+          ...exposedCapabilities(this.#exposed?.expose ?? []),
+        },
+        instructions: this.#instructions,
+      },
     );
+    if (this.#exposed !== undefined) exposeContents(server, this.#exposed);
     for (const tool of this.#tools.values()) this.#offer(server, tool);
-    this.#connected.add(server);
+    this.#connected.set(server, era);
     Object.assign(server.server, { onclose: () => this.#connected.delete(server) });
     return server;
   };
@@ -146,11 +179,23 @@ class ToolServer<Config> implements AgentServer<Config> {
     if (tools.length === 0) return;
     const bound = tools.map((tool) => bindCustomTool(tool, { agent: this.agent, config: this.config }));
     this.#add(bound);
-    for (const server of this.#connected) for (const tool of bound) this.#offer(server, tool);
-    for (const listener of this.#listeners) listener();
+    for (const server of this.#connected.keys()) for (const tool of bound) this.#offer(server, tool);
+    for (const listener of this.#listeners) listener("tools");
   }
 
-  onToolsChanged(listener: () => void): void {
+  listChanged(list: ListName, message?: string): void {
+    for (const [server, era] of this.#connected) {
+      if (list === "tools") server.sendToolListChanged();
+      else if (list === "resources") server.sendResourceListChanged();
+      else server.sendPromptListChanged();
+      // In 2026-07-28 a server logs only what a request asked for.
+      if (message === undefined || era === "modern") continue;
+      server.sendLoggingMessage({ level: "notice", logger: this.#name, data: message }).catch(() => {});
+    }
+    for (const listener of this.#listeners) listener(list);
+  }
+
+  onListChanged(listener: (list: ListName) => void): void {
     this.#listeners.add(listener);
   }
 
@@ -159,7 +204,7 @@ class ToolServer<Config> implements AgentServer<Config> {
     await Promise.allSettled(this.#calls);
     // Lets the transports take the answers first.
     await setImmediate();
-    await Promise.allSettled([...this.#connected].map((server) => server.close()));
+    await Promise.allSettled([...this.#connected.keys()].map((server) => server.close()));
   }
 
   /** Adds all of the tools, or none. */

@@ -3,6 +3,8 @@ export type { McpTools, McpToolsSettings } from "./mcp-tools.ts";
 export type { ConfiguredServer, McpServersSettings } from "./servers/mcp-servers.ts";
 export type { ExaminedServer, ExamineOptions } from "./servers/examine-servers.ts";
 export type { GeneratedServer, GenerateOptions } from "./generated/generated-server.ts";
+export type { ToolsChange } from "./generated/take-in-changes.ts";
+export { describeChange } from "./generated/watch-changes.ts";
 export { withHostTools } from "./host/host-catalog.ts";
 export { loadHostTools } from "./host/load-host-tools.ts";
 export type { HostToolsByServer, LoadedHostTools } from "./host/load-host-tools.ts";

@@ -7,7 +7,10 @@ import type { GeneratedFolder } from "./generated/generated-folders.ts";
 import type { GeneratedServer, GenerateOptions } from "./generated/generated-server.ts";
 import { createGeneratedToolSource } from "./generated/generated-tool-source.ts";
 import { generateServers } from "./generated/generate-servers.ts";
+import { takeInChanges } from "./generated/take-in-changes.ts";
+import type { ToolsChange } from "./generated/take-in-changes.ts";
 import { createToolChanges } from "./generated/tool-changes.ts";
+import { watchChanges } from "./generated/watch-changes.ts";
 import { examineServers } from "./servers/examine-servers.ts";
 import type { ExaminedServer, ExamineOptions } from "./servers/examine-servers.ts";
 import { connectionsFor, createMcpServers } from "./servers/mcp-servers.ts";
@@ -60,6 +63,10 @@ export interface McpTools {
    * @throws CemError `TOOL_LOCK_INVALID`.
    */
   readGenerated(server: string): Promise<GeneratedFolder | undefined>;
+  /**
+   * Calls the listener when a connected server's tools changed. New ones have their files then and can be imported.
+   */
+  onToolsChanged(listener: (change: ToolsChange) => void): void;
   /** Ends every connection and server process. Safe to call twice. */
   close(): Promise<void>;
 }
@@ -67,9 +74,13 @@ export interface McpTools {
 /** Sets up the tools of MCP servers. Nothing is loaded or started before it is needed, and no server waits for another. */
 export function createMcpTools(settings: McpToolsSettings): McpTools {
   const { holdChanged = true, store, onLog } = settings;
-  const servers = createMcpServers(settings);
   const folders = createGeneratedFolders();
   const changes = createToolChanges();
+  const watch = watchChanges(
+    (server, list) => takeInChanges({ servers, folders, changes, holdChanged }, server, list),
+    onLog ?? (() => {}),
+  );
+  const servers = createMcpServers(settings, watch.onListed);
   const source = createGeneratedToolSource({
     servers,
     folders,
@@ -87,13 +98,16 @@ export function createMcpTools(settings: McpToolsSettings): McpTools {
     readListed: async (folder) => (await folders.read(folder))?.server,
     withAvailability: (catalog) => withAvailability(catalog, { servers, folders, changes, holdChanged }),
     startingServers: (guard) => startUsedServers(guard, servers, folders),
-    generate: (options) => generateServers({ servers, folders, holdChanged }, options),
+    generate: (options) =>
+      watch.exclusively(() => generateServers({ servers, folders, holdChanged }, options)),
     examine: (options) => examineServers({ servers, folders, changes }, options),
     connectionsFor: (server) => connectionsFor(server, servers),
     folderOf: (server) => servers.folderOf(server),
     readGenerated: async (server) => folders.read(await servers.folderOf(server)),
+    onToolsChanged: (listener) => watch.onChange(listener),
     async close() {
       await servers.close();
+      await watch.exclusively(async () => {});
       await source.save();
     },
   };

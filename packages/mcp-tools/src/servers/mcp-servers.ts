@@ -1,7 +1,7 @@
 import path from "node:path";
 import { CemError } from "@cem/core";
 import type { Elicit } from "@cem/core";
-import type { LogEntry, McpConnections, McpServerSettings } from "@cem/mcp-client";
+import type { LogEntry, McpConnections, McpServerSettings, ToolList } from "@cem/mcp-client";
 
 export interface McpServersSettings {
   /** The servers, with `${NAME}` still in place of variables. */
@@ -43,8 +43,15 @@ export interface McpServers {
   close(): Promise<void>;
 }
 
-/** Sets up servers. Nothing is loaded or started before it is needed. */
-export function createMcpServers(settings: McpServersSettings): McpServers {
+/**
+ * Sets up servers. Nothing is loaded or started before it is needed.
+ *
+ * @param onListed - called when the tools of a connected server were listed again.
+ */
+export function createMcpServers(
+  settings: McpServersSettings,
+  onListed: (server: string, list: ToolList) => void,
+): McpServers {
   const { servers, serversDir, authFolder, elicit, onLog } = settings;
   const variable = settings.variable ?? ((name: string) => process.env[name]);
   const byName = new Map<string, ConfiguredServer>(
@@ -67,7 +74,9 @@ export function createMcpServers(settings: McpServersSettings): McpServers {
         return { ...server, enabled: false };
       }
     });
-    return (connected = createMcpConnections({ servers: filled, authFolder, log: onLog, elicit }));
+    connected = createMcpConnections({ servers: filled, authFolder, log: onLog, elicit });
+    connected.onToolsListed(onListed);
+    return connected;
   };
 
   return {
