@@ -44,4 +44,4 @@ export type {
 } from "@cem/core";
 export type { GeneratedServer } from "@cem/mcp-tools";
 export { customTool } from "@cem/mcp-server/custom-tool";
-export type { CustomTool, CustomToolContext, Profile } from "@cem/mcp-server";
+export type { CustomTool, CustomToolContext, Exposed, Profile } from "@cem/mcp-server";

@@ -88,7 +88,7 @@ describe.concurrent("the connections to a server", () => {
       settings,
       idleMs: 50,
       log: () => {},
-      create: () => createConnection(settings, { ...client, health }, () => {}),
+      create: () => createConnection(settings, { ...client, health }, { onToolsChanged() {}, onContentsChanged() {} }),
     });
     await using _pool = { [Symbol.asyncDispose]: () => pool.close() };
     const pids: number[] = [];

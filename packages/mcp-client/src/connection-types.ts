@@ -30,6 +30,9 @@ export interface ServerStatus {
   pid?: number | undefined;
 }
 
+/** What a server may have besides tools. */
+export type ContentKind = "resources" | "prompts";
+
 /** The tools of one server. */
 export interface ToolList {
   tools: RemoteTool[];

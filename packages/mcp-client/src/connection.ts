@@ -69,7 +69,7 @@ export type Run<T> = (open: OpenClient, options: RunOptions) => Promise<T>;
 export function createConnection(
   settings: McpServerSettings,
   context: ConnectionContext,
-  onToolsChanged: ReconnectingClientOptions["onToolsChanged"],
+  changes: Pick<ReconnectingClientOptions, "onToolsChanged" | "onContentsChanged">,
 ): Connection {
   const { name } = settings;
   const { identity, health, redact, log, roots, signIn } = context;
@@ -95,7 +95,7 @@ export function createConnection(
     redact,
     log,
     prepare,
-    onToolsChanged,
+    ...changes,
   });
 
   const attempt = async <T>(options: CallOptions, run: Run<T>): Promise<T> => {

@@ -3,6 +3,7 @@ import type { Elicit, JsonObject } from "@cem/core";
 import { nearest } from "@cem/text";
 import type {
   CallOptions,
+  ContentKind,
   LogEntry,
   RawToolResult,
   Root,
@@ -66,7 +67,7 @@ export interface McpConnections {
   callTool(server: string, tool: string, args: JsonObject, options: CallOptions): Promise<RawToolResult>;
   /** Lists all resources, resource templates or prompts of a server. */
   list(server: string, kind: ListKind, options?: Partial<CallOptions>): Promise<ListedItems>;
-  /** Reads a resource or renders a prompt. */
+  /** Reads a resource, renders a prompt or completes an argument of one. */
   request(server: string, request: ServerRequest, options: CallOptions): Promise<JsonObject>;
   /**
    * Signs in to a server through the browser and stores the tokens.
@@ -83,6 +84,8 @@ export interface McpConnections {
    * they are listed at once. Returns a function that removes it.
    */
   onToolsListed(listener: (server: string, list: ToolList) => void): () => void;
+  /** Calls the listener when a server said that its resources or prompts changed. Returns a function that removes it. */
+  onContentsChanged(listener: (server: string, kind: ContentKind) => void): () => void;
   /** Ends all calls, connections and server processes. May be called more than once. */
   close(): Promise<void>;
 }
@@ -95,6 +98,7 @@ export function createMcpConnections(settings: McpConnectionsSettings): McpConne
   const identity = settings.identity ?? { name: "code-execution-mcp", version: "0" };
   const oauth = createOAuth({ folder: settings.authFolder, clientName: identity.name });
   const listed = new Set<(server: string, list: ToolList) => void>();
+  const contents = new Set<(server: string, kind: ContentKind) => void>();
   const clients = new Map<string, ServerClient>();
   const byName = new Map<string, McpServerSettings>();
   for (const server of settings.servers) {
@@ -113,6 +117,9 @@ export function createMcpConnections(settings: McpConnectionsSettings): McpConne
       },
       onToolsListed(list) {
         for (const listener of listed) listener(name, list);
+      },
+      onContentsChanged(kind) {
+        for (const listener of contents) listener(name, kind);
       },
     });
     clients.set(name, client);
@@ -153,6 +160,10 @@ export function createMcpConnections(settings: McpConnectionsSettings): McpConne
     onToolsChanged(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
+    },
+    onContentsChanged(listener) {
+      contents.add(listener);
+      return () => contents.delete(listener);
     },
     onToolsListed(listener) {
       listed.add(listener);

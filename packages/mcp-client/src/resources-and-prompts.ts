@@ -23,10 +23,11 @@ export interface ListedItems {
   cut?: string | undefined;
 }
 
-/** A request to read a resource or to render a prompt. */
+/** A request to read a resource, to render a prompt or to complete an argument of one. */
 export type ServerRequest =
   | { method: "resources/read"; params: { uri: string } }
-  | { method: "prompts/get"; params: { name: string; arguments?: Record<string, string> | undefined } };
+  | { method: "prompts/get"; params: { name: string; arguments?: Record<string, string> | undefined } }
+  | { method: "completion/complete"; params: JsonObject };
 
 /** Lists all items of one kind. The list is empty for a server without the capability. */
 export async function listItems(
@@ -44,13 +45,16 @@ export async function listItems(
 
 const anyResult = z.looseObject({});
 
-/** Reads a resource or renders a prompt and returns the server's result. */
+/** Sends a {@link ServerRequest} and returns the server's result. A server that completes nothing has no values. */
 export async function runRequest(
   server: ServerClient,
   request: ServerRequest,
   options: CallOptions,
 ): Promise<JsonObject> {
   return server.request(request.method, options, async ({ client }, { signal, onProgress }) => {
+    if (request.method === "completion/complete" && client.getServerCapabilities()?.completions === undefined) {
+      return { completion: { values: [] } };
+    }
     const sdkOptions = { signal, timeout: NO_SDK_TIMEOUT_MS, onprogress: onProgress };
     return (await client.request(request, anyResult, sdkOptions)) as JsonObject;
   });

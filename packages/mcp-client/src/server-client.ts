@@ -6,7 +6,7 @@ import { createConnectionHealth } from "./connection-health.ts";
 import { createConnectionPool } from "./connection-pool.ts";
 import { createConnection } from "./connection.ts";
 import type { Connection, ConnectionContext, Run } from "./connection.ts";
-import type { CallOptions, LogEntry, RawToolResult, Root, ServerStatus, ToolList } from "./connection-types.ts";
+import type { CallOptions, ContentKind, LogEntry, RawToolResult, Root, ServerStatus, ToolList } from "./connection-types.ts";
 import { createRedact } from "./redaction.ts";
 import type { McpServerSettings } from "./server-settings.ts";
 import { statusOf } from "./server-status.ts";
@@ -28,6 +28,8 @@ export interface ServerClientContext {
   onToolsChanged: (isTold: boolean) => void;
   /** Called when the tools were listed again because they may have changed. */
   onToolsListed: (list: ToolList) => void;
+  /** Called when the server said that its resources or prompts changed. */
+  onContentsChanged: (kind: ContentKind) => void;
 }
 
 /** The client of one server, with as many connections as its callers need. */
@@ -71,11 +73,13 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
     log: (message) => log("debug", message),
     create() {
       const shared = { identity, health, redact, log, elicit, roots, signIn };
-      const connection = createConnection(settings, shared, (isTold) => {
+      const { onContentsChanged } = context;
+      const onToolsChanged = (isTold: boolean): void => {
         toolsAreStale = true;
         if (isTold) changed = connection;
         context.onToolsChanged(isTold);
-      });
+      };
+      const connection = createConnection(settings, shared, { onToolsChanged, onContentsChanged });
       return connection;
     },
   });
@@ -114,8 +118,12 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
       changed = undefined;
       const fetched = await settle("tools/list", signal, work);
       ({ latencyMs } = fetched);
+      const before = tools;
       tools = fetched.list;
-      for (const { name, reason } of tools.leftOut) log("warn", `Tool "${name}" is left out: ${reason}.`);
+      for (const { name, reason } of tools.leftOut) {
+        const isKnown = before?.leftOut.some((other) => other.name === name && other.reason === reason);
+        if (isKnown !== true) log("warn", `Tool "${name}" is left out: ${reason}.`);
+      }
       if (tools.cut !== undefined) log("warn", `The list of tools is not complete: ${tools.cut}.`);
       if (mayHaveChanged) context.onToolsListed(tools);
       return tools;

@@ -5,6 +5,7 @@ export type { ExaminedServer, ExamineOptions } from "./servers/examine-servers.t
 export type { GeneratedServer, GenerateOptions } from "./generated/generated-server.ts";
 export type { ToolsChange } from "./generated/take-in-changes.ts";
 export { describeChange } from "./generated/watch-changes.ts";
+export type { ServerContents } from "./servers/server-contents.ts";
 export { withHostTools } from "./host/host-catalog.ts";
 export { loadHostTools } from "./host/load-host-tools.ts";
 export type { HostToolsByServer, LoadedHostTools } from "./host/load-host-tools.ts";

@@ -1,6 +1,6 @@
 import type { ToolSource } from "@cem/bridge";
 import type { Guard, ResultStore, ToolCatalog, ToolServer } from "@cem/core";
-import type { McpConnections } from "@cem/mcp-client";
+import type { ContentKind, McpConnections } from "@cem/mcp-client";
 import { withAvailability } from "./generated/availability.ts";
 import { createGeneratedFolders } from "./generated/generated-folders.ts";
 import type { GeneratedFolder } from "./generated/generated-folders.ts";
@@ -15,6 +15,8 @@ import { examineServers } from "./servers/examine-servers.ts";
 import type { ExaminedServer, ExamineOptions } from "./servers/examine-servers.ts";
 import { connectionsFor, createMcpServers } from "./servers/mcp-servers.ts";
 import type { ConfiguredServer, McpServersSettings } from "./servers/mcp-servers.ts";
+import { createServerContents } from "./servers/server-contents.ts";
+import type { ServerContents } from "./servers/server-contents.ts";
 import { startUsedServers } from "./servers/start-used-servers.ts";
 
 export interface McpToolsSettings extends McpServersSettings {
@@ -34,6 +36,8 @@ export interface McpTools {
   readonly servers: ReadonlyMap<string, ConfiguredServer>;
   /** The generated tools, for a bridge to call. */
   readonly source: ToolSource;
+  /** What the servers have besides tools. */
+  readonly contents: ServerContents;
   /** Reads a generated folder's server and tools from its lock file, for discovery. `undefined`: it was not generated. */
   readListed(folder: string): Promise<ToolServer | undefined>;
   /** Marks the tools of a catalog that can't be called now, as far as that is known. Connects to nothing. */
@@ -80,7 +84,13 @@ export function createMcpTools(settings: McpToolsSettings): McpTools {
     (server, list) => takeInChanges({ servers, folders, changes, holdChanged }, server, list),
     onLog ?? (() => {}),
   );
-  const servers = createMcpServers(settings, watch.onListed);
+  const contentListeners = new Set<(server: string, kind: ContentKind) => void>();
+  const servers = createMcpServers(settings, {
+    onListed: watch.onListed,
+    onContentsChanged(server, kind) {
+      for (const listener of contentListeners) listener(server, kind);
+    },
+  });
   const source = createGeneratedToolSource({
     servers,
     folders,
@@ -94,6 +104,7 @@ export function createMcpTools(settings: McpToolsSettings): McpTools {
   });
   return {
     servers: servers.byName,
+    contents: createServerContents(servers, (listener) => contentListeners.add(listener)),
     source,
     readListed: async (folder) => (await folders.read(folder))?.server,
     withAvailability: (catalog) => withAvailability(catalog, { servers, folders, changes, holdChanged }),

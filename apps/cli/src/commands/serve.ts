@@ -17,7 +17,7 @@ const SILENCE: Answer = { exitCode: EXIT_OK, data: {}, report: () => [], brief: 
 
 /** `cem serve`: is an MCP server until it is stopped or its client goes away. */
 export async function serve(invocation: ServeInvocation, { signal }: CommandContext): Promise<Answer> {
-  const { transport, profile, host, port, cost, options } = invocation;
+  const { transport, profile, expose, host, port, cost, options } = invocation;
   const source = configSourceOf(options);
   if (cost) return showCost(profile === undefined ? PROFILES : [profile], source, signal);
   if (options.json) {
@@ -28,6 +28,7 @@ export async function serve(invocation: ServeInvocation, { signal }: CommandCont
     ...source,
     transport,
     profile,
+    expose,
     host,
     port,
   });

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { CemError } from "@cem/core";
 import type { Elicit } from "@cem/core";
-import type { LogEntry, McpConnections, McpServerSettings, ToolList } from "@cem/mcp-client";
+import type { ContentKind, LogEntry, McpConnections, McpServerSettings, ToolList } from "@cem/mcp-client";
 
 export interface McpServersSettings {
   /** The servers, with `${NAME}` still in place of variables. */
@@ -20,6 +20,14 @@ export interface McpServersSettings {
   onLog?: ((entry: LogEntry) => void) | undefined;
   /** Answers servers that ask the user something. Absent: such questions are cancelled. */
   elicit?: Elicit | undefined;
+}
+
+/** What is reported of connected servers. */
+export interface ServerChanges {
+  /** Called when the tools of a server were listed again. */
+  onListed: (server: string, list: ToolList) => void;
+  /** Called when a server said that its resources or prompts changed. */
+  onContentsChanged: (server: string, kind: ContentKind) => void;
 }
 
 /** What is known of a server without connecting to it. */
@@ -43,14 +51,10 @@ export interface McpServers {
   close(): Promise<void>;
 }
 
-/**
- * Sets up servers. Nothing is loaded or started before it is needed.
- *
- * @param onListed - called when the tools of a connected server were listed again.
- */
+/** Sets up servers. Nothing is loaded or started before it is needed. */
 export function createMcpServers(
   settings: McpServersSettings,
-  onListed: (server: string, list: ToolList) => void,
+  changes: ServerChanges,
 ): McpServers {
   const { servers, serversDir, authFolder, elicit, onLog } = settings;
   const variable = settings.variable ?? ((name: string) => process.env[name]);
@@ -75,7 +79,8 @@ export function createMcpServers(
       }
     });
     connected = createMcpConnections({ servers: filled, authFolder, log: onLog, elicit });
-    connected.onToolsListed(onListed);
+    connected.onToolsListed(changes.onListed);
+    connected.onContentsChanged(changes.onContentsChanged);
     return connected;
   };
 
