@@ -30,8 +30,9 @@ export function addServeCommand(
     .option("--host <address>", "address to listen on")
     .option("--port <number>", "port to listen on; 0 for any that is free", wholeNumber(0, MAX_PORT))
     .option("--cost", "print what the tools cost a model, in tokens, and serve nothing", false)
-    .action((transport: TransportName, { profile, expose, host, port, cost }: ServeOptions, command: Command) =>
-      found({ command: "serve", transport, profile, expose, host, port, cost }, command),
+    .action(
+      (transport: TransportName, { profile, expose, host, port, cost }: ServeOptions, command: Command) =>
+        found({ command: "serve", transport, profile, expose, host, port, cost }, command),
     );
 }
 
@@ -39,7 +40,9 @@ function exposed(value: string): Exposed[] {
   const kinds = value.split(",").map((kind) => kind.trim());
   const unknown = kinds.find((kind) => !EXPOSED.some((known) => known === kind));
   if (unknown !== undefined) {
-    throw new InvalidArgumentError(`There is no ${JSON.stringify(unknown)}. There are: ${EXPOSED.join(", ")}.`);
+    throw new InvalidArgumentError(
+      `There is no ${JSON.stringify(unknown)}. There are: ${EXPOSED.join(", ")}.`,
+    );
   }
   return EXPOSED.filter((kind) => kinds.includes(kind));
 }

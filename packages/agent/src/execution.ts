@@ -51,6 +51,7 @@ async function invokerOfRun({ options, progress, stages }: RunContext): Promise<
         invoker.invoke(call, {
           ...context,
           elicit: options.onElicit ?? context.elicit,
+          sample: options.onSample,
           onProgress: (made) =>
             progress.emit({
               type: "tool-progressed",

@@ -34,11 +34,14 @@ beforeAll(async () => {
 afterAll(() => running.close(0));
 
 /** A client whose user answers by the name that its runs ask for. */
-async function connect(era: Era, name?: string) {
+async function connect(era: Era, name?: string, model?: string) {
   const client = new Client(
     { name: "test", version: "1.0.0" },
     {
-      capabilities: name === undefined ? {} : { elicitation: { form: {} } },
+      capabilities: {
+        ...(name === undefined ? {} : { elicitation: { form: {} } }),
+        ...(model === undefined ? {} : { sampling: {} }),
+      },
       versionNegotiation: { mode: era === "legacy" ? "legacy" : { pin: "2026-07-28" } },
       listChanged: { tools: { autoRefresh: false, onChanged: () => changed.tools++ } },
     },
@@ -50,6 +53,13 @@ async function connect(era: Era, name?: string) {
     client.setRequestHandler("elicitation/create", async () => ({
       action: "accept",
       content: { name, check: true },
+    }));
+  }
+  if (model !== undefined) {
+    client.setRequestHandler("sampling/createMessage", async () => ({
+      model,
+      role: "assistant",
+      content: { type: "text", text: `${model} says hello` },
     }));
   }
   await client.connect(new StreamableHTTPClientTransport(new URL(running.url ?? "")));
@@ -84,7 +94,25 @@ describe.each(ERAS)("between a client of the %s protocol and the servers behind"
       "return JSON.stringify(await trigger_elicitation_request({}));",
     );
     const [one, other] = await Promise.all([ada.run(code), bob.run(code)]);
-    expect([String(one?.result).includes("Ada"), String(other?.result).includes("Bob")]).toEqual([true, true]);
+    expect([String(one?.result).includes("Ada"), String(other?.result).includes("Bob")]).toEqual([
+      true,
+      true,
+    ]);
+  });
+
+  it("sampling is passed to a client that has a model, and refused with a sentence where it has none", async () => {
+    const code = everything(
+      "trigger_sampling_request",
+      'return JSON.stringify(await trigger_sampling_request({ prompt: "Say hello" }));',
+    );
+    const { run } = await connect(era, undefined, "model-a");
+    const answers = await Promise.all([run(code), run(code)]);
+    expect(answers.map(({ result }) => String(result).includes("model-a says hello"))).toEqual([true, true]);
+    const without = await (await connect(era)).run(code);
+    expect(without).toMatchObject({
+      success: false,
+      error: expect.stringContaining("Sampling was refused: The client offers no model."),
+    });
   });
 
   it("progress of a tool rises all the way", async () => {
@@ -107,14 +135,18 @@ describe.each(ERAS)("between a client of the %s protocol and the servers behind"
   it("new tools can be found, checked and imported at once, and clients are told", async () => {
     const { client, run, changed, logged } = await connect(era);
     const name = `times_seven_${era}`;
-    const grown = await run(`import { grow } from "./servers/growing/index.ts";\nreturn grow({ name: "${name}" });`);
+    const grown = await run(
+      `import { grow } from "./servers/growing/index.ts";\nreturn grow({ name: "${name}" });`,
+    );
     expect(grown).toMatchObject({ success: true, result: "grown" });
     await vi.waitFor(() => expect(changed.tools).toBeGreaterThan(0), 10_000);
-    if (era === "legacy") expect(logged.join("\n")).toContain(`Tools of server "growing": new 1 (${name}).`);
+    if (era === "legacy") expect(logged.join("\n")).toContain(`Tools of server "growing": new 1 (${name})`);
     const found = await client.callTool({ name: "search_tools", arguments: { query: name } });
     expect(JSON.stringify(found.content)).toContain(`${name}(input: { number: number })`);
     const call = (number: string) =>
-      run(`import { ${name} } from "./servers/growing/index.ts";\nreturn (await ${name}({ number: ${number} })).product;`);
+      run(
+        `import { ${name} } from "./servers/growing/index.ts";\nreturn (await ${name}({ number: ${number} })).product;`,
+      );
     expect(await call("6")).toMatchObject({ success: true, result: 42 });
     expect(await call('"six"')).toMatchObject({ success: false, error: expect.stringContaining("number") });
   });

@@ -36,7 +36,9 @@ export interface Project {
 }
 
 /** A folder of its own, gone after the test. */
-export async function makeProject(atEnd: (work: () => Promise<void>) => void = onTestFinished): Promise<Project> {
+export async function makeProject(
+  atEnd: (work: () => Promise<void>) => void = onTestFinished,
+): Promise<Project> {
   const folder = await realpath(await mkdtemp(path.join(tmpdir(), "cem-upstream-")));
   atEnd(() => rm(folder, { recursive: true, force: true }));
   const log: string[] = [];

@@ -5,6 +5,7 @@ import type { JsonValue } from "./json.ts";
 import type { Finding } from "./review.ts";
 import type { Isolation, OutputChunk, RunLimits, SandboxStats } from "./sandbox.ts";
 import type { GenerationMode, GenerationProgress, GenerationUsage, UnfilledStep } from "./generation.ts";
+import type { Sample } from "./sampling.ts";
 import type { RankedTool } from "./selection.ts";
 import type { CatalogSnapshot } from "./tools.ts";
 
@@ -151,6 +152,12 @@ export interface ExecuteOptions {
    * @defaultValue the agent's own way to ask
    */
   onElicit?: Elicit | undefined;
+  /**
+   * Passes sampling requests of the servers behind to the client of this request.
+   *
+   * @defaultValue sampling is refused
+   */
+  onSample?: Sample | undefined;
   /**
    * The session that the run belongs to, usually one per user. Runs of one session may share a guest, one after
    * another; runs of two sessions never do.

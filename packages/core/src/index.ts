@@ -53,6 +53,7 @@ export type {
   ToolResult,
 } from "./invocation.ts";
 export { nobodyAsked } from "./elicitation.ts";
+export type { Sample, SampleRequest } from "./sampling.ts";
 export type { Elicit, ElicitAnswer, ElicitRequest } from "./elicitation.ts";
 export { isResultHandle } from "./results.ts";
 export type { ResultHandle, ResultPage, ResultStore } from "./results.ts";

@@ -1,6 +1,7 @@
 import type { Elicit } from "./elicitation.ts";
 import type { ErrorInfo } from "./errors.ts";
 import type { JsonValue } from "./json.ts";
+import type { Sample } from "./sampling.ts";
 
 /** A call of a tool on the host, made by code in the sandbox. Untrusted. */
 export interface ToolCall {
@@ -35,6 +36,12 @@ export interface InvokeContext {
    * @defaultValue the invoker's own way to ask; without one, they are cancelled
    */
   elicit?: Elicit | undefined;
+  /**
+   * Passes a sampling request of the tool's server to the client of the run.
+   *
+   * @defaultValue sampling is refused
+   */
+  sample?: Sample | undefined;
   /** Receives what the tool reports of its work under way. */
   onProgress?: ((progress: ToolProgress) => void) | undefined;
   /** The session of the run. Calls of two sessions may come from two users. */

@@ -1,5 +1,5 @@
 import type { Deadline } from "@cem/bridge";
-import type { Elicit } from "@cem/core";
+import type { Elicit, Sample } from "@cem/core";
 import type { UnansweredQuestion } from "./connection-types.ts";
 
 /** A running call, as the handlers of a server's own requests see it. */
@@ -8,6 +8,7 @@ export interface CallInFlight {
   deadline: Deadline;
   onWaiting?: ((isWaiting: boolean) => void) | undefined;
   elicit?: Elicit | undefined;
+  sample?: Sample | undefined;
   session?: string | undefined;
   /** Set to a question during the call that nobody could be asked. */
   unansweredQuestion?: UnansweredQuestion | undefined;

@@ -88,7 +88,8 @@ describe.concurrent("the connections to a server", () => {
       settings,
       idleMs: 50,
       log: () => {},
-      create: () => createConnection(settings, { ...client, health }, { onToolsChanged() {}, onContentsChanged() {} }),
+      create: () =>
+        createConnection(settings, { ...client, health }, { onToolsChanged() {}, onContentsChanged() {} }),
     });
     await using _pool = { [Symbol.asyncDispose]: () => pool.close() };
     const pids: number[] = [];
@@ -105,24 +106,31 @@ describe.concurrent("the connections to a server", () => {
   it.each([
     ["legacy", "trigger-elicitation-request", () => startEverything("streamableHttp")],
     ["2026-07-28", "greet", () => serveModern()],
-  ] as const)("know over HTTP (%s) which call asks, also where all share one", async (protocol, tool, start) => {
-    const { port, close } = await start();
-    await using _server = { [Symbol.asyncDispose]: close };
-    const transport = { kind: "http", url: `http://127.0.0.1:${port}/mcp` } as const;
-    await using connections = connect([{ name: "remote", transport, protocol, connections: "shared" }]);
-    const all = Promise.withResolvers<void>();
-    let asked = 0;
-    const ask = async (name: string, session: string) => {
-      const elicit: Elicit = async () => {
-        if (++asked === 3) all.resolve();
-        await all.promise;
-        return { action: "accept", content: { name } };
+  ] as const)(
+    "know over HTTP (%s) which call asks, also where all share one",
+    async (protocol, tool, start) => {
+      const { port, close } = await start();
+      await using _server = { [Symbol.asyncDispose]: close };
+      const transport = { kind: "http", url: `http://127.0.0.1:${port}/mcp` } as const;
+      await using connections = connect([{ name: "remote", transport, protocol, connections: "shared" }]);
+      const all = Promise.withResolvers<void>();
+      let asked = 0;
+      const ask = async (name: string, session: string) => {
+        const elicit: Elicit = async () => {
+          if (++asked === 3) all.resolve();
+          await all.promise;
+          return { action: "accept", content: { name } };
+        };
+        const { content } = await connections.callTool("remote", tool, {}, { signal, session, elicit });
+        return JSON.stringify(content).includes(name);
       };
-      const { content } = await connections.callTool("remote", tool, {}, { signal, session, elicit });
-      return JSON.stringify(content).includes(name);
-    };
-    expect(await Promise.all([ask("Ada", "a"), ask("Bob", "b"), ask("Eve", "b")])).toEqual([true, true, true]);
-  });
+      expect(await Promise.all([ask("Ada", "a"), ask("Bob", "b"), ask("Eve", "b")])).toEqual([
+        true,
+        true,
+        true,
+      ]);
+    },
+  );
 
   it("are shared by default where the protocol keeps no state", async () => {
     await using connections = connect([twoEra({ protocol: "2026-07-28", maxConnections: 1 })]);

@@ -1,4 +1,4 @@
-import type { Elicit, ErrorInfo, JsonValue, ToolProgress } from "@cem/core";
+import type { Elicit, ErrorInfo, JsonValue, Sample, ToolProgress } from "@cem/core";
 import type { LeftOutTool, RemoteTool } from "./tool-definitions.ts";
 
 /**
@@ -65,6 +65,12 @@ export interface CallOptions {
    * @defaultValue the `elicit` of the connections
    */
   elicit?: Elicit | undefined;
+  /**
+   * Passes sampling requests on to the client on whose behalf the call is made.
+   *
+   * @defaultValue they are refused
+   */
+  sample?: Sample | undefined;
   /** The id of the session the call belongs to. Questions are cancelled while calls of several sessions are running. */
   session?: string | undefined;
 }

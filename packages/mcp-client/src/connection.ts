@@ -4,11 +4,19 @@ import { CemError } from "@cem/core";
 import type { Elicit } from "@cem/core";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Client } from "@modelcontextprotocol/client";
-import { isConnectionLoss, isSessionLost, serverClosed, SessionLost, toServerError } from "./call-failures.ts";
+import {
+  isConnectionLoss,
+  isSessionLost,
+  serverClosed,
+  SessionLost,
+  toServerError,
+} from "./call-failures.ts";
 import type { CallInFlight } from "./call-in-flight.ts";
 import type { ConnectionHealth } from "./connection-health.ts";
 import type { CallOptions, Root, ServerState } from "./connection-types.ts";
 import { currentCall } from "./current-call.ts";
+import { createRunningCalls } from "./running-calls.ts";
+import { answerSampling } from "./sampling-handler.ts";
 import { createElicitationHandler } from "./elicitation-handler.ts";
 import type { OpenClient } from "./open-client.ts";
 import { createReconnectingClient } from "./reconnecting-client.ts";
@@ -72,24 +80,26 @@ export function createConnection(
   changes: Pick<ReconnectingClientOptions, "onToolsChanged" | "onContentsChanged">,
 ): Connection {
   const { name } = settings;
-  const { identity, health, redact, log, roots, signIn } = context;
+  const { identity, health, redact, log, roots = [], signIn } = context;
   const timeoutMs = settings.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-  const elicitation = createElicitationHandler(name, context.elicit, log);
+  const calls = createRunningCalls();
+  const elicitation = createElicitationHandler(name, { calls, elicit: context.elicit, log });
 
   const prepare = (client: Client): void => {
-    elicitation.register(client);
+    elicitation(client);
+    answerSampling(client, name, calls);
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has handlers only
     client.onerror = (error) => log("debug", error.message);
     client.setNotificationHandler("notifications/message", ({ params }) => {
       log("info", `${params.level}: ${JSON.stringify(params.data)}`, "protocol");
     });
-    if (roots !== undefined) client.setRequestHandler("roots/list", () => ({ roots: [...roots] }));
+    client.setRequestHandler("roots/list", () => ({ roots: [...roots] }));
   };
 
   const reconnecting = createReconnectingClient({
     settings,
     identity,
-    capabilities: { elicitation: { form: { applyDefaults: true }, url: {} }, roots: roots && {} },
+    capabilities: { elicitation: { form: { applyDefaults: true }, url: {} }, sampling: {}, roots: {} },
     health,
     signIn,
     redact,
@@ -101,13 +111,13 @@ export function createConnection(
   const attempt = async <T>(options: CallOptions, run: Run<T>): Promise<T> => {
     const opened = await reconnecting.acquire(options.signal);
     const deadline = createDeadline(timeoutMs, timeoutMs * MAX_TIMEOUTS_PER_CALL, options.signal);
-    const { onWaiting, elicit, session } = options;
-    const call: CallInFlight = { deadline, onWaiting, elicit, session };
+    const { onWaiting, elicit, sample, session } = options;
+    const call: CallInFlight = { deadline, onWaiting, elicit, sample, session };
     const onProgress: RunOptions["onProgress"] = (progress) => {
       deadline.restart();
       options.onProgress?.(progress);
     };
-    elicitation.begin(call);
+    calls.begin(call);
     try {
       const running = { signal: deadline.signal, onProgress, call };
       const result = await currentCall.run(call, () => run(opened, running));
@@ -134,7 +144,7 @@ export function createConnection(
       else if (isLost || error.code === "AUTH_REQUIRED") reconnecting.discard(opened, error);
       throw error;
     } finally {
-      elicitation.end(call);
+      calls.end(call);
       deadline.dispose();
     }
   };

@@ -25,7 +25,7 @@ export interface McpConnectionsSettings {
   log?: ((entry: LogEntry) => void) | undefined;
   /** Asks the user on behalf of a server (elicitation). Absent: such requests are cancelled. */
   elicit?: Elicit | undefined;
-  /** Folders announced to servers. Absent: the `roots` capability is not declared. */
+  /** Folders announced to servers. Default: none, which servers take as no restriction of their own folders. */
   roots?: readonly Root[] | undefined;
   /** Folder where OAuth tokens are stored. Absent: they are kept in memory. */
   authFolder?: string | undefined;

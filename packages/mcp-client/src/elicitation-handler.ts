@@ -3,18 +3,18 @@ import type { Elicit, ElicitAnswer, ElicitRequest, JsonObject } from "@cem/core"
 import type { Client } from "@modelcontextprotocol/client";
 import type { CallInFlight } from "./call-in-flight.ts";
 import type { LogEntry } from "./connection-types.ts";
-import { currentCall } from "./current-call.ts";
+import { setWaiting } from "./running-calls.ts";
+import type { RunningCalls } from "./running-calls.ts";
 import { isWebUrl } from "./web-url.ts";
 
 /** How long a question waits for the user's answer. */
 const ANSWER_TIMEOUT_MS = 10 * 60_000;
 
-/** Answers the elicitation requests of one connection. */
-export interface ElicitationHandler {
-  /** Registers the handler at a client; to be called before the handshake. */
-  register(client: Client): void;
-  begin(call: CallInFlight): void;
-  end(call: CallInFlight): void;
+interface ElicitationSettings {
+  calls: RunningCalls;
+  /** Asks the user when no running call brings an `elicit` of its own. */
+  elicit: Elicit | undefined;
+  log: (level: LogEntry["level"], message: string) => void;
 }
 
 /**
@@ -24,29 +24,27 @@ export interface ElicitationHandler {
  * all of them wait for the answer, another one of the same session asks where the first ends, and a request is cancelled
  * while calls of several sessions are running, so that it can't reach the wrong user.
  *
- * @param elicit asks the user when no running call brings an `elicit` of its own.
+ * @returns a function that registers the handler at a client, before the handshake.
  */
 export function createElicitationHandler(
   server: string,
-  elicit: Elicit | undefined,
-  log: (level: LogEntry["level"], message: string) => void,
-): ElicitationHandler {
-  /** Each running call, with what aborts when it ends. */
-  const calls = new Map<CallInFlight, AbortController>();
-
+  { calls, elicit, log }: ElicitationSettings,
+): (client: Client) => void {
   const ask = async (
     asking: readonly CallInFlight[],
     request: (signal: AbortSignal) => ElicitRequest,
     outer: AbortSignal,
   ): Promise<ElicitAnswer> => {
     const late = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+    const callers = (): CallInFlight[] =>
+      asking.filter((call) => call.elicit !== undefined && calls.has(call));
     setWaiting(asking, true);
     try {
       for (;;) {
-        const caller = asking.findLast((call) => call.elicit !== undefined && calls.has(call));
+        const caller = callers().at(-1);
         const asker = caller?.elicit ?? elicit;
         if (asker === undefined) throw new Error("the call that asked has ended");
-        const ends = caller === undefined ? signalOfLast(asking) : calls.get(caller)?.signal;
+        const ends = caller === undefined ? signalOfLast(asking, calls) : calls.signalOf(caller);
         const signal = AbortSignal.any([outer, late, ...(ends === undefined ? [] : [ends])]);
         try {
           const asked = request(signal);
@@ -54,8 +52,8 @@ export function createElicitationHandler(
           if (answer.action !== "cancel" || answer.reason === undefined) return answer;
           return cancel(asking, asked.message, answer.reason);
         } catch (error) {
-          const another = asking.some((call) => call.elicit !== undefined && calls.has(call));
-          if (ends?.aborted !== true || !another || outer.aborted || late.aborted) throw error;
+          const goesOn = ends?.aborted === true && callers().length > 0;
+          if (!goesOn || outer.aborted || late.aborted) throw error;
         }
       }
     } catch (error) {
@@ -66,18 +64,6 @@ export function createElicitationHandler(
     }
   };
 
-  /** Aborts with the last of the calls. Calls only begin after it where nobody is asked on their behalf. */
-  const signalOfLast = (asking: readonly CallInFlight[]): AbortSignal | undefined => {
-    const running = asking.map((call) => calls.get(call)?.signal).filter((signal) => signal !== undefined);
-    if (running.length === 0) return undefined;
-    const all = new AbortController();
-    const check = (): void => {
-      if (running.every((signal) => signal.aborted)) all.abort(running[0]?.reason);
-    };
-    for (const signal of running) signal.addEventListener("abort", check, { once: true });
-    return all.signal;
-  };
-
   /** The protocol's answer for what the user has neither accepted nor declined. */
   const cancel = (asking: readonly CallInFlight[], message: string, reason: string): ElicitAnswer => {
     log("warn", `The server asked "${message}". ${reason}`);
@@ -85,48 +71,40 @@ export function createElicitationHandler(
     return { action: "cancel" };
   };
 
-  return {
-    register(client) {
-      client.setRequestHandler("elicitation/create", async ({ params }, { mcpReq }) => {
-        const { message } = params;
-        const own = currentCall.getStore();
-        const asking = own !== undefined && calls.has(own) ? [own] : [...calls.keys()];
-        const refuse = (why: string): ElicitAnswer => cancel(asking, message, nobodyAsked(why).reason);
-        if (new Set(asking.map((call) => call.session)).size > 1) {
-          return refuse("calls of several sessions are running, and it does not say which one asks");
-        }
-        if (elicit === undefined && asking.every((call) => call.elicit === undefined)) {
-          return refuse("no user is connected to this run");
-        }
-        if (params.mode === "url") {
-          const { url } = params;
-          if (!isWebUrl(url)) return refuse("its URL is not an HTTP URL");
-          return await ask(asking, (signal) => ({ server, message, signal, mode: "url", url }), mcpReq.signal);
-        }
-        const requestedSchema = params.requestedSchema as JsonObject;
-        return await ask(
-          asking,
-          (signal) => ({ server, message, signal, mode: "form", requestedSchema }),
-          mcpReq.signal,
-        );
-      });
-    },
-    begin(call) {
-      calls.set(call, new AbortController());
-    },
-    end(call) {
-      const ended = calls.get(call);
-      calls.delete(call);
-      ended?.abort(new Error("the call that asked has ended"));
-    },
+  return (client) => {
+    client.setRequestHandler("elicitation/create", async ({ params }, { mcpReq }) => {
+      const { message } = params;
+      const asking = calls.asking();
+      const refuse = (why: string): ElicitAnswer => cancel(asking, message, nobodyAsked(why).reason);
+      if (new Set(asking.map((call) => call.session)).size > 1) {
+        return refuse("calls of several sessions are running, and it does not say which one asks");
+      }
+      if (elicit === undefined && asking.every((call) => call.elicit === undefined)) {
+        return refuse("no user is connected to this run");
+      }
+      if (params.mode === "url") {
+        const { url } = params;
+        if (!isWebUrl(url)) return refuse("its URL is not an HTTP URL");
+        return await ask(asking, (signal) => ({ server, message, signal, mode: "url", url }), mcpReq.signal);
+      }
+      const requestedSchema = params.requestedSchema as JsonObject;
+      return await ask(
+        asking,
+        (signal) => ({ server, message, signal, mode: "form", requestedSchema }),
+        mcpReq.signal,
+      );
+    });
   };
 }
 
-/** Stops and starts the clocks of calls and of their runs. */
-function setWaiting(calls: readonly CallInFlight[], isWaiting: boolean): void {
-  for (const { deadline, onWaiting } of calls) {
-    if (isWaiting) deadline.pause();
-    else deadline.resume();
-    onWaiting?.(isWaiting);
-  }
+/** Aborts with the last of the calls. `undefined` where none is running. */
+function signalOfLast(asking: readonly CallInFlight[], calls: RunningCalls): AbortSignal | undefined {
+  const running = asking.map((call) => calls.signalOf(call)).filter((signal) => signal !== undefined);
+  if (running.length === 0) return undefined;
+  const all = new AbortController();
+  const check = (): void => {
+    if (running.every((signal) => signal.aborted)) all.abort(running[0]?.reason);
+  };
+  for (const signal of running) signal.addEventListener("abort", check, { once: true });
+  return all.signal;
 }

@@ -52,7 +52,10 @@ export async function runRequest(
   options: CallOptions,
 ): Promise<JsonObject> {
   return server.request(request.method, options, async ({ client }, { signal, onProgress }) => {
-    if (request.method === "completion/complete" && client.getServerCapabilities()?.completions === undefined) {
+    if (
+      request.method === "completion/complete" &&
+      client.getServerCapabilities()?.completions === undefined
+    ) {
       return { completion: { values: [] } };
     }
     const sdkOptions = { signal, timeout: NO_SDK_TIMEOUT_MS, onprogress: onProgress };

@@ -6,7 +6,15 @@ import { createConnectionHealth } from "./connection-health.ts";
 import { createConnectionPool } from "./connection-pool.ts";
 import { createConnection } from "./connection.ts";
 import type { Connection, ConnectionContext, Run } from "./connection.ts";
-import type { CallOptions, ContentKind, LogEntry, RawToolResult, Root, ServerStatus, ToolList } from "./connection-types.ts";
+import type {
+  CallOptions,
+  ContentKind,
+  LogEntry,
+  RawToolResult,
+  Root,
+  ServerStatus,
+  ToolList,
+} from "./connection-types.ts";
 import { createRedact } from "./redaction.ts";
 import type { McpServerSettings } from "./server-settings.ts";
 import { statusOf } from "./server-status.ts";

@@ -9,9 +9,13 @@ const READ_ONLY = { readOnlyHint: true } as const;
 const described = { name: TEXT, title: TEXT, description: TEXT } as const;
 
 const RESOURCES: readonly JsonObject[] = [
-  definition(SERVER_REQUESTS.listResources, "Lists this server's MCP resources: documents, files or data by URI.", {
-    outputSchema: listOf("resources", { uri: TEXT, ...described, mimeType: TEXT }, ["uri", "name"]),
-  }),
+  definition(
+    SERVER_REQUESTS.listResources,
+    "Lists this server's MCP resources: documents, files or data by URI.",
+    {
+      outputSchema: listOf("resources", { uri: TEXT, ...described, mimeType: TEXT }, ["uri", "name"]),
+    },
+  ),
   definition(
     SERVER_REQUESTS.listResourceTemplates,
     "Lists this server's MCP resource templates: patterns of URIs to fill in and read.",

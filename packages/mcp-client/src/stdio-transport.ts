@@ -144,9 +144,7 @@ function listen(
   // microtasks, so that a call's response does not overtake its progress.
   let delivered = Promise.resolve();
   const deliver = (message: JSONRPCMessage): void => {
-    delivered = delivered
-      .then(() => contexts.run(message, () => transport.onmessage?.(message)))
-      .catch(fail);
+    delivered = delivered.then(() => contexts.run(message, () => transport.onmessage?.(message))).catch(fail);
   };
   const splitMessages = createLineSplitter(MAX_MESSAGE_BYTES);
   child.stdout?.on("data", (chunk: Buffer) => {

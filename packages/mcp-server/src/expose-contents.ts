@@ -70,7 +70,9 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
       const request = { method: "resources/read", params: { uri: behind.own } } as const;
       const { contents } = await answered(upstream.request(behind.server, request, optionsOf(context)));
       const show = (part: JsonValue): JsonValue =>
-        isObject(part) ? { ...part, uri: exposedUri(behind.server, String(part["uri"] ?? behind.own)) } : part;
+        isObject(part)
+          ? { ...part, uri: exposedUri(behind.server, String(part["uri"] ?? behind.own)) }
+          : part;
       return { contents: Array.isArray(contents) ? contents.map(show) : [] } as never;
     });
   }

@@ -69,5 +69,7 @@ export class Progress {
 /** The tool's own numbers and words. The notification's number counts events, since it has to rise over all tools. */
 function worded({ progress, total, message }: ToolProgress): string {
   const numbers = total === undefined ? String(progress) : `${progress} of ${total}`;
-  return message === undefined || message === "" ? numbers : `${numbers}, ${message.slice(0, MAX_MESSAGE_CHARACTERS)}`;
+  return message === undefined || message === ""
+    ? numbers
+    : `${numbers}, ${message.slice(0, MAX_MESSAGE_CHARACTERS)}`;
 }

@@ -52,10 +52,7 @@ export interface McpServers {
 }
 
 /** Sets up servers. Nothing is loaded or started before it is needed. */
-export function createMcpServers(
-  settings: McpServersSettings,
-  changes: ServerChanges,
-): McpServers {
+export function createMcpServers(settings: McpServersSettings, changes: ServerChanges): McpServers {
   const { servers, serversDir, authFolder, elicit, onLog } = settings;
   const variable = settings.variable ?? ((name: string) => process.env[name]);
   const byName = new Map<string, ConfiguredServer>(
