@@ -34,6 +34,8 @@ export interface ServeInvocation {
   transport: TransportName;
   profile?: Profile | undefined;
   expose?: Exposed[] | undefined;
+  /** A module with custom tools. */
+  customTools?: string | undefined;
   host?: string | undefined;
   port?: number | undefined;
   /** Print what the tools cost in tokens, and serve nothing. */

@@ -15,6 +15,7 @@ interface ServeOptions {
   host?: string | undefined;
   port?: number | undefined;
   expose?: Exposed[] | undefined;
+  customTools?: string | undefined;
   cost: boolean;
 }
 
@@ -27,12 +28,13 @@ export function addServeCommand(
     .addArgument(new Argument("[transport]", "how clients connect").choices(TRANSPORTS).default("stdio"))
     .addOption(new Option("--profile <name>", "which tools clients see").choices(PROFILES))
     .option("--expose <kinds>", "what clients see of MCP servers besides tools: resources,prompts", exposed)
+    .option("--custom-tools <file>", "module with tools of your own, which clients see beside these")
     .option("--host <address>", "address to listen on")
     .option("--port <number>", "port to listen on; 0 for any that is free", wholeNumber(0, MAX_PORT))
     .option("--cost", "print what the tools cost a model, in tokens, and serve nothing", false)
     .action(
-      (transport: TransportName, { profile, expose, host, port, cost }: ServeOptions, command: Command) =>
-        found({ command: "serve", transport, profile, expose, host, port, cost }, command),
+      (transport: TransportName, { profile, expose, customTools, host, port, cost }: ServeOptions, command: Command) =>
+        found({ command: "serve", transport, profile, expose, customTools, host, port, cost }, command),
     );
 }
 

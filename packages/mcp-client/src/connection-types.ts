@@ -33,6 +33,13 @@ export interface ServerStatus {
 /** What a server may have besides tools. */
 export type ContentKind = "resources" | "prompts";
 
+/** What a server said of what it has besides tools: a list changed, or a resource that was subscribed to. */
+export interface ContentChange {
+  kind: ContentKind;
+  /** The resource that was updated. Absent where the list changed. */
+  uri?: string | undefined;
+}
+
 /** The tools of one server. */
 export interface ToolList {
   tools: RemoteTool[];

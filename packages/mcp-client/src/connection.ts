@@ -93,6 +93,9 @@ export function createConnection(
     client.setNotificationHandler("notifications/message", ({ params }) => {
       log("info", `${params.level}: ${JSON.stringify(params.data)}`, "protocol");
     });
+    client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
+      changes.onContentsChanged({ kind: "resources", uri: params.uri });
+    });
     client.setRequestHandler("roots/list", () => ({ roots: [...roots] }));
   };
 

@@ -3,7 +3,7 @@ import type { Elicit, JsonObject } from "@cem/core";
 import { nearest } from "@cem/text";
 import type {
   CallOptions,
-  ContentKind,
+  ContentChange,
   LogEntry,
   RawToolResult,
   Root,
@@ -84,8 +84,8 @@ export interface McpConnections {
    * they are listed at once. Returns a function that removes it.
    */
   onToolsListed(listener: (server: string, list: ToolList) => void): () => void;
-  /** Calls the listener when a server said that its resources or prompts changed. Returns a function that removes it. */
-  onContentsChanged(listener: (server: string, kind: ContentKind) => void): () => void;
+  /** Calls the listener when a server said that its resources or prompts, or a resource that is watched, changed. Returns a function that removes it. */
+  onContentsChanged(listener: (server: string, change: ContentChange) => void): () => void;
   /** Ends all calls, connections and server processes. May be called more than once. */
   close(): Promise<void>;
 }
@@ -98,7 +98,7 @@ export function createMcpConnections(settings: McpConnectionsSettings): McpConne
   const identity = settings.identity ?? { name: "code-execution-mcp", version: "0" };
   const oauth = createOAuth({ folder: settings.authFolder, clientName: identity.name });
   const listed = new Set<(server: string, list: ToolList) => void>();
-  const contents = new Set<(server: string, kind: ContentKind) => void>();
+  const contents = new Set<(server: string, change: ContentChange) => void>();
   const clients = new Map<string, ServerClient>();
   const byName = new Map<string, McpServerSettings>();
   for (const server of settings.servers) {
@@ -118,8 +118,8 @@ export function createMcpConnections(settings: McpConnectionsSettings): McpConne
       onToolsListed(list) {
         for (const listener of listed) listener(name, list);
       },
-      onContentsChanged(kind) {
-        for (const listener of contents) listener(name, kind);
+      onContentsChanged(change) {
+        for (const listener of contents) listener(name, change);
       },
     });
     clients.set(name, client);

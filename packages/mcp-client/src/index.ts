@@ -9,6 +9,7 @@ export { CemError } from "@cem/core";
 export type { McpConnections, McpConnectionsSettings } from "./connections.ts";
 export type {
   CallOptions,
+  ContentChange,
   ContentKind,
   LogEntry,
   RawToolResult,

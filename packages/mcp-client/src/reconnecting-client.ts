@@ -4,7 +4,7 @@ import { SseError, StreamableHTTPClientTransport } from "@modelcontextprotocol/c
 import type { Client } from "@modelcontextprotocol/client";
 import { serverClosed, toServerError } from "./call-failures.ts";
 import type { ConnectionHealth } from "./connection-health.ts";
-import type { ContentKind, LogEntry, ServerState } from "./connection-types.ts";
+import type { ContentChange, LogEntry, ServerState } from "./connection-types.ts";
 import { openClient } from "./open-client.ts";
 import type { OpenClient, OpenClientOptions } from "./open-client.ts";
 import { DEFAULT_CONNECT_TIMEOUT_MS } from "./server-settings.ts";
@@ -28,8 +28,8 @@ export interface ReconnectingClientOptions {
   prepare: (client: Client) => void;
   /** Called when the server said that its tools changed (`isTold`), or when they may have changed. */
   onToolsChanged: (isTold: boolean) => void;
-  /** Called when the server said that its resources or prompts changed. */
-  onContentsChanged: (kind: ContentKind) => void;
+  /** Called when the server said that its resources or prompts, or a resource that is watched, changed. */
+  onContentsChanged: (change: ContentChange) => void;
 }
 
 /** A client for one server: connected on first use, and connected again after it was lost. */
@@ -128,12 +128,12 @@ export function createReconnectingClient(options: ReconnectingClientOptions): Re
             resources: {
               autoRefresh: false,
               debounceMs: LIST_CHANGED_DEBOUNCE_MS,
-              onChanged: () => options.onContentsChanged("resources"),
+              onChanged: () => options.onContentsChanged({ kind: "resources" }),
             },
             prompts: {
               autoRefresh: false,
               debounceMs: LIST_CHANGED_DEBOUNCE_MS,
-              onChanged: () => options.onContentsChanged("prompts"),
+              onChanged: () => options.onContentsChanged({ kind: "prompts" }),
             },
           },
         },

@@ -23,11 +23,12 @@ export interface ListedItems {
   cut?: string | undefined;
 }
 
-/** A request to read a resource, to render a prompt or to complete an argument of one. */
+/** A request to read or watch a resource, to render a prompt or to complete an argument of one. */
 export type ServerRequest =
   | { method: "resources/read"; params: { uri: string } }
   | { method: "prompts/get"; params: { name: string; arguments?: Record<string, string> | undefined } }
-  | { method: "completion/complete"; params: JsonObject };
+  | { method: "completion/complete"; params: JsonObject }
+  | { method: "resources/subscribe" | "resources/unsubscribe"; params: { uri: string } };
 
 /** Lists all items of one kind. The list is empty for a server without the capability. */
 export async function listItems(

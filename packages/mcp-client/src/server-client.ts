@@ -8,7 +8,7 @@ import { createConnection } from "./connection.ts";
 import type { Connection, ConnectionContext, Run } from "./connection.ts";
 import type {
   CallOptions,
-  ContentKind,
+  ContentChange,
   LogEntry,
   RawToolResult,
   Root,
@@ -36,8 +36,8 @@ export interface ServerClientContext {
   onToolsChanged: (isTold: boolean) => void;
   /** Called when the tools were listed again because they may have changed. */
   onToolsListed: (list: ToolList) => void;
-  /** Called when the server said that its resources or prompts changed. */
-  onContentsChanged: (kind: ContentKind) => void;
+  /** Called when the server said that its resources or prompts, or a resource that is watched, changed. */
+  onContentsChanged: (change: ContentChange) => void;
 }
 
 /** The client of one server, with as many connections as its callers need. */

@@ -5,11 +5,12 @@ import { McpServer } from "@modelcontextprotocol/server";
 import type { CallToolResult, McpServerFactory, StandardSchemaV1 } from "@modelcontextprotocol/server";
 import { nearest } from "@cem/text";
 import packageJson from "../package.json" with { type: "json" };
+import { AskingRequests } from "./asking-requests.ts";
 import { bindCustomTool } from "./bind-custom-tool.ts";
 import type { AnyCustomTool, CustomTool } from "./custom-tool.ts";
 import type { GuestFacts } from "./guest-facts.ts";
 import { exposeContents, exposedCapabilities } from "./expose-contents.ts";
-import type { ExposeSettings } from "./expose-contents.ts";
+import type { ExposedContents, ExposeSettings } from "./expose-contents.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
 import { DEFAULT_YIELD_AFTER_MS } from "./limits.ts";
 import { toolsOf } from "./profiles.ts";
@@ -102,6 +103,8 @@ export interface AgentServer<Config = unknown> extends Servable {
    * @param message - What changed. Clients of protocol 2025-11-25 and older get it as a log message.
    */
   listChanged(list: ListName, message?: string): void;
+  /** Notifies the clients that watch a resource of a server behind. */
+  resourceUpdated(server: string, uri: string): void;
 }
 
 /**
@@ -130,10 +133,13 @@ class ToolServer<Config> implements AgentServer<Config> {
   readonly #instructions: string;
   readonly #hintFor: HintFor | undefined;
   readonly #tools = new Map<string, ServerTool>();
-  /** The connections, with the generation of their protocol. */
-  readonly #connected = new Map<McpServer, "legacy" | "modern">();
+  /** The connections, with what they expose. */
+  readonly #connected = new Map<McpServer, ExposedContents | undefined>();
+  /** Those that take log messages: in 2026-07-28 a server logs only what a request asked for. */
+  readonly #logging = new Set<McpServer>();
+  readonly #asking = new AskingRequests();
   readonly #listeners = new Set<(list: ListName) => void>();
-  readonly #exposed: ExposeSettings | undefined;
+  readonly #exposed: Omit<ExposeSettings, "era" | "asking"> | undefined;
   readonly #calls = new Set<Promise<unknown>>();
 
   constructor(settings: AgentServerSettings<Config>) {
@@ -159,15 +165,21 @@ class ToolServer<Config> implements AgentServer<Config> {
         capabilities: {
           tools: { listChanged: true },
           logging: {},
-          ...exposedCapabilities(this.#exposed?.expose ?? []),
+          ...exposedCapabilities(this.#exposed?.expose ?? [], era),
         },
         instructions: this.#instructions,
       },
     );
-    if (this.#exposed !== undefined) exposeContents(server, this.#exposed);
     for (const tool of this.#tools.values()) this.#offer(server, tool);
-    this.#connected.set(server, era);
-    Object.assign(server.server, { onclose: () => this.#connected.delete(server) });
+    const exposed = this.#exposed && { ...this.#exposed, era, asking: this.#asking };
+    this.#connected.set(server, exposed && exposeContents(server, exposed));
+    if (era === "legacy") this.#logging.add(server);
+    Object.assign(server.server, {
+      onclose: () => {
+        this.#connected.delete(server);
+        this.#logging.delete(server);
+      },
+    });
     return server;
   };
 
@@ -184,15 +196,18 @@ class ToolServer<Config> implements AgentServer<Config> {
   }
 
   listChanged(list: ListName, message?: string): void {
-    for (const [server, era] of this.#connected) {
+    for (const server of this.#connected.keys()) {
       if (list === "tools") server.sendToolListChanged();
       else if (list === "resources") server.sendResourceListChanged();
       else server.sendPromptListChanged();
-      // In 2026-07-28 a server logs only what a request asked for.
-      if (message === undefined || era === "modern") continue;
+      if (message === undefined || !this.#logging.has(server)) continue;
       server.sendLoggingMessage({ level: "notice", logger: this.#name, data: message }).catch(() => {});
     }
     for (const listener of this.#listeners) listener(list);
+  }
+
+  resourceUpdated(server: string, uri: string): void {
+    for (const contents of this.#connected.values()) contents?.updated(server, uri);
   }
 
   onListChanged(listener: (list: ListName) => void): void {

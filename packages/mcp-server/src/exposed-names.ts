@@ -34,6 +34,12 @@ export function behindName(name: string, servers: readonly string[]): Behind | u
   return found === undefined ? undefined : { server: found, own: name.slice(found.length + 1) };
 }
 
+/** Whether a URI may be of a template: it begins as the template does before its first variable. */
+export function fitsTemplate(uri: string, template: string): boolean {
+  const [start = "", ...variables] = template.split("{");
+  return start === "" || variables.length === 0 ? uri === template : uri.startsWith(start);
+}
+
 /** Content of a prompt whose resources have their exposed URIs, so that the client can read them. */
 export function withExposedUris(server: string, content: JsonValue): JsonValue {
   if (!isObject(content)) return content;

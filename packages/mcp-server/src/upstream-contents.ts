@@ -1,4 +1,4 @@
-import type { JsonObject } from "@cem/core";
+import type { Elicit, JsonObject, Sample } from "@cem/core";
 
 /** What the servers behind this one have besides tools. */
 export const EXPOSED = ["resources", "prompts"] as const;
@@ -11,13 +11,16 @@ export type UpstreamKind = "resources" | "resourceTemplates" | "prompts";
 export type UpstreamRequest =
   | { method: "resources/read"; params: { uri: string } }
   | { method: "prompts/get"; params: { name: string; arguments?: Record<string, string> | undefined } }
-  | { method: "completion/complete"; params: JsonObject };
+  | { method: "completion/complete"; params: JsonObject }
+  | { method: "resources/subscribe" | "resources/unsubscribe"; params: { uri: string } };
 
 /** On whose behalf the servers behind are asked. */
 export interface UpstreamOptions {
   signal: AbortSignal;
   /** The session of the client, which may have a connection of its own. */
   session?: string | undefined;
+  elicit?: Elicit | undefined;
+  sample?: Sample | undefined;
 }
 
 /** Resources and prompts of the servers behind this one. */

@@ -1,6 +1,6 @@
 import type { ToolSource } from "@cem/bridge";
 import type { Guard, ResultStore, ToolCatalog, ToolServer } from "@cem/core";
-import type { ContentKind, McpConnections } from "@cem/mcp-client";
+import type { ContentChange, McpConnections } from "@cem/mcp-client";
 import { withAvailability } from "./generated/availability.ts";
 import { createGeneratedFolders } from "./generated/generated-folders.ts";
 import type { GeneratedFolder } from "./generated/generated-folders.ts";
@@ -84,11 +84,11 @@ export function createMcpTools(settings: McpToolsSettings): McpTools {
     (server, list) => takeInChanges({ servers, folders, changes, holdChanged }, server, list),
     onLog ?? (() => {}),
   );
-  const contentListeners = new Set<(server: string, kind: ContentKind) => void>();
+  const contentListeners = new Set<(server: string, change: ContentChange) => void>();
   const servers = createMcpServers(settings, {
     onListed: watch.onListed,
-    onContentsChanged(server, kind) {
-      for (const listener of contentListeners) listener(server, kind);
+    onContentsChanged(server, change) {
+      for (const listener of contentListeners) listener(server, change);
     },
   });
   const source = createGeneratedToolSource({

@@ -23,8 +23,9 @@ export async function tellChanges(server: CemServer, host: Lazy<Host>, log: Log)
   const { mcpTools } = await host.get();
   const { describeChange } = await import("@cem/mcp-tools");
   mcpTools.onToolsChanged((change) => server.listChanged("tools", describeChange(change)));
-  mcpTools.contents.onChanged((name, kind) => {
+  mcpTools.contents.onChanged((name, { kind, uri }) => {
+    if (uri !== undefined) return server.resourceUpdated(name, uri);
     log("info", `The ${kind} of server "${name}" changed.`);
-    server.listChanged(kind);
+    return server.listChanged(kind);
   });
 }

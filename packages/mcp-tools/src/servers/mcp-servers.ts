@@ -1,7 +1,7 @@
 import path from "node:path";
 import { CemError } from "@cem/core";
 import type { Elicit } from "@cem/core";
-import type { ContentKind, LogEntry, McpConnections, McpServerSettings, ToolList } from "@cem/mcp-client";
+import type { ContentChange, LogEntry, McpConnections, McpServerSettings, ToolList } from "@cem/mcp-client";
 
 export interface McpServersSettings {
   /** The servers, with `${NAME}` still in place of variables. */
@@ -26,8 +26,8 @@ export interface McpServersSettings {
 export interface ServerChanges {
   /** Called when the tools of a server were listed again. */
   onListed: (server: string, list: ToolList) => void;
-  /** Called when a server said that its resources or prompts changed. */
-  onContentsChanged: (server: string, kind: ContentKind) => void;
+  /** Called when a server said that its resources or prompts, or a resource that is watched, changed. */
+  onContentsChanged: (server: string, change: ContentChange) => void;
 }
 
 /** What is known of a server without connecting to it. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@cem/core";
-import type { CallOptions, ContentKind, ListKind, ServerRequest } from "@cem/mcp-client";
+import type { CallOptions, ContentChange, ListKind, ServerRequest } from "@cem/mcp-client";
 import { connectionsFor } from "./mcp-servers.ts";
 import type { McpServers } from "./mcp-servers.ts";
 
@@ -15,8 +15,8 @@ export interface ServerContents {
   list(server: string, kind: ListKind, options: CallOptions): Promise<readonly JsonObject[]>;
   /** Reads a resource, renders a prompt or completes an argument of one. @throws as `list`. */
   request(server: string, request: ServerRequest, options: CallOptions): Promise<JsonObject>;
-  /** Calls the listener when a connected server said that its resources or prompts changed. */
-  onChanged(listener: (server: string, kind: ContentKind) => void): void;
+  /** Calls the listener when a connected server said that its resources or prompts, or a resource that is watched, changed. */
+  onChanged(listener: (server: string, change: ContentChange) => void): void;
 }
 
 /** @param onChanged - registers a listener at the connections, now or once they are made. */
