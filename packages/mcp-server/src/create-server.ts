@@ -15,6 +15,7 @@ import { INSTRUCTIONS } from "./instructions.ts";
 import { DEFAULT_YIELD_AFTER_MS } from "./limits.ts";
 import { toolsOf } from "./profiles.ts";
 import type { Profile } from "./profiles.ts";
+import { RequestStates } from "./request-states.ts";
 import { RunRegistry } from "./run-registry.ts";
 import { messageOf } from "./server-tool.ts";
 import type { HintFor, ServerTool, ToolHost } from "./server-tool.ts";
@@ -137,9 +138,10 @@ class ToolServer<Config> implements AgentServer<Config> {
   readonly #connected = new Map<McpServer, ExposedContents | undefined>();
   /** Those that take log messages: in 2026-07-28 a server logs only what a request asked for. */
   readonly #logging = new Set<McpServer>();
+  readonly #states = new RequestStates();
   readonly #asking = new AskingRequests();
   readonly #listeners = new Set<(list: ListName) => void>();
-  readonly #exposed: Omit<ExposeSettings, "era" | "asking"> | undefined;
+  readonly #exposed: Omit<ExposeSettings, "era" | "asking" | "states"> | undefined;
   readonly #calls = new Set<Promise<unknown>>();
 
   constructor(settings: AgentServerSettings<Config>) {
@@ -168,10 +170,11 @@ class ToolServer<Config> implements AgentServer<Config> {
           ...exposedCapabilities(this.#exposed?.expose ?? [], era),
         },
         instructions: this.#instructions,
+        requestState: { verify: this.#states.verify },
       },
     );
     for (const tool of this.#tools.values()) this.#offer(server, tool);
-    const exposed = this.#exposed && { ...this.#exposed, era, asking: this.#asking };
+    const exposed = this.#exposed && { ...this.#exposed, era, asking: this.#asking, states: this.#states };
     this.#connected.set(server, exposed && exposeContents(server, exposed));
     if (era === "legacy") this.#logging.add(server);
     Object.assign(server.server, {
@@ -239,7 +242,9 @@ class ToolServer<Config> implements AgentServer<Config> {
 
   #offer(server: McpServer, { name, handle, ...shown }: ServerTool): void {
     server.registerTool(name, shown as Registration, async (input, context) => {
-      const call = handle(input, context).catch((error: unknown) => this.#answerError(error));
+      const call = handle(input, context)
+        .then((answer) => this.#states.signed(answer, context))
+        .catch((error: unknown) => this.#answerError(error));
       this.#calls.add(call);
       return call.finally(() => this.#calls.delete(call));
     });

@@ -13,6 +13,7 @@ import {
 } from "./exposed-names.ts";
 import type { Behind } from "./exposed-names.ts";
 import type { AskingRequests } from "./asking-requests.ts";
+import type { RequestStates } from "./request-states.ts";
 import { sessionOf } from "./server-tool.ts";
 import type {
   Exposed,
@@ -28,6 +29,7 @@ export interface ExposeSettings {
   upstream: UpstreamContents;
   /** Keeps requests that ask the client something. */
   asking: AskingRequests;
+  states: RequestStates;
   era: "legacy" | "modern";
   /** Receives why a server's resources or prompts are missing from a list. */
   onMissing?: ((server: string, error: unknown) => void) | undefined;
@@ -53,15 +55,17 @@ export function exposedCapabilities(expose: readonly Exposed[], era: "legacy" | 
 
 /** Answers requests for resources, prompts and completions with those of the servers behind, under their names. */
 export function exposeContents({ server }: McpServer, settings: ExposeSettings): ExposedContents {
-  const { expose, upstream, asking, era, onMissing = () => {} } = settings;
+  const { expose, upstream, asking, states, era, onMissing = () => {} } = settings;
   /** The watched resources: the URI that the client knows, by the exposed one. */
   const watched = new Map<string, string>();
 
   /** Sends a request to a server behind, whose questions reach the client. */
-  const ask = (to: string, request: UpstreamRequest, context: ServerContext): Promise<JsonObject> =>
-    asking.follow(context, ({ signal, questions: { elicit, sample } }) =>
+  const ask = async (to: string, request: UpstreamRequest, context: ServerContext): Promise<JsonObject> => {
+    const answer = await asking.follow(context, ({ signal, questions: { elicit, sample } }) =>
       answered(upstream.request(to, request, { ...optionsOf(context), signal, elicit, sample })),
-    ) as Promise<JsonObject>;
+    );
+    return (await states.signed(answer, context)) as JsonObject;
+  };
 
   /** What all servers have. One that can't be reached is left out, so that it does not hide the others'. */
   const listAll = async (
