@@ -19,7 +19,8 @@ export const searchTools = declareTool<{
 }>({
   name: "search_tools",
   title: "Search tools",
-  description: 'Find tools by what they do, with signatures; "full" adds examples and code.',
+  description:
+    'Find tools by what they do, with signatures; "full" adds examples and code. MCP resources and prompts are read by tools named mcp_….',
   input: {
     type: "object",
     properties: {
