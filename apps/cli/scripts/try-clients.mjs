@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
@@ -104,4 +104,5 @@ try {
   report("mcporter over stdio", run(mcporter, ...stdio, "--args", JSON.stringify({ code: CODE })));
 } finally {
   server.kill();
+  rmSync(folder, { recursive: true, force: true });
 }

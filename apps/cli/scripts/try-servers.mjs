@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
@@ -74,8 +74,6 @@ const mcpServers = Object.fromEntries(
     ]),
 );
 writeFileSync(path.join(folder, "config.yaml"), JSON.stringify({ mcp_servers: mcpServers }));
-process.stdout.write(`${folder}\n`);
-
 for (const server of Object.keys(mcpServers)) {
   const generated = runCem("generate", server, "--json");
   const [result] = JSON.parse(generated.stdout || "{}").servers ?? [];
@@ -90,3 +88,4 @@ for (const server of Object.keys(mcpServers)) {
 for (const [server, reason] of failed) process.stdout.write(`FAILED ${server}: ${reason.slice(0, 600)}\n`);
 process.stdout.write(`${Object.keys(SERVERS).length - failed.size} servers work\n`);
 process.exitCode = Object.keys(SERVERS).length - failed.size >= 20 ? 0 : 1;
+rmSync(folder, { recursive: true, force: true });
