@@ -1,11 +1,11 @@
 import { createPipeline } from "@cem/agent";
 import type { OwnedPipelineSettings } from "@cem/agent";
-import type { LoadedConfig } from "@cem/config";
 import { Lazy } from "@cem/core";
 import type { Agent, ExecuteOptions, TaskResult } from "@cem/core";
 import type { McpTools } from "@cem/mcp-tools";
 import { assertAgentOptions, assertTaskOptions } from "./agent-options.ts";
 import type { AgentOptions } from "./agent-options.ts";
+import type { LoadedFor } from "./wiring/customer.ts";
 import { createConfiguredSelector } from "./wiring/configured-selector.ts";
 import { createGenerator } from "./wiring/generators.ts";
 import { createHostBridge } from "./wiring/host-bridge.ts";
@@ -14,6 +14,7 @@ import { loadFrom } from "./wiring/load.ts";
 import { createLog } from "./wiring/log.ts";
 import { openMcpTools } from "./wiring/mcp-tools.ts";
 import { createSandbox } from "./wiring/sandboxes.ts";
+import { saveCheckedSkill } from "./wiring/skills.ts";
 import {
   createConfiguredCatalog,
   createConfiguredGuard,
@@ -34,7 +35,7 @@ export function createAgent(options: AgentOptions = {}): Agent {
 
 /** Like {@link createAgent}, with a configuration that was loaded already. */
 export function createLoadedAgent(
-  loaded: LoadedConfig,
+  loaded: LoadedFor,
   options: AgentOptions,
   host: Lazy<Host> = lazyHost(loaded, options),
 ): Agent {
@@ -42,7 +43,7 @@ export function createLoadedAgent(
 }
 
 /** What an agent has on the host, opened when it is first needed. The agent closes it. */
-export function lazyHost(loaded: LoadedConfig, options: AgentOptions): Lazy<Host> {
+export function lazyHost(loaded: LoadedFor, options: AgentOptions): Lazy<Host> {
   return new Lazy(() => openHost(loaded, options));
 }
 
@@ -67,7 +68,7 @@ export async function executeTask(
  * loaded, when it is first needed.
  */
 function createStages(
-  loaded: LoadedConfig,
+  loaded: LoadedFor,
   options: AgentOptions,
   host: Lazy<Host> = lazyHost(loaded, options),
 ): OwnedPipelineSettings {
@@ -92,6 +93,11 @@ function createStages(
     typeChecker: options.typeChecker ?? (() => createConfiguredTypeChecker(config)),
     typeCheck: config.execution.typeCheck,
     maxRepairs: config.llm.maxRepairs,
+    saveSkill: (draft, saving) =>
+      saveCheckedSkill(draft, saving, {
+        loaded,
+        openAgent: (staged) => createLoadedAgent(staged, { ...options, oneRun: true }),
+      }),
     async dispose() {
       const opened = await host.settled();
       try {
@@ -110,14 +116,14 @@ export interface Host {
   bridge: HostBridge;
 }
 
-async function openHost(loaded: LoadedConfig, options: AgentOptions): Promise<Host> {
+async function openHost(loaded: LoadedFor, options: AgentOptions): Promise<Host> {
   const { config } = loaded;
   const store = await createConfiguredResults(config);
   const log = options.log ?? createLog(config, options.onLog);
   const mcpTools = await openMcpTools(loaded, { log, store, elicit: options.onElicit });
   const others = options.invoker ?? mcpTools.source;
   try {
-    return { mcpTools, bridge: await createHostBridge(config, { ...options, others, store, log }) };
+    return { mcpTools, bridge: await createHostBridge(loaded, { ...options, others, store, log }) };
   } catch (error) {
     await mcpTools.close();
     throw error;
