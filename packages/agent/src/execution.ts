@@ -42,12 +42,12 @@ export async function execute(
 }
 
 /**
- * The invoker of the pipeline, which is told the session of this run and how to ask its user.
+ * The invoker of the pipeline, which is told the session of this run, how to ask its user, and where progress goes.
  *
  * @param elicit - Default: as the options of the run say.
  */
 export async function invokerOfRun(
-  { options, stages }: RunContext,
+  { options, progress, stages }: RunContext,
   elicit: Elicit | undefined = options.onElicit,
 ): Promise<ToolInvoker | undefined> {
   const invoker = await stages.invoker?.get();
@@ -58,7 +58,16 @@ export async function invokerOfRun(
         invoker.invoke(call, {
           ...context,
           elicit: elicit ?? context.elicit,
-          session: options.session ?? context.session,
+          sample: options.onSample,
+          onProgress: (made) =>
+            progress.emit({
+              type: "tool-progressed",
+              server: call.server,
+              tool: call.tool,
+              progress: made,
+            }),
+          // A session of one run is none: nobody comes back to what a server keeps for it.
+          session: options.singleUse === true ? undefined : (options.session ?? context.session),
         }),
     }
   );

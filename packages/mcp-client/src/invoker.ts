@@ -18,7 +18,6 @@ import { CemError, toolNotFound } from "@cem/core";
 import type { JsonObject, ToolCall, ToolInvoker } from "@cem/core";
 import { nearest } from "@cem/text";
 import type { McpConnections } from "./connections.ts";
-import type { Progress } from "./connection-types.ts";
 import { mapToolResult } from "./result-mapping.ts";
 import { isServerRequest } from "./server-request-names.ts";
 import { answerServerRequest } from "./server-requests.ts";
@@ -32,8 +31,6 @@ export interface McpToolSourceSettings extends ResultKeeping, ResultCheckSetting
   findTool?:
     | ((server: string, tool: string) => KnownTool | undefined | Promise<KnownTool | undefined>)
     | undefined;
-  /** Called with each progress notification of a call. */
-  onProgress?: ((call: ToolCall, progress: Progress) => void) | undefined;
 }
 
 /** Settings of {@link createMcpInvoker}. */
@@ -70,15 +67,8 @@ export function createMcpToolSource(
   return {
     specificationVersion: "v1",
     find,
-    async invoke(call, { signal, onWaiting, elicit, session }) {
+    async invoke(call, options) {
       const { server, tool } = call;
-      const options = {
-        signal,
-        onProgress: (progress: Progress) => settings.onProgress?.(call, progress),
-        onWaiting,
-        elicit,
-        session,
-      };
       const args = call.args as JsonObject;
       if (isServerRequest(tool)) {
         const once = keepOnce(keeping);
@@ -86,7 +76,7 @@ export function createMcpToolSource(
         const name = tool.split("/").at(-1) ?? tool;
         return { ok: true, value: await fitValue({ server, name }, value, once) };
       }
-      const { name, outputSchema } = call.found ?? (await find(call, signal));
+      const { name, outputSchema } = call.found ?? (await find(call, options.signal));
       const raw = await connections.callTool(server, name, args, options);
       return mapToolResult({ server, tool, outputSchema }, raw, { ...keeping, checkResult });
     },

@@ -4,6 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { parseJSONRPCMessage, serializeMessage } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
+import { createCallContexts } from "./current-call.ts";
+import type { CallContexts } from "./current-call.ts";
 import { createLineSplitter } from "./line-splitter.ts";
 import { networkEnvironment } from "./network-environment.ts";
 import { isGroupAlive, signalGroup, trackGroup, untrackGroup } from "./process-group.ts";
@@ -53,6 +55,7 @@ export function createStdioTransport(
   let exit: string | undefined;
   const exited = Promise.withResolvers<void>();
   const lastWords: string[] = [];
+  const contexts = createCallContexts();
 
   const transport: StdioTransport = {
     stderr: null,
@@ -87,7 +90,7 @@ export function createStdioTransport(
           if (!isGroupAlive(started)) untrackGroup(started);
           transport.onclose?.();
         });
-        listen(started, transport, (line) => {
+        listen(started, transport, contexts, (line) => {
           lastWords.push(line);
           if (lastWords.length > KEPT_STDERR_LINES) lastWords.shift();
           onStderr(line);
@@ -96,6 +99,7 @@ export function createStdioTransport(
     },
     async send(message) {
       const input = child?.stdin;
+      contexts.note(message);
       if (!input || !input.writable) throw new Error("The server's process has ended.");
       if (input.write(serializeMessage(message))) return;
       await new Promise<void>((resolve) => {
@@ -135,7 +139,12 @@ function npxAdvice({ command, args = [] }: StdioSettings, words: string): string
   return ` (npx found ${name} among the packages of this project, but not its command; ${name}@latest is fetched in any case)`;
 }
 
-function listen(child: ChildProcess, transport: Transport, onStderr: (line: string) => void): void {
+function listen(
+  child: ChildProcess,
+  transport: Transport,
+  contexts: CallContexts,
+  onStderr: (line: string) => void,
+): void {
   const fail = (error: unknown): void => {
     transport.onerror?.(error instanceof Error ? error : new Error(String(error)));
   };
@@ -147,7 +156,7 @@ function listen(child: ChildProcess, transport: Transport, onStderr: (line: stri
   // microtasks, so that a call's response does not overtake its progress.
   let delivered = Promise.resolve();
   const deliver = (message: JSONRPCMessage): void => {
-    delivered = delivered.then(() => transport.onmessage?.(message)).catch(fail);
+    delivered = delivered.then(() => contexts.run(message, () => transport.onmessage?.(message))).catch(fail);
   };
   const splitMessages = createLineSplitter(MAX_MESSAGE_BYTES);
   child.stdout?.on("data", (chunk: Buffer) => {
