@@ -1,16 +1,14 @@
+import { replaceFile } from "@cem/files";
 import { readdir, rm, rmdir } from "node:fs/promises";
 import path from "node:path";
 import { withFolderLock } from "./folder-lock.ts";
 import { OBSERVED_FILE } from "./observed-results.ts";
 import { planServerFiles, type ServerFilesPlan, type ServerFilesRequest } from "./plan-server-files.ts";
-import {
-  openServerFolder,
-  type PresentFile,
-  readServerFolder,
-  writeFileAtomically,
-} from "./server-folder.ts";
+import { openServerFolder, type PresentFile, readServerFolder } from "./server-folder.ts";
 import { invalidLock, LOCK_FILE, parseLock, type ServerLock } from "./server-lock.ts";
 
+/** Everyone who may read the folder may read the tools: the code that runs may be another user. */
+const SHARED_FILE = 0o644;
 const OWN_DATA: ReadonlySet<string> = new Set([LOCK_FILE, OBSERVED_FILE]);
 
 /** The folder of a server. */
@@ -59,7 +57,7 @@ export async function writeServerFiles(request: WriteServerFilesRequest): Promis
     for (const [file, text] of files) {
       signal?.throwIfAborted();
       if (present.get(file)?.text === text) continue;
-      await writeFileAtomically(directory, file, text);
+      await replaceFile(path.join(directory, file), text, { mode: SHARED_FILE });
       written.push(file);
     }
     const stale = modules.filter(([file, { origin }]) => origin === "generated" && !files.has(file));

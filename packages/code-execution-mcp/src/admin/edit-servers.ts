@@ -1,7 +1,8 @@
-import { mkdir, readFile, rm, stat } from "node:fs/promises";
+import { readFile, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import type { ServerEntry } from "@cem/config/edit";
 import { serverNotFound } from "@cem/core";
+import { replaceFile } from "@cem/files";
 import { loadConfig, loadFrom } from "../wiring/load.ts";
 import { withMcpTools } from "./mcp-servers.ts";
 import type { ServerSource } from "./mcp-servers.ts";
@@ -19,11 +20,11 @@ export async function addServers(
   const { addServer } = await import("@cem/config/edit");
   const { file, text } = await readConfigText(source);
   const edited = servers.reduce((yaml, { name, entry }) => addServer(yaml, name, entry), text ?? "");
-  await writeConfigText(file, edited);
+  await replaceFile(file, edited);
   try {
     await loadConfig({ cwd: source.cwd, file });
   } catch (error) {
-    await (text === undefined ? rm(file) : writeConfigText(file, text));
+    await (text === undefined ? rm(file) : replaceFile(file, text));
     throw error;
   }
   return file;
@@ -55,7 +56,7 @@ export async function removeServerAndFiles(name: string, source: ServerSource = 
   const { file, text } = await readConfigText(source);
   const edited = removeServer(text ?? "", name);
   if (edited === undefined && !isGenerated) throw serverNotFound(name, { known });
-  if (edited !== undefined) await writeConfigText(file, edited);
+  if (edited !== undefined) await replaceFile(file, edited);
   const removed = isGenerated ? await removeFiles(directory) : [];
   return { file: edited === undefined ? undefined : file, removed };
 }
@@ -79,11 +80,4 @@ async function readConfigText(source: ServerSource): Promise<{ file: string; tex
   const { file } = await loadFrom(source);
   if (file === undefined) return { file: path.join(cwd, "config.yaml") };
   return { file, text: await readFile(file, "utf8") };
-}
-
-/** Replaces the file as a whole, and keeps its permissions. */
-async function writeConfigText(file: string, text: string): Promise<void> {
-  const { default: writeFileAtomic } = await import("write-file-atomic");
-  await mkdir(path.dirname(file), { recursive: true });
-  await writeFileAtomic(file, text);
 }
