@@ -85,6 +85,21 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
     .action((dir: string, _, command: Command) =>
       found({ command: "init", dir, options: sharedOptions(program, command) }),
     );
+  addSettingOptions(add("trust", "Allow what files of a folder ask for on this host", examples.TRUST))
+    .argument("[folder]", "the folder", ".")
+    .option("-y, --yes", "trust it without asking", false)
+    .addOption(new Option("--list", "list the folders that are trusted").default(false).conflicts("remove"))
+    .option("--remove", "trust the folder no longer", false)
+    .action((folder: string, own: { yes: boolean; list: boolean; remove: boolean }, command: Command) =>
+      found({
+        command: "trust",
+        folder,
+        yes: own.yes,
+        list: own.list,
+        remove: own.remove,
+        options: sharedOptions(program, command),
+      }),
+    );
   addServerCommands(program, add, found);
   addSettingOptions(add("model", "Load a model that compares tools by meaning", examples.MODEL))
     .addArgument(new Argument("<action>", "what to do").choices(["pull"]))

@@ -9,6 +9,14 @@ export type Invocation =
   | { command: "search"; query: string; detail: Detail; max: number; options: SharedOptions }
   | { command: "doctor"; listValues: boolean; options: SharedOptions }
   | { command: "init"; dir: string; options: SharedOptions }
+  | {
+      command: "trust";
+      folder: string;
+      yes: boolean;
+      list: boolean;
+      remove: boolean;
+      options: SharedOptions;
+    }
   | ServerInvocation
   | ServeInvocation
   | { command: "model"; action: "pull"; name?: string | undefined; options: SharedOptions }

@@ -3,6 +3,8 @@ export { addServers, removeServerAndFiles } from "./admin/edit-servers.ts";
 export type { RemovedServer } from "./admin/edit-servers.ts";
 export { findImportable } from "./admin/import-servers.ts";
 export type { Importable, ImportableServer } from "./admin/import-servers.ts";
+export { inspectTrust, listTrusted, trustItems, untrustFolder } from "./admin/folder-trust.ts";
+export type { TrustReport } from "./admin/folder-trust.ts";
 export { inspectHost } from "./admin/inspect-host.ts";
 export type { FolderReport, HostReport } from "./admin/inspect-host.ts";
 export { generateTools, inspectServers, listCatalog, signIn } from "./admin/mcp-servers.ts";

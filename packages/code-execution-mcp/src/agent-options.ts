@@ -27,6 +27,14 @@ export interface ConfigSource {
   configFile?: string | false | undefined;
   /** Settings in camelCase that take precedence over file and environment: `{ execution: { workspaceDir: "./data" } }`. */
   config?: ConfigInput | undefined;
+  /**
+   * Whether to allow what files of the folder ask for: MCP servers, host tools, places outside of it, the user's keys for
+   * its addresses. `false` takes a file that `configFile` names for one of the folder, too.
+   *
+   * @defaultValue what was trusted, by `cem trust` or `CEM_TRUST_FOLDER`; and a configuration that `configFile` names is
+   * taken for the program's own
+   */
+  trustFolder?: boolean | undefined;
 }
 
 /** Options of {@link createAgent}. Each default stage can be replaced by your own, which the agent does not dispose. */
@@ -64,6 +72,7 @@ export const AGENT_OPTIONS = {
   cwd: true,
   configFile: true,
   config: true,
+  trustFolder: true,
   catalog: true,
   selector: true,
   generator: true,

@@ -103,7 +103,7 @@ async function openHost(
   const mcpTools = await openMcpTools(loaded, { log, store, elicit: options.onElicit });
   const others = options.invoker ?? mcpTools.source;
   try {
-    return { mcpTools, bridge: await createHostBridge(config, { ...options, others, store, log }) };
+    return { mcpTools, bridge: await createHostBridge(loaded, { ...options, others, store, log }) };
   } catch (error) {
     await mcpTools.close();
     throw error;

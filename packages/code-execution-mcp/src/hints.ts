@@ -143,6 +143,10 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   // Configuration, options and files.
   CONFIG_INVALID: NO_HINT,
   CONFIG_NOT_FOUND: "Make a configuration with  cem init  or name another with --config.",
+  FOLDER_UNTRUSTED: ({ folder }) => {
+    const place = text(folder, "");
+    return `See what it asks for and allow it with  cem trust${place === "" ? "" : ` ${shellWord(place)}`}`;
+  },
   LOG_UNWRITABLE: "Set logging.file to a file that can be written.",
   OPTION_INVALID: NO_HINT,
   RECORDING_INVALID: "Make a recording with --record.",

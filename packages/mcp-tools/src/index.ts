@@ -4,6 +4,7 @@ export type { ConfiguredServer, McpServersSettings } from "./servers/mcp-servers
 export type { ExaminedServer, ExamineOptions } from "./servers/examine-servers.ts";
 export type { GeneratedServer, GenerateOptions } from "./generated/generated-server.ts";
 export { withHostTools } from "./host/host-catalog.ts";
+export { findHostToolFiles } from "./host/host-tool-files.ts";
 export { loadHostTools } from "./host/load-host-tools.ts";
 export type { HostToolsByServer, LoadedHostTools } from "./host/load-host-tools.ts";
 export type { HostToolFolders } from "./host/host-tool-folders.ts";

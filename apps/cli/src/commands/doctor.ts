@@ -26,7 +26,8 @@ export async function examine(
   let settings: ListedSetting[] | undefined;
   try {
     const source = serverSourceOf(options, context);
-    const loaded = await loadConfig({ file: source.configFile, overrides: source.config, signal });
+    const { configFile: file, config: overrides, trustFolder } = source;
+    const loaded = await loadConfig({ file, overrides, trustFolder, signal });
     checks.push(checkConfig(loaded));
     if (listValues) settings = listSettings(loaded);
     const report = await inspectHost(source);

@@ -4,6 +4,7 @@ import type { ServerEntry } from "@cem/config/edit";
 import { serverNotFound } from "@cem/core";
 import { replaceFile } from "@cem/files";
 import { loadConfig, loadFrom } from "../wiring/load.ts";
+import { trustServers } from "./folder-trust.ts";
 import { withMcpTools } from "./mcp-servers.ts";
 import type { ServerSource } from "./mcp-servers.ts";
 
@@ -22,7 +23,9 @@ export async function addServers(
   const edited = servers.reduce((yaml, { name, entry }) => addServer(yaml, name, entry), text ?? "");
   await replaceFile(file, edited);
   try {
-    await loadConfig({ cwd: source.cwd, file });
+    const loaded = await loadConfig({ cwd: source.cwd, file, trustFolder: false });
+    const names = servers.map(({ name }) => name);
+    await trustServers(loaded, names);
   } catch (error) {
     await (text === undefined ? rm(file) : replaceFile(file, text));
     throw error;

@@ -1,4 +1,4 @@
-import type { Config } from "@cem/config";
+import type { LoadedConfig } from "@cem/config";
 import type { CatalogSnapshot } from "@cem/core";
 import type { ExaminedServer, GeneratedServer, GenerateOptions, McpTools } from "@cem/mcp-tools";
 import type { AgentOptions, ConfigSource } from "../agent-options.ts";
@@ -22,14 +22,14 @@ const LIST_TIMEOUT_MS = 4_000;
 /** Opens the MCP tools of a configuration for one piece of work, and closes them after it. */
 export async function withMcpTools<T>(
   source: ServerSource,
-  work: (mcpTools: McpTools, config: Config) => Promise<T>,
+  work: (mcpTools: McpTools, configuration: LoadedConfig) => Promise<T>,
   options: { minConnectTimeoutMs?: number | undefined } = {},
 ): Promise<T> {
   const loaded = await loadFrom(source);
   const log = createLog(loaded.config, source.onLog);
   const mcpTools = await openMcpTools(loaded, { log, ...options });
   try {
-    return await work(mcpTools, loaded.config);
+    return await work(mcpTools, loaded);
   } finally {
     await mcpTools.close();
   }
@@ -63,11 +63,12 @@ export function listCatalog(
   source: ServerSource & { only?: string | undefined } = {},
 ): Promise<CatalogSnapshot> {
   const { only, signal } = source;
-  return withMcpTools(source, async (mcpTools, config) => {
+  return withMcpTools(source, async (mcpTools, configuration) => {
     if (only === undefined || mcpTools.servers.has(only)) {
       await mcpTools.examine({ signal, only, timeoutMs: LIST_TIMEOUT_MS });
     }
-    const catalog = await withHostToolFiles(await createConfiguredCatalog(config, mcpTools), config);
+    const configured = await createConfiguredCatalog(configuration.config, mcpTools);
+    const catalog = await withHostToolFiles(configured, configuration);
     return catalog.list({ signal });
   });
 }

@@ -13,6 +13,6 @@ export const loadConfig: typeof ConfigPackage.loadConfig = async (options) =>
   (await import("@cem/config")).loadConfig(options);
 
 /** Loads the configuration that an agent made from the same options has. */
-export function loadFrom({ cwd, configFile, config }: ConfigSource): Promise<LoadedConfig> {
-  return loadConfig({ cwd, file: configFile, overrides: config });
+export function loadFrom({ cwd, configFile, config, trustFolder }: ConfigSource): Promise<LoadedConfig> {
+  return loadConfig({ cwd, file: configFile, overrides: config, trustFolder });
 }
