@@ -11,7 +11,8 @@ const MAX_EXCERPT_COLUMNS = 160;
 const MAX_LISTED = 20;
 
 /** The state of a server in a word or two. */
-export function stateOf({ state }: Pick<ExaminedServer, "state">): string {
+export function stateOf({ state, lastError }: Pick<ExaminedServer, "state" | "lastError">): string {
+  if (lastError?.code === "FOLDER_UNTRUSTED") return "held back";
   switch (state) {
     case "ready":
       return "ready";
@@ -65,6 +66,8 @@ export function notesOf(server: ExaminedServer): string[] {
   if (state === "connecting") notes.push("did not answer in time");
   else if (state === "auth-required") notes.push(...errorNotes(toSignIn(name)));
   // What helps against a server that is down is to try it again, as was just done.
+  else if (lastError?.code === "FOLDER_UNTRUSTED")
+    notes.push(...errorNotes({ ...lastError, message: "" }).slice(1));
   else if (lastError?.code === "SERVER_DOWN") notes.push(oneLine(lastError.message));
   else if (lastError !== undefined) notes.push(...errorNotes(lastError));
   if (state === "ready" && generated === undefined)

@@ -19,15 +19,19 @@ vi.setConfig({ testTimeout: 240_000 });
 
 const ECHO = 'import { echo } from "./servers/odd/index.ts";\nreturn echo({ text: "hi" });';
 
-function project(): { folder: string; cem: (args: string[], input?: string) => Promise<Ended> } {
+/** A folder whose config.yaml is trusted, unless the environment is another. */
+function project(env: Record<string, string> = { CEM_TRUST_FOLDER: "1" }): {
+  folder: string;
+  cem: (args: string[], input?: string) => Promise<Ended>;
+} {
   const folder = temporaryFolder();
-  const cem = (args: string[], input = ""): Promise<Ended> => runCem(args, { cwd: folder, input });
+  const cem = (args: string[], input = ""): Promise<Ended> => runCem(args, { cwd: folder, input, env });
   return { folder, cem };
 }
 
 describe("cem add", () => {
   it("makes a server's tools usable at once, and cem remove takes it out again", async () => {
-    const { folder, cem } = project();
+    const { folder, cem } = project({});
     const comment = "# my own words\nlogging:\n  level: INFO # loud\n";
     writeFileSync(path.join(folder, "config.yaml"), comment);
     const added = await cem(["add", "everything", "--env", "MODE=test", "--", ...EVERYTHING]);
@@ -162,7 +166,7 @@ describe("cem import", () => {
   const secret = "sk-do-not-show";
 
   function withOthers(): ReturnType<typeof project> {
-    const made = project();
+    const made = project({});
     const [command, ...args] = ODD("plain");
     const put = (name: string, data: object): void => {
       mkdirSync(path.dirname(path.join(made.folder, name)), { recursive: true });

@@ -4,9 +4,8 @@ import { askYesNo } from "./ask-yes-no.ts";
 import type { CommandContext } from "./command-context.ts";
 import type { SharedOptions } from "./command-options.ts";
 import { serverSourceOf } from "./config-source.ts";
-import { renderTrustItems } from "./render-trust.ts";
-import { oneLine, safeData, safeText } from "./safe-text.ts";
-import { shortPath } from "./short-path.ts";
+import { renderAsked } from "./render-trust.ts";
+import { safeData, safeText } from "./safe-text.ts";
 
 /**
  * Asks whether to trust the folder where files of it ask for something that is held back. Where nobody can be asked, it says
@@ -28,7 +27,6 @@ export async function settleTrust(
     io.stderr.write(`${safeText(remark)}\n`);
     return;
   }
-  const lines = renderTrustItems(safeData(held), live.style);
-  live.write(`\n  Files of ${oneLine(shortPath(folder))} ask for this:\n${lines.join("\n")}\n`);
+  live.write(`${renderAsked(safeData({ folder, held }), live.style).join("\n")}\n`);
   if (await askYesNo("Trust this folder?", context)) await trustItems(folder, requested);
 }

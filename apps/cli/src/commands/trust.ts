@@ -8,7 +8,7 @@ import type { InvocationOf } from "../invocation.ts";
 import { serverSourceOf } from "../config-source.ts";
 import { EXIT_FAILED, EXIT_OK } from "../exit-codes.ts";
 import { renderRow } from "../render-rows.ts";
-import { renderTrustItems } from "../render-trust.ts";
+import { renderAsked, renderTrustItems } from "../render-trust.ts";
 import { oneLine, safeData } from "../safe-text.ts";
 import { shortPath } from "../short-path.ts";
 import { counted } from "../text-layout.ts";
@@ -22,8 +22,7 @@ export async function trust(invocation: InvocationOf<"trust">, context: CommandC
   const report = await inspectTrust(source);
   const { live } = context;
   if (live !== undefined && report.held.length > 0) {
-    const heading = ["", `  ${oneLine(shortPath(report.folder))}`];
-    live.write(`${[...heading, ...renderTrustItems(safeData(report.held), live.style)].join("\n")}\n`);
+    live.write(`${renderAsked(safeData(report), live.style).join("\n")}\n`);
   }
   const isAgreed =
     report.held.length > 0 &&

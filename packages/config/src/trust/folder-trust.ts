@@ -1,4 +1,4 @@
-import { delimiter, resolve } from "node:path";
+import { delimiter, relative, resolve } from "node:path";
 import { TRUST_VARIABLE, type Variables, variableValue } from "../variables.ts";
 import { digestFiles } from "./code-files.ts";
 import { realPath } from "./places.ts";
@@ -53,7 +53,7 @@ export async function openFolderTrust(settings: FolderTrustSettings): Promise<Fo
       const files = digestFiles(folder, [file]);
       // Outside of the folder the file is known by its place and content alone.
       const own = files.size > 0 ? files : digestFiles(realPath(resolve(file, "..")), [file]);
-      const text = `runs on this host: ${file}`;
+      const text = `runs ${relative(folder, realPath(file))}`;
       const item = trustItem({ kind: "host-tool", name, text }, realPath(file), own);
       return { item, held: isAllowed || settings.allowsHostTools ? undefined : await heldOf(item) };
     },

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
+import { redactConfig } from "../redact.ts";
 import type { McpServerSetting, ServerAuthSetting, StdioServerSetting } from "../schema-servers.ts";
 import type { Secret } from "../secret.ts";
 import { digestFiles } from "./code-files.ts";
@@ -40,7 +41,7 @@ export function serverItem(server: McpServerSetting, place: ServerPlace): TrustI
   const ofFolder = names.map((name) => [name, place.folderVariable(name)]);
   const { files, implicitFiles } =
     server.connectionType === "stdio" ? filesOf(server, place) : { files: new Map(), implicitFiles: [] };
-  const text = server.connectionType === "stdio" ? commandText(server) : addressText(server.url);
+  const text = server.connectionType === "stdio" ? commandText(redactConfig(server)) : addressText(server.url);
   const sent =
     server.connectionType === "stdio"
       ? [...names, ...Object.keys(server.env)]
