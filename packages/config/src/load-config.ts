@@ -79,7 +79,7 @@ export interface LoadedConfig {
  * What files of the folder ask for on this host is held back until the folder is trusted: see `trust`.
  *
  * @throws CemError `CONFIG_INVALID` with all problems in `details.problems`; `CONFIG_NOT_FOUND` when a named file does
- * not exist; `FOLDER_UNTRUSTED` when a folder that is not trusted has a link where the workspace or the tools should be.
+ * not exist.
  */
 export async function loadConfig(options: LoadConfigOptions = {}): Promise<LoadedConfig> {
   const { env = process.env, overrides = {}, signal } = options;
@@ -132,13 +132,14 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
     isAllowed: options.trustFolder === true,
     allowsHostTools: options.trustFolder !== false && (isOwn || isNamed(origins["execution.servers_dir"])),
   });
+  const { config: usable, obstacle } = withoutHeld(config, trust, cwd);
   const warnings = [found, dotenv, ...environment].flatMap((source) => source.warnings);
   return {
-    config: redactWhenPrinted(withoutHeld(config, trust, cwd)),
+    config: redactWhenPrinted(usable),
     origins,
     file: found.file,
     warnings,
-    trust,
+    trust: { ...trust, obstacle },
     variable,
   };
 }

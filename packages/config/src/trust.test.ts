@@ -1,7 +1,7 @@
 import { chmod, mkdir, rename, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { failure, folderWith } from "../test/config-folder.ts";
+import { folderWith } from "../test/config-folder.ts";
 import { addTrust, loadConfig, type LoadConfigOptions, readTrust, removeTrust, trustFile } from "./index.ts";
 
 const KEY = { OPENAI_API_KEY: "sk-of-the-user" };
@@ -217,7 +217,7 @@ describe("what a folder asks for", () => {
     const cwd = await folderWith({ "config.yaml": "" });
     await symlink(await folderWith({}), path.join(cwd, "workspace"));
     const env = await homeEnv();
-    expect(await failure(loadConfig({ cwd, env }))).toMatchObject({ code: "FOLDER_UNTRUSTED" });
+    expect((await loadConfig({ cwd, env })).trust.obstacle).toMatchObject({ code: "FOLDER_UNTRUSTED" });
     expect((await loadConfig({ cwd, env, trustFolder: true })).trust.held).toEqual([]);
     expect((await loadConfig({ cwd, env, file: "config.yaml" })).trust.held).toEqual([]);
   });

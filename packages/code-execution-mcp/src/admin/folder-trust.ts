@@ -1,6 +1,6 @@
 import path from "node:path";
 import type { HeldItem, LoadedConfig, TrustItem, TrustRecord } from "@cem/config";
-import { loadFrom } from "../wiring/load.ts";
+import { loadConfig } from "../wiring/load.ts";
 import type { ServerSource } from "./mcp-servers.ts";
 
 /** What files of a folder ask for on this host. */
@@ -14,7 +14,8 @@ export interface TrustReport {
 
 /** Finds out what files of a folder ask for, and imports and starts none of it. */
 export async function inspectTrust(source: ServerSource = {}): Promise<TrustReport> {
-  const loaded = await loadFrom({ ...source, trustFolder: false });
+  const { cwd, configFile: file, config: overrides } = source;
+  const loaded = await loadConfig({ cwd, file, overrides, trustFolder: false });
   const { findHostToolFiles } = await import("@cem/mcp-tools");
   const files = await findHostToolFiles(loaded.config.execution.serversDir);
   const { folder, requested, held } = loaded.trust;

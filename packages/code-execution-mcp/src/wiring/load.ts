@@ -12,7 +12,18 @@ import type { ConfigSource } from "../agent-options.ts";
 export const loadConfig: typeof ConfigPackage.loadConfig = async (options) =>
   (await import("@cem/config")).loadConfig(options);
 
-/** Loads the configuration that an agent made from the same options has. */
-export function loadFrom({ cwd, configFile, config, trustFolder }: ConfigSource): Promise<LoadedConfig> {
-  return loadConfig({ cwd, file: configFile, overrides: config, trustFolder });
+/**
+ * Loads the configuration that an agent made from the same options has.
+ *
+ * @throws CemError as {@link loadConfig}, and `FOLDER_UNTRUSTED` where nothing can run before the folder is trusted.
+ */
+export async function loadFrom({
+  cwd,
+  configFile,
+  config,
+  trustFolder,
+}: ConfigSource): Promise<LoadedConfig> {
+  const loaded = await loadConfig({ cwd, file: configFile, overrides: config, trustFolder });
+  if (loaded.trust.obstacle !== undefined) throw loaded.trust.obstacle;
+  return loaded;
 }

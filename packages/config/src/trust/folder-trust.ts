@@ -1,4 +1,5 @@
 import { delimiter, relative, resolve } from "node:path";
+import type { CemError } from "@cem/core";
 import { TRUST_VARIABLE, type Variables, variableValue } from "../variables.ts";
 import { digestFiles } from "./code-files.ts";
 import { realPath } from "./places.ts";
@@ -15,6 +16,8 @@ export interface FolderTrust {
   readonly requested: readonly TrustItem[];
   /** What of it is held back. */
   readonly held: readonly HeldItem[];
+  /** Why nothing can run before the folder is trusted: its workspace or its tools are a link out of it. */
+  readonly obstacle?: CemError | undefined;
   /** What a file that runs on the host asks for, and whether it is held back. */
   hostTool(name: string, file: string): Promise<{ item: TrustItem; held: HeldItem | undefined }>;
 }

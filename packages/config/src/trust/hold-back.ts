@@ -15,20 +15,25 @@ const MAX_NAMED = 8;
  * stay, to be listed; who connects to them looks at `trust.held`.
  *
  * @param defaultsFolder - The folder that the defaults start from.
- * @throws CemError `FOLDER_UNTRUSTED` where a default is a link out of the folder.
+ * @returns the configuration, and why it can't be used: a default is a link out of the folder.
  */
-export function withoutHeld(config: Config, trust: FolderTrust, defaultsFolder: string): Config {
+export function withoutHeld(
+  config: Config,
+  trust: FolderTrust,
+  defaultsFolder: string,
+): { config: Config; obstacle?: CemError | undefined } {
   const held = trust.held.filter(({ kind }) => kind !== "server");
-  if (held.length === 0) return config;
+  if (held.length === 0) return { config };
   const { execution } = config;
   const mounts = new Set(held.filter(({ kind }) => kind === "mount").map(({ name }) => name));
   const copy = structuredCopy(config);
   copy.execution.mountDirectories = execution.mountDirectories.filter(({ guest }) => !mounts.has(guest));
+  let obstacle: CemError | undefined;
   for (const item of held) {
-    if (item.kind === "path") setDefault(copy, item, trust, defaultsFolder);
+    if (item.kind === "path") obstacle = setDefault(copy, item, trust, defaultsFolder) ?? obstacle;
     if (item.kind === "key") withoutDestination(copy, item.name);
   }
-  return copy;
+  return { config: copy, obstacle };
 }
 
 /** Copies the sections; the values in them are not changed. */
@@ -43,23 +48,30 @@ function structuredCopy(config: Config): Config {
   };
 }
 
-function setDefault(config: Config, { name, text }: HeldItem, trust: FolderTrust, folder: string): void {
+/** @returns why the setting can't be used, where its default leads out of the folder too. */
+function setDefault(
+  config: Config,
+  { name, text }: HeldItem,
+  trust: FolderTrust,
+  folder: string,
+): CemError | undefined {
   const setting = SETTINGS.find(({ path }) => path === name);
-  if (setting === undefined) return;
+  if (setting === undefined) return undefined;
   if (name === "execution.state.workspace_dir") {
     config.execution.state.workspaceDir = config.execution.workspaceDir;
-    return;
+    return undefined;
   }
   const { default: value, keys } = setting;
   const place = typeof value === "string" ? resolve(folder, value) : undefined;
   if (place !== undefined && !isWithin(realPath(folder), realPath(place))) {
-    throw new CemError(
+    return new CemError(
       "FOLDER_UNTRUSTED",
       `${name} is ${text}, outside of ${trust.folder}, and that folder is not trusted.`,
       { details: { folder: trust.folder, held: [name] } },
     );
   }
   setPath(config as unknown as Record<string, unknown>, keys, place);
+  return undefined;
 }
 
 function withoutDestination(config: Config, url: string): void {

@@ -41,7 +41,8 @@ export function serverItem(server: McpServerSetting, place: ServerPlace): TrustI
   const ofFolder = names.map((name) => [name, place.folderVariable(name)]);
   const { files, implicitFiles } =
     server.connectionType === "stdio" ? filesOf(server, place) : { files: new Map(), implicitFiles: [] };
-  const text = server.connectionType === "stdio" ? commandText(redactConfig(server)) : addressText(server.url);
+  const text =
+    server.connectionType === "stdio" ? commandText(redactConfig(server)) : addressText(server.url);
   const sent =
     server.connectionType === "stdio"
       ? [...names, ...Object.keys(server.env)]
