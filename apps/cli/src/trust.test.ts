@@ -117,7 +117,7 @@ describe("a stranger's folder", () => {
 
     writeFileSync(path.join(folder, "server.mjs"), "// another\n");
     expect((await cem(["trust"])).stdout).toMatch(
-      /^\n +Files of [^\n]*\n\n +server +local [^]*changed since it was trusted\n\n +Nothing/u,
+      /^\n +Files of [^\n]*\n\n +server +local\s[^]*changed since it was trusted\n\n +Nothing/u,
     );
     expect(await cem(["exec", "-", "--quiet"], FIND)).toMatchObject({ stdout: "found\n" });
     expect(await cem(["trust", "--remove"])).toMatchObject({ code: 0 });
