@@ -194,10 +194,10 @@ describe("cem import", () => {
     const { code, stdout } = await cem(["import"]);
     expect(code).toBe(0);
     for (const line of [
-      /there +Claude Desktop +x +there already/u,
+      /there +Claude Desktop +there already/u,
       /broken .*left out/u,
-      /odd +Cursor/u,
-      /asks +VS Code +https:\/\/x\.example\/mcp .*needs \$\{input:key\}/u,
+      /odd +Cursor[^]*odd-server\.ts\s+plain\n +with TOKEN\n +left out: autoApprove\n/u,
+      /asks +VS Code +.*needs \$\{input:key\}\n +https:\/\/x\.example\/mcp\n +with X-Key/u,
     ])
       expect(stdout).toMatch(line);
     expect(stdout).toContain("Nothing was added");

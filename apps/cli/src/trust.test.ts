@@ -139,7 +139,7 @@ describe("a stranger's folder", () => {
     symlinkSync(temporaryFolder(), path.join(folder, "workspace"));
     expect((await cem(["tools"])).stderr).toMatch(/execution\.workspace_dir is .*not trusted[^]*cem trust/u);
     expect((await cem(["trust", "--yes"])).code).toBe(0);
-    expect((await cem(["run", "--quiet", "Add 2 and 3"])).stdout).toBe("5\n");
+    expect(await cem(["tools"])).toMatchObject({ code: 0, stderr: "" });
   });
 
   it("asks in the terminal where something is held back", async () => {

@@ -41,8 +41,7 @@ export function serverItem(server: McpServerSetting, place: ServerPlace): TrustI
   const ofFolder = names.map((name) => [name, place.folderVariable(name)]);
   const { files, implicitFiles } =
     server.connectionType === "stdio" ? filesOf(server, place) : { files: new Map(), implicitFiles: [] };
-  const text =
-    server.connectionType === "stdio" ? commandText(redactConfig(server)) : addressText(server.url);
+  const text = describeReach(server);
   const sent =
     server.connectionType === "stdio"
       ? [...names, ...Object.keys(server.env)]
@@ -52,7 +51,18 @@ export function serverItem(server: McpServerSetting, place: ServerPlace): TrustI
   return { ...trustItem(named, [settings, ofFolder], files), implicitFiles };
 }
 
-function commandText({ command, args, cwd }: StdioServerSetting): string {
+/** The command of a server with its arguments, or its address, without what looks like a secret. */
+export function describeReach(server: {
+  command?: string | undefined;
+  args?: readonly string[] | undefined;
+  cwd?: string | undefined;
+  url?: string | undefined;
+}): string {
+  const { command, args = [], cwd, url = "" } = redactConfig(server);
+  return command === undefined ? addressText(url) : commandText(command, args, cwd);
+}
+
+function commandText(command: string, args: readonly string[], cwd: string | undefined): string {
   const words = [command, ...args].map((word) => (/^[^\s"'\\]+$/u.test(word) ? word : JSON.stringify(word)));
   return words.join(" ") + (cwd === undefined ? "" : `  in ${cwd}`);
 }
