@@ -1,4 +1,6 @@
 export { hintFor } from "./hints.ts";
+export { shellWord } from "./shell-word.ts";
+export { warningsOf } from "./admin/server-warnings.ts";
 export { addServers, removeServerAndFiles } from "./admin/edit-servers.ts";
 export type { RemovedServer } from "./admin/edit-servers.ts";
 export { findImportable } from "./admin/import-servers.ts";
@@ -9,6 +11,8 @@ export { inspectHost } from "./admin/inspect-host.ts";
 export type { FolderReport, HostReport } from "./admin/inspect-host.ts";
 export { generateTools, inspectServers, listCatalog, signIn } from "./admin/mcp-servers.ts";
 export type { ServerSource } from "./admin/mcp-servers.ts";
+export { layProjectFiles } from "./admin/project-files.ts";
+export type { LaidFiles } from "./admin/project-files.ts";
 export { measureDirectCost, measureTokenCost } from "./admin/server-cost.ts";
 export { pullEmbeddingModel } from "./admin/pull-embedding-model.ts";
 export type { PulledEmbeddingModel, PullEmbeddingModelRequest } from "./admin/pull-embedding-model.ts";

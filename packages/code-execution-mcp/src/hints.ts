@@ -1,4 +1,5 @@
 import type { ErrorDetails, ErrorInfo, KnownErrorCode } from "@cem/core";
+import { shellWord } from "./shell-word.ts";
 
 /**
  * What helps against one error: a sentence, or one made of the error's details. `undefined` where the message says
@@ -208,8 +209,4 @@ function withName({ server }: ErrorDetails, hint: (word: string) => string): str
 
 function text(value: unknown, otherwise: string): string {
   return typeof value === "string" && value !== "" ? value : otherwise;
-}
-
-function shellWord(name: string): string {
-  return /^[\w./-]+$/u.test(name) ? name : `'${name.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,3 +1,5 @@
+import { realpath } from "node:fs/promises";
+import path from "node:path";
 import type { LoadedConfig } from "@cem/config";
 import type { CatalogSnapshot } from "@cem/core";
 import type { ExaminedServer, GeneratedServer, GenerateOptions, McpTools } from "@cem/mcp-tools";
@@ -7,6 +9,7 @@ import { loadFrom } from "../wiring/load.ts";
 import { createLog } from "../wiring/log.ts";
 import { openMcpTools } from "../wiring/mcp-tools.ts";
 import { createConfiguredCatalog } from "../wiring/stages.ts";
+import { layProjectFiles } from "./project-files.ts";
 
 /** Where the configuration comes from, and where its log goes. */
 export type ServerSource = ConfigSource &
@@ -45,7 +48,20 @@ export function generateTools(
   source: ServerSource & GenerateOptions & { isFirstStart?: boolean | undefined } = {},
 ): Promise<GeneratedServer[]> {
   const minConnectTimeoutMs = source.isFirstStart === true ? FIRST_START_TIMEOUT_MS : undefined;
-  return withMcpTools(source, (mcpTools) => mcpTools.generate(source), { minConnectTimeoutMs });
+  const generate = async (mcpTools: McpTools, configuration: LoadedConfig): Promise<GeneratedServer[]> => {
+    const generated = await mcpTools.generate(source);
+    if (generated.some(({ state }) => state !== "failed")) await layFilesFor(configuration);
+    return generated;
+  };
+  return withMcpTools(source, generate, { minConnectTimeoutMs });
+}
+
+/** Writes what editors need beside the generated tools; in a folder that is not the project's own, the least. */
+export async function layFilesFor({ config, trust }: LoadedConfig): Promise<void> {
+  const root = path.dirname(config.execution.serversDir);
+  const isProject = (await realpath(root).catch(() => root)) === trust.folder;
+  // The tools work without.
+  await layProjectFiles(root, isProject ? undefined : "client").catch(() => {});
 }
 
 /** Tries the configured MCP servers, and reports the state of each. */

@@ -15,6 +15,8 @@ const RUNNER_FILES = [
   ...[".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs", "bunfig.toml", "pnpm-workspace.yaml"],
   ...["uv.toml", "pyproject.toml", ".python-version", "deno.json", "deno.jsonc", "Makefile"],
 ];
+/** Programs that look up in tsconfig.json what an import means. */
+const TYPESCRIPT_RUNNER = /^(?:tsx|ts-node|ts-node-esm|bun|bunx)(?:@.*|\.cmd|\.exe)?$/u;
 /** What of package.json decides which program a runner starts. */
 const RUNNER_KEYS = ["name", "bin", "scripts", "workspaces", "packageManager", "directories"];
 
@@ -90,7 +92,7 @@ function filesOf(
   const [program = ""] = words;
   const isRunner = RUNNERS.has(basename(program).replace(/\.(?:cmd|exe|ps1)$/iu, ""));
   const runner = isRunner ? [...RUNNER_FILES, ...words.slice(1).flatMap(installedAs)] : [];
-  const types = words.some((word) => /\.[cm]?tsx?$/u.test(word)) ? ["tsconfig.json"] : [];
+  const types = words.some((word) => TYPESCRIPT_RUNNER.test(basename(word))) ? ["tsconfig.json"] : [];
   const digest = (names: readonly string[]): Map<string, string> =>
     digestFiles(
       place.folder,
