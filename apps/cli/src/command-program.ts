@@ -74,12 +74,14 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
   addSettingOptions(
     add("doctor", "Check Node, configuration, tools, sandboxes", examples.DOCTOR),
     "--config [file]",
-  ).action((own: { config?: string | true | undefined }, command: Command) => {
-    const before = program.opts<{ config?: string | undefined }>().config;
-    const config = typeof own.config === "string" ? own.config : before;
-    const options = { ...sharedOptions(program, command), config };
-    found({ command: "doctor", listValues: own.config !== undefined, options });
-  });
+  )
+    .option("--security", "look at what protects this host, and at nothing else", false)
+    .action((own: { config?: string | true | undefined; security: boolean }, command: Command) => {
+      const before = program.opts<{ config?: string | undefined }>().config;
+      const config = typeof own.config === "string" ? own.config : before;
+      const options = { ...sharedOptions(program, command), config };
+      found({ command: "doctor", listValues: own.config !== undefined, security: own.security, options });
+    });
   add("init", "Make servers/, skills/, workspace/ and config.yaml", examples.INIT)
     .argument("[dir]", "where", ".")
     .action((dir: string, _, command: Command) =>

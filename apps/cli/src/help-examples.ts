@@ -64,11 +64,12 @@ Examples:
 
 export const DOCTOR = `
 --config alone lists every setting with its value and where that comes from; --config FILE lists those of
-that file. Secrets are never shown.
+that file. Secrets are never shown. --security shows what protects this host and what does not, and connects to nothing.
 
 Examples:
   cem doctor
   cem doctor --config
+  cem doctor --security
   cem doctor --json`;
 
 export const INIT = `

@@ -11,6 +11,8 @@ export { inspectHost } from "./admin/inspect-host.ts";
 export type { FolderReport, HostReport } from "./admin/inspect-host.ts";
 export { generateTools, inspectServers, listCatalog, signIn } from "./admin/mcp-servers.ts";
 export type { ServerSource } from "./admin/mcp-servers.ts";
+export { inspectSecurity } from "./admin/inspect-security.ts";
+export type { SecurityReport } from "./admin/inspect-security.ts";
 export { layProjectFiles } from "./admin/project-files.ts";
 export type { LaidFiles } from "./admin/project-files.ts";
 export { measureDirectCost, measureTokenCost } from "./admin/server-cost.ts";
