@@ -34,7 +34,7 @@ describe("cem doctor --security", () => {
   it("finds what does not hold, and names the setting or the command that helps", async () => {
     const image = "mcp/github:latest";
     const checks = await checksOf({
-      ".env": "OPENAI_API_KEY=sk-do-not-show\n",
+      ".env": "CRM_TOKEN=sk-do-not-show\n",
       "config.yaml": JSON.stringify({
         llm: { api_key: "sk-do-not-show" },
         execution: {
