@@ -16,21 +16,27 @@ export interface ReplaceOptions {
    * @defaultValue {@link PRIVATE_FILE}
    */
   mode?: number | undefined;
+  /**
+   * Whether to make the folders above it, which only their owner may enter.
+   *
+   * @defaultValue true
+   */
+  makeFolders?: boolean | undefined;
 }
 
 /**
- * Replaces a file atomically, and makes the folders above it, which only their owner may enter. It is written under a name
- * that can't be guessed and renamed, so that a reader finds the old or the new content, and a link of the file's name is
+ * Replaces a file atomically. It is written under a name that can't be guessed and renamed, so that a reader finds the old or the new content, and a link of the file's name is
  * replaced, not followed. The library write-file-atomic follows links and opens its temporary files under predictable names.
  */
 export async function replaceFile(
   file: string,
   content: string | Uint8Array,
-  { mode = PRIVATE_FILE }: ReplaceOptions = {},
+  { mode = PRIVATE_FILE, makeFolders = true }: ReplaceOptions = {},
 ): Promise<void> {
   const folder = path.dirname(file);
   const temporary = path.join(folder, `.cem-${randomBytes(8).toString("hex")}.tmp`);
-  const handle = await openNew(temporary, mode, folder);
+  if (makeFolders) await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
+  const handle = await open(temporary, "wx", mode);
   try {
     await handle.writeFile(content);
     // Whatever the process's umask is.
@@ -47,14 +53,4 @@ export async function replaceFile(
 /** Whether a name is one that {@link replaceFile} gives a file until it is renamed. */
 export function isTemporaryFile(name: string): boolean {
   return TEMPORARY_FILE.test(name);
-}
-
-async function openNew(file: string, mode: number, folder: string): ReturnType<typeof open> {
-  try {
-    return await open(file, "wx", mode);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
-    return open(file, "wx", mode);
-  }
 }

@@ -12,7 +12,8 @@ import { replaceFile } from "@cem/files";
 export async function openRecordingFile(file: string): Promise<(recording: Recording) => Promise<void>> {
   const write = async (recording: Recording): Promise<void> => {
     try {
-      await replaceFile(file, `${JSON.stringify(recording, undefined, 2)}\n`);
+      // A folder that is not there is a slip of the pen.
+      await replaceFile(file, `${JSON.stringify(recording, undefined, 2)}\n`, { makeFolders: false });
     } catch (cause) {
       throw new CemError(
         "RECORDING_UNWRITABLE",
