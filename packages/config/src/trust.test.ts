@@ -203,7 +203,6 @@ describe("what a folder asks for", () => {
       "/workspace/way",
       "execution.workspace_dir",
       "execution.skills_dir",
-      "execution.state.workspace_dir",
       "logging.file",
     ]);
     const { execution, logging } = config;

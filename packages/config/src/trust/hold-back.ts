@@ -62,6 +62,10 @@ function setDefault(
     return undefined;
   }
   const { default: value, keys } = setting;
+  const { execution } = config;
+  if (name === "execution.workspace_dir" && execution.state.workspaceDir === execution.workspaceDir) {
+    execution.state.workspaceDir = resolve(folder, String(value));
+  }
   const place = typeof value === "string" ? resolve(folder, value) : undefined;
   if (place !== undefined && !isWithin(realPath(folder), realPath(place))) {
     return new CemError(

@@ -19,6 +19,8 @@ export interface PathOrigins {
 export function pathItems(config: Config, from: PathOrigins): TrustItem[] {
   return PATHS.flatMap(({ path, keys }) => {
     const place = getPath(config, keys);
+    // By default it is the workspace, which is looked at itself.
+    if (path === "execution.state.workspace_dir" && from.origins[path]?.from === "default") return [];
     const border = borderOf(from.origins[path], from);
     if (typeof place !== "string" || border === undefined) return [];
     const real = realPath(place);
