@@ -9,9 +9,9 @@ export interface TranslatedDefinition {
 type Definition = Record<string, unknown>;
 
 /** What config.yaml has too, with the same meaning. */
-const SHARED = ["command", "args", "env", "cwd", "url", "headers", "type", "disabled"];
+const SHARED = new Set(["command", "args", "env", "cwd", "url", "headers", "type", "disabled"]);
 /** Keys that say nothing about how the server is reached. */
-const SILENT = ["$schema", "source", "name", "description", "gallery", "version"];
+const SILENT = new Set(["$schema", "source", "name", "description", "gallery", "version"]);
 
 /** Rewrites an entry as most programs would write it. */
 const REWRITE: Partial<Record<McpClientName, (entry: Definition) => Definition>> = {
@@ -66,8 +66,8 @@ export function translateDefinition(client: McpClientName, entry: Definition): T
   const definition: Definition = {};
   const leftOut: string[] = [];
   for (const [key, value] of Object.entries(rewritten)) {
-    if (value === undefined || SILENT.includes(key)) continue;
-    if (SHARED.includes(key)) definition[key] = value;
+    if (value === undefined || SILENT.has(key)) continue;
+    if (SHARED.has(key)) definition[key] = value;
     else leftOut.push(key);
   }
   if (type !== undefined) definition["type"] = type;

@@ -4,54 +4,14 @@ import { findLookAlike } from "@cem/text";
 import { shellWord } from "../shell-word.ts";
 
 /** Names that people take for the servers of those who made what they are named for. */
-const WELL_KNOWN = [
-  ...[
-    "atlassian",
-    "aws",
-    "azure",
-    "cloudflare",
-    "confluence",
-    "context7",
-    "discord",
-    "docker",
-    "everything",
-    "fetch",
-  ],
-  ...[
-    "figma",
-    "filesystem",
-    "gdrive",
-    "github",
-    "gitlab",
-    "google-drive",
-    "google-maps",
-    "grafana",
-    "hubspot",
-  ],
-  ...[
-    "huggingface",
-    "kubernetes",
-    "linear",
-    "memory",
-    "mongodb",
-    "notion",
-    "playwright",
-    "postgres",
-    "postgresql",
-  ],
-  ...[
-    "puppeteer",
-    "salesforce",
-    "sentry",
-    "sequential-thinking",
-    "shopify",
-    "slack",
-    "sqlite",
-    "stripe",
-    "supabase",
-  ],
-  ...["terraform", "vercel", "zapier"],
-];
+const WELL_KNOWN = `
+  atlassian aws azure cloudflare confluence context7 discord docker everything fetch figma filesystem
+  gdrive github gitlab google-drive google-maps grafana hubspot huggingface kubernetes linear memory
+  mongodb notion playwright postgres postgresql puppeteer salesforce sentry sequential-thinking
+  shopify slack sqlite stripe supabase terraform vercel zapier
+`
+  .trim()
+  .split(/\s+/u);
 const CONTAINER_PROGRAMS = new Set(["docker", "podman", "nerdctl"]);
 /** Options of `run` without a value of their own. */
 const FLAGS =

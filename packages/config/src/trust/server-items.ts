@@ -9,11 +9,33 @@ import { type TrustItem, trustItem } from "./trust-item.ts";
 const REFERENCE = /\$\{(?:env:)?(?<name>[A-Za-z_]\w*)(?::-(?<fallback>[^}]*))?\}/gu;
 /** Commands that load what they run, and look into the folder for how. */
 const RUNNERS = new Set([
-  ...["npx", "npm", "pnpm", "pnpx", "yarn", "bun", "bunx", "corepack", "uv", "uvx", "pipx", "deno", "make"],
+  "npx",
+  "npm",
+  "pnpm",
+  "pnpx",
+  "yarn",
+  "bun",
+  "bunx",
+  "corepack",
+  "uv",
+  "uvx",
+  "pipx",
+  "deno",
+  "make",
 ]);
 const RUNNER_FILES = [
-  ...[".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs", "bunfig.toml", "pnpm-workspace.yaml"],
-  ...["uv.toml", "pyproject.toml", ".python-version", "deno.json", "deno.jsonc", "Makefile"],
+  ".npmrc",
+  ".yarnrc",
+  ".yarnrc.yml",
+  ".pnpmfile.cjs",
+  "bunfig.toml",
+  "pnpm-workspace.yaml",
+  "uv.toml",
+  "pyproject.toml",
+  ".python-version",
+  "deno.json",
+  "deno.jsonc",
+  "Makefile",
 ];
 /** Programs that look up in tsconfig.json what an import means. */
 const TYPESCRIPT_RUNNER = /^(?:tsx|ts-node|ts-node-esm|bun|bunx)(?:@.*|\.cmd|\.exe)?$/u;
