@@ -35,6 +35,11 @@ export interface ConfigSource {
    * taken for the program's own
    */
   trustFolder?: boolean | undefined;
+  /**
+   * The customer whose workspace, state, skills, sessions and sign-ins are used, and nobody else's: lower-case letters,
+   * digits, `_` and `-`. Default: `customers.id` of the configuration, else one workspace without customers.
+   */
+  customer?: string | undefined;
 }
 
 /** Options of {@link createAgent}. Each default stage can be replaced by your own, which the agent does not dispose. */
@@ -73,6 +78,7 @@ export const AGENT_OPTIONS = {
   configFile: true,
   config: true,
   trustFolder: true,
+  customer: true,
   catalog: true,
   selector: true,
   generator: true,

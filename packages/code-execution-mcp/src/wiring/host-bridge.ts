@@ -1,11 +1,13 @@
 import type { Middleware } from "@cem/bridge";
 import type { Recorder } from "@cem/bridge/recording";
-import type { Config, LoadedConfig } from "@cem/config";
+import type { LoadedConfig } from "@cem/config";
+import type { LoadedFor } from "./customer.ts";
 import type { ResultStore, SandboxSpec, ToolCatalog, ToolInvoker, ToolProblem } from "@cem/core";
 import type { HostToolFolders, LoadedHostTools } from "@cem/mcp-tools";
 import type { AgentOptions } from "../agent-options.ts";
 import { hintFor } from "../hints.ts";
 import type { Log } from "./log.ts";
+import { skillTools } from "./skill-tools.ts";
 import { openRecordingFile, readRecordingFile } from "./recording-file.ts";
 
 /** The host's side of tool calls, and what host tools change in the catalog and in the sandbox. */
@@ -32,15 +34,15 @@ interface HostBridgeSettings extends Pick<AgentOptions, "tools" | "onElicit" | "
  * @throws CemError `TOOL_INVALID`, `RECORDING_UNREADABLE`, `RECORDING_INVALID` or `RECORDING_UNWRITABLE`.
  */
 export async function createHostBridge(
-  configuration: LoadedConfig,
+  forWhom: LoadedFor,
   settings: HostBridgeSettings,
 ): Promise<HostBridge> {
   const { answerErrors, checkCalls, combineSources, compose, createHostTools, createSecretFilter } =
     await import("@cem/bridge");
   const { loadHostTools, withHostTools } = await import("@cem/mcp-tools");
   const { onElicit: elicit, recordFile, replayFile, others, store, log } = settings;
-  const loaded = await loadHostTools(hostToolFolders(configuration), settings.tools);
-  const problem = await heldProblem(configuration, loaded.held);
+  const loaded = await loadHostTools(hostToolFolders(forWhom), settings.tools);
+  const problem = await heldProblem(forWhom, loaded.held);
   if (problem !== undefined) log("warning", problem.message);
   const hideSecrets = createSecretFilter(process.env);
   const hostTools = createHostTools({ tools: loaded.tools, store, elicit, hideSecrets });
@@ -50,7 +52,7 @@ export async function createHostBridge(
   const writeRecording = recordFile === undefined ? undefined : await openRecordingFile(recordFile);
   const recording =
     (recordFile ?? replayFile) === undefined ? undefined : await import("@cem/bridge/recording");
-  const source = combineSources([hostTools, others]);
+  const source = combineSources([hostTools, createHostTools({ tools: skillTools(forWhom) }), others]);
   let recorder: Recorder | undefined;
   const recorded: Middleware = (next) =>
     recording === undefined ? next : (recorder = recording.createRecorder(next, { store, hideSecrets }));
@@ -110,7 +112,7 @@ async function heldProblem(
 }
 
 function hostToolFolders({ config, trust }: LoadedConfig): HostToolFolders {
-  const { execution }: Config = config;
+  const { execution } = config;
   const { serversDir, workspaceDir, mountDirectories } = execution;
   const mounted = mountDirectories.filter(({ mode }) => mode === "rw").map(({ host }) => host);
   return {

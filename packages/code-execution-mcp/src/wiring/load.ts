@@ -1,6 +1,7 @@
 import type * as ConfigPackage from "@cem/config";
-import type { LoadedConfig } from "@cem/config";
 import type { ConfigSource } from "../agent-options.ts";
+import { forCustomer } from "./customer.ts";
+import type { LoadedFor } from "./customer.ts";
 
 /**
  * Loads the configuration from the defaults, config.yaml, `.env`, the environment and `overrides`; later sources take
@@ -13,17 +14,18 @@ export const loadConfig: typeof ConfigPackage.loadConfig = async (options) =>
   (await import("@cem/config")).loadConfig(options);
 
 /**
- * Loads the configuration that an agent made from the same options has.
+ * Loads the configuration that an agent made from the same options has, with the folders of the customer that the options
+ * or the configuration name.
  *
- * @throws CemError as {@link loadConfig}, and `FOLDER_UNTRUSTED` where nothing can run before the folder is trusted.
+ * @throws CemError as `loadConfig`, `CUSTOMER_INVALID`, and `FOLDER_UNTRUSTED` where nothing can run before the folder is
+ * trusted.
  */
-export async function loadFrom({
-  cwd,
-  configFile,
-  config,
-  trustFolder,
-}: ConfigSource): Promise<LoadedConfig> {
+export async function loadFrom(source: ConfigSource): Promise<LoadedFor> {
+  const { cwd, configFile, config, trustFolder, customer } = source;
   const loaded = await loadConfig({ cwd, file: configFile, overrides: config, trustFolder });
   if (loaded.trust.obstacle !== undefined) throw loaded.trust.obstacle;
-  return loaded;
+  const id = customer ?? loaded.config.customers.id;
+  if (id === undefined) return loaded;
+  const { requireCustomerId } = await import("@cem/workspace");
+  return forCustomer(loaded, requireCustomerId(id));
 }

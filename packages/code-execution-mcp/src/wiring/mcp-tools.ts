@@ -1,7 +1,7 @@
-import type { LoadedConfig } from "@cem/config";
 import type { Elicit, ResultStore } from "@cem/core";
 import type { LogEntry, McpTools } from "@cem/mcp-tools";
 import { authFolder } from "./auth-folder.ts";
+import type { LoadedFor } from "./customer.ts";
 import type { Log } from "./log.ts";
 import { toServerSettings } from "./server-settings.ts";
 
@@ -21,7 +21,7 @@ interface McpToolsOptions {
 
 /** The tools of the MCP servers that a configuration names. */
 export async function openMcpTools(
-  { config, trust, variable }: LoadedConfig,
+  { config, trust, variable, customer }: LoadedFor,
   { log, store, elicit, minConnectTimeoutMs = 0 }: McpToolsOptions,
 ): Promise<McpTools> {
   const [{ createMcpTools }, { folderUntrusted }] = await Promise.all([
@@ -34,7 +34,7 @@ export async function openMcpTools(
     obstacleOf: (server) =>
       held.has(server) ? folderUntrusted(`The MCP server "${server}"`, trust.folder) : undefined,
     serversDir: config.execution.serversDir,
-    authFolder: await authFolder(),
+    authFolder: customer?.authDir ?? (await authFolder()),
     holdChanged: config.guardrails.changedTools === "hold",
     variable,
     store,

@@ -26,7 +26,7 @@ export function withoutHeld(
   if (held.length === 0) return { config };
   const { execution } = config;
   const mounts = new Set(held.filter(({ kind }) => kind === "mount").map(({ name }) => name));
-  const copy = structuredCopy(config);
+  const copy = copySections(config);
   copy.execution.mountDirectories = execution.mountDirectories.filter(({ guest }) => !mounts.has(guest));
   let obstacle: CemError | undefined;
   for (const item of held) {
@@ -37,15 +37,15 @@ export function withoutHeld(
 }
 
 /** Copies the sections; the values in them are not changed. */
-function structuredCopy(config: Config): Config {
-  const { execution, llm, optimizations, logging } = config;
-  return {
-    ...config,
-    execution: { ...execution, state: { ...execution.state } },
-    llm: { ...llm },
-    optimizations: { ...optimizations },
-    logging: { ...logging },
-  };
+function copySections(config: Config): Config {
+  const { execution } = config;
+  const sections = Object.entries(config).map(([key, value]) => [
+    key,
+    typeof value === "object" && !Array.isArray(value) ? { ...value } : value,
+  ]);
+  const copy = Object.fromEntries(sections) as Config;
+  copy.execution.state = { ...execution.state };
+  return copy;
 }
 
 /** @returns why the setting can't be used, where its default leads out of the folder too. */
