@@ -64,6 +64,7 @@ export async function add({ a, b }: { a: number; b: number }): Promise<number> {
   };
 }
 
+const doNothing = (): void => {};
 const FIND = 'import { find } from "./servers/crm/index.ts";\nreturn await find({});';
 
 describe("a stranger's folder", () => {
@@ -152,9 +153,9 @@ describe("a stranger's folder", () => {
       const stdin = Object.assign(Readable.from([Buffer.from(text)], { objectMode: false }), { isTTY: true });
       const write = (more: string): void => void (shown += more);
       const context = {
-        io: { stdin, stdout: new PassThrough(), stderr: new PassThrough(), on: vi.fn(), off: vi.fn() },
+        io: { stdin, stdout: new PassThrough(), stderr: new PassThrough(), on: doNothing, off: doNothing },
         signal: new AbortController().signal,
-        interrupt: vi.fn(),
+        interrupt: doNothing,
         live: {
           isTerminal: true,
           style: { colors: createColors(false), width: 80 },

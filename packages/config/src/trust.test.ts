@@ -143,8 +143,9 @@ describe("what a folder asks for", () => {
     ] as const) {
       await writeFile(path.join(cwd, file), text);
       const { trust } = await loadConfig({ cwd, env });
-      expect(trust.held, file).toMatchObject([
-        { name: "files", before: { text: expect.stringContaining("node") } },
+      expect([file, trust.held]).toMatchObject([
+        file,
+        [{ name: "files", before: { text: expect.stringContaining("node") } }],
       ]);
       await trustAll(cwd, env);
     }

@@ -3,7 +3,8 @@ import type { Stats } from "node:fs";
 import path from "node:path";
 import { PRIVATE_FILE, PRIVATE_FOLDER } from "./replace-file.ts";
 
-const { O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_WRONLY } = constants;
+// Where the system lacks one, it is undefined, which counts as 0 below.
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
 
 /**
  * Opens a file to append to, which only its owner may read from then on, and makes the folders above it.

@@ -28,7 +28,7 @@ const CONFUSABLE = new Map(
     x: "хχⅹ",
     y: "уүγ",
     z: "ᴢ2",
-  }).flatMap(([letter, others]) => [...others].map((other) => [other, letter] as const)),
+  }).flatMap(([letter, others]) => Array.from(others, (other) => [other, letter] as const)),
 );
 /** Below this, most names differ in a letter from some other one. */
 const MIN_EDITED_CHARACTERS = 5;
@@ -56,7 +56,7 @@ function seenAs(name: string): string {
     .normalize("NFKD")
     .toLowerCase()
     .replaceAll(/[\p{M}\p{Cf}\p{DI}\s._-]/gu, "");
-  const letters = [...plain].map((character) => CONFUSABLE.get(character) ?? character).join("");
+  const letters = Array.from(plain, (character) => CONFUSABLE.get(character) ?? character).join("");
   return letters.replaceAll("rn", "m").replaceAll("vv", "w");
 }
 
@@ -70,7 +70,8 @@ function isNumbered(one: string, other: string): boolean {
 function isOneEdit(one: string, other: string): boolean {
   if (Math.min(one.length, other.length) < MIN_EDITED_CHARACTERS) return false;
   if (editDistance(one, other) === 1) return true;
-  const at = [...one].findIndex((letter, index) => letter !== other[index]);
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at += 1;
   const swapped = one.slice(0, at) + (one[at + 1] ?? "") + (one[at] ?? "") + one.slice(at + 2);
-  return at !== -1 && swapped === other;
+  return swapped === other;
 }

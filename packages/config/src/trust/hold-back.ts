@@ -74,7 +74,7 @@ function setDefault(
       { details: { folder: trust.folder, held: [name] } },
     );
   }
-  setPath(config as unknown as Record<string, unknown>, keys, place);
+  setPath(config, keys, place);
   return undefined;
 }
 
