@@ -27,6 +27,17 @@ Examples:
   echo 'return 6 * 7' | cem exec -
   cem exec --min-isolation namespaces --json report.ts`;
 
+export const TRUST = `
+MCP servers, host tools (*.host.ts), folders outside of this one and keys for addresses that its files name are held
+back until you say yes. The yes is for exactly what is shown: what changes later is held back again. For CI and
+containers: CEM_TRUST_FOLDER=1, or a list of folders, in the environment.
+
+Examples:
+  cem trust                                   show what this folder asks for, and ask
+  cem trust ../project --yes
+  cem trust --list
+  cem trust --remove`;
+
 export const TOOLS = `
 Examples:
   cem tools
@@ -53,11 +64,12 @@ Examples:
 
 export const DOCTOR = `
 --config alone lists every setting with its value and where that comes from; --config FILE lists those of
-that file. Secrets are never shown.
+that file. Secrets are never shown. --security shows what protects this host and what does not, and connects to nothing.
 
 Examples:
   cem doctor
   cem doctor --config
+  cem doctor --security
   cem doctor --json`;
 
 export const INIT = `

@@ -28,6 +28,14 @@ export interface ConfigSource {
   /** Settings in camelCase that take precedence over file and environment: `{ execution: { workspaceDir: "./data" } }`. */
   config?: ConfigInput | undefined;
   /**
+   * Whether to allow what files of the folder ask for: MCP servers, host tools, places outside of it, the user's keys for
+   * its addresses. `false` takes a file that `configFile` names for one of the folder, too.
+   *
+   * @defaultValue what was trusted, by `cem trust` or `CEM_TRUST_FOLDER`; and a configuration that `configFile` names is
+   * taken for the program's own
+   */
+  trustFolder?: boolean | undefined;
+  /**
    * The customer whose workspace, state, skills, sessions and sign-ins are used, and nobody else's: lower-case letters,
    * digits, `_` and `-`. Default: `customers.id` of the configuration, else one workspace without customers.
    */
@@ -69,6 +77,7 @@ export const AGENT_OPTIONS = {
   cwd: true,
   configFile: true,
   config: true,
+  trustFolder: true,
   customer: true,
   catalog: true,
   selector: true,

@@ -1,4 +1,5 @@
 import type { ErrorDetails, ErrorInfo, KnownErrorCode } from "@cem/core";
+import { shellWord } from "./shell-word.ts";
 
 /**
  * What helps against one error: a sentence, or one made of the error's details. `undefined` where the message says
@@ -155,6 +156,10 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   // Configuration, options and files.
   CONFIG_INVALID: NO_HINT,
   CONFIG_NOT_FOUND: "Make a configuration with  cem init  or name another with --config.",
+  FOLDER_UNTRUSTED: ({ folder }) => {
+    const place = text(folder, "");
+    return `See what it asks for and allow it with  cem trust${place === "" ? "" : ` ${shellWord(place)}`}`;
+  },
   LOG_UNWRITABLE: "Set logging.file to a file that can be written.",
   OPTION_INVALID: NO_HINT,
   RECORDING_INVALID: "Make a recording with --record.",
@@ -216,8 +221,4 @@ function withName({ server }: ErrorDetails, hint: (word: string) => string): str
 
 function text(value: unknown, otherwise: string): string {
   return typeof value === "string" && value !== "" ? value : otherwise;
-}
-
-function shellWord(name: string): string {
-  return /^[\w./-]+$/u.test(name) ? name : `'${name.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -43,6 +43,7 @@ describe("code-execution-mcp", () => {
       "code-execution-mcp",
       "core",
       "fastest-levenshtein",
+      "files",
       "flatqueue",
       "gpt-tokenizer",
       "mcp-server",

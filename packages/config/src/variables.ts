@@ -9,7 +9,7 @@ export interface Variable {
 
 /** The variable with the path of the configuration file. It is not a setting. */
 export const FILE_VARIABLE = "CEM_CONFIG";
-/** The variable with the folders that may set URLs for the user's keys. It is not a setting and never read from .env. */
+/** The variable with the folders whose files are trusted. It is not a setting and never read from .env. */
 export const TRUST_VARIABLE = "CEM_TRUST_FOLDER";
 
 /** Every variable that sets a setting. Of two for the same setting the first, more specific one has precedence. */

@@ -104,6 +104,7 @@ export const ERROR_CODES = {
   // Configuration, options and files.
   CONFIG_INVALID: "A setting is unknown or has a value that is not allowed.",
   CONFIG_NOT_FOUND: "The configuration file does not exist.",
+  FOLDER_UNTRUSTED: "Files of a folder that is not trusted ask for it.",
   LOG_UNWRITABLE: "The log file can't be written.",
   OPTION_INVALID: "An option of a function is unknown or has a value of the wrong kind.",
   RECORDING_INVALID: "The file is not a recording of tool calls.",

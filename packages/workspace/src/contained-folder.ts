@@ -8,7 +8,8 @@ const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 /** Paths below an open folder's descriptor stay valid when the folder is swapped for a link meanwhile. */
 const DESCRIPTORS = "/proc/self/fd";
 const HAS_DESCRIPTORS = existsSync(DESCRIPTORS);
-const FILE_MODE = 0o644;
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
 
 /** Thrown when a part of the path is a link or anything else that is not a folder. */
 export class NotAFolder extends Error {}
@@ -76,7 +77,7 @@ function containedFolder(handle: FileHandle, base: string): ContainedFolder {
 }
 
 async function makeFolder(folder: string): Promise<void> {
-  await mkdir(folder).catch((error: NodeJS.ErrnoException) => {
+  await mkdir(folder, FOLDER_MODE).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EEXIST") throw error;
   });
 }
