@@ -7,7 +7,14 @@ import path from "node:path";
  * Tries MCP clients of others against `cem serve`, over HTTP and over stdio: installs them into a temporary folder, lists
  * the tools and runs code. Needs the registry. The inspector and both official SDKs are in the tests.
  */
-const PACKAGES = ["@ai-sdk/mcp", "@openai/agents", "zod", "mcporter", "@langchain/mcp-adapters", "@langchain/core"];
+const PACKAGES = [
+  "@ai-sdk/mcp",
+  "@openai/agents",
+  "zod",
+  "mcporter",
+  "@langchain/mcp-adapters",
+  "@langchain/core",
+];
 const PORT = 3987;
 const URL_OF_SERVER = `http://127.0.0.1:${PORT}/mcp`;
 const CODE = "return 6 * 7";
@@ -76,7 +83,9 @@ function run(program, ...rest) {
 
 function report(name, { stdout, stderr }) {
   const works = /42/u.test(stdout);
-  process.stdout.write(`${works ? "ok    " : "FAILED"} ${name}: ${(works ? stdout : stderr + stdout).trim().slice(0, 300)}\n`);
+  process.stdout.write(
+    `${works ? "ok    " : "FAILED"} ${name}: ${(works ? stdout : stderr + stdout).trim().slice(0, 300)}\n`,
+  );
   if (!works) process.exitCode = 1;
 }
 
@@ -100,7 +109,15 @@ try {
   const mcporter = path.join(folder, "node_modules/.bin/mcporter");
   const call = ["call", "--allow-http", "--http-url", URL_OF_SERVER, "--tool", "execute_code"];
   report("mcporter over HTTP", run(mcporter, ...call, "--args", JSON.stringify({ code: CODE })));
-  const stdio = ["call", "--stdio", [command, ...args].join(" "), "--cwd", workplace, "--tool", "execute_code"];
+  const stdio = [
+    "call",
+    "--stdio",
+    [command, ...args].join(" "),
+    "--cwd",
+    workplace,
+    "--tool",
+    "execute_code",
+  ];
   report("mcporter over stdio", run(mcporter, ...stdio, "--args", JSON.stringify({ code: CODE })));
 } finally {
   server.kill();

@@ -81,7 +81,8 @@ for (const server of Object.keys(mcpServers)) {
   writeFileSync(path.join(folder, "program.ts"), offers);
   const executed = JSON.parse(runCem("exec", "program.ts", "--json").stdout || "{}");
   const names = Array.isArray(executed.value) ? executed.value : [];
-  if (names.length === 0) failed.set(server, `${JSON.stringify(result ?? generated.stdout)} ${JSON.stringify(executed.error)}`);
+  if (names.length === 0)
+    failed.set(server, `${JSON.stringify(result ?? generated.stdout)} ${JSON.stringify(executed.error)}`);
   const extra = names.filter((name) => name.startsWith("mcp_")).length;
   process.stdout.write(`${server}: ${names.length} functions, ${extra} of them for resources and prompts\n`);
 }

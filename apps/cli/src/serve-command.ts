@@ -33,8 +33,11 @@ export function addServeCommand(
     .option("--port <number>", "port to listen on; 0 for any that is free", wholeNumber(0, MAX_PORT))
     .option("--cost", "print what the tools cost a model, in tokens, and serve nothing", false)
     .action(
-      (transport: TransportName, { profile, expose, customTools, host, port, cost }: ServeOptions, command: Command) =>
-        found({ command: "serve", transport, profile, expose, customTools, host, port, cost }, command),
+      (
+        transport: TransportName,
+        { profile, expose, customTools, host, port, cost }: ServeOptions,
+        command: Command,
+      ) => found({ command: "serve", transport, profile, expose, customTools, host, port, cost }, command),
     );
 }
 
