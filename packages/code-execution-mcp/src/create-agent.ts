@@ -1,11 +1,11 @@
 import { createPipeline } from "@cem/agent";
 import type { OwnedPipelineSettings } from "@cem/agent";
-import type { LoadedConfig } from "@cem/config";
 import { Lazy } from "@cem/core";
 import type { Agent, ExecuteOptions, TaskResult } from "@cem/core";
 import type { McpTools } from "@cem/mcp-tools";
 import { assertAgentOptions, assertTaskOptions } from "./agent-options.ts";
 import type { AgentOptions } from "./agent-options.ts";
+import type { LoadedFor } from "./wiring/customer.ts";
 import { createConfiguredSelector } from "./wiring/configured-selector.ts";
 import { createGenerator } from "./wiring/generators.ts";
 import { createHostBridge } from "./wiring/host-bridge.ts";
@@ -34,7 +34,7 @@ export function createAgent(options: AgentOptions = {}): Agent {
 }
 
 /** Like {@link createAgent}, with a configuration that was loaded already. */
-export function createLoadedAgent(loaded: LoadedConfig, options: AgentOptions): Agent {
+export function createLoadedAgent(loaded: LoadedFor, options: AgentOptions): Agent {
   return createPipeline(async () => createStages(loaded, options));
 }
 
@@ -58,7 +58,7 @@ export async function executeTask(
  * Creates the stages that the configuration asks for, except those that the options bring. Each is created, and its package
  * loaded, when it is first needed.
  */
-function createStages(loaded: LoadedConfig, options: AgentOptions): OwnedPipelineSettings {
+function createStages(loaded: LoadedFor, options: AgentOptions): OwnedPipelineSettings {
   const { config } = loaded;
   const host = new Lazy(() => openHost(loaded, options));
   const selector = new Lazy(() => createConfiguredSelector(config, options.oneRun));
@@ -101,7 +101,7 @@ function createStages(loaded: LoadedConfig, options: AgentOptions): OwnedPipelin
 
 /** What runs on the host for code in the sandbox: the tools of MCP servers, and everything between code and tools. */
 async function openHost(
-  loaded: LoadedConfig,
+  loaded: LoadedFor,
   options: AgentOptions,
 ): Promise<{ mcpTools: McpTools; bridge: HostBridge }> {
   const { config } = loaded;
@@ -110,7 +110,7 @@ async function openHost(
   const mcpTools = await openMcpTools(loaded, { log, store, elicit: options.onElicit });
   const others = options.invoker ?? mcpTools.source;
   try {
-    return { mcpTools, bridge: await createHostBridge(config, { ...options, others, store, log }) };
+    return { mcpTools, bridge: await createHostBridge(loaded, { ...options, others, store, log }) };
   } catch (error) {
     await mcpTools.close();
     throw error;

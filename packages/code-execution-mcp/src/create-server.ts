@@ -39,7 +39,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     customTools: options.customTools ?? [],
     results: options.results ?? (await createConfiguredResults(config)),
     state: options.state ?? (await createConfiguredState(config)),
-    skills: await createConfiguredSkills(config),
+    skills: await createConfiguredSkills(loaded),
     // Of an agent that was given, the sandbox is not known.
     guest: options.agent === undefined ? guestFactsOf(config) : {},
     hintFor,

@@ -19,6 +19,8 @@ interface ServerBase {
   timeout: number;
   /** The most calls at once. */
   concurrency?: number | undefined;
+  /** How calls of tools that are not marked read-only are carried out. */
+  writes?: "serial" | "parallel" | undefined;
   /** The generation of the protocol to use. */
   protocol?: "auto" | "legacy" | "2026-07-28" | undefined;
   metadata: Record<string, unknown>;
@@ -108,6 +110,10 @@ const shape = {
     z.optional(whole(1, MAX_CONCURRENCY)),
     "Maximum calls at once, of all runs together. Default: what each run may make.",
   ),
+  writes: described(
+    z.optional(z.enum(["serial", "parallel"])),
+    "Calls of tools not marked read-only: one after the other, or at once. Default: serial.",
+  ),
   protocol: described(
     z.optional(z.enum(["auto", "legacy", "2026-07-28"])),
     "Generation of the protocol. Default: negotiated.",
@@ -125,7 +131,7 @@ type Unnamed<T> = T extends unknown ? Omit<T, "name"> : never;
 
 function toServer(entry: Entry, payload: z.core.ParsePayload): Unnamed<McpServerSetting> {
   const refuse = (message: string, ...path: string[]): never => fail(payload, message, ...path);
-  const { timeout, metadata, command, url, cwd, concurrency, protocol } = entry;
+  const { timeout, metadata, command, url, cwd, concurrency, writes, protocol } = entry;
   if (entry.enabled !== undefined && entry.enabled === entry.disabled)
     return refuse("contradicts enabled; give one of them", "disabled");
   const base = {
@@ -133,6 +139,7 @@ function toServer(entry: Entry, payload: z.core.ParsePayload): Unnamed<McpServer
     timeout,
     metadata,
     concurrency,
+    writes,
     protocol,
   };
   if (entry.type !== undefined && entry.connectionType !== undefined && entry.type !== entry.connectionType) {

@@ -24,6 +24,7 @@ import type { OpenClient } from "./open-client.ts";
 import { createReconnectingClient } from "./reconnecting-client.ts";
 import type { ReconnectingClientOptions } from "./reconnecting-client.ts";
 import { createRedact } from "./redaction.ts";
+import { serialOf } from "./serial-calls.ts";
 import { DEFAULT_TIMEOUT_MS } from "./server-settings.ts";
 import type { McpServerSettings } from "./server-settings.ts";
 import { statusOf } from "./server-status.ts";
@@ -201,6 +202,7 @@ export function createConnection(settings: McpServerSettings, context: Connectio
       const fetched = await settle("tools/list", signal, work);
       ({ latencyMs } = fetched);
       tools = fetched.list;
+      for (const tool of tools.tools) tool.serial = serialOf(tool, settings);
       for (const { name, reason } of tools.leftOut) log("warn", `Tool "${name}" is left out: ${reason}.`);
       if (tools.cut !== undefined) log("warn", `The list of tools is not complete: ${tools.cut}.`);
       return tools;

@@ -1,4 +1,12 @@
-import { answerErrors, checkCalls, compose, createResultCheck, fitValue, keepOnce } from "@cem/bridge";
+import {
+  answerErrors,
+  checkCalls,
+  compose,
+  createResultCheck,
+  fitValue,
+  keepOnce,
+  orderCalls,
+} from "@cem/bridge";
 import type {
   CallCheckSettings,
   KnownTool,
@@ -40,7 +48,7 @@ export function createMcpInvoker(
   settings: McpInvokerSettings = {},
 ): ToolInvoker {
   const tools = createMcpToolSource(connections, settings);
-  return compose([answerErrors, checkCalls(tools, settings)], tools);
+  return compose([answerErrors, checkCalls(tools, settings), orderCalls()], tools);
 }
 
 /** Creates a source of the tools of MCP servers, for a bridge that checks calls itself. It checks their results. */

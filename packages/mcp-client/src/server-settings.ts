@@ -83,6 +83,12 @@ export interface McpServerSettings {
    * @defaultValue no limit beyond that of whoever calls
    */
   concurrency?: number | undefined;
+  /**
+   * How calls of tools that are not marked read-only are carried out: one after the other, or at once.
+   *
+   * @defaultValue `"serial"`
+   */
+  writes?: "serial" | "parallel" | undefined;
   /** @defaultValue `"auto"` */
   protocol?: ProtocolChoice | undefined;
   /** Default for HTTP without an `Authorization` header: `{ kind: "authorization-code" }`. */

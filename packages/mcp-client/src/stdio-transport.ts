@@ -117,10 +117,22 @@ export function createStdioTransport(
     describeExit() {
       if (exit === undefined) return undefined;
       const words = lastWords.join("\n").trim();
-      return words === "" ? `its process ${exit}` : `its process ${exit} after writing: ${words}`;
+      if (words === "") return `its process ${exit}`;
+      return `its process ${exit} after writing: ${words}${npxAdvice(settings, words)}`;
     },
   };
   return transport;
+}
+
+/**
+ * What helps where `npx` takes a package for installed that only a package linked into the project depends on, as in a
+ * workspace: it then runs a command that is not there.
+ */
+function npxAdvice({ command, args = [] }: StdioSettings, words: string): string {
+  if (!/(?:^|[\\/])npx(?:\.cmd)?$/i.test(command) || !/not found|not recognized/i.test(words)) return "";
+  const name = args.find((arg) => !arg.startsWith("-"));
+  if (name === undefined || name.lastIndexOf("@") > 0) return "";
+  return ` (npx found ${name} among the packages of this project, but not its command; ${name}@latest is fetched in any case)`;
 }
 
 function listen(child: ChildProcess, transport: Transport, onStderr: (line: string) => void): void {

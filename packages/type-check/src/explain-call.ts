@@ -4,6 +4,7 @@ import {
   declaredBy,
   isOptionalProperty,
   isPromise,
+  itemOf,
   membersOf,
   nearNames,
   nonNullText,
@@ -13,9 +14,11 @@ import {
 } from "./type-facts.ts";
 import type { Explanation } from "./type-facts.ts";
 import {
+  type ArrayLiteralExpression,
   type CallExpression,
   type Checker,
   type Expression,
+  isArrayLiteralExpression,
   isCallExpression,
   isIdentifier,
   isObjectLiteralExpression,
@@ -220,9 +223,29 @@ async function innerProblems(
   if (literal === undefined || !isPropertyAssignment(literal)) return [];
   const wanted = (await checker.getNonNullableType(type)) ?? type;
   const { initializer } = literal;
+  if (isArrayLiteralExpression(initializer))
+    return itemProblems(tool, initializer, { wanted, path }, checker);
   if (!isObjectLiteralExpression(initializer) || !wanted.isObjectType() || !ownType.isObjectType()) return [];
   if (await checker.isArrayLikeType(wanted)) return [];
   return objectProblems(tool, initializer, { given: ownType, wanted, path }, checker);
+}
+
+/** What is wrong with the object literals of a list. */
+async function itemProblems(
+  tool: string,
+  list: ArrayLiteralExpression,
+  { wanted, path }: Pick<GivenObject, "wanted" | "path">,
+  checker: Checker,
+): Promise<string[]> {
+  const item = await itemOf(wanted, checker);
+  if (item?.isObjectType() !== true || (await checker.isArrayLikeType(item))) return [];
+  const problems = list.elements.map(async (element, index): Promise<string[]> => {
+    const given = isObjectLiteralExpression(element) ? await checker.getTypeAtLocation(element) : undefined;
+    if (given === undefined) return [];
+    const place = `${path.slice(0, -1)}[${index}].`;
+    return objectProblems(tool, element, { given, wanted: item, path: place }, checker);
+  });
+  return (await Promise.all(problems)).flat();
 }
 
 function unknownParameter(tool: string, name: string, path: string, names: readonly string[]): string {

@@ -1,10 +1,11 @@
 import { factsOf } from "./program-facts.ts";
 import {
   clip,
-  declaredBy,
+  isKnown,
   isPromise,
   membersOf,
   nearNames,
+  ofTool,
   someOf,
   suggestion,
   typeText,
@@ -22,11 +23,8 @@ import {
   type Node,
   type PropertyAccessExpression,
   type Type,
-  TypeFlags,
 } from "./typescript.ts";
 
-/** Built-in types on which an unknown member is certainly a mistake. */
-const PLAIN_TYPES = new Set(["Array", "ReadonlyArray", "Promise", "Map", "Set", "Date"]);
 const MAX_LISTED = 12;
 
 /** A member that is read from a value. */
@@ -97,21 +95,6 @@ async function describe(
     rule: "unknown-member",
     message: `${clip(text)} has no ${name}: it is ${await typeText(base, checker)}.${other}`,
   };
-}
-
-/** Whether values of this type certainly have no other members. */
-async function isKnown(type: Type, called: boolean): Promise<boolean> {
-  if (await ofTool(type)) return true;
-  if ((type.flags & (TypeFlags.StringLike | TypeFlags.NumberLike | TypeFlags.BooleanLike)) !== 0) return true;
-  const symbol = await type.getSymbol();
-  if (symbol === undefined || symbol.declarations.some((one) => declaredBy(one) !== "library")) return false;
-  // `Object` is all that is known of a value after `instanceof Object`.
-  return (called && symbol.name !== "Object") || PLAIN_TYPES.has(symbol.name);
-}
-
-async function ofTool(type: Type): Promise<boolean> {
-  const symbol = (await type.getAliasSymbol()) ?? (await type.getSymbol());
-  return symbol?.declarations.some((one) => declaredBy(one) === "tool") ?? false;
 }
 
 function isCalled(access: PropertyAccessExpression): boolean {

@@ -466,7 +466,7 @@ describe("ProgramChecker", () => {
           "await find({ city: 'x', tags: row.tags });",
           "find takes tags: string[], not string | number | null.",
         ],
-        ["await find({ city: 'x', all: [{ id: 5 }] });", "find takes all: { id: string; }[], not"],
+        ["await find({ city: 'x', all: [{ id: 5 }] });", "find takes all[0].id: string, not number."],
       ])("is not one in %j", async (code, message) => {
         const [found] = await check(imports + code, tools);
         expect(found).toContain(`4 wrong-arguments: ${message}`);

@@ -60,6 +60,10 @@ export async function loadCommand(invocation: Invocation): Promise<RunCommand> {
       const { manageSkills } = await import("./skills.ts");
       return (context) => manageSkills(invocation, context);
     }
+    case "customers": {
+      const { manageCustomers } = await import("./customers.ts");
+      return (context) => manageCustomers(invocation, context);
+    }
     case "model": {
       const { pullModel } = await import("./model.ts");
       return (context) => pullModel(invocation, context);
