@@ -4,6 +4,7 @@ import { assertKnownOptions, CemError } from "@cem/core";
 import { nearest } from "@cem/text";
 import type { Servable } from "./create-server.ts";
 import type { AuthSettings } from "./http-auth.ts";
+import { networkOf } from "./http-exchange.ts";
 import type { HttpFront } from "./http-front.ts";
 import { bracketed, HTTP_OPTIONS, MCP_PATH, SSE_PATH } from "./http-options.ts";
 import type { HttpOptions } from "./http-options.ts";
@@ -13,6 +14,7 @@ import {
   DEFAULT_PORT,
   HEADERS_TIMEOUT_MS,
   MAX_CONNECTIONS,
+  MAX_CONNECTIONS_PER_ADDRESS,
   MAX_HEADER_BYTES,
   REQUEST_TIMEOUT_MS,
 } from "./limits.ts";
@@ -46,6 +48,7 @@ export async function serveHttp(server: Servable, options: HttpOptions = {}): Pr
     requestTimeout: REQUEST_TIMEOUT_MS,
   });
   listening.maxConnections = MAX_CONNECTIONS;
+  limitConnections(listening, MAX_CONNECTIONS_PER_ADDRESS);
   await listen(listening, host, port);
   try {
     const { port: bound } = listening.address() as AddressInfo;
@@ -73,6 +76,25 @@ function closing(listening: Server, front: HttpFront, server: Servable): Serving
     await closed.promise;
   };
   return { closed: closed.promise, close: (graceMs) => (done ??= close(graceMs)) };
+}
+
+/** Closes connections of an address that has its share of them. */
+function limitConnections(listening: Server, limit: number): void {
+  const open = new Map<string, number>();
+  listening.on("connection", (socket) => {
+    const network = networkOf(socket.remoteAddress ?? "");
+    const count = (open.get(network) ?? 0) + 1;
+    if (count > limit) {
+      socket.destroy();
+      return;
+    }
+    open.set(network, count);
+    socket.once("close", () => {
+      const left = (open.get(network) ?? 1) - 1;
+      if (left > 0) open.set(network, left);
+      else open.delete(network);
+    });
+  });
 }
 
 function requireAuthBeyondLoopback(host: string, auth: AuthSettings | undefined): void {
