@@ -14,6 +14,8 @@ const RESUMABLE_SINCE = "2025-11-25";
 /** The SDK's name for the stream of messages that belong to no request. */
 const STANDALONE_STREAM = "_GET_stream";
 
+const encoder = new TextEncoder();
+
 /** A session of the protocol before 2026-07-28. A client that loses an event stream can come back to it for a while. */
 export class LegacySession {
   readonly transport: WebStandardStreamableHTTPServerTransport;
@@ -38,20 +40,24 @@ export class LegacySession {
     const isResumable = version >= RESUMABLE_SINCE;
     this.#cancelOnDisconnect(request.signal, messages, isResumable ? STREAM_RESUME_MS : 0);
     const answer = await this.transport.handleRequest(request, options);
-    const isListening = request.method === "GET" && request.headers.get("last-event-id") === null;
-    return isListening && isResumable && answer.ok ? this.#withBeginning(answer) : answer;
+    if (!answer.ok || answer.body === null) return answer;
+    const beginning = request.method === "GET" ? await this.#beginning(request, isResumable) : undefined;
+    const relay = new TransformStream<Uint8Array, Uint8Array>({
+      start: (controller) => beginning && controller.enqueue(beginning),
+    });
+    // Ends the stream as soon as the client is gone; else it would end with the next event, and could not be resumed before.
+    return new Response(answer.body.pipeThrough(relay, { signal: request.signal }), answer);
   }
 
-  /** Begins a stream of the server's own messages as the SDK begins the others: with an id to resume from. */
-  async #withBeginning(answer: Response): Promise<Response> {
+  /**
+   * The beginning of a stream that a client listens to, without which its headers would be sent with the first message:
+   * an id to resume from, as the SDK begins other streams, or a comment.
+   */
+  async #beginning(request: Request, isResumable: boolean): Promise<Uint8Array> {
+    const isResumed = request.headers.get("last-event-id") !== null;
+    if (!isResumable || isResumed) return encoder.encode(":\n\n");
     const id = await this.#events.storeEvent(STANDALONE_STREAM, {});
-    const beginning = new TextEncoder().encode(`id: ${id}\nretry: ${STREAM_RETRY_MS}\ndata: \n\n`);
-    const body = answer.body?.pipeThrough(
-      new TransformStream<Uint8Array, Uint8Array>({
-        start: (controller) => controller.enqueue(beginning),
-      }),
-    );
-    return new Response(body ?? null, answer);
+    return encoder.encode(`id: ${id}\nretry: ${STREAM_RETRY_MS}\ndata: \n\n`);
   }
 
   /** Cancels a client's requests after it disconnected, unless it comes back in time. */
