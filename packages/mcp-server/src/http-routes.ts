@@ -4,7 +4,11 @@ import type { AuthInfo } from "@modelcontextprotocol/server";
 import type { Authenticator } from "./http-auth.ts";
 
 /** A request of Node with what its token says, where the SDK's handlers look for it. */
-export type AuthenticatedRequest = IncomingMessage & { auth?: AuthInfo };
+export type AuthenticatedRequest = IncomingMessage & {
+  auth?: AuthInfo;
+  /** The client's address, where a front forwarded the request. */
+  client?: string;
+};
 
 /** One route of the HTTP front. */
 export interface Route {
