@@ -123,7 +123,7 @@ interface Translation {
 /** Rewrites placeholders as `${VAR}`, fills those for folders, and collects those that can't be filled here. */
 function translate(value: unknown, context: Translation): unknown {
   if (typeof value === "string") {
-    return value.replace(/\$\{([^}]+)\}/g, (whole, inner: string) => {
+    return value.replace(/\$\{([^${}]+)\}/g, (whole, inner: string) => {
       if (inner === "workspaceFolder") return context.folder;
       if (inner === "userHome") return context.home;
       if (/^(?:env:)?[A-Za-z_][A-Za-z0-9_]*(?::-.*)?$/.test(inner))

@@ -7,10 +7,10 @@ export type Answer = { code: string } | { missing: string };
 
 /** Where a call begins: at the start of a line. */
 const CALL_START = new RegExp(`^\\W*${CALL} +(?=[\\w$.-]+\\(?\\s*\\{)`, "mu");
-const CALL_TEXT = /^(?<name>[\w$.-]+)\(?\s*(?<args>\{[\s\S]*\})\W*$/u;
+const CALL_TEXT = /^(?<name>[\w$.-]+)\(?\s*(?<args>\{[\s\S]*\})[^\w}]*$/u;
 
-const CODE_BLOCK = /^[ \t]*(`{3,}|~{3,})[ \t]*[\w+-]*[^\n]*\n(?<code>[\s\S]*?)^[ \t]*\1[ \t]*$/gmu;
-const THINKING = /<think>[\s\S]*?<\/think>/gu;
+const CODE_BLOCK = /^[ \t]*(`{3,}(?!`)|~{3,}(?!~))[^\n\r]*\r?\n(?<code>[\s\S]*?)^[ \t]*\1[ \t]*$/gmu;
+const THINKING = /<think>(?:(?!<think>)[\s\S])*?<\/think>/gu;
 const LOOKS_LIKE_CODE = /^\s*(?:import|export|const|let|await|return|console|\/\/)\b/u;
 
 /**
