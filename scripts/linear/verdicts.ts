@@ -15,7 +15,7 @@ const MEASUREMENTS = 5;
 const MAX_ATTACK_MS = 400;
 const MAX_RATIO = 3.2;
 /** Shorter times say nothing about how they grow. */
-const MIN_MEASURED_MS = 40;
+const MIN_MEASURED_MS = 100;
 
 /** A pattern that takes more than linear time, and with what. */
 export interface NotLinear extends SourcePattern {

@@ -9,7 +9,8 @@ export type Answer = { code: string } | { missing: string };
 const CALL_START = new RegExp(`^\\W*${CALL} +(?=[\\w$.-]+\\(?\\s*\\{)`, "mu");
 const CALL_TEXT = /^(?<name>[\w$.-]+)\(?\s*(?<args>\{[\s\S]*\})[^\w}]*$/u;
 
-const CODE_BLOCK = /^[ \t]*(`{3,}(?!`)|~{3,}(?!~))[^\n\r]*\r?\n(?<code>[\s\S]*?)^[ \t]*\1[ \t]*$/gmu;
+/** A line that begins a block of code, or ends one where nothing follows. */
+const FENCE = /^[ \t]*(?<fence>`{3,}(?!`)|~{3,}(?!~))(?<rest>.*)$/su;
 const THINKING = /<think>(?:(?!<think>)[\s\S])*?<\/think>/gu;
 const LOOKS_LIKE_CODE = /^\s*(?:import|export|const|let|await|return|console|\/\/)\b/u;
 
@@ -25,7 +26,7 @@ export function readAnswer(text: string, tools: readonly ToolDefinition[], model
   const said = text.replaceAll(THINKING, "").trim();
   const calls = readCalls(said);
   if (calls !== undefined) return { code: callsProgram(calls, tools, model) };
-  const blocks = [...said.matchAll(CODE_BLOCK)].map(({ groups }) => groups?.["code"]?.trim() ?? "");
+  const blocks = codeBlocks(said);
   const code = blocks.toSorted((a, b) => b.length - a.length)[0] ?? "";
   if (code !== "" && !code.startsWith(CANNOT)) return { code: `${code}\n` };
   const refusal = said.indexOf(CANNOT);
@@ -40,6 +41,29 @@ export function readAnswer(text: string, tools: readonly ToolDefinition[], model
   throw new CemError("LLM_ANSWER_UNUSABLE", `The answer of ${model} holds no program.`, {
     details: { model },
   });
+}
+
+/** What stands between the fences of each block of code. A fence that nothing closes begins none. */
+function codeBlocks(text: string): string[] {
+  const lines = text.split(/\r?\n/u);
+  const fences = lines.map((line) => FENCE.exec(line)?.groups);
+  const closings = new Map<string, number>();
+  for (const [at, groups] of fences.entries()) {
+    if (groups?.["rest"]?.trim() === "") closings.set(groups["fence"] ?? "", at);
+  }
+  const blocks: string[] = [];
+  let open: { fence: string; from: number } | undefined;
+  for (const [at, groups] of fences.entries()) {
+    const { fence = "", rest = "" } = groups ?? {};
+    if (fence === "") continue;
+    if (open === undefined && (closings.get(fence) ?? 0) > at) {
+      open = { fence, from: at + 1 };
+    } else if (open?.fence === fence && rest.trim() === "") {
+      blocks.push(lines.slice(open.from, at).join("\n").trim());
+      open = undefined;
+    }
+  }
+  return blocks;
 }
 
 interface CallLine {
