@@ -44,7 +44,7 @@ export const MAX_CONNECTIONS_PER_ADDRESS = 1_000;
 /** Where clients of an interrupted event stream are asked to wait before they come again. */
 export const STREAM_RETRY_MS = 1_000;
 /** How long a request goes on after its event stream was interrupted, for its client to come again. */
-export const STREAM_RESUME_MS = 5_000;
+export const STREAM_RESUME_MS = 3_000;
 /** Events of a session kept for a client that comes again. */
 export const MAX_KEPT_EVENTS = 50;
 /** The size of those events as JSON. A larger one is not kept. */

@@ -75,7 +75,7 @@ describe("Sessions", () => {
       expect(closed).toEqual(["idle"]);
       sessions.markWorked("4");
       // Nobody of the three was idle for long enough.
-      expect(open(sessions, "5")).toBe("share");
+      expect(open(sessions, "5")).toBe("full");
       await vi.advanceTimersByTimeAsync(2 * SECOND_MS);
       open(sessions, "5");
       sessions.markWorked("5");

@@ -73,8 +73,10 @@ export class Sessions<T> {
 
   /** Takes a place for a new session. Closes an idle one where there is none left. */
   take(payer: string): Seat<T> | SessionRefusal {
-    if ((this.#taken.get(payer) ?? 0) >= this.#share && !this.#makeRoom(payer)) return "share";
-    if (this.#places >= this.#settings.capacity && !this.#makeRoom()) return "full";
+    const isAll = this.#places >= this.#settings.capacity;
+    const hasShare = (this.#taken.get(payer) ?? 0) >= this.#share;
+    if (hasShare && !this.#makeRoom(payer)) return isAll ? "full" : "share";
+    if (!hasShare && isAll && !this.#makeRoom()) return "full";
     this.#count(payer, 1);
     let isOpen = true;
     return {
