@@ -32,6 +32,8 @@ export const MAX_STDIO_MESSAGE_BYTES = 16 * 1024 * 1024;
 export const DEFAULT_HOST = "127.0.0.1";
 export const DEFAULT_PORT = 3_000;
 export const MAX_BODY_BYTES = 4 * 1024 * 1024;
+/** Messages of one body, which older revisions allow to be a list. */
+export const MAX_BATCH_MESSAGES = 100;
 export const MAX_HEADER_BYTES = 16 * 1024;
 export const HEADERS_TIMEOUT_MS = 10_000;
 /** For receiving a whole request; the answer may take longer. */

@@ -11,7 +11,7 @@ import type { McpHandlerRequestOptions } from "@modelcontextprotocol/server";
 import type { Servable } from "./create-server.ts";
 import { currentExchange } from "./http-exchange.ts";
 import { LegacySession } from "./legacy-session.ts";
-import { MAX_BODY_BYTES, MAX_SESSIONS } from "./limits.ts";
+import { MAX_BATCH_MESSAGES, MAX_BODY_BYTES, MAX_SESSIONS } from "./limits.ts";
 import { refusalText, Sessions } from "./sessions.ts";
 import type { Seat } from "./sessions.ts";
 
@@ -65,7 +65,7 @@ export function createStreamableHttp(server: Servable, options: StreamableHttpOp
     const owner = fetchOptions.authInfo?.clientId ?? "";
     const exchange = currentExchange();
     const id = request.headers.get("mcp-session-id");
-    const messages = await readMessages(request);
+    const messages = messagesOf(fetchOptions.parsedBody);
     if (id !== null) {
       const session = sessions.get(id, owner);
       if (session === undefined) return refusal(404, -32_001, "Session not found");
@@ -76,7 +76,7 @@ export function createStreamableHttp(server: Servable, options: StreamableHttpOp
       return session.handle(request, messages, fetchOptions);
     }
     if (!messages.some((message) => isInitializeRequest(message))) {
-      return refuseWithoutSession(request);
+      return refuseWithoutSession(request, fetchOptions);
     }
     const seat = sessions.take(exchange.payer);
     if (typeof seat === "string") return refusal(503, -32_000, refusalText(seat, maxSessions));
@@ -98,11 +98,21 @@ export function createStreamableHttp(server: Servable, options: StreamableHttpOp
     get isFull() {
       return sessions.isFull;
     },
-    async fetch(request, fetchOptions = {}) {
-      if (await isLegacyRequest(request, undefined, { maxRequestBodySize: MAX_BODY_BYTES })) {
-        return legacy(request, fetchOptions);
+    async fetch(request, given = {}) {
+      let parsedBody: unknown;
+      try {
+        parsedBody = await readBody(request);
+      } catch {
+        return refusal(400, -32_700, "Parse error: Invalid JSON");
       }
-      return modern.fetch(request, fetchOptions);
+      const messages = messagesOf(parsedBody).length;
+      if (messages > MAX_BATCH_MESSAGES) {
+        const words = `Bad Request: the batch has ${messages} messages, and may have ${MAX_BATCH_MESSAGES}`;
+        return refusal(400, -32_600, words);
+      }
+      const fetchOptions = parsedBody === undefined ? given : { ...given, parsedBody };
+      const isLegacy = await isLegacyRequest(request, parsedBody, { maxRequestBodySize: MAX_BODY_BYTES });
+      return isLegacy ? legacy(request, fetchOptions) : modern.fetch(request, fetchOptions);
     },
     async close() {
       await Promise.all([modern.close(), sessions.close()]);
@@ -111,24 +121,26 @@ export function createStreamableHttp(server: Servable, options: StreamableHttpOp
 }
 
 /** The SDK's answer to a request that needs a session and names none. */
-async function refuseWithoutSession(request: Request): Promise<Response> {
+async function refuseWithoutSession(request: Request, options: McpHandlerRequestOptions): Promise<Response> {
   const transport = new WebStandardStreamableHTTPServerTransport({
     sessionIdGenerator: randomUUID,
     maxRequestBodySize: MAX_BODY_BYTES,
   });
   try {
-    return await transport.handleRequest(request);
+    return await transport.handleRequest(request, options);
   } finally {
     await transport.close();
   }
 }
 
-async function readMessages(request: Request): Promise<unknown[]> {
-  if (request.method !== "POST" || !isJsonContentType(request.headers.get("content-type"))) return [];
-  const body: unknown = await request
-    .clone()
-    .json()
-    .catch(() => undefined);
+/** The JSON of a request's body, read once for all that look at it; `undefined` where it has none. @throws SyntaxError */
+async function readBody(request: Request): Promise<unknown> {
+  if (request.method !== "POST" || !isJsonContentType(request.headers.get("content-type"))) return undefined;
+  return JSON.parse(await request.text());
+}
+
+function messagesOf(body: unknown): unknown[] {
+  if (body === undefined) return [];
   return Array.isArray(body) ? body : [body];
 }
 
