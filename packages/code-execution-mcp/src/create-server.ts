@@ -78,13 +78,13 @@ export interface RunningServer {
  */
 export async function runServer(options: RunServerOptions = {}): Promise<RunningServer> {
   assertRunServerOptions(options);
-  const { transport = "stdio", host, port, server: given, ...serverOptions } = options;
+  const { transport = "stdio", host, port, forwarder, server: given, ...serverOptions } = options;
   const server = given ?? (await createServer(serverOptions));
   const { config } = server;
   // Over stdio the only client is the one that ends the process: nobody is left to wait for.
   const graceMs = transport === "stdio" ? 0 : config.server.shutdownGrace * MS_PER_SECOND;
   try {
-    const serving = await serve(transport, server, { host, port });
+    const serving = await serve(transport, server, { host, port, forwarder });
     const close = (ms: number = graceMs): Promise<void> => serving.close(ms);
     return { ...serving, server, close };
   } catch (error) {
@@ -96,7 +96,7 @@ export async function runServer(options: RunServerOptions = {}): Promise<Running
 async function serve(
   transport: TransportName,
   server: CemServer,
-  { host, port }: Pick<RunServerOptions, "host" | "port">,
+  { host, port, forwarder }: Pick<RunServerOptions, "host" | "port" | "forwarder">,
 ): Promise<Serving & { url?: string | undefined }> {
   const { config } = server;
   const { serveHttp, serveStdio } = await loadServer();
@@ -115,6 +115,7 @@ async function serve(
     logger,
     auth,
     publicUrl,
+    forwarder,
   });
   logger.info({ url: serving.url, auth: describeAuth(auth) }, "listening");
   return serving;

@@ -139,7 +139,7 @@ interface Translation {
 /** Rewrites placeholders as `${VAR}`, fills those for folders, and collects those that can't be filled here. */
 function translate(value: unknown, context: Translation): unknown {
   if (typeof value === "string") {
-    return withBraces(value, context.client).replace(/\$\{([^}]+)\}/g, (whole, inner: string) => {
+    return withBraces(value, context.client).replace(/\$\{([^${}]+)\}/g, (whole, inner: string) => {
       if (inner === "workspaceFolder") return context.folder;
       if (inner === "userHome") return context.home;
       if (/^(?:env:)?[A-Za-z_][A-Za-z0-9_]*(?::-.*)?$/.test(inner))
