@@ -37,8 +37,15 @@ export async function createHostBridge(
   forWhom: LoadedFor,
   settings: HostBridgeSettings,
 ): Promise<HostBridge> {
-  const { answerErrors, checkCalls, combineSources, compose, createHostTools, createSecretFilter } =
-    await import("@cem/bridge");
+  const {
+    answerErrors,
+    checkCalls,
+    combineSources,
+    compose,
+    createHostTools,
+    createSecretFilter,
+    orderCalls,
+  } = await import("@cem/bridge");
   const { loadHostTools, withHostTools } = await import("@cem/mcp-tools");
   const { onElicit: elicit, recordFile, replayFile, others, store, log } = settings;
   const loaded = await loadHostTools(hostToolFolders(forWhom), settings.tools);
@@ -64,6 +71,7 @@ export async function createHostBridge(
       onUnvalidated: ({ server, tool, reason }) =>
         log("warning", `${server}.${tool}: its arguments are not checked: ${reason}.`),
     }),
+    orderCalls(),
   ];
   const replayer = replay === undefined ? undefined : recording?.createReplayer(replay, { store });
   const invoker = replayer ?? compose(middlewares, source);
