@@ -116,7 +116,8 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   });
   const variable = (name: string): string | undefined => env[name] ?? dotenv.variables[name];
   const isOwn = options.trustFolder !== false && options.file !== undefined;
-  const folder = found.file === undefined ? cwd : dirname(found.file);
+  // A file that .env names may be a trusted one of another folder: it is this folder that asks for it.
+  const folder = found.file === undefined || found.ofFolder === true ? cwd : dirname(found.file);
   const requested = requestedBy(config, {
     origins,
     cwd,

@@ -222,6 +222,15 @@ describe("what a folder asks for", () => {
     expect((await loadConfig({ cwd, env, file: "config.yaml" })).trust.held).toEqual([]);
   });
 
+  it("is not what was trusted in another folder, whose configuration .env names", async () => {
+    const env = await homeEnv();
+    const trusted = await folderWith({ "config.yaml": NODE });
+    await trustAll(trusted, env);
+    const cwd = await folderWith({ ".env": `CEM_CONFIG=${path.join(trusted, "config.yaml")}` });
+    expect(await held(cwd, env)).toEqual(["server files"]);
+    expect((await loadConfig({ cwd, env })).trust.held).toHaveLength(1);
+  });
+
   it("is asked for again where the folder is moved, and by another at its place", async () => {
     const env = await homeEnv();
     const cwd = await folderWith({ "config.yaml": NODE, "server.js": "" });
