@@ -33,7 +33,7 @@ describe("cem add", () => {
     const added = await cem(["add", "everything", "--env", "MODE=test", "--", ...EVERYTHING]);
     expect(added).toMatchObject({ code: 0, stderr: "" });
     expect(added.stdout).toMatch(
-      /added +everything to config\.yaml\n[^]*14 tools in servers\/everything[^]*next +cem tools everything\n$/u,
+      /added +everything to config\.yaml\n[^]*21 tools in servers\/everything[^]*next +cem tools everything\n$/u,
     );
     expect(readFileSync(path.join(folder, "config.yaml"), "utf8").startsWith(comment)).toBe(true);
 
