@@ -50,7 +50,7 @@ describe("cem add", () => {
     const run = await cem(["run", "--json", task]);
     const result = JSON.parse(run.stdout) as TaskResult;
     expect(run.stderr).toBe("");
-    expect(result).toMatchObject({ status: "success", origin: "rules", availableTools: 28 });
+    expect(result).toMatchObject({ status: "success", origin: "rules", availableTools: 35 });
     expect(result.toolCalls.map(({ server, ok }) => [server, ok])).toEqual([
       ["everything", true],
       ["files", true],
