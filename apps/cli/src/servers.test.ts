@@ -37,7 +37,7 @@ describe("cem add", () => {
     const added = await cem(["add", "everything", "--env", "MODE=test", "--", ...EVERYTHING]);
     expect(added).toMatchObject({ code: 0, stderr: "" });
     expect(added.stdout).toMatch(
-      /added +everything to config\.yaml\n[^]*14 tools in servers\/everything[^]*next +cem tools everything\n$/u,
+      /added +everything to config\.yaml\n[^]*21 tools in servers\/everything[^]*next +cem tools everything\n$/u,
     );
     expect(readFileSync(path.join(folder, "config.yaml"), "utf8").startsWith(comment)).toBe(true);
 
@@ -54,7 +54,7 @@ describe("cem add", () => {
     const run = await cem(["run", "--json", task]);
     const result = JSON.parse(run.stdout) as TaskResult;
     expect(run.stderr).toBe("");
-    expect(result).toMatchObject({ status: "success", origin: "rules", availableTools: 28 });
+    expect(result).toMatchObject({ status: "success", origin: "rules", availableTools: 35 });
     expect(result.toolCalls.map(({ server, ok }) => [server, ok])).toEqual([
       ["everything", true],
       ["files", true],
