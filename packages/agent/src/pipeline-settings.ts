@@ -1,6 +1,7 @@
 import type {
   CodeGenerator,
   Guard,
+  Redactor,
   Sandbox,
   ToolCatalog,
   ToolInvoker,
@@ -32,6 +33,8 @@ export interface PipelineSettings {
    * the pipeline. Without one no types are checked.
    */
   typeChecker?: OnDemand<TypeChecker> | undefined;
+  /** Keeps values of persons and secrets from whoever reads events and results. Without one they are passed on. */
+  redactor?: OnDemand<Redactor> | undefined;
   /**
    * Whether types are checked. Code written by rules is checked only when a call asks for it.
    *

@@ -8,6 +8,7 @@ import { assertAgentOptions, assertTaskOptions } from "./agent-options.ts";
 import type { AgentOptions } from "./agent-options.ts";
 import { createConfiguredSelector } from "./wiring/configured-selector.ts";
 import { createGenerator } from "./wiring/generators.ts";
+import { redactElicit, redactGenerator, redactLog, redactorOf, redactStore } from "./wiring/redaction.ts";
 import { createHostBridge } from "./wiring/host-bridge.ts";
 import type { HostBridge } from "./wiring/host-bridge.ts";
 import { loadFrom } from "./wiring/load.ts";
@@ -59,7 +60,8 @@ export async function executeTask(
  */
 function createStages(loaded: LoadedConfig, options: AgentOptions): OwnedPipelineSettings {
   const { config } = loaded;
-  const host = new Lazy(() => openHost(loaded, options));
+  const redactor = redactorOf(config, options);
+  const host = new Lazy(async () => openHost(loaded, { ...options, redactor: await redactor?.get() }));
   const selector = new Lazy(() => createConfiguredSelector(config, options.oneRun));
   return {
     async catalog() {
@@ -67,7 +69,11 @@ function createStages(loaded: LoadedConfig, options: AgentOptions): OwnedPipelin
       return bridge.addTo(options.catalog ?? (await createConfiguredCatalog(config, mcpTools)));
     },
     selector: options.selector ?? (() => selector.get()),
-    generator: options.generator ?? (() => createGenerator(config)),
+    async generator() {
+      const { generator } = options;
+      const redact = redactGenerator(await redactor?.get());
+      return generator === undefined ? createGenerator(config, redact) : redact(generator);
+    },
     async guard() {
       const { mcpTools } = await host.get();
       return mcpTools.startingServers(options.guard ?? (await createConfiguredGuard(config)));
@@ -77,6 +83,7 @@ function createStages(loaded: LoadedConfig, options: AgentOptions): OwnedPipelin
       return createSandbox(config, { ...options, ...bridge.spec });
     },
     invoker: async () => (await host.get()).bridge.invoker,
+    redactor: redactor && (() => redactor.get()),
     typeChecker: options.typeChecker ?? (() => createConfiguredTypeChecker(config)),
     typeCheck: config.execution.typeCheck,
     maxRepairs: config.llm.maxRepairs,
@@ -87,6 +94,7 @@ function createStages(loaded: LoadedConfig, options: AgentOptions): OwnedPipelin
       } finally {
         await opened?.mcpTools.close();
         await (await selector.settled())?.dispose();
+        if (options.redactor === undefined) await (await redactor?.settled())?.dispose();
       }
     },
   };
@@ -98,12 +106,14 @@ async function openHost(
   options: AgentOptions,
 ): Promise<{ mcpTools: McpTools; bridge: HostBridge }> {
   const { config } = loaded;
-  const store = await createConfiguredResults(config);
-  const log = options.log ?? createLog(config, options.onLog);
-  const mcpTools = await openMcpTools(loaded, { log, store, elicit: options.onElicit });
+  const store = redactStore(await createConfiguredResults(config), options.redactor);
+  const { redactor } = options;
+  const log = redactLog(options.log ?? createLog(config, options.onLog), redactor);
+  const elicit = await redactElicit(options.onElicit, redactor);
+  const mcpTools = await openMcpTools(loaded, { log, store, elicit });
   const others = options.invoker ?? mcpTools.source;
   try {
-    return { mcpTools, bridge: await createHostBridge(config, { ...options, others, store, log }) };
+    return { mcpTools, bridge: await createHostBridge(config, { ...options, onElicit: elicit, others, store, log }) };
   } catch (error) {
     await mcpTools.close();
     throw error;

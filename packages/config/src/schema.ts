@@ -2,6 +2,7 @@ import { DEFAULT_RUN_LIMITS, ISOLATION_LEVELS } from "@cem/core";
 import * as z from "zod/mini";
 import { guardrailSettings } from "./schema-guardrails.ts";
 import { mounts } from "./schema-mounts.ts";
+import { privacySettings } from "./schema-privacy.ts";
 import { serverSettings } from "./schema-server.ts";
 import { mcpServers } from "./schema-servers.ts";
 import { toolMapping, workflow } from "./schema-workflows.ts";
@@ -242,6 +243,7 @@ export const configSchema = z.strictObject({
   llm,
   optimizations,
   guardrails: section("What is checked before and while code runs.", guardrailSettings),
+  privacy: section("How values of persons and secrets are kept from the model.", privacySettings),
   logging,
   server: section("cem serve and the server image.", serverSettings),
   mcpServers: setting(

@@ -47,6 +47,7 @@ export type { Finding, Guard, ReviewRequest, TypeChecker, Verdict } from "./revi
 export type { InvokeContext, ToolCall, ToolCallRecord, ToolInvoker, ToolResult } from "./invocation.ts";
 export { nobodyAsked } from "./elicitation.ts";
 export type { Elicit, ElicitAnswer, ElicitRequest } from "./elicitation.ts";
+export type { RedactionScope, RedactionStream, RedactionTarget, Redactor } from "./redaction.ts";
 export { isResultHandle } from "./results.ts";
 export type { ResultHandle, ResultPage, ResultStore } from "./results.ts";
 export type { StateStore } from "./state.ts";

@@ -4,13 +4,20 @@ import type { CodeGenerator } from "@cem/core";
 
 const MS_PER_SECOND = 1_000;
 
-/** The generator that the configuration asks for: rules, or a model with rules as its fallback. */
-export async function createGenerator({ llm }: Config): Promise<CodeGenerator> {
+/**
+ * The generator that the configuration asks for: rules, or a model with rules as its fallback.
+ *
+ * @param redact - Keeps values from a model. Rules run here and need none of it.
+ */
+export async function createGenerator(
+  { llm }: Config,
+  redact: (generator: CodeGenerator) => CodeGenerator,
+): Promise<CodeGenerator> {
   const { createRulesGenerator } = await import("@cem/codegen/rules");
   const rules = createRulesGenerator();
   if (!llm.enabled) return rules;
   const { createFallbackGenerator, createLlmGenerator } = await import("@cem/codegen/llm");
-  return createFallbackGenerator(createLlmGenerator(llmSettings(llm)), rules);
+  return createFallbackGenerator(redact(createLlmGenerator(llmSettings(llm))), rules);
 }
 
 /** Maps the configuration to settings of the model. */

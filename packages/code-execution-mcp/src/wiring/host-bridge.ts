@@ -5,6 +5,7 @@ import type { ResultStore, SandboxSpec, ToolCatalog, ToolInvoker } from "@cem/co
 import type { HostToolFolders } from "@cem/mcp-tools";
 import type { AgentOptions } from "../agent-options.ts";
 import type { Log } from "./log.ts";
+import { redactCallsOf, redactRecording } from "./redaction.ts";
 import { openRecordingFile, readRecordingFile } from "./recording-file.ts";
 
 /** The host's side of tool calls, and what host tools change in the catalog and in the sandbox. */
@@ -17,7 +18,7 @@ export interface HostBridge {
   finish(): Promise<void>;
 }
 
-interface HostBridgeSettings extends Pick<AgentOptions, "tools" | "onElicit" | "recordFile" | "replayFile"> {
+interface HostBridgeSettings extends Pick<AgentOptions, "tools" | "onElicit" | "redactor" | "recordFile" | "replayFile"> {
   /** Answers calls of tools that are not in `tools`. A tool source has its calls checked here; any other invoker checks its own. */
   others: ToolInvoker;
   /** Keeps large results and bytes. */
@@ -34,7 +35,7 @@ export async function createHostBridge(config: Config, settings: HostBridgeSetti
   const { answerErrors, checkCalls, combineSources, compose, createHostTools, createSecretFilter } =
     await import("@cem/bridge");
   const { loadHostTools, withHostTools } = await import("@cem/mcp-tools");
-  const { onElicit: elicit, recordFile, replayFile, others, store, log } = settings;
+  const { onElicit: elicit, redactor, recordFile, replayFile, others, store, log } = settings;
   const loaded = await loadHostTools(hostToolFolders(config), settings.tools);
   const hideSecrets = createSecretFilter(process.env);
   const hostTools = createHostTools({ tools: loaded.tools, store, elicit, hideSecrets });
@@ -52,6 +53,7 @@ export async function createHostBridge(config: Config, settings: HostBridgeSetti
   const middlewares: Middleware[] = [
     ...(writeRecording === undefined ? [] : [recorded]),
     answerErrors,
+    ...(redactor === undefined ? [] : [await redactCallsOf(redactor, source)]),
     checkCalls(source, {
       onUnvalidated: ({ server, tool, reason }) =>
         log("warning", `${server}.${tool}: its arguments are not checked: ${reason}.`),
@@ -68,7 +70,7 @@ export async function createHostBridge(config: Config, settings: HostBridgeSetti
         ? catalog
         : withHostTools(catalog, descriptions, loaded),
     async finish() {
-      if (recorder !== undefined) await writeRecording?.(recorder.recording());
+      if (recorder !== undefined) await writeRecording?.(redactRecording(recorder.recording(), redactor));
     },
   };
 }

@@ -1,0 +1,256 @@
+import { CemError } from "@cem/core";
+import type { JsonSchema, JsonValue, RedactionScope, RedactionTarget } from "@cem/core";
+import { withoutOverlaps } from "./detect.ts";
+import { createKeyedDetector } from "./keyed-values.ts";
+import { decideFlow } from "./flow-rules.ts";
+import type { Flow, FlowRule } from "./flow-rules.ts";
+import { mapLeaves } from "./json-walk.ts";
+import { tokenShape } from "./token-shape.ts";
+import type { Detector } from "./types.ts";
+import { Vault } from "./vault.ts";
+import type { ValueFinding, VaultData, VaultEntry } from "./vault.ts";
+
+/** Results that wait to be looked through until something leaves. */
+const MAX_PENDING = 16;
+/** Numbers below are no number of a card, a phone or a person. */
+const MIN_NUMBER = 1_000_000;
+const MIN_TEXT_CHARACTERS = 3;
+/** What can't end a literal of code, of whatever kind. */
+const HARMLESS_IN_CODE = /^[^"'`\\$/\n\r\u2028\u2029[\]]*$/;
+
+/** The values of one session: found, replaced by tokens, and turned back. */
+export class RedactionSession {
+  readonly vault: Vault;
+  readonly #detector: Detector;
+  readonly #rules: readonly FlowRule[];
+  readonly #pending: { data: JsonValue; origin: string | undefined }[] = [];
+  readonly #keyed = createKeyedDetector();
+  /** Answers of the user, by way. */
+  readonly #answers = new Map<string, Promise<boolean>>();
+
+  constructor(detector: Detector, rules: readonly FlowRule[], data?: VaultData) {
+    this.#detector = detector;
+    this.#rules = rules;
+    this.vault = new Vault(data);
+  }
+
+  tokenize<Data>(data: Data, scope: RedactionScope): Data {
+    if (this.#pending.length > 0 && typeof data !== "number") this.#lookThrough();
+    const { schema, isCut = false } = scope;
+    const origin = originOf(scope);
+    return mapLeaves(data, {
+      text: (text, key, path) => this.#replaceIn(text, { key, path, schema, isCut, origin }),
+      number: (value, key) => this.#replaceNumber(value, key, origin),
+      name: (name) => (name.length < 7 ? name : String(this.#replaceIn(name, { origin }))),
+    }) as Data;
+  }
+
+  observe(data: JsonValue, scope: RedactionScope): void {
+    const origin = originOf(scope);
+    // Rules need to know where each value came from.
+    if (this.#rules.length > 0) return void this.tokenize(data, scope);
+    this.#pending.push({ data, origin });
+    if (this.#pending.length > MAX_PENDING) this.#lookThrough();
+  }
+
+  /** Keeps values that a model found. */
+  learn(value: string, type: string, origin: string | undefined): void {
+    this.vault.entryOf(value, type, origin);
+  }
+
+  async detokenize(args: JsonValue, target: RedactionTarget): Promise<JsonValue> {
+    const entries = new Set<VaultEntry>();
+    const use = (entry: VaultEntry): VaultEntry => {
+      entries.add(entry);
+      return entry;
+    };
+    const restored = mapLeaves(args, {
+      text: (text) => this.#restoreIn(text, target, use),
+      number: (value) => {
+        const entry = value >= MIN_NUMBER ? this.vault.entryByShaped(value) : undefined;
+        return entry === undefined ? value : use(entry).value;
+      },
+      name: (name) => String(this.#restoreIn(name, target, use)),
+    }) as JsonValue;
+    if (this.#rules.length > 0) {
+      for (const entry of this.#valuesIn(restored)) entries.add(entry);
+      for (const entry of entries) await this.#assertFlow(entry, target);
+    }
+    return restored;
+  }
+
+  /** Puts values into code. One that could end a literal stays a token, which the bridge turns back. */
+  reveal(code: string): string {
+    return this.#rewrite(code, (entry) => {
+      const value = String(entry.value);
+      return HARMLESS_IN_CODE.test(value) ? value : undefined;
+    });
+  }
+
+  /** Values in a text, in order, and none within a token. */
+  findIn(text: string, key?: string, isCut = false): ValueFinding[] {
+    const found: ValueFinding[] = this.#detector.find(text, key);
+    const known = this.vault.known.find(text, isCut);
+    if (found.length + known.length === 0) return [];
+    // A value that was seen whole wins over what a detector makes of a part of it.
+    const longer = known.filter((one) => !found.some((other) => covers(other, one)));
+    const all = withoutOverlaps([...longer, ...found]) as ValueFinding[];
+    const tokens = this.vault.size === 0 ? [] : this.vault.tokensIn(text).filter(({ entry }) => entry !== undefined);
+    return all.filter((one) => !tokens.some((token) => one.start < token.end && token.start < one.end));
+  }
+
+  replace(text: string, found: readonly ValueFinding[], origin?: string): string {
+    let result = "";
+    let from = 0;
+    for (const finding of found) {
+      const entry = finding.entry ?? this.vault.entryOf(text.slice(finding.start, finding.end), finding.type, origin);
+      result += text.slice(from, finding.start) + String(this.vault.tokenOf(entry));
+      from = finding.end;
+    }
+    return result + text.slice(from);
+  }
+
+  #replaceIn(text: string, place: Place): string | number {
+    if (text.length < MIN_TEXT_CHARACTERS) return text;
+    const { key, path = [], schema, isCut, origin } = place;
+    const found = this.findIn(text, key, isCut);
+    const [first] = found;
+    if (first === undefined) return text;
+    const isWhole = found.length === 1 && first.start === 0 && first.end === text.length;
+    const shape = tokenShape(schema, path, isWhole);
+    if (shape === undefined) return text;
+    if (shape === "plain" || (!isWhole && shape !== "same")) return this.replace(text, found, origin);
+    const whole = isWhole && first.entry ? first.entry : this.vault.entryOf(text, first.type, origin);
+    return this.vault.tokenOf(whole, shape);
+  }
+
+  #replaceNumber(value: number, key: string | undefined, origin: string | undefined): number {
+    if (value < MIN_NUMBER || !Number.isSafeInteger(value)) return value;
+    if (this.vault.entryByShaped(value) !== undefined) return value;
+    const text = String(value);
+    const [first] = this.#detector.find(text, key);
+    if (first === undefined || first.start > 0 || first.end < text.length) return value;
+    return Number(this.vault.tokenOf(this.vault.entryOf(value, first.type, origin), "number"));
+  }
+
+  #restoreIn(text: string, target: RedactionTarget, use: (entry: VaultEntry) => VaultEntry): string | number {
+    if (text.length < MIN_TEXT_CHARACTERS) return text;
+    const unknown = this.vault.tokensIn(text).find(({ entry }) => entry === undefined);
+    if (unknown !== undefined) throw unknownToken(text.slice(unknown.start, unknown.end), target);
+    return this.#rewrite(text, (entry) => String(use(entry).value));
+  }
+
+  #rewrite(text: string, valueOf: (entry: VaultEntry) => string | undefined): string {
+    let result = "";
+    let from = 0;
+    for (const { start, end, entry, isEncoded } of this.vault.tokensIn(text)) {
+      const value = entry && start >= from ? valueOf(entry) : undefined;
+      if (value === undefined) continue;
+      result += text.slice(from, start) + (isEncoded ? encodeURIComponent(value) : value);
+      from = end;
+    }
+    return from === 0 ? text : result + text.slice(from);
+  }
+
+  /** Entries of values that stand in arguments as they are, in whatever way they are written. */
+  #valuesIn(args: JsonValue): VaultEntry[] {
+    const entries: VaultEntry[] = [];
+    const look = (text: string, key?: string): string => {
+      for (const { start, end, type, entry } of this.findIn(text, key)) {
+        entries.push(...(entry ? [entry] : []), ...this.vault.entriesLike(text.slice(start, end), entry?.type ?? type));
+      }
+      return text;
+    };
+    mapLeaves(args, {
+      text: look,
+      number: (value, key) => (value < MIN_NUMBER ? value : (look(String(value), key), value)),
+      name: (name) => look(name),
+    });
+    return entries;
+  }
+
+  async #assertFlow(entry: VaultEntry, target: RedactionTarget): Promise<void> {
+    const to = `${target.server}.${target.tool}`;
+    for (const from of entry.origins) {
+      const flow = { entry, from, to };
+      const action = decideFlow(this.#rules, flow);
+      if (action === "allow" || (action === "ask" && (await this.#ask(flow, target)))) continue;
+      throw new CemError(
+        "FLOW_DENIED",
+        `A value of type ${entry.type} that came from ${from} may not go to ${to}: ${action === "ask" ? "nobody said yes" : "no rule allows it"}.`,
+        { details: { type: entry.type, from, to, server: target.server, tool: target.tool } },
+      );
+    }
+  }
+
+  /** Asks once for each way and type. */
+  #ask({ entry, from, to }: Flow, { elicit, server, signal }: RedactionTarget): Promise<boolean> {
+    const way = `${entry.type} ${from} ${to}`;
+    let answer = this.#answers.get(way);
+    if (answer === undefined) {
+      answer = askFlow(entry, { from, to }, { elicit, server, signal });
+      this.#answers.set(way, answer);
+    }
+    return answer;
+  }
+
+  #lookThrough(): void {
+    const detect = (text: string, key: string | undefined, origin: string | undefined): void => {
+      for (const { start, end, type } of this.#keyed.find(text, key, this.#detector)) {
+        this.vault.entryOf(text.slice(start, end), type, origin);
+      }
+    };
+    for (const { data, origin } of this.#pending.splice(0)) {
+      mapLeaves(data, {
+        text: (text, key) => (detect(text, key, origin), text),
+        number: (value) => value,
+        name: (name) => name,
+      });
+    }
+  }
+}
+
+interface Place {
+  key?: string | undefined;
+  path?: readonly string[] | undefined;
+  schema?: JsonSchema | undefined;
+  isCut?: boolean | undefined;
+  origin: string | undefined;
+}
+
+function originOf({ server, tool }: RedactionScope): string | undefined {
+  return server === undefined ? undefined : `${server}.${tool ?? "*"}`;
+}
+
+function covers(outer: ValueFinding, inner: ValueFinding): boolean {
+  const isSame = outer.start === inner.start && outer.end === inner.end;
+  return !isSame && outer.start <= inner.start && outer.end >= inner.end;
+}
+
+function unknownToken(token: string, { server, tool }: RedactionTarget): CemError {
+  return new CemError(
+    "TOKEN_UNKNOWN",
+    `The arguments of ${server}.${tool} have the token ${token}, which stands for no value of this session. Tokens last as long as their session: get the value again.`,
+    { details: { server, tool, token } },
+  );
+}
+
+async function askFlow(
+  { type }: VaultEntry,
+  { from, to }: Pick<Flow, "from" | "to">,
+  { elicit, server, signal }: Pick<RedactionTarget, "elicit" | "server" | "signal">,
+): Promise<boolean> {
+  if (elicit === undefined) return false;
+  const answer = await elicit({
+    server,
+    mode: "form",
+    message: `May a value of type ${type} that came from ${from} go to ${to}?`,
+    requestedSchema: {
+      type: "object",
+      properties: { allow: { type: "boolean", title: "Allow it for this session" } },
+      required: ["allow"],
+    },
+    signal: signal ?? new AbortController().signal,
+  });
+  return answer.action === "accept" && answer.content?.["allow"] === true;
+}
