@@ -24,6 +24,8 @@ export async function redacted(
     return result;
   } catch (error) {
     throw await withoutValues(error, redactor, scope);
+  } finally {
+    await redactor.persist?.(options.session);
   }
 }
 

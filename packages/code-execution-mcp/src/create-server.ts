@@ -8,6 +8,7 @@ import type { CemServer, RunServerOptions, ServerOptions, TransportName } from "
 import { authOf } from "./wiring/auth.ts";
 import { loadFrom } from "./wiring/load.ts";
 import type { Log } from "./wiring/log.ts";
+import { redactorOf } from "./wiring/redaction.ts";
 import { guestFactsOf } from "./wiring/sandboxes.ts";
 import { createConfiguredResults, createConfiguredState } from "./wiring/workspace.ts";
 
@@ -24,10 +25,13 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   const loaded = await loadFrom(options);
   const { config } = loaded;
   const { createAgentServer } = await loadServer();
+  const ownRedactor = options.agent === undefined ? redactorOf(config, options) : undefined;
+  const redactor = options.redactor ?? (await ownRedactor?.get());
   const agent =
     options.agent ??
     createLoadedAgent(loaded, {
       ...agentOptionsOf(options),
+      redactor,
       log: options.log ?? logTo(await loggerOf(config)),
     });
   const server: CemServer = createAgentServer<Config>({
@@ -39,6 +43,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     results: options.results ?? (await createConfiguredResults(config)),
     state: options.state ?? (await createConfiguredState(config)),
     // Of an agent that was given, the sandbox is not known.
+    redactor,
     guest: options.agent === undefined ? guestFactsOf(config) : {},
     hintFor,
   });
@@ -49,6 +54,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     close: async (graceMs?: number) => {
       await close(graceMs);
       await agent.dispose();
+      if (options.redactor === undefined) await redactor?.dispose();
     },
   });
 }

@@ -40,6 +40,11 @@ export interface Redactor {
   readonly guest: "values" | "tokens";
   /** Copies data with tokens in place of values. What holds no value is returned as it is. */
   tokenize<Data>(data: Data, scope: RedactionScope): Data;
+  /**
+   * Replaces values in a part of a text, known by the whole of it. A value that begins before the part is left out, one that
+   * ends beyond it is replaced whole.
+   */
+  tokenizePart(text: string, range: { start: number; end: number }, scope: RedactionScope): string;
   /** Has a model find names and addresses in data, so that `tokenize` knows them. Absent without such a model. */
   recognize?(data: unknown, scope: RedactionScope): Promise<void>;
   /** Takes note of what a tool returned, so that values without a form of their own are known when they leave. */
@@ -54,6 +59,8 @@ export interface Redactor {
   /** Puts values in the place of tokens in code, where code in the sandbox sees values. */
   reveal(code: string, scope: RedactionScope): string;
   openStream(scope: RedactionScope): RedactionStream;
+  /** Writes the values of a session to where they are kept beyond the process. Absent where they are not. */
+  persist?(session: string | undefined): Promise<void>;
   /** Forgets the values of a session. */
   endSession(session: string | undefined): Promise<void>;
   /** Forgets the values of all sessions, after what is kept on disk was written. */

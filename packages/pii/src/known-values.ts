@@ -2,6 +2,8 @@ import type { Finding } from "./types.ts";
 
 /** Shorter values are found by their form or not at all. */
 const MIN_CHARACTERS = 5;
+/** Values of so many characters with a digit or an `@` need no end of a word around them. */
+const MIN_UNBOUND_CHARACTERS = 8;
 const WORD = /[\p{L}\p{N}]/u;
 
 /** Finds again the values that a vault holds, wherever they stand, in linear time however many they are. */
@@ -32,11 +34,13 @@ export class KnownValues<Entry extends { type: string }> {
     if (this.isEmpty) return found;
     for (let start = 0; start + MIN_CHARACTERS <= text.length; start += 1) {
       const candidates = this.#byBeginning.get(text.slice(start, start + MIN_CHARACTERS));
-      if (candidates === undefined || isInWord(text, start)) continue;
+      if (candidates === undefined) continue;
+      const isInside = isInWord(text, start);
       const match = candidates.find(
-        ({ value }) =>
-          (text.startsWith(value, start) && !isInWord(text, start + value.length)) ||
-          (isCut && text.length - start < value.length && value.startsWith(text.slice(start))),
+        ({ value, entry }) =>
+          (!isInside || standsOut(value, entry)) &&
+          ((text.startsWith(value, start) && (standsOut(value, entry) || !isInWord(text, start + value.length))) ||
+          (isCut && text.length - start < value.length && value.startsWith(text.slice(start)))),
       );
       if (match === undefined) continue;
       const end = Math.min(text.length, start + match.value.length);
@@ -45,6 +49,11 @@ export class KnownValues<Entry extends { type: string }> {
     }
     return found;
   }
+}
+
+/** Whether a value is found also where letters or digits are joined to it: no word has it in it by chance. */
+function standsOut(value: string, { type }: { type: string }): boolean {
+  return value.length >= MIN_UNBOUND_CHARACTERS && type !== "NAME" && type !== "ADDRESS" && /[\d@]/.test(value);
 }
 
 /** Whether a place lies between two characters of one word. */

@@ -57,6 +57,7 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
     specificationVersion: "v1",
     guest,
     tokenize: (data, scope) => open(scope).tokenize(data, scope),
+    tokenizePart: (text, range, scope) => open(scope).tokenizePart(text, range),
     observe: (data, scope) => open(scope).observe(data, scope),
     detokenize: (args, target) => open(target).detokenize(args, target),
     reveal: (code, scope) => (guest === "values" ? open(scope).reveal(code) : code),
@@ -72,6 +73,12 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
       await Promise.all(all.map(([name, { vault }]) => (vault.size === 0 ? undefined : store.save(name, vault.toJSON()))));
     },
   };
+  if (store !== undefined) {
+    redactor.persist = async (session = "") => {
+      const opened = sessions.get(session);
+      if (opened !== undefined && opened.vault.size > 0) await store.save(session, opened.vault.toJSON());
+    };
+  }
   if (recognizer === undefined) return redactor;
   return {
     ...redactor,
@@ -82,7 +89,7 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
       for (const [index, findings] of found.entries()) {
         for (const { start, end, type } of findings) {
           const value = texts[index]?.slice(start, end).trim() ?? "";
-          if (value.length >= MIN_NAME_CHARACTERS) session.learn(value, type, scope.server);
+          if (value.length >= MIN_NAME_CHARACTERS) session.learn(value, type, scope);
         }
       }
     },

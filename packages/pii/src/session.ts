@@ -15,6 +15,8 @@ const MAX_PENDING = 16;
 /** Numbers below are no number of a card, a phone or a person. */
 const MIN_NUMBER = 1_000_000;
 const MIN_TEXT_CHARACTERS = 3;
+/** Addresses that are of nobody: this machine, and any. */
+const OWN_MACHINE = /^(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|0\.0\.0\.0|::1?)$/;
 /** What can't end a literal of code, of whatever kind. */
 const HARMLESS_IN_CODE = /^[^"'`\\$/\n\r\u2028\u2029[\]]*$/;
 
@@ -45,6 +47,22 @@ export class RedactionSession {
     }) as Data;
   }
 
+  tokenizePart(text: string, { start, end }: { start: number; end: number }): string {
+    if (this.#pending.length > 0) this.#lookThrough();
+    const found = this.findIn(text).filter((one) => one.end > start && one.start < end);
+    let result = "";
+    let from = start;
+    for (const finding of found) {
+      if (finding.start >= start) {
+        const value = text.slice(finding.start, finding.end);
+        const entry = finding.entry ?? this.vault.entryOf(value, finding.type);
+        result += text.slice(from, finding.start) + String(this.vault.tokenOf(entry));
+      }
+      from = finding.end;
+    }
+    return result + text.slice(from, Math.max(from, end));
+  }
+
   observe(data: JsonValue, scope: RedactionScope): void {
     const origin = originOf(scope);
     // Rules need to know where each value came from.
@@ -54,8 +72,8 @@ export class RedactionSession {
   }
 
   /** Keeps values that a model found. */
-  learn(value: string, type: string, origin: string | undefined): void {
-    this.vault.entryOf(value, type, origin);
+  learn(value: string, type: string, scope: RedactionScope): void {
+    this.vault.entryOf(value, type, originOf(scope));
   }
 
   async detokenize(args: JsonValue, target: RedactionTarget): Promise<JsonValue> {
@@ -89,7 +107,9 @@ export class RedactionSession {
 
   /** Values in a text, in order, and none within a token. */
   findIn(text: string, key?: string, isCut = false): ValueFinding[] {
-    const found: ValueFinding[] = this.#detector.find(text, key);
+    const found: ValueFinding[] = this.#detector
+      .find(text, key)
+      .filter(({ start, end, type }) => type !== "IP" || !OWN_MACHINE.test(text.slice(start, end)));
     const known = this.vault.known.find(text, isCut);
     if (found.length + known.length === 0) return [];
     // A value that was seen whole wins over what a detector makes of a part of it.
@@ -128,7 +148,7 @@ export class RedactionSession {
     if (value < MIN_NUMBER || !Number.isSafeInteger(value)) return value;
     if (this.vault.entryByShaped(value) !== undefined) return value;
     const text = String(value);
-    const [first] = this.#detector.find(text, key);
+    const [first] = this.findIn(text, key);
     if (first === undefined || first.start > 0 || first.end < text.length) return value;
     return Number(this.vault.tokenOf(this.vault.entryOf(value, first.type, origin), "number"));
   }
