@@ -64,3 +64,10 @@ export function hasWord(words: string, names: ReadonlySet<string>): boolean {
 export function wordSet(words: string): ReadonlySet<string> {
   return new Set(words.split(/\s+/));
 }
+
+/** Words before phone numbers. */
+export const SAYS_PHONE = wordSet(
+  `phone phones tel telephone telefon téléphone telephone teléfono telefono mobile mobil cell cellular handy fax desk
+  office landline hotline helpline whatsapp signal sms texted text msisdn dial call calls called calling ring rang reach
+  reached answering contact voicemail pager ph fon number`,
+);

@@ -59,3 +59,16 @@ function mapProperties(data: object, changes: LeafChanges, path: string[]): unkn
   // Unlike an assignment this gives `__proto__` no meaning.
   return entries === undefined ? data : Object.fromEntries(entries);
 }
+
+/** Calls a function with each text in data and the key under which it stands. */
+export function visitTexts(
+  data: unknown,
+  visit: (text: string, key: string | undefined) => void,
+  key?: string,
+  depth = 0,
+): void {
+  if (typeof data === "string") return visit(data, key);
+  if (typeof data !== "object" || data === null || depth >= MAX_DEPTH) return;
+  if (Array.isArray(data)) for (const item of data) visitTexts(item, visit, key, depth + 1);
+  else for (const name in data) visitTexts((data as Record<string, unknown>)[name], visit, name, depth + 1);
+}

@@ -6,22 +6,26 @@ const MIN_CHARACTERS = 5;
 const MIN_UNBOUND_CHARACTERS = 8;
 const WORD = /[\p{L}\p{N}]/u;
 
-/** Finds again the values that a vault holds, wherever they stand, in linear time however many they are. */
-export class KnownValues<Entry extends { type: string }> {
-  /** Values by their beginnings, longest first. */
-  readonly #byBeginning = new Map<string, { value: string; entry: Entry }[]>();
+/** Values that begin alike. */
+interface Alike<Entry> {
+  /** The lengths that there are, longest first. */
+  lengths: number[];
+  entries: Map<string, Entry>;
+}
 
-  get isEmpty(): boolean {
-    return this.#byBeginning.size === 0;
-  }
+/** Finds again the values that a vault holds, wherever they stand, in about linear time however many they are. */
+export class KnownValues<Entry extends { type: string }> {
+  readonly #byBeginning = new Map<string, Alike<Entry>>();
 
   add(value: string, entry: Entry): void {
     if (value.length < MIN_CHARACTERS) return;
     const beginning = value.slice(0, MIN_CHARACTERS);
-    const same = this.#byBeginning.get(beginning);
-    if (same === undefined) return void this.#byBeginning.set(beginning, [{ value, entry }]);
-    same.push({ value, entry });
-    same.sort((a, b) => b.value.length - a.value.length);
+    let alike = this.#byBeginning.get(beginning);
+    if (alike === undefined) this.#byBeginning.set(beginning, (alike = { lengths: [], entries: new Map() }));
+    alike.entries.set(value, entry);
+    if (alike.lengths.includes(value.length)) return;
+    alike.lengths.push(value.length);
+    alike.lengths.sort((a, b) => b - a);
   }
 
   /**
@@ -31,24 +35,46 @@ export class KnownValues<Entry extends { type: string }> {
    */
   find(text: string, isCut = false): (Finding & { entry: Entry })[] {
     const found: (Finding & { entry: Entry })[] = [];
-    if (this.isEmpty) return found;
+    if (this.#byBeginning.size === 0) return found;
     for (let start = 0; start + MIN_CHARACTERS <= text.length; start += 1) {
-      const candidates = this.#byBeginning.get(text.slice(start, start + MIN_CHARACTERS));
-      if (candidates === undefined) continue;
-      const isInside = isInWord(text, start);
-      const match = candidates.find(
-        ({ value, entry }) =>
-          (!isInside || standsOut(value, entry)) &&
-          ((text.startsWith(value, start) && (standsOut(value, entry) || !isInWord(text, start + value.length))) ||
-          (isCut && text.length - start < value.length && value.startsWith(text.slice(start)))),
-      );
+      const alike = this.#byBeginning.get(text.slice(start, start + MIN_CHARACTERS));
+      if (alike === undefined) continue;
+      const match = wholeAt(text, start, alike) ?? (isCut ? beginningAt(text, start, alike) : undefined);
       if (match === undefined) continue;
-      const end = Math.min(text.length, start + match.value.length);
-      found.push({ start, end, type: match.entry.type, entry: match.entry });
-      start = end - 1;
+      found.push({ start, type: match.entry.type, ...match });
+      start = match.end - 1;
     }
     return found;
   }
+}
+
+interface Match<Entry> {
+  end: number;
+  entry: Entry;
+}
+
+function wholeAt<Entry extends { type: string }>(
+  text: string,
+  start: number,
+  { lengths, entries }: Alike<Entry>,
+): Match<Entry> | undefined {
+  for (const length of lengths) {
+    const end = start + length;
+    if (end > text.length) continue;
+    const value = text.slice(start, end);
+    const entry = entries.get(value);
+    if (entry === undefined) continue;
+    if (standsOut(value, entry) || !(isInWord(text, start) || isInWord(text, end))) return { end, entry };
+  }
+  return undefined;
+}
+
+/** A value whose beginning is all the rest of a text. */
+function beginningAt<Entry>(text: string, start: number, { lengths, entries }: Alike<Entry>): Match<Entry> | undefined {
+  const rest = text.slice(start);
+  if (rest.length >= (lengths[0] ?? 0) || isInWord(text, start)) return undefined;
+  for (const [value, entry] of entries) if (value.startsWith(rest)) return { end: text.length, entry };
+  return undefined;
 }
 
 /** Whether a value is found also where letters or digits are joined to it: no word has it in it by chance. */

@@ -1,8 +1,8 @@
-import type { JsonValue, Redactor, RedactionScope } from "@cem/core";
+import type { Redactor, RedactionScope } from "@cem/core";
 import { createDetector } from "./detect.ts";
 import type { DetectorSettings } from "./detect.ts";
 import type { FlowRule } from "./flow-rules.ts";
-import { mapLeaves } from "./json-walk.ts";
+import { visitTexts } from "./json-walk.ts";
 import { RedactionSession } from "./session.ts";
 import { createRedactionStream } from "./stream.ts";
 import type { Recognizer } from "./types.ts";
@@ -98,10 +98,8 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
 
 function textsIn(data: unknown): string[] {
   const texts = new Set<string>();
-  mapLeaves(data as JsonValue, {
-    text: (text) => (/\p{Lu}|\p{Lo}/u.test(text) && texts.add(text), text),
-    number: (value) => value,
-    name: (name) => name,
+  visitTexts(data, (text) => {
+    if (/\p{Lu}|\p{Lo}/u.test(text)) texts.add(text);
   });
   return [...texts];
 }

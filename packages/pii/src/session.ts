@@ -4,7 +4,7 @@ import { withoutOverlaps } from "./detect.ts";
 import { createKeyedDetector } from "./keyed-values.ts";
 import { decideFlow } from "./flow-rules.ts";
 import type { Flow, FlowRule } from "./flow-rules.ts";
-import { mapLeaves } from "./json-walk.ts";
+import { mapLeaves, visitTexts } from "./json-walk.ts";
 import { tokenShape } from "./token-shape.ts";
 import type { Detector } from "./types.ts";
 import { Vault } from "./vault.ts";
@@ -220,13 +220,7 @@ export class RedactionSession {
         this.vault.entryOf(text.slice(start, end), type, origin);
       }
     };
-    for (const { data, origin } of this.#pending.splice(0)) {
-      mapLeaves(data, {
-        text: (text, key) => (detect(text, key, origin), text),
-        number: (value) => value,
-        name: (name) => name,
-      });
-    }
+    for (const { data, origin } of this.#pending.splice(0)) visitTexts(data, (text, key) => detect(text, key, origin));
   }
 }
 

@@ -69,7 +69,7 @@ function groupsOfCard(text: string, groups: readonly DigitGroup[], from: number,
 }
 
 function isFraction(text: string, start: number): boolean {
-  return /[\d.,$€£][.,$€£]$|[$€£]$|\d[.,]$/.test(text.slice(Math.max(0, start - 2), start));
+  return /\p{L}[-/]$|[\d.,$€£][.,$€£]$|[$€£]$|\d[.,]$/u.test(text.slice(Math.max(0, start - 2), start));
 }
 
 /** Groups as printed on cards: four digits first, none of one digit. */

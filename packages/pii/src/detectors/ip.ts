@@ -8,15 +8,16 @@ const OCTETS = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.|$)){4}$/;
 const NUMBERED = wordSet(
   `v ver vers version versions release released section sect sec chapter clause paragraph appendix figure table firmware
   build builds upgrade upgraded update updated downgrade downgraded assemblyversion fileversion oid rev revision sdk api
-  driver chrome firefox safari edge electron patch patched §`,
+  assembly driver chrome firefox safari edge electron patch patched §`,
 );
+const ANY_ADDRESS = wordSet("ip ipv address addr listen listening bind host");
 const V6_RUN = /[\da-f:.]*:[\da-f:.]*:[\da-f:.]*/gi;
 const MAX_V6_CHARACTERS = 45;
 
 /** Finds addresses of the internet protocol, versions 4 and 6, with the length of a network where one follows. */
 export const ipDetector: Detector = {
   find(text, key) {
-    return [...(text.includes(":") ? findV6(text) : []), ...findV4(text, key)];
+    return [...(text.includes(":") ? findV6(text, key) : []), ...findV4(text, key)];
   },
 };
 
@@ -28,7 +29,9 @@ function findV4(text: string, key: string | undefined): Finding[] {
     const next = text.slice(end, end + 3);
     if (/^[\w]|^\.\d|^[-+][a-z]/i.test(next)) continue;
     if (endsWith(before(text, start, key), NUMBERED)) continue;
-    end += networkLength(text, end, 32);
+    const length = networkLength(text, end, 32);
+    if (length === undefined) continue;
+    end += length;
     found.push({ start, end, type: "IP" });
   }
   return found;
@@ -36,10 +39,10 @@ function findV4(text: string, key: string | undefined): Finding[] {
 
 function touchesBefore(text: string, start: number): boolean {
   if (start === 0 || isEscape(text, start - 1)) return false;
-  return /[\p{L}\d_]$|\d\.$|[\p{L}\d]-$/u.test(text.slice(Math.max(0, start - 2), start));
+  return /[\p{L}\d_]$|\d\.$|[\p{L}\d]-$|[\p{L}\d]\/$/u.test(text.slice(Math.max(0, start - 2), start));
 }
 
-function findV6(text: string): Finding[] {
+function findV6(text: string, key: string | undefined): Finding[] {
   const found: Finding[] = [];
   for (const { 0: run, index } of text.matchAll(V6_RUN)) {
     if (run.length > MAX_V6_CHARACTERS + 2) continue;
@@ -47,10 +50,13 @@ function findV6(text: string): Finding[] {
     const address = run.slice(leading).replace(/\.+$|(?<!:):$/, "");
     const start = index + leading;
     let end = start + address.length;
+    if (address === "::" && !isAny(text, start, key)) continue;
     if (!isV6(address) || touchesBefore(text, start) || /[\p{L}\d_]/u.test(text[end] ?? "")) continue;
     const zone = /^%[\w.-]{1,16}/.exec(text.slice(end, end + 17));
     end += zone?.[0].length ?? 0;
-    end += networkLength(text, end, 128);
+    const length = networkLength(text, end, 128);
+    if (length === undefined) continue;
+    end += length;
     found.push({ start, end, type: "IP" });
   }
   return found;
@@ -59,7 +65,7 @@ function findV6(text: string): Finding[] {
 /** Whether a text is an address of version 6 (RFC 4291), and neither a name such as `a::b` nor an identifier of hardware. */
 function isV6(address: string): boolean {
   const halves = address.split("::");
-  if (halves.length > 2 || address === "::") return false;
+  if (halves.length > 2) return false;
   const groups = halves.flatMap((half) => (half === "" ? [] : half.split(":")));
   const last = groups.at(-1) ?? "";
   const hasV4 = last.includes(".");
@@ -68,10 +74,18 @@ function isV6(address: string): boolean {
   if (!words.every((word) => /^[\da-f]{1,4}$/i.test(word))) return false;
   const count = words.length + (hasV4 ? 2 : 0);
   if (halves.length === 1) return count === 8 && !words.every((word) => word.length === 2);
-  return count < 8 && (count > 3 || /\d/.test(address)) && !/^\d{1,2}::\d{1,2}$/.test(address);
+  return count < 8 && (address === "::" || count > 3 || /\d/.test(address)) && !/^\d{1,2}::\d{1,2}$/.test(address);
 }
 
-function networkLength(text: string, end: number, most: number): number {
-  const match = /^\/(\d{1,3})(?![\d.\w/])/.exec(text.slice(end, end + 6));
-  return match !== null && Number(match[1]) <= most ? match[0].length : 0;
+/** Whether `::` is the address that means any, and not a mark between two names. */
+function isAny(text: string, start: number, key: string | undefined): boolean {
+  if (text.trim() === "::" || text.startsWith("/0", start + 2)) return true;
+  return endsWith(before(text, start, key), ANY_ADDRESS) && /^[\s"',;)\]]|^$/.test(text.slice(start + 2, start + 3));
+}
+
+/** How long the length of a network after an address is; `undefined` where no network has it. */
+function networkLength(text: string, end: number, most: number): number | undefined {
+  const match = /^\/(\d{1,3})(?![\d.\w/-])/.exec(text.slice(end, end + 6));
+  if (match === null) return 0;
+  return Number(match[1]) <= most ? match[0].length : undefined;
 }

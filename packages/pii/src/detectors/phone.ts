@@ -1,6 +1,6 @@
 import { parsePhoneNumberFromString } from "libphonenumber-js/min";
 import type { CountryCode } from "libphonenumber-js/min";
-import { after, before, hasWord, lastClause, namesThing, wordSet } from "../context.ts";
+import { after, before, hasWord, lastClause, namesThing, SAYS_PHONE, spaced, wordSet } from "../context.ts";
 import { isWordBefore } from "../digits.ts";
 import type { Detector, Finding } from "../types.ts";
 
@@ -10,11 +10,11 @@ const CANDIDATE = /[+(]{0,2}\d+(?:[ \u00A0\u2011./()-]{1,2}\d+)*(?: ?(?:x|ext\.?
 const EXTENSION = / ?(?:x|ext\.? ?|extension )\d{1,6}$/i;
 const DATE = /^(?:(?:19|20)\d\d([-./ ])(?:0?[1-9]|1[0-2])\1(?:0?[1-9]|[12]\d|3[01])|(?:0?[1-9]|[12]\d|3[01])([-./ ])(?:0?[1-9]|[12]\d|3[01])\2(?:19|20)\d\d)(?!\d)/;
 const NORTH_AMERICAN = /^(?:\+?1[-. ])?(?:\(\d{3}\) ?|\d{3}([-. ]))\d{3}(?:[-. ])\d{4}$/;
+const SINGLE_DIGITS = /^\d{1,2}(?:[ -]\d{1,2}){4,}$/;
 const WITH_EXIT_CODE = /^00[1-9]?\d{0,2}[-. ]\d/;
-const SAYS_PHONE = wordSet(
-  `phone phones tel telephone telefon téléphone telephone teléfono telefono mobile mobil cell cellular handy fax desk
-  office landline hotline helpline whatsapp signal sms texted text msisdn dial call calls called calling ring rang reach
-  reached answering contact voicemail pager ph fon number`,
+/** Names of properties that hold phone numbers. */
+const PHONE_KEYS = wordSet(
+  "phone phones tel telephone telefon mobile mobil cell cellphone cellular fax landline hotline whatsapp msisdn handy",
 );
 /** What a number is of, written after it: `(03) 5327 5996 office`. */
 const SAYS_PHONE_AFTER = /^[ \-(,|]{1,2}(?:office|fax|mobile|cell|home|work|desk|landline|phone|tel)\b/;
@@ -39,13 +39,18 @@ export function createPhoneDetector({ regions = ["US"] }: PhoneSettings = {}): D
   const isPhone = (text: string, match: string, start: number, key: string | undefined): boolean => {
     const number = match.replace(EXTENSION, "");
     const digits = number.replace(/\D/g, "");
-    const words = before(text, start, key);
+    const words = before(text, start);
+    const name = key === undefined ? "" : spaced(key).toLowerCase();
+    const isUnderPhone = hasWord(name, PHONE_KEYS);
     if (MONEY_BEFORE.test(words) || MONEY_AFTER.test(after(text, start + match.length))) return false;
-    const isNamed = hasWord(lastClause(words), SAYS_PHONE) || SAYS_PHONE_AFTER.test(after(text, start + match.length));
+    const isNamed =
+      isUnderPhone ||
+      hasWord(lastClause(words), SAYS_PHONE) || SAYS_PHONE_AFTER.test(after(text, start + match.length));
     if (number.startsWith("+")) return isNamed || isKnown(number.replace("(0)", "")) || /^\+\d{1,3}[ (-]/.test(number);
+    if (/\p{L}[-/#]$|#$/u.test(words) || SINGLE_DIGITS.test(number)) return false;
     if (DATE.test(number) || isDecimal(number)) return false;
-    if (namesThing(words)) return false;
-    if (isNamed) return digits.length > MIN_DIGITS || /\D/.test(number) || /phone|tel|call/.test(words);
+    if (namesThing(words) || namesThing(name)) return false;
+    if (isNamed) return digits.length > MIN_DIGITS || /\D/.test(number) || isUnderPhone || /phone|tel|call/.test(words);
     if (NORTH_AMERICAN.test(number) || WITH_EXIT_CODE.test(number)) return digits.length >= 10;
     return /\d[ ().-]\(?\d/.test(number) && regions.some((region) => isKnown(number, region));
   };

@@ -7,11 +7,11 @@ const MARKED =
 const KEY_BEGIN = /-----BEGIN (?:[A-Z\d]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----/g;
 const KEY_END = "-----END ";
 /** The user and the password in an address, as far as the `@`. */
-const USER_INFO = /(?<=[a-z\d]:\/\/)[^\s:@/"'<>]{0,128}:[^\s@"'<>]{1,256}(?=@[\w.[-])/gi;
+const USER_INFO = /(?<=[a-z\d]:\/\/)[^\s:@/?#"'<>]{0,128}:[^\s@/?#"'<>]{1,256}(?=@[\w.[-])/gi;
 const BEARER = /(?<=\b(?:bearer|basic) )[\w.~+/-]{16,4000}=*/gi;
 /** A name that says so, and what is set. */
 const ASSIGNED =
-  /(?:passwords?|passwd|passphrase|pwd|secret|api[_-]?key|apikey|access[_-]?key|account[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|auth[_-]?token|access[_-]?token|refresh[_-]?token|bearer[_-]?token|api[_-]?token|token|sharedaccesskey)["']?(?: ?[:=] ?| is )["']?([^\s"',;&<>{}()[\]]{6,512})/gi;
+  /(?<!public[ _-]?key)(?:passwords?|passwd|passphrase|pwd|secret|api[_-]?key|apikey|access[_-]?key|account[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|auth[_-]?token|access[_-]?token|refresh[_-]?token|bearer[_-]?token|api[_-]?token|token|sharedaccesskey)["']?(?: ?[:=] ?| is )["']?([^\s"',;&<>{}()[\]]{6,512})/gi;
 const SECRET_KEY =
   /(?:^| )(?:passwords?|passwd|passphrase|pwd|secret|secret key|api ?key|access key(?! id)|private key|signing key|encryption key|auth token|access token|refresh token|bearer token|api token|session token|client secret|connection string)$/i;
 /** What stands where a secret would be: words, placeholders, names of variables. */
