@@ -1,5 +1,12 @@
 import { CemError } from "@cem/core";
-import type { AgentEvent, ExecuteOptions, RedactionScope, RedactionStream, Redactor, TaskResult } from "@cem/core";
+import type {
+  AgentEvent,
+  ExecuteOptions,
+  RedactionScope,
+  RedactionStream,
+  Redactor,
+  TaskResult,
+} from "@cem/core";
 import type { Stages } from "./stages.ts";
 
 /**

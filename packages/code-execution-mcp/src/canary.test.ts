@@ -111,7 +111,11 @@ function filesIn(folder: string, isOurs: (file: string) => boolean): string {
 
 const levels = createDenoSandboxProvider()
   .probe()
-  .then((probe) => (probe.available && probe.isolation.level !== "permissions" ? (["auto", "permissions"] as const) : (["permissions"] as const)));
+  .then((probe) =>
+    probe.available && probe.isolation.level !== "permissions"
+      ? (["auto", "permissions"] as const)
+      : (["permissions"] as const),
+  );
 
 const PRIVACY: ConfigInput = { privacy: { custom: [{ type: "EMPLOYEE", pattern: "EMP-\\d{6}" }] } };
 const TO_SINK = "for (const one of people) await store_person(one);";
@@ -133,7 +137,8 @@ describe.each(await levels)("values of persons at the level %s", (isolation) => 
           }),
         );
         for (let from = 0; from < RECORDS; from += PER_RUN) {
-          const result = await watch.code(`const { people } = await list_people({ from: ${from}, count: ${PER_RUN} });
+          const result =
+            await watch.code(`const { people } = await list_people({ from: ${from}, count: ${PER_RUN} });
 ${TO_SINK}
 console.log(people[0]); console.log(people.map((p) => p.phone + " " + p.password).join("|"));
 for (const p of people.slice(0, 5)) process.stdout?.write?.(p.email.slice(0, 6));
@@ -170,7 +175,9 @@ return { people, byEmail: Object.fromEntries(people.map((p) => [p.email, p.ssn])
         await watch.agent.dispose();
         expect(leaked(watch.seen)).toEqual([]);
         expect(leaked(log.join("\n"))).toEqual([]);
-        expect(log.join("\n")).toContain("source (stderr): listed".slice(0, transport === "stdio" ? undefined : 0));
+        expect(log.join("\n")).toContain(
+          "source (stderr): listed".slice(0, transport === "stdio" ? undefined : 0),
+        );
         expect(leaked(readFileSync(recordFile, "utf8"))).toEqual([]);
         expect(readFileSync(recordFile, "utf8")).toContain("[[EMAIL:");
       },
@@ -237,13 +244,23 @@ describe("values of persons and a client", () => {
     onTestFinished(() => running.close(0));
     const answers: unknown[] = [];
     const connect = async (): Promise<Client> => {
-      const client = new Client({ name: "test", version: "1.0.0" }, { versionNegotiation: { mode: "legacy" } });
+      const client = new Client(
+        { name: "test", version: "1.0.0" },
+        { versionNegotiation: { mode: "legacy" } },
+      );
       await client.connect(new StreamableHTTPClientTransport(new URL(running.url ?? "")));
       return client;
     };
     const client = await connect();
-    const call = async (from: Client, name: string, args: Record<string, unknown>): Promise<Record<string, unknown>> => {
-      const answer = await from.callTool({ name, arguments: args }, { onprogress: (progress) => answers.push(progress) });
+    const call = async (
+      from: Client,
+      name: string,
+      args: Record<string, unknown>,
+    ): Promise<Record<string, unknown>> => {
+      const answer = await from.callTool(
+        { name, arguments: args },
+        { onprogress: (progress) => answers.push(progress) },
+      );
       answers.push(answer);
       return answer.structuredContent as Record<string, unknown>;
     };
@@ -258,12 +275,16 @@ describe("values of persons and a client", () => {
     }
     const state = await call(client, "get_state", {});
     const { email } = (state["data"] as { last: Person }).last;
-    await call(client, "execute_code", { code: `${importing}return store_note({ note: ${JSON.stringify(email)} });` });
+    await call(client, "execute_code", {
+      code: `${importing}return store_note({ note: ${JSON.stringify(email)} });`,
+    });
     expect(stored()).toEqual([{ note: person(3).email }]);
     await call(client, "execute_task", { task_description: `Store note with note "${person(9).email}"` });
     await call(client, "execute_code", { code: `${importing}await fail_with({ index: 2 });` });
     const other = await connect();
-    await call(other, "execute_code", { code: `${importing}return store_note({ note: ${JSON.stringify(email)} });` });
+    await call(other, "execute_code", {
+      code: `${importing}return store_note({ note: ${JSON.stringify(email)} });`,
+    });
     expect(stored().filter(({ note }) => note === person(3).email)).toHaveLength(1);
     expect(JSON.stringify(answers.at(-1))).toContain("no value of this session");
     await Promise.all([client.close(), other.close()]);
@@ -285,7 +306,9 @@ describe("values of persons and a client", () => {
     await client.connect(new StreamableHTTPClientTransport(new URL(running.url ?? "")));
     const people = Array.from({ length: 10 }, (_, index) => person(index));
     await client.callTool({ name: "execute_code", arguments: { code: "return 'x'.repeat(60_000);" } });
-    const [name = ""] = readdirSync(results, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".txt"));
+    const [name = ""] = readdirSync(results, { recursive: true, encoding: "utf8" }).filter((file) =>
+      file.endsWith(".txt"),
+    );
     await writeFile(path.join(results, name), people.map((one) => JSON.stringify(one)).join("\n"));
     const size = readFileSync(path.join(results, name)).length;
     const pages: unknown[] = [];

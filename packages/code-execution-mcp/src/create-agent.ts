@@ -113,7 +113,10 @@ async function openHost(
   const mcpTools = await openMcpTools(loaded, { log, store, elicit });
   const others = options.invoker ?? mcpTools.source;
   try {
-    return { mcpTools, bridge: await createHostBridge(config, { ...options, onElicit: elicit, others, store, log }) };
+    return {
+      mcpTools,
+      bridge: await createHostBridge(config, { ...options, onElicit: elicit, others, store, log }),
+    };
   } catch (error) {
     await mcpTools.close();
     throw error;

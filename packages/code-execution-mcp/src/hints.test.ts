@@ -46,7 +46,13 @@ describe("HINTS", () => {
       .filter((file) => !/\.test\.ts$|\/(?:testing|contract)\//u.test(file))
       .map((file) => ({ file, text: readFileSync(path.join(root, file), "utf8") }))
       .flatMap(({ file, text }) => [...text.matchAll(given)].map(([, code = ""]) => ({ file, code })))
-      .filter(({ code }) => !notOurs.test(code) && !isVariable(code) && !isTypeOfValue(code) && !Object.hasOwn(ERROR_CODES, code));
+      .filter(
+        ({ code }) =>
+          !notOurs.test(code) &&
+          !isVariable(code) &&
+          !isTypeOfValue(code) &&
+          !Object.hasOwn(ERROR_CODES, code),
+      );
     expect(files.length).toBeGreaterThan(300);
     expect(unknown).toEqual([]);
   });

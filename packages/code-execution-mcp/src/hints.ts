@@ -144,7 +144,8 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
     "Set one of server.auth_token (CEM_SERVER_TOKEN) and server.auth_issuer. A token is made by: openssl rand -hex 32",
   SERVER_CLOSING: NO_HINT,
   // Values kept from the model.
-  RECOGNIZER_FAILED: "Install the package  @huggingface/transformers  and set privacy.names_model to a folder with a model.",
+  RECOGNIZER_FAILED:
+    "Install the package  @huggingface/transformers  and set privacy.names_model to a folder with a model.",
   VAULT_KEY_INVALID: "Set CEM_VAULT_KEY to 32 bytes in hex, such as from  openssl rand -hex 32",
   VAULT_UNREADABLE: "Set CEM_VAULT_KEY to the key it was written with, or delete the file.",
   // Configuration, options and files.

@@ -47,7 +47,10 @@ export const privacySettings = {
     "Types that are found: EMAIL, PHONE, SSN, CREDIT_CARD, IBAN, IP, SECRET. Default: all.",
   ),
   regions: setting(
-    withDefault(z.array(z.string().check(z.regex(/^[A-Z]{2}$/, "is not the code of a country, such as US"))), ["US"]),
+    withDefault(
+      z.array(z.string().check(z.regex(/^[A-Z]{2}$/, "is not the code of a country, such as US"))),
+      ["US"],
+    ),
     "Countries whose phone numbers are found as they are written at home.",
   ),
   custom: setting(

@@ -34,7 +34,8 @@ function redactBlock(block: ContentBlock, redactor: Redactor, session: string): 
       return { ...block, text: redactText(block.text, redactor, session) };
     case "resource": {
       const { resource } = block;
-      if (!("blob" in resource) || !TEXT_TYPE.test(resource.mimeType ?? "")) return redactor.tokenize(block, { session });
+      if (!("blob" in resource) || !TEXT_TYPE.test(resource.mimeType ?? ""))
+        return redactor.tokenize(block, { session });
       const text = Buffer.from(resource.blob, "base64").toString("utf8");
       const blob = Buffer.from(redactText(text, redactor, session)).toString("base64");
       return { ...block, resource: { ...resource, blob } };

@@ -15,7 +15,8 @@ const TYPES = ["EMAIL", "SSN", "IBAN", "IP", "CREDIT_CARD", "PHONE"];
 const { values } = parseArgs({
   options: { cases: { type: "string" }, predictions: { type: "string" }, errors: { type: "boolean" } },
 });
-if (values.cases === undefined) throw new Error("Say which cases: pnpm eval:pii --cases FILE [--predictions OUT] [--errors]");
+if (values.cases === undefined)
+  throw new Error("Say which cases: pnpm eval:pii --cases FILE [--predictions OUT] [--errors]");
 const cases = readFileSync(values.cases, "utf8")
   .split("\n")
   .filter((line) => line !== "")
@@ -37,7 +38,8 @@ for (const type of TYPES) {
     for (const finding of found) {
       if (labels.some((label) => overlaps(label, finding))) count.hits += 1;
       else report("wrong", type, text, finding);
-      if (labels.some((label) => label.start === finding.start && label.end === finding.end)) count.exact += 1;
+      if (labels.some((label) => label.start === finding.start && label.end === finding.end))
+        count.exact += 1;
     }
     for (const label of labels) {
       if (found.some((finding) => overlaps(label, finding))) count.recalled += 1;

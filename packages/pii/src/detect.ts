@@ -27,14 +27,19 @@ export interface DetectorSettings {
 const PRECEDENCE = ["SECRET", "IBAN", "EMAIL", "CREDIT_CARD", "SSN", "IP", "PHONE"] as const;
 /** What a text has to have before its type is looked for. A digit alone is in half of all texts. */
 const HINTS: Readonly<Record<(typeof PRECEDENCE)[number], RegExp>> = {
-  SECRET: /[\w-]{12}|:\/\/|passw|pwd|secret|key|token/i,
+  SECRET: /[:=]|[\w-]{15}| is | -u|-----BEGIN/,
   IBAN: /[A-Za-z]{2}[ -]?\d{2}/,
-  EMAIL: /@/,
+  EMAIL: /@|%40/,
   CREDIT_CARD: /\d(?:[ \u00A0-]?\d){11}/,
   SSN: /\d{3}[- .\u2011]?\d{2}[- .\u2011]?\d{4}/,
   IP: /\d\.\d{1,3}\.\d|:[\da-f]{0,4}:/i,
   PHONE: /\d(?:[ \u00A0\u2011./()-]{0,2}\d){6}/,
 };
+/** A date, with or without a time: half of what records hold. */
+const MOMENT = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:[\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?$/;
+const MAX_MOMENT_CHARACTERS = 40;
+const DIGIT = /\d/;
+const NUMERIC: ReadonlySet<string> = new Set(["IBAN", "CREDIT_CARD", "SSN", "PHONE"]);
 const SHORTEST_VALUE = 3;
 const SECRET_KEYS = /pass|pwd|secret|key|token|connection/i;
 
@@ -55,8 +60,12 @@ export function createDetector({ types, regions, custom = [] }: DetectorSettings
     find(text, key) {
       if (text.length < SHORTEST_VALUE) return [];
       const found = own.flatMap((detector) => detector.find(text, key));
+      if (text.length <= MAX_MOMENT_CHARACTERS && MOMENT.test(text)) return found;
+      const hasDigit = DIGIT.test(text);
       for (const type of wanted) {
-        const mayBe = HINTS[type].test(text) || (type === "SECRET" && key !== undefined && SECRET_KEYS.test(key));
+        if (!hasDigit && NUMERIC.has(type)) continue;
+        const mayBe =
+          HINTS[type].test(text) || (type === "SECRET" && key !== undefined && SECRET_KEYS.test(key));
         if (mayBe) for (const finding of known[type].find(text, key)) found.push(finding);
       }
       return found.length < 2 ? found : withoutOverlaps(found);
@@ -66,9 +75,9 @@ export function createDetector({ types, regions, custom = [] }: DetectorSettings
 
 /** Findings in the order of the text, of which none overlaps another. Those listed first win. */
 export function withoutOverlaps(found: readonly Finding[]): Finding[] {
-  const ranked = found.map((finding, rank) => ({ finding, rank })).toSorted(
-    (a, b) => a.finding.start - b.finding.start || a.rank - b.rank,
-  );
+  const ranked = found
+    .map((finding, rank) => ({ finding, rank }))
+    .toSorted((a, b) => a.finding.start - b.finding.start || a.rank - b.rank);
   const kept: typeof ranked = [];
   for (const next of ranked) {
     let isKept = true;

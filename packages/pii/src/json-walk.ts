@@ -29,14 +29,20 @@ export function mapLeaves(data: unknown, changes: LeafChanges, key?: string, pat
   }
 }
 
-function mapItems(items: readonly unknown[], changes: LeafChanges, key: string | undefined, path: string[]): unknown {
+function mapItems(
+  items: readonly unknown[],
+  changes: LeafChanges,
+  key: string | undefined,
+  path: string[],
+): unknown {
   let copy: unknown[] | undefined;
-  path.push("*");
   for (let index = 0; index < items.length; index += 1) {
-    const changed = mapLeaves(items[index], changes, key, path);
-    if (changed !== items[index]) (copy ??= items.slice())[index] = changed;
+    const item = items[index];
+    path.push("*");
+    const changed = mapLeaves(item, changes, key, path);
+    path.pop();
+    if (changed !== item) (copy ??= items.slice())[index] = changed;
   }
-  path.pop();
   return copy ?? items;
 }
 

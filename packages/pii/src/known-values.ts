@@ -70,7 +70,11 @@ function wholeAt<Entry extends { type: string }>(
 }
 
 /** A value whose beginning is all the rest of a text. */
-function beginningAt<Entry>(text: string, start: number, { lengths, entries }: Alike<Entry>): Match<Entry> | undefined {
+function beginningAt<Entry>(
+  text: string,
+  start: number,
+  { lengths, entries }: Alike<Entry>,
+): Match<Entry> | undefined {
   const rest = text.slice(start);
   if (rest.length >= (lengths[0] ?? 0) || isInWord(text, start)) return undefined;
   for (const [value, entry] of entries) if (value.startsWith(rest)) return { end: text.length, entry };
@@ -79,7 +83,9 @@ function beginningAt<Entry>(text: string, start: number, { lengths, entries }: A
 
 /** Whether a value is found also where letters or digits are joined to it: no word has it in it by chance. */
 function standsOut(value: string, { type }: { type: string }): boolean {
-  return value.length >= MIN_UNBOUND_CHARACTERS && type !== "NAME" && type !== "ADDRESS" && /[\d@]/.test(value);
+  return (
+    value.length >= MIN_UNBOUND_CHARACTERS && type !== "NAME" && type !== "ADDRESS" && /[\d@]/.test(value)
+  );
 }
 
 /** Whether a place lies between two characters of one word. */

@@ -47,7 +47,10 @@ const TYPES: Readonly<Record<string, string>> = {
  * Creates a recognizer of names and addresses by a model that runs here, through the optional package
  * `@huggingface/transformers`, which is loaded at the first use.
  */
-export function createNameRecognizer({ modelDir, minScore = DEFAULT_MIN_SCORE }: NameRecognizerSettings): Recognizer {
+export function createNameRecognizer({
+  modelDir,
+  minScore = DEFAULT_MIN_SCORE,
+}: NameRecognizerSettings): Recognizer {
   let loading: Promise<Classify> | undefined;
   return {
     specificationVersion: "v1",

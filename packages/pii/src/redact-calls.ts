@@ -1,4 +1,12 @@
-import type { Elicit, InvokeContext, JsonSchema, Redactor, ToolCall, ToolInvoker, ToolResult } from "@cem/core";
+import type {
+  Elicit,
+  InvokeContext,
+  JsonSchema,
+  Redactor,
+  ToolCall,
+  ToolInvoker,
+  ToolResult,
+} from "@cem/core";
 
 /** Settings of {@link redactCalls}. */
 export interface RedactCallsSettings {
@@ -20,7 +28,13 @@ export function redactCalls(
       const { server, tool } = call;
       const { session, signal } = context;
       const elicit = context.elicit && redactQuestions(context.elicit, redactor, session);
-      const restored = await redactor.detokenize(call.args, { session, server, tool, elicit: waiting(elicit, context), signal });
+      const restored = await redactor.detokenize(call.args, {
+        session,
+        server,
+        tool,
+        elicit: waiting(elicit, context),
+        signal,
+      });
       const result = await next.invoke({ ...call, args: restored }, { ...context, elicit });
       const scope = { session, server, tool };
       if (redactor.guest === "values") {

@@ -70,7 +70,9 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
       const all = [...sessions];
       sessions.clear();
       if (store === undefined) return;
-      await Promise.all(all.map(([name, { vault }]) => (vault.size === 0 ? undefined : store.save(name, vault.toJSON()))));
+      await Promise.all(
+        all.map(([name, { vault }]) => (vault.size === 0 ? undefined : store.save(name, vault.toJSON()))),
+      );
     },
   };
   if (store !== undefined) {

@@ -12,6 +12,7 @@ import type { ValueFinding, VaultData, VaultEntry } from "./vault.ts";
 
 /** Results that wait to be looked through until something leaves. */
 const MAX_PENDING = 16;
+const PLAIN_NAME = /^[A-Za-z_]{1,32}$/;
 /** Numbers below are no number of a card, a phone or a person. */
 const MIN_NUMBER = 1_000_000;
 const MIN_TEXT_CHARACTERS = 3;
@@ -43,7 +44,7 @@ export class RedactionSession {
     return mapLeaves(data, {
       text: (text, key, path) => this.#replaceIn(text, { key, path, schema, isCut, origin }),
       number: (value, key) => this.#replaceNumber(value, key, origin),
-      name: (name) => (name.length < 7 ? name : String(this.#replaceIn(name, { origin }))),
+      name: (name) => (this.#isPlainName(name) ? name : String(this.#replaceIn(name, { origin }))),
     }) as Data;
   }
 
@@ -115,7 +116,8 @@ export class RedactionSession {
     // A value that was seen whole wins over what a detector makes of a part of it.
     const longer = known.filter((one) => !found.some((other) => covers(other, one)));
     const all = withoutOverlaps([...longer, ...found]) as ValueFinding[];
-    const tokens = this.vault.size === 0 ? [] : this.vault.tokensIn(text).filter(({ entry }) => entry !== undefined);
+    const tokens =
+      this.vault.size === 0 ? [] : this.vault.tokensIn(text).filter(({ entry }) => entry !== undefined);
     return all.filter((one) => !tokens.some((token) => one.start < token.end && token.start < one.end));
   }
 
@@ -123,7 +125,8 @@ export class RedactionSession {
     let result = "";
     let from = 0;
     for (const finding of found) {
-      const entry = finding.entry ?? this.vault.entryOf(text.slice(finding.start, finding.end), finding.type, origin);
+      const entry =
+        finding.entry ?? this.vault.entryOf(text.slice(finding.start, finding.end), finding.type, origin);
       result += text.slice(from, finding.start) + String(this.vault.tokenOf(entry));
       from = finding.end;
     }
@@ -139,9 +142,15 @@ export class RedactionSession {
     const isWhole = found.length === 1 && first.start === 0 && first.end === text.length;
     const shape = tokenShape(schema, path, isWhole);
     if (shape === undefined) return text;
-    if (shape === "plain" || (!isWhole && shape !== "same")) return this.replace(text, found, origin);
+    if (shape === "plain" || (!isWhole && shape !== "same" && shape !== "uri"))
+      return this.replace(text, found, origin);
     const whole = isWhole && first.entry ? first.entry : this.vault.entryOf(text, first.type, origin);
     return this.vault.tokenOf(whole, shape);
+  }
+
+  /** Whether the name of a property is a word, which no detector finds anything in. */
+  #isPlainName(name: string): boolean {
+    return PLAIN_NAME.test(name) && (this.vault.size === 0 || this.vault.known.find(name).length === 0);
   }
 
   #replaceNumber(value: number, key: string | undefined, origin: string | undefined): number {
@@ -177,8 +186,13 @@ export class RedactionSession {
     const entries: VaultEntry[] = [];
     const look = (text: string, key?: string): string => {
       for (const { start, end, type, entry } of this.findIn(text, key)) {
-        entries.push(...(entry ? [entry] : []), ...this.vault.entriesLike(text.slice(start, end), entry?.type ?? type));
+        entries.push(
+          ...(entry ? [entry] : []),
+          ...this.vault.entriesLike(text.slice(start, end), entry?.type ?? type),
+        );
       }
+      // A detector may take what is joined to a value for a part of it.
+      entries.push(...this.vault.known.find(text).map(({ entry }) => entry));
       return text;
     };
     mapLeaves(args, {
@@ -220,7 +234,8 @@ export class RedactionSession {
         this.vault.entryOf(text.slice(start, end), type, origin);
       }
     };
-    for (const { data, origin } of this.#pending.splice(0)) visitTexts(data, (text, key) => detect(text, key, origin));
+    for (const { data, origin } of this.#pending.splice(0))
+      visitTexts(data, (text, key) => detect(text, key, origin));
   }
 }
 

@@ -32,8 +32,13 @@ export function createRedactionStream(session: StreamSession): RedactionStream {
     const found = session.findIn(text).filter(({ end }) => end > from);
     // A value that reaches beyond the end waits, unless it is longer than what may wait.
     const crossing = found.find(({ start, end }) => start < from + length && end > from + length);
-    const until = crossing !== undefined && crossing.start > from ? crossing.start : Math.max(from + length, crossing?.end ?? 0);
-    const shown = found.filter(({ end }) => end <= until).map((one) => ({ ...one, start: Math.max(from, one.start) - from, end: one.end - from }));
+    const until =
+      crossing !== undefined && crossing.start > from
+        ? crossing.start
+        : Math.max(from + length, crossing?.end ?? 0);
+    const shown = found
+      .filter(({ end }) => end <= until)
+      .map((one) => ({ ...one, start: Math.max(from, one.start) - from, end: one.end - from }));
     const result = session.replace(held.slice(0, until - from), shown);
     context = text.slice(Math.max(0, until - CONTEXT_CHARACTERS), until);
     held = text.slice(until);

@@ -16,15 +16,23 @@ const SHAPES: Readonly<Record<string, TokenShape>> = {
 const MAX_SCHEMAS = 64;
 
 /** The shape of a token that satisfies the schema of its place. `undefined`: the schema allows no other value. */
-export function tokenShape(schema: JsonSchema | undefined, path: readonly string[], isWhole: boolean): TokenShape | undefined {
+export function tokenShape(
+  schema: JsonSchema | undefined,
+  path: readonly string[],
+  isWhole: boolean,
+): TokenShape | undefined {
   if (schema === undefined) return "plain";
   let shape: TokenShape = "plain";
   for (const leaf of schemasAt(schema, path)) {
     if (leaf.enum !== undefined || leaf.const !== undefined) return undefined;
-    const { format, pattern, maxLength } = leaf as { format?: unknown; pattern?: unknown; maxLength?: unknown };
+    const { format, pattern, maxLength } = leaf as {
+      format?: unknown;
+      pattern?: unknown;
+      maxLength?: unknown;
+    };
     const known = typeof format === "string" ? SHAPES[format] : undefined;
-    // Only a text that is nothing but the value has a form.
-    if (known !== undefined && isWhole) return known;
+    // Of a text that is more than the value only an address can stand for the whole.
+    if (known !== undefined && (isWhole || known === "uri")) return known;
     const isBound = typeof maxLength === "number" && maxLength < PLAIN_CHARACTERS;
     if (typeof format === "string" || typeof pattern === "string" || isBound) shape = "same";
   }
@@ -67,7 +75,10 @@ function resolve(root: JsonSchema, reference: string): unknown {
   let at: unknown = root;
   for (const part of reference.slice(2).split("/")) {
     const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
-    at = typeof at === "object" && at !== null && Object.hasOwn(at, name) ? (at as Record<string, unknown>)[name] : undefined;
+    at =
+      typeof at === "object" && at !== null && Object.hasOwn(at, name)
+        ? (at as Record<string, unknown>)[name]
+        : undefined;
   }
   return at;
 }

@@ -1,5 +1,15 @@
 /** The kinds of values that are found without being told of them. */
-export const PII_TYPES = ["EMAIL", "PHONE", "SSN", "CREDIT_CARD", "IBAN", "IP", "SECRET", "NAME", "ADDRESS"] as const;
+export const PII_TYPES = [
+  "EMAIL",
+  "PHONE",
+  "SSN",
+  "CREDIT_CARD",
+  "IBAN",
+  "IP",
+  "SECRET",
+  "NAME",
+  "ADDRESS",
+] as const;
 
 /** One of {@link PII_TYPES}, or a type of your own: upper case, digits and underscores. */
 export type PiiType = (typeof PII_TYPES)[number] | (string & {});

@@ -60,7 +60,9 @@ function readKey(key: string | undefined): Buffer {
 /** The name of the session is authenticated too, so that a file can't be put in the place of another. */
 function encrypt(data: VaultData, key: Buffer, session: string): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.concat([HEADER, Buffer.from(session)]));
+  const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(
+    Buffer.concat([HEADER, Buffer.from(session)]),
+  );
   const body = Buffer.concat([cipher.update(JSON.stringify(data)), cipher.final()]);
   return Buffer.concat([HEADER, nonce, cipher.getAuthTag(), body]);
 }
@@ -76,6 +78,9 @@ function decrypt(bytes: Buffer, key: Buffer, session: string, file: string): Vau
     const text = Buffer.concat([decipher.update(bytes.subarray(bodyAt)), decipher.final()]).toString("utf8");
     return JSON.parse(text) as VaultData;
   } catch (cause) {
-    throw new CemError("VAULT_UNREADABLE", `The values in ${file} can't be read with this key.`, { details: { file }, cause });
+    throw new CemError("VAULT_UNREADABLE", `The values in ${file} can't be read with this key.`, {
+      details: { file },
+      cause,
+    });
   }
 }

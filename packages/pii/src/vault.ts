@@ -60,7 +60,8 @@ export class Vault {
 
   /** The token of an entry: in text, or as a schema demands. */
   tokenOf(entry: VaultEntry, shape: TokenShape = "plain"): string | number {
-    if (shape === "plain" || shape === "email" || shape === "uri") return formatToken(entry.type, entry.id, shape);
+    if (shape === "plain" || shape === "email" || shape === "uri")
+      return formatToken(entry.type, entry.id, shape);
     const known = entry.shaped[shape];
     if (known !== undefined) return known;
     let token = shapedToken(entry, shape);
@@ -134,7 +135,8 @@ function shapedToken({ value, type }: VaultEntry, shape: TokenShape): string | n
 
 /** A value without what differs between two ways to write it. */
 function canonical(value: string, type: PiiType): string {
-  if (type === "CREDIT_CARD" || type === "SSN" || type === "PHONE") return value.replace(/\D/g, "").replace(/^(?:00|1(?=\d{10}$))/, "");
+  if (type === "CREDIT_CARD" || type === "SSN" || type === "PHONE")
+    return value.replace(/\D/g, "").replace(/^(?:00|1(?=\d{10}$))/, "");
   return type === "IBAN" ? value.replace(/[^A-Za-z\d]/g, "").toUpperCase() : value.toLowerCase();
 }
 

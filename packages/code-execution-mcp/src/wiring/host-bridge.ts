@@ -18,7 +18,10 @@ export interface HostBridge {
   finish(): Promise<void>;
 }
 
-interface HostBridgeSettings extends Pick<AgentOptions, "tools" | "onElicit" | "redactor" | "recordFile" | "replayFile"> {
+interface HostBridgeSettings extends Pick<
+  AgentOptions,
+  "tools" | "onElicit" | "redactor" | "recordFile" | "replayFile"
+> {
   /** Answers calls of tools that are not in `tools`. A tool source has its calls checked here; any other invoker checks its own. */
   others: ToolInvoker;
   /** Keeps large results and bytes. */

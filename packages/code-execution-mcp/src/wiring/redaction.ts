@@ -41,12 +41,18 @@ async function createConfiguredRedactor({ privacy }: Config): Promise<Redactor> 
     store:
       vault === "memory"
         ? undefined
-        : (await import("@cem/pii/vault-file")).createVaultFiles({ folder: vaultDir, key: vaultKey?.reveal() }),
+        : (await import("@cem/pii/vault-file")).createVaultFiles({
+            folder: vaultDir,
+            key: vaultKey?.reveal(),
+          }),
   });
 }
 
 /** The middleware of the bridge that puts values in the place of tokens and, where code sees tokens only, back. */
-export async function redactCallsOf(redactor: Redactor, source: Pick<ToolSource, "find">): Promise<Middleware> {
+export async function redactCallsOf(
+  redactor: Redactor,
+  source: Pick<ToolSource, "find">,
+): Promise<Middleware> {
   const { redactCalls } = await import("@cem/pii");
   const redact = redactCalls(redactor, {
     outputSchemaOf: async (call, signal) => (await source.find(call, signal))?.outputSchema,

@@ -72,7 +72,12 @@ async function readPage(
 
 /** Replaces values in a page. One that a border of the page cuts stands, as its token, on the page where it begins. */
 async function redactPage(
-  { page, shown, handle, results }: { page: ResultPage; shown: TextPage; handle: string; results: ResultStore },
+  {
+    page,
+    shown,
+    handle,
+    results,
+  }: { page: ResultPage; shown: TextPage; handle: string; results: ResultStore },
   redactor: Redactor,
   session: string,
 ): Promise<TextPage> {

@@ -33,11 +33,12 @@ export const creditCardDetector: Detector = {
   find(text, key) {
     const found: Finding[] = [];
     for (const { groups } of digitSequences(text)) {
-      for (let index = 0; index < groups.length; ) {
+      for (let index = 0; index < groups.length;) {
         const length = groupsOfCard(text, groups, index, key);
         const last = groups[index + length - 1];
         const first = groups[index];
-        if (length > 0 && first && last) found.push({ start: first.start, end: last.end, type: "CREDIT_CARD" });
+        if (length > 0 && first && last)
+          found.push({ start: first.start, end: last.end, type: "CREDIT_CARD" });
         index += Math.max(1, length);
       }
     }
@@ -46,7 +47,12 @@ export const creditCardDetector: Detector = {
 };
 
 /** How many groups from one on make a card's number: 0 where none does. */
-function groupsOfCard(text: string, groups: readonly DigitGroup[], from: number, key: string | undefined): number {
+function groupsOfCard(
+  text: string,
+  groups: readonly DigitGroup[],
+  from: number,
+  key: string | undefined,
+): number {
   const first = groups[from];
   if (first === undefined || isWordBefore(text, first.start) || isFraction(text, first.start)) return 0;
   let digits = "";
@@ -63,7 +69,11 @@ function groupsOfCard(text: string, groups: readonly DigitGroup[], from: number,
     if (digits.length > 19) return 0;
     if (digits.length < 12 || !(hasBrand(digits) || RARE.test(digits)) || !passesLuhn(digits)) continue;
     if (!isGrouped(groups.slice(from, from + count))) continue;
-    if (!/^[\d_a-z]|^[.,]\d/i.test(text.slice(group.end, group.end + 2)) && isMeant(text, first.start, digits, count, key)) return count;
+    if (
+      !/^[\d_a-z]|^[.,]\d/i.test(text.slice(group.end, group.end + 2)) &&
+      isMeant(text, first.start, digits, count, key)
+    )
+      return count;
   }
   return 0;
 }
@@ -75,10 +85,19 @@ function isFraction(text: string, start: number): boolean {
 /** Groups as printed on cards: four digits first, none of one digit. */
 function isGrouped(groups: readonly DigitGroup[]): boolean {
   if (groups.length === 1) return true;
-  return groups.length <= 5 && groups.every(({ text }, index) => (index === 0 ? text.length === 4 : text.length >= 2));
+  return (
+    groups.length <= 5 &&
+    groups.every(({ text }, index) => (index === 0 ? text.length === 4 : text.length >= 2))
+  );
 }
 
-function isMeant(text: string, start: number, digits: string, groups: number, key: string | undefined): boolean {
+function isMeant(
+  text: string,
+  start: number,
+  digits: string,
+  groups: number,
+  key: string | undefined,
+): boolean {
   const words = before(text, start, key);
   if (hasWord(words, CONTEXT)) return true;
   if (!hasBrand(digits)) return false;

@@ -1,11 +1,14 @@
 import { isEscape } from "../digits.ts";
 import type { Detector, Finding } from "../types.ts";
 
+/** As it is, and as it is written in addresses of pages. */
+const SIGN = /@|%40/g;
 const MAX_LOCAL_CHARACTERS = 64;
 const MAX_DOMAIN_CHARACTERS = 253;
 const LOCAL = /[\p{L}\p{N}\p{M}._%+'’~-]/u;
 const DOMAIN = /[\p{L}\p{N}\p{M}.-]/u;
-const DOMAIN_NAME = /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?\.){1,8}(?:\p{L}[\p{L}\p{M}]{1,62}|xn--[a-z\d-]{1,59})$/iu;
+const DOMAIN_NAME =
+  /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?\.){1,8}(?:\p{L}[\p{L}\p{M}]{1,62}|xn--[a-z\d-]{1,59})$/iu;
 /** Endings of files such as `logo@2x.png`. */
 const FILE_ENDING = /\.(?:png|jpe?g|gif|svg|webp|css|m?js|json|tsx?|woff2?|pdf|tgz|zip)$/i;
 
@@ -13,11 +16,11 @@ const FILE_ENDING = /\.(?:png|jpe?g|gif|svg|webp|css|m?js|json|tsx?|woff2?|pdf|t
 export const emailDetector: Detector = {
   find(text) {
     const found: Finding[] = [];
-    for (let at = text.indexOf("@"); at !== -1; at = text.indexOf("@", at + 1)) {
+    for (const { 0: sign, index: at } of text.matchAll(SIGN)) {
       const start = localStart(text, at);
       if (start === at) continue;
-      const end = domainEnd(text, at + 1);
-      const domain = text.slice(at + 1, end);
+      const end = domainEnd(text, at + sign.length);
+      const domain = text.slice(at + sign.length, end);
       if (!DOMAIN_NAME.test(domain) || FILE_ENDING.test(domain) || isLocation(text, start, end)) continue;
       found.push({ start, end, type: "EMAIL" });
     }
@@ -28,7 +31,8 @@ export const emailDetector: Detector = {
 function localStart(text: string, at: number): number {
   let start = at;
   const least = Math.max(0, at - MAX_LOCAL_CHARACTERS);
-  while (start > least && LOCAL.test(characterBefore(text, start))) start -= characterBefore(text, start).length;
+  while (start > least && LOCAL.test(characterBefore(text, start)))
+    start -= characterBefore(text, start).length;
   if (start < at && isEscape(text, start)) start += 1;
   while (start < at && ".'’~%-".includes(text[start] ?? "")) start += 1;
   return text[at - 1] === "." ? at : start;

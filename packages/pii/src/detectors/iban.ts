@@ -25,7 +25,15 @@ export const ibanDetector: Detector = {
       if (length === undefined) continue;
       const end = endOf(text, start, length, /^[a-z]/.test(beginning) ? /[a-z\d]/ : /[A-Z\d]/);
       if (end === undefined || /[\p{L}\d]/u.test(text[end] ?? "")) continue;
-      if (!passesMod97(text.slice(start, end).replace(/[ \u00A0-]/g, "").toUpperCase())) continue;
+      if (
+        !passesMod97(
+          text
+            .slice(start, end)
+            .replace(/[ \u00A0-]/g, "")
+            .toUpperCase(),
+        )
+      )
+        continue;
       found.push({ start, end, type: "IBAN" });
       least = end;
     }

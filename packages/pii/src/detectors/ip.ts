@@ -74,13 +74,18 @@ function isV6(address: string): boolean {
   if (!words.every((word) => /^[\da-f]{1,4}$/i.test(word))) return false;
   const count = words.length + (hasV4 ? 2 : 0);
   if (halves.length === 1) return count === 8 && !words.every((word) => word.length === 2);
-  return count < 8 && (address === "::" || count > 3 || /\d/.test(address)) && !/^\d{1,2}::\d{1,2}$/.test(address);
+  return (
+    count < 8 && (address === "::" || count > 3 || /\d/.test(address)) && !/^\d{1,2}::\d{1,2}$/.test(address)
+  );
 }
 
 /** Whether `::` is the address that means any, and not a mark between two names. */
 function isAny(text: string, start: number, key: string | undefined): boolean {
   if (text.trim() === "::" || text.startsWith("/0", start + 2)) return true;
-  return endsWith(before(text, start, key), ANY_ADDRESS) && /^[\s"',;)\]]|^$/.test(text.slice(start + 2, start + 3));
+  return (
+    endsWith(before(text, start, key), ANY_ADDRESS) &&
+    /^[\s"',;)\]]|^$/.test(text.slice(start + 2, start + 3))
+  );
 }
 
 /** How long the length of a network after an address is; `undefined` where no network has it. */

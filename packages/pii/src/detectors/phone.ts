@@ -8,7 +8,8 @@ const MIN_DIGITS = 7;
 const MAX_DIGITS = 15;
 const CANDIDATE = /[+(]{0,2}\d+(?:[ \u00A0\u2011./()-]{1,2}\d+)*(?: ?(?:x|ext\.? ?|extension )\d{1,6})?/gi;
 const EXTENSION = / ?(?:x|ext\.? ?|extension )\d{1,6}$/i;
-const DATE = /^(?:(?:19|20)\d\d([-./ ])(?:0?[1-9]|1[0-2])\1(?:0?[1-9]|[12]\d|3[01])|(?:0?[1-9]|[12]\d|3[01])([-./ ])(?:0?[1-9]|[12]\d|3[01])\2(?:19|20)\d\d)(?!\d)/;
+const DATE =
+  /^(?:(?:19|20)\d\d([-./ ])(?:0?[1-9]|1[0-2])\1(?:0?[1-9]|[12]\d|3[01])|(?:0?[1-9]|[12]\d|3[01])([-./ ])(?:0?[1-9]|[12]\d|3[01])\2(?:19|20)\d\d)(?!\d)/;
 const NORTH_AMERICAN = /^(?:\+?1[-. ])?(?:\(\d{3}\) ?|\d{3}([-. ]))\d{3}(?:[-. ])\d{4}$/;
 const SINGLE_DIGITS = /^\d{1,2}(?:[ -]\d{1,2}){4,}$/;
 const WITH_EXIT_CODE = /^00[1-9]?\d{0,2}[-. ]\d/;
@@ -45,12 +46,15 @@ export function createPhoneDetector({ regions = ["US"] }: PhoneSettings = {}): D
     if (MONEY_BEFORE.test(words) || MONEY_AFTER.test(after(text, start + match.length))) return false;
     const isNamed =
       isUnderPhone ||
-      hasWord(lastClause(words), SAYS_PHONE) || SAYS_PHONE_AFTER.test(after(text, start + match.length));
-    if (number.startsWith("+")) return isNamed || isKnown(number.replace("(0)", "")) || /^\+\d{1,3}[ (-]/.test(number);
+      hasWord(lastClause(words), SAYS_PHONE) ||
+      SAYS_PHONE_AFTER.test(after(text, start + match.length));
+    if (number.startsWith("+"))
+      return isNamed || isKnown(number.replace("(0)", "")) || /^\+\d{1,3}[ (-]/.test(number);
     if (/\p{L}[-/#]$|#$/u.test(words) || SINGLE_DIGITS.test(number)) return false;
     if (DATE.test(number) || isDecimal(number)) return false;
     if (namesThing(words) || namesThing(name)) return false;
-    if (isNamed) return digits.length > MIN_DIGITS || /\D/.test(number) || isUnderPhone || /phone|tel|call/.test(words);
+    if (isNamed)
+      return digits.length > MIN_DIGITS || /\D/.test(number) || isUnderPhone || /phone|tel|call/.test(words);
     if (NORTH_AMERICAN.test(number) || WITH_EXIT_CODE.test(number)) return digits.length >= 10;
     return /\d[ ().-]\(?\d/.test(number) && regions.some((region) => isKnown(number, region));
   };

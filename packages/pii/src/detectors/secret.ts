@@ -1,4 +1,4 @@
-import { spaced } from "../context.ts";
+import { hasWord, spaced, wordSet } from "../context.ts";
 import type { Detector, Finding } from "../types.ts";
 
 /** Keys and tokens whose issuers give them a beginning of their own. */
@@ -8,6 +8,14 @@ const KEY_BEGIN = /-----BEGIN (?:[A-Z\d]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----
 const KEY_END = "-----END ";
 /** The user and the password in an address, as far as the `@`. */
 const USER_INFO = /(?<=[a-z\d]:\/\/)[^\s:@/?#"'<>]{0,128}:[^\s@/?#"'<>]{1,256}(?=@[\w.[-])/gi;
+/** The same without a scheme: `admin:Passw0rd@10.0.0.1`. */
+const USER_AND_PASSWORD = /(?<![\w.%+/:@-])[\w.-]{1,64}:[^\s:@/?#"'<>,;(){}]{4,128}(?=@[\w[])/g;
+/** Words before a colon and an address of email. */
+const LABELS = wordSet(
+  `mailto mail email emails to from cc bcc reply sip sips xmpp acct contact sender recipient address author user username
+  login id name owner by`,
+);
+const OPTION = /(?<=\s(?:-u|--user)[ =])[^\s:"']{1,64}:[^\s"']{4,128}/g;
 const BEARER = /(?<=\b(?:bearer|basic) )[\w.~+/-]{16,4000}=*/gi;
 /** A name that says so, and what is set. */
 const ASSIGNED =
@@ -15,23 +23,51 @@ const ASSIGNED =
 const SECRET_KEY =
   /(?:^| )(?:passwords?|passwd|passphrase|pwd|secret|secret key|api ?key|access key(?! id)|private key|signing key|encryption key|auth token|access token|refresh token|bearer token|api token|session token|client secret|connection string)$/i;
 /** What stands where a secret would be: words, placeholders, names of variables. */
-const NO_SECRET = /^(?:[a-z]+|[A-Z]+|[\d.]{1,7}|\$.*|\*+|x+|<.*|%.*|\[\[.*|process\.env.*|os\.environ.*|(?:null|none|true|false|undefined|string|required|optional|redacted)\b.*)$/;
-const MARKS = /AKIA|ASIA|ABIA|ACCA|gh[pousr]_|_pat_|glpat|xox|xapp|sk-|[srp]k_|whsec|AIza|ya29|GOCSPX|npm_|pypi-|hf_|SG\.|_v1_|shp|lin_|sq0|key-|AC[a-f\d]|SK[a-f\d]|eyJ/;
+const NO_SECRET =
+  /^(?:[a-z]+|[A-Z]+|[\d.]{1,7}|\$.*|\*+|x+|<.*|%.*|\[\[.*|process\.env.*|os\.environ.*|(?:null|none|true|false|undefined|string|required|optional|redacted)\b.*)$/;
+/** The shortest of what its beginning tells. */
+const MIN_MARKED_CHARACTERS = 15;
+const PASSWORDS = wordSet("password passwords passwd passphrase pwd");
+const PLACEHOLDERS = wordSet(
+  `string text null none true false undefined required optional redacted password passwd secret hidden masked empty unset
+  changed expired invalid incorrect wrong missing field value reset forgot forgotten protected prompt example your`,
+);
+const MARKS =
+  /AKIA|ASIA|ABIA|ACCA|gh[pousr]_|_pat_|glpat|xox|xapp|sk-|[srp]k_|whsec|AIza|ya29|GOCSPX|npm_|pypi-|hf_|SG\.|_v1_|shp|lin_|sq0|key-|AC[a-f\d]|SK[a-f\d]|eyJ/;
 
 /** Finds keys, tokens, private keys, passwords in addresses and in settings. */
 export const secretDetector: Detector = {
   find(text, key) {
-    if (key !== undefined && isSecretUnder(text, key)) return [{ start: 0, end: text.length, type: "SECRET" }];
+    if (key !== undefined && isSecretUnder(text, key))
+      return [{ start: 0, end: text.length, type: "SECRET" }];
     const found: Finding[] = [];
     const add = (start: number, end: number): void => void found.push({ start, end, type: "SECRET" });
-    if (MARKS.test(text)) for (const { 0: match, index } of text.matchAll(MARKED)) add(index, index + match.length);
+    if (text.length >= MIN_MARKED_CHARACTERS && MARKS.test(text))
+      for (const { 0: match, index } of text.matchAll(MARKED)) add(index, index + match.length);
     if (text.includes("-----BEGIN")) findPrivateKeys(text, add);
-    if (text.includes("://")) for (const { 0: match, index } of text.matchAll(USER_INFO)) add(index, index + match.length);
-    if (/bearer|basic/i.test(text)) for (const { 0: match, index } of text.matchAll(BEARER)) add(index, index + match.length);
-    for (const { 0: match, 1: value = "", index } of text.matchAll(ASSIGNED)) {
+    if (text.includes("://"))
+      for (const { 0: match, index } of text.matchAll(USER_INFO)) add(index, index + match.length);
+    if (text.includes("@") && text.includes(":")) {
+      for (const { 0: match, index } of text.matchAll(USER_AND_PASSWORD)) {
+        const label = match.slice(0, match.indexOf(":")).toLowerCase();
+        if (!LABELS.has(label)) add(index, index + match.length);
+      }
+    }
+    if (text.includes(" -u") || text.includes(" --user"))
+      for (const { 0: match, index } of text.matchAll(OPTION)) add(index, index + match.length);
+    if (text.length >= MIN_MARKED_CHARACTERS && /bearer |basic /i.test(text))
+      for (const { 0: match, index } of text.matchAll(BEARER)) add(index, index + match.length);
+    const mayAssign = text.includes(":") || text.includes("=") || text.includes(" is ");
+    for (const { 0: match, 1: value = "", index } of mayAssign ? text.matchAll(ASSIGNED) : []) {
       const plain = value.replace(/[.:!?\\]+$/, "");
       const isWeak = /token["']?(?: ?[:=]| is)/i.test(match) || / is /.test(match);
-      if (NO_SECRET.test(plain) || plain.length < 6 || (isWeak && !looksRandom(plain))) continue;
+      const isPassword = /^pass|^pwd/i.test(match) && !/ is /.test(match);
+      if (
+        (isPassword ? isPlaceholder(plain) : NO_SECRET.test(plain)) ||
+        plain.length < 6 ||
+        (isWeak && !looksRandom(plain))
+      )
+        continue;
       const start = index + match.length - value.length;
       add(start, start + plain.length);
     }
@@ -56,7 +92,17 @@ function isSecretUnder(text: string, key: string): boolean {
     text.length <= 4096 &&
     SECRET_KEY.test(spaced(key)) &&
     !/\s/.test(text.trim()) &&
-    (looksRandom(text) || !NO_SECRET.test(text))
+    (hasWord(spaced(key).toLowerCase(), PASSWORDS)
+      ? !isPlaceholder(text)
+      : looksRandom(text) || !NO_SECRET.test(text))
+  );
+}
+
+/** Whether a text stands where a password would be. */
+function isPlaceholder(text: string): boolean {
+  return (
+    PLACEHOLDERS.has(text.toLowerCase()) ||
+    /^(?:\$.*|\*+|x+|<.*|%.*|\[\[.*|process\.env.*|os\.environ.*)$/.test(text)
   );
 }
 
