@@ -109,80 +109,89 @@ function filesIn(folder: string, isOurs: (file: string) => boolean): string {
     .join("\n");
 }
 
-const levels = createDenoSandboxProvider()
-  .probe()
-  .then((probe) =>
-    probe.available && probe.isolation.level !== "permissions"
-      ? (["auto", "permissions"] as const)
-      : (["permissions"] as const),
-  );
+interface Way {
+  isolation: "auto" | "permissions";
+  transport: Transport;
+  guest: "values" | "tokens";
+}
+
+/** Two ways in which everything differs; all of them with `pnpm test:canary`. */
+const WAYS: readonly Way[] =
+  process.env["CEM_CANARY"] === "all"
+    ? (["auto", "permissions"] as const).flatMap((isolation) =>
+        (["stdio", "http"] as const).flatMap((transport) =>
+          (["values", "tokens"] as const).map((guest) => ({ isolation, transport, guest })),
+        ),
+      )
+    : [
+        { isolation: "auto", transport: "stdio", guest: "values" },
+        { isolation: "permissions", transport: "http", guest: "tokens" },
+      ];
 
 const PRIVACY: ConfigInput = { privacy: { custom: [{ type: "EMPLOYEE", pattern: "EMP-\\d{6}" }] } };
 const TO_SINK = "for (const one of people) await store_person(one);";
 
-describe.each(await levels)("values of persons at the level %s", (isolation) => {
-  describe.each<Transport>(["stdio", "http"])("between servers over %s", (transport) => {
-    it.each(["values", "tokens"] as const)(
-      "reach the second server and nothing else, where code sees %s",
-      async (guest) => {
-        const { project, servers, stored } = await startCanary(transport);
-        const recordFile = path.join(project.folder, "recording.json");
-        const log: string[] = [];
-        const watch = new Watch(
-          createAgent({
-            ...project.source(servers, { ...PRIVACY, privacy: { ...PRIVACY.privacy, guest } }),
-            sandboxProvider: createDenoSandboxProvider({ isolation }),
-            recordFile,
-            log: (level, message) => log.push(`${level} ${message}`),
-          }),
-        );
-        for (let from = 0; from < RECORDS; from += PER_RUN) {
-          const result =
-            await watch.code(`const { people } = await list_people({ from: ${from}, count: ${PER_RUN} });
+describe("values of persons", () => {
+  it.each(WAYS)(
+    "reach the second server and nothing else: isolation $isolation, servers over $transport, code sees $guest",
+    async ({ isolation, transport, guest }) => {
+      const { project, servers, stored } = await startCanary(transport);
+      const recordFile = path.join(project.folder, "recording.json");
+      const log: string[] = [];
+      const watch = new Watch(
+        createAgent({
+          ...project.source(servers, { ...PRIVACY, privacy: { ...PRIVACY.privacy, guest } }),
+          sandboxProvider: createDenoSandboxProvider({ isolation }),
+          recordFile,
+          log: (level, message) => log.push(`${level} ${message}`),
+        }),
+      );
+      for (let from = 0; from < RECORDS; from += PER_RUN) {
+        const result =
+          await watch.code(`const { people } = await list_people({ from: ${from}, count: ${PER_RUN} });
 ${TO_SINK}
 console.log(people[0]); console.log(people.map((p) => p.phone + " " + p.password).join("|"));
 for (const p of people.slice(0, 5)) process.stdout?.write?.(p.email.slice(0, 6));
 return { people, byEmail: Object.fromEntries(people.map((p) => [p.email, p.ssn])) };`);
-          expect(result.error).toBeNull();
-        }
-        expect(stored()).toEqual(Array.from({ length: RECORDS }, (_, index) => person(index)));
+        expect(result.error).toBeNull();
+      }
+      expect(stored()).toEqual(Array.from({ length: RECORDS }, (_, index) => person(index)));
 
-        const failing = await watch.code("await fail_with({ index: 7 });");
-        expect(failing.status).toBe("error");
-        const quoting = await watch.code(
-          "const { people: [one] } = await list_people({ from: 9, count: 1 }); throw new Error(`bad: ${JSON.stringify(one)}`);",
-        );
-        expect(quoting.status).toBe("error");
-        const wrong = await watch.code(
-          "const { people: [one] } = await list_people({ from: 3, count: 1 }); await store_person({ ...one, id: one.email, card: 5 });",
-        );
-        expect(wrong.status).toBe("error");
-        const late = await watch.code(
-          "const text = await describe_person({ index: 11 }); console.log(text); await stall_with({ index: 11 });",
-          { timeoutMs: 1_500 },
-        );
-        expect(late.status).toBe("timeout");
-        const joined = await watch.code(
-          "const { people: [one] } = await list_people({ from: 4, count: 1 }); await store_note({ note: `<${one.email}> card=${one.card}; call ${one.phone}` }); return one.email;",
-        );
-        expect(stored().at(-1)).toEqual({
-          note: `<${person(4).email}> card=${person(4).card}; call ${person(4).phone}`,
-        });
-        // What a model was shown, it may send back.
-        await watch.code(`await store_note({ note: ${JSON.stringify(joined.value)} });`);
-        expect(stored().at(-1)).toEqual({ note: person(4).email });
+      const failing = await watch.code("await fail_with({ index: 7 });");
+      expect(failing.status).toBe("error");
+      const quoting = await watch.code(
+        "const { people: [one] } = await list_people({ from: 9, count: 1 }); throw new Error(`bad: ${JSON.stringify(one)}`);",
+      );
+      expect(quoting.status).toBe("error");
+      const wrong = await watch.code(
+        "const { people: [one] } = await list_people({ from: 3, count: 1 }); await store_person({ ...one, id: one.email, card: 5 });",
+      );
+      expect(wrong.status).toBe("error");
+      const late = await watch.code(
+        "const text = await describe_person({ index: 11 }); console.log(text); await stall_with({ index: 11 });",
+        { timeoutMs: 1_500 },
+      );
+      expect(late.status).toBe("timeout");
+      const joined = await watch.code(
+        "const { people: [one] } = await list_people({ from: 4, count: 1 }); await store_note({ note: `<${one.email}> card=${one.card}; call ${one.phone}` }); return one.email;",
+      );
+      expect(stored().at(-1)).toEqual({
+        note: `<${person(4).email}> card=${person(4).card}; call ${person(4).phone}`,
+      });
+      // What a model was shown, it may send back.
+      await watch.code(`await store_note({ note: ${JSON.stringify(joined.value)} });`);
+      expect(stored().at(-1)).toEqual({ note: person(4).email });
 
-        await watch.agent.dispose();
-        expect(leaked(watch.seen)).toEqual([]);
-        expect(leaked(log.join("\n"))).toEqual([]);
-        expect(log.join("\n")).toContain(
-          "source (stderr): listed".slice(0, transport === "stdio" ? undefined : 0),
-        );
-        expect(leaked(readFileSync(recordFile, "utf8"))).toEqual([]);
-        expect(readFileSync(recordFile, "utf8")).toContain("[[EMAIL:");
-      },
-    );
-  });
+      await watch.agent.dispose();
+      expect(leaked(watch.seen)).toEqual([]);
+      expect(leaked(log.join("\n"))).toEqual([]);
+      expect(log.join("\n")).toContain(
+        "source (stderr): listed".slice(0, transport === "stdio" ? undefined : 0),
+      );
+      expect(leaked(readFileSync(recordFile, "utf8"))).toEqual([]);
+      expect(readFileSync(recordFile, "utf8")).toContain("[[EMAIL:");
+    },
+  );
 });
 
 describe("values of persons and a model", () => {
@@ -306,9 +315,8 @@ describe("values of persons and a client", () => {
     await client.connect(new StreamableHTTPClientTransport(new URL(running.url ?? "")));
     const people = Array.from({ length: 10 }, (_, index) => person(index));
     await client.callTool({ name: "execute_code", arguments: { code: "return 'x'.repeat(60_000);" } });
-    const [name = ""] = readdirSync(results, { recursive: true, encoding: "utf8" }).filter((file) =>
-      file.endsWith(".txt"),
-    );
+    const name =
+      readdirSync(results, { recursive: true, encoding: "utf8" }).find((file) => file.endsWith(".txt")) ?? "";
     await writeFile(path.join(results, name), people.map((one) => JSON.stringify(one)).join("\n"));
     const size = readFileSync(path.join(results, name)).length;
     const pages: unknown[] = [];

@@ -47,14 +47,14 @@ for (const type of TYPES) {
     }
   }
   const { hits, exact, found, labels, recalled } = count;
-  console.log(
+  print(
     `${type.padEnd(12)} precision ${ratio(hits, found)}  recall ${ratio(recalled, labels)}  exact ${ratio(exact, found)}  (${found} found, ${labels} labelled)`,
   );
 }
 const alike = cases.filter(({ spans, labelled }) => spans.length === 0 && labelled.length >= TYPES.length);
 const flagged = alike.filter(({ id }) => (predictions.find((one) => one.id === id)?.found.length ?? 0) > 0);
-console.log(`look-alikes  ${flagged.length} of ${alike.length} texts without a value are flagged`);
-console.log(`${cases.length} cases in ${ms.toFixed(0)} ms`);
+print(`look-alikes  ${flagged.length} of ${alike.length} texts without a value are flagged`);
+print(`${cases.length} cases in ${ms.toFixed(0)} ms`);
 if (values.predictions !== undefined) {
   writeFileSync(values.predictions, predictions.map((one) => `${JSON.stringify(one)}\n`).join(""));
 }
@@ -70,5 +70,9 @@ function ratio(part: number, whole: number): string {
 function report(what: string, type: string, text: string, { start: from, end }: Finding): void {
   if (values.errors !== true) return;
   const around = text.slice(Math.max(0, from - 30), end + 20).replaceAll("\n", "|");
-  console.log(`  ${what} ${type}: ${text.slice(from, end)}   in: ${around}`);
+  print(`  ${what} ${type}: ${text.slice(from, end)}   in: ${around}`);
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
 }

@@ -24,7 +24,7 @@ describe("@cem/pii in a browser", () => {
     const code = outputFiles[0]?.text ?? "";
     expect(warnings).toEqual([]);
     expect(gzipSync(code).length / 1024).toBeLessThan(MAX_KIB_COMPRESSED);
-    const context: { shown?: string; crypto: Crypto } = { crypto: globalThis.crypto };
+    const context: { shown?: string; crypto: typeof globalThis.crypto } = { crypto: globalThis.crypto };
     runInNewContext(code, context);
     expect(context.shown).toMatch(/^call \[\[PHONE:[a-z2-7]{16}\]\] or \[\[EMAIL:[a-z2-7]{16}\]\]$/);
   });

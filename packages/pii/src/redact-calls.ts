@@ -53,10 +53,11 @@ export function redactCalls(
 /** Puts tokens into the questions that tools ask a user, and values into the answers. */
 export function redactQuestions(elicit: Elicit, redactor: Redactor, session: string | undefined): Elicit {
   return async (request) => {
-    const { server, signal, ...question } = request;
+    const { server, message, mode } = request;
+    // A page is for the user to open, at its address as it is.
+    const question = mode === "form" ? { message, requestedSchema: request.requestedSchema } : { message };
     await redactor.recognize?.(question, { session, server });
-    const shown = redactor.tokenize(question, { session, server });
-    const answer = await elicit({ ...shown, server, signal } as typeof request);
+    const answer = await elicit({ ...request, ...redactor.tokenize(question, { session, server }) });
     if (answer.action !== "accept" || answer.content === undefined) return answer;
     const content = await redactor.detokenize(answer.content, { session, server, tool: "*" });
     return { ...answer, content: content as NonNullable<typeof answer.content> };
