@@ -1,6 +1,8 @@
 export { hintFor } from "./hints.ts";
 export { addServers, removeServerAndFiles } from "./admin/edit-servers.ts";
 export type { RemovedServer } from "./admin/edit-servers.ts";
+export { cleanCustomers, customerUsage, deleteCustomer, listCustomers } from "./admin/customers.ts";
+export type { CustomerUsage } from "@cem/workspace";
 export { findImportable } from "./admin/import-servers.ts";
 export type { Importable, ImportableServer } from "./admin/import-servers.ts";
 export { inspectHost } from "./admin/inspect-host.ts";
@@ -12,6 +14,7 @@ export { pullEmbeddingModel } from "./admin/pull-embedding-model.ts";
 export type { PulledEmbeddingModel, PullEmbeddingModelRequest } from "./admin/pull-embedding-model.ts";
 export { readToolCode } from "./admin/tool-code.ts";
 export { makeFolder } from "./wiring/make-folder.ts";
+export { addSkill, listSkills, promoteSkill, readSkill, removeSkill, testSkill } from "./admin/skills.ts";
 export type { SearchReport } from "./wiring/configured-selector.ts";
 export type { TokenCost } from "@cem/mcp-server";
 export type { PullProgress } from "@cem/selector";

@@ -1,11 +1,11 @@
 import { createPipeline } from "@cem/agent";
 import type { OwnedPipelineSettings } from "@cem/agent";
-import type { LoadedConfig } from "@cem/config";
 import { Lazy } from "@cem/core";
 import type { Agent, ExecuteOptions, TaskResult } from "@cem/core";
 import type { McpTools } from "@cem/mcp-tools";
 import { assertAgentOptions, assertTaskOptions } from "./agent-options.ts";
 import type { AgentOptions } from "./agent-options.ts";
+import type { LoadedFor } from "./wiring/customer.ts";
 import { createConfiguredSelector } from "./wiring/configured-selector.ts";
 import { createGenerator } from "./wiring/generators.ts";
 import { redactElicit, redactGenerator, redactLog, redactorOf, redactStore } from "./wiring/redaction.ts";
@@ -15,6 +15,7 @@ import { loadFrom } from "./wiring/load.ts";
 import { createLog } from "./wiring/log.ts";
 import { openMcpTools } from "./wiring/mcp-tools.ts";
 import { createSandbox } from "./wiring/sandboxes.ts";
+import { saveCheckedSkill } from "./wiring/skills.ts";
 import {
   createConfiguredCatalog,
   createConfiguredGuard,
@@ -34,7 +35,7 @@ export function createAgent(options: AgentOptions = {}): Agent {
 }
 
 /** Like {@link createAgent}, with a configuration that was loaded already. */
-export function createLoadedAgent(loaded: LoadedConfig, options: AgentOptions): Agent {
+export function createLoadedAgent(loaded: LoadedFor, options: AgentOptions): Agent {
   return createPipeline(async () => createStages(loaded, options));
 }
 
@@ -58,7 +59,7 @@ export async function executeTask(
  * Creates the stages that the configuration asks for, except those that the options bring. Each is created, and its package
  * loaded, when it is first needed.
  */
-function createStages(loaded: LoadedConfig, options: AgentOptions): OwnedPipelineSettings {
+function createStages(loaded: LoadedFor, options: AgentOptions): OwnedPipelineSettings {
   const { config } = loaded;
   const redactor = redactorOf(config, options);
   const host = new Lazy(async () => openHost(loaded, { ...options, redactor: await redactor?.get() }));
@@ -87,6 +88,11 @@ function createStages(loaded: LoadedConfig, options: AgentOptions): OwnedPipelin
     typeChecker: options.typeChecker ?? (() => createConfiguredTypeChecker(config)),
     typeCheck: config.execution.typeCheck,
     maxRepairs: config.llm.maxRepairs,
+    saveSkill: (draft, saving) =>
+      saveCheckedSkill(draft, saving, {
+        loaded,
+        openAgent: (staged) => createLoadedAgent(staged, { ...options, oneRun: true }),
+      }),
     async dispose() {
       const opened = await host.settled();
       try {
@@ -102,7 +108,7 @@ function createStages(loaded: LoadedConfig, options: AgentOptions): OwnedPipelin
 
 /** What runs on the host for code in the sandbox: the tools of MCP servers, and everything between code and tools. */
 async function openHost(
-  loaded: LoadedConfig,
+  loaded: LoadedFor,
   options: AgentOptions,
 ): Promise<{ mcpTools: McpTools; bridge: HostBridge }> {
   const { config } = loaded;
@@ -115,7 +121,7 @@ async function openHost(
   try {
     return {
       mcpTools,
-      bridge: await createHostBridge(config, { ...options, onElicit: elicit, others, store, log }),
+      bridge: await createHostBridge(loaded, { ...options, onElicit: elicit, others, store, log }),
     };
   } catch (error) {
     await mcpTools.close();

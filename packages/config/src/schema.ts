@@ -1,5 +1,6 @@
 import { DEFAULT_RUN_LIMITS, ISOLATION_LEVELS } from "@cem/core";
 import * as z from "zod/mini";
+import { customerSettings } from "./schema-customers.ts";
 import { guardrailSettings } from "./schema-guardrails.ts";
 import { mounts } from "./schema-mounts.ts";
 import { privacySettings } from "./schema-privacy.ts";
@@ -245,6 +246,7 @@ export const configSchema = z.strictObject({
   guardrails: section("What is checked before and while code runs.", guardrailSettings),
   privacy: section("How values of persons and secrets are kept from the model.", privacySettings),
   logging,
+  customers: section("Customers, each with a workspace of their own.", customerSettings),
   server: section("cem serve and the server image.", serverSettings),
   mcpServers: setting(
     withDefault(mcpServers, []),

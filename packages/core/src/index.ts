@@ -50,6 +50,15 @@ export type { Elicit, ElicitAnswer, ElicitRequest } from "./elicitation.ts";
 export type { RedactionScope, RedactionStream, RedactionTarget, Redactor } from "./redaction.ts";
 export { isResultHandle } from "./results.ts";
 export type { ResultHandle, ResultPage, ResultStore } from "./results.ts";
+export type {
+  SaveSkillOptions,
+  Skill,
+  SkillDraft,
+  SkillProvenance,
+  SkillStatus,
+  SkillStore,
+  SkillSummary,
+} from "./skills.ts";
 export type { StateStore } from "./state.ts";
 export { ISOLATION_LEVELS } from "./sandbox.ts";
 export type {
