@@ -33,7 +33,7 @@ interface Canary {
   project: Project;
   servers: NonNullable<ConfigInput["mcpServers"]>;
   /** What the second server got. */
-  stored(): (Partial<Person> & { note?: string })[];
+  stored: () => (Partial<Person> & { note?: string })[];
 }
 
 async function startCanary(transport: Transport): Promise<Canary> {

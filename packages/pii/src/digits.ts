@@ -68,3 +68,10 @@ export function passesLuhn(digits: string): boolean {
   }
   return sum % 10 === 0;
 }
+
+/** A text without certain characters at its end. */
+export function withoutEnding(text: string, characters: string): string {
+  let end = text.length;
+  while (end > 0 && characters.includes(text[end - 1] ?? "")) end -= 1;
+  return text.slice(0, end);
+}

@@ -39,7 +39,7 @@ function matches(pattern: string | undefined, place: string): boolean {
 }
 
 /** The server of `server.tool`. Names of servers may have dots, those of tools in code have none. */
-export function serverOf(place: string): string {
+function serverOf(place: string): string {
   const dot = place.lastIndexOf(".");
   return dot === -1 ? place : place.slice(0, dot);
 }

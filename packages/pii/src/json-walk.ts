@@ -1,6 +1,6 @@
 /** Deeper parts of data are left out, since nothing can be said of them. */
-export const MAX_DEPTH = 1_000;
-export const TOO_DEEP = "[left out: nested too deep]";
+const MAX_DEPTH = 1_000;
+const TOO_DEEP = "[left out: nested too deep]";
 
 /** What happens to the leaves of data. Each gets the key under which the leaf stands; for an item of a list, the list's. */
 export interface LeafChanges {

@@ -87,9 +87,9 @@ async function recognizeIn(text: string, classify: Classify, minScore: number): 
 async function load(modelDir: string): Promise<Classify> {
   try {
     // A name in a variable: the package is optional, and its types are not needed to build this one.
-    const { env, pipeline } = (await import(LIBRARY)) as Transformers;
-    env.allowRemoteModels = false;
-    return await pipeline("token-classification", modelDir);
+    const library = (await import(LIBRARY)) as Transformers;
+    library.env.allowRemoteModels = false;
+    return await library.pipeline("token-classification", modelDir);
   } catch (cause) {
     throw new CemError("RECOGNIZER_FAILED", `The model in ${modelDir} that finds names can't be loaded.`, {
       details: { modelDir },

@@ -1,5 +1,5 @@
 import type { ElicitRequest, JsonValue, RedactionTarget } from "@cem/core";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createRedactor } from "./index.ts";
 import type { RedactorSettings } from "./index.ts";

@@ -70,9 +70,8 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
       const all = [...sessions];
       sessions.clear();
       if (store === undefined) return;
-      await Promise.all(
-        all.map(([name, { vault }]) => (vault.size === 0 ? undefined : store.save(name, vault.toJSON()))),
-      );
+      const filled = all.filter(([, { vault }]) => vault.size > 0);
+      await Promise.all(filled.map(([name, { vault }]) => store.save(name, vault.toJSON())));
     },
   };
   if (store !== undefined) {

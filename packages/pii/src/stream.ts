@@ -2,7 +2,7 @@ import type { RedactionStream } from "@cem/core";
 import type { ValueFinding } from "./vault.ts";
 
 /** What is held back at most of a text without an end of line. */
-export const MAX_HELD_CHARACTERS = 8_192;
+const MAX_HELD_CHARACTERS = 8_192;
 /** Values are no longer, but for keys in several lines. */
 const MAX_VALUE_CHARACTERS = 512;
 /** Words before a value tell what it is. */

@@ -1,3 +1,4 @@
+import { withoutEnding } from "./digits.ts";
 import { KnownValues } from "./known-values.ts";
 import { formatToken, randomAddress, randomId, randomNumber, sameShape, tokensIn } from "./tokens.ts";
 import type { TokenMatch } from "./tokens.ts";
@@ -120,9 +121,9 @@ export class Vault {
 
 /** A run of characters as a token: whole, and without what stands around it in a sentence or an address. */
 function readings(run: string): { token: string; at: number }[] {
-  const trimmed = run.replace(/[.:/)]+$/, "");
+  const trimmed = withoutEnding(run, ".:/)");
   const words = [...run.matchAll(/[^\s=:/@()]+/g)].map(({ 0: token, index: at }) => ({ token, at }));
-  const parts = words.map(({ token, at }) => ({ token: token.replace(/\.+$/, ""), at }));
+  const parts = words.map(({ token, at }) => ({ token: withoutEnding(token, "."), at }));
   return [{ token: run, at: 0 }, { token: trimmed, at: 0 }, ...words, ...parts];
 }
 

@@ -58,10 +58,10 @@ export async function redactCallsOf(
     outputSchemaOf: async (call, signal) => (await source.find(call, signal))?.outputSchema,
   });
   return (next) => {
-    const { invoke } = redact(next);
+    const invoker = redact(next);
     return {
       specificationVersion: "v1",
-      invoke: (call, context) => sessionOfCall.run(context.session, () => invoke(call, context)),
+      invoke: (call, context) => sessionOfCall.run(context.session, () => invoker.invoke(call, context)),
     };
   };
 }

@@ -1,5 +1,5 @@
 import { before, endsWith, wordSet } from "../context.ts";
-import { isEscape } from "../digits.ts";
+import { isEscape, withoutEnding } from "../digits.ts";
 import type { Detector, Finding } from "../types.ts";
 
 const V4 = /\d{1,3}(?:\.\d{1,3}){3}/g;
@@ -11,7 +11,7 @@ const NUMBERED = wordSet(
   assembly driver chrome firefox safari edge electron patch patched §`,
 );
 const ANY_ADDRESS = wordSet("ip ipv address addr listen listening bind host");
-const V6_RUN = /[\da-f:.]*:[\da-f:.]*:[\da-f:.]*/gi;
+const V6_CHARACTERS = "0123456789abcdefABCDEF:.";
 const MAX_V6_CHARACTERS = 45;
 
 /** Finds addresses of the internet protocol, versions 4 and 6, with the length of a network where one follows. */
@@ -44,10 +44,10 @@ function touchesBefore(text: string, start: number): boolean {
 
 function findV6(text: string, key: string | undefined): Finding[] {
   const found: Finding[] = [];
-  for (const { 0: run, index } of text.matchAll(V6_RUN)) {
+  for (const { run, index } of v6Runs(text)) {
     if (run.length > MAX_V6_CHARACTERS + 2) continue;
-    const leading = /^\./.test(run) ? 1 : /^:[^:]/.test(run) ? 1 : 0;
-    const address = run.slice(leading).replace(/\.+$|(?<!:):$/, "");
+    const leading = run.startsWith(".") || /^:[^:]/.test(run) ? 1 : 0;
+    const address = withoutPunctuation(run.slice(leading));
     const start = index + leading;
     let end = start + address.length;
     if (address === "::" && !isAny(text, start, key)) continue;
@@ -60,6 +60,27 @@ function findV6(text: string, key: string | undefined): Finding[] {
     found.push({ start, end, type: "IP" });
   }
   return found;
+}
+
+/** Runs of characters of such an address that have at least two colons. */
+function v6Runs(text: string): { run: string; index: number }[] {
+  const runs: { run: string; index: number }[] = [];
+  let end = 0;
+  for (let at = text.indexOf(":"); at !== -1; at = text.indexOf(":", end)) {
+    let index = at;
+    while (index > end && V6_CHARACTERS.includes(text[index - 1] ?? " ")) index -= 1;
+    end = at + 1;
+    while (end < text.length && V6_CHARACTERS.includes(text[end] ?? " ")) end += 1;
+    const run = text.slice(index, end);
+    if (run.indexOf(":") !== run.lastIndexOf(":")) runs.push({ run, index });
+  }
+  return runs;
+}
+
+/** Without what ends a sentence or a clause. */
+function withoutPunctuation(run: string): string {
+  const address = withoutEnding(run, ".");
+  return address.endsWith(":") && !address.endsWith("::") ? address.slice(0, -1) : address;
 }
 
 /** Whether a text is an address of version 6 (RFC 4291), and neither a name such as `a::b` nor an identifier of hardware. */

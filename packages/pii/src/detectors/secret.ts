@@ -1,9 +1,20 @@
 import { hasWord, spaced, wordSet } from "../context.ts";
+import { withoutEnding } from "../digits.ts";
 import type { Detector, Finding } from "../types.ts";
 
 /** Keys and tokens whose issuers give them a beginning of their own. */
-const MARKED =
-  /(?<![A-Za-z0-9])(?:(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7\d]{16}|gh[pousr]_[A-Za-z\d]{30,255}|github_pat_\w{22,255}|glpat-[\w-]{20,64}|xox[abeoprs]-[\w-]{10,255}|xapp-[\w-]{20,255}|sk-[A-Za-z\d_-]{20,255}|(?:sk|rk|pk|whsec)_(?:live_|test_)?[A-Za-z\d]{16,255}|AIza[\w-]{35}|ya29\.[\w-]{20,255}|GOCSPX-[\w-]{20,64}|npm_[A-Za-z\d]{36}|pypi-[\w-]{32,255}|hf_[A-Za-z\d]{30,64}|SG\.[\w-]{16,64}\.[\w-]{16,64}|do[opr]_v1_[a-f\d]{64}|shp(?:at|ca|pa|ss)_[a-f\d]{32}|lin_api_[A-Za-z\d]{32,64}|dckr_pat_[\w-]{20,64}|sq0[a-z]{3}-[\w-]{22,64}|key-[a-f\d]{32}|(?:AC|SK)[a-f\d]{32}|eyJ[\w-]{8,4000}\.[\w-]{8,4000}\.[\w-]{8,1000})(?![A-Za-z\d])/g;
+const MARKED: readonly RegExp[] = [
+  /(?<![A-Za-z\d])(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7\d]{16}(?![A-Za-z\d])/g,
+  /(?<![A-Za-z\d])(?:gh[pousr]_[A-Za-z\d]{30,}|github_pat_\w{22,}|glpat-[\w-]{20,}|npm_[A-Za-z\d]{36}|pypi-[\w-]{32,})/g,
+  /(?<![A-Za-z\d])(?:xox[abeoprs]-[\w-]{10,}|xapp-[\w-]{20,}|lin_api_[A-Za-z\d]{32,}|dckr_pat_[\w-]{20,})/g,
+  /(?<![A-Za-z\d])(?:sk-[\w-]{20,}|[srp]k_(?:live_|test_)?[A-Za-z\d]{16,}|whsec_[A-Za-z\d]{16,}|key-[a-f\d]{32})/g,
+  /(?<![A-Za-z\d])(?:AIza[\w-]{35}|ya29\.[\w-]{20,}|GOCSPX-[\w-]{20,}|hf_[A-Za-z\d]{30,}|SG\.[\w-]{16,}\.[\w-]{16,})/g,
+  /(?<![A-Za-z\d])(?:do[opr]_v1_[a-f\d]{64}|shp(?:at|ca|pa|ss)_[a-f\d]{32}|sq0[a-z]{3}-[\w-]{22,}|(?:AC|SK)[a-f\d]{32}(?![A-Za-z\d]))/g,
+];
+const WORD = /[\w-]/;
+const MIN_ASSIGNED_CHARACTERS = 6;
+const MAX_KEYED_CHARACTERS = 4_096;
+const MIN_JWT_PART_CHARACTERS = 8;
 const KEY_BEGIN = /-----BEGIN (?:[A-Z\d]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----/g;
 const KEY_END = "-----END ";
 /** The user and the password in an address, as far as the `@`. */
@@ -17,9 +28,10 @@ const LABELS = wordSet(
 );
 const OPTION = /(?<=\s(?:-u|--user)[ =])[^\s:"']{1,64}:[^\s"']{4,128}/g;
 const BEARER = /(?<=\b(?:bearer|basic) )[\w.~+/-]{16,4000}=*/gi;
-/** A name that says so, and what is set. */
+/** A name that says so, as far as what is set. */
 const ASSIGNED =
-  /(?<!public[ _-]?key)(?:passwords?|passwd|passphrase|pwd|secret|api[_-]?key|apikey|access[_-]?key|account[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|auth[_-]?token|access[_-]?token|refresh[_-]?token|bearer[_-]?token|api[_-]?token|token|sharedaccesskey)["']?(?: ?[:=] ?| is )["']?([^\s"',;&<>{}()[\]]{6,512})/gi;
+  /(?:passwords?|passwd|passphrase|pwd|secret|api[_-]?key|access[_-]?key|account[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|token|sharedaccesskey)["']?(?: ?[:=] ?| is )["']?/gi;
+const ASSIGNED_VALUE = /[^\s"',;&<>{}()[\]]{6,512}/y;
 const SECRET_KEY =
   /(?:^| )(?:passwords?|passwd|passphrase|pwd|secret|secret key|api ?key|access key(?! id)|private key|signing key|encryption key|auth token|access token|refresh token|bearer token|api token|session token|client secret|connection string)$/i;
 /** What stands where a secret would be: words, placeholders, names of variables. */
@@ -42,8 +54,7 @@ export const secretDetector: Detector = {
       return [{ start: 0, end: text.length, type: "SECRET" }];
     const found: Finding[] = [];
     const add = (start: number, end: number): void => void found.push({ start, end, type: "SECRET" });
-    if (text.length >= MIN_MARKED_CHARACTERS && MARKS.test(text))
-      for (const { 0: match, index } of text.matchAll(MARKED)) add(index, index + match.length);
+    if (text.length >= MIN_MARKED_CHARACTERS && MARKS.test(text)) findMarked(text, add);
     if (text.includes("-----BEGIN")) findPrivateKeys(text, add);
     if (text.includes("://"))
       for (const { 0: match, index } of text.matchAll(USER_INFO)) add(index, index + match.length);
@@ -57,25 +68,57 @@ export const secretDetector: Detector = {
       for (const { 0: match, index } of text.matchAll(OPTION)) add(index, index + match.length);
     if (text.length >= MIN_MARKED_CHARACTERS && /bearer |basic /i.test(text))
       for (const { 0: match, index } of text.matchAll(BEARER)) add(index, index + match.length);
-    const mayAssign = text.includes(":") || text.includes("=") || text.includes(" is ");
-    for (const { 0: match, 1: value = "", index } of mayAssign ? text.matchAll(ASSIGNED) : []) {
-      const plain = value.replace(/[.:!?\\]+$/, "");
-      const isWeak = /token["']?(?: ?[:=]| is)/i.test(match) || / is /.test(match);
-      const isPassword = /^pass|^pwd/i.test(match) && !/ is /.test(match);
-      if (
-        (isPassword ? isPlaceholder(plain) : NO_SECRET.test(plain)) ||
-        plain.length < 6 ||
-        (isWeak && !looksRandom(plain))
-      )
-        continue;
-      const start = index + match.length - value.length;
-      add(start, start + plain.length);
-    }
+    if (text.includes(":") || text.includes("=") || text.includes(" is ")) findAssigned(text, add);
     return found;
   },
 };
 
-function findPrivateKeys(text: string, add: (start: number, end: number) => void): void {
+/** Adds a place to what was found. */
+type Add = (start: number, end: number) => void;
+
+function findMarked(text: string, add: Add): void {
+  for (const pattern of MARKED) {
+    for (const { 0: match, index } of text.matchAll(pattern)) add(index, index + match.length);
+  }
+  for (let start = text.indexOf("eyJ"); start !== -1;) {
+    const end = endOfJwt(text, start);
+    if (end.isJwt) add(start, end.at);
+    start = text.indexOf("eyJ", end.at);
+  }
+}
+
+/** Where three parts of a JSON web token end, or where what is none may be followed by one. */
+function endOfJwt(text: string, start: number): { at: number; isJwt: boolean } {
+  let at = start;
+  for (let part = 0; part < 3; part += 1) {
+    if (part > 0) {
+      if (text[at] !== ".") return { at, isJwt: false };
+      at += 1;
+    }
+    const from = at;
+    while (at < text.length && WORD.test(text[at] ?? " ")) at += 1;
+    if (at - from < MIN_JWT_PART_CHARACTERS) return { at: Math.max(at, start + 1), isJwt: false };
+  }
+  return { at, isJwt: true };
+}
+
+function findAssigned(text: string, add: Add): void {
+  for (const { 0: name, index } of text.matchAll(ASSIGNED)) {
+    if (/public[ _-]?key$/i.test(text.slice(Math.max(0, index - 10), index))) continue;
+    const start = index + name.length;
+    ASSIGNED_VALUE.lastIndex = start;
+    const [value = ""] = ASSIGNED_VALUE.exec(text) ?? [];
+    const plain = withoutEnding(value, ".:!?\\");
+    const isProse = name.includes(" is ");
+    const isPassword = /^pass|^pwd/i.test(name) && !isProse;
+    if (plain.length < MIN_ASSIGNED_CHARACTERS || (isPassword ? isPlaceholder(plain) : NO_SECRET.test(plain)))
+      continue;
+    if ((isProse || /^token/i.test(name)) && !looksRandom(plain)) continue;
+    add(start, start + plain.length);
+  }
+}
+
+function findPrivateKeys(text: string, add: Add): void {
   let least = 0;
   for (const { 0: match, index } of text.matchAll(KEY_BEGIN)) {
     if (index < least) continue;
@@ -87,15 +130,12 @@ function findPrivateKeys(text: string, add: (start: number, end: number) => void
 }
 
 function isSecretUnder(text: string, key: string): boolean {
-  return (
-    text.length >= 4 &&
-    text.length <= 4096 &&
-    SECRET_KEY.test(spaced(key)) &&
-    !/\s/.test(text.trim()) &&
-    (hasWord(spaced(key).toLowerCase(), PASSWORDS)
-      ? !isPlaceholder(text)
-      : looksRandom(text) || !NO_SECRET.test(text))
-  );
+  if (text.length < 4 || text.length > MAX_KEYED_CHARACTERS) return false;
+  const name = spaced(key);
+  if (!SECRET_KEY.test(name)) return false;
+  // Passphrases have spaces. What else has some is a sentence.
+  if (hasWord(name.toLowerCase(), PASSWORDS)) return !isPlaceholder(text);
+  return !/\s/.test(text.trim()) && (looksRandom(text) || !NO_SECRET.test(text));
 }
 
 /** Whether a text stands where a password would be. */
