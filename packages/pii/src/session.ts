@@ -2,8 +2,8 @@ import { CemError } from "@cem/core";
 import type { JsonSchema, JsonValue, RedactionScope, RedactionTarget } from "@cem/core";
 import { withoutOverlaps } from "./detect.ts";
 import { createKeyedDetector } from "./keyed-values.ts";
-import { decideFlow } from "./flow-rules.ts";
-import type { Flow, FlowRule } from "./flow-rules.ts";
+import { FlowCheck } from "./flow-check.ts";
+import type { FlowRule } from "./flow-rules.ts";
 import { mapLeaves, visitTexts } from "./json-walk.ts";
 import { tokenShape } from "./token-shape.ts";
 import type { Detector } from "./types.ts";
@@ -28,12 +28,12 @@ export class RedactionSession {
   readonly #rules: readonly FlowRule[];
   readonly #pending: { data: JsonValue; origin: string | undefined }[] = [];
   readonly #keyed = createKeyedDetector();
-  /** Answers of the user, by way. */
-  readonly #answers = new Map<string, Promise<boolean>>();
+  readonly #flows: FlowCheck;
 
   constructor(detector: Detector, rules: readonly FlowRule[], data?: VaultData) {
     this.#detector = detector;
     this.#rules = rules;
+    this.#flows = new FlowCheck(rules);
     this.vault = new Vault(data);
   }
 
@@ -93,7 +93,7 @@ export class RedactionSession {
     }) as JsonValue;
     if (this.#rules.length > 0) {
       for (const entry of this.#valuesIn(restored)) entries.add(entry);
-      for (const entry of entries) await this.#assertFlow(entry, target);
+      await this.#flows.assertAllowed(entries, target);
     }
     return restored;
   }
@@ -203,31 +203,6 @@ export class RedactionSession {
     return entries;
   }
 
-  async #assertFlow(entry: VaultEntry, target: RedactionTarget): Promise<void> {
-    const to = `${target.server}.${target.tool}`;
-    for (const from of entry.origins) {
-      const flow = { entry, from, to };
-      const action = decideFlow(this.#rules, flow);
-      if (action === "allow" || (action === "ask" && (await this.#ask(flow, target)))) continue;
-      throw new CemError(
-        "FLOW_DENIED",
-        `A value of type ${entry.type} that came from ${from} may not go to ${to}: ${action === "ask" ? "nobody said yes" : "no rule allows it"}.`,
-        { details: { type: entry.type, from, to, server: target.server, tool: target.tool } },
-      );
-    }
-  }
-
-  /** Asks once for each way and type. */
-  #ask({ entry, from, to }: Flow, { elicit, server, signal }: RedactionTarget): Promise<boolean> {
-    const way = `${entry.type} ${from} ${to}`;
-    let answer = this.#answers.get(way);
-    if (answer === undefined) {
-      answer = askFlow(entry, { from, to }, { elicit, server, signal });
-      this.#answers.set(way, answer);
-    }
-    return answer;
-  }
-
   #lookThrough(): void {
     const detect = (text: string, key: string | undefined, origin: string | undefined): void => {
       for (const { start, end, type } of this.#keyed.find(text, key, this.#detector)) {
@@ -262,24 +237,4 @@ function unknownToken(token: string, { server, tool }: RedactionTarget): CemErro
     `The arguments of ${server}.${tool} have the token ${token}, which stands for no value of this session. Tokens last as long as their session: get the value again.`,
     { details: { server, tool, token } },
   );
-}
-
-async function askFlow(
-  { type }: VaultEntry,
-  { from, to }: Pick<Flow, "from" | "to">,
-  { elicit, server, signal }: Pick<RedactionTarget, "elicit" | "server" | "signal">,
-): Promise<boolean> {
-  if (elicit === undefined) return false;
-  const answer = await elicit({
-    server,
-    mode: "form",
-    message: `May a value of type ${type} that came from ${from} go to ${to}?`,
-    requestedSchema: {
-      type: "object",
-      properties: { allow: { type: "boolean", title: "Allow it for this session" } },
-      required: ["allow"],
-    },
-    signal: signal ?? new AbortController().signal,
-  });
-  return answer.action === "accept" && answer.content?.["allow"] === true;
 }
