@@ -38,7 +38,7 @@ export interface PipelineSettings {
    */
   typeChecker?: OnDemand<TypeChecker> | undefined;
   /** Keeps values of persons and secrets from whoever reads events and results. Without one they are passed on. */
-  redactor?: OnDemand<Redactor> | undefined;
+  redactor?: Redactor | (() => Promise<Redactor | undefined>) | undefined;
   /**
    * Whether types are checked. Code written by rules is checked only when a call asks for it.
    *
@@ -51,6 +51,13 @@ export interface PipelineSettings {
    * @defaultValue 2
    */
   maxRepairs?: number | undefined;
+  /**
+   * Whether a generator that asks a model is told facts about data: columns of tables, and how the files of the workspace begin
+   * that the task names.
+   *
+   * @defaultValue false
+   */
+  dataFacts?: boolean | undefined;
   /**
    * Checks and saves skills, with the tools that there are.
    *

@@ -25,7 +25,7 @@ export class Stages {
   /** `undefined` when no tool runs on the host. */
   readonly invoker: Lazy<ToolInvoker> | undefined;
   /** `undefined` when values are passed on. */
-  readonly redactor: Lazy<Redactor> | undefined;
+  readonly redactor: Lazy<Redactor | undefined> | undefined;
   /** `undefined` when no types are checked. */
   readonly typeChecker: Lazy<TypeChecker> | undefined;
   readonly tokenCounter: Lazy<TokenCounter>;
@@ -40,7 +40,8 @@ export class Stages {
     this.guard = lazy(settings.guard);
     this.sandbox = lazy(settings.sandbox);
     this.invoker = invoker && lazy(invoker);
-    this.redactor = redactor && lazy(redactor);
+    this.redactor =
+      redactor && new Lazy(async () => (typeof redactor === "function" ? redactor() : redactor));
     this.typeChecker = typeChecker && lazy(typeChecker);
     this.tokenCounter = new Lazy(async () => countTokens ?? (await loadTokenCounter()));
   }

@@ -98,6 +98,7 @@ const EXECUTE_OPTIONS = {
   mode: true,
   context: true,
   onElicit: true,
+  onSample: true,
   session: true,
   singleUse: true,
 } satisfies Record<keyof ExecuteOptions, true>;

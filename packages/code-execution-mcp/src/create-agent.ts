@@ -1,7 +1,7 @@
 import { createPipeline } from "@cem/agent";
 import type { OwnedPipelineSettings } from "@cem/agent";
 import { Lazy } from "@cem/core";
-import type { Agent, ExecuteOptions, TaskResult } from "@cem/core";
+import type { Agent, ExecuteOptions, Redactor, TaskResult } from "@cem/core";
 import type { McpTools } from "@cem/mcp-tools";
 import { assertAgentOptions, assertTaskOptions } from "./agent-options.ts";
 import type { AgentOptions } from "./agent-options.ts";
@@ -35,8 +35,17 @@ export function createAgent(options: AgentOptions = {}): Agent {
 }
 
 /** Like {@link createAgent}, with a configuration that was loaded already. */
-export function createLoadedAgent(loaded: LoadedFor, options: AgentOptions): Agent {
-  return createPipeline(async () => createStages(loaded, options));
+export function createLoadedAgent(
+  loaded: LoadedFor,
+  options: AgentOptions,
+  host: Lazy<Host> = lazyHost(loaded, options),
+): Agent {
+  return createPipeline(async () => createStages(loaded, options, host));
+}
+
+/** What an agent has on the host, opened when it is first needed. The agent closes it. */
+export function lazyHost(loaded: LoadedFor, options: AgentOptions): Lazy<Host> {
+  return new Lazy(() => openHost(loaded, options));
 }
 
 /** Runs one task with an agent of its own. For more than one task use {@link createAgent}: it keeps guests ready. */
@@ -59,10 +68,14 @@ export async function executeTask(
  * Creates the stages that the configuration asks for, except those that the options bring. Each is created, and its package
  * loaded, when it is first needed.
  */
-function createStages(loaded: LoadedFor, options: AgentOptions): OwnedPipelineSettings {
+function createStages(
+  loaded: LoadedFor,
+  options: AgentOptions,
+  host: Lazy<Host> = lazyHost(loaded, options),
+): OwnedPipelineSettings {
   const { config } = loaded;
-  const redactor = redactorOf(config, options);
-  const host = new Lazy(async () => openHost(loaded, { ...options, redactor: await redactor?.get() }));
+  const isRedacted = redactorOf(config, options) !== undefined;
+  const redactor = async (): Promise<Redactor | undefined> => (await host.get()).redactor;
   const selector = new Lazy(() => createConfiguredSelector(config, options.oneRun));
   return {
     async catalog() {
@@ -72,7 +85,7 @@ function createStages(loaded: LoadedFor, options: AgentOptions): OwnedPipelineSe
     selector: options.selector ?? (() => selector.get()),
     async generator() {
       const { generator } = options;
-      const redact = redactGenerator(await redactor?.get());
+      const redact = redactGenerator(isRedacted ? await redactor() : undefined);
       return generator === undefined ? createGenerator(config, redact) : redact(generator);
     },
     async guard() {
@@ -84,10 +97,11 @@ function createStages(loaded: LoadedFor, options: AgentOptions): OwnedPipelineSe
       return createSandbox(config, { ...options, ...bridge.spec });
     },
     invoker: async () => (await host.get()).bridge.invoker,
-    redactor: redactor && (() => redactor.get()),
+    redactor: isRedacted ? redactor : undefined,
     typeChecker: options.typeChecker ?? (() => createConfiguredTypeChecker(config)),
     typeCheck: config.execution.typeCheck,
     maxRepairs: config.llm.maxRepairs,
+    dataFacts: config.llm.dataFacts,
     saveSkill: (draft, saving) =>
       saveCheckedSkill(draft, saving, {
         loaded,
@@ -100,20 +114,24 @@ function createStages(loaded: LoadedFor, options: AgentOptions): OwnedPipelineSe
       } finally {
         await opened?.mcpTools.close();
         await (await selector.settled())?.dispose();
-        if (options.redactor === undefined) await (await redactor?.settled())?.dispose();
+        if (options.redactor === undefined) await opened?.redactor?.dispose();
       }
     },
   };
 }
 
 /** What runs on the host for code in the sandbox: the tools of MCP servers, and everything between code and tools. */
-async function openHost(
-  loaded: LoadedFor,
-  options: AgentOptions,
-): Promise<{ mcpTools: McpTools; bridge: HostBridge }> {
+export interface Host {
+  mcpTools: McpTools;
+  bridge: HostBridge;
+  /** `undefined` where values are passed on. */
+  redactor: Redactor | undefined;
+}
+
+async function openHost(loaded: LoadedFor, options: AgentOptions): Promise<Host> {
   const { config } = loaded;
-  const store = redactStore(await createConfiguredResults(config), options.redactor);
-  const { redactor } = options;
+  const redactor = await redactorOf(config, options)?.get();
+  const store = redactStore(await createConfiguredResults(config), redactor);
   const log = redactLog(options.log ?? createLog(config, options.onLog), redactor);
   const elicit = await redactElicit(options.onElicit, redactor);
   const mcpTools = await openMcpTools(loaded, { log, store, elicit });
@@ -121,7 +139,8 @@ async function openHost(
   try {
     return {
       mcpTools,
-      bridge: await createHostBridge(loaded, { ...options, onElicit: elicit, others, store, log }),
+      bridge: await createHostBridge(loaded, { ...options, redactor, onElicit: elicit, others, store, log }),
+      redactor,
     };
   } catch (error) {
     await mcpTools.close();

@@ -40,8 +40,15 @@ export async function createHostBridge(
   forWhom: LoadedFor,
   settings: HostBridgeSettings,
 ): Promise<HostBridge> {
-  const { answerErrors, checkCalls, combineSources, compose, createHostTools, createSecretFilter } =
-    await import("@cem/bridge");
+  const {
+    answerErrors,
+    checkCalls,
+    combineSources,
+    compose,
+    createHostTools,
+    createSecretFilter,
+    orderCalls,
+  } = await import("@cem/bridge");
   const { config } = forWhom;
   const { loadHostTools, withHostTools } = await import("@cem/mcp-tools");
   const { onElicit: elicit, redactor, recordFile, replayFile, others, store, log } = settings;
@@ -67,6 +74,7 @@ export async function createHostBridge(
       onUnvalidated: ({ server, tool, reason }) =>
         log("warning", `${server}.${tool}: its arguments are not checked: ${reason}.`),
     }),
+    orderCalls(),
   ];
   const replayer = replay === undefined ? undefined : recording?.createReplayer(replay, { store });
   const invoker = replayer ?? compose(middlewares, source);
