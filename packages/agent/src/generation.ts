@@ -63,6 +63,7 @@ async function requestCode(
     context: options.context,
     feedback: feedback.length === 0 ? undefined : feedback,
     spent: usage,
+    session: options.session,
     signal,
     onProgress: (generation) => {
       // A model is at work, and its program will be checked: the checker can load meanwhile.

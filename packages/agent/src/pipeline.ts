@@ -15,6 +15,7 @@ import type {
 import { toolsOf } from "./discovery.ts";
 import type { OwnedPipelineSettings, PipelineSettings } from "./pipeline-settings.ts";
 import { warm } from "./preparation.ts";
+import { redacted } from "./redaction.ts";
 import { Stages } from "./stages.ts";
 import { TaskRun } from "./task-run.ts";
 
@@ -44,12 +45,16 @@ class Pipeline implements Agent {
 
   async executeTask(task: string, options: ExecuteOptions = {}): Promise<TaskResult> {
     requireText(task, "TASK_EMPTY", "The task is empty: say what should be done.");
-    return this.#request(options, (stages, signal) => new TaskRun(stages, options, signal).task(task));
+    return this.#request(options, (stages, signal) =>
+      redacted(stages, options, (own) => new TaskRun(stages, own, signal).task(task)),
+    );
   }
 
   async executeCode(code: string, options: ExecuteOptions = {}): Promise<TaskResult> {
     requireText(code, "CODE_EMPTY", "The code is empty: there is nothing to run.");
-    return this.#request(options, (stages, signal) => new TaskRun(stages, options, signal).code(code));
+    return this.#request(options, (stages, signal) =>
+      redacted(stages, options, (own) => new TaskRun(stages, own, signal).code(code)),
+    );
   }
 
   async discoverTools(options: { signal?: AbortSignal | undefined } = {}): Promise<CatalogSnapshot> {

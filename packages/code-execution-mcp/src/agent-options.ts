@@ -5,6 +5,7 @@ import type {
   Elicit,
   ExecuteOptions,
   Guard,
+  Redactor,
   SandboxProvider,
   ToolCatalog,
   ToolInvoker,
@@ -62,6 +63,8 @@ export interface AgentOptions extends ConfigSource {
   invoker?: ToolInvoker | undefined;
   /** Asks the user a question of a tool while it runs. Default: they are cancelled, as nobody could be asked. */
   onElicit?: Elicit | undefined;
+  /** Keeps values of persons and secrets from events and results. Default: what `privacy` and `guardrails` ask for. */
+  redactor?: Redactor | undefined;
   /** A file to record every call of a host tool in, written when the agent is disposed. */
   recordFile?: string | undefined;
   /** A recording that answers in place of the host tools. */
@@ -89,6 +92,7 @@ export const AGENT_OPTIONS = {
   tools: true,
   invoker: true,
   onElicit: true,
+  redactor: true,
   recordFile: true,
   replayFile: true,
   onLog: true,

@@ -37,6 +37,8 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   UNEXPECTED: NO_HINT,
   // Calls to tools.
   ARGUMENTS_INVALID: NO_HINT,
+  FLOW_DENIED: ({ from, to }) =>
+    `Where that is meant, add to privacy.rules: { from: ${String(from)}, to: ${String(to)}, action: allow }`,
   NOT_RECORDED: "Record the run again with --record.",
   RATE_LIMITED: NO_HINT,
   RESULT_INVALID: ({ structuredContent }) =>
@@ -46,6 +48,7 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   RESULT_NOT_FOUND: NO_HINT,
   RESULT_NOT_JSON: NO_HINT,
   RESULT_TOO_LARGE: NO_HINT,
+  TOKEN_UNKNOWN: NO_HINT,
   TOOL_CHANGED: (details) =>
     withName(
       details,
@@ -153,6 +156,11 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   AUTH_INVALID:
     "Set one of server.auth_token (CEM_SERVER_TOKEN) and server.auth_issuer. A token is made by: openssl rand -hex 32",
   SERVER_CLOSING: NO_HINT,
+  // Values kept from the model.
+  RECOGNIZER_FAILED:
+    "Install the package  @huggingface/transformers  and set privacy.names_model to a folder with a model.",
+  VAULT_KEY_INVALID: "Set CEM_VAULT_KEY to 32 bytes in hex, such as from  openssl rand -hex 32",
+  VAULT_UNREADABLE: "Set CEM_VAULT_KEY to the key it was written with, or delete the file.",
   // Configuration, options and files.
   CONFIG_INVALID: NO_HINT,
   CONFIG_NOT_FOUND: "Make a configuration with  cem init  or name another with --config.",

@@ -50,6 +50,7 @@ export const VARIABLES: readonly Variable[] = [
   { name: "GUARDRAILS_STRICT_MODE", path: "guardrails.strict_mode" },
   { name: "MAX_EXECUTION_TIME", path: "guardrails.max_execution_time" },
   { name: "MAX_MEMORY_MB", path: "guardrails.max_memory_mb" },
+  { name: "CEM_VAULT_KEY", path: "privacy.vault_key" },
   { name: "LOG_LEVEL", path: "logging.level" },
   { name: "LOG_FILE", path: "logging.file" },
   { name: "CEM_SERVER_HOST", path: "server.host" },

@@ -20,12 +20,14 @@ export const ERROR_CODES = {
   UNEXPECTED: "An exception that is not a CemError.",
   // Calls to tools.
   ARGUMENTS_INVALID: "The arguments of a call do not fit the tool's input schema.",
+  FLOW_DENIED: "A rule keeps values from going from one server to another.",
   NOT_RECORDED: "A replay met a call that the recording does not hold.",
   RATE_LIMITED: "The tool or the server is called too often, or too many runs wait.",
   RESULT_INVALID: "A tool's result is not what its own output schema promises.",
   RESULT_NOT_FOUND: "No result is kept under this path.",
   RESULT_NOT_JSON: "A tool's result can't be represented as JSON.",
   RESULT_TOO_LARGE: "A tool's result is larger than what may be passed on at once.",
+  TOKEN_UNKNOWN: "A call has a token that stands for no value of its session.",
   TOOL_CHANGED: "The tool's definition is not the one that was accepted.",
   TOOL_FAILED: "The tool reported an error.",
   TOOL_INVALID: "A tool is declared in a way that can't be used.",
@@ -101,6 +103,10 @@ export const ERROR_CODES = {
   ADDRESS_UNUSABLE: "The address can't be listened on.",
   AUTH_INVALID: "The server's authorization is set up in a way that can't work.",
   SERVER_CLOSING: "The server is shutting down and takes no new work.",
+  // Values kept from the model.
+  VAULT_UNREADABLE: "The file that keeps the values of a session can't be read with this key.",
+  VAULT_KEY_INVALID: "The key that encrypts the values of sessions is missing or has another length.",
+  RECOGNIZER_FAILED: "The model that finds names can't be loaded or used.",
   // Configuration, options and files.
   CONFIG_INVALID: "A setting is unknown or has a value that is not allowed.",
   CONFIG_NOT_FOUND: "The configuration file does not exist.",

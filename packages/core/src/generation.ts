@@ -83,6 +83,8 @@ export interface GenerateRequest {
   feedback?: readonly GenerateFeedback[] | undefined;
   /** The cost of earlier attempts at this task, which counts towards a budget. */
   spent?: GenerationUsage | undefined;
+  /** The session of the run. */
+  session?: string | undefined;
   /** Receives the progress of a model's answer. Not called by rules. */
   onProgress?: ((progress: GenerationProgress) => void) | undefined;
   signal?: AbortSignal | undefined;

@@ -5,13 +5,20 @@ import type { CodeGenerator, JsonObject, ToolDefinition } from "@cem/core";
 
 const MS_PER_SECOND = 1_000;
 
-/** The generator that the configuration asks for: rules, or a model with rules as its fallback. */
-export async function createGenerator({ llm }: Config): Promise<CodeGenerator> {
+/**
+ * The generator that the configuration asks for: rules, or a model with rules as its fallback.
+ *
+ * @param redact - Keeps values from a model. Rules run here and need none of it.
+ */
+export async function createGenerator(
+  { llm }: Config,
+  redact: (generator: CodeGenerator) => CodeGenerator,
+): Promise<CodeGenerator> {
   const { createRulesGenerator } = await import("@cem/codegen/rules");
   const rules = createRulesGenerator();
   if (!llm.enabled) return rules;
   const { createFallbackGenerator } = await import("@cem/codegen/llm");
-  return createFallbackGenerator(await createConfiguredModel(llm), rules);
+  return createFallbackGenerator(redact(await createConfiguredModel(llm)), rules);
 }
 
 /** The generator that asks the model, which is told of tools in full. */

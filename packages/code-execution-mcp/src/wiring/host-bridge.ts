@@ -7,6 +7,7 @@ import type { HostToolFolders, LoadedHostTools } from "@cem/mcp-tools";
 import type { AgentOptions } from "../agent-options.ts";
 import { hintFor } from "../hints.ts";
 import type { Log } from "./log.ts";
+import { redactCallsOf, redactRecording } from "./redaction.ts";
 import { skillTools } from "./skill-tools.ts";
 import { openRecordingFile, readRecordingFile } from "./recording-file.ts";
 
@@ -20,7 +21,10 @@ export interface HostBridge {
   finish(): Promise<void>;
 }
 
-interface HostBridgeSettings extends Pick<AgentOptions, "tools" | "onElicit" | "recordFile" | "replayFile"> {
+interface HostBridgeSettings extends Pick<
+  AgentOptions,
+  "tools" | "onElicit" | "redactor" | "recordFile" | "replayFile"
+> {
   /** Answers calls of tools that are not in `tools`. A tool source has its calls checked here; any other invoker checks its own. */
   others: ToolInvoker;
   /** Keeps large results and bytes. */
@@ -47,7 +51,7 @@ export async function createHostBridge(
     orderCalls,
   } = await import("@cem/bridge");
   const { loadHostTools, withHostTools } = await import("@cem/mcp-tools");
-  const { onElicit: elicit, recordFile, replayFile, others, store, log } = settings;
+  const { onElicit: elicit, redactor, recordFile, replayFile, others, store, log } = settings;
   const loaded = await loadHostTools(hostToolFolders(forWhom), settings.tools);
   const problem = await heldProblem(forWhom, loaded.held);
   if (problem !== undefined) log("warning", problem.message);
@@ -67,6 +71,7 @@ export async function createHostBridge(
   const middlewares: Middleware[] = [
     ...(writeRecording === undefined ? [] : [recorded]),
     answerErrors,
+    ...(redactor === undefined ? [] : [await redactCallsOf(redactor, source)]),
     checkCalls(source, {
       onUnvalidated: ({ server, tool, reason }) =>
         log("warning", `${server}.${tool}: its arguments are not checked: ${reason}.`),
@@ -84,7 +89,7 @@ export async function createHostBridge(
         ? catalog
         : withHostTools(catalog, descriptions, withProblem(loaded, problem)),
     async finish() {
-      if (recorder !== undefined) await writeRecording?.(recorder.recording());
+      if (recorder !== undefined) await writeRecording?.(redactRecording(recorder.recording(), redactor));
     },
   };
 }
