@@ -59,9 +59,9 @@ describe("runServerInThread", () => {
     const busy = run(url, calling("busy"));
     let longest = 0;
     let asked = 0;
-    let isDone = false;
-    void busy.finally(() => (isDone = true));
-    while (!isDone) {
+    const done = new AbortController();
+    void busy.finally(() => done.abort());
+    while (!done.signal.aborted) {
       const started = performance.now();
       expect((await fetch(new URL("/healthz", url))).status).toBe(200);
       longest = Math.max(longest, performance.now() - started);
@@ -74,7 +74,7 @@ describe("runServerInThread", () => {
   it("starts again where its thread ends, at the same address", async () => {
     const reasons: string[] = [];
     const { url } = await serve((reason) => reasons.push(reason));
-    await expect(run(url, calling("crash"))).rejects.toThrow();
+    await expect(run(url, calling("crash"))).rejects.toThrow(/./u);
     await expect.poll(() => reasons, { timeout: 10_000 }).toHaveLength(1);
     await expect
       .poll(async () => (await fetch(new URL("/readyz", url))).status, { timeout: 30_000, interval: 100 })
@@ -96,9 +96,10 @@ describe("runServerInThread", () => {
   });
 
   it("ends when it is closed", async () => {
-    const { url, close, closed } = await serve();
-    await close(0);
-    await closed;
+    const running = await serve();
+    const { url } = running;
+    await running.close(0);
+    await running.closed;
     await expect(fetch(url)).rejects.toThrow("fetch failed");
   });
 });

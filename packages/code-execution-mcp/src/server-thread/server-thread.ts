@@ -99,7 +99,7 @@ export class ServerThread {
   }
 
   #send(message: ToThread): void {
-    this.#worker.postMessage(message);
+    this.#worker.postMessage(message, []);
   }
 }
 

@@ -11,7 +11,7 @@ const [{ CemError, toErrorInfo }, { loadCustomTools }, { runServer }] = await Pr
   import("../custom-tool-file.ts"),
   import("../create-server.ts"),
 ]);
-const send = (message: FromThread): void => parentPort?.postMessage(message);
+const send = (message: FromThread): void => parentPort?.postMessage(message, []);
 const bound = Promise.withResolvers<number>();
 let close: ((graceMs?: number) => Promise<void>) | undefined;
 let closeEarly: { graceMs: number | undefined } | undefined;
@@ -48,7 +48,7 @@ try {
       close: async () => send({ type: "stop-listening" }),
     },
   });
-  ({ close } = running);
+  close = (graceMs) => running.close(graceMs);
   send({ type: "serving", url: running.url ?? "" });
   if (closeEarly !== undefined) void close(closeEarly.graceMs);
   await running.closed;
