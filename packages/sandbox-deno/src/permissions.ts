@@ -5,6 +5,7 @@ import { guestPaths, initOf, type GuestPlan } from "./guest-plan.ts";
 import { hiddenHostPaths } from "./hidden-placeholder.ts";
 import { findProgram } from "./find-program.ts";
 import type { IsolationBackend, SpawnPlan } from "./isolation-backend.ts";
+import { confineRoot } from "./confine-root.ts";
 import { resourceLimitPrefix } from "./resource-limits.ts";
 
 /** The backend without kernel isolation: Deno's permissions and rlimits. */
@@ -14,17 +15,21 @@ export function permissionsOnly(): IsolationBackend {
   return {
     name: "permissions",
     level: "permissions",
-    mechanisms: ["deno permissions", ...rlimits],
-    plan: planPermissions,
+    // Tried only where this backend is used.
+    get mechanisms() {
+      return ["deno permissions", ...rlimits, ...confineRoot().mechanisms];
+    },
+    plan: (plan) => planPermissions(plan, confineRoot().prefix),
   };
 }
 
-function planPermissions(plan: GuestPlan): SpawnPlan {
+function planPermissions(plan: GuestPlan, rootPrefix: readonly string[]): SpawnPlan {
   const { workspaceDir, mounts, network, denoFile, bootFile, privateDir, memoryMb } = plan;
   const folders = mounts.map(({ hostPath }) => hostPath);
   const readOnly = mounts.filter((mount) => mount.readOnly).map(({ hostPath }) => hostPath);
   const setpriv = process.platform === "linux" ? findProgram("setpriv") : undefined;
   const [file = denoFile, ...args] = [
+    ...rootPrefix,
     // Kills the guest with the host, even one that is too busy to notice that its stdin was closed.
     ...(setpriv === undefined ? [] : [setpriv, "--pdeathsig", "KILL", "--no-new-privs", "--"]),
     ...(process.platform === "linux" ? resourceLimitPrefix(plan) : []),
