@@ -8,6 +8,8 @@ type Hint = string | ((details: ErrorDetails) => string | undefined) | undefined
 
 const NO_HINT = undefined;
 const MAX_STEP_HINTS = 5;
+const MORE_ROOM =
+  "Delete what is not needed, or allow more with execution.limits.max_workspace_mb and max_workspace_entries.";
 
 /** The setting, flag or command that helps, for every code of this project. */
 export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
@@ -102,6 +104,7 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   STATE_PATH_INVALID: NO_HINT,
   STATE_TOO_LARGE: NO_HINT,
   STATE_UNREADABLE: NO_HINT,
+  WORKSPACE_FULL: MORE_ROOM,
   WORKSPACE_LINK_REFUSED: NO_HINT,
   WORKSPACE_UNUSABLE: "Set execution.workspace_dir to a folder that can be written.",
   // Models that write code or compare meaning.
@@ -166,6 +169,7 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
 const LIMITS: Readonly<Record<string, string>> = {
   "call-limit": "Allow more with execution.limits.max_tool_calls.",
   "payload-limit": "Allow more with execution.limits.max_payload_mb.",
+  "workspace-quota": MORE_ROOM,
   "write-limit": "Allow more with execution.limits.max_write_mb.",
 };
 

@@ -67,6 +67,7 @@ export const ERROR_CODES = {
   STATE_PATH_INVALID: "The path of a state file leads out of the workspace.",
   STATE_TOO_LARGE: "The state is larger than its limit.",
   STATE_UNREADABLE: "A state file can't be read or parsed.",
+  WORKSPACE_FULL: "The workspace holds far more than its quota.",
   WORKSPACE_LINK_REFUSED: "A link in the workspace leads out of it.",
   WORKSPACE_UNUSABLE: "The workspace folder can't be made or written.",
   // Models that write code or compare meaning.

@@ -70,6 +70,7 @@ export type {
   SandboxStats,
   ToolResultSample,
   UnawaitedWork,
+  WorkspaceLimits,
 } from "./sandbox.ts";
 export { DEFAULT_RUN_LIMITS } from "./limits.ts";
 export { STAGES } from "./agent.ts";

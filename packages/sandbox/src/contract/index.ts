@@ -61,7 +61,7 @@ export function describeSandboxContract(
       failuresContract(current);
     });
     describe("limits", () => {
-      limitsContract(current);
+      limitsContract(current, makeProvider);
     });
     describe("tools", () => {
       toolsContract(current);
