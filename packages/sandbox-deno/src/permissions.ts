@@ -1,6 +1,6 @@
-import { mkdtempSync } from "node:fs";
-import { join } from "node:path";
-import { denoArguments, guestEnvironment } from "@cem/sandbox/provider-kit";
+import { mkdtempSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { denoArguments, guestEnvironment, GUEST_RUNNER } from "@cem/sandbox/provider-kit";
 import { guestPaths, initOf, type GuestPlan } from "./guest-plan.ts";
 import { hiddenHostPaths } from "./hidden-placeholder.ts";
 import { findProgram } from "./find-program.ts";
@@ -42,6 +42,7 @@ function planPermissions(plan: GuestPlan, rootPrefix: readonly string[]): SpawnP
       denyWrite: readOnly,
       network,
       memoryMb,
+      confinesWorkers: true,
     }),
   ];
   const denoDir = mkdtempSync(join(privateDir, "guest-"));
@@ -51,6 +52,16 @@ function planPermissions(plan: GuestPlan, rootPrefix: readonly string[]): SpawnP
     env: guestEnvironment(denoDir),
     cwd: workspaceDir,
     ownFolder: denoDir,
-    init: { ...initOf(plan), paths: guestPaths(plan) },
+    init: { ...initOf(plan), paths: guestPaths(plan), hostPaths: hostPaths(plan, denoDir) },
   };
+}
+
+/** What a guest shows in place of the host's paths: the paths that it would have in namespaces. */
+function hostPaths(plan: GuestPlan, denoDir: string): Record<string, string> {
+  const shown = Object.entries(guestPaths(plan)).map(([guest, host]) => [host, guest] as const);
+  shown.push([dirname(plan.bootFile), `${GUEST_RUNNER}/guest`], [plan.denoFile, `${GUEST_RUNNER}/deno`]);
+  shown.push([denoDir, "/tmp/deno"], [plan.privateDir, "/tmp"]);
+  return Object.fromEntries(
+    shown.flatMap(([host, guest]) => [host, realpathSync(host)].map((path) => [path, guest])),
+  );
 }

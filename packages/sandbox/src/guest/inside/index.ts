@@ -12,6 +12,7 @@ import { createOutward } from "./outward.ts";
 import { createPending, type Work } from "./pending.ts";
 import { createPrimordials } from "./primordials.ts";
 import { createThrownReader, type ThrownText } from "./thrown.ts";
+import { hideRunnerFrames } from "./stack-frames.ts";
 import { createTracer } from "./tracer.ts";
 import { createViews } from "./views.ts";
 
@@ -24,6 +25,8 @@ export interface RealmHost extends GlobalsSettings {
   /** In milliseconds. */
   now(): number;
   decode(bytes: Uint8Array): string;
+  /** Beginnings of the names of the runner's own files, where these are paths of the host. */
+  runnerFolders: readonly string[];
   /** A function of the outer realm that reads a kept result; gives a promise of `{ bytes, size }`. */
   readKept: object;
   /** Loads modules, given as JSON; gives a promise of their namespaces. */
@@ -90,6 +93,7 @@ type Parts = {
   createThrownReader: typeof createThrownReader;
   createTracer: typeof createTracer;
   createViews: typeof createViews;
+  hideRunnerFrames: typeof hideRunnerFrames;
   installGlobals: typeof installGlobals;
   listIntrinsics: typeof listIntrinsics;
 };
@@ -106,6 +110,7 @@ function createInside(parts: Parts, given: RealmHost): Inside {
     dirname: "/workspace",
     main: true,
   });
+  if (given.runnerFolders.length > 0) parts.hideRunnerFrames(primordials, given.runnerFolders);
   let made: Membrane | undefined;
   // Most programs need nothing of the outer realm.
   const membrane = () => (made ??= createOwnMembrane());
@@ -288,6 +293,7 @@ export function insideSource(): string {
     createThrownReader,
     createTracer,
     createViews,
+    hideRunnerFrames,
     installGlobals,
     listIntrinsics,
   };

@@ -70,7 +70,7 @@ export function createMembrane(
     try {
       if (isOver()) throw new constructors.Error("The run has ended.");
       const kind = kinds.get(target);
-      if (kind === "reading") return inward(apply(target, membrane.unwrap(self), readable(args)));
+      if (kind === "reading") return inward(printed(apply(target, membrane.unwrap(self), readable(args))));
       if (kind === "lasting") spend();
       const result = apply(target, outwardSelf(self, target), outwardAll(args));
       const name = finite.get(target);
@@ -125,6 +125,11 @@ export function createMembrane(
         if (ownProperty(outside, key) === undefined) defineValue(outside, key, outward(method), false);
       }
     }
+  }
+
+  /** What a function that prints gives may name the host anywhere. */
+  function printed(result: unknown): unknown {
+    return typeof result === "string" && outer.toGuest !== undefined ? outer.toGuest.text(result) : result;
   }
 
   function readable(args: readonly unknown[]): unknown[] {
