@@ -25,6 +25,10 @@ const FRAME_OVERHEAD_BYTES = 512 * 1024;
 /** What a message adds around its payload. */
 const MESSAGE_OVERHEAD_BYTES = 1_024;
 
+/** What a message counts as in the program's output, be its text empty. */
+const STDERR_MESSAGE_BYTES = 64;
+/** Reports of unawaited work in one run. A guest sends one for each time it waits. */
+const MAX_UNAWAITED_REPORTS = 10_000;
 /** Pieces of unawaited work that an outcome names. */
 const MAX_UNAWAITED = 40;
 
@@ -62,6 +66,7 @@ export class RunSession implements GuestListener {
   readonly #outcome: PromiseWithResolvers<RunOutcome> = Promise.withResolvers<RunOutcome>();
   readonly #cleanups: (() => void)[] = [];
   #unawaited: UnawaitedWork[] = [];
+  #unawaitedReports = 0;
   #ended = false;
   #peakBytes = 0;
 
@@ -126,12 +131,20 @@ export class RunSession implements GuestListener {
     }
     switch (message.type) {
       case "stderr":
+        this.#output.charge(STDERR_MESSAGE_BYTES);
         return this.onText("stderr", Buffer.from(message.text));
       case "call":
         return this.#bridge.call(message);
       case "trace":
         return this.#bridge.trace(message);
       case "unawaited":
+        this.#unawaitedReports += 1;
+        if (this.#unawaitedReports > MAX_UNAWAITED_REPORTS) {
+          return this.#kill(
+            "protocol",
+            `The guest sent more than ${MAX_UNAWAITED_REPORTS} reports of its work.`,
+          );
+        }
         this.#unawaited = toUnawaited(message, lineOffset).concat(this.#unawaited).slice(0, MAX_UNAWAITED);
         return;
       case "limit":
