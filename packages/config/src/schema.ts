@@ -35,7 +35,10 @@ const state = section("State that persists between runs.", {
   workspaceDir: setting(z.optional(text), "Folder of the state. Default: execution.workspace_dir.", {
     path: true,
   }),
-  stateFile: setting(withDefault(text, "state.json"), "Name of the state file in that folder."),
+  stateFile: setting(
+    withDefault(text, "state.json"),
+    "Name of the state file in that folder. Its ending is that of state_format.",
+  ),
   autoSave: setting(flag(true), "Save after each run.", { pending: "no session log yet" }),
   stateFormat: setting(
     withDefault(
@@ -45,8 +48,7 @@ const state = section("State that persists between runs.", {
       ),
       "json",
     ),
-    "How state is written. pickle stands for binary.",
-    { pending: "state is always JSON" },
+    "How state is written, with the file's ending: json, yaml, or binary (MessagePack, .msgpack). pickle stands for binary.",
   ),
 });
 

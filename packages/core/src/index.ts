@@ -49,7 +49,7 @@ export { nobodyAsked } from "./elicitation.ts";
 export type { Elicit, ElicitAnswer, ElicitRequest } from "./elicitation.ts";
 export { isResultHandle } from "./results.ts";
 export type { ResultHandle, ResultPage, ResultStore } from "./results.ts";
-export type { StateStore } from "./state.ts";
+export type { ReadState, SavedState, SaveStateOptions, StateOptions, StateStore } from "./state.ts";
 export { ISOLATION_LEVELS } from "./sandbox.ts";
 export type {
   GuestError,

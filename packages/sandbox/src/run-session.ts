@@ -26,7 +26,7 @@ const FRAME_OVERHEAD_BYTES = 512 * 1024;
 const MESSAGE_OVERHEAD_BYTES = 1_024;
 
 /** What a message counts as in the program's output, be its text empty. */
-const STDERR_MESSAGE_BYTES = 64;
+const STDERR_MESSAGE_BYTES = 256;
 /** Reports of unawaited work in one run. A guest sends one for each time it waits. */
 const MAX_UNAWAITED_REPORTS = 10_000;
 /** Pieces of unawaited work that an outcome names. */

@@ -72,7 +72,7 @@ export function createResultStore(settings: ResultStoreSettings): ResultStore {
     async write(bytes, mimeType, suggestedName) {
       await using folder = await openResults(workspaceDir, true);
       const name = `${randomBytes(RANDOM_BYTES).toString("hex")}-${plainName(suggestedName)}`;
-      const file = await open(folder.child(name), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o644);
+      const file = await open(folder.child(name), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
       try {
         await file.writeFile(bytes);
       } finally {

@@ -8,11 +8,11 @@ export async function createConfiguredResults({ execution }: Config): Promise<Re
   return createResultStore({ workspaceDir: execution.workspaceDir });
 }
 
-/** The store of state: JSON files. `undefined` where the configuration wants none. */
+/** The store of state: files in the workspace. `undefined` where the configuration wants none. */
 export async function createConfiguredState({ execution }: Config): Promise<StateStore | undefined> {
-  const { enabled, workspaceDir, stateFile } = execution.state;
+  const { enabled, workspaceDir, stateFile, stateFormat } = execution.state;
   if (!enabled) return undefined;
   const { createStateStore } = await import("@cem/workspace");
   await makeFolder(workspaceDir);
-  return createStateStore({ workspaceDir, stateFile });
+  return createStateStore({ workspaceDir, stateFile, format: stateFormat });
 }
