@@ -11,10 +11,15 @@ export type Invocation =
   | { command: "init"; dir: string; options: SharedOptions }
   | ServerInvocation
   | ServeInvocation
+  | { command: "skills"; action: SkillAction; name?: string | undefined; options: SharedOptions }
   | { command: "model"; action: "pull"; name?: string | undefined; options: SharedOptions }
   | ({ command: "bench"; options: SharedOptions } & BenchOptions)
   | { command: "help"; text: string }
   | { command: "version"; text: string };
+
+/** What `cem skills` can do. */
+export const SKILL_ACTIONS = ["list", "show", "add", "test", "promote", "remove"] as const;
+export type SkillAction = (typeof SKILL_ACTIONS)[number];
 
 /** The arguments of one command. */
 export type InvocationOf<Name extends Invocation["command"]> = Extract<Invocation, { command: Name }>;

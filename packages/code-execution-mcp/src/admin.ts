@@ -12,6 +12,7 @@ export { pullEmbeddingModel } from "./admin/pull-embedding-model.ts";
 export type { PulledEmbeddingModel, PullEmbeddingModelRequest } from "./admin/pull-embedding-model.ts";
 export { readToolCode } from "./admin/tool-code.ts";
 export { makeFolder } from "./wiring/make-folder.ts";
+export { addSkill, listSkills, promoteSkill, readSkill, removeSkill, testSkill } from "./admin/skills.ts";
 export type { SearchReport } from "./wiring/configured-selector.ts";
 export type { TokenCost } from "@cem/mcp-server";
 export type { PullProgress } from "@cem/selector";

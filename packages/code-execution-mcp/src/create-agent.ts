@@ -14,6 +14,7 @@ import { loadFrom } from "./wiring/load.ts";
 import { createLog } from "./wiring/log.ts";
 import { openMcpTools } from "./wiring/mcp-tools.ts";
 import { createSandbox } from "./wiring/sandboxes.ts";
+import { saveCheckedSkill } from "./wiring/skills.ts";
 import {
   createConfiguredCatalog,
   createConfiguredGuard,
@@ -80,6 +81,11 @@ function createStages(loaded: LoadedConfig, options: AgentOptions): OwnedPipelin
     typeChecker: options.typeChecker ?? (() => createConfiguredTypeChecker(config)),
     typeCheck: config.execution.typeCheck,
     maxRepairs: config.llm.maxRepairs,
+    saveSkill: (draft, saving) =>
+      saveCheckedSkill(draft, saving, {
+        loaded,
+        openAgent: (staged) => createLoadedAgent(staged, { ...options, oneRun: true }),
+      }),
     async dispose() {
       const opened = await host.settled();
       try {

@@ -72,6 +72,11 @@ export const ERROR_CODES = {
   WORKSPACE_FULL: "The workspace holds far more than its quota.",
   WORKSPACE_LINK_REFUSED: "A link in the workspace leads out of it.",
   WORKSPACE_UNUSABLE: "The workspace folder can't be made or written.",
+  // Skills.
+  SKILLS_DISABLED: "Skills can't be saved here.",
+  SKILL_INVALID: "A skill is made in a way that can't be used.",
+  SKILL_NOT_FOUND: "There is no skill of this name.",
+  SKILL_REFUSED: "A skill did not pass its review, its types or its test.",
   // Models that write code or compare meaning.
   EMBEDDER_FAILED: "The embedding model or its API failed.",
   EMBEDDER_MODEL_CHANGED:

@@ -5,6 +5,7 @@ import type { ResultStore, SandboxSpec, ToolCatalog, ToolInvoker } from "@cem/co
 import type { HostToolFolders } from "@cem/mcp-tools";
 import type { AgentOptions } from "../agent-options.ts";
 import type { Log } from "./log.ts";
+import { skillTools } from "./skill-tools.ts";
 import { openRecordingFile, readRecordingFile } from "./recording-file.ts";
 
 /** The host's side of tool calls, and what host tools change in the catalog and in the sandbox. */
@@ -44,7 +45,7 @@ export async function createHostBridge(config: Config, settings: HostBridgeSetti
   const writeRecording = recordFile === undefined ? undefined : await openRecordingFile(recordFile);
   const recording =
     (recordFile ?? replayFile) === undefined ? undefined : await import("@cem/bridge/recording");
-  const source = combineSources([hostTools, others]);
+  const source = combineSources([hostTools, createHostTools({ tools: skillTools(config) }), others]);
   let recorder: Recorder | undefined;
   const recorded: Middleware = (next) =>
     recording === undefined ? next : (recorder = recording.createRecorder(next, { store, hideSecrets }));
