@@ -78,6 +78,16 @@ Examples:
   cem skills add ../their-skills/report
   cem skills promote monthly_report`;
 
+export const SESSIONS = `
+Each run is kept in the log of its session: files sessions/session_001.json and so on in the workspace, while
+execution.state.auto_save is true. A task that resumes a session is told what its earlier tasks did.
+
+Examples:
+  cem sessions
+  cem sessions show last
+  cem sessions resume 3 "Continue from step 2"
+  cem sessions export last --out session.json`;
+
 export const MODEL = `
 The files go into the user's cache folder (optimizations.model_cache_dir, CEM_MODELS_DIR), with the revision and the
 digest of each, which are checked whenever the model is loaded. Nothing is downloaded at any other time. A mirror is

@@ -9,6 +9,7 @@ export async function withAgent<T>(
   options: SharedOptions,
   context: CommandContext,
   work: (agent: Agent) => Promise<T>,
+  { resume }: { resume?: string | undefined } = {},
 ): Promise<T> {
   // Loaded here: what is wrong with the arguments is said before this is needed.
   const { createAgent } = await import("code-execution-mcp");
@@ -16,6 +17,7 @@ export async function withAgent<T>(
   const agent = createAgent({
     ...source,
     oneRun: true,
+    resume,
     recordFile: options.record,
     replayFile: options.replay,
     onElicit: elicitOf(context),

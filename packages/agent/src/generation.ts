@@ -4,6 +4,7 @@ import { prepareTypeChecker } from "./review.ts";
 import type { RunContext } from "./run-context.ts";
 import { withUnavailable } from "./refusals.ts";
 import { selectUnavailable, toSelectedTool } from "./selection.ts";
+import { sessionOf } from "./session-context.ts";
 
 /** The task, and the tools that code for it may use. */
 export interface GenerationInput {
@@ -53,6 +54,7 @@ async function requestCode(
     tools,
     mode: options.mode,
     context: options.context,
+    session: sessionOf(options),
     feedback: feedback.length === 0 ? undefined : feedback,
     spent: usage,
     signal,

@@ -2,6 +2,7 @@ import type {
   CodeGenerator,
   Guard,
   Sandbox,
+  SessionLog,
   SaveSkillOptions,
   Skill,
   SkillDraft,
@@ -59,6 +60,8 @@ export interface PipelineSettings {
         options: SaveSkillOptions & { tools: readonly ToolDefinition[] },
       ) => Promise<Skill>)
     | undefined;
+  /** Keeps what the runs did. Closed by the caller. Without one, nothing is kept. */
+  sessionLog?: SessionLog | undefined;
   /**
    * Counts the tokens of a text.
    *

@@ -20,7 +20,7 @@ import {
   createConfiguredGuard,
   createConfiguredTypeChecker,
 } from "./wiring/stages.ts";
-import { createConfiguredResults } from "./wiring/workspace.ts";
+import { createConfiguredResults, createConfiguredSessions } from "./wiring/workspace.ts";
 
 /**
  * Creates an agent of the default stages, set up by the configuration, which is read at the first request.
@@ -58,8 +58,13 @@ export async function executeTask(
  * Creates the stages that the configuration asks for, except those that the options bring. Each is created, and its package
  * loaded, when it is first needed.
  */
-function createStages(loaded: LoadedConfig, options: AgentOptions): OwnedPipelineSettings {
+async function createStages(loaded: LoadedConfig, options: AgentOptions): Promise<OwnedPipelineSettings> {
   const { config } = loaded;
+  const sessionLog = await createConfiguredSessions(config, {
+    ...options,
+    onProblem: (error) =>
+      createLog(config, options.onLog)("error", `The session can't be logged: ${String(error)}`),
+  });
   const host = new Lazy(() => openHost(loaded, options));
   const selector = new Lazy(() => createConfiguredSelector(config, options.oneRun));
   return {
@@ -68,7 +73,7 @@ function createStages(loaded: LoadedConfig, options: AgentOptions): OwnedPipelin
       return bridge.addTo(options.catalog ?? (await createConfiguredCatalog(config, mcpTools)));
     },
     selector: options.selector ?? (() => selector.get()),
-    generator: options.generator ?? (() => createGenerator(config)),
+    generator: options.generator ?? (() => createGenerator(config, sessionLog)),
     async guard() {
       const { mcpTools } = await host.get();
       return mcpTools.startingServers(options.guard ?? (await createConfiguredGuard(config)));
@@ -81,16 +86,19 @@ function createStages(loaded: LoadedConfig, options: AgentOptions): OwnedPipelin
     typeChecker: options.typeChecker ?? (() => createConfiguredTypeChecker(config)),
     typeCheck: config.execution.typeCheck,
     maxRepairs: config.llm.maxRepairs,
+    sessionLog,
     saveSkill: (draft, saving) =>
       saveCheckedSkill(draft, saving, {
         loaded,
-        openAgent: (staged) => createLoadedAgent(staged, { ...options, oneRun: true }),
+        openAgent: (staged) =>
+          createLoadedAgent(staged, { ...options, oneRun: true, sessions: false, resume: undefined }),
       }),
     async dispose() {
       const opened = await host.settled();
       try {
         await opened?.bridge.finish();
       } finally {
+        await sessionLog?.close();
         await opened?.mcpTools.close();
         await (await selector.settled())?.dispose();
       }

@@ -100,6 +100,8 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   SANDBOX_SPEC_INVALID: NO_HINT,
   SANDBOX_UNAVAILABLE:
     "With execution.sandbox_type: auto another sandbox is taken where there is one. See which with  cem doctor",
+  SESSION_NOT_FOUND: "See which there are with  cem sessions",
+  SESSIONS_DISABLED: "Set execution.state.enabled and execution.state.auto_save to true.",
   STATE_BUSY: NO_HINT,
   STATE_CONFLICT: NO_HINT,
   STATE_DISABLED: "Set execution.state.enabled to true, or keep data in files of /workspace.",

@@ -39,7 +39,10 @@ const state = section("State that persists between runs.", {
     withDefault(text, "state.json"),
     "Name of the state file in that folder. Its ending is that of state_format.",
   ),
-  autoSave: setting(flag(true), "Save after each run.", { pending: "no session log yet" }),
+  autoSave: setting(
+    flag(true),
+    "Save each run in the log of its session, sessions/session_001.json and so on in the workspace.",
+  ),
   stateFormat: setting(
     withDefault(
       z.pipe(

@@ -63,6 +63,8 @@ export const ERROR_CODES = {
   SANDBOX_SERVER_UNREACHABLE: "The microsandbox server can't be reached.",
   SANDBOX_SPEC_INVALID: "What the sandbox is to be like is not possible or not safe.",
   SANDBOX_UNAVAILABLE: "The sandbox that is asked for can't start on this host.",
+  SESSION_NOT_FOUND: "There is no log of this session.",
+  SESSIONS_DISABLED: "Sessions are not logged.",
   STATE_BUSY: "Another process has been writing the state file for long.",
   STATE_CONFLICT: "The state was changed by someone else since it was read.",
   STATE_DISABLED: "State is switched off.",

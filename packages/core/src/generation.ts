@@ -65,6 +65,8 @@ export interface GenerateRequest {
   mode?: GenerationMode | undefined;
   /** Information for the model beyond the task, such as earlier results or names of files. */
   context?: string | undefined;
+  /** The session that the task belongs to, as the caller named it. */
+  session?: string | undefined;
   /** Earlier attempts at this task, oldest first. */
   feedback?: readonly GenerateFeedback[] | undefined;
   /** The cost of earlier attempts at this task, which counts towards a budget. */

@@ -58,6 +58,14 @@ export type {
   SkillStore,
   SkillSummary,
 } from "./skills.ts";
+export type {
+  CheckpointOptions,
+  SessionCheckpoint,
+  SessionLog,
+  SessionRecord,
+  SessionRun,
+  SessionTask,
+} from "./sessions.ts";
 export type { ReadState, SavedState, SaveStateOptions, StateOptions, StateStore } from "./state.ts";
 export { ISOLATION_LEVELS } from "./sandbox.ts";
 export type {

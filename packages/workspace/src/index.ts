@@ -1,5 +1,11 @@
 export { createResultStore } from "./result-store.ts";
 export type { ResultStoreSettings } from "./result-store.ts";
+export { listSessions, readSession } from "./session-folder.ts";
+export type { SessionSummary } from "./session-folder.ts";
+export { createSessionLog } from "./session-log.ts";
+export type { SessionLogSettings } from "./session-log.ts";
+export { recapSession } from "./session-recap.ts";
+export type { Redact } from "./session-task.ts";
 export { STATE_FORMATS } from "./state-format.ts";
 export type { StateFormat } from "./state-format.ts";
 export { createStateStore } from "./state-store.ts";

@@ -60,6 +60,10 @@ export async function loadCommand(invocation: Invocation): Promise<RunCommand> {
       const { manageSkills } = await import("./skills.ts");
       return (context) => manageSkills(invocation, context);
     }
+    case "sessions": {
+      const { manageSessions } = await import("./sessions.ts");
+      return (context) => manageSessions(invocation, context);
+    }
     case "model": {
       const { pullModel } = await import("./model.ts");
       return (context) => pullModel(invocation, context);

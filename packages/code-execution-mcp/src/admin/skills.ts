@@ -78,7 +78,8 @@ interface OpenSkills {
 async function openSkills(source: ServerSource): Promise<OpenSkills> {
   const { signal, onLog } = source;
   const loaded = await loadFrom(source);
-  const openAgent = (other: LoadedConfig) => createLoadedAgent(other, { oneRun: true, onLog });
+  const openAgent = (other: LoadedConfig) =>
+    createLoadedAgent(other, { oneRun: true, sessions: false, onLog });
   const agent = openAgent(loaded);
   try {
     const { servers } = await agent.discoverTools({ signal });

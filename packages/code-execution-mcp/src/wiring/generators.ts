@@ -1,13 +1,14 @@
 import type { LlmSettings } from "@cem/codegen/llm";
 import type { Config } from "@cem/config";
-import type { CodeGenerator } from "@cem/core";
+import type { CodeGenerator, SessionLog } from "@cem/core";
+import { withProgressTasks } from "./progress-tasks.ts";
 
 const MS_PER_SECOND = 1_000;
 
 /** The generator that the configuration asks for: rules, or a model with rules as its fallback. */
-export async function createGenerator({ llm }: Config): Promise<CodeGenerator> {
+export async function createGenerator({ llm }: Config, sessionLog?: SessionLog): Promise<CodeGenerator> {
   const { createRulesGenerator } = await import("@cem/codegen/rules");
-  const rules = createRulesGenerator();
+  const rules = withProgressTasks(createRulesGenerator(), sessionLog);
   if (!llm.enabled) return rules;
   const { createFallbackGenerator, createLlmGenerator } = await import("@cem/codegen/llm");
   return createFallbackGenerator(createLlmGenerator(llmSettings(llm)), rules);

@@ -1,5 +1,5 @@
 import type { Config } from "@cem/config";
-import type { ResultStore, StateStore } from "@cem/core";
+import type { ResultStore, SessionLog, StateStore } from "@cem/core";
 import { makeFolder } from "./make-folder.ts";
 
 /** The store of what is too large for an answer: files in the workspace. */
@@ -15,4 +15,24 @@ export async function createConfiguredState({ execution }: Config): Promise<Stat
   const { createStateStore } = await import("@cem/workspace");
   await makeFolder(workspaceDir);
   return createStateStore({ workspaceDir, stateFile, format: stateFormat });
+}
+
+/** What a session log needs beyond the configuration. */
+export interface SessionOptions {
+  resume?: string | undefined;
+  sessions?: boolean | undefined;
+  /** Receives why a log can't be written. */
+  onProblem: (error: unknown) => void;
+}
+
+/** The log of sessions: files in the workspace. `undefined` where none is wanted. */
+export async function createConfiguredSessions(
+  { execution: { state, workspaceDir }, server: { authIssuer } }: Config,
+  { resume, onProblem, sessions }: SessionOptions,
+): Promise<SessionLog | undefined> {
+  // Users of one server share its workspace, and a log is not for the others to read.
+  const isWanted = sessions ?? (state.enabled && state.autoSave && authIssuer === undefined);
+  if (!isWanted && resume === undefined) return undefined;
+  const { createSessionLog } = await import("@cem/workspace");
+  return createSessionLog({ workspaceDir, resume, onProblem });
 }
