@@ -4,6 +4,7 @@ import {
   addOutputOptions,
   addRecordingOptions,
   addSettingOptions,
+  days,
   DETAILS,
   sharedOptions,
   wholeNumber,
@@ -11,8 +12,8 @@ import {
 import type { Detail } from "./command-options.ts";
 import { addBenchCommand } from "./bench/command-options.ts";
 import * as examples from "./help-examples.ts";
-import { SESSION_ACTIONS, SKILL_ACTIONS } from "./invocation.ts";
-import type { Invocation, SessionAction, SkillAction } from "./invocation.ts";
+import { CUSTOMER_ACTIONS, SESSION_ACTIONS, SKILL_ACTIONS } from "./invocation.ts";
+import type { CustomerAction, Invocation, SessionAction, SkillAction } from "./invocation.ts";
 import { addServerCommands } from "./server-commands.ts";
 import { addServeCommand } from "./serve-command.ts";
 
@@ -119,6 +120,20 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
           out: own.out,
           options: sharedOptions(program, command),
         }),
+    );
+  addSettingOptions(add("customers", "List, measure and remove customers", examples.CUSTOMERS))
+    .addArgument(new Argument("[action]", "what to do").choices(CUSTOMER_ACTIONS).default("list"))
+    .argument("[id]", "the customer")
+    .option("--inactive <days>", "for clean: those that were not used for so many days", days)
+    .option("--dry-run", "for clean: only say which", false)
+    .option("-y, --yes", "remove without asking", false)
+    .action(
+      (
+        action: CustomerAction,
+        id: string | undefined,
+        own: { inactive?: number | undefined; dryRun: boolean; yes: boolean },
+        command: Command,
+      ) => found({ command: "customers", action, id, ...own, options: sharedOptions(program, command) }),
     );
   addSettingOptions(add("model", "Load a model that compares tools by meaning", examples.MODEL))
     .addArgument(new Argument("<action>", "what to do").choices(["pull"]))

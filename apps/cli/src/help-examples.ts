@@ -87,6 +87,15 @@ Examples:
   cem sessions show last
   cem sessions resume 3 "Continue from step 2"
   cem sessions export last --out session.json`;
+export const CUSTOMERS = `
+Each customer has a folder in customers.dir, which nobody else's code can see. Removing one leaves nothing of it.
+
+Examples:
+  cem customers
+  cem customers usage user_12345
+  cem customers clean --inactive 30d --dry-run
+  cem customers delete user_12345
+  cem run --customer user_12345 "Calculate 5 + 3"`;
 
 export const MODEL = `
 The files go into the user's cache folder (optimizations.model_cache_dir, CEM_MODELS_DIR), with the revision and the

@@ -1,4 +1,4 @@
-import type { Profile, TransportName } from "code-execution-mcp";
+import type { Exposed, Profile, TransportName } from "code-execution-mcp";
 import type { Detail, SharedOptions } from "./command-options.ts";
 
 /** What the command line asks for. */
@@ -11,6 +11,7 @@ export type Invocation =
   | { command: "init"; dir: string; options: SharedOptions }
   | ServerInvocation
   | ServeInvocation
+  | CustomersInvocation
   | { command: "skills"; action: SkillAction; name?: string | undefined; options: SharedOptions }
   | ({ command: "sessions"; options: SharedOptions } & SessionsOptions)
   | { command: "model"; action: "pull"; name?: string | undefined; options: SharedOptions }
@@ -39,6 +40,24 @@ export interface SessionsOptions {
   out?: string | undefined;
 }
 
+/** What `cem customers` can do. */
+export const CUSTOMER_ACTIONS = ["list", "usage", "clean", "delete"] as const;
+export type CustomerAction = (typeof CUSTOMER_ACTIONS)[number];
+
+/** The arguments of `cem customers`. */
+interface CustomersInvocation {
+  command: "customers";
+  action: CustomerAction;
+  id?: string | undefined;
+  /** Days without use. */
+  inactive?: number | undefined;
+  /** Only say what would be removed. */
+  dryRun: boolean;
+  /** Remove without asking. */
+  yes: boolean;
+  options: SharedOptions;
+}
+
 /** The arguments of one command. */
 export type InvocationOf<Name extends Invocation["command"]> = Extract<Invocation, { command: Name }>;
 
@@ -56,6 +75,9 @@ export interface ServeInvocation {
   command: "serve";
   transport: TransportName;
   profile?: Profile | undefined;
+  expose?: Exposed[] | undefined;
+  /** A module with custom tools. */
+  customTools?: string | undefined;
   host?: string | undefined;
   port?: number | undefined;
   /** Print what the tools cost in tokens, and serve nothing. */

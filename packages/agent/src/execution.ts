@@ -1,4 +1,4 @@
-import type { RunOutcome, ToolCallRecord, ToolInvoker } from "@cem/core";
+import type { Elicit, RunOutcome, ToolCallRecord, ToolInvoker } from "@cem/core";
 import type { ReadCache } from "./read-cache.ts";
 import type { Program, RunContext } from "./run-context.ts";
 
@@ -41,8 +41,15 @@ export async function execute(
   return outcome;
 }
 
-/** The invoker of the pipeline, which is told the session of this run and how to ask its user. */
-async function invokerOfRun({ options, stages }: RunContext): Promise<ToolInvoker | undefined> {
+/**
+ * The invoker of the pipeline, which is told the session of this run, how to ask its user, and where progress goes.
+ *
+ * @param elicit - Default: as the options of the run say.
+ */
+export async function invokerOfRun(
+  { options, progress, stages }: RunContext,
+  elicit: Elicit | undefined = options.onElicit,
+): Promise<ToolInvoker | undefined> {
   const invoker = await stages.invoker?.get();
   return (
     invoker && {
@@ -50,8 +57,17 @@ async function invokerOfRun({ options, stages }: RunContext): Promise<ToolInvoke
       invoke: (call, context) =>
         invoker.invoke(call, {
           ...context,
-          elicit: options.onElicit ?? context.elicit,
-          session: options.session ?? context.session,
+          elicit: elicit ?? context.elicit,
+          sample: options.onSample,
+          onProgress: (made) =>
+            progress.emit({
+              type: "tool-progressed",
+              server: call.server,
+              tool: call.tool,
+              progress: made,
+            }),
+          // A session of one run is none: nobody comes back to what a server keeps for it.
+          session: options.singleUse === true ? undefined : (options.session ?? context.session),
         }),
     }
   );

@@ -1,6 +1,8 @@
 export { hintFor } from "./hints.ts";
 export { addServers, removeServerAndFiles } from "./admin/edit-servers.ts";
 export type { RemovedServer } from "./admin/edit-servers.ts";
+export { cleanCustomers, customerUsage, deleteCustomer, listCustomers } from "./admin/customers.ts";
+export type { CustomerUsage } from "@cem/workspace";
 export { findImportable } from "./admin/import-servers.ts";
 export type { Importable, ImportableServer } from "./admin/import-servers.ts";
 export { inspectHost } from "./admin/inspect-host.ts";

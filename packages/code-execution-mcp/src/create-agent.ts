@@ -1,11 +1,11 @@
 import { createPipeline } from "@cem/agent";
 import type { OwnedPipelineSettings } from "@cem/agent";
-import type { LoadedConfig } from "@cem/config";
 import { Lazy } from "@cem/core";
 import type { Agent, ExecuteOptions, TaskResult } from "@cem/core";
 import type { McpTools } from "@cem/mcp-tools";
 import { assertAgentOptions, assertTaskOptions } from "./agent-options.ts";
 import type { AgentOptions } from "./agent-options.ts";
+import type { LoadedFor } from "./wiring/customer.ts";
 import { createConfiguredSelector } from "./wiring/configured-selector.ts";
 import { createGenerator } from "./wiring/generators.ts";
 import { createHostBridge } from "./wiring/host-bridge.ts";
@@ -34,8 +34,17 @@ export function createAgent(options: AgentOptions = {}): Agent {
 }
 
 /** Like {@link createAgent}, with a configuration that was loaded already. */
-export function createLoadedAgent(loaded: LoadedConfig, options: AgentOptions): Agent {
-  return createPipeline(async () => createStages(loaded, options));
+export function createLoadedAgent(
+  loaded: LoadedFor,
+  options: AgentOptions,
+  host: Lazy<Host> = lazyHost(loaded, options),
+): Agent {
+  return createPipeline(async () => createStages(loaded, options, host));
+}
+
+/** What an agent has on the host, opened when it is first needed. The agent closes it. */
+export function lazyHost(loaded: LoadedFor, options: AgentOptions): Lazy<Host> {
+  return new Lazy(() => openHost(loaded, options));
 }
 
 /** Runs one task with an agent of its own. For more than one task use {@link createAgent}: it keeps guests ready. */
@@ -58,14 +67,17 @@ export async function executeTask(
  * Creates the stages that the configuration asks for, except those that the options bring. Each is created, and its package
  * loaded, when it is first needed.
  */
-async function createStages(loaded: LoadedConfig, options: AgentOptions): Promise<OwnedPipelineSettings> {
+async function createStages(
+  loaded: LoadedFor,
+  options: AgentOptions,
+  host: Lazy<Host> = lazyHost(loaded, options),
+): Promise<OwnedPipelineSettings> {
   const { config } = loaded;
-  const sessionLog = await createConfiguredSessions(config, {
+  const sessionLog = await createConfiguredSessions(loaded, {
     ...options,
     onProblem: (error) =>
       createLog(config, options.onLog)("error", `The session can't be logged: ${String(error)}`),
   });
-  const host = new Lazy(() => openHost(loaded, options));
   const selector = new Lazy(() => createConfiguredSelector(config, options.oneRun));
   return {
     async catalog() {
@@ -87,6 +99,7 @@ async function createStages(loaded: LoadedConfig, options: AgentOptions): Promis
     typeCheck: config.execution.typeCheck,
     maxRepairs: config.llm.maxRepairs,
     sessionLog,
+    dataFacts: config.llm.dataFacts,
     saveSkill: (draft, saving) =>
       saveCheckedSkill(draft, saving, {
         loaded,
@@ -107,17 +120,19 @@ async function createStages(loaded: LoadedConfig, options: AgentOptions): Promis
 }
 
 /** What runs on the host for code in the sandbox: the tools of MCP servers, and everything between code and tools. */
-async function openHost(
-  loaded: LoadedConfig,
-  options: AgentOptions,
-): Promise<{ mcpTools: McpTools; bridge: HostBridge }> {
+export interface Host {
+  mcpTools: McpTools;
+  bridge: HostBridge;
+}
+
+async function openHost(loaded: LoadedFor, options: AgentOptions): Promise<Host> {
   const { config } = loaded;
   const store = await createConfiguredResults(config);
   const log = options.log ?? createLog(config, options.onLog);
   const mcpTools = await openMcpTools(loaded, { log, store, elicit: options.onElicit });
   const others = options.invoker ?? mcpTools.source;
   try {
-    return { mcpTools, bridge: await createHostBridge(config, { ...options, others, store, log }) };
+    return { mcpTools, bridge: await createHostBridge(loaded, { ...options, others, store, log }) };
   } catch (error) {
     await mcpTools.close();
     throw error;

@@ -65,7 +65,10 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   AUTH_FAILED: (details) => withName(details, (server) => `Try again with  cem auth ${server}`),
   AUTH_REQUIRED: (details) => withName(details, (server) => `Sign in with  cem auth ${server}`),
   PROTOCOL_ERROR: NO_HINT,
-  SERVER_BUSY: NO_HINT,
+  SERVER_BUSY: ({ server, maxConnections }) =>
+    maxConnections === undefined
+      ? undefined
+      : `Raise max_connections for ${text(server, "it")} under mcp_servers, or set connections: shared if it keeps no state.`,
   SERVER_CLOSED: NO_HINT,
   SERVER_DISABLED: ({ server }) => `Set enabled: true for ${text(server, "it")} under mcp_servers.`,
   SERVER_DOWN: "See how it stands now with  cem servers",
@@ -111,6 +114,10 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   WORKSPACE_FULL: MORE_ROOM,
   WORKSPACE_LINK_REFUSED: NO_HINT,
   WORKSPACE_UNUSABLE: "Set execution.workspace_dir to a folder that can be written.",
+  // Customers.
+  CUSTOMER_INVALID: NO_HINT,
+  CUSTOMER_NOT_FOUND: "See which there are with  cem customers",
+  CUSTOMER_UNKNOWN: NO_HINT,
   // Skills.
   SKILLS_DISABLED: NO_HINT,
   SKILL_INVALID: NO_HINT,

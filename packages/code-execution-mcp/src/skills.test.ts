@@ -109,7 +109,7 @@ describe("skills", () => {
     };
     const { createConfiguredSkills } = await import("./wiring/skills.ts");
     const { loadFrom } = await import("./wiring/load.ts");
-    const store = await createConfiguredSkills((await loadFrom(source())).config);
+    const store = await createConfiguredSkills(await loadFrom(source()));
     await store.save(wrong, { author: "model", tools: [] });
     await expect(promoteSkill("wrong", source())).rejects.toMatchObject({ code: "SKILL_REFUSED" });
     expect(await store.get("wrong")).toMatchObject({ status: "proposal" });

@@ -1,5 +1,6 @@
 import { DEFAULT_RUN_LIMITS, ISOLATION_LEVELS } from "@cem/core";
 import * as z from "zod/mini";
+import { customerSettings } from "./schema-customers.ts";
 import { guardrailSettings } from "./schema-guardrails.ts";
 import { mounts } from "./schema-mounts.ts";
 import { serverSettings } from "./schema-server.ts";
@@ -163,6 +164,14 @@ const llm = section("The language model that writes code. When disabled, rules w
     withDefault(whole(0, 10), 2),
     "Maximum repairs by the model of code that was refused or failed.",
   ),
+  toolTokens: setting(
+    count(1_000_000, 6_000),
+    "Maximum tokens of the tools that the model is told of. A catalog that fits is told as a whole.",
+  ),
+  dataFacts: setting(
+    flag(true),
+    "Whether the model is told facts about data: columns of tables, the first lines of files in the workspace that the task names.",
+  ),
   priceInput: setting(
     z.optional(number(0, 1_000_000)),
     "US dollars per million input tokens. With llm.price_output, results report their cost.",
@@ -259,6 +268,7 @@ export const configSchema = z.strictObject({
   optimizations,
   guardrails: section("What is checked before and while code runs.", guardrailSettings),
   logging,
+  customers: section("Customers, each with a workspace of their own.", customerSettings),
   server: section("cem serve and the server image.", serverSettings),
   mcpServers: setting(
     withDefault(mcpServers, []),

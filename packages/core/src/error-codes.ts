@@ -74,6 +74,10 @@ export const ERROR_CODES = {
   WORKSPACE_FULL: "The workspace holds far more than its quota.",
   WORKSPACE_LINK_REFUSED: "A link in the workspace leads out of it.",
   WORKSPACE_UNUSABLE: "The workspace folder can't be made or written.",
+  // Customers.
+  CUSTOMER_INVALID: "The id can't be a customer's.",
+  CUSTOMER_NOT_FOUND: "There is no customer of this id.",
+  CUSTOMER_UNKNOWN: "The request does not say which customer it comes from.",
   // Skills.
   SKILLS_DISABLED: "Skills can't be saved here.",
   SKILL_INVALID: "A skill is made in a way that can't be used.",

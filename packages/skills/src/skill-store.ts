@@ -23,18 +23,28 @@ import { changedTools, parseToolDigests, toolsUsedBy } from "./used-tools.ts";
 const PROPOSALS = ".proposals";
 const VERSIONS = ".versions";
 const MAX_PROPOSALS = 100;
+const STATUSES = ["active", "proposal"] as const;
 
 export interface SkillStoreSettings {
   /** Absolute path of the folder with the skills. It is made when the first is saved. */
   skillsDir: string;
+  /**
+   * A folder of skills that are listed and read beside these, and never changed. One of `skillsDir` wins over one of the
+   * same name.
+   *
+   * @defaultValue none
+   */
+  sharedSkillsDir?: string | undefined;
+  /** Called after every change. */
+  onChange?: (() => Promise<void>) | undefined;
 }
 
 /**
  * Creates a store that keeps skills as folders in the open format: `<name>/SKILL.md` with code and test beside it.
  * Proposals stand in `.proposals/`, earlier versions in `.versions/`; neither is found as a skill.
  */
-export function createSkillStore({ skillsDir }: SkillStoreSettings): SkillStore {
-  return new FileSkillStore(skillsDir);
+export function createSkillStore(settings: SkillStoreSettings): SkillStore {
+  return new FileSkillStore(settings);
 }
 
 class FileSkillStore implements SkillStore {
@@ -44,7 +54,12 @@ class FileSkillStore implements SkillStore {
   /** Changes run one after another. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(skillsDir: string) {
+  readonly #shared: string | undefined;
+  readonly #onChange: SkillStoreSettings["onChange"];
+
+  constructor({ skillsDir, sharedSkillsDir, onChange }: SkillStoreSettings) {
+    this.#shared = sharedSkillsDir;
+    this.#onChange = onChange;
     this.#folders = { active: skillsDir, proposal: path.join(skillsDir, PROPOSALS) };
     this.#versions = path.join(skillsDir, VERSIONS);
   }
@@ -52,9 +67,9 @@ class FileSkillStore implements SkillStore {
   async list({ tools }: { tools?: readonly ToolDefinition[] | undefined } = {}): Promise<SkillSummary[]> {
     await this.#recover();
     const all = await Promise.all(
-      (["active", "proposal"] as const).map(async (status) => {
-        const names = await skillNames(this.#folders[status]);
-        return Promise.all(names.map((name) => this.#read(name, status, tools)));
+      STATUSES.map(async (status) => {
+        const names = await this.#namesOf(status);
+        return Promise.all(names.map((name) => this.#readAny(name, status, tools)));
       }),
     );
     return all
@@ -72,9 +87,8 @@ class FileSkillStore implements SkillStore {
     }: { status?: SkillStatus | undefined; tools?: readonly ToolDefinition[] | undefined } = {},
   ): Promise<Skill> {
     await this.#recover();
-    const statuses: readonly SkillStatus[] = status === undefined ? ["active", "proposal"] : [status];
-    for (const each of statuses) {
-      const skill = await this.#read(name, each, tools);
+    for (const each of status === undefined ? STATUSES : [status]) {
+      const skill = await this.#readAny(name, each, tools);
       if (skill !== undefined) return skill;
     }
     throw await this.#notFound(name, status);
@@ -126,7 +140,10 @@ class FileSkillStore implements SkillStore {
 
   remove(name: string, { status }: { status?: SkillStatus | undefined } = {}): Promise<void> {
     return this.#change(async () => {
-      await this.get(name, { status });
+      const own = await Promise.all(
+        (status === undefined ? STATUSES : [status]).map((each) => this.#read(name, each)),
+      );
+      if (own.every((skill) => skill === undefined)) throw await this.#notFound(name, status);
       if (status !== "active")
         await rm(path.join(this.#folders.proposal, name), { recursive: true, force: true });
       if (status === "proposal") return;
@@ -166,6 +183,24 @@ class FileSkillStore implements SkillStore {
     return replaceSkillFolder(folder, files, path.join(this.#versions, name, String(version)));
   }
 
+  async #namesOf(status: SkillStatus): Promise<string[]> {
+    const own = await skillNames(this.#folders[status]);
+    const shared = status === "active" && this.#shared !== undefined ? await skillNames(this.#shared) : [];
+    return [...new Set([...own, ...shared])];
+  }
+
+  /** Reads an own skill, else a shared one. */
+  async #readAny(
+    name: string,
+    status: SkillStatus,
+    tools?: readonly ToolDefinition[],
+  ): Promise<Skill | undefined> {
+    const own = await this.#read(name, status, tools);
+    if (own !== undefined || status === "proposal" || this.#shared === undefined) return own;
+    const read = await readSkillFolder(path.join(this.#shared, name));
+    return read === undefined ? undefined : toSkill(name, status, read, tools);
+  }
+
   async #read(
     name: string,
     status: SkillStatus,
@@ -201,8 +236,8 @@ class FileSkillStore implements SkillStore {
 
   async #notFound(name: string, status: SkillStatus | undefined): Promise<CemError> {
     const known = [
-      ...(status === "proposal" ? [] : await skillNames(this.#folders.active)),
-      ...(status === "active" ? [] : await skillNames(this.#folders.proposal)),
+      ...(status === "proposal" ? [] : await this.#namesOf("active")),
+      ...(status === "active" ? [] : await this.#namesOf("proposal")),
     ];
     const what = status === "proposal" ? "proposal of a skill" : "skill";
     return new CemError("SKILL_NOT_FOUND", `There is no ${what} "${name}".`, {
@@ -211,7 +246,11 @@ class FileSkillStore implements SkillStore {
   }
 
   #change<T>(work: () => Promise<T>): Promise<T> {
-    const next = this.#last.then(work);
+    const next = this.#last.then(async () => {
+      const result = await work();
+      await this.#onChange?.();
+      return result;
+    });
     this.#last = next.catch(() => {});
     return next;
   }

@@ -1,7 +1,8 @@
 import os from "node:os";
-import type { LoadedConfig } from "@cem/config";
 import type { Skill, SkillDraft, SkillSummary, ToolDefinition } from "@cem/core";
 import { createLoadedAgent } from "../create-agent.ts";
+import { refreshSkills } from "../wiring/customer.ts";
+import type { LoadedFor } from "../wiring/customer.ts";
 import { loadFrom } from "../wiring/load.ts";
 import { createConfiguredSkills, promoteCheckedSkill, trySkill } from "../wiring/skills.ts";
 import type { SkillTrial } from "../wiring/skills.ts";
@@ -26,10 +27,11 @@ export async function readSkill(name: string, source: ServerSource = {}): Promis
  */
 export async function addSkill(folder: string, source: ServerSource = {}): Promise<Skill> {
   const { adoptSkillFolder, readSkillDraft } = await import("@cem/skills");
-  const { store, tools, trial, skillsDir } = await openSkills(source);
+  const { store, tools, trial, skillsDir, onAdopted } = await openSkills(source);
   const { name, draft } = await readSkillDraft(folder);
   if (draft !== undefined) await trySkill(draft, { tools, signal: source.signal }, trial);
   await adoptSkillFolder(folder, skillsDir, name);
+  await onAdopted();
   return store.get(name, { status: "active", tools });
 }
 
@@ -64,28 +66,37 @@ export async function promoteSkill(
 
 /** Removes a skill, its versions and its proposal. @throws CemError `SKILL_NOT_FOUND` */
 export async function removeSkill(name: string, source: ServerSource = {}): Promise<void> {
-  const { config } = await loadFrom(source);
-  await (await createConfiguredSkills(config)).remove(name);
+  await (await createConfiguredSkills(await loadFrom(source))).remove(name);
 }
 
 interface OpenSkills {
   store: Awaited<ReturnType<typeof createConfiguredSkills>>;
   tools: readonly ToolDefinition[];
   trial: SkillTrial;
+  /** Where a customer's own skills are, else all. */
   skillsDir: string;
+  /** To be called after a folder was put there. */
+  onAdopted: () => Promise<void>;
 }
 
 async function openSkills(source: ServerSource): Promise<OpenSkills> {
   const { signal, onLog } = source;
   const loaded = await loadFrom(source);
-  const openAgent = (other: LoadedConfig) =>
-    createLoadedAgent(other, { oneRun: true, sessions: false, onLog });
+  const openAgent = (other: LoadedFor) => createLoadedAgent(other, { oneRun: true, sessions: false, onLog });
   const agent = openAgent(loaded);
   try {
     const { servers } = await agent.discoverTools({ signal });
-    const store = await createConfiguredSkills(loaded.config);
-    const { skillsDir } = loaded.config.execution;
-    return { store, tools: servers.flatMap(({ tools }) => tools), trial: { loaded, openAgent }, skillsDir };
+    const store = await createConfiguredSkills(loaded);
+    const { customer } = loaded;
+    const onAdopted = async (): Promise<void> => customer && refreshSkills(customer);
+    const { skillsDir } = loaded.customer ?? loaded.config.execution;
+    return {
+      store,
+      tools: servers.flatMap(({ tools }) => tools),
+      trial: { loaded, openAgent },
+      skillsDir,
+      onAdopted,
+    };
   } finally {
     await agent.dispose();
   }

@@ -1,6 +1,7 @@
 import type { Middleware } from "@cem/bridge";
 import type { Recorder } from "@cem/bridge/recording";
 import type { Config } from "@cem/config";
+import type { LoadedFor } from "./customer.ts";
 import type { ResultStore, SandboxSpec, ToolCatalog, ToolInvoker } from "@cem/core";
 import type { HostToolFolders } from "@cem/mcp-tools";
 import type { AgentOptions } from "../agent-options.ts";
@@ -31,9 +32,20 @@ interface HostBridgeSettings extends Pick<AgentOptions, "tools" | "onElicit" | "
  *
  * @throws CemError `TOOL_INVALID`, `RECORDING_UNREADABLE`, `RECORDING_INVALID` or `RECORDING_UNWRITABLE`.
  */
-export async function createHostBridge(config: Config, settings: HostBridgeSettings): Promise<HostBridge> {
-  const { answerErrors, checkCalls, combineSources, compose, createHostTools, createSecretFilter } =
-    await import("@cem/bridge");
+export async function createHostBridge(
+  forWhom: LoadedFor,
+  settings: HostBridgeSettings,
+): Promise<HostBridge> {
+  const {
+    answerErrors,
+    checkCalls,
+    combineSources,
+    compose,
+    createHostTools,
+    createSecretFilter,
+    orderCalls,
+  } = await import("@cem/bridge");
+  const { config } = forWhom;
   const { loadHostTools, withHostTools } = await import("@cem/mcp-tools");
   const { onElicit: elicit, recordFile, replayFile, others, store, log } = settings;
   const loaded = await loadHostTools(hostToolFolders(config), settings.tools);
@@ -45,7 +57,7 @@ export async function createHostBridge(config: Config, settings: HostBridgeSetti
   const writeRecording = recordFile === undefined ? undefined : await openRecordingFile(recordFile);
   const recording =
     (recordFile ?? replayFile) === undefined ? undefined : await import("@cem/bridge/recording");
-  const source = combineSources([hostTools, createHostTools({ tools: skillTools(config) }), others]);
+  const source = combineSources([hostTools, createHostTools({ tools: skillTools(forWhom) }), others]);
   let recorder: Recorder | undefined;
   const recorded: Middleware = (next) =>
     recording === undefined ? next : (recorder = recording.createRecorder(next, { store, hideSecrets }));
@@ -57,6 +69,7 @@ export async function createHostBridge(config: Config, settings: HostBridgeSetti
       onUnvalidated: ({ server, tool, reason }) =>
         log("warning", `${server}.${tool}: its arguments are not checked: ${reason}.`),
     }),
+    orderCalls(),
   ];
   const replayer = replay === undefined ? undefined : recording?.createReplayer(replay, { store });
   const invoker = replayer ?? compose(middlewares, source);

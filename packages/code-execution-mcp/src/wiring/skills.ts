@@ -1,22 +1,25 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
-import type { Config, LoadedConfig } from "@cem/config";
+import { refreshSkills } from "./customer.ts";
+import type { LoadedFor } from "./customer.ts";
 import type { Agent, SaveSkillOptions, Skill, SkillDraft, SkillStore, ToolDefinition } from "@cem/core";
 
 /** What a skill is tried with. */
 export interface SkillTrial {
-  loaded: LoadedConfig;
+  loaded: LoadedFor;
   /** Opens an agent with another configuration. */
-  openAgent: (loaded: LoadedConfig) => Agent;
+  openAgent: (loaded: LoadedFor) => Agent;
 }
 
 type Saving = SaveSkillOptions & { tools: readonly ToolDefinition[] };
 
-/** The skills in the configured folder. */
-export async function createConfiguredSkills({ execution }: Config): Promise<SkillStore> {
+/** The skills in the configured folder; those of a customer, who sees them beside the shared ones. */
+export async function createConfiguredSkills({ config, customer }: LoadedFor): Promise<SkillStore> {
   const { createSkillStore } = await import("@cem/skills");
-  return createSkillStore({ skillsDir: execution.skillsDir });
+  if (customer === undefined) return createSkillStore({ skillsDir: config.execution.skillsDir });
+  const { skillsDir, sharedSkillsDir } = customer;
+  return createSkillStore({ skillsDir, sharedSkillsDir, onChange: () => refreshSkills(customer) });
 }
 
 /**
@@ -26,7 +29,7 @@ export async function createConfiguredSkills({ execution }: Config): Promise<Ski
  */
 export async function saveCheckedSkill(draft: SkillDraft, saving: Saving, trial: SkillTrial): Promise<Skill> {
   await trySkill(draft, saving, trial);
-  return (await createConfiguredSkills(trial.loaded.config)).save(draft, saving);
+  return (await createConfiguredSkills(trial.loaded)).save(draft, saving);
 }
 
 /**
@@ -40,7 +43,7 @@ export async function promoteCheckedSkill(
   trial: SkillTrial,
 ): Promise<Skill> {
   const { toProgramCode } = await import("@cem/skills");
-  const store = await createConfiguredSkills(trial.loaded.config);
+  const store = await createConfiguredSkills(trial.loaded);
   const { code, ...proposal } = await store.get(name, { status: "proposal" });
   const draft: SkillDraft = { ...proposal, code: toProgramCode(code) };
   const { session, author } = proposal.provenance ?? {};

@@ -1,4 +1,5 @@
 import type { Config } from "@cem/config";
+import type { LoadedFor } from "./customer.ts";
 import type { ResultStore, SessionLog, StateStore } from "@cem/core";
 import { makeFolder } from "./make-folder.ts";
 
@@ -27,12 +28,16 @@ export interface SessionOptions {
 
 /** The log of sessions: files in the workspace. `undefined` where none is wanted. */
 export async function createConfiguredSessions(
-  { execution: { state, workspaceDir }, server: { authIssuer } }: Config,
+  { config, customer }: LoadedFor,
   { resume, onProblem, sessions }: SessionOptions,
 ): Promise<SessionLog | undefined> {
+  const { execution, server } = config;
+  const { state, workspaceDir } = execution;
   // Users of one server share its workspace, and a log is not for the others to read.
-  const isWanted = sessions ?? (state.enabled && state.autoSave && authIssuer === undefined);
+  const isWanted =
+    sessions ??
+    (state.enabled && state.autoSave && (customer !== undefined || server.authIssuer === undefined));
   if (!isWanted && resume === undefined) return undefined;
   const { createSessionLog } = await import("@cem/workspace");
-  return createSessionLog({ workspaceDir, resume, onProblem });
+  return createSessionLog({ workspaceDir, customerUid: customer?.id, resume, onProblem });
 }
