@@ -12,14 +12,15 @@ import {
 import type { Detail } from "./command-options.ts";
 import { addBenchCommand } from "./bench/command-options.ts";
 import * as examples from "./help-examples.ts";
-import { CUSTOMER_ACTIONS, SKILL_ACTIONS } from "./invocation.ts";
-import type { CustomerAction, Invocation, SkillAction } from "./invocation.ts";
+import { CUSTOMER_ACTIONS, SESSION_ACTIONS, SKILL_ACTIONS } from "./invocation.ts";
+import type { CustomerAction, Invocation, SessionAction, SkillAction } from "./invocation.ts";
 import { addServerCommands } from "./server-commands.ts";
 import { addServeCommand } from "./serve-command.ts";
 
 export const VERSION: string = packageJson.version;
 
 const MAX_SEARCH_RESULTS = 1_000;
+const MAX_LISTED_SESSIONS = 100_000;
 
 /**
  * Describes every command and option.
@@ -110,6 +111,32 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
     .argument("[name]", "the skill; for add the folder with its SKILL.md")
     .action((action: SkillAction, name: string | undefined, _: unknown, command: Command) =>
       found({ command: "skills", action, name, options: sharedOptions(program, command) }),
+    );
+  addRecordingOptions(
+    addSettingOptions(add("sessions", "List, show, resume and export logged sessions", examples.SESSIONS)),
+  )
+    .addArgument(new Argument("[action]", "what to do").choices(SESSION_ACTIONS).default("list"))
+    .argument("[id]", "the session: session_003, 3, or last")
+    .argument("[task...]", "for resume: what to do next, in plain words")
+    .option("--max <count>", "the most sessions to list", wholeNumber(1, MAX_LISTED_SESSIONS), 20)
+    .option("--out <file>", "for export: the file, which must not exist")
+    .action(
+      (
+        action: SessionAction,
+        id: string | undefined,
+        words: string[],
+        own: { max: number; out?: string | undefined },
+        command: Command,
+      ) =>
+        found({
+          command: "sessions",
+          action,
+          id,
+          task: words.join(" "),
+          max: own.max,
+          out: own.out,
+          options: sharedOptions(program, command),
+        }),
     );
   addSettingOptions(add("customers", "List, measure and remove customers", examples.CUSTOMERS))
     .addArgument(new Argument("[action]", "what to do").choices(CUSTOMER_ACTIONS).default("list"))

@@ -91,6 +91,15 @@ Examples:
   cem skills add ../their-skills/report
   cem skills promote monthly_report`;
 
+export const SESSIONS = `
+Each run is kept in the log of its session: files sessions/session_001.json and so on in the workspace, while
+execution.state.auto_save is true. A task that resumes a session is told what its earlier tasks did.
+
+Examples:
+  cem sessions
+  cem sessions show last
+  cem sessions resume 3 "Continue from step 2"
+  cem sessions export last --out session.json`;
 export const CUSTOMERS = `
 Each customer has a folder in customers.dir, which nobody else's code can see. Removing one leaves nothing of it.
 

@@ -21,6 +21,7 @@ export type Invocation =
   | ServeInvocation
   | CustomersInvocation
   | { command: "skills"; action: SkillAction; name?: string | undefined; options: SharedOptions }
+  | ({ command: "sessions"; options: SharedOptions } & SessionsOptions)
   | { command: "model"; action: "pull"; name?: string | undefined; options: SharedOptions }
   | ({ command: "bench"; options: SharedOptions } & BenchOptions)
   | { command: "help"; text: string }
@@ -29,6 +30,23 @@ export type Invocation =
 /** What `cem skills` can do. */
 export const SKILL_ACTIONS = ["list", "show", "add", "test", "promote", "remove"] as const;
 export type SkillAction = (typeof SKILL_ACTIONS)[number];
+
+/** What `cem sessions` can do. */
+export const SESSION_ACTIONS = ["list", "show", "resume", "export"] as const;
+export type SessionAction = (typeof SESSION_ACTIONS)[number];
+
+/** The arguments of `cem sessions`. */
+export interface SessionsOptions {
+  action: SessionAction;
+  /** `session_001`, `1` or `last`. */
+  id?: string | undefined;
+  /** What to do next, for `resume`. */
+  task: string;
+  /** The most to list. */
+  max: number;
+  /** The file to export to. Default: stdout. */
+  out?: string | undefined;
+}
 
 /** What `cem customers` can do. */
 export const CUSTOMER_ACTIONS = ["list", "usage", "clean", "delete"] as const;

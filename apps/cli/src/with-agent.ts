@@ -10,7 +10,7 @@ export async function withAgent<T>(
   options: SharedOptions,
   context: CommandContext,
   work: (agent: Agent) => Promise<T>,
-  { asksForTrust = true }: { asksForTrust?: boolean } = {},
+  { asksForTrust = true, resume }: { asksForTrust?: boolean; resume?: string | undefined } = {},
 ): Promise<T> {
   await settleTrust(options, context, asksForTrust);
   // Loaded here: what is wrong with the arguments is said before this is needed.
@@ -19,6 +19,7 @@ export async function withAgent<T>(
   const agent = createAgent({
     ...source,
     oneRun: true,
+    resume,
     recordFile: options.record,
     replayFile: options.replay,
     onElicit: elicitOf(context),

@@ -3,6 +3,7 @@ import type {
   Guard,
   Redactor,
   Sandbox,
+  SessionLog,
   SaveSkillOptions,
   Skill,
   SkillDraft,
@@ -69,6 +70,8 @@ export interface PipelineSettings {
         options: SaveSkillOptions & { tools: readonly ToolDefinition[] },
       ) => Promise<Skill>)
     | undefined;
+  /** Keeps what the runs did. Closed by the caller. Without one, nothing is kept. */
+  sessionLog?: SessionLog | undefined;
   /**
    * Counts the tokens of a text.
    *

@@ -2,12 +2,14 @@ import { CemError, Lazy } from "@cem/core";
 import type {
   Agent,
   CatalogSnapshot,
+  CheckpointOptions,
   ErrorCode,
   ExecuteOptions,
   RankedTool,
   SandboxStats,
   SaveSkillOptions,
   SearchOptions,
+  SessionCheckpoint,
   Skill,
   SkillDraft,
   TaskResult,
@@ -15,7 +17,8 @@ import type {
 import { toolsOf } from "./discovery.ts";
 import type { OwnedPipelineSettings, PipelineSettings } from "./pipeline-settings.ts";
 import { warm } from "./preparation.ts";
-import { redacted } from "./redaction.ts";
+import { redacted, redactedTask } from "./redaction.ts";
+import { sessionOf, withRecap } from "./session-context.ts";
 import { Stages } from "./stages.ts";
 import { TaskRun } from "./task-run.ts";
 
@@ -45,16 +48,22 @@ class Pipeline implements Agent {
 
   async executeTask(task: string, options: ExecuteOptions = {}): Promise<TaskResult> {
     requireText(task, "TASK_EMPTY", "The task is empty: say what should be done.");
-    return this.#request(options, (stages, signal) =>
-      redacted(stages, options, (own) => new TaskRun(stages, own, signal).task(task)),
-    );
+    return this.#request(options, async (stages, signal) => {
+      const { sessionLog } = stages.settings;
+      const informed = sessionLog === undefined ? options : await withRecap(task, options, sessionLog);
+      const result = await redacted(stages, informed, (own) => new TaskRun(stages, own, signal).task(task));
+      sessionLog?.record({ task: await redactedTask(stages, task, options), result }, sessionOf(options));
+      return result;
+    });
   }
 
   async executeCode(code: string, options: ExecuteOptions = {}): Promise<TaskResult> {
     requireText(code, "CODE_EMPTY", "The code is empty: there is nothing to run.");
-    return this.#request(options, (stages, signal) =>
-      redacted(stages, options, (own) => new TaskRun(stages, own, signal).code(code)),
-    );
+    return this.#request(options, async (stages, signal) => {
+      const result = await redacted(stages, options, (own) => new TaskRun(stages, own, signal).code(code));
+      stages.settings.sessionLog?.record({ result }, sessionOf(options));
+      return result;
+    });
   }
 
   async discoverTools(options: { signal?: AbortSignal | undefined } = {}): Promise<CatalogSnapshot> {
@@ -75,6 +84,13 @@ class Pipeline implements Agent {
       if (saveSkill === undefined) throw new CemError("SKILLS_DISABLED", "Skills can't be saved here.");
       const tools = toolsOf(await (await catalog.get()).list({ signal }));
       return saveSkill(draft, { ...options, tools, signal });
+    });
+  }
+
+  async checkpoint(options: CheckpointOptions = {}): Promise<SessionCheckpoint> {
+    return this.#request({}, async ({ settings: { sessionLog } }) => {
+      if (sessionLog === undefined) throw new CemError("SESSIONS_DISABLED", "Sessions are not logged here.");
+      return sessionLog.checkpoint(options);
     });
   }
 

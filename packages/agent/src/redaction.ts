@@ -36,6 +36,18 @@ export async function redacted(
   }
 }
 
+/** A task as it may stand in a file. */
+export async function redactedTask(
+  { redactor: lazy }: Stages,
+  task: string,
+  { session }: ExecuteOptions,
+): Promise<string> {
+  const redactor = await lazy?.get();
+  if (redactor === undefined) return task;
+  await redactor.recognize?.(task, { session });
+  return redactor.tokenize(task, { session });
+}
+
 async function withoutValues(error: unknown, redactor: Redactor, scope: RedactionScope): Promise<unknown> {
   if (!(error instanceof Error)) return error;
   const { message } = error;

@@ -146,9 +146,12 @@ describe("recordOutcome", () => {
     expect(record(start(9), "1", "Outline 3", threw)).toBeDefined();
   });
 
-  it.each(["output-flood", "call-limit", "payload-limit", "write-limit"])("gives one after %s", (reason) => {
-    expect(record(start(), "1", "m", outcome({ status: "killed", reason, message: "" }))).toBe("m");
-  });
+  it.each(["output-flood", "call-limit", "payload-limit", "write-limit", "workspace-quota"])(
+    "gives one after %s",
+    (reason) => {
+      expect(record(start(), "1", "m", outcome({ status: "killed", reason, message: "" }))).toBe("m");
+    },
+  );
 
   it.each(["aborted", "crashed", "protocol", "disposed"])("gives none after %s", (reason) => {
     const history = start();

@@ -17,7 +17,13 @@ import type { Ending } from "./ending.ts";
 import { suspicionsIn } from "./suspicions.ts";
 
 /** Limits that other code may stay within. A run that was cancelled, or whose sandbox broke, is not repaired. */
-const REPAIRABLE_KILLS = new Set(["output-flood", "call-limit", "payload-limit", "write-limit"]);
+const REPAIRABLE_KILLS = new Set([
+  "output-flood",
+  "call-limit",
+  "payload-limit",
+  "write-limit",
+  "workspace-quota",
+]);
 
 /** The outcome of an attempt: of its review, and of its run if it came to one. */
 export interface AttemptOutcome {

@@ -23,6 +23,8 @@ export type { PulledEmbeddingModel, PullEmbeddingModelRequest } from "./admin/pu
 export { readToolCode } from "./admin/tool-code.ts";
 export { makeFolder } from "./wiring/make-folder.ts";
 export { addSkill, listSkills, promoteSkill, readSkill, removeSkill, testSkill } from "./admin/skills.ts";
+export { listSessions, readSession } from "./admin/sessions.ts";
+export type { SessionSummary } from "./admin/sessions.ts";
 export type { SearchReport } from "./wiring/configured-selector.ts";
 export type { TokenCost } from "@cem/mcp-server";
 export type { PullProgress } from "@cem/selector";

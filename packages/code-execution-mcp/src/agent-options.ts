@@ -69,6 +69,14 @@ export interface AgentOptions extends ConfigSource {
   recordFile?: string | undefined;
   /** A recording that answers in place of the host tools. */
   replayFile?: string | undefined;
+  /** The session to go on with: `session_001`, `1`, or `last`. Its earlier tasks are told to a model. */
+  resume?: string | undefined;
+  /**
+   * Whether sessions are logged in the workspace.
+   *
+   * @defaultValue `execution.state.auto_save`
+   */
+  sessions?: boolean | undefined;
   /** Receives the lines of the log where `logging.file` names no file. Default: standard error. */
   onLog?: ((line: string) => void) | undefined;
   /** Receives every entry of the log, whatever `logging` says. */
@@ -95,6 +103,8 @@ export const AGENT_OPTIONS = {
   redactor: true,
   recordFile: true,
   replayFile: true,
+  resume: true,
+  sessions: true,
   onLog: true,
   log: true,
 } satisfies Record<keyof AgentOptions, true>;

@@ -21,7 +21,7 @@ import {
   createConfiguredGuard,
   createConfiguredTypeChecker,
 } from "./wiring/stages.ts";
-import { createConfiguredResults } from "./wiring/workspace.ts";
+import { createConfiguredResults, createConfiguredSessions } from "./wiring/workspace.ts";
 
 /**
  * Creates an agent of the default stages, set up by the configuration, which is read at the first request.
@@ -68,14 +68,19 @@ export async function executeTask(
  * Creates the stages that the configuration asks for, except those that the options bring. Each is created, and its package
  * loaded, when it is first needed.
  */
-function createStages(
+async function createStages(
   loaded: LoadedFor,
   options: AgentOptions,
   host: Lazy<Host> = lazyHost(loaded, options),
-): OwnedPipelineSettings {
+): Promise<OwnedPipelineSettings> {
   const { config } = loaded;
   const isRedacted = redactorOf(config, options) !== undefined;
   const redactor = async (): Promise<Redactor | undefined> => (await host.get()).redactor;
+  const sessionLog = await createConfiguredSessions(loaded, {
+    ...options,
+    onProblem: (error) =>
+      createLog(config, options.onLog)("error", `The session can't be logged: ${String(error)}`),
+  });
   const selector = new Lazy(() => createConfiguredSelector(config, options.oneRun));
   return {
     async catalog() {
@@ -86,7 +91,7 @@ function createStages(
     async generator() {
       const { generator } = options;
       const redact = redactGenerator(isRedacted ? await redactor() : undefined);
-      return generator === undefined ? createGenerator(config, redact) : redact(generator);
+      return generator === undefined ? createGenerator(config, redact, sessionLog) : redact(generator);
     },
     async guard() {
       const { mcpTools } = await host.get();
@@ -101,17 +106,20 @@ function createStages(
     typeChecker: options.typeChecker ?? (() => createConfiguredTypeChecker(config)),
     typeCheck: config.execution.typeCheck,
     maxRepairs: config.llm.maxRepairs,
+    sessionLog,
     dataFacts: config.llm.dataFacts,
     saveSkill: (draft, saving) =>
       saveCheckedSkill(draft, saving, {
         loaded,
-        openAgent: (staged) => createLoadedAgent(staged, { ...options, oneRun: true }),
+        openAgent: (staged) =>
+          createLoadedAgent(staged, { ...options, oneRun: true, sessions: false, resume: undefined }),
       }),
     async dispose() {
       const opened = await host.settled();
       try {
         await opened?.bridge.finish();
       } finally {
+        await sessionLog?.close();
         await opened?.mcpTools.close();
         await (await selector.settled())?.dispose();
         if (options.redactor === undefined) await opened?.redactor?.dispose();

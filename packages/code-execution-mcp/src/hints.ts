@@ -9,6 +9,8 @@ type Hint = string | ((details: ErrorDetails) => string | undefined) | undefined
 
 const NO_HINT = undefined;
 const MAX_STEP_HINTS = 5;
+const MORE_ROOM =
+  "Delete what is not needed, or allow more with execution.limits.max_workspace_mb and max_workspace_entries.";
 
 /** The setting, flag or command that helps, for every code of this project. */
 export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
@@ -105,10 +107,15 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   SANDBOX_SPEC_INVALID: NO_HINT,
   SANDBOX_UNAVAILABLE:
     "With execution.sandbox_type: auto another sandbox is taken where there is one. See which with  cem doctor",
+  SESSION_NOT_FOUND: "See which there are with  cem sessions",
+  SESSIONS_DISABLED: "Set execution.state.enabled and execution.state.auto_save to true.",
+  STATE_BUSY: NO_HINT,
+  STATE_CONFLICT: NO_HINT,
   STATE_DISABLED: "Set execution.state.enabled to true, or keep data in files of /workspace.",
   STATE_PATH_INVALID: NO_HINT,
   STATE_TOO_LARGE: NO_HINT,
   STATE_UNREADABLE: NO_HINT,
+  WORKSPACE_FULL: MORE_ROOM,
   WORKSPACE_LINK_REFUSED: NO_HINT,
   WORKSPACE_UNUSABLE: "Set execution.workspace_dir to a folder that can be written.",
   // Customers.
@@ -191,6 +198,7 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
 const LIMITS: Readonly<Record<string, string>> = {
   "call-limit": "Allow more with execution.limits.max_tool_calls.",
   "payload-limit": "Allow more with execution.limits.max_payload_mb.",
+  "workspace-quota": MORE_ROOM,
   "write-limit": "Allow more with execution.limits.max_write_mb.",
 };
 

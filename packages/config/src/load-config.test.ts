@@ -38,6 +38,8 @@ describe("loadConfig", () => {
         maxConcurrentCalls: 32,
         maxPayloadMb: 8,
         maxWriteMb: 1024,
+        maxWorkspaceMb: 10240,
+        maxWorkspaceEntries: 250000,
       },
     });
     expect(config.guardrails.maxExecutionTime * 1000).toBe(DEFAULT_RUN_LIMITS.timeoutMs);

@@ -37,8 +37,14 @@ const state = section("State that persists between runs.", {
   workspaceDir: setting(z.optional(text), "Folder of the state. Default: execution.workspace_dir.", {
     path: true,
   }),
-  stateFile: setting(withDefault(text, "state.json"), "Name of the state file in that folder."),
-  autoSave: setting(flag(true), "Save after each run.", { pending: "no session log yet" }),
+  stateFile: setting(
+    withDefault(text, "state.json"),
+    "Name of the state file in that folder. Its ending is that of state_format.",
+  ),
+  autoSave: setting(
+    flag(true),
+    "Save each run in the log of its session, sessions/session_001.json and so on in the workspace.",
+  ),
   stateFormat: setting(
     withDefault(
       z.pipe(
@@ -47,33 +53,43 @@ const state = section("State that persists between runs.", {
       ),
       "json",
     ),
-    "How state is written. pickle stands for binary.",
-    { pending: "state is always JSON" },
+    "How state is written, with the file's ending: json, yaml, or binary (MessagePack, .msgpack). pickle stands for binary.",
   ),
 });
 
-const limits = section("Limits of one run, besides guardrails.max_execution_time and max_memory_mb.", {
-  maxOutputKb: setting(
-    count(1_048_576, DEFAULT_RUN_LIMITS.outputBytes / BYTES_PER_KB),
-    "Output kept of one run, in KiB. Output beyond it is counted and dropped.",
-  ),
-  maxToolCalls: setting(
-    withDefault(whole(0, 10_000_000), DEFAULT_RUN_LIMITS.calls),
-    "Maximum tool calls in one run.",
-  ),
-  maxConcurrentCalls: setting(
-    count(10_000, DEFAULT_RUN_LIMITS.callsInFlight),
-    "Maximum tool calls at once; more wait.",
-  ),
-  maxPayloadMb: setting(
-    withDefault(number(0.001, 1_024), DEFAULT_RUN_LIMITS.payloadBytes / BYTES_PER_MB),
-    "Maximum size of arguments, a result or a value, in MiB.",
-  ),
-  maxWriteMb: setting(
-    count(1_048_576, DEFAULT_RUN_LIMITS.writeMb),
-    "Maximum that one run may write to the workspace, in MiB.",
-  ),
-});
+const limits = section(
+  "Limits of a run and of the workspace, besides guardrails.max_execution_time and max_memory_mb.",
+  {
+    maxOutputKb: setting(
+      count(1_048_576, DEFAULT_RUN_LIMITS.outputBytes / BYTES_PER_KB),
+      "Output kept of one run, in KiB. Output beyond it is counted and dropped.",
+    ),
+    maxToolCalls: setting(
+      withDefault(whole(0, 10_000_000), DEFAULT_RUN_LIMITS.calls),
+      "Maximum tool calls in one run.",
+    ),
+    maxConcurrentCalls: setting(
+      count(10_000, DEFAULT_RUN_LIMITS.callsInFlight),
+      "Maximum tool calls at once; more wait.",
+    ),
+    maxPayloadMb: setting(
+      withDefault(number(0.001, 1_024), DEFAULT_RUN_LIMITS.payloadBytes / BYTES_PER_MB),
+      "Maximum size of arguments, a result or a value, in MiB.",
+    ),
+    maxWriteMb: setting(
+      count(1_048_576, DEFAULT_RUN_LIMITS.writeMb),
+      "Maximum that one run may write to the workspace, in MiB.",
+    ),
+    maxWorkspaceMb: setting(
+      count(1_073_741_824, 10_240),
+      "Maximum that the workspace may hold, in MiB. A run that takes it above is ended.",
+    ),
+    maxWorkspaceEntries: setting(
+      count(1_000_000_000, 250_000),
+      "Maximum number of files and folders in the workspace. A run that takes it above is ended.",
+    ),
+  },
+);
 
 const execution = section("Where and how code runs.", {
   workspaceDir: setting(withDefault(text, "./workspace"), "Folder that the code sees as /workspace.", {

@@ -8,6 +8,7 @@ import type { Isolation, OutputChunk, RunLimits, SandboxStats } from "./sandbox.
 import type { GenerationMode, GenerationProgress, GenerationUsage, UnfilledStep } from "./generation.ts";
 import type { Sample } from "./sampling.ts";
 import type { RankedTool } from "./selection.ts";
+import type { CheckpointOptions, SessionCheckpoint } from "./sessions.ts";
 import type { CatalogSnapshot } from "./tools.ts";
 
 /**
@@ -220,6 +221,12 @@ export interface Agent {
    * @throws CemError `SKILL_INVALID`, `SKILL_REFUSED` with what was found, or `SKILLS_DISABLED`.
    */
   saveSkill(draft: SkillDraft, options?: SaveSkillOptions): Promise<Skill>;
+  /**
+   * Notes a point in the session's log to go on from, also in another process.
+   *
+   * @throws CemError `SESSIONS_DISABLED`, `AGENT_DISPOSED`, or why the log can't be written.
+   */
+  checkpoint(options?: CheckpointOptions): Promise<SessionCheckpoint>;
   /**
    * Makes ready what a first request needs, so that it does not wait for it: the configuration, the catalog and its
    * index, the sandbox with a guest, the type checker. MCP servers are not connected to. Resolves when all is ready;

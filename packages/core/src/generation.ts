@@ -79,12 +79,12 @@ export interface GenerateRequest {
   mode?: GenerationMode | undefined;
   /** Information for the model beyond the task, such as earlier results or names of files. */
   context?: string | undefined;
+  /** The session that the task belongs to, as the caller named it. */
+  session?: string | undefined;
   /** Earlier attempts at this task, oldest first. */
   feedback?: readonly GenerateFeedback[] | undefined;
   /** The cost of earlier attempts at this task, which counts towards a budget. */
   spent?: GenerationUsage | undefined;
-  /** The session of the run. */
-  session?: string | undefined;
   /** Receives the progress of a model's answer. Not called by rules. */
   onProgress?: ((progress: GenerationProgress) => void) | undefined;
   signal?: AbortSignal | undefined;

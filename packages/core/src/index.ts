@@ -68,7 +68,15 @@ export type {
   SkillStore,
   SkillSummary,
 } from "./skills.ts";
-export type { StateStore } from "./state.ts";
+export type {
+  CheckpointOptions,
+  SessionCheckpoint,
+  SessionLog,
+  SessionRecord,
+  SessionRun,
+  SessionTask,
+} from "./sessions.ts";
+export type { ReadState, SavedState, SaveStateOptions, StateOptions, StateStore } from "./state.ts";
 export { ISOLATION_LEVELS } from "./sandbox.ts";
 export type {
   GuestError,
@@ -89,6 +97,7 @@ export type {
   SandboxStats,
   ToolResultSample,
   UnawaitedWork,
+  WorkspaceLimits,
 } from "./sandbox.ts";
 export { DEFAULT_RUN_LIMITS } from "./limits.ts";
 export { STAGES } from "./agent.ts";

@@ -38,6 +38,14 @@ export interface RunLimits {
   writeMb: number;
 }
 
+/** What a workspace may hold. A run that takes it above is ended; one that would begin far above is refused. */
+export interface WorkspaceLimits {
+  /** Space that its files take, in MiB. */
+  workspaceMb: number;
+  /** Files and folders in it. */
+  workspaceEntries: number;
+}
+
 /** A folder or file of the host that the guest can access. */
 export interface Mount {
   /** Absolute path on the host. */
@@ -67,6 +75,8 @@ export interface SandboxSpec {
   network?: NetworkPolicy | undefined;
   /** @defaultValue {@link DEFAULT_RUN_LIMITS} */
   limits?: Partial<RunLimits> | undefined;
+  /** What the workspace may hold. Absent: whatever fits. Mounts do not count. */
+  quota?: WorkspaceLimits | undefined;
   /** The weakest isolation level to accept. Where the host offers less, the sandbox is not created. */
   minIsolation?: IsolationLevel | undefined;
   /** The session of runs that name none. Absent: such a run shares its guest with no other. */
@@ -179,6 +189,7 @@ export type KillReason =
   | "call-limit"
   | "payload-limit"
   | "write-limit"
+  | "workspace-quota"
   | "protocol"
   | "crashed"
   | "disposed";

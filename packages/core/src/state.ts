@@ -1,6 +1,37 @@
 import type { JsonValue } from "./json.ts";
 
-/** State that outlives a run: JSON files in the workspace, which code in the sandbox reads and writes as files. */
+/** Options of an operation on state. */
+export interface StateOptions {
+  signal?: AbortSignal | undefined;
+}
+
+/** Options of {@link StateStore.save}. */
+export interface SaveStateOptions extends StateOptions {
+  /**
+   * The version that the data is based on, as {@link StateStore.read} gave it; empty for a file that did not exist. Saving
+   * fails when the file has another one by now. Absent: what is there is replaced.
+   */
+  version?: string | undefined;
+}
+
+/** What {@link StateStore.read} found. */
+export interface ReadState {
+  exists: boolean;
+  data: JsonValue;
+  /** Identifies the file's content. Empty where there is no file. */
+  version: string;
+}
+
+/** What {@link StateStore.save} did. */
+export interface SavedState {
+  /** The file's path in the sandbox. */
+  file: string;
+  version: string;
+  /** The path in the sandbox under which a broken file was kept that stood there before. */
+  keptAside?: string | undefined;
+}
+
+/** State that outlives a run: files in the workspace, which code in the sandbox reads and writes as files. */
 export interface StateStore {
   readonly specificationVersion: "v1";
   /**
@@ -8,22 +39,15 @@ export interface StateStore {
    *
    * @param file - Path within the workspace. Default: the configured state file.
    * @throws CemError `STATE_PATH_INVALID` for a path outside the workspace, `STATE_UNREADABLE` for a file that can't be
-   *   read or parsed.
+   *   read or parsed, `STATE_TOO_LARGE`.
    */
-  read(
-    file?: string,
-    options?: { signal?: AbortSignal | undefined },
-  ): Promise<{ exists: boolean; data: JsonValue }>;
+  read(file?: string, options?: StateOptions): Promise<ReadState>;
   /**
-   * Replaces a state file atomically.
+   * Replaces a state file atomically, also between processes.
    *
    * @param file - Path within the workspace. Default: the configured state file.
-   * @returns the file's path in the sandbox.
-   * @throws CemError `STATE_PATH_INVALID` or `STATE_TOO_LARGE`.
+   * @throws CemError `STATE_PATH_INVALID`, `STATE_TOO_LARGE`, `STATE_BUSY`, or `STATE_CONFLICT` when the file is not of the
+   *   given version.
    */
-  save(
-    data: JsonValue,
-    file?: string,
-    options?: { signal?: AbortSignal | undefined },
-  ): Promise<{ file: string }>;
+  save(data: JsonValue, file?: string, options?: SaveStateOptions): Promise<SavedState>;
 }

@@ -361,17 +361,23 @@ describe("the tools", () => {
 
   describe("get_state and save_state", () => {
     it("share a file with guest code", async () => {
-      expect(jsonOf(await call("get_state", { state_file: "t.json" }))).toEqual({ exists: false, data: {} });
+      expect(jsonOf(await call("get_state", { state_file: "t.json" }))).toMatchObject({
+        exists: false,
+        data: {},
+      });
       const saved = await call("save_state", { state_data: { count: 1 }, state_file: "t.json" });
-      expect(jsonOf(saved)).toEqual({ success: true, file: "/workspace/t.json" });
+      expect(jsonOf(saved)).toMatchObject({ success: true, file: "/workspace/t.json" });
       const code = `import { readFile, writeFile } from "node:fs/promises";
         const state = JSON.parse(await readFile("/workspace/t.json", "utf8"));
         await writeFile("/workspace/t.json", JSON.stringify({ count: state.count + 1 }));`;
       expect((await call("execute_code", { code })).isError).toBeUndefined();
-      expect(jsonOf(await call("get_state", { state_file: "t.json" }))).toEqual({
+      expect(jsonOf(await call("get_state", { state_file: "t.json" }))).toMatchObject({
         exists: true,
         data: { count: 2 },
       });
+      const { version } = jsonOf(saved) as { version: string };
+      const late = await call("save_state", { state_data: {}, state_file: "t.json", version });
+      expect(firstText(late)).toContain("was changed by someone else");
     });
 
     it.each(["../x.json", "/etc/x.json", "a/../../x.json"])("refuse %s", async (file) => {

@@ -1,4 +1,5 @@
-import { join } from "node:path";
+import { realpathSync } from "node:fs";
+import { join, sep } from "node:path";
 import type { Mount, NetworkPolicy } from "@cem/core";
 import { GUEST_WORKSPACE, type InitMessage } from "@cem/sandbox/provider-kit";
 
@@ -22,7 +23,7 @@ export interface GuestPlan {
 }
 
 /** What a guest is told at its start about its files and tools. */
-export type GuestInit = Pick<InitMessage, "paths" | "hostTools" | "hidden">;
+export type GuestInit = Pick<InitMessage, "paths" | "hostPaths" | "hostTools" | "hidden">;
 
 export function initOf({ hostTools, hidden }: GuestPlan): GuestInit {
   return { hostTools, hidden };
@@ -46,4 +47,13 @@ export function toHostPath(plan: GuestPlan, path: string): string {
   const places = Object.entries(guestPaths(plan)).toSorted(([a], [b]) => b.length - a.length);
   const [guest, host] = places.find(([folder]) => path.startsWith(`${folder}/`)) ?? ["", ""];
   return host + path.slice(guest.length);
+}
+
+/** The guest path of a real host path in the workspace or a mount. */
+export function toGuestPath(plan: GuestPlan, path: string): string {
+  for (const [guest, host] of Object.entries(guestPaths(plan))) {
+    const real = realpathSync(host);
+    if (path.startsWith(real + sep)) return guest + path.slice(real.length).replaceAll(sep, "/");
+  }
+  return path;
 }

@@ -1,10 +1,11 @@
-import { mkdtempSync } from "node:fs";
-import { join } from "node:path";
-import { denoArguments, guestEnvironment } from "@cem/sandbox/provider-kit";
+import { mkdtempSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { denoArguments, guestEnvironment, GUEST_RUNNER } from "@cem/sandbox/provider-kit";
 import { guestPaths, initOf, type GuestPlan } from "./guest-plan.ts";
 import { hiddenHostPaths } from "./hidden-placeholder.ts";
 import { findProgram } from "./find-program.ts";
 import type { IsolationBackend, SpawnPlan } from "./isolation-backend.ts";
+import { confineRoot } from "./confine-root.ts";
 import { resourceLimitPrefix } from "./resource-limits.ts";
 
 /** The backend without kernel isolation: Deno's permissions and rlimits. */
@@ -14,17 +15,21 @@ export function permissionsOnly(): IsolationBackend {
   return {
     name: "permissions",
     level: "permissions",
-    mechanisms: ["deno permissions", ...rlimits],
-    plan: planPermissions,
+    // Tried only where this backend is used.
+    get mechanisms() {
+      return ["deno permissions", ...rlimits, ...confineRoot().mechanisms];
+    },
+    plan: (plan) => planPermissions(plan, confineRoot().prefix),
   };
 }
 
-function planPermissions(plan: GuestPlan): SpawnPlan {
+function planPermissions(plan: GuestPlan, rootPrefix: readonly string[]): SpawnPlan {
   const { workspaceDir, mounts, network, denoFile, bootFile, privateDir, memoryMb } = plan;
   const folders = mounts.map(({ hostPath }) => hostPath);
   const readOnly = mounts.filter((mount) => mount.readOnly).map(({ hostPath }) => hostPath);
   const setpriv = process.platform === "linux" ? findProgram("setpriv") : undefined;
   const [file = denoFile, ...args] = [
+    ...rootPrefix,
     // Kills the guest with the host, even one that is too busy to notice that its stdin was closed.
     ...(setpriv === undefined ? [] : [setpriv, "--pdeathsig", "KILL", "--no-new-privs", "--"]),
     ...(process.platform === "linux" ? resourceLimitPrefix(plan) : []),
@@ -37,6 +42,7 @@ function planPermissions(plan: GuestPlan): SpawnPlan {
       denyWrite: readOnly,
       network,
       memoryMb,
+      confinesWorkers: true,
     }),
   ];
   const denoDir = mkdtempSync(join(privateDir, "guest-"));
@@ -46,6 +52,16 @@ function planPermissions(plan: GuestPlan): SpawnPlan {
     env: guestEnvironment(denoDir),
     cwd: workspaceDir,
     ownFolder: denoDir,
-    init: { ...initOf(plan), paths: guestPaths(plan) },
+    init: { ...initOf(plan), paths: guestPaths(plan), hostPaths: hostPaths(plan, denoDir) },
   };
+}
+
+/** What a guest shows in place of the host's paths: the paths that it would have in namespaces. */
+function hostPaths(plan: GuestPlan, denoDir: string): Record<string, string> {
+  const shown = Object.entries(guestPaths(plan)).map(([guest, host]) => [host, guest] as const);
+  shown.push([dirname(plan.bootFile), `${GUEST_RUNNER}/guest`], [plan.denoFile, `${GUEST_RUNNER}/deno`]);
+  shown.push([denoDir, "/tmp/deno"], [plan.privateDir, "/tmp"]);
+  return Object.fromEntries(
+    shown.flatMap(([host, guest]) => [host, realpathSync(host)].map((path) => [path, guest])),
+  );
 }

@@ -16,7 +16,13 @@ import {
   type SandboxReuse,
   resolveLimits,
 } from "@cem/sandbox";
-import { checkSpec, type ConnectedGuest, guestBootFile, preloadCompiler } from "@cem/sandbox/provider-kit";
+import {
+  checkSpec,
+  type ConnectedGuest,
+  createWorkspaceQuota,
+  guestBootFile,
+  preloadCompiler,
+} from "@cem/sandbox/provider-kit";
 import { findDeno } from "./deno-binary.ts";
 import {
   bootGuest,
@@ -142,6 +148,7 @@ class DenoProvider implements DenoSandboxProvider {
       firstGuest,
       startGuest: () => startGuest(backend.plan(plan), this.#isReused),
       checkWorkspace: await workspaceCheck(backend, plan),
+      quota: createWorkspaceQuota(spec),
       cleanUp: async () => removePrivateDir(plan.privateDir),
     });
   }

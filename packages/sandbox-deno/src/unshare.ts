@@ -65,7 +65,8 @@ function planUnshare(plan: GuestPlan): SpawnPlan {
     `mount -t tmpfs -o mode=755,size=${TEMPORARY_SIZE} tmpfs ${quote(join(privateDir, "root"))}`,
     `cd ${quote(join(privateDir, "root"))}`,
     "mkdir old proc dev tmp",
-    "mount -t proc -o nosuid,nodev,noexec proc proc",
+    // A guest of root owns /proc/sys and the like, with or without capabilities.
+    "mount -t proc -o ro,nosuid,nodev,noexec proc proc",
     ...["/dev/null", "/dev/urandom"].flatMap((device) => [
       `: > .${device}`,
       `mount -o bind ${device} .${device}`,

@@ -1,7 +1,7 @@
 import { CemError } from "@cem/core";
 import { type RunRefusal } from "@cem/sandbox";
 import { GUEST_WORKSPACE } from "@cem/sandbox/provider-kit";
-import type { GuestPlan } from "./guest-plan.ts";
+import { toGuestPath, type GuestPlan } from "./guest-plan.ts";
 import type { IsolationBackend } from "./isolation-backend.ts";
 import { findLeavingLink, hasLinkBetween } from "./workspace-links.ts";
 
@@ -14,8 +14,9 @@ import { findLeavingLink, hasLinkBetween } from "./workspace-links.ts";
  */
 export async function workspaceCheck(
   { level }: IsolationBackend,
-  { workspaceDir, mounts }: GuestPlan,
+  plan: GuestPlan,
 ): Promise<(() => Promise<RunRefusal | undefined>) | undefined> {
+  const { workspaceDir, mounts } = plan;
   for (const { guestPath } of mounts) {
     if (!guestPath.startsWith(`${GUEST_WORKSPACE}/`)) continue;
     const place = workspaceDir + guestPath.slice(GUEST_WORKSPACE.length);
@@ -35,7 +36,7 @@ export async function workspaceCheck(
     if (link === undefined) return undefined;
     return {
       code: "WORKSPACE_LINK_REFUSED",
-      message: `${link} is a symbolic link that leads out of the workspace, and isolation level permissions can't confine it. Remove the link, or install bubblewrap.`,
+      message: `${toGuestPath(plan, link)} is a symbolic link that leads out of the workspace, and isolation level permissions can't confine it. Remove the link, or install bubblewrap.`,
     };
   };
 }

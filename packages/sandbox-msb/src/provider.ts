@@ -3,6 +3,7 @@ import { createGuestSandbox, FairGate, resolveLimits, type Guest, type GuestSand
 import {
   checkSpec,
   connectGuest,
+  createWorkspaceQuota,
   GUEST_RUNNER,
   GUEST_WORKSPACE,
   guestEnvironment,
@@ -101,6 +102,7 @@ class EmbeddedProvider implements MicrosandboxProvider {
       idleMs: this.#settings.idleMs,
       reuse: this.#settings.reuse,
       defaultSession: spec.defaultSession,
+      quota: createWorkspaceQuota(spec),
       queueTimeoutMs: this.#settings.queueTimeoutMs,
       startTimeoutMs: this.#bootTimeoutMs,
       healthTimeoutMs: this.#bootTimeoutMs / BOOT_TO_HEALTH,

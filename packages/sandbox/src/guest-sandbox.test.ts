@@ -148,6 +148,27 @@ describe("createGuestSandbox", () => {
     });
   });
 
+  it.each([
+    ["empty output", { type: "stderr", text: "" }, "output-flood"],
+    ["reports of its work", { type: "unawaited", isStopped: false, work: [] }, "protocol"],
+    [
+      "calls",
+      { type: "trace", server: "s", tool: "t", ms: 0, ok: true, characters: 0, sample: "" },
+      "call-limit",
+    ],
+    ["readiness", { type: "ready", version: "1" }, "protocol"],
+  ])("ends a guest that knows its token and floods the host with %s", async (_, message, reason) => {
+    const outcome = await run(async (guest) => {
+      const text = JSON.stringify(message);
+      const flood = `${guest.mark}${Buffer.byteLength(text)},1;${text}`.repeat(1_000);
+      for (let sent = 0; guest.alive && sent < 2_000; sent += 1) {
+        guest.raw(flood);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    });
+    expect(outcome).toMatchObject({ status: "killed", reason });
+  });
+
   it("classifies a guest's exit", async () => {
     const exits: [Parameters<ScriptedGuest["exit"]>[0], object][] = [
       [{ signal: "SIGSEGV" }, { status: "killed", reason: "crashed" }],

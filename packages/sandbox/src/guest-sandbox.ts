@@ -17,6 +17,7 @@ import type { Guest } from "./guest.ts";
 import { resolveLimits } from "./run-limits.ts";
 import { emptyReport } from "./run-report.ts";
 import { RunSession } from "./run-session.ts";
+import type { WorkspaceQuota } from "./workspace-quota.ts";
 
 const DEFAULT_STANDBY = 2;
 const DISPOSED = "The sandbox was disposed.";
@@ -43,6 +44,8 @@ export interface GuestSandboxSettings {
   firstGuest?: ConnectedGuest | undefined;
   /** Checks the workspace before each run; a refusal becomes the run's outcome. */
   checkWorkspace?: (() => Promise<RunRefusal | undefined>) | undefined;
+  /** Ends runs that take the workspace above its quota. */
+  quota?: WorkspaceQuota | undefined;
   /** Bounds concurrent runs over all sandboxes that share it. */
   gate: FairGate;
   /**
@@ -160,14 +163,25 @@ class PooledSandbox implements GuestSandbox {
     if (entered === "gone") return ended("aborted", "The run was aborted before it started.");
     this.#running += 1;
     try {
-      const refusal = await this.#settings.checkWorkspace?.();
+      const { quota } = this.#settings;
+      const refusal = (await quota?.check()) ?? (await this.#settings.checkWorkspace?.());
       if (refusal !== undefined) return { ...report(), status: "refused", ...refusal };
       const lease = await this.#take(request);
       if ("message" in lease) return ended("crashed", lease.message);
       const { isolation } = this;
       const { connected, release } = lease;
       const disposed = this.#disposal.signal;
-      const session = { connected, ...program, limits, isolation, request, startedAt, disposed, release };
+      const session = {
+        connected,
+        ...program,
+        limits,
+        isolation,
+        request,
+        startedAt,
+        disposed,
+        release,
+        quota,
+      };
       return await new RunSession(session).run();
     } finally {
       this.#running -= 1;
@@ -230,6 +244,7 @@ class PooledSandbox implements GuestSandbox {
 
   async #end(): Promise<void> {
     this.#disposal.abort();
+    this.#settings.quota?.dispose();
     await this.#pool.dispose();
     await this.#settings.cleanUp?.();
   }

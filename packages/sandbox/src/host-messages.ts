@@ -7,6 +7,8 @@ export interface InitMessage {
   token: string;
   /** Host folder by guest folder, for guests without a file system view of their own. */
   paths?: Record<string, string> | undefined;
+  /** What stands for paths of the host in texts that such a guest gives out: guest path by host path. */
+  hostPaths?: Record<string, string> | undefined;
   /** Names of tools on the host that have no file, by server. */
   hostTools?: Readonly<Record<string, readonly string[]>> | undefined;
   /** Guest paths of files that can't be imported. */

@@ -16,3 +16,5 @@ export { needsIpv6, networkRules, parseHost } from "./network-rules.ts";
 export type { AllowedHost, NetworkRules } from "./network-rules.ts";
 export { readUsage } from "./process-usage.ts";
 export { findLibraries, NETWORK_FILES, systemLibraries } from "./system-libraries.ts";
+export { createWorkspaceQuota } from "./workspace-quota.ts";
+export type { WorkspaceQuota } from "./workspace-quota.ts";

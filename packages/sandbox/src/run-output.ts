@@ -14,6 +14,7 @@ export class RunOutput {
   #text = "";
   #keptBytes = 0;
   #droppedBytes = 0;
+  #chargedBytes = 0;
 
   constructor(limitBytes: number, onChunk?: (chunk: OutputChunk) => void) {
     this.#limitBytes = limitBytes;
@@ -33,7 +34,12 @@ export class RunOutput {
 
   /** Whether the program printed so much beyond the limit that the run has to end. */
   get isFlood(): boolean {
-    return this.#keptBytes + this.#droppedBytes > this.#floodBytes;
+    return this.#keptBytes + this.#droppedBytes + this.#chargedBytes > this.#floodBytes;
+  }
+
+  /** Counts towards a flood what handling a piece of output costs, however short it is. */
+  charge(bytes: number): void {
+    this.#chargedBytes += bytes;
   }
 
   add(stream: OutputChunk["stream"], bytes: Buffer): void {

@@ -16,6 +16,7 @@ import { encodeHostMessage } from "./host-messages.ts";
 import { RunClock } from "./run-clock.ts";
 import { RunOutput } from "./run-output.ts";
 import { ToolBridge } from "./tool-bridge.ts";
+import type { WorkspaceQuota } from "./workspace-quota.ts";
 
 const USAGE_POLL_MS = 25;
 const BYTES_PER_MIB = 1024 * 1024;
@@ -24,6 +25,10 @@ const FRAME_OVERHEAD_BYTES = 512 * 1024;
 /** What a message adds around its payload. */
 const MESSAGE_OVERHEAD_BYTES = 1_024;
 
+/** What a message counts as in the program's output, be its text empty. */
+const STDERR_MESSAGE_BYTES = 256;
+/** Reports of unawaited work in one run. A guest sends one for each time it waits. */
+const MAX_UNAWAITED_REPORTS = 10_000;
 /** Pieces of unawaited work that an outcome names. */
 const MAX_UNAWAITED = 40;
 
@@ -49,6 +54,7 @@ export interface SessionSettings {
   disposed: AbortSignal;
   /** Returns the guest to its session after a run that ended by itself. Absent: the guest is killed. */
   release?: (() => void) | undefined;
+  quota?: WorkspaceQuota | undefined;
 }
 
 /** One run on one guest, from the program's start to its outcome. */
@@ -60,6 +66,7 @@ export class RunSession implements GuestListener {
   readonly #outcome: PromiseWithResolvers<RunOutcome> = Promise.withResolvers<RunOutcome>();
   readonly #cleanups: (() => void)[] = [];
   #unawaited: UnawaitedWork[] = [];
+  #unawaitedReports = 0;
   #ended = false;
   #peakBytes = 0;
 
@@ -81,13 +88,15 @@ export class RunSession implements GuestListener {
 
   /** Starts the program and resolves with its outcome. Never rejects. */
   run(): Promise<RunOutcome> {
-    const { connected, source, limits, request, disposed } = this.#settings;
+    const { connected, source, limits, request, disposed, quota } = this.#settings;
     connected.listen(this, limits.payloadBytes + FRAME_OVERHEAD_BYTES);
     this.#onAbort(request.signal, "aborted", "The run was aborted.");
     this.#onAbort(disposed, "disposed", "The sandbox was disposed.");
     this.#clock.start();
     this.#cleanups.push(() => this.#clock.stop());
     this.#watchUsage();
+    if (quota !== undefined)
+      this.#cleanups.push(quota.watch((message) => this.#kill("workspace-quota", message)));
     const { calls, callsInFlight, payloadBytes } = limits;
     const message = { type: "run", source, calls, callsInFlight, payloadBytes } as const;
     if (!this.#ended) connected.guest.stdin.write(encodeHostMessage(message));
@@ -122,12 +131,20 @@ export class RunSession implements GuestListener {
     }
     switch (message.type) {
       case "stderr":
+        this.#output.charge(STDERR_MESSAGE_BYTES);
         return this.onText("stderr", Buffer.from(message.text));
       case "call":
         return this.#bridge.call(message);
       case "trace":
         return this.#bridge.trace(message);
       case "unawaited":
+        this.#unawaitedReports += 1;
+        if (this.#unawaitedReports > MAX_UNAWAITED_REPORTS) {
+          return this.#kill(
+            "protocol",
+            `The guest sent more than ${MAX_UNAWAITED_REPORTS} reports of its work.`,
+          );
+        }
         this.#unawaited = toUnawaited(message, lineOffset).concat(this.#unawaited).slice(0, MAX_UNAWAITED);
         return;
       case "limit":
@@ -162,10 +179,11 @@ export class RunSession implements GuestListener {
 
   /** Measures a run that takes a while: measuring costs as much as a short run. */
   #watchUsage(): void {
-    const { connected, limits } = this.#settings;
+    const { connected, limits, quota } = this.#settings;
     const { guest } = connected;
     if (guest.usage === undefined) return;
     let writtenBefore: number | undefined;
+    let writtenLast: number | undefined;
     const timer = setInterval(() => {
       const usage = guest.usage?.();
       if (usage === undefined) return;
@@ -174,6 +192,8 @@ export class RunSession implements GuestListener {
         this.#end({ status: "out-of-memory", limitMb: limits.memoryMb });
       }
       const written = usage.writtenBytes - connected.receivedBytes;
+      quota?.noteWritten(written - (writtenLast ?? written));
+      writtenLast = written;
       writtenBefore ??= written;
       if (written - writtenBefore > limits.writeMb * BYTES_PER_MIB) {
         this.#kill("write-limit", `The program wrote more than ${limits.writeMb} MiB.`);

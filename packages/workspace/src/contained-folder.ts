@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { constants, existsSync } from "node:fs";
-import { lstat, mkdir, open, realpath, rename, rm } from "node:fs/promises";
+import { lstat, mkdir, open, readdir, realpath, rename, rm } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import path from "node:path";
 
@@ -10,6 +10,7 @@ const DESCRIPTORS = "/proc/self/fd";
 const HAS_DESCRIPTORS = existsSync(DESCRIPTORS);
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
+const UNFINISHED = /^[0-9a-f]{12}\.tmp$/;
 
 /** Thrown when a part of the path is a link or anything else that is not a folder. */
 export class NotAFolder extends Error {}
@@ -20,6 +21,8 @@ export interface ContainedFolder extends AsyncDisposable {
   child(name: string): string;
   /** Writes a file atomically and durably: other processes see the old content or the new, never a part. */
   replace(name: string, bytes: Uint8Array): Promise<void>;
+  /** Removes what was left of files that were being written when their process was killed. */
+  removeUnfinished(name: string): Promise<void>;
 }
 
 /**
@@ -71,6 +74,12 @@ function containedFolder(handle: FileHandle, base: string): ContainedFolder {
         throw error;
       }
       await handle.sync();
+    },
+    async removeUnfinished(name) {
+      for (const found of await readdir(base)) {
+        const isOwn = found.startsWith(`.${name}.`) && UNFINISHED.test(found.slice(name.length + 2));
+        if (isOwn) await rm(child(found), { force: true });
+      }
     },
     [Symbol.asyncDispose]: () => handle.close(),
   };

@@ -1,5 +1,13 @@
 export { createResultStore } from "./result-store.ts";
 export type { ResultStoreSettings } from "./result-store.ts";
+export { listSessions, readSession } from "./session-folder.ts";
+export type { SessionSummary } from "./session-folder.ts";
+export { createSessionLog } from "./session-log.ts";
+export type { SessionLogSettings } from "./session-log.ts";
+export { recapSession } from "./session-recap.ts";
+export type { Redact } from "./session-task.ts";
+export { STATE_FORMATS } from "./state-format.ts";
+export type { StateFormat } from "./state-format.ts";
 export { createCustomerFolders } from "./customer-folders.ts";
 export type { CustomerFolder, CustomerFolders, CustomerUsage } from "./customer-folders.ts";
 export { customerIdOf, requireCustomerId } from "./customer-id.ts";

@@ -25,7 +25,7 @@ describe("parseStatePath", () => {
   const isOutside = "it is outside the workspace";
   const notPortable = "it contains characters that are not portable in file names";
   const emptyName = 'it contains an empty name or "."';
-  const noJson = "it does not end in .json";
+  const noJson = "it does not end in .json, .yaml, .yml, or .msgpack";
   const longName = "a name in it is longer than 200 bytes";
   it.each([
     ["/etc/passwd.json", isOutside],
@@ -59,7 +59,7 @@ describe("parseStatePath", () => {
     const { code, message, details } = refusal(file);
     expect(code).toBe("STATE_PATH_INVALID");
     expect(message).toBe(
-      `${JSON.stringify(file.slice(0, 1_024))} can't be a state file: ${reason}. A state file is a path inside the workspace that ends in .json, such as "progress.json" or "notes/today.json".`,
+      `${JSON.stringify(file.slice(0, 1_024))} can't be a state file: ${reason}. A state file is a path inside the workspace that ends in .json, .yaml, .yml, or .msgpack, such as "progress.json" or "notes/today.json".`,
     );
     expect(details).toEqual({ file: file.slice(0, 1_024), reason });
   });

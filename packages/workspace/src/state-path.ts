@@ -1,4 +1,5 @@
 import { CemError } from "@cem/core";
+import { formatOf, STATE_ENDINGS } from "./state-format.ts";
 
 const GUEST_ROOT = "/workspace/";
 const MAX_PATH_CHARACTERS = 1_024;
@@ -6,10 +7,12 @@ const MAX_NAME_BYTES = 200;
 // eslint-disable-next-line no-control-regex -- control characters are refused on purpose
 const NOT_PORTABLE = /[\u0000-\u001F\u007F\\:*?"<>|]/u;
 
+const ENDINGS = new Intl.ListFormat("en", { type: "disjunction" }).format(STATE_ENDINGS);
+
 /** The path of a state file below the workspace. */
 export interface StatePath {
   folders: readonly string[];
-  /** The file name, ending in `.json`. */
+  /** The file name. Its ending says the format. */
   name: string;
   /** As guest code sees it: `/workspace/state.json`. */
   guestPath: string;
@@ -35,7 +38,7 @@ export function invalidStatePath(file: string, reason: string, cause?: unknown):
   const shown = JSON.stringify(file.slice(0, MAX_PATH_CHARACTERS));
   return new CemError(
     "STATE_PATH_INVALID",
-    `${shown} can't be a state file: ${reason}. A state file is a path inside the workspace that ends in .json, such as "progress.json" or "notes/today.json".`,
+    `${shown} can't be a state file: ${reason}. A state file is a path inside the workspace that ends in ${ENDINGS}, such as "progress.json" or "notes/today.json".`,
     { details: { file: file.slice(0, MAX_PATH_CHARACTERS), reason }, cause },
   );
 }
@@ -49,5 +52,7 @@ function refusalReason(relative: string, parts: readonly string[]): string | und
   if (parts.some((part) => Buffer.byteLength(part) > MAX_NAME_BYTES)) {
     return `a name in it is longer than ${MAX_NAME_BYTES} bytes`;
   }
-  return relative.endsWith(".json") && parts.at(-1) !== ".json" ? undefined : "it does not end in .json";
+  const name = parts.at(-1) ?? "";
+  const isNamed = formatOf(name) !== undefined && !STATE_ENDINGS.includes(name);
+  return isNamed ? undefined : `it does not end in ${ENDINGS}`;
 }

@@ -19,14 +19,14 @@ const inWorkspace = (name: string) => path.join(workspaceDir, name);
 describe("createStateStore", () => {
   describe("read", () => {
     it("tells that nothing was saved yet", async () => {
-      expect(await store().read()).toEqual({ exists: false, data: {} });
-      expect(await store().read("a/b/c.json")).toEqual({ exists: false, data: {} });
+      expect(await store().read()).toEqual({ exists: false, data: {}, version: "" });
+      expect(await store().read("a/b/c.json")).toEqual({ exists: false, data: {}, version: "" });
       expect(readdirSync(workspaceDir)).toEqual([]);
     });
 
     it("finds nothing where there is no workspace yet", async () => {
       rmSync(workspaceDir, { recursive: true });
-      expect(await store().read()).toEqual({ exists: false, data: {} });
+      expect(await store().read()).toEqual({ exists: false, data: {}, version: "" });
     });
 
     it("rejects a workspace that is a file", async () => {
@@ -37,7 +37,7 @@ describe("createStateStore", () => {
 
     it("reads what guest code wrote", async () => {
       writeFileSync(inWorkspace("state.json"), '{"count": 3}');
-      expect(await store().read()).toEqual({ exists: true, data: { count: 3 } });
+      expect(await store().read()).toMatchObject({ exists: true, data: { count: 3 } });
     });
 
     it("names a broken file, and leaves it", async () => {
@@ -94,7 +94,7 @@ describe("createStateStore", () => {
 
   describe("save", () => {
     it("writes the file that the guest sees, and makes its folders", async () => {
-      expect(await store().save({ a: [1, null] }, "notes/today.json")).toEqual({
+      expect(await store().save({ a: [1, null] }, "notes/today.json")).toMatchObject({
         file: "/workspace/notes/today.json",
       });
       expect(JSON.parse(readFileSync(inWorkspace("notes/today.json"), "utf8"))).toEqual({ a: [1, null] });
@@ -124,7 +124,7 @@ describe("createStateStore", () => {
       writeFileSync(inWorkspace("state.json"), "x".repeat(100));
       const small = createStateStore({ workspaceDir, maxBytes: 64 });
       await small.save(1);
-      expect(await small.read()).toEqual({ exists: true, data: 1 });
+      expect(await small.read()).toMatchObject({ exists: true, data: 1 });
       expect(readdirSync(workspaceDir)).toHaveLength(2);
     });
 
@@ -142,7 +142,7 @@ describe("createStateStore", () => {
       cancel.abort();
       await expect(second).rejects.toMatchObject({ name: "AbortError" });
       await first;
-      expect(await one.read()).toEqual({ exists: true, data: "first" });
+      expect(await one.read()).toMatchObject({ exists: true, data: "first" });
     });
 
     it("saves after an earlier save failed", async () => {
@@ -152,7 +152,7 @@ describe("createStateStore", () => {
       await expect(failed).rejects.toMatchObject({ code: "STATE_PATH_INVALID" });
       rmSync(inWorkspace("x.json"));
       await one.save(2, "x.json/y.json");
-      expect(await one.read("x.json/y.json")).toEqual({ exists: true, data: 2 });
+      expect(await one.read("x.json/y.json")).toMatchObject({ exists: true, data: 2 });
     });
 
     it("refuses data that is too large, and keeps what was there", async () => {
@@ -160,13 +160,13 @@ describe("createStateStore", () => {
       await small.save("x".repeat(61)); // 64 bytes with its quotes and line break
       await small.save("old");
       await expect(small.save("x".repeat(100))).rejects.toMatchObject({ code: "STATE_TOO_LARGE" });
-      expect(await small.read()).toEqual({ exists: true, data: "old" });
+      expect(await small.read()).toMatchObject({ exists: true, data: "old" });
     });
 
     it("keeps the order of saves that are asked for at once, and leaves no other file", async () => {
       const one = store();
       await Promise.all(Array.from({ length: 50 }, (_, index) => one.save({ index })));
-      expect(await one.read()).toEqual({ exists: true, data: { index: 49 } });
+      expect(await one.read()).toMatchObject({ exists: true, data: { index: 49 } });
       expect(readdirSync(workspaceDir)).toEqual(["state.json"]);
     });
 

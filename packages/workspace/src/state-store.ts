@@ -1,28 +1,49 @@
-import { randomBytes } from "node:crypto";
-import { constants } from "node:fs";
-import { open, rename } from "node:fs/promises";
+import { createHash, randomBytes } from "node:crypto";
+import { link, rename } from "node:fs/promises";
+import { join } from "node:path";
 import { CemError } from "@cem/core";
-import type { JsonValue, StateStore } from "@cem/core";
+import type { JsonValue, ReadState, SavedState, SaveStateOptions, StateOptions, StateStore } from "@cem/core";
 import { NotAFolder, openContained } from "./contained-folder.ts";
 import type { ContainedFolder } from "./contained-folder.ts";
+import { readContained, UnusableFile } from "./contained-file.ts";
+import { withLock } from "./file-lock.ts";
+import {
+  encodeState,
+  formatOf,
+  isPickle,
+  largestOf,
+  nameInFormat,
+  parseState,
+  pickleNames,
+  STATE_FORMATS,
+} from "./state-format.ts";
+import type { StateFormat } from "./state-format.ts";
 import { invalidStatePath, parseStatePath } from "./state-path.ts";
 import type { StatePath } from "./state-path.ts";
 
 const DEFAULT_STATE_FILE = "state.json";
 const DEFAULT_MAX_STATE_BYTES = 64 * 1024 * 1024;
-const INDENT = 2;
+const VERSION_CHARACTERS = 16;
+const NO_VERSION = "";
 
 export interface StateStoreSettings {
   /** Absolute host path of the folder that the guest sees as `/workspace`. It must exist when state is saved. */
   workspaceDir: string;
   /**
-   * The file that is read and written when the caller names none, relative to the workspace.
+   * The file that is read and written when the caller names none, relative to the workspace. Its ending is replaced by
+   * that of the format.
    *
    * @defaultValue `state.json`
    */
   stateFile?: string | undefined;
   /**
-   * The largest state file that is read or written, in bytes.
+   * The format of that file. Files that the caller names are of the format that their ending says.
+   *
+   * @defaultValue `json`
+   */
+  format?: StateFormat | undefined;
+  /**
+   * The largest state file that is read or written, in bytes. YAML is limited to 4 MiB in any case.
    *
    * @defaultValue 64 MiB
    */
@@ -30,10 +51,11 @@ export interface StateStoreSettings {
 }
 
 /**
- * Creates a store that keeps state as JSON files in the workspace, where guest code reads and writes the same files.
+ * Creates a store that keeps state as files in the workspace, where guest code reads and writes the same files: JSON, YAML
+ * or, in binary, MessagePack.
  *
- * Writes are atomic, also across processes and when the process is killed. Links in the workspace are not followed. A
- * file that is not valid JSON is never overwritten: saving renames it to `<name>.broken-<random>.json` first.
+ * Writes are atomic and durable, also across processes and when the process is killed. Links in the workspace are not
+ * followed. A file that can't be read is never overwritten: saving keeps it as `<name>.broken-<random>.<ending>`.
  */
 export function createStateStore(settings: StateStoreSettings): StateStore {
   return new FileStateStore(settings);
@@ -45,89 +67,104 @@ class FileStateStore implements StateStore {
   readonly #stateFile: string;
   readonly #maxBytes: number;
   /** The last pending save of each file; saves of one file run in the order they were requested. */
-  readonly #saves = new Map<string, Promise<void>>();
+  readonly #saves = new Map<string, Promise<SavedState>>();
 
-  constructor({ workspaceDir, stateFile, maxBytes }: StateStoreSettings) {
+  /** Files of which nothing unfinished of another process is left. */
+  readonly #tidied = new Set<string>();
+
+  constructor({ workspaceDir, stateFile, format = "json", maxBytes }: StateStoreSettings) {
     this.#workspaceDir = workspaceDir;
-    this.#stateFile = stateFile ?? DEFAULT_STATE_FILE;
+    this.#stateFile = nameInFormat(stateFile ?? DEFAULT_STATE_FILE, format);
     this.#maxBytes = maxBytes ?? DEFAULT_MAX_STATE_BYTES;
   }
 
-  async read(
-    file: string = this.#stateFile,
-    { signal }: { signal?: AbortSignal | undefined } = {},
-  ): Promise<{ exists: boolean; data: JsonValue }> {
+  async read(file?: string, { signal }: StateOptions = {}): Promise<ReadState> {
     signal?.throwIfAborted();
-    const statePath = parseStatePath(file);
+    refusePickle(file);
+    const statePath = parseStatePath(file ?? this.#stateFile);
     await using folder = await this.#open(statePath, false);
-    const text = folder && (await this.#readText(folder, statePath, signal));
-    if (text === undefined) return { exists: false, data: {} };
-    const parsed = parseJson(text);
-    if (parsed.ok) return { exists: true, data: parsed.value };
+    if (folder === undefined) return { exists: false, data: {}, version: NO_VERSION };
+    const names = file === undefined ? namesOfDefault(statePath.name) : [statePath.name];
+    for (const name of names) {
+      const found = withName(statePath, name);
+      const bytes = await this.#readBytes(folder, found, signal);
+      if (bytes !== undefined) return await this.#parse(found, bytes);
+    }
+    for (const name of file === undefined ? pickleNames(statePath.name) : []) {
+      const pickle = withName(statePath, name);
+      if ((await this.#readBytes(folder, pickle, signal)) !== undefined)
+        throw pickleRefused(pickle.guestPath);
+    }
+    return { exists: false, data: {}, version: NO_VERSION };
+  }
+
+  async #parse(statePath: StatePath, bytes: Uint8Array): Promise<ReadState> {
+    if (isPickle(bytes)) throw pickleRefused(statePath.guestPath);
+    const format = formatOf(statePath.name) ?? "json";
+    const parsed = await parseState(bytes, format);
+    if (parsed.ok) return { exists: true, data: parsed.value, version: versionOf(bytes) };
     throw new CemError(
       "STATE_UNREADABLE",
-      `${statePath.guestPath} is not valid JSON: ${parsed.reason}. The file is unchanged; saving new state renames it first.`,
+      `${statePath.guestPath} is not valid ${FORMAT_NAMES[format]}: ${parsed.reason}. The file is unchanged; saving new state renames it first.`,
       { details: { file: statePath.guestPath, reason: parsed.reason } },
     );
   }
 
-  async save(
-    data: JsonValue,
-    file: string = this.#stateFile,
-    { signal }: { signal?: AbortSignal | undefined } = {},
-  ): Promise<{ file: string }> {
-    signal?.throwIfAborted();
-    const statePath = parseStatePath(file);
-    const bytes = Buffer.from(`${JSON.stringify(data, undefined, INDENT)}\n`);
+  async save(data: JsonValue, file?: string, options: SaveStateOptions = {}): Promise<SavedState> {
+    options.signal?.throwIfAborted();
+    refusePickle(file);
+    const statePath = parseStatePath(file ?? this.#stateFile);
+    const bytes = await encodeState(data, formatOf(statePath.name) ?? "json");
     this.#requireSize(statePath, bytes.byteLength);
     const before = this.#saves.get(statePath.guestPath) ?? Promise.resolve();
-    const done = before.catch(() => {}).then(() => this.#replace(statePath, bytes, signal));
+    const done = before.catch(() => {}).then(() => this.#replace(statePath, bytes, options));
     this.#saves.set(statePath.guestPath, done);
     try {
-      await done;
+      return await done;
     } finally {
       if (this.#saves.get(statePath.guestPath) === done) this.#saves.delete(statePath.guestPath);
     }
-    return { file: statePath.guestPath };
   }
 
-  async #replace(statePath: StatePath, bytes: Buffer, signal?: AbortSignal): Promise<void> {
-    signal?.throwIfAborted();
-    await using folder = await this.#open(statePath, true);
-    if (folder === undefined) throw invalidStatePath(statePath.guestPath, "its folder was removed");
-    await this.#renameBroken(folder, statePath);
-    await folder.replace(statePath.name, bytes);
-  }
-
-  /** Renames the state file if it exists and is not valid JSON. */
-  async #renameBroken(folder: ContainedFolder, statePath: StatePath): Promise<void> {
-    const text = await this.#readText(folder, statePath).catch((error: unknown) => {
-      if (CemError.isInstance(error) && error.code === "STATE_TOO_LARGE") return "";
-      throw error;
+  async #replace(
+    statePath: StatePath,
+    bytes: Uint8Array,
+    { signal, version }: SaveStateOptions,
+  ): Promise<SavedState> {
+    const key = join(this.#workspaceDir, ...statePath.folders, statePath.name);
+    return withLock(key, statePath.guestPath, async () => {
+      signal?.throwIfAborted();
+      await using folder = await this.#open(statePath, true);
+      if (folder === undefined) throw invalidStatePath(statePath.guestPath, "its folder was removed");
+      const found = await this.#readBytes(folder, statePath).catch((error: unknown) => {
+        if (CemError.isInstance(error) && error.code === "STATE_TOO_LARGE") return new Uint8Array();
+        throw error;
+      });
+      const current = found === undefined ? NO_VERSION : versionOf(found);
+      if (version !== undefined && version !== current) throw conflict(statePath.guestPath, version, current);
+      const saved: SavedState = { file: statePath.guestPath, version: versionOf(bytes) };
+      if (found !== undefined && !(await isReadable(found, statePath.name))) {
+        saved.keptAside = await keepAside(folder, statePath);
+      }
+      if (!this.#tidied.has(key)) await folder.removeUnfinished(statePath.name);
+      this.#tidied.add(key);
+      await folder.replace(statePath.name, bytes);
+      return saved;
     });
-    if (text === undefined || parseJson(text).ok) return;
-    const stem = statePath.name.slice(0, -".json".length);
-    const aside = `${stem}.broken-${randomBytes(4).toString("hex")}.json`;
-    await rename(folder.child(statePath.name), folder.child(aside));
   }
 
-  async #readText(
+  async #readBytes(
     folder: ContainedFolder,
     statePath: StatePath,
     signal?: AbortSignal,
-  ): Promise<string | undefined> {
-    const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  ): Promise<Uint8Array | undefined> {
     try {
-      // Without O_NONBLOCK a named pipe that guest code created would block here.
-      await using handle = await open(folder.child(statePath.name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-      const found = await handle.stat();
-      if (!found.isFile()) throw invalidStatePath(statePath.guestPath, "it is not a regular file");
-      this.#requireSize(statePath, found.size);
-      return await handle.readFile({ encoding: "utf8", signal });
+      return await readContained(folder, statePath.name, {
+        signal,
+        check: (bytes) => this.#requireSize(statePath, bytes),
+      });
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === "ENOENT") return undefined;
-      if (code === "ELOOP") throw invalidStatePath(statePath.guestPath, "it is a link", error);
+      if (error instanceof UnusableFile) throw invalidStatePath(statePath.guestPath, error.message, error);
       throw error;
     }
   }
@@ -146,21 +183,72 @@ class FileStateStore implements StateStore {
   }
 
   #requireSize(statePath: StatePath, bytes: number): void {
-    if (bytes <= this.#maxBytes) return;
+    const limitBytes = largestOf(formatOf(statePath.name) ?? "json", this.#maxBytes);
+    if (bytes <= limitBytes) return;
     throw new CemError(
       "STATE_TOO_LARGE",
-      `${statePath.guestPath} has ${bytes} bytes; the limit is ${this.#maxBytes}. Large data belongs in separate files in /workspace.`,
-      { details: { file: statePath.guestPath, bytes, limitBytes: this.#maxBytes } },
+      `${statePath.guestPath} has ${bytes} bytes; the limit is ${limitBytes}. Large data belongs in separate files in /workspace.`,
+      { details: { file: statePath.guestPath, bytes, limitBytes } },
     );
   }
 }
 
-type Parsed = { ok: true; value: JsonValue } | { ok: false; reason: string };
+const FORMAT_NAMES: Readonly<Record<StateFormat, string>> = {
+  json: "JSON",
+  yaml: "YAML",
+  binary: "MessagePack",
+};
 
-function parseJson(text: string): Parsed {
-  try {
-    return { ok: true, value: JSON.parse(text) as JsonValue };
-  } catch (error) {
-    return { ok: false, reason: error instanceof Error ? error.message : String(error) };
-  }
+/** The default file, and what another setting of the format left in its place. */
+function namesOfDefault(name: string): string[] {
+  return [
+    name,
+    ...STATE_FORMATS.map((format) => nameInFormat(name, format)).filter((other) => other !== name),
+  ];
+}
+
+function withName(statePath: StatePath, name: string): StatePath {
+  return { ...statePath, name, guestPath: statePath.guestPath.slice(0, -statePath.name.length) + name };
+}
+
+function versionOf(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex").slice(0, VERSION_CHARACTERS);
+}
+
+async function isReadable(bytes: Uint8Array, name: string): Promise<boolean> {
+  return (await parseState(bytes, formatOf(name) ?? "json")).ok;
+}
+
+/** Keeps a broken file under another name. The file itself stays until it is replaced, where the file system allows. */
+async function keepAside(folder: ContainedFolder, { name, guestPath }: StatePath): Promise<string> {
+  const ending = name.slice(name.lastIndexOf("."));
+  const aside = `${name.slice(0, -ending.length)}.broken-${randomBytes(4).toString("hex")}${ending}`;
+  const [from, to] = [folder.child(name), folder.child(aside)];
+  await link(from, to).catch(() => rename(from, to));
+  return guestPath.slice(0, -name.length) + aside;
+}
+
+function conflict(file: string, expected: string, found: string): CemError {
+  const now = found === NO_VERSION ? "it was removed" : `it has version ${found} now`;
+  return new CemError(
+    "STATE_CONFLICT",
+    `${file} was changed by someone else: ${now}, the new state is based on ${expected === NO_VERSION ? "no file" : `version ${expected}`}. Read it again, and save what both changes make.`,
+    { details: { file, expected, found } },
+  );
+}
+
+function refusePickle(file: string | undefined): void {
+  if (file !== undefined && /\.(?:pkl|pickle)$/.test(file)) throw pickleRefused(file);
+}
+
+function pickleRefused(file: string): CemError {
+  const last = file.slice(file.lastIndexOf("/") + 1);
+  // It stands in a command.
+  const name = /^[\w.-]{1,200}$/.test(last) ? last : "state.pkl";
+  const target = nameInFormat(name, "json");
+  return new CemError(
+    "STATE_UNREADABLE",
+    `${name} is a Python pickle, which runs code when it is read, so it is not read here. Where you trust it, convert it once: python3 -c "import json, pickle; json.dump(pickle.load(open('${name}', 'rb')), open('${target}', 'w'))"`,
+    { details: { file: name, reason: "a Python pickle" } },
+  );
 }

@@ -64,6 +64,10 @@ export async function loadCommand(invocation: Invocation): Promise<RunCommand> {
       const { manageSkills } = await import("./skills.ts");
       return (context) => manageSkills(invocation, context);
     }
+    case "sessions": {
+      const { manageSessions } = await import("./sessions.ts");
+      return (context) => manageSessions(invocation, context);
+    }
     case "customers": {
       const { manageCustomers } = await import("./customers.ts");
       return (context) => manageCustomers(invocation, context);

@@ -82,7 +82,7 @@ interface OpenSkills {
 async function openSkills(source: ServerSource): Promise<OpenSkills> {
   const { signal, onLog } = source;
   const loaded = await loadFrom(source);
-  const openAgent = (other: LoadedFor) => createLoadedAgent(other, { oneRun: true, onLog });
+  const openAgent = (other: LoadedFor) => createLoadedAgent(other, { oneRun: true, sessions: false, onLog });
   const agent = openAgent(loaded);
   try {
     const { servers } = await agent.discoverTools({ signal });

@@ -28,6 +28,7 @@ export function countRequests(inner: Agent): CountedAgent {
     discoverTools: (options) => counted(() => inner.discoverTools(options)),
     searchTools: (query, options) => counted(() => inner.searchTools(query, options)),
     saveSkill: (draft, options) => counted(() => inner.saveSkill(draft, options)),
+    checkpoint: (options) => counted(() => inner.checkpoint(options)),
     warm: (options) => counted(() => inner.warm(options)),
     sandboxStats: () => inner.sandboxStats?.(),
     dispose: () => inner.dispose(),

@@ -1,7 +1,8 @@
 import type { SchemaValidator } from "@cem/bridge";
 import type { LlmSettings } from "@cem/codegen/llm";
 import type { Config } from "@cem/config";
-import type { CodeGenerator, JsonObject, ToolDefinition } from "@cem/core";
+import type { CodeGenerator, JsonObject, SessionLog, ToolDefinition } from "@cem/core";
+import { withProgressTasks } from "./progress-tasks.ts";
 
 const MS_PER_SECOND = 1_000;
 
@@ -13,9 +14,10 @@ const MS_PER_SECOND = 1_000;
 export async function createGenerator(
   { llm }: Config,
   redact: (generator: CodeGenerator) => CodeGenerator,
+  sessionLog?: SessionLog,
 ): Promise<CodeGenerator> {
   const { createRulesGenerator } = await import("@cem/codegen/rules");
-  const rules = createRulesGenerator();
+  const rules = withProgressTasks(createRulesGenerator(), sessionLog);
   if (!llm.enabled) return rules;
   const { createFallbackGenerator } = await import("@cem/codegen/llm");
   return createFallbackGenerator(redact(await createConfiguredModel(llm)), rules);

@@ -71,9 +71,9 @@ export function redactGenerator(redactor: Redactor | undefined): (generator: Cod
   if (redactor === undefined) return (generator) => generator;
   return (generator) => ({
     ...generator,
-    async generate({ task, context, feedback, ...request }) {
+    async generate({ task, context, facts, feedback, ...request }) {
       const { session } = request;
-      const words = { task, context, feedback };
+      const words = { task, context, facts, feedback };
       await redactor.recognize?.(words, { session });
       // What earlier attempts sent, got and printed is cut to what a prompt can hold.
       return generator.generate({ ...request, ...redactor.tokenize(words, { session, isCut: true }) });

@@ -57,6 +57,10 @@ export function sandboxSpec({ execution, guardrails }: Config): SandboxSpec {
     ],
     network: networkPolicy(execution.allowNetworkAccess, guardrails.allowedNetworks),
     limits: runLimits(execution.limits, guardrails),
+    quota: {
+      workspaceMb: execution.limits.maxWorkspaceMb,
+      workspaceEntries: execution.limits.maxWorkspaceEntries,
+    },
     minIsolation: execution.minIsolation,
   };
 }

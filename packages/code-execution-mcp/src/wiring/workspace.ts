@@ -1,5 +1,6 @@
 import type { Config } from "@cem/config";
-import type { ResultStore, StateStore } from "@cem/core";
+import type { LoadedFor } from "./customer.ts";
+import type { ResultStore, SessionLog, StateStore } from "@cem/core";
 import { makeFolder } from "./make-folder.ts";
 
 /** The store of what is too large for an answer: files in the workspace. */
@@ -8,11 +9,35 @@ export async function createConfiguredResults({ execution }: Config): Promise<Re
   return createResultStore({ workspaceDir: execution.workspaceDir });
 }
 
-/** The store of state: JSON files. `undefined` where the configuration wants none. */
+/** The store of state: files in the workspace. `undefined` where the configuration wants none. */
 export async function createConfiguredState({ execution }: Config): Promise<StateStore | undefined> {
-  const { enabled, workspaceDir, stateFile } = execution.state;
+  const { enabled, workspaceDir, stateFile, stateFormat } = execution.state;
   if (!enabled) return undefined;
   const { createStateStore } = await import("@cem/workspace");
   await makeFolder(workspaceDir);
-  return createStateStore({ workspaceDir, stateFile });
+  return createStateStore({ workspaceDir, stateFile, format: stateFormat });
+}
+
+/** What a session log needs beyond the configuration. */
+export interface SessionOptions {
+  resume?: string | undefined;
+  sessions?: boolean | undefined;
+  /** Receives why a log can't be written. */
+  onProblem: (error: unknown) => void;
+}
+
+/** The log of sessions: files in the workspace. `undefined` where none is wanted. */
+export async function createConfiguredSessions(
+  { config, customer }: LoadedFor,
+  { resume, onProblem, sessions }: SessionOptions,
+): Promise<SessionLog | undefined> {
+  const { execution, server } = config;
+  const { state, workspaceDir } = execution;
+  // Users of one server share its workspace, and a log is not for the others to read.
+  const isWanted =
+    sessions ??
+    (state.enabled && state.autoSave && (customer !== undefined || server.authIssuer === undefined));
+  if (!isWanted && resume === undefined) return undefined;
+  const { createSessionLog } = await import("@cem/workspace");
+  return createSessionLog({ workspaceDir, customerUid: customer?.id, resume, onProblem });
 }

@@ -8,11 +8,12 @@ const OBJECT = { type: "object" } as const;
 export const getState = declareTool<{ state_file?: string | undefined }>({
   name: "get_state",
   title: "Get state",
-  description: "Read state that outlives a run: /workspace/state.json, or another .json file there.",
+  description:
+    "Read state that outlives a run: /workspace/state.json, or another .json, .yaml or .msgpack there.",
   input: { type: "object", properties: { state_file: text } },
   output: {
     type: "object",
-    properties: { exists: { type: "boolean" }, data: {} },
+    properties: { exists: { type: "boolean" }, data: {}, version: text },
     required: ["exists", "data"],
   },
   annotations: READ_ONLY,
@@ -21,20 +22,28 @@ export const getState = declareTool<{ state_file?: string | undefined }>({
   },
 });
 
-export const saveState = declareTool<{ state_data: JsonValue; state_file?: string | undefined }>({
+export const saveState = declareTool<{
+  state_data: JsonValue;
+  state_file?: string | undefined;
+  version?: string | undefined;
+}>({
   name: "save_state",
   title: "Save state",
-  description: "Replace that state.",
-  input: { type: "object", properties: { state_data: OBJECT, state_file: text }, required: ["state_data"] },
+  description: "Replace that state; given a version, only if it still has that.",
+  input: {
+    type: "object",
+    properties: { state_data: OBJECT, state_file: text, version: text },
+    required: ["state_data"],
+  },
   output: {
     type: "object",
-    properties: { success: { type: "boolean" }, file: text },
+    properties: { success: { type: "boolean" }, file: text, version: text },
     required: ["success", "file"],
   },
   annotations: { destructiveHint: true, idempotentHint: true, openWorldHint: false },
-  async handle({ state_data: data, state_file: file }, host, { mcpReq: { signal } }) {
-    const saved = await storeOf(host).save(data, file, { signal });
-    return answerValue({ success: true, file: saved.file });
+  async handle({ state_data: data, state_file: file, version }, host, { mcpReq: { signal } }) {
+    const saved = await storeOf(host).save(data, file, { signal, version });
+    return answerValue({ success: true, ...saved });
   },
 });
 

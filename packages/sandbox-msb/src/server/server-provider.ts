@@ -16,7 +16,7 @@ import {
   type GuestSandbox,
   type SandboxReuse,
 } from "@cem/sandbox";
-import { checkSpec, GUEST_RUNNER, GUEST_WORKSPACE } from "@cem/sandbox/provider-kit";
+import { checkSpec, createWorkspaceQuota, GUEST_RUNNER, GUEST_WORKSPACE } from "@cem/sandbox/provider-kit";
 import { checkHidden } from "../hidden-files.ts";
 import { MACHINE_OVERHEAD_MB, startMicrovmGuest } from "../microvm-guest.ts";
 import { ServerMachine } from "./server-machine.ts";
@@ -155,6 +155,7 @@ class ServerProvider implements MicrosandboxServerProvider {
       idleMs: this.#settings.idleMs,
       reuse: this.#settings.reuse,
       defaultSession: spec.defaultSession,
+      quota: createWorkspaceQuota(spec),
       queueTimeoutMs: this.#settings.queueTimeoutMs,
       startTimeoutMs: SETUP_TIMEOUT_MS,
       healthTimeoutMs: HEALTH_TIMEOUT_MS,

@@ -4,6 +4,7 @@ import { failuresContract } from "./failures.ts";
 import { filesContract } from "./files.ts";
 import { Harness, TOOL_FILES, type ContractOptions } from "./harness.ts";
 import { HOST_TOOL_FILES, HOST_TOOLS, hostToolsContract } from "./host-tools.ts";
+import { hostPathsContract } from "./host-paths.ts";
 import { hostileContract } from "./hostile.ts";
 import { lifecycleContract } from "./lifecycle.ts";
 import { limitsContract } from "./limits.ts";
@@ -65,7 +66,7 @@ export function describeSandboxContract(
       failuresContract(current);
     });
     describe("limits", () => {
-      limitsContract(current);
+      limitsContract(current, makeProvider);
     });
     describe("tools", () => {
       toolsContract(current);
@@ -78,6 +79,9 @@ export function describeSandboxContract(
     });
     describe("files", () => {
       filesContract(makeProvider, options);
+    });
+    describe("the host", () => {
+      hostPathsContract(current);
     });
     describe("network", () => {
       networkContract(makeProvider, options);

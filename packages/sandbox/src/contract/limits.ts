@@ -1,10 +1,12 @@
-import { describe, expect, it } from "vitest";
-import { CONTRACT_LIMITS, recordingInvoker, type Harness } from "./harness.ts";
+import { readdirSync } from "node:fs";
+import type { SandboxProvider } from "@cem/core";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { CONTRACT_LIMITS, Harness, recordingInvoker } from "./harness.ts";
 
 const MIB = 1024 * 1024;
 
 /** What a program may use, and what happens beyond. */
-export function limitsContract(harness: () => Harness): void {
+export function limitsContract(harness: () => Harness, makeProvider: () => SandboxProvider): void {
   describe("time", () => {
     it.each([
       ["a busy loop", "while (true) {}"],
@@ -175,6 +177,30 @@ for (let i = 0; ; i++) Deno.writeFileSync("fill-" + (i % 4), piece, { append: i 
       const outcome = await harness().run(code, { limits: { writeMb: 64 } });
       expect(outcome).toMatchObject({ status: "killed", reason: "write-limit" });
       await harness().mustStillWork();
+    });
+
+    it.each([
+      ["folders", `for (let i = 0; i < 50_000; i++) Deno.mkdirSync("folder-" + i);`],
+      [
+        "folders in folders",
+        `for (let i = 0; i < 50_000; i++) Deno.mkdirSync("a/".repeat(i % 40) + "b" + i, { recursive: true });`,
+      ],
+      [
+        "empty files, with waits",
+        `for (let i = 0; i < 50_000; i++) { await Deno.writeTextFile("file-" + i, ""); }`,
+      ],
+    ])("ends a program that makes too many %s", async (_, code) => {
+      const quota = { workspaceMb: 100, workspaceEntries: 2_000 };
+      const limited = await Harness.make(makeProvider(), {}, { quota });
+      onTestFinished(() => limited.dispose());
+      expect(await limited.run(code)).toMatchObject({
+        status: "killed",
+        reason: "workspace-quota",
+        message: expect.stringMatching(
+          /^The workspace holds (at least )?\d+ files and folders; its quota is 2000\.$/,
+        ),
+      });
+      expect(readdirSync(limited.workspace, { recursive: true }).length).toBeLessThan(20_000);
     });
   });
 }

@@ -1,6 +1,7 @@
 import { readMessages, send, sendStderr, useToken, type HostMessage } from "./channel.ts";
 import { deno, onUncaught, pendingWork } from "./deno.ts";
 import { patchFileFunctions } from "./file-view.ts";
+import { hideHost } from "./host-names.ts";
 import { hardenLanguage } from "./harden.ts";
 import { clearLeftovers, trackObjectUrls } from "./leftovers.ts";
 import { noteFiniteWork } from "./finite-work.ts";
@@ -154,12 +155,20 @@ async function run({ source, calls, callsInFlight, payloadBytes }: Run): Promise
   );
 }
 
-async function start({ token, paths, reuse = false, hostTools = {}, hidden = [] }: Init): Promise<void> {
+async function start({
+  token,
+  paths,
+  hostPaths = {},
+  reuse = false,
+  hostTools = {},
+  hidden = [],
+}: Init): Promise<void> {
   useToken(token);
   moduleSettings = { hostTools, hidden };
   if (paths !== undefined) {
-    usePaths(paths);
+    usePaths(paths, hostPaths);
     patchFileFunctions();
+    hideHost();
   }
   noteFiniteWork();
   redirectStderr();

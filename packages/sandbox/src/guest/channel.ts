@@ -24,6 +24,7 @@ export type HostMessage =
       type: "init";
       token: string;
       paths?: Record<string, string>;
+      hostPaths?: Record<string, string>;
       reuse?: boolean;
       hostTools?: Record<string, string[]>;
       hidden?: string[];

@@ -1,8 +1,11 @@
+import { normalize } from "node:path/posix";
 import { deno } from "./deno.ts";
-import { toGuestPath, toHostPath } from "./paths.ts";
+import { toGuestPath, toGuestText, toHostPath } from "./paths.ts";
 
 type Callable = (...args: unknown[]) => unknown;
 type Functions = Record<string, unknown>;
+
+const PARENT = /(?:^|\/)\.\.(?:\/|$)/;
 
 /** Functions of Deno that take one path first, and those that take two. */
 const ONE_PATH =
@@ -11,8 +14,15 @@ const TWO_PATHS = "rename copyFile link symlink";
 const TEMPORARY = "makeTempDir makeTempFile";
 const NODE_TWO_PATHS = new Set(["rename", "copyFile", "link", "symlink", "cp"]);
 
+/** The host path for a guest path, of which `..` can't lead to a folder of the host. */
+function hostPath(path: string): string {
+  if (!PARENT.test(path)) return toHostPath(path);
+  const from = path.startsWith("/") ? "" : `${toGuestPath((deno["cwd"] as () => string)())}/`;
+  return toHostPath(normalize(from + path));
+}
+
 function hostArgument(value: unknown): unknown {
-  if (typeof value === "string") return toHostPath(value);
+  if (typeof value === "string") return hostPath(value);
   if (Array.isArray(value)) return value.map(hostArgument);
   if (!(value instanceof URL)) return value;
   const url = new URL(value.href);
@@ -28,13 +38,37 @@ function withPaths(original: Callable, count: number): Callable {
       for (let index = 0; index < args.length; index += 1) {
         mapped[index] = index < count ? hostArgument(args[index]) : args[index];
       }
-      return Reflect.apply(target, self, mapped);
+      return withGuestErrors(() => Reflect.apply(target, self, mapped) as unknown);
     },
   });
 }
 
+/** Takes the host's paths out of what an action throws or rejects with. */
+function withGuestErrors(action: () => unknown): unknown {
+  try {
+    const result = action();
+    return result instanceof Promise ? result.catch(rethrow) : result;
+  } catch (error) {
+    return rethrow(error);
+  }
+}
+
+function rethrow(error: unknown): never {
+  if (error instanceof Error) {
+    const members = error as unknown as Functions;
+    for (const name of ["message", "stack", "path", "dest"]) {
+      const text = Object.getOwnPropertyDescriptor(error, name)?.value as unknown;
+      if (typeof text === "string") members[name] = toGuestText(text);
+    }
+  }
+  throw error;
+}
+
 function withGuestResult(original: Callable): Callable {
-  const toGuest = (value: unknown) => (typeof value === "string" ? toGuestPath(value) : value);
+  const toGuest = (value: unknown) => {
+    if (typeof value === "string") return toGuestPath(value);
+    return value instanceof Uint8Array ? Buffer.from(toGuestPath(Buffer.from(value).toString())) : value;
+  };
   return (...args) => {
     const result = original(...args);
     return result instanceof Promise ? result.then(toGuest) : toGuest(result);
@@ -56,21 +90,47 @@ function patchDeno(): void {
       return original({ ...(options as object), dir });
     });
   }
-  for (const name of ["cwd", ...both("realPath makeTempDir makeTempFile")])
+  for (const name of ["cwd", ...both("realPath readLink makeTempDir makeTempFile")])
     patch(deno, name, withGuestResult);
 }
 
 let isPatched = false;
 
-/** Patches a file module of Node's to accept guest paths, where the guest has no file system view of its own. */
-export function patchFileModule(name: string, members: Functions): void {
-  if (!isPatched) return;
+/**
+ * Patches a module of Node's, where the guest has no file system view of its own: functions of files accept guest paths,
+ * and none tells the host's.
+ */
+export function patchNodeModule(name: string, members: Functions): void {
+  if (!isPatched || patchedModules.has(members)) return;
   if (name === "fs" || name === "fs/promises") patchNodeFunctions(members);
   if (name === "fs") patchNodeFunctions(members["promises"] as Functions);
+  patchedModules.add(members);
   if (name === "sqlite") patch(members, "DatabaseSync", (original) => constructedWithPath(original));
+  if (name === "module") patch(members, "_load", (original) => withPatchedModule(original));
+  if (name === "process") patchProcess(members);
+  if (name === "v8") for (const snapshot of HEAP_SNAPSHOTS) patch(members, snapshot, () => unavailable);
+  if (name === "worker_threads") patch(members, "Worker", () => unavailable);
 }
 
 const patchedModules = new WeakSet<object>();
+/** A snapshot of memory holds everything. */
+const HEAP_SNAPSHOTS = ["getHeapSnapshot", "writeHeapSnapshot"];
+
+function unavailable(): never {
+  throw new Error("This is not available at isolation level permissions.");
+}
+
+/** Patches the module that a function returns, which it takes by name. */
+function withPatchedModule(original: Callable): Callable {
+  return new Proxy(original, {
+    apply(target, self, args: unknown[]) {
+      const found: unknown = Reflect.apply(target, self, args);
+      const name = String(args[0]).replace(/^node:/, "");
+      if (typeof found === "object" || typeof found === "function") patchNodeModule(name, found as Functions);
+      return found;
+    },
+  });
+}
 
 function patchNodeFunctions(functions: Functions): void {
   // The promises of node:fs and node:fs/promises are one object.
@@ -81,7 +141,9 @@ function patchNodeFunctions(functions: Functions): void {
     const count = NODE_TWO_PATHS.has(name.replace(/Sync$/, "")) ? 2 : 1;
     patch(functions, name, (original) => withPaths(original, count));
   }
-  for (const name of ["realpathSync", "mkdtempSync"]) patch(functions, name, withGuestResult);
+  for (const name of ["realpath", "mkdtemp", "readlink"].flatMap((one) => [one, `${one}Sync`])) {
+    patch(functions, name, withGuestResult);
+  }
 }
 
 function constructedWithPath(original: Callable): Callable {
@@ -89,6 +151,17 @@ function constructedWithPath(original: Callable): Callable {
     construct: (target, [path, ...rest]: unknown[], newTarget) =>
       Reflect.construct(target, [hostArgument(path), ...rest], newTarget) as object,
   });
+}
+
+function patchProcess(process: Functions): void {
+  patch(process, "cwd", withGuestResult);
+  patch(process, "chdir", (chdir) => withPaths(chdir, 1));
+  patch(process, "getBuiltinModule", (original) => withPatchedModule(original));
+  for (const name of ["execPath", "argv0", "title"]) {
+    process[name] = toGuestPath(String(process[name]));
+  }
+  const argv = process["argv"] as string[];
+  for (let index = 0; index < argv.length; index += 1) argv[index] = toGuestPath(argv[index] as string);
 }
 
 /** Patches `process` on first access, since loading it is slow. */
@@ -102,8 +175,7 @@ function patchProcessLater(): void {
     get() {
       const process = load();
       Object.defineProperty(globalThis, "process", { value: process, writable: true, configurable: true });
-      patch(process, "cwd", withGuestResult);
-      patch(process, "chdir", (chdir) => withPaths(chdir, 1));
+      patchNodeModule("process", process);
       return process;
     },
   });

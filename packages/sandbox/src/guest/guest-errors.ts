@@ -1,7 +1,7 @@
 import type { ThrownText } from "./inside/thrown.ts";
 import { toGuestText } from "./paths.ts";
 import { readSourceMap } from "./source-map.ts";
-import { quote, SafeWeakMap } from "./primordials.ts";
+import { freeze, quote, SafeWeakMap } from "./primordials.ts";
 
 /** The program's position that caused an error, where its stack doesn't contain it. */
 export interface ErrorPlace {
@@ -35,6 +35,11 @@ export function programPlace(stack: string): ErrorPlace | undefined {
 }
 
 const RUNNER_FOLDER = new URL(".", import.meta.url).href;
+/** The same as a URL and as a path. */
+export const RUNNER_FOLDERS: readonly string[] = freeze([
+  RUNNER_FOLDER,
+  decodeURIComponent(new URL(RUNNER_FOLDER).pathname),
+]);
 
 /** Leaves the lines of the guest runner out of a printed stack. */
 export function withoutOwnFrames(text: string): string {

@@ -1,5 +1,5 @@
 import { isBuiltin } from "node:module";
-import { patchFileModule } from "./file-view.ts";
+import { patchNodeModule } from "./file-view.ts";
 import { noteAll, noteDelays, noteWithBlocking } from "./finite-work.ts";
 import { addLasting, addLive, addReader, replaceInRealms } from "./outer-realm.ts";
 import { hardenPrinting } from "./harden.ts";
@@ -64,7 +64,7 @@ async function load(url: string): Promise<NodeModule> {
   if (name === "process") confineProcess();
   if (name === "util") await nodeModule("node:util/types");
   const main = (namespace["default"] ?? {}) as Members;
-  patchFileModule(name, main);
+  patchNodeModule(name, main);
   if (name === "fs") {
     trackOpenFiles(main);
     noteWithBlocking("fs", main["promises"] as Members, main);

@@ -51,6 +51,13 @@ export function replaceInRealms(object: object, name: string): void {
 /** Methods of streams that all runs have which leave the stream as it was. */
 const STREAM_METHODS = new Set<string | symbol>(["write", "getWindowSize", "getColorDepth", "hasColors"]);
 
+let toGuest: OuterRealm["toGuest"];
+
+/** Sets what replaces host paths in what programs get. */
+export function useGuestNames(names: NonNullable<OuterRealm["toGuest"]>): void {
+  toGuest = names;
+}
+
 class Shared implements SharedObjects {
   /** The methods that an object owns, listed when they are first asked for. */
   readonly #objects = new WeakMap<object, WeakSet<object> | boolean>();
@@ -149,4 +156,7 @@ export const outerRealm: OuterRealm = Object.freeze({
   replaced,
   live,
   shared,
+  get toGuest() {
+    return toGuest;
+  },
 });

@@ -1,13 +1,28 @@
 import { create, indexOfText, keys, sliceText, startsWith } from "./primordials.ts";
 
+interface HostPath {
+  host: string;
+  guest: string;
+}
+
+const FILE_SCHEME = "file://";
+/** Longer texts are no paths. */
+const MAX_PATH_CHARACTERS = 4_096;
+
 /** Host folder by guest folder; empty where the guest has a file system view of its own. */
 let roots = create(null) as Record<string, string>;
 /** Guest paths in `roots`, longest first. */
 let prefixes: string[] = [];
+/** Longest first. */
+let hosts: HostPath[] = [];
 
-/** Sets the host folders of guest folders. */
-export function usePaths(paths: Record<string, string>): void {
+/** Sets the host folders of guest folders, and what stands for host paths in texts. */
+export function usePaths(paths: Record<string, string>, hostPaths: Record<string, string>): void {
   roots = paths;
+  const plain = keys(hostPaths).map((host) => ({ host, guest: hostPaths[host] as string }));
+  // As in a URL.
+  const encoded = plain.map(({ host, guest }) => ({ host: encodeURI(host), guest }));
+  hosts = [...plain, ...encoded].toSorted((one, other) => other.host.length - one.host.length);
   prefixes = keys(paths).toSorted((one, other) => other.length - one.length);
 }
 
@@ -21,29 +36,30 @@ export function toHostPath(path: string): string {
   return path;
 }
 
-/** Maps a host path to a guest path. */
+/** Maps a host path, or the URL of one, to its guest path. */
 export function toGuestPath(path: string): string {
-  for (let index = 0; index < prefixes.length; index += 1) {
-    const prefix = prefixes[index] as string;
-    const root = roots[prefix] as string;
-    if (path === root) return prefix;
-    if (startsWith(path, `${root}/`)) return prefix + sliceText(path, root.length);
+  if (path.length > MAX_PATH_CHARACTERS || indexOfText(path, "\n", 0) !== -1) return path;
+  const scheme = startsWith(path, FILE_SCHEME) ? FILE_SCHEME : "";
+  const plain = sliceText(path, scheme.length);
+  for (let index = 0; index < hosts.length; index += 1) {
+    const { host, guest } = hosts[index] as HostPath;
+    if (plain === host) return scheme + guest;
+    if (startsWith(plain, `${host}/`)) return scheme + guest + sliceText(plain, host.length);
   }
   return path;
 }
 
-/** Replaces host paths by guest paths in a message. */
+/** Replaces host paths by guest paths in a text. */
 export function toGuestText(text: string): string {
   let result = text;
-  for (let index = 0; index < prefixes.length; index += 1) {
-    const prefix = prefixes[index] as string;
-    const root = roots[prefix] as string;
+  for (let index = 0; index < hosts.length; index += 1) {
+    const { host, guest } = hosts[index] as HostPath;
     for (
-      let at = indexOfText(result, root, 0);
+      let at = indexOfText(result, host, 0);
       at !== -1;
-      at = indexOfText(result, root, at + prefix.length)
+      at = indexOfText(result, host, at + guest.length)
     ) {
-      result = sliceText(result, 0, at) + prefix + sliceText(result, at + root.length);
+      result = sliceText(result, 0, at) + guest + sliceText(result, at + host.length);
     }
   }
   return result;

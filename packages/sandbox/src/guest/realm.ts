@@ -8,7 +8,8 @@ import { readKept } from "./kept-results.ts";
 import { confineBuffers } from "./node-modules.ts";
 import { addReader, outerRealm, replaceInRealms } from "./outer-realm.ts";
 import { confineProcess } from "./process.ts";
-import { INSIDE_URL, withoutOwnFrames } from "./guest-errors.ts";
+import { INSIDE_URL, RUNNER_FOLDERS, withoutOwnFrames } from "./guest-errors.ts";
+import { toGuestText } from "./paths.ts";
 import { decode, freeze, now } from "./primordials.ts";
 
 /** A realm in which one program runs: a global object, the language and modules of its own. */
@@ -68,7 +69,7 @@ function namesBesideTheLanguage(): string[] {
 /** A console whose output goes to the host, stdout and stderr in order. */
 function makeConsole(): object {
   const console = new Console((text, level) => {
-    const shown = withoutOwnFrames(text);
+    const shown = toGuestText(withoutOwnFrames(text));
     if (level > 1) sendStderr(shown);
     else writeStdout(shown);
   }) as unknown as Outer;
@@ -108,6 +109,7 @@ export function createRealm({ importModules, reportUncaught, noteProgress }: Rea
     now,
     decode,
     readKept,
+    runnerFolders: outerRealm.toGuest === undefined ? [] : RUNNER_FOLDERS,
     inspect: deno.inspect,
     makeConsole,
     prepareGlobal(name) {

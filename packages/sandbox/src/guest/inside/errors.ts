@@ -1,4 +1,5 @@
 import type { Links } from "./links.ts";
+import type { OuterRealm } from "./membrane-types.ts";
 import type { Primordials } from "./primordials.ts";
 
 /** Makes an error of this realm, with a prototype of it, out of one of the outer realm. */
@@ -8,11 +9,13 @@ export type ConvertError = (error: Error, prototype: object | null) => object;
  * Creates the conversion of the runtime's errors, which says what was not allowed in terms of the sandbox.
  *
  * @param inward - Brings in what an error has.
+ * @param toGuest - Replaces host paths, where any can show.
  */
 export function createErrors(
   primordials: Primordials,
   { link }: Links,
   inward: (value: unknown) => unknown,
+  toGuest: OuterRealm["toGuest"],
 ): ConvertError {
   const { constructors, defineValue, execPattern, ownKeys, ownProperty, setPrototypeOf } = primordials;
   const { sliceText, startsWith, toText } = primordials;
@@ -46,8 +49,13 @@ export function createErrors(
     return `${error.name}: ${message}${sliceText(stack, head.length)}`;
   }
 
+  /** A text in which host paths can stand anywhere. */
+  function guestText<Value>(value: Value): Value {
+    return toGuest === undefined || typeof value !== "string" ? value : (toGuest.text(value) as Value);
+  }
+
   return (error, prototype) => {
-    const message = explain(toText(error.message));
+    const message = guestText(explain(toText(error.message)));
     const inside = new constructors.Error(message);
     setPrototypeOf(inside, prototype);
     link(error, inside);
@@ -56,7 +64,7 @@ export function createErrors(
       const key = names[index] as string | symbol;
       if (typeof key === "symbol" || key === "message") continue;
       const own = (error as unknown as Record<string, unknown>)[key];
-      const member = key === "stack" ? stackWith(own, error, message) : own;
+      const member = guestText(key === "stack" ? stackWith(own, error, message) : own);
       defineValue(inside, key, inward(member), ownProperty(error, key)?.enumerable === true);
     }
     return inside;

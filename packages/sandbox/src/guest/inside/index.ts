@@ -16,6 +16,7 @@ import { createPrimordials } from "./primordials.ts";
 import { createPrinter } from "./printed.ts";
 import { createRaces } from "./races.ts";
 import { createThrownReader, type ThrownText } from "./thrown.ts";
+import { hideRunnerFrames } from "./stack-frames.ts";
 import { createTracer } from "./tracer.ts";
 import { createViews } from "./views.ts";
 
@@ -28,6 +29,8 @@ export interface RealmHost extends GlobalsSettings {
   /** In milliseconds. */
   now(): number;
   decode(bytes: Uint8Array): string;
+  /** Beginnings of the names of the runner's own files, where these are paths of the host. */
+  runnerFolders: readonly string[];
   /** A function of the outer realm that reads a kept result; gives a promise of `{ bytes, size }`. */
   readKept: object;
   /** Loads modules, given as JSON; gives a promise of their namespaces. */
@@ -98,6 +101,7 @@ type Parts = {
   createThrownReader: typeof createThrownReader;
   createTracer: typeof createTracer;
   createViews: typeof createViews;
+  hideRunnerFrames: typeof hideRunnerFrames;
   installGlobals: typeof installGlobals;
   listIntrinsics: typeof listIntrinsics;
 };
@@ -115,6 +119,7 @@ function createInside(parts: Parts, given: RealmHost): Inside {
     dirname: "/workspace",
     main: true,
   });
+  if (given.runnerFolders.length > 0) parts.hideRunnerFrames(primordials, given.runnerFolders);
   let made: Membrane | undefined;
   // Most programs need nothing of the outer realm.
   const membrane = () => (made ??= createOwnMembrane());
@@ -312,6 +317,7 @@ export function insideSource(): string {
     createThrownReader,
     createTracer,
     createViews,
+    hideRunnerFrames,
     installGlobals,
     listIntrinsics,
   };

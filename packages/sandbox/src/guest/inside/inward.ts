@@ -43,7 +43,7 @@ export function createInward(
   const { setPrototypeOf, sourceOf, symbols, timeOf, typedArrayBuffer, typedArrayName } = primordials;
   const { dataViewBuffer, viewConstructors } = primordials;
   const { innerOf, outerOf, link, isInner, isObject } = links;
-  const { is, live, replaced, shared, singletons } = outer;
+  const { is, live, replaced, shared, singletons, toGuest } = outer;
   const outerRoot = outer.intrinsics[0] as object;
   const innerRoot = innerOf(outerRoot) as object;
   const SHARED_SYMBOLS: readonly (string | symbol)[] = [
@@ -75,7 +75,11 @@ export function createInward(
   }
 
   function inward(value: unknown, origin: Origin = "made"): unknown {
-    return isObject(value) ? inwardObject(value, undefined, origin) : value;
+    return isObject(value) ? inwardObject(value, undefined, origin) : inwardData(value);
+  }
+
+  function inwardData(value: unknown): unknown {
+    return toGuest === undefined || typeof value !== "string" ? value : toGuest.path(value);
   }
 
   function inwardObject(value: object, copies: Copies | undefined, origin: Origin): object {
@@ -137,14 +141,20 @@ export function createInward(
     for (let index = 0; index < list.length; index += 1) {
       const item = list[index];
       if (item === undefined && ownProperty(list, `${index}`) === undefined) continue;
-      defineValue(copy, `${index}`, isObject(item) ? inwardObject(item, copies, "made") : item, true);
+      defineValue(
+        copy,
+        `${index}`,
+        isObject(item) ? inwardObject(item, copies, "made") : inwardData(item),
+        true,
+      );
     }
     copy.length = list.length;
     return copy;
   }
 
   function copyCollection(value: object, copies: Copies = new SafeWeakMap()): object | undefined {
-    const convert = (item: unknown) => (isObject(item) ? inwardObject(item, copies, "made") : item);
+    const convert = (item: unknown) =>
+      isObject(item) ? inwardObject(item, copies, "made") : inwardData(item);
     if (is.map(value)) {
       const copy = new constructors.Map();
       copies.set(value, copy);
@@ -183,7 +193,7 @@ export function createInward(
       const key = names[index] as string | symbol;
       if (typeof key === "symbol") continue;
       const member = (value as Record<string, unknown>)[key];
-      const copied = isObject(member) ? inwardObject(member, copies, origin) : member;
+      const copied = isObject(member) ? inwardObject(member, copies, origin) : inwardData(member);
       defineValue(copy, key, copied, ownProperty(value, key)?.enumerable === true);
     }
     return copy;
@@ -268,7 +278,7 @@ export function createInward(
     const { value, enumerable = false } = descriptor as { value?: unknown; enumerable?: boolean };
     if (descriptor.get !== undefined || descriptor.set !== undefined)
       copyAccessor(to, key, descriptor, holder);
-    else if (!isObject(value)) defineValue(to, key, value, enumerable);
+    else if (!isObject(value)) defineValue(to, key, inwardData(value), enumerable);
     else {
       const read = (): unknown => {
         const inside = membrane.guarded(() => inward(value, originOf(holder)));

@@ -30,6 +30,8 @@ export interface OuterRealm {
   readonly replaced: { get(value: object): string | undefined };
   /** Settings of the runtime, which a program changes for its own run at the cost of the guest. */
   readonly live: { has(value: object): boolean };
+  /** Replaces host paths in what goes in: in a text that is one, and anywhere in a text. Absent where none can show. */
+  readonly toGuest?: { path(text: string): string; text(text: string): string } | undefined;
   /** Prototypes, and instances of classes, that all runs have and that can't be frozen. */
   readonly shared: SharedObjects;
 }

@@ -50,7 +50,12 @@ export function createMembrane(
   const links = parts.createLinks(primordials, outer.intrinsics, intrinsics);
   const copyView = parts.createViews(primordials);
   const membrane = create(null) as Membrane;
-  const convertError = parts.createErrors(primordials, links, (value) => membrane.inward(value));
+  const convertError = parts.createErrors(
+    primordials,
+    links,
+    (value) => membrane.inward(value),
+    outer.toGuest,
+  );
   const settings = { links, outer, membrane, copyView, isOver, spend, convertError, replacement };
   const { inward, copyState } = parts.createInward(primordials, settings);
   const { outward, outwardAll, outwardSelf } = parts.createOutward(primordials, settings);
@@ -75,7 +80,7 @@ export function createMembrane(
     try {
       if (isOver()) throw new constructors.Error("The run has ended.");
       const kind = kinds.get(target);
-      if (kind === "reading") return inward(apply(target, membrane.unwrap(self), readable(args)));
+      if (kind === "reading") return inward(printed(apply(target, membrane.unwrap(self), readable(args))));
       if (kind === "lasting") spend();
       const name = finite.get(target);
       const given = name === undefined ? args : withNotedCallback(name, args);
@@ -159,6 +164,11 @@ export function createMembrane(
         if (ownProperty(outside, key) === undefined) defineValue(outside, key, outward(method), false);
       }
     }
+  }
+
+  /** What a function that prints gives may name the host anywhere. */
+  function printed(result: unknown): unknown {
+    return typeof result === "string" && outer.toGuest !== undefined ? outer.toGuest.text(result) : result;
   }
 
   function readable(args: readonly unknown[]): unknown[] {

@@ -1,0 +1,23 @@
+import type { ExecuteOptions, SessionLog } from "@cem/core";
+
+/** Words of a task by which it goes on with earlier ones. */
+const REFERS_BACK =
+  /\b(?:continue|resume|go on|carry on|previous|earlier|so far|progress|step \d|(?:last|first|that|same) (?:task|step|result|run|value))/i;
+
+/** Adds what earlier tasks of the session did to a task's context, where the task goes on with them. */
+export async function withRecap(
+  task: string,
+  options: ExecuteOptions,
+  sessionLog: SessionLog,
+): Promise<ExecuteOptions> {
+  if (!sessionLog.isResumed && !REFERS_BACK.test(task)) return options;
+  const recap = await sessionLog.recap(sessionOf(options));
+  if (recap === undefined) return options;
+  const context = options.context === undefined ? recap : `${recap}\n\n${options.context}`;
+  return { ...options, context };
+}
+
+/** The session in whose log a run is kept. Single runs of clients without a session have one together. */
+export function sessionOf({ session, singleUse }: ExecuteOptions): string | undefined {
+  return singleUse === true ? undefined : session;
+}

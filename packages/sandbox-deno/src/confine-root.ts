@@ -1,0 +1,71 @@
+import { spawnSync } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { findProgram } from "./find-program.ts";
+
+/** What is put in front of a guest that runs as root. */
+export interface RootConfinement {
+  /** The beginning of the command. */
+  prefix: readonly string[];
+  /** What it adds, for display. */
+  mechanisms: readonly string[];
+}
+
+const KERNEL_FOLDERS = ["/proc", "/sys"] as const;
+/** Root's own files are left to Deno's permissions: without these two, root could not read what belongs to others. */
+const KEPT_CAPABILITIES = ["dac_override", "dac_read_search"] as const;
+const PROBE_TIMEOUT_MS = 5_000;
+
+/** Each file system below the folders is a mount of its own: cgroup hierarchies, binfmt_misc, debugfs. */
+const REMOUNT = `while read -r _ _ _ _ place _; do
+case "$place" in ${KERNEL_FOLDERS.map((folder) => `${folder}|${folder}/*`).join("|")}) mount -o remount,bind,ro "$place" || exit 1;; esac
+done < /proc/self/mountinfo
+exec "$@"`;
+
+const UNCONFINED: RootConfinement = { prefix: [], mechanisms: [] };
+let confinement: RootConfinement | undefined;
+
+/**
+ * Takes from a guest that runs as root what a process of root may do to the kernel without any check of Deno's: its
+ * capabilities, and writing to `/proc` and `/sys`, by a mount namespace in which both are read-only. Each is tried once
+ * in a process; what the host does not allow is left out.
+ */
+export function confineRoot(): RootConfinement {
+  confinement ??= process.platform === "linux" && process.getuid?.() === 0 ? tryConfinement() : UNCONFINED;
+  return confinement;
+}
+
+function tryConfinement(): RootConfinement {
+  const [setpriv, unshare, shell] = ["setpriv", "unshare", "sh"].map(findProgram);
+  const steps: RootConfinement[] = [];
+  if (unshare !== undefined && shell !== undefined && canWriteKernelFiles()) {
+    const prefix = [unshare, "--mount", "--propagation", "private", "--", shell, "-c", REMOUNT, "sh"];
+    steps.push({ prefix, mechanisms: ["read-only /proc and /sys"] });
+  }
+  if (setpriv !== undefined) {
+    const kept = KEPT_CAPABILITIES.map((name) => `+${name}`).join(",");
+    const prefix = [setpriv, `--bounding-set=-all,${kept}`, "--inh-caps=-all", "--ambient-caps=-all", "--"];
+    steps.push({ prefix, mechanisms: ["dropped capabilities"] });
+  }
+  const working = steps.filter(({ prefix }) => works(prefix));
+  return {
+    prefix: working.flatMap(({ prefix }) => prefix),
+    mechanisms: working.flatMap(({ mechanisms }) => mechanisms),
+  };
+}
+
+function canWriteKernelFiles(): boolean {
+  try {
+    accessSync("/proc/sys/kernel/core_pattern", constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function works([file = "", ...args]: readonly string[]): boolean {
+  const done = spawnSync(file, [...args, findProgram("true") ?? "true"], {
+    stdio: "ignore",
+    timeout: PROBE_TIMEOUT_MS,
+  });
+  return done.status === 0;
+}

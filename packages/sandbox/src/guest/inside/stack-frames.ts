@@ -1,0 +1,55 @@
+import type { Primordials } from "./primordials.ts";
+
+interface CallSite {
+  getFileName(): unknown;
+}
+
+/**
+ * Leaves frames of the guest runner, whose files have paths of the host, out of the stacks of this realm's errors. A
+ * program may still format stacks by a function of its own.
+ */
+export function hideRunnerFrames(primordials: Primordials, runnerFolders: readonly string[]): void {
+  const { apply, constructors, defineValue, startsWith, toText } = primordials;
+  const { defineProperty } = primordials;
+  let chosen: unknown;
+
+  function isRunners(site: CallSite): boolean {
+    const file = site.getFileName();
+    if (typeof file !== "string") return false;
+    for (let index = 0; index < runnerFolders.length; index += 1) {
+      if (startsWith(file, runnerFolders[index] as string)) return true;
+    }
+    return false;
+  }
+
+  function headOf(error: unknown): string {
+    try {
+      const { name, message } = error as Error;
+      const head = name === undefined ? "Error" : toText(name);
+      const text = message === undefined ? "" : toText(message);
+      return head === "" || text === "" ? head + text : `${head}: ${text}`;
+    } catch {
+      return "Error";
+    }
+  }
+
+  function prepare(error: unknown, sites: readonly CallSite[]): unknown {
+    const shown: CallSite[] = [];
+    for (let index = 0; index < sites.length; index += 1) {
+      const site = sites[index] as CallSite;
+      if (!isRunners(site)) defineValue(shown, `${shown.length}`, site, true);
+    }
+    if (typeof chosen === "function") return apply(chosen, constructors.Error, [error, shown]);
+    let text = headOf(error);
+    for (let index = 0; index < shown.length; index += 1) text += `\n    at ${toText(shown[index])}`;
+    return text;
+  }
+
+  defineProperty(constructors.Error, "prepareStackTrace", {
+    __proto__: null,
+    get: () => prepare,
+    set: (next: unknown) => void (chosen = next === prepare ? undefined : next),
+    configurable: false,
+    enumerable: false,
+  } as never);
+}

@@ -1,0 +1,122 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { FolderCensus } from "./folder-census.ts";
+import { createWorkspaceQuota, type WorkspaceQuota } from "./workspace-quota.ts";
+
+const MIB = 1024 * 1024;
+let folder = "";
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "cem-quota-"))));
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function makeEntries(count: number, prefix = "entry"): void {
+  for (let index = 0; index < count; index += 1) mkdirSync(join(folder, `${prefix}-${index}`));
+}
+
+describe("FolderCensus", () => {
+  const whole = { sizes: true, maxEntries: Infinity, isStopped: () => false };
+
+  it("counts files, folders and links, and their space, and follows no link", async () => {
+    makeEntries(3);
+    writeFileSync(join(folder, "entry-0/big.bin"), Buffer.alloc(2 * MIB, 1));
+    symlinkSync("/usr", join(folder, "entry-1/usr"));
+    const usage = await new FolderCensus(folder).count(whole);
+    expect(usage.entries).toBe(5);
+    expect(usage.bytes).toBeGreaterThanOrEqual(2 * MIB);
+    expect(usage.bytes).toBeLessThan(3 * MIB);
+  });
+
+  it("finds what was added since, also where the time of the folder was set back", async () => {
+    makeEntries(2);
+    await sleep(60);
+    const census = new FolderCensus(folder);
+    const quick = { ...whole, sizes: false };
+    expect((await census.count(quick)).entries).toBe(2);
+    writeFileSync(join(folder, "entry-0/new.txt"), "x");
+    utimesSync(join(folder, "entry-0"), 1, 1);
+    expect((await census.count(quick)).entries).toBe(3);
+    rmSync(join(folder, "entry-1"), { recursive: true });
+    expect((await census.count(quick)).entries).toBe(2);
+  });
+
+  it("names a folder that it can't list", async () => {
+    let deep = folder;
+    const name = "d".repeat(200);
+    for (let level = 0; level < 18; level += 1) mkdirSync((deep = join(deep, name)));
+    if (process.getuid?.() !== 0) {
+      chmodSync(join(folder, name), 0o300);
+      onTestFinished(() => chmodSync(join(folder, name), 0o700));
+      expect((await new FolderCensus(folder).count(whole)).unlisted).toBe(join(folder, name));
+    } else expect((await new FolderCensus(folder).count(whole)).unlisted).toBeUndefined();
+  });
+
+  it("ends at the limit", async () => {
+    makeEntries(50);
+    for (let index = 0; index < 50; index += 1) mkdirSync(join(folder, `entry-${index}/below`));
+    const { entries } = await new FolderCensus(folder).count({ ...whole, maxEntries: 10 });
+    expect(entries).toBe(50);
+  });
+});
+
+describe("WorkspaceQuota", () => {
+  const quotaOf = (workspaceMb: number, workspaceEntries: number): WorkspaceQuota => {
+    const quota = createWorkspaceQuota({ workspaceDir: folder, quota: { workspaceMb, workspaceEntries } });
+    if (quota === undefined) throw new Error("There has to be a quota.");
+    onTestFinished(() => quota.dispose());
+    return quota;
+  };
+
+  it("ends a run that adds too many entries, and says how many there are", async () => {
+    const quota = quotaOf(100, 20);
+    expect(await quota.check()).toBeUndefined();
+    const exceeded = new Promise<string>((resolve) => quota.watch(resolve));
+    makeEntries(21);
+    expect(await exceeded).toBe("The workspace holds 21 files and folders; its quota is 20.");
+  });
+
+  it("ends a run that writes too much", async () => {
+    const quota = quotaOf(4, 100);
+    await quota.check();
+    const exceeded = new Promise<string>((resolve) => quota.watch(resolve));
+    writeFileSync(join(folder, "big.bin"), Buffer.alloc(5 * MIB, 1));
+    quota.noteWritten(5 * MIB);
+    expect(await exceeded).toMatch(/^The workspace holds 5|6 MiB; its quota is 4 MiB\.$/);
+  });
+
+  it("lets a run delete what is above the quota, but add nothing", async () => {
+    makeEntries(21);
+    const quota = quotaOf(100, 20);
+    expect(await quota.check()).toBeUndefined();
+    const messages: string[] = [];
+    const end = quota.watch((message) => messages.push(message));
+    await sleep(150);
+    expect(messages).toEqual([]);
+    makeEntries(1, "more");
+    await expect.poll(() => messages.length).toBeGreaterThan(0);
+    end();
+  });
+
+  it("refuses a run far above the quota until there is room again", async () => {
+    makeEntries(30);
+    const quota = quotaOf(100, 20);
+    expect(await quota.check()).toEqual({
+      code: "WORKSPACE_FULL",
+      message: "The workspace holds at least 30 files and folders; its quota is 20. Nothing was run.",
+    });
+    for (let index = 0; index < 15; index += 1) rmSync(join(folder, `entry-${index}`), { recursive: true });
+    await expect.poll(() => quota.check()).toBeUndefined();
+  });
+
+  it("answers at once after the first time, and counts no more when nothing runs", async () => {
+    const quota = quotaOf(100, 20);
+    await quota.check();
+    const started = performance.now();
+    for (let round = 0; round < 10_000; round += 1) {
+      expect.soft(quota.check() === undefined).toBe(true);
+      quota.watch(() => {})();
+    }
+    expect(performance.now() - started).toBeLessThan(500);
+  });
+});

@@ -1,0 +1,115 @@
+import { createHash, randomBytes } from "node:crypto";
+import { lstat, link, mkdir, readFile, rename, unlink, writeFile } from "node:fs/promises";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { CemError } from "@cem/core";
+
+const WAIT_MS = 10_000;
+const FIRST_PAUSE_MS = 1;
+const MAX_PAUSE_MS = 50;
+/** A lock of a process that has its number from another one that was killed. */
+const ABANDONED_MS = 60_000;
+const PRIVATE_FOLDER = 0o700;
+
+/**
+ * Holds a lock between the processes of this user on this machine while an action runs. The lock of a process that was
+ * killed does not hold.
+ *
+ * @param key - What is locked. Locks lie outside of the workspace, where guest code can't reach them.
+ * @param shown - The same for people.
+ * @throws CemError `STATE_BUSY` when it is held for 10 seconds.
+ */
+export async function withLock<Result>(
+  key: string,
+  shown: string,
+  action: () => Promise<Result>,
+): Promise<Result> {
+  const folder = await lockFolder();
+  const file = join(folder, `${createHash("sha256").update(key).digest("hex")}.lock`);
+  const content = `${process.pid} ${randomBytes(8).toString("hex")}`;
+  await acquire(file, content, shown);
+  try {
+    return await action();
+  } finally {
+    if ((await readLock(file)) === content) await unlink(file).catch(() => {});
+  }
+}
+
+async function acquire(file: string, content: string, shown: string): Promise<void> {
+  const startedAt = performance.now();
+  // Made with its content in one step, so that whoever finds it knows whose it is.
+  const own = `${file}.${randomBytes(6).toString("hex")}`;
+  await writeFile(own, content, { flag: "wx", mode: 0o600 });
+  try {
+    await linkWhenFree(own, file, shown, startedAt);
+  } finally {
+    await unlink(own).catch(() => {});
+  }
+}
+
+async function linkWhenFree(own: string, file: string, shown: string, startedAt: number): Promise<void> {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)) {
+    try {
+      return await link(own, file);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    }
+    if (await isAbandoned(file)) await breakLock(file);
+    else if (performance.now() - startedAt > WAIT_MS) {
+      throw new CemError(
+        "STATE_BUSY",
+        `Another process has been writing ${shown} for ${WAIT_MS / 1_000} s.`,
+        {
+          details: { file: shown },
+        },
+      );
+    } else await sleep(pauseMs);
+  }
+}
+
+async function isAbandoned(file: string): Promise<boolean> {
+  const content = await readLock(file);
+  const found = await lstat(file).catch(() => undefined);
+  if (found === undefined || content === undefined) return false;
+  if (Date.now() - found.mtimeMs > ABANDONED_MS) return true;
+  return !isRunning(Number(content.split(" ")[0]));
+}
+
+/** Takes an abandoned lock away. One that was made meanwhile by another process is put back. */
+async function breakLock(file: string): Promise<void> {
+  const aside = `${file}.${randomBytes(6).toString("hex")}`;
+  try {
+    await rename(file, aside);
+  } catch {
+    return;
+  }
+  if (!(await isAbandoned(aside))) await link(aside, file).catch(() => {});
+  await unlink(aside).catch(() => {});
+}
+
+function readLock(file: string): Promise<string | undefined> {
+  return readFile(file, "utf8").catch(() => undefined);
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+async function lockFolder(): Promise<string> {
+  const { uid } = userInfo();
+  const folder = join(tmpdir(), `cem-locks-${uid}`);
+  await mkdir(folder, { mode: PRIVATE_FOLDER }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EEXIST") throw error;
+  });
+  const found = await lstat(folder);
+  if (found.isDirectory() && (uid < 0 || found.uid === uid)) return folder;
+  throw new CemError("WORKSPACE_UNUSABLE", `${folder} has to be a folder of this user.`, {
+    details: { folder },
+  });
+}

@@ -1,0 +1,104 @@
+import type { CheckpointOptions, SessionCheckpoint, SessionLog, SessionRecord, SessionRun } from "@cem/core";
+import { readSession } from "./session-folder.ts";
+import { OpenSession } from "./open-session.ts";
+import { recapSession } from "./session-recap.ts";
+import type { Redact } from "./session-task.ts";
+
+/** Sessions of which the log is held open. A session of a client that comes again later has another log. */
+const MAX_OPEN_SESSIONS = 1_000;
+
+export interface SessionLogSettings {
+  /** Absolute host path of the folder that the guest sees as `/workspace`. */
+  workspaceDir: string;
+  customerUid?: string | undefined;
+  /** The session to go on with, for runs that name none: `session_001`, `1`, or `last`. */
+  resume?: string | undefined;
+  redact?: Redact | undefined;
+  /** Receives why a log could not be written. Runs go on without it. */
+  onProblem?: ((error: unknown) => void) | undefined;
+}
+
+/**
+ * Creates a log of sessions: files `sessions/session_001.json` and so on in the workspace, which guest code can read, and
+ * `sessions/current_session.json`, a second name of the last one. Each is replaced as a whole, so that it can be read at any
+ * moment, also after a kill. Nothing is read or written before the first run.
+ */
+export function createSessionLog(settings: SessionLogSettings): SessionLog {
+  return new FileSessionLog(settings);
+}
+
+class FileSessionLog implements SessionLog {
+  readonly specificationVersion = "v1";
+  readonly #settings: SessionLogSettings;
+  readonly #sessions = new Map<string, OpenSession>();
+  readonly #ending = new Set<Promise<void>>();
+  #resumed: Promise<SessionRecord> | undefined;
+
+  constructor(settings: SessionLogSettings) {
+    this.#settings = settings;
+  }
+
+  record(run: SessionRun, session = ""): void {
+    this.#sessionOf(session).add(run, new Date());
+  }
+
+  async checkpoint({
+    step,
+    context = null,
+    session = "",
+  }: CheckpointOptions = {}): Promise<SessionCheckpoint> {
+    return this.#sessionOf(session).checkpoint(step, context, new Date());
+  }
+
+  async read(session = ""): Promise<SessionRecord | undefined> {
+    const open = this.#sessions.get(session);
+    if (open !== undefined) return open.read();
+    return session === "" ? this.#resume() : undefined;
+  }
+
+  async recap(session = ""): Promise<string | undefined> {
+    const record = await this.read(session);
+    return record && recapSession(record);
+  }
+
+  get isResumed(): boolean {
+    return this.#settings.resume !== undefined;
+  }
+
+  async close(): Promise<void> {
+    for (const session of this.#sessions.values()) this.#end(session);
+    this.#sessions.clear();
+    await Promise.all(this.#ending);
+  }
+
+  #resume(): Promise<SessionRecord> | undefined {
+    const { resume, workspaceDir } = this.#settings;
+    if (resume !== undefined) this.#resumed ??= readSession(workspaceDir, resume);
+    return this.#resumed;
+  }
+
+  #sessionOf(key: string): OpenSession {
+    const known = this.#sessions.get(key);
+    if (known !== undefined && !known.isFull) {
+      // Used last.
+      this.#sessions.delete(key);
+      this.#sessions.set(key, known);
+      return known;
+    }
+    if (known !== undefined) this.#end(known);
+    const earlier = known === undefined && key === "" ? this.#resume() : undefined;
+    const made = new OpenSession(this.#settings, earlier);
+    this.#sessions.set(key, made);
+    const [oldest] = this.#sessions.keys();
+    if (this.#sessions.size > MAX_OPEN_SESSIONS && oldest !== undefined) {
+      this.#end(this.#sessions.get(oldest) as OpenSession);
+      this.#sessions.delete(oldest);
+    }
+    return made;
+  }
+
+  #end(session: OpenSession): void {
+    const ended = session.end(new Date()).finally(() => this.#ending.delete(ended));
+    this.#ending.add(ended);
+  }
+}

@@ -1,0 +1,57 @@
+import type { JsonValue, SessionRun, SessionTask } from "@cem/core";
+import { copyBeginning } from "@cem/core";
+
+const MAX_DESCRIPTION_CHARACTERS = 4_096;
+const MAX_CODE_CHARACTERS = 64 * 1024;
+const MAX_OUTPUT_CHARACTERS = 8 * 1024;
+const MAX_RESULT_CHARACTERS = 32 * 1024;
+const TOO_LARGE = "(a large value, which is not kept)";
+const WITHHELD = "(withheld)";
+
+/** Takes what must not be kept, such as values of persons, out of data of any shape before it is written. */
+export type Redact = <Value>(value: Value) => Value | Promise<Value>;
+
+/** A run as a task of a log, cut to size. */
+export function toSessionTask({ task, result }: SessionRun, at: Date): SessionTask {
+  const { code, value, output, error } = result;
+  return {
+    task_id: "",
+    description: copyBeginning(task ?? "", MAX_DESCRIPTION_CHARACTERS),
+    code: copyBeginning(code, MAX_CODE_CHARACTERS),
+    result: fits(value, MAX_RESULT_CHARACTERS) ? value : TOO_LARGE,
+    output: copyBeginning(output, MAX_OUTPUT_CHARACTERS),
+    timestamp: at.toISOString(),
+    error:
+      error === null ? null : copyBeginning(`${error.code}: ${error.message}`, MAX_DESCRIPTION_CHARACTERS),
+  };
+}
+
+/** Applies a redaction. Where it fails, nothing of the task is kept but that there was one. */
+export async function redacted(task: SessionTask, redact: Redact | undefined): Promise<SessionTask> {
+  if (redact === undefined) return task;
+  try {
+    return await redact(task);
+  } catch {
+    const { task_id, timestamp, error } = task;
+    const kept = { task_id, timestamp, error: error === null ? null : WITHHELD };
+    return { ...kept, description: WITHHELD, code: "", result: null, output: "" };
+  }
+}
+
+/** Whether a value's JSON has at most about so many characters. Stops where it has more. */
+function fits(root: JsonValue, most: number): boolean {
+  let left = most;
+  const pending: JsonValue[] = [root];
+  for (let value = pending.pop(); value !== undefined && left >= 0; value = pending.pop()) {
+    left -= 2;
+    if (typeof value === "string") left -= value.length;
+    else if (typeof value === "number") left -= 8;
+    if (typeof value !== "object" || value === null) continue;
+    for (const key in value) {
+      left -= Array.isArray(value) ? 1 : key.length + 3;
+      if (left < 0) return false;
+      pending.push((value as Record<string, JsonValue>)[key] ?? null);
+    }
+  }
+  return left >= 0;
+}

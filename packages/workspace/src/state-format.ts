@@ -1,0 +1,128 @@
+import type { JsonValue } from "@cem/core";
+
+/** How a state file is written. `binary` is MessagePack. */
+export const STATE_FORMATS = ["json", "yaml", "binary"] as const;
+
+/** One of {@link STATE_FORMATS}. */
+export type StateFormat = (typeof STATE_FORMATS)[number];
+
+/** What a state file's bytes say, or what is wrong with them. */
+export type ParsedState = { ok: true; value: JsonValue } | { ok: false; reason: string };
+
+const MIB = 1024 * 1024;
+const INDENT = 2;
+const MAX_DEPTH = 1_000;
+/** The format's ending in a file's name; the first is the one that it is given. */
+const ENDINGS: Readonly<Record<StateFormat, readonly string[]>> = {
+  json: [".json"],
+  yaml: [".yaml", ".yml"],
+  binary: [".msgpack"],
+};
+const PICKLE_ENDINGS = [".pickle", ".pkl"];
+/** The largest file, in bytes, by format. Reading YAML takes a hundred times as long as JSON. */
+const MAX_BYTES: Readonly<Record<StateFormat, number>> = { json: Infinity, yaml: 4 * MIB, binary: Infinity };
+/** What protocols 2 to 5 of Python's pickle begin with. As MessagePack it is an empty map with something behind. */
+const PICKLE_MARK = 0x80;
+
+/** All endings of state files' names. */
+export const STATE_ENDINGS: readonly string[] = Object.values(ENDINGS).flat();
+
+/** The format that a file's name says; `undefined` for other files. */
+export function formatOf(name: string): StateFormat | undefined {
+  return STATE_FORMATS.find((format) => ENDINGS[format].some((ending) => name.endsWith(ending)));
+}
+
+/** The name of a state file in another format: `state.json` as `state.yaml`. */
+export function nameInFormat(name: string, format: StateFormat): string {
+  const known = [...STATE_ENDINGS, ...PICKLE_ENDINGS].find((ending) => name.endsWith(ending)) ?? "";
+  if (known !== "" && formatOf(name) === format) return name;
+  return name.slice(0, name.length - known.length) + ENDINGS[format][0];
+}
+
+/** The names under which Python's pickle may hold what the file is to hold. */
+export function pickleNames(name: string): string[] {
+  return PICKLE_ENDINGS.map((ending) => nameInFormat(name, "json").replace(/\.json$/, ending));
+}
+
+/** The largest size of a file, in bytes. */
+export function largestOf(format: StateFormat, maxBytes: number): number {
+  return Math.min(maxBytes, MAX_BYTES[format]);
+}
+
+/** Encodes state. */
+export async function encodeState(value: JsonValue, format: StateFormat): Promise<Uint8Array> {
+  switch (format) {
+    case "json":
+      return Buffer.from(`${JSON.stringify(value, undefined, INDENT)}\n`);
+    case "yaml": {
+      const { stringify } = await import("yaml");
+      return Buffer.from(stringify(value, { aliasDuplicateObjects: false }));
+    }
+    case "binary": {
+      const { encode } = await import("@msgpack/msgpack");
+      return encode(value, { maxDepth: MAX_DEPTH, ignoreUndefined: true });
+    }
+  }
+}
+
+/** Reads a state file's bytes, which a hostile program may have written. Never throws. */
+export async function parseState(bytes: Uint8Array, format: StateFormat): Promise<ParsedState> {
+  try {
+    const value: unknown = await decode(bytes, format);
+    const problem = format === "json" ? undefined : jsonProblem(value);
+    return problem === undefined ? { ok: true, value: value as JsonValue } : { ok: false, reason: problem };
+  } catch (error) {
+    const [reason = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
+    return { ok: false, reason };
+  }
+}
+
+/** Whether bytes are those of a Python pickle. */
+export function isPickle(bytes: Uint8Array): boolean {
+  const [mark, protocol = 0] = bytes;
+  return mark === PICKLE_MARK && protocol >= 2 && protocol <= 5 && bytes.at(-1) === ".".charCodeAt(0);
+}
+
+async function decode(bytes: Uint8Array, format: StateFormat): Promise<unknown> {
+  const text = () => new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  switch (format) {
+    case "json":
+      return JSON.parse(text());
+    case "yaml": {
+      const { parse } = await import("yaml");
+      return parse(text(), { schema: "core", maxAliasCount: 0, logLevel: "error", prettyErrors: false });
+    }
+    case "binary": {
+      const { decode: decodeBinary } = await import("@msgpack/msgpack");
+      // A header may claim more than there is.
+      const most = bytes.byteLength;
+      const limits = {
+        maxStrLength: most,
+        maxArrayLength: most,
+        maxMapLength: most,
+        maxBinLength: 0,
+        maxExtLength: 0,
+      };
+      return decodeBinary(bytes, limits);
+    }
+  }
+}
+
+/** Why a decoded value is no JSON. */
+function jsonProblem(root: unknown): string | undefined {
+  const pending: [value: unknown, depth: number][] = [[root, 0]];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const [value, depth] = next;
+    if (depth > MAX_DEPTH) return `it is nested deeper than ${MAX_DEPTH} levels`;
+    if (value === null || typeof value === "string" || typeof value === "boolean") continue;
+    if (typeof value === "number") {
+      if (Number.isFinite(value)) continue;
+      return `it holds ${value}, which JSON has not`;
+    }
+    if (typeof value !== "object") return `it holds a ${typeof value}, which JSON has not`;
+    const isData = Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
+    if (!isData) return "it holds something that JSON has not";
+    for (const member of Object.values(value)) pending.push([member, depth + 1]);
+  }
+  return undefined;
+}
