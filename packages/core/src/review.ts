@@ -8,6 +8,8 @@ export interface Finding {
   /** An `error` keeps the code from running. */
   severity: "error" | "warning";
   message: string;
+  /** What to do about it: a sentence. */
+  hint?: string | undefined;
   /** The line in the code, from 1. */
   line?: number | undefined;
   /** The column in the line, from 1. */
