@@ -20,6 +20,8 @@ export const ERROR_CODES = {
   UNEXPECTED: "An exception that is not a CemError.",
   // Calls to tools.
   ARGUMENTS_INVALID: "The arguments of a call do not fit the tool's input schema.",
+  BUDGET_EXCEEDED: "The calls of a run or session have used up what they may.",
+  NOT_APPROVED: "The call needs a person's yes and got none.",
   NOT_RECORDED: "A replay met a call that the recording does not hold.",
   RATE_LIMITED: "The tool or the server is called too often, or too many runs wait.",
   RESULT_INVALID: "A tool's result is not what its own output schema promises.",
@@ -92,6 +94,8 @@ export const ERROR_CODES = {
   ADDRESS_UNUSABLE: "The address can't be listened on.",
   AUTH_INVALID: "The server's authorization is set up in a way that can't work.",
   SERVER_CLOSING: "The server is shutting down and takes no new work.",
+  AUDIT_BROKEN: "Lines of the audit log are missing or were changed.",
+  AUDIT_UNWRITABLE: "The audit log can't be written.",
   // Configuration, options and files.
   CONFIG_INVALID: "A setting is unknown or has a value that is not allowed.",
   CONFIG_NOT_FOUND: "The configuration file does not exist.",

@@ -1,3 +1,4 @@
+import type { JsonValue } from "./json.ts";
 import type { GuestError } from "./sandbox.ts";
 import type { ToolDefinition } from "./tools.ts";
 
@@ -22,6 +23,8 @@ export interface ReviewRequest {
   code: string;
   /** Every tool that the code may import. */
   tools: readonly ToolDefinition[];
+  /** Patterns of the tools that the run may call, such as `weather.*`. Absent: all. */
+  allowedTools?: readonly string[] | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -38,6 +41,12 @@ export interface Verdict {
 export interface Guard {
   readonly specificationVersion: "v1";
   review(request: ReviewRequest): Promise<Verdict>;
+  /**
+   * Looks at what a run hands to a model, which may come from anyone.
+   *
+   * @returns the rules that found a text that poses as an instruction to the model. Empty where there is none.
+   */
+  inspect?(value: JsonValue | undefined, output: string): readonly string[];
 }
 
 /** Checks code against the types of the tools before it runs. */
