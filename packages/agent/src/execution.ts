@@ -1,8 +1,11 @@
-import type { RunOutcome, ToolCallRecord, ToolInvoker } from "@cem/core";
+import type { RunOutcome, ToolCallRecord, ToolDefinition, ToolInvoker } from "@cem/core";
 import type { ReadCache } from "./read-cache.ts";
+import { localCallRecorder } from "./run-audit.ts";
 import type { Program, RunContext } from "./run-context.ts";
 
 interface ExecutionSettings {
+  /** Every tool of the catalog. */
+  tools: readonly ToolDefinition[];
   /** Turns a call into what events and results tell of it. */
   describeCall: (call: ToolCallRecord) => ToolCallRecord;
   /** Answers of earlier attempts. Used for a model's code only. */
@@ -15,12 +18,13 @@ interface ExecutionSettings {
 export async function execute(
   context: RunContext,
   program: Program,
-  { describeCall, cache, answerFromCache }: ExecutionSettings,
+  { tools, describeCall, cache, answerFromCache }: ExecutionSettings,
 ): Promise<RunOutcome> {
   const { options, progress, signal, stages } = context;
   const run = async (): Promise<RunOutcome> => {
     const sandbox = await stages.sandbox.get();
     const invoker = await invokerOfRun(context);
+    const recordLocalCall = await localCallRecorder(context, tools);
     return sandbox.run({
       code: program.code,
       invoker: (invoker && cache?.wrap(invoker, { answer: answerFromCache })) ?? invoker,
@@ -31,6 +35,7 @@ export async function execute(
       onOutput: (chunk) => progress.emit({ type: "output", chunk }),
       onToolCall: (call) => {
         cache?.invalidateBy(call.server, call.tool);
+        recordLocalCall?.(call);
         progress.emit({ type: "tool-called", call: describeCall(call) });
       },
     });
@@ -42,7 +47,7 @@ export async function execute(
 }
 
 /** The invoker of the pipeline, which is told the session of this run and how to ask its user. */
-async function invokerOfRun({ options, stages }: RunContext): Promise<ToolInvoker | undefined> {
+async function invokerOfRun({ id, options, stages }: RunContext): Promise<ToolInvoker | undefined> {
   const invoker = await stages.invoker?.get();
   return (
     invoker && {
@@ -50,7 +55,10 @@ async function invokerOfRun({ options, stages }: RunContext): Promise<ToolInvoke
       invoke: (call, context) =>
         invoker.invoke(call, {
           ...context,
+          run: id,
           elicit: options.onElicit ?? context.elicit,
+          approve: options.onApprove ?? context.approve,
+          allowedTools: options.allowedTools ?? context.allowedTools,
           session: options.session ?? context.session,
         }),
     }

@@ -1,5 +1,6 @@
 import { Lazy } from "@cem/core";
 import type {
+  AuditLog,
   CodeGenerator,
   Guard,
   Sandbox,
@@ -25,11 +26,14 @@ export class Stages {
   readonly invoker: Lazy<ToolInvoker> | undefined;
   /** `undefined` when no types are checked. */
   readonly typeChecker: Lazy<TypeChecker> | undefined;
+  /** `undefined` when nothing is recorded. */
+  readonly audit: Lazy<AuditLog | undefined> | undefined;
   readonly tokenCounter: Lazy<TokenCounter>;
   readonly definitionTokens = new DefinitionTokens();
 
   constructor(settings: OwnedPipelineSettings) {
-    const { countTokens, invoker, typeChecker } = settings;
+    const { audit, countTokens, invoker, typeChecker } = settings;
+    this.audit = audit && new Lazy(async () => (typeof audit === "function" ? audit() : audit));
     this.settings = settings;
     this.catalog = lazy(settings.catalog);
     this.selector = lazy(settings.selector);

@@ -1,11 +1,14 @@
 import { createPipeline } from "@cem/agent";
 import type { OwnedPipelineSettings } from "@cem/agent";
-import type { LoadedConfig } from "@cem/config";
+import type { Config, LoadedConfig } from "@cem/config";
 import { Lazy } from "@cem/core";
-import type { Agent, ExecuteOptions, TaskResult } from "@cem/core";
+import type { Agent, AuditLog, ExecuteOptions, TaskResult } from "@cem/core";
 import type { McpTools } from "@cem/mcp-tools";
 import { assertAgentOptions, assertTaskOptions } from "./agent-options.ts";
 import type { AgentOptions } from "./agent-options.ts";
+import { createConfiguredAudit } from "./wiring/audit.ts";
+import { createCallGuards } from "./wiring/call-guards.ts";
+import type { CallGuards } from "./wiring/call-guards.ts";
 import { createConfiguredSelector } from "./wiring/configured-selector.ts";
 import { createGenerator } from "./wiring/generators.ts";
 import { createHostBridge } from "./wiring/host-bridge.ts";
@@ -69,14 +72,16 @@ function createStages(loaded: LoadedConfig, options: AgentOptions): OwnedPipelin
     selector: options.selector ?? (() => selector.get()),
     generator: options.generator ?? (() => createGenerator(config)),
     async guard() {
-      const { mcpTools } = await host.get();
-      return mcpTools.startingServers(options.guard ?? (await createConfiguredGuard(config)));
+      const { mcpTools, callGuards } = await host.get();
+      const guard = options.guard ?? (await createConfiguredGuard(config, callGuards, options.reviewRules));
+      return mcpTools.startingServers(guard);
     },
     async sandbox() {
       const { bridge } = await host.get();
       return createSandbox(config, { ...options, ...bridge.spec });
     },
     invoker: async () => (await host.get()).bridge.invoker,
+    audit: async () => (await host.get()).audit,
     typeChecker: options.typeChecker ?? (() => createConfiguredTypeChecker(config)),
     typeCheck: config.execution.typeCheck,
     maxRepairs: config.llm.maxRepairs,
@@ -92,18 +97,28 @@ function createStages(loaded: LoadedConfig, options: AgentOptions): OwnedPipelin
   };
 }
 
+/** Whether somebody reads a log of every run: a file, or who asked for the lines. Standard error is for what is wrong. */
+function isLogRead({ logging }: Config, { log, onLog }: AgentOptions): boolean {
+  return logging.file !== undefined || log !== undefined || onLog !== undefined;
+}
+
 /** What runs on the host for code in the sandbox: the tools of MCP servers, and everything between code and tools. */
 async function openHost(
   loaded: LoadedConfig,
   options: AgentOptions,
-): Promise<{ mcpTools: McpTools; bridge: HostBridge }> {
+): Promise<{ mcpTools: McpTools; bridge: HostBridge; callGuards: CallGuards; audit: AuditLog | undefined }> {
   const { config } = loaded;
   const store = await createConfiguredResults(config);
   const log = options.log ?? createLog(config, options.onLog);
   const mcpTools = await openMcpTools(loaded, { log, store, elicit: options.onElicit });
   const others = options.invoker ?? mcpTools.source;
   try {
-    return { mcpTools, bridge: await createHostBridge(config, { ...options, others, store, log }) };
+    const audit = options.audit ?? (await createConfiguredAudit(config, isLogRead(config, options) ? log : undefined));
+    const { createSecretList } = await import("@cem/bridge");
+    const secrets = createSecretList(process.env);
+    const callGuards = await createCallGuards(config, { ...options, audit, secrets });
+    const bridge = await createHostBridge(config, { ...options, others, store, log, callGuards, audit });
+    return { mcpTools, bridge, callGuards, audit };
   } catch (error) {
     await mcpTools.close();
     throw error;

@@ -36,6 +36,11 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   UNEXPECTED: NO_HINT,
   // Calls to tools.
   ARGUMENTS_INVALID: NO_HINT,
+  BUDGET_EXCEEDED: "Allow more with guardrails.budgets.",
+  NOT_APPROVED: ({ server, tool, answer }) =>
+    answer === "unanswered"
+      ? `Whoever runs this can let it through without a question: add "!${text(server, "*")}.${text(tool, "*")}" to guardrails.approvals.`
+      : undefined,
   NOT_RECORDED: "Record the run again with --record.",
   RATE_LIMITED: NO_HINT,
   RESULT_INVALID: ({ structuredContent }) =>
@@ -140,6 +145,8 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   AUTH_INVALID:
     "Set one of server.auth_token (CEM_SERVER_TOKEN) and server.auth_issuer. A token is made by: openssl rand -hex 32",
   SERVER_CLOSING: NO_HINT,
+  AUDIT_BROKEN: NO_HINT,
+  AUDIT_UNWRITABLE: "Set logging.audit_file to a file that can be written.",
   // Configuration, options and files.
   CONFIG_INVALID: NO_HINT,
   CONFIG_NOT_FOUND: "Make a configuration with  cem init  or name another with --config.",

@@ -225,7 +225,9 @@ const logLevel = withDefault(
 );
 z.globalRegistry.add(logLevel, { enum: [...LOG_LEVELS, ...LOG_LEVELS.map((level) => level.toLowerCase())] });
 
-const logging = section("The log of a server.", {
+const MAX_AUDIT_MB = 1_024;
+
+const logging = section("The log of every command and server, and the audit log.", {
   level: setting(logLevel, "Minimum severity that is logged, in upper or lower case.", {
     allowed: LOG_LEVELS.join(", "),
   }),
@@ -233,6 +235,15 @@ const logging = section("The log of a server.", {
     z.optional(text),
     "File of the log. Default: standard error, where the command shows it with --verbose.",
     { path: true },
+  ),
+  auditFile: setting(
+    z.optional(text),
+    "File of the audit log: a line for each run, verdict, call, approval and refusal, without values. cem audit verify checks it. Default: none is kept.",
+    { path: true },
+  ),
+  auditMaxMb: setting(
+    count(MAX_AUDIT_MB, 16),
+    "Size at which that file is put aside and another begun, in MiB.",
   ),
 });
 

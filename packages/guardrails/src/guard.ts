@@ -1,6 +1,9 @@
-import type { Finding, GuestError, Guard, ReviewRequest, ToolDefinition, Verdict } from "@cem/core";
+import type { Finding, GuestError, Guard, JsonValue, ReviewRequest, ToolDefinition, Verdict } from "@cem/core";
 import { findUnsupported, parseProgram } from "@cem/program";
 import type { Program } from "@cem/program";
+import { matchTools } from "./calls/tool-patterns.ts";
+import { inspectOutput } from "./inspect-output.ts";
+import type { FindOrders } from "./inspect-output.ts";
 import { findBlockedPatterns, parsePattern } from "./review/blocked-patterns.ts";
 import { collectParts } from "./review/collect.ts";
 import { checkLoops } from "./review/endless-loops.ts";
@@ -40,11 +43,17 @@ export interface GuardSettings {
    */
   blockedPatterns?: readonly string[] | undefined;
   /**
-   * Decides which tools code may call: `true`, or why not.
+   * Decides which tools code may call: `true`, or why not. It is given the patterns of the run's own tools, too.
    *
-   * @defaultValue all
+   * @defaultValue all, of those that the run names
    */
-  isAllowed?: ((tool: ToolDefinition) => true | string) | undefined;
+  isAllowed?: ((tool: ToolDefinition, allowedTools?: readonly string[]) => true | string) | undefined;
+  /**
+   * Finds texts that give orders to a model, in what a run gives back.
+   *
+   * @defaultValue nothing is looked for
+   */
+  findOrders?: FindOrders | undefined;
   /**
    * The severity of a call of a tool that its annotations call destructive.
    *
@@ -61,11 +70,14 @@ export interface GuardSettings {
  */
 export function createGuard(settings: GuardSettings = {}): Guard {
   const { securityChecks = true, strict = false, blockedPatterns = [], rules = [] } = settings;
-  const { isAllowed, destructiveCalls: destructive = "off" } = settings;
+  const { isAllowed = isNamed, destructiveCalls: destructive = "off", findOrders } = settings;
   const patterns = blockedPatterns.map(parsePattern);
   return {
     specificationVersion: "v1",
-    async review({ code, tools, signal }: ReviewRequest): Promise<Verdict> {
+    ...(findOrders !== undefined && {
+      inspect: (value: JsonValue | undefined, output: string) => inspectOutput(findOrders, value, output),
+    }),
+    async review({ code, tools, allowedTools, signal }: ReviewRequest): Promise<Verdict> {
       signal?.throwIfAborted();
       const findings = findBlockedPatterns(code, patterns);
       const parsed = parseProgram(code);
@@ -82,11 +94,18 @@ export function createGuard(settings: GuardSettings = {}): Guard {
         checkLoops(parts, report);
         checkSecrets(parts, report);
       }
-      checkToolCalls(parts, tools, { isAllowed, destructive }, report);
+      const isAllowedHere = (tool: ToolDefinition): true | string => isAllowed(tool, allowedTools);
+      checkToolCalls(parts, tools, { isAllowed: isAllowedHere, destructive }, report);
       findings.push(...report.findings, ...rules.flatMap((rule) => applyRule(rule, program, tools)));
       return { allowed: !findings.some((finding) => isBlocking(finding, strict)), findings };
     },
   };
+}
+
+/** Whether a tool is among those of a run. */
+function isNamed({ server, name }: ToolDefinition, allowedTools?: readonly string[]): true | string {
+  const isMeant = allowedTools === undefined || matchTools(allowedTools)(server, name);
+  return isMeant || "it is not among the tools of this run";
 }
 
 /** A rule that fails can't let code through. */

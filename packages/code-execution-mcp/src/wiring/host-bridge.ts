@@ -1,9 +1,10 @@
 import type { Middleware } from "@cem/bridge";
 import type { Recorder } from "@cem/bridge/recording";
 import type { Config } from "@cem/config";
-import type { ResultStore, SandboxSpec, ToolCatalog, ToolInvoker } from "@cem/core";
+import type { AuditLog, ResultStore, SandboxSpec, ToolCatalog, ToolInvoker } from "@cem/core";
 import type { HostToolFolders } from "@cem/mcp-tools";
 import type { AgentOptions } from "../agent-options.ts";
+import type { CallGuards } from "./call-guards.ts";
 import type { Log } from "./log.ts";
 import { openRecordingFile, readRecordingFile } from "./recording-file.ts";
 
@@ -18,6 +19,9 @@ export interface HostBridge {
 }
 
 interface HostBridgeSettings extends Pick<AgentOptions, "tools" | "onElicit" | "recordFile" | "replayFile"> {
+  /** Decides which calls are made. */
+  callGuards: CallGuards;
+  audit: AuditLog | undefined;
   /** Answers calls of tools that are not in `tools`. A tool source has its calls checked here; any other invoker checks its own. */
   others: ToolInvoker;
   /** Keeps large results and bytes. */
@@ -34,7 +38,7 @@ export async function createHostBridge(config: Config, settings: HostBridgeSetti
   const { answerErrors, checkCalls, combineSources, compose, createHostTools, createSecretFilter } =
     await import("@cem/bridge");
   const { loadHostTools, withHostTools } = await import("@cem/mcp-tools");
-  const { onElicit: elicit, recordFile, replayFile, others, store, log } = settings;
+  const { onElicit: elicit, recordFile, replayFile, others, store, log, audit, callGuards } = settings;
   const loaded = await loadHostTools(hostToolFolders(config), settings.tools);
   const hideSecrets = createSecretFilter(process.env);
   const hostTools = createHostTools({ tools: loaded.tools, store, elicit, hideSecrets });
@@ -48,14 +52,18 @@ export async function createHostBridge(config: Config, settings: HostBridgeSetti
   let recorder: Recorder | undefined;
   const recorded: Middleware = (next) =>
     recording === undefined ? next : (recorder = recording.createRecorder(next, { store, hideSecrets }));
-  // The order in which a call meets the middlewares. The recorder is outermost: a replay answers with what code sent and got.
+  // The order in which a call meets the middlewares: is it allowed, are its arguments valid, contents, rules, limits,
+  // approval. The recorder is outermost: a replay answers with what code sent and got.
   const middlewares: Middleware[] = [
     ...(writeRecording === undefined ? [] : [recorded]),
     answerErrors,
+    ...(audit === undefined ? [] : [(await import("@cem/guardrails/audit")).auditCalls(audit), answerErrors]),
     checkCalls(source, {
+      isAllowed: callGuards.isAllowed,
       onUnvalidated: ({ server, tool, reason }) =>
         log("warning", `${server}.${tool}: its arguments are not checked: ${reason}.`),
     }),
+    ...callGuards.guards,
   ];
   const replayer = replay === undefined ? undefined : recording?.createReplayer(replay, { store });
   const invoker = replayer ?? compose(middlewares, source);

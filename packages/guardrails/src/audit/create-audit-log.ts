@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { closeSync, fchmodSync, fstatSync, mkdirSync, openSync, readSync, renameSync, writeSync } from "node:fs";
 import path from "node:path";
 import { CemError } from "@cem/core";
@@ -13,6 +14,7 @@ const PRIVATE = 0o600;
 /** The longest line that is looked for at the end of a file. */
 const MAX_LINE_BYTES = 1024 * 1024;
 const HEAD_BYTES = 97;
+const SESSION_DIGITS = 16;
 
 /** Settings of {@link createAuditLog}. */
 export interface AuditLogSettings {
@@ -49,7 +51,7 @@ export function createAuditLog({ file, maxBytes = DEFAULT_MAX_BYTES }: AuditLogS
           last = { ...last, size: 0 };
         }
         const facts = { seq: last.seq + 1, time: new Date().toISOString(), prev: last.hash };
-        const { line, hash } = writeLine(facts, event);
+        const { line, hash } = writeLine(facts, withoutSession(event));
         const written = writeSync(log, `${line}\n`);
         writeSync(writable, writeHead({ seq: facts.seq, hash, size: last.size + written }), 0);
       } finally {
@@ -73,6 +75,13 @@ export function createAuditLog({ file, maxBytes = DEFAULT_MAX_BYTES }: AuditLogS
       }
     },
   };
+}
+
+/** A session's id can be what admits its user: the log has a digest of it. */
+function withoutSession(event: AuditEvent): AuditEvent {
+  if (event.session === undefined) return event;
+  const digest = createHash("sha256").update(event.session).digest("hex");
+  return { ...event, session: digest.slice(0, SESSION_DIGITS) };
 }
 
 /**

@@ -17,7 +17,7 @@ const METADATA =
 /** Reports files of the host and addresses that give out the host's credentials, where they are written in the code. */
 export function checkPlaces({ calls }: ProgramParts, report: Report): void {
   for (const { node, scope } of calls) {
-    if (node.type === "TaggedTemplateExpression" || !("callee" in node)) continue;
+    if (!("callee" in node) || !("arguments" in node)) continue;
     const called = originsOf(node.callee, scope);
     const opensFile = called.some((origin) => FILE_FUNCTION.test(origin));
     const connects = called.some((origin) => NETWORK_FUNCTION.test(origin));

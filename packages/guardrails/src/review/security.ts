@@ -168,8 +168,8 @@ function isHarmlessUse({ parent, key }: Visit): boolean {
 
 /** Whether the runtime goes where its uses can't be followed. */
 function isHandedOn({ parent, key, scope }: Visit): boolean {
-  switch (parent?.type) {
-    case undefined:
+  if (parent === undefined) return false;
+  switch (parent.type) {
     case "MemberExpression":
     case "OptionalMemberExpression":
     case "UnaryExpression":
