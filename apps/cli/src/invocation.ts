@@ -12,6 +12,13 @@ export type Invocation =
   | ServerInvocation
   | ServeInvocation
   | { command: "model"; action: "pull"; name?: string | undefined; options: SharedOptions }
+  | {
+      command: "audit";
+      action: "verify";
+      file?: string | undefined;
+      expect?: string | undefined;
+      options: SharedOptions;
+    }
   | ({ command: "bench"; options: SharedOptions } & BenchOptions)
   | { command: "help"; text: string }
   | { command: "version"; text: string };

@@ -1,24 +1,31 @@
 import type { Agent } from "@cem/core";
+import type { AgentOptions } from "code-execution-mcp";
 import type { CommandContext } from "./command-context.ts";
 import type { SharedOptions } from "./command-options.ts";
 import { serverSourceOf } from "./config-source.ts";
+import { approveOf } from "./approve-in-terminal.ts";
 import { elicitOf } from "./elicit-in-terminal.ts";
+import { createTurns } from "./prompt.ts";
 
 /** Gives work an agent as the options want it, and frees everything when the work is done or has failed. */
 export async function withAgent<T>(
   options: SharedOptions,
   context: CommandContext,
   work: (agent: Agent) => Promise<T>,
+  plan: Pick<AgentOptions, "onPlannedWrite" | "approvedWrites"> = {},
 ): Promise<T> {
   // Loaded here: what is wrong with the arguments is said before this is needed.
   const { createAgent } = await import("code-execution-mcp");
   const { signal: _signal, ...source } = serverSourceOf(options, context);
+  const turns = createTurns();
   const agent = createAgent({
     ...source,
+    ...plan,
     oneRun: true,
     recordFile: options.record,
     replayFile: options.replay,
-    onElicit: elicitOf(context),
+    onElicit: elicitOf(context, turns),
+    onApprove: approveOf(context, turns),
   });
   try {
     return await work(agent);

@@ -39,12 +39,16 @@ export async function localCallRecorder(
   if (audit === undefined) return undefined;
   const onHost = hostToolsOf(tools);
   return ({ server, tool, ok, ms }) => {
-    if (!onHost.has(toolId({ server, name: tool }))) audit.record({ type: "call", run, session, server, tool, ok, ms });
+    if (!onHost.has(toolId({ server, name: tool })))
+      audit.record({ type: "call", run, session, server, tool, ok, ms });
   };
 }
 
 /** Records how a run ended. */
-export async function recordEnd({ id: run, options: { session }, stages }: RunContext, result: TaskResult): Promise<void> {
+export async function recordEnd(
+  { id: run, options: { session }, stages }: RunContext,
+  result: TaskResult,
+): Promise<void> {
   const audit = await stages.audit?.get();
   const { status, error, toolCalls, timings } = result;
   const ms = timings.total ?? 0;
@@ -52,7 +56,10 @@ export async function recordEnd({ id: run, options: { session }, stages }: RunCo
 }
 
 /** Records that a stage could not be created or used. */
-export async function recordFailure({ id: run, options: { session }, stages }: RunContext, thrown: unknown): Promise<void> {
+export async function recordFailure(
+  { id: run, options: { session }, stages }: RunContext,
+  thrown: unknown,
+): Promise<void> {
   const audit = await stages.audit?.get();
   const { code } = toErrorInfo(thrown);
   audit?.record({ type: "run-ended", run, session, status: "error", error: code, calls: 0, ms: 0 });
@@ -65,11 +72,17 @@ function hostToolsOf(tools: readonly ToolDefinition[]): ReadonlySet<string> {
   const known = hostTools.get(tools);
   if (known !== undefined) return known;
   const onHost = tools.filter(({ kind }) => kind === "host");
-  const ids = new Set(onHost.map(({ server, name, originalName = name }) => toolId({ server, name: originalName })));
+  const ids = new Set(
+    onHost.map(({ server, name, originalName = name }) => toolId({ server, name: originalName })),
+  );
   hostTools.set(tools, ids);
   return ids;
 }
 
 function audited(text: string): AuditedValue {
-  return { types: "string", bytes: Buffer.byteLength(text), sha256: createHash("sha256").update(text).digest("hex") };
+  return {
+    types: "string",
+    bytes: Buffer.byteLength(text),
+    sha256: createHash("sha256").update(text).digest("hex"),
+  };
 }

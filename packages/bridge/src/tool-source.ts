@@ -1,5 +1,12 @@
 import { CemError } from "@cem/core";
-import type { InvokeContext, JsonSchema, ToolAnnotations, ToolCall, ToolInvoker, ToolResult } from "@cem/core";
+import type {
+  InvokeContext,
+  JsonSchema,
+  ToolAnnotations,
+  ToolCall,
+  ToolInvoker,
+  ToolResult,
+} from "@cem/core";
 
 /** What a source knows of one of its tools. */
 export interface KnownTool {

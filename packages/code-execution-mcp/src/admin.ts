@@ -11,6 +11,8 @@ export { measureDirectCost, measureTokenCost } from "./admin/server-cost.ts";
 export { pullEmbeddingModel } from "./admin/pull-embedding-model.ts";
 export type { PulledEmbeddingModel, PullEmbeddingModelRequest } from "./admin/pull-embedding-model.ts";
 export { readToolCode } from "./admin/tool-code.ts";
+export { verifyAudit } from "./admin/verify-audit.ts";
+export type { AuditVerification } from "@cem/guardrails/audit";
 export { makeFolder } from "./wiring/make-folder.ts";
 export type { SearchReport } from "./wiring/configured-selector.ts";
 export type { TokenCost } from "@cem/mcp-server";

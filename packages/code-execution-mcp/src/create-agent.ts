@@ -32,12 +32,12 @@ import { createConfiguredResults } from "./wiring/workspace.ts";
  */
 export function createAgent(options: AgentOptions = {}): Agent {
   assertAgentOptions(options);
-  return createPipeline(async () => createStages(await loadFrom(options), options));
+  return createPipeline(async () => setUp(await loadFrom(options), options));
 }
 
 /** Like {@link createAgent}, with a configuration that was loaded already. */
 export function createLoadedAgent(loaded: LoadedConfig, options: AgentOptions): Agent {
-  return createPipeline(async () => createStages(loaded, options));
+  return createPipeline(async () => setUp(loaded, options));
 }
 
 /** Runs one task with an agent of its own. For more than one task use {@link createAgent}: it keeps guests ready. */
@@ -46,14 +46,28 @@ export async function executeTask(
   options: AgentOptions & ExecuteOptions = {},
 ): Promise<TaskResult> {
   assertTaskOptions(options);
-  const agent = createPipeline(async () =>
-    createStages(await loadFrom(options), { ...options, oneRun: true }),
-  );
+  const agent = createPipeline(async () => setUp(await loadFrom(options), { ...options, oneRun: true }));
   try {
     return await agent.executeTask(task, options);
   } finally {
     await agent.dispose();
   }
+}
+
+/** Creates the stages; those of a dry run see a copy of the workspace. */
+async function setUp(loaded: LoadedConfig, options: AgentOptions): Promise<OwnedPipelineSettings> {
+  const { onPlannedWrite } = options;
+  if (onPlannedWrite === undefined) return createStages(loaded, options);
+  const { createScratchWorkspace } = await import("./wiring/scratch-workspace.ts");
+  const scratch = await createScratchWorkspace(loaded);
+  const stages = createStages(scratch.loaded, options);
+  return {
+    ...stages,
+    async dispose() {
+      await stages.dispose?.();
+      await scratch.finish(onPlannedWrite);
+    },
+  };
 }
 
 /**
@@ -113,7 +127,9 @@ async function openHost(
   const mcpTools = await openMcpTools(loaded, { log, store, elicit: options.onElicit });
   const others = options.invoker ?? mcpTools.source;
   try {
-    const audit = options.audit ?? (await createConfiguredAudit(config, isLogRead(config, options) ? log : undefined));
+    if (isLogRead(config, options)) log("debug", `an agent was set up from ${loaded.file ?? "the defaults"}`);
+    const audit =
+      options.audit ?? (await createConfiguredAudit(config, isLogRead(config, options) ? log : undefined));
     const { createSecretList } = await import("@cem/bridge");
     const secrets = createSecretList(process.env);
     const callGuards = await createCallGuards(config, { ...options, audit, secrets });

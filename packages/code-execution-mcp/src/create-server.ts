@@ -94,6 +94,7 @@ async function serve(
   const { serveHttp, serveStdio } = await loadServer();
   const logger = await loggerOf(config);
   if (transport === "stdio") {
+    logger.info("serving over stdio");
     return serveStdio(server, { onError: (error) => logger.warn({ error: error.message }, "protocol") });
   }
   const { allowedHosts, allowedOrigins, publicUrl } = config.server;

@@ -39,21 +39,30 @@ const rateLimit = z.strictObject({
   tools: toolsOfRule,
   calls: described(whole(1, MAX_COUNT), "Most calls of each tool in that time."),
   per: described(number(0.001, MAX_EXECUTION_TIME_SECONDS), "The time, in seconds."),
-  by: described(choice(["session", "all"], "session"), "session: each has calls of its own. all: they share them."),
+  by: described(
+    choice(["session", "all"], "session"),
+    "session: each has calls of its own. all: they share them.",
+  ),
 });
 
 const budget = z.strictObject({
   tools: described(withDefault(toolPatterns, ["*"]), "Tools whose calls count."),
   per: described(choice(["run", "session"], "run"), "What the budget is for."),
   calls: described(z.optional(whole(0, MAX_COUNT)), "Most calls."),
-  bytes: described(z.optional(whole(0, Number.MAX_SAFE_INTEGER)), "Most bytes of arguments and results, as JSON."),
+  bytes: described(
+    z.optional(whole(0, Number.MAX_SAFE_INTEGER)),
+    "Most bytes of arguments and results, as JSON.",
+  ),
   seconds: described(z.optional(number(0, MAX_EXECUTION_TIME_SECONDS)), "Most seconds that the tools take."),
   cost: described(z.optional(number(0, MAX_COUNT)), "Most cost, in the unit of tool_costs."),
 });
 
 const egressRule = z.strictObject({
   tools: toolsOfRule,
-  hosts: described(toolPatterns, "Hosts and domains of e-mail addresses, such as *.example.com. Empty: none."),
+  hosts: described(
+    toolPatterns,
+    "Hosts and domains of e-mail addresses, such as *.example.com. Empty: none.",
+  ),
 });
 
 export const guardrailSettings = {
@@ -89,10 +98,7 @@ export const guardrailSettings = {
     withDefault(z.record(z.string(), number(0, MAX_COUNT)), {}),
     "What one call costs, by pattern of tools; the first that matches counts.",
   ),
-  allowedTools: setting(
-    withDefault(toolPatterns, ["*"]),
-    "Tools that code may call, such as weather.*.",
-  ),
+  allowedTools: setting(withDefault(toolPatterns, ["*"]), "Tools that code may call, such as weather.*."),
   blockedTools: setting(withDefault(toolPatterns, []), "Tools that code may not call, with precedence."),
   approvals: setting(
     withDefault(toolPatterns, ["destructive"]),

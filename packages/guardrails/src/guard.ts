@@ -1,4 +1,12 @@
-import type { Finding, GuestError, Guard, JsonValue, ReviewRequest, ToolDefinition, Verdict } from "@cem/core";
+import type {
+  Finding,
+  GuestError,
+  Guard,
+  JsonValue,
+  ReviewRequest,
+  ToolDefinition,
+  Verdict,
+} from "@cem/core";
 import { findUnsupported, parseProgram } from "@cem/program";
 import type { Program } from "@cem/program";
 import { matchTools } from "./calls/tool-patterns.ts";

@@ -10,7 +10,11 @@ const MAY_ORDER =
 export type FindOrders = (text: string) => readonly string[];
 
 /** The rules that find an order in what a run gives back: its value, at any depth, and its output. */
-export function inspectOutput(find: FindOrders, value: JsonValue | undefined, output: string): readonly string[] {
+export function inspectOutput(
+  find: FindOrders,
+  value: JsonValue | undefined,
+  output: string,
+): readonly string[] {
   const found = new Set<string>();
   for (const text of textsOf(value, output)) {
     if (!MAY_ORDER.test(text)) continue;

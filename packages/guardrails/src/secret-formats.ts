@@ -15,11 +15,15 @@ export const SECRET_FORMATS: readonly SecretFormat[] = [
   { name: "a Google API key", pattern: /\bAIza[\w-]{35}\b/ },
   { name: "a Stripe key", pattern: /\b[rs]k_live_[A-Za-z0-9]{16,255}/ },
   { name: "an npm token", pattern: /\bnpm_[A-Za-z0-9]{36}\b/ },
-  { name: "a private key", pattern: /-----BEGIN (?:[A-Z]{2,10} ){0,2}PRIVATE KEY-----\s{0,4}(?:\\n)?[\w+/=]{16}/ },
+  {
+    name: "a private key",
+    pattern: /-----BEGIN (?:[A-Z]{2,10} ){0,2}PRIVATE KEY-----\s{0,4}(?:\\n)?[\w+/=]{16}/,
+  },
   { name: "a signed token", pattern: /\beyJ[\w-]{10,2048}\.eyJ[\w-]{10,4096}\.[\w-]{16,1024}/ },
   {
     name: "a password in a URL",
-    pattern: /\b[a-z][a-z0-9+.-]{1,30}:\/\/[^\s:@/"'`<>{}$]{1,64}:(?!\*|x{3,}@|password@|pass@|secret@|PASSWORD@)[^\s:@/"'`<>{}$]{3,128}@[\w.-]/,
+    pattern:
+      /\b[a-z][a-z0-9+.-]{1,30}:\/\/[^\s:@/"'`<>{}$]{1,64}:(?!\*|x{3,}@|password@|pass@|secret@|PASSWORD@)[^\s:@/"'`<>{}$]{3,128}@[\w.-]/,
   },
 ];
 

@@ -4,7 +4,7 @@ import type { ExaminedServer, GeneratedServer, GenerateOptions, McpTools } from 
 import type { AgentOptions, ConfigSource } from "../agent-options.ts";
 import { withHostToolFiles } from "../wiring/host-bridge.ts";
 import { loadFrom } from "../wiring/load.ts";
-import { createLog } from "../wiring/log.ts";
+import { createLog, logged } from "../wiring/log.ts";
 import { openMcpTools } from "../wiring/mcp-tools.ts";
 import { createConfiguredCatalog } from "../wiring/stages.ts";
 
@@ -22,6 +22,7 @@ const LIST_TIMEOUT_MS = 4_000;
 /** Opens the MCP tools of a configuration for one piece of work, and closes them after it. */
 export async function withMcpTools<T>(
   source: ServerSource,
+  what: string,
   work: (mcpTools: McpTools, config: Config) => Promise<T>,
   options: { minConnectTimeoutMs?: number | undefined } = {},
 ): Promise<T> {
@@ -29,7 +30,7 @@ export async function withMcpTools<T>(
   const log = createLog(loaded.config, source.onLog);
   const mcpTools = await openMcpTools(loaded, { log, ...options });
   try {
-    return await work(mcpTools, loaded.config);
+    return await logged(log, what, () => work(mcpTools, loaded.config));
   } finally {
     await mcpTools.close();
   }
@@ -45,12 +46,14 @@ export function generateTools(
   source: ServerSource & GenerateOptions & { isFirstStart?: boolean | undefined } = {},
 ): Promise<GeneratedServer[]> {
   const minConnectTimeoutMs = source.isFirstStart === true ? FIRST_START_TIMEOUT_MS : undefined;
-  return withMcpTools(source, (mcpTools) => mcpTools.generate(source), { minConnectTimeoutMs });
+  return withMcpTools(source, "generating tool files", (mcpTools) => mcpTools.generate(source), {
+    minConnectTimeoutMs,
+  });
 }
 
 /** Tries the configured MCP servers, and reports the state of each. */
 export function inspectServers(source: ServerSource = {}): Promise<ExaminedServer[]> {
-  return withMcpTools(source, (mcpTools) => mcpTools.examine({ signal: source.signal }));
+  return withMcpTools(source, "examining servers", (mcpTools) => mcpTools.examine({ signal: source.signal }));
 }
 
 /**
@@ -63,7 +66,7 @@ export function listCatalog(
   source: ServerSource & { only?: string | undefined } = {},
 ): Promise<CatalogSnapshot> {
   const { only, signal } = source;
-  return withMcpTools(source, async (mcpTools, config) => {
+  return withMcpTools(source, "listing tools", async (mcpTools, config) => {
     if (only === undefined || mcpTools.servers.has(only)) {
       await mcpTools.examine({ signal, only, timeoutMs: LIST_TIMEOUT_MS });
     }
@@ -82,7 +85,7 @@ export function signIn(
   options: ServerSource & { openBrowser: (url: string) => void | Promise<void> },
 ): Promise<void> {
   const { openBrowser, signal } = options;
-  return withMcpTools(options, async (mcpTools) => {
+  return withMcpTools(options, `signing in to ${server}`, async (mcpTools) => {
     const connections = await mcpTools.connectionsFor(server);
     await connections.authorize(server, { openBrowser, signal });
   });

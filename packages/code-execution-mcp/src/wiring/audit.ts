@@ -39,13 +39,20 @@ function toLogLine(event: AuditEvent): Parameters<Log> {
     case "run-started":
       return ["info", `${run} began: ${event.kind} of ${event.input.bytes} bytes`];
     case "verdict": {
-      const rules = event.findings.map(({ rule, line }) => (line === undefined ? rule : `${rule} (line ${line})`));
+      const rules = event.findings.map(({ rule, line }) =>
+        line === undefined ? rule : `${rule} (line ${line})`,
+      );
       const found = rules.length === 0 ? "no findings" : rules.join(", ");
-      return event.allowed ? ["debug", `${run} was reviewed: ${found}`] : ["warning", `${run} was refused by the review: ${found}`];
+      return event.allowed
+        ? ["debug", `${run} was reviewed: ${found}`]
+        : ["warning", `${run} was refused by the review: ${found}`];
     }
     case "call": {
       const outcome = event.ok ? "ok" : (event.error ?? "failed");
-      return [event.ok ? "debug" : "warning", `${run} called ${event.server}.${event.tool}: ${outcome}, ${event.ms} ms`];
+      return [
+        event.ok ? "debug" : "warning",
+        `${run} called ${event.server}.${event.tool}: ${outcome}, ${event.ms} ms`,
+      ];
     }
     case "refusal":
       return ["warning", `${run} was refused a call of ${event.server}.${event.tool}: ${event.error}`];
@@ -54,7 +61,10 @@ function toLogLine(event: AuditEvent): Parameters<Log> {
     case "run-ended": {
       const error = event.error === undefined ? "" : ` (${event.error})`;
       const level = event.status === "success" ? "info" : "warning";
-      return [level, `${run} ended: ${event.status}${error}, calls: ${event.calls}, ${Math.round(event.ms)} ms`];
+      return [
+        level,
+        `${run} ended: ${event.status}${error}, calls: ${event.calls}, ${Math.round(event.ms)} ms`,
+      ];
     }
   }
 }

@@ -26,17 +26,33 @@ interface CallGuardSettings extends CallGuardOptions {
 /** What stands between the check of a call's arguments and its tool. */
 export interface CallGuards {
   /** Decides whether a tool may be called at all: `true`, or why not. */
-  isAllowed: (call: Pick<ToolCall, "server" | "tool">, context?: Pick<InvokeContext, "allowedTools">) => true | string;
+  isAllowed: (
+    call: Pick<ToolCall, "server" | "tool">,
+    context?: Pick<InvokeContext, "allowedTools">,
+  ) => true | string;
   /** In their order: contents, rules, limits, approval. */
   guards: CallGuard[];
 }
 
 /** Creates the guards of calls that the configuration and the options ask for. What is off is not there. */
-export async function createCallGuards({ guardrails }: Config, settings: CallGuardSettings): Promise<CallGuards> {
+export async function createCallGuards(
+  { guardrails }: Config,
+  settings: CallGuardSettings,
+): Promise<CallGuards> {
   const calls = await import("@cem/guardrails/calls");
-  const { enabled, securityChecks, contentFiltering, rateLimiting, rateLimits, budgets, toolCosts } = guardrails;
+  const { enabled, securityChecks, contentFiltering, rateLimiting, rateLimits, budgets, toolCosts } =
+    guardrails;
   const { allowedTools, blockedTools, approvals, readTools, egress } = guardrails;
-  const { rules = [], contentFilter, onApprove, onElicit, onPlannedWrite, approvedWrites, audit, secrets } = settings;
+  const {
+    rules = [],
+    contentFilter,
+    onApprove,
+    onElicit,
+    onPlannedWrite,
+    approvedWrites,
+    audit,
+    secrets,
+  } = settings;
   const guards: CallGuard[] = [];
   if (enabled && (securityChecks || contentFiltering)) {
     guards.push(

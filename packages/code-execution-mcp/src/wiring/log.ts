@@ -3,6 +3,8 @@ import path from "node:path";
 import type { Config } from "@cem/config";
 
 const LEVELS = ["debug", "info", "warning", "error", "critical"] as const;
+/** Only its owner may read a log: it names tools and servers. */
+const PRIVATE = 0o600;
 export type LogLevel = (typeof LEVELS)[number];
 
 /** Writes one message to the log. */
@@ -23,6 +25,21 @@ export function createLog({ logging }: Config, write: (line: string) => void = w
   };
 }
 
+/** Does something, and logs when it began and how it ended. */
+export async function logged<Result>(log: Log, what: string, work: () => Promise<Result>): Promise<Result> {
+  const began = performance.now();
+  const ms = (): string => `${Math.round(performance.now() - began)} ms`;
+  log("debug", `${what} began`);
+  try {
+    const result = await work();
+    log("info", `${what} ended, ${ms()}`);
+    return result;
+  } catch (error) {
+    log("error", `${what} failed after ${ms()}: ${error instanceof Error ? error.message : String(error)}`);
+    throw error;
+  }
+}
+
 function writeToStderr(line: string): void {
   process.stderr.write(`${line}\n`);
 }
@@ -34,7 +51,7 @@ function fileWriter(file: string, instead: (line: string) => void): (line: strin
     if (isBroken) return instead(line);
     try {
       mkdirSync(path.dirname(file), { recursive: true });
-      appendFileSync(file, `${line}\n`);
+      appendFileSync(file, `${line}\n`, { mode: PRIVATE });
     } catch (error) {
       isBroken = true;
       instead(`The log ${file} can't be written: ${error instanceof Error ? error.message : String(error)}`);

@@ -25,11 +25,31 @@ export function auditCalls(audit: AuditLog): CallGuard {
       const result = await next.invoke(call, context);
       const ms = Math.round((performance.now() - began) * 100) / 100;
       if (result.ok) {
-        audit.record({ type: "call", run, session, server, tool, args, result: auditedValue(result.value), ok: true, ms });
+        audit.record({
+          type: "call",
+          run,
+          session,
+          server,
+          tool,
+          args,
+          result: auditedValue(result.value),
+          ok: true,
+          ms,
+        });
       } else if (REFUSED.has(result.error.code)) {
         audit.record({ type: "refusal", run, session, server, tool, args, error: result.error.code });
       } else {
-        audit.record({ type: "call", run, session, server, tool, args, ok: false, error: result.error.code, ms });
+        audit.record({
+          type: "call",
+          run,
+          session,
+          server,
+          tool,
+          args,
+          ok: false,
+          error: result.error.code,
+          ms,
+        });
       }
       return result;
     },

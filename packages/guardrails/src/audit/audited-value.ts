@@ -7,14 +7,20 @@ const MAX_NAMED_TYPES = 32;
 /** Describes a value without giving it away: types, size, digest. */
 export function auditedValue(value: JsonValue | undefined): AuditedValue {
   const json = JSON.stringify(value ?? null);
-  return { types: typesOf(value), bytes: Buffer.byteLength(json), sha256: createHash("sha256").update(json).digest("hex") };
+  return {
+    types: typesOf(value),
+    bytes: Buffer.byteLength(json),
+    sha256: createHash("sha256").update(json).digest("hex"),
+  };
 }
 
 function typesOf(value: JsonValue | undefined): AuditedValue["types"] {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return typeOf(value);
   const entries = Object.entries(value).slice(0, MAX_NAMED_TYPES);
   // A name that is no plain word could be a value.
-  return Object.fromEntries(entries.flatMap(([name, entry]) => (/^[A-Za-z_]\w{0,40}$/.test(name) ? [[name, typeOf(entry)]] : [])));
+  return Object.fromEntries(
+    entries.flatMap(([name, entry]) => (/^[A-Za-z_]\w{0,40}$/.test(name) ? [[name, typeOf(entry)]] : [])),
+  );
 }
 
 function typeOf(value: JsonValue | undefined): string {

@@ -1,5 +1,14 @@
 import { createHash } from "node:crypto";
-import { closeSync, fchmodSync, fstatSync, mkdirSync, openSync, readSync, renameSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  fchmodSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  writeSync,
+} from "node:fs";
 import path from "node:path";
 import { CemError } from "@cem/core";
 import type { AuditEvent, AuditLog } from "@cem/core";

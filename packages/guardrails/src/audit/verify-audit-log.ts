@@ -68,20 +68,29 @@ export async function verifyAuditLog(
       if (prev === undefined && at === 0 && number === 1) prev = line.seq === 1 ? FIRST_HASH : line.prev;
       if (prev !== undefined && line.prev !== prev) {
         const missing = line.seq - seq - 1;
-        const message = missing > 0 ? `${missing} line(s) are missing before this one.` : "This line does not follow the one before it.";
+        const message =
+          missing > 0
+            ? `${missing} line(s) are missing before this one.`
+            : "This line does not follow the one before it.";
         add({ file: current, line: number, message });
       }
       if (number === 1 && at === 0 && line.seq !== 1) {
-        add({ file: current, line: 1, message: `The log begins with line ${line.seq}: earlier files are missing.` });
+        add({
+          file: current,
+          line: 1,
+          message: `The log begins with line ${line.seq}: earlier files are missing.`,
+        });
       }
       if (line.hash === expect) isExpectedSeen = true;
       ({ hash: prev, seq } = line);
     }
   }
   const known = existsSync(headFile(file)) ? readHead(readFileSync(headFile(file), "utf8")) : undefined;
-  if (known === undefined) add({ file: headFile(file), message: "The head is missing: lines may be cut off at the end." });
+  if (known === undefined)
+    add({ file: headFile(file), message: "The head is missing: lines may be cut off at the end." });
   else if (known.seq > seq) add({ file, message: `${known.seq - seq} line(s) are missing at the end.` });
-  else if (known.seq === seq && known.hash !== prev) add({ file, message: "The last line is not the one that was written last." });
+  else if (known.seq === seq && known.hash !== prev)
+    add({ file, message: "The last line is not the one that was written last." });
   if (!isExpectedSeen) add({ file, message: "The line with the expected hash is missing." });
   return { files, lines, head: prev ?? FIRST_HASH, problems };
 }

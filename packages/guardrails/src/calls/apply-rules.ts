@@ -20,7 +20,13 @@ export interface RuledCall {
  */
 export type CallRule = (
   call: RuledCall,
-) => boolean | string | { ask: string } | undefined | void | Promise<boolean | string | { ask: string } | undefined | void>;
+) =>
+  | boolean
+  | string
+  | { ask: string }
+  | undefined
+  | void
+  | Promise<boolean | string | { ask: string } | undefined | void>;
 
 /** Calls that a rule wants a person to decide, and why. */
 const questioned = new WeakMap<object, string>();
@@ -34,7 +40,14 @@ export function questionOf(call: GuardedCall): string | undefined {
 export function applyRules(rules: readonly CallRule[]): CallGuard {
   return checkingGuard(async (call: GuardedCall, { session, run }) => {
     const { server, tool, args } = call;
-    const ruled: RuledCall = { server, tool, args: structuredClone(args), annotations: annotationsOf(call), session, run };
+    const ruled: RuledCall = {
+      server,
+      tool,
+      args: structuredClone(args),
+      annotations: annotationsOf(call),
+      session,
+      run,
+    };
     for (const rule of rules) {
       const answer = await attempt(rule, ruled, call);
       if (answer === false) throw notAllowed(call, "a rule forbids it");
@@ -44,7 +57,11 @@ export function applyRules(rules: readonly CallRule[]): CallGuard {
   });
 }
 
-async function attempt(rule: CallRule, ruled: RuledCall, call: GuardedCall): Promise<Awaited<ReturnType<CallRule>>> {
+async function attempt(
+  rule: CallRule,
+  ruled: RuledCall,
+  call: GuardedCall,
+): Promise<Awaited<ReturnType<CallRule>>> {
   try {
     return await rule(ruled);
   } catch (cause) {

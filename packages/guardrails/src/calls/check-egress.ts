@@ -22,8 +22,10 @@ export interface EgressSettings {
 
 const URL_IN_TEXT = /(?:\b[a-z][a-z0-9+.-]{1,30}:)?[\\/]{2}[^\s"'<>`]{1,2048}/gi;
 const MAIL_IN_TEXT = /[^\s@"'<>()[\],;:]{1,64}@([^\s@"'<>()[\],;:/?#]{1,255})/g;
-const HOST_KEY = /(?:^|_|[a-z])(?:url|uri|host|hostname|domain|domains|endpoint|website|site|webhook|server|address|origin|link)s?$/i;
-const BARE_HOST = /^(?:[\p{L}\p{N}_-]{1,63}[.\u3002\uFF0E\uFF61])+[\p{L}\p{N}-]{2,63}\.?(?::\d{1,5})?(?:[/?#].*)?$/su;
+const HOST_KEY =
+  /(?:^|_|[a-z])(?:url|uri|host|hostname|domain|domains|endpoint|website|site|webhook|server|address|origin|link)s?$/i;
+const BARE_HOST =
+  /^(?:[\p{L}\p{N}_-]{1,63}[.\u3002\uFF0E\uFF61])+[\p{L}\p{N}-]{2,63}\.?(?::\d{1,5})?(?:[/?#].*)?$/su;
 /** Addresses at which clouds hand out a machine's credentials. */
 const METADATA_HOST =
   /^(?:169\.254\.\d+\.\d+|\[::ffff:a9fe:[0-9a-f]+\]|\[fd00:ec2::[0-9a-f]+\]|metadata\.google\.internal|metadata\.goog)\.?$/;
@@ -33,7 +35,10 @@ const METADATA_HOST =
  * this process. Encoded forms of an address are read as the address. It throws `TOOL_NOT_ALLOWED`.
  */
 export function checkEgress({ rules = [], secrets = [] }: EgressSettings = {}): CallGuard {
-  const compiled = rules.map(({ tools, hosts }) => ({ matches: matchTools(tools), allows: matchHosts(hosts) }));
+  const compiled = rules.map(({ tools, hosts }) => ({
+    matches: matchTools(tools),
+    allows: matchHosts(hosts),
+  }));
   return checkingGuard((call) => {
     const { server, tool, args } = call;
     const applied = compiled.filter(({ matches }) => matches(server, tool));
@@ -57,7 +62,9 @@ function matchHosts(patterns: readonly string[]): (host: string) => boolean {
   const known = patterns.map((pattern) => pattern.toLowerCase());
   return (host) =>
     known.some((pattern) =>
-      pattern.startsWith("*.") ? host.endsWith(pattern.slice(1)) || host === pattern.slice(2) : pattern === "*" || host === pattern,
+      pattern.startsWith("*.")
+        ? host.endsWith(pattern.slice(1)) || host === pattern.slice(2)
+        : pattern === "*" || host === pattern,
     );
 }
 

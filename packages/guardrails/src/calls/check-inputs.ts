@@ -75,18 +75,22 @@ export function checkInputs(settings: InputSettings = {}): CallGuard {
     ];
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
       const { value, place, depth } = next;
-      if (depth > maxDepth) throw invalid(call, `its arguments are nested deeper than ${maxDepth} levels`, place);
+      if (depth > maxDepth)
+        throw invalid(call, `its arguments are nested deeper than ${maxDepth} levels`, place);
       if (typeof value === "string") {
         bytes += value.length + 2;
         checkText(call, value, place);
       } else if (Array.isArray(value)) {
-        for (const [at, entry] of value.entries()) pending.push({ value: entry, place: `${place}[${at}]`, depth: depth + 1 });
+        for (const [at, entry] of value.entries())
+          pending.push({ value: entry, place: `${place}[${at}]`, depth: depth + 1 });
         bytes += 2;
       } else if (typeof value === "object" && value !== null) {
         for (const [key, entry] of Object.entries(value)) {
           bytes += key.length + 4;
-          if (isPrototypeKey(key, entry)) throw invalid(call, `the key ${key} would change a prototype`, place);
-          if (controlCharacters && CONTROL.test(key)) throw invalid(call, "a key holds a control character", place);
+          if (isPrototypeKey(key, entry))
+            throw invalid(call, `the key ${key} would change a prototype`, place);
+          if (controlCharacters && CONTROL.test(key))
+            throw invalid(call, "a key holds a control character", place);
           pending.push({ value: entry, place: place === "" ? key : `${place}.${key}`, depth: depth + 1 });
         }
       } else bytes += 8;
@@ -98,7 +102,9 @@ export function checkInputs(settings: InputSettings = {}): CallGuard {
 /** A key `constructor` is an ordinary word, unless it leads to a prototype. */
 function isPrototypeKey(key: string, value: JsonValue): boolean {
   if (key === "__proto__") return true;
-  return key === "constructor" && typeof value === "object" && value !== null && Object.hasOwn(value, "prototype");
+  return (
+    key === "constructor" && typeof value === "object" && value !== null && Object.hasOwn(value, "prototype")
+  );
 }
 
 function invalid({ server, tool }: GuardedCall, what: string, argument: string): CemError {

@@ -11,16 +11,22 @@ const START = String.raw`^\s*(?:(?:sudo|exec|nohup|env|time)\s+)*(?:(?:ba|z|da)?
 const COMMANDS: readonly { what: string; pattern: RegExp }[] = [
   {
     what: "a command that deletes a whole file system",
-    pattern: new RegExp(`${START}rm\\s+(?:-{1,2}[\\w-]+\\s+)*(?:-{1,2}[\\w-]+\\s+)(?:/|~|/\\*|\\$HOME)\\s*(?:$|[;&|"'])`),
+    pattern: new RegExp(
+      `${START}rm\\s+(?:-{1,2}[\\w-]+\\s+)*(?:-{1,2}[\\w-]+\\s+)(?:/|~|/\\*|\\$HOME)\\s*(?:$|[;&|"'])`,
+    ),
   },
   {
     what: "a command that overwrites a disk",
-    pattern: new RegExp(`${START}(?:dd\\s[^\\n]{0,200}\\bof=/dev/(?:sd|hd|nvme|vd|disk|mmc)|mkfs(?:\\.\\w+)?\\s+(?:-\\S+\\s+)*/dev/)`),
+    pattern: new RegExp(
+      `${START}(?:dd\\s[^\\n]{0,200}\\bof=/dev/(?:sd|hd|nvme|vd|disk|mmc)|mkfs(?:\\.\\w+)?\\s+(?:-\\S+\\s+)*/dev/)`,
+    ),
   },
   { what: "a fork bomb", pattern: /^\s*(?:\w+|:)\(\)\s*\{\s*(\w+|:)\s*\|\s*\1\s*&\s*\}\s*;\s*\1/ },
   {
     what: "a command that opens a shell to another machine",
-    pattern: new RegExp(`${START}(?:(?:ba|z|da)?sh\\s+-i\\s*>&\\s*/dev/(?:tcp|udp)/|(?:nc|ncat|netcat)\\s[^\\n]{0,200}\\s-\\w*[ec]\\s*\\S*sh\\b)`),
+    pattern: new RegExp(
+      `${START}(?:(?:ba|z|da)?sh\\s+-i\\s*>&\\s*/dev/(?:tcp|udp)/|(?:nc|ncat|netcat)\\s[^\\n]{0,200}\\s-\\w*[ec]\\s*\\S*sh\\b)`,
+    ),
   },
 ];
 

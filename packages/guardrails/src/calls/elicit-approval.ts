@@ -2,7 +2,7 @@ import type { ApprovalAnswer, ApprovalRequest, Approve, Elicit } from "@cem/core
 
 const MAX_SHOWN_CHARACTERS = 1_500;
 const CHOICES: Readonly<Record<string, ApprovalAnswer>> = {
-  "No": "no",
+  No: "no",
   "Yes, this once": "once",
   "Yes, for this session": "session",
 };
@@ -32,7 +32,10 @@ export function elicitApproval(elicit: Elicit): Approve {
 export function describeApproval({ server, tool, args, reason }: Omit<ApprovalRequest, "signal">): string {
   const shown = JSON.stringify(args, undefined, 1)
     .replaceAll(/\n\s*/g, " ")
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}>`);
+    .replaceAll(
+      /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+      (character) => `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}>`,
+    );
   const cut =
     shown.length > MAX_SHOWN_CHARACTERS
       ? `${shown.slice(0, MAX_SHOWN_CHARACTERS)}… (${shown.length - MAX_SHOWN_CHARACTERS} more characters are not shown)`

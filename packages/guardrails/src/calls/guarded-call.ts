@@ -44,7 +44,9 @@ export function sessionOf({ session = NO_SESSION }: InvokeContext): string {
 }
 
 /** Makes a guard of a check that throws what is wrong with a call. */
-export function checkingGuard(check: (call: GuardedCall, context: InvokeContext) => void | Promise<void>): CallGuard {
+export function checkingGuard(
+  check: (call: GuardedCall, context: InvokeContext) => void | Promise<void>,
+): CallGuard {
   return (next) => ({
     specificationVersion: "v1",
     async invoke(call, context) {

@@ -31,14 +31,31 @@ export interface ApprovalSettings {
  * Has a person decide calls. The run's clock stands still while one is asked. A yes for the session holds for the tool,
  * whatever its arguments; a yes once for this call alone. It throws `NOT_APPROVED`.
  */
-export function requireApproval({ tools = ["destructive"], approve, elicit: ownElicit, audit }: ApprovalSettings = {}): CallGuard {
+export function requireApproval({
+  tools = ["destructive"],
+  approve,
+  elicit: ownElicit,
+  audit,
+}: ApprovalSettings = {}): CallGuard {
   const reasonFor = compileReasons(tools);
   const allowed = new PerSubject<Set<string>>(() => new Set());
 
-  const ask = async (call: GuardedCall, context: InvokeContext, reason: string): Promise<ApprovalAnswer | "unanswered"> => {
+  const ask = async (
+    call: GuardedCall,
+    context: InvokeContext,
+    reason: string,
+  ): Promise<ApprovalAnswer | "unanswered"> => {
     const { server, tool, args } = call;
     const { session, signal, elicit = ownElicit } = context;
-    const request: ApprovalRequest = { server, tool, args, reason, annotations: annotationsOf(call), session, signal };
+    const request: ApprovalRequest = {
+      server,
+      tool,
+      args,
+      reason,
+      annotations: annotationsOf(call),
+      session,
+      signal,
+    };
     const given = context.approve ?? approve ?? (elicit === undefined ? undefined : elicitApproval(elicit));
     if (given === undefined) return "unanswered";
     context.onWaiting?.(true);
@@ -77,8 +94,12 @@ export function requireApproval({ tools = ["destructive"], approve, elicit: ownE
 
 /** Says why a call needs a yes, or that it needs none. */
 function compileReasons(tools: readonly string[]): (call: GuardedCall) => string | undefined {
-  const isExempt = matchTools(tools.filter((pattern) => pattern.startsWith("!")).map((pattern) => pattern.slice(1)));
-  const isNamed = matchTools(tools.filter((pattern) => !pattern.startsWith("!") && pattern !== "destructive" && pattern !== "writes"));
+  const isExempt = matchTools(
+    tools.filter((pattern) => pattern.startsWith("!")).map((pattern) => pattern.slice(1)),
+  );
+  const isNamed = matchTools(
+    tools.filter((pattern) => !pattern.startsWith("!") && pattern !== "destructive" && pattern !== "writes"),
+  );
   const destructive = tools.includes("destructive");
   const writes = tools.includes("writes");
   return (call) => {

@@ -61,7 +61,12 @@ export function spendBudgets({ budgets, costs = {} }: BudgetSettings): CallGuard
         .map(({ budget, spent }) => ({ budget, spent: spent.get(subjectOf(budget, context)) }));
       const argBytes = due.some(({ budget }) => budget.bytes !== undefined) ? bytesOf(args) : 0;
       for (const { budget, spent } of due) {
-        const after: Spent = { ...spent, calls: spent.calls + 1, cost: spent.cost + cost, bytes: spent.bytes + argBytes };
+        const after: Spent = {
+          ...spent,
+          calls: spent.calls + 1,
+          cost: spent.cost + cost,
+          bytes: spent.bytes + argBytes,
+        };
         const exceeded = UNITS.find((unit) => {
           const most = budget[unit];
           return most !== undefined && (after[unit] > most || (unit === "seconds" && spent.seconds >= most));

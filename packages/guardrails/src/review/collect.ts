@@ -31,7 +31,16 @@ export interface ProgramParts {
 
 const TYPES_WITH_CODE =
   /^TS(?:As|Satisfies|NonNull|Instantiation)Expression$|^TSTypeAssertion$|^TSEnum|^TSParameterProperty$|^TSExport|^TSModule/;
-const SKIPPED = new Set(["loc", "extra", "start", "end", "type", "typeAnnotation", "typeParameters", "range"]);
+const SKIPPED = new Set([
+  "loc",
+  "extra",
+  "start",
+  "end",
+  "type",
+  "typeAnnotation",
+  "typeParameters",
+  "range",
+]);
 const FUNCTION = /Function(?:Expression|Declaration)$|Method$/;
 const BLOCK =
   /^(?:BlockStatement|For\w*Statement|CatchClause|SwitchStatement|StaticBlock|Class\w+|TSModuleBlock)$/;
@@ -93,7 +102,8 @@ function scopeOf(node: Node, outer: Scope, { given }: ProgramParts): Scope {
         bindPattern(parameter, values?.[at], declareIn(scope));
       }
     }
-    if (type === "FunctionExpression" && node.id != null) declare(scope, node.id.name).values.push({ node, scope });
+    if (type === "FunctionExpression" && node.id != null)
+      declare(scope, node.id.name).values.push({ node, scope });
     return scope;
   }
   return BLOCK.test(type) ? createScope(outer, false) : outer;
@@ -230,7 +240,13 @@ function memberOf(
   { key, computed, loc }: Extract<Node, { type: "ObjectProperty" }>,
 ): ScopedNode | undefined {
   if (value === undefined) return undefined;
-  const node = { type: "MemberExpression", object: value.node, property: key, computed, loc } as unknown as Node;
+  const node = {
+    type: "MemberExpression",
+    object: value.node,
+    property: key,
+    computed,
+    loc,
+  } as unknown as Node;
   return { node, scope: value.scope };
 }
 
@@ -241,7 +257,8 @@ function refersToVariable({ parent, key }: Visit): boolean {
     return key === "object" || parent.computed;
   }
   if (key === "key") return "computed" in parent && parent.computed === true;
-  if (key === "label" || key === "local" || key === "imported" || key === "exported" || key === "meta") return false;
+  if (key === "label" || key === "local" || key === "imported" || key === "exported" || key === "meta")
+    return false;
   if (key === "id" || key === "params" || key === "param") return false;
   return !(type === "RestElement" || type === "ArrayPattern");
 }

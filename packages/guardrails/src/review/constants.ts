@@ -60,7 +60,10 @@ export function constantsOf(node: Node, scope: Scope, depth = 0): readonly Const
     case "NullLiteral":
       return [null];
     case "TemplateLiteral":
-      return joined(node.quasis.map(({ value }) => value.cooked ?? value.raw), node.expressions.map((part) => read(part)));
+      return joined(
+        node.quasis.map(({ value }) => value.cooked ?? value.raw),
+        node.expressions.map((part) => read(part)),
+      );
     case "TaggedTemplateExpression":
       return isMember(node.tag, "String", "raw")
         ? joined(
@@ -78,7 +81,10 @@ export function constantsOf(node: Node, scope: Scope, depth = 0): readonly Const
     }
     case "Identifier": {
       const values = lookUp(scope, node.name)?.values ?? [];
-      return values.slice(0, MAX_VALUES).flatMap((value) => constantsOf(value.node, value.scope, depth + 1)).slice(0, MAX_VALUES);
+      return values
+        .slice(0, MAX_VALUES)
+        .flatMap((value) => constantsOf(value.node, value.scope, depth + 1))
+        .slice(0, MAX_VALUES);
     }
     case "SequenceExpression":
       return read(node.expressions.at(-1) as Node);
@@ -118,7 +124,12 @@ export function keysOf(
   return constantsOf(property, scope, depth).map((value) => textOf(value));
 }
 
-function memberConstants(object: Node, keys: readonly string[], scope: Scope, depth: number): readonly Constant[] {
+function memberConstants(
+  object: Node,
+  keys: readonly string[],
+  scope: Scope,
+  depth: number,
+): readonly Constant[] {
   if (object.type === "ObjectExpression") {
     return object.properties.flatMap((property) => {
       if (property.type !== "ObjectProperty") return [];
@@ -153,7 +164,9 @@ function callConstants(
   const args = known.map(([first]) => first);
   if (callee.type === "Identifier") {
     const decode = Object.hasOwn(DECODERS, callee.name) ? DECODERS[callee.name] : undefined;
-    return decode === undefined || lookUp(scope, callee.name) !== undefined ? [] : attempt(() => decode(textOf(args[0])));
+    return decode === undefined || lookUp(scope, callee.name) !== undefined
+      ? []
+      : attempt(() => decode(textOf(args[0])));
   }
   if (callee.type !== "MemberExpression" && callee.type !== "OptionalMemberExpression") return [];
   const [name = ""] = keysOf(callee, scope, depth + 1);
@@ -169,7 +182,8 @@ function callConstants(
 
 /** `Buffer.from(text, encoding)` as the text that it stands for. */
 function decodedBuffer(name: string, [value, encoding]: readonly Constant[]): readonly Constant[] {
-  if (name !== "Buffer") return Array.isArray(value) ? [value] : typeof value === "string" ? [[...value]] : [];
+  if (name !== "Buffer")
+    return Array.isArray(value) ? [value] : typeof value === "string" ? [[...value]] : [];
   if (Array.isArray(value)) return attempt(() => String.fromCharCode(...value.map(Number)));
   const coding = encoding === "hex" || encoding === "base64" || encoding === "base64url" ? encoding : "utf8";
   return typeof value === "string" ? attempt(() => Buffer.from(value, coding).toString("utf8")) : [];
@@ -202,7 +216,11 @@ function attempt(work: () => Constant): readonly Constant[] {
 function joined(texts: readonly string[], parts: readonly (readonly Constant[])[]): readonly Constant[] {
   let all: readonly string[] = [texts[0] ?? ""];
   for (const [at, values] of parts.entries()) {
-    all = pairs(all, values, (left, right) => `${textOf(left)}${textOf(right)}${texts[at + 1] ?? ""}`) as string[];
+    all = pairs(
+      all,
+      values,
+      (left, right) => `${textOf(left)}${textOf(right)}${texts[at + 1] ?? ""}`,
+    ) as string[];
   }
   return all;
 }
@@ -231,10 +249,14 @@ function unary(operator: string, value: Constant): Constant[] {
 
 /** A constant as JavaScript makes it a text. */
 function textOf(value: Constant): string {
-  return Array.isArray(value) ? value.map((one) => (one == null ? "" : textOf(one as Constant))).join(",") : String(value as string);
+  return Array.isArray(value)
+    ? value.map((one) => (one == null ? "" : textOf(one as Constant))).join(",")
+    : String(value as string);
 }
 
 function isMember(node: Node, object: string, property: string): boolean {
   if (node.type !== "MemberExpression" || node.object.type !== "Identifier") return false;
-  return node.object.name === object && node.property.type === "Identifier" && node.property.name === property;
+  return (
+    node.object.name === object && node.property.type === "Identifier" && node.property.name === property
+  );
 }

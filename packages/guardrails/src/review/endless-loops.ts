@@ -18,7 +18,12 @@ export function checkLoops({ loops }: ProgramParts, report: Report): void {
     // A call can throw, and a wait can be cancelled.
     const severity = ends === "call" ? "warning" : "error";
     const message = "This loop never ends: its condition stays true, and nothing in it leaves it.";
-    report.add(loop, { rule: "endless-loop", severity, message, hint: "Count the rounds, or `break` when done." });
+    report.add(loop, {
+      rule: "endless-loop",
+      severity,
+      message,
+      hint: "Count the rounds, or `break` when done.",
+    });
   }
 }
 
@@ -38,7 +43,11 @@ function isTrueAndUnchanged(test: Node, loop: Loop, scope: Visit["scope"]): bool
   }
   for (const { node } of runtimeNodes(loop)) {
     const target =
-      node.type === "AssignmentExpression" ? node.left : node.type === "UpdateExpression" ? node.argument : undefined;
+      node.type === "AssignmentExpression"
+        ? node.left
+        : node.type === "UpdateExpression"
+          ? node.argument
+          : undefined;
     if (target === undefined) continue;
     for (const part of runtimeNodes(target)) {
       if (part.node.type === "Identifier" && names.has(part.node.name)) return false;
@@ -93,9 +102,20 @@ function waysOut(loop: Loop, parent: Node | undefined): "exit" | "call" | "none"
     if (node.type === "ReturnStatement" || node.type === "YieldExpression") return "exit";
     if (node.type === "ThrowStatement" && !at.caught) return "exit";
     if (node.type === "BreakStatement") {
-      if (node.label == null ? !at.inLoop && !at.inSwitch : !isInside(node.label.name, loop) || labels.includes(node.label.name)) return "exit";
+      if (
+        node.label == null
+          ? !at.inLoop && !at.inSwitch
+          : !isInside(node.label.name, loop) || labels.includes(node.label.name)
+      )
+        return "exit";
     }
-    if (node.type === "ContinueStatement" && node.label != null && !isInside(node.label.name, loop) && !labels.includes(node.label.name)) return "exit";
+    if (
+      node.type === "ContinueStatement" &&
+      node.label != null &&
+      !isInside(node.label.name, loop) &&
+      !labels.includes(node.label.name)
+    )
+      return "exit";
     if (/^(?:(?:Optional)?Call|New|Await|Import)Expression$/.test(node.type)) found = "call";
     const inLoop = at.inLoop || LOOP.test(node.type);
     const inSwitch = at.inSwitch || node.type === "SwitchStatement";

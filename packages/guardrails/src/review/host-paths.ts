@@ -6,7 +6,8 @@ import type { Report } from "./report.ts";
 
 const FILE_FUNCTION =
   /^(?:module:(?:node:)?fs(?:\/promises)?\.|global\.Deno\.(?:read|write|open|stat|lstat|remove|rename|copy|mkdir|symlink|link|truncate|realPath|create|chmod|chown))/;
-const NETWORK_FUNCTION = /^(?:global\.(?:fetch|WebSocket|EventSource|Request)|module:(?:node:)?https?\.(?:get|request))$/;
+const NETWORK_FUNCTION =
+  /^(?:global\.(?:fetch|WebSocket|EventSource|Request)|module:(?:node:)?https?\.(?:get|request))$/;
 /** Folders of the host's system and of its users, which no sandbox shows. */
 const HOST_FOLDER =
   /^(?:\/(?:etc|proc|sys|root|home|boot|Users|run|var\/(?:run|lib|log|spool))(?:\/|$)|\/dev\/(?!null|u?random|zero|std)|~(?:\/|$)|[A-Za-z]:[\\/])/;

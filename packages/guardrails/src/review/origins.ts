@@ -86,7 +86,8 @@ export function memberOrigins(objects: readonly Origin[], keys: readonly string[
 
 function memberOrigin(object: Origin, key: string): Origin[] {
   if (key === "constructor") return [constructorOf(object)];
-  if (object.startsWith("descriptor:")) return key === "value" || key === "get" ? [object.slice("descriptor:".length)] : [];
+  if (object.startsWith("descriptor:"))
+    return key === "value" || key === "get" ? [object.slice("descriptor:".length)] : [];
   if (object === "global") return [GLOBAL_OBJECTS.has(key) ? "global" : `global.${key}`];
   if (SAME_FUNCTION.has(key) && object !== "value") return [object];
   if (object === "function" || object === "constructor") return key === "__proto__" ? ["function"] : [];
@@ -98,10 +99,12 @@ function memberOrigin(object: Origin, key: string): Origin[] {
 /** The constructor of a function makes code from text; that of a value is a function. */
 function constructorOf(object: Origin): Origin {
   if (object === "value") return "constructor";
-  if (object === "function" || object === "constructor" || object.startsWith("member:")) return "global.Function";
+  if (object === "function" || object === "constructor" || object.startsWith("member:"))
+    return "global.Function";
   if (object.startsWith("module:")) return "global.Function";
   if (object === "global.Function.prototype") return "global.Function";
-  if (object.startsWith("global.") && !object.endsWith(".prototype")) return isCallable(object) ? "global.Function" : "constructor";
+  if (object.startsWith("global.") && !object.endsWith(".prototype"))
+    return isCallable(object) ? "global.Function" : "constructor";
   return "constructor";
 }
 
@@ -151,7 +154,9 @@ function callOrigins(
         return objects();
       case "global.require":
       case "global.process.getBuiltinModule":
-        return object === undefined ? [] : constantsOf(object, scope).map((name) => `module:${String(name as string)}`);
+        return object === undefined
+          ? []
+          : constantsOf(object, scope).map((name) => `module:${String(name as string)}`);
       default:
         return isBound(callee) ? [origin] : [];
     }

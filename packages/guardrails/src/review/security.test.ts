@@ -159,7 +159,9 @@ describe("a call of a tool", () => {
     const isAllowed = () => "it is not for this customer";
     const { allowed, findings } = await createGuard({ isAllowed }).review({ code, tools: [remove] });
     expect(allowed).toBe(false);
-    expect(findings).toMatchObject([{ rule: "tool-not-allowed", message: expect.stringContaining("customer") }]);
+    expect(findings).toMatchObject([
+      { rule: "tool-not-allowed", message: expect.stringContaining("customer") },
+    ]);
   });
   it.each(programs)("is found where the tool is destructive: %s", async (code) => {
     const strict = createGuard({ destructiveCalls: "warning", strict: true });
@@ -175,7 +177,10 @@ describe("a rule of one's own", () => {
   it("adds findings, and refuses the code where it throws", async () => {
     const finding = { rule: "no-loops", severity: "error", message: "No loops on Fridays." } as const;
     const own = createGuard({ rules: [({ code }) => (code.includes("for") ? [finding] : undefined)] });
-    expect(await own.review({ code: "for (const a of []) ;", tools: [] })).toEqual({ allowed: false, findings: [finding] });
+    expect(await own.review({ code: "for (const a of []) ;", tools: [] })).toEqual({
+      allowed: false,
+      findings: [finding],
+    });
     expect(await own.review({ code: "1", tools: [] })).toEqual({ allowed: true, findings: [] });
     const broken = createGuard({
       rules: [

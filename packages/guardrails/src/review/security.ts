@@ -75,7 +75,12 @@ function checkCall({ node, scope, parent, key }: Visit, report: Report): void {
     if (originsOf(node.tag, scope).includes("global.Function")) report.add(node, makesCode("Function"));
     return;
   }
-  if (node.type !== "CallExpression" && node.type !== "OptionalCallExpression" && node.type !== "NewExpression") return;
+  if (
+    node.type !== "CallExpression" &&
+    node.type !== "OptionalCallExpression" &&
+    node.type !== "NewExpression"
+  )
+    return;
   const { callee } = node;
   const called = originsOf(callee, scope);
   const [first] = node.arguments;
@@ -86,7 +91,8 @@ function checkCall({ node, scope, parent, key }: Visit, report: Report): void {
     }
   }
   if (first === undefined) return;
-  if (called.some((origin) => TIMERS.has(origin)) && isText(first, scope)) report.add(node, makesCode("A timer with a text"));
+  if (called.some((origin) => TIMERS.has(origin)) && isText(first, scope))
+    report.add(node, makesCode("A timer with a text"));
   const isOfUnknown =
     (callee.type === "MemberExpression" || callee.type === "OptionalMemberExpression") &&
     originsOf(callee.object, scope).length === 0;
@@ -98,7 +104,11 @@ function checkCall({ node, scope, parent, key }: Visit, report: Report): void {
 /** Reports `const { constructor: make } = function () {}` and the like. */
 function checkPattern({ node, parent, scope }: Visit, report: Report): void {
   const given =
-    parent?.type === "VariableDeclarator" ? parent.init : parent?.type === "AssignmentExpression" ? parent.right : undefined;
+    parent?.type === "VariableDeclarator"
+      ? parent.init
+      : parent?.type === "AssignmentExpression"
+        ? parent.right
+        : undefined;
   if (given != null) checkTaken(node, originsOf(given, scope));
 
   function checkTaken(pattern: Node, origins: readonly Origin[]): void {
@@ -106,7 +116,8 @@ function checkPattern({ node, parent, scope }: Visit, report: Report): void {
     if (pattern.type !== "ObjectPattern") return;
     for (const property of pattern.properties) {
       if (property.type === "RestElement") {
-        if (origins.some((origin) => RUNTIMES.has(origin))) report.add(property, handedOn("The global object"));
+        if (origins.some((origin) => RUNTIMES.has(origin)))
+          report.add(property, handedOn("The global object"));
         continue;
       }
       const keys = keysOf({ property: property.key, computed: property.computed }, scope);
@@ -190,7 +201,11 @@ function isHandedOn({ parent, key, scope }: Visit): boolean {
       if (key === "callee") return false;
       if (parent.callee.type.endsWith("FunctionExpression")) return false;
       const called = originsOf(parent.callee, scope);
-      return !called.some((origin) => NAMES_ONLY.test(origin) || /^global\.(?:Reflect\.get|Object\.getOwnPropertyDescriptor|Object\.create)$/.test(origin));
+      return !called.some(
+        (origin) =>
+          NAMES_ONLY.test(origin) ||
+          /^global\.(?:Reflect\.get|Object\.getOwnPropertyDescriptor|Object\.create)$/.test(origin),
+      );
     }
     default:
       return !parent.type.startsWith("TS");
@@ -200,11 +215,14 @@ function isHandedOn({ parent, key, scope }: Visit): boolean {
 /** `Symbol.iterator` and `Symbol.for("name")` name no function that makes code. */
 function isSymbol(property: Node): boolean {
   const named = property.type === "CallExpression" ? property.callee : property;
-  return named.type === "MemberExpression" && named.object.type === "Identifier" && named.object.name === "Symbol";
+  return (
+    named.type === "MemberExpression" && named.object.type === "Identifier" && named.object.name === "Symbol"
+  );
 }
 
 function isText(node: Node, scope: Visit["scope"]): boolean {
   if (node.type === "TemplateLiteral") return true;
-  if (node.type === "BinaryExpression" && node.operator === "+") return isText(node.left as Node, scope) || isText(node.right, scope);
+  if (node.type === "BinaryExpression" && node.operator === "+")
+    return isText(node.left as Node, scope) || isText(node.right, scope);
   return constantsOf(node, scope).some((value) => typeof value === "string");
 }

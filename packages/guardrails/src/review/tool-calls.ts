@@ -13,7 +13,8 @@ export interface ToolRules {
   destructive: "error" | "warning" | "off";
 }
 
-const TOOL_ORIGIN = /^module:(?:\.\/|\/workspace\/|file:\/\/\/workspace\/)?(?<folder>servers|skills)\/(?<server>[^/]+)\/.*?\.(?:[mc]?[jt]s\.)(?<name>[\w$]+)$/;
+const TOOL_ORIGIN =
+  /^module:(?:\.\/|\/workspace\/|file:\/\/\/workspace\/)?(?<folder>servers|skills)\/(?<server>[^/]+)\/.*?\.(?:[mc]?[jt]s\.)(?<name>[\w$]+)$/;
 
 /** Reports calls of tools that may not be called, and of those that delete or overwrite. */
 export function checkToolCalls(
@@ -25,7 +26,8 @@ export function checkToolCalls(
   const watched = new Map<string, ToolDefinition>();
   for (const tool of tools) {
     const isDestructive = destructive !== "off" && isDestructiveTool(tool);
-    if (isDestructive || (isAllowed !== undefined && isAllowed(tool) !== true)) watched.set(toolId(tool), tool);
+    if (isDestructive || (isAllowed !== undefined && isAllowed(tool) !== true))
+      watched.set(toolId(tool), tool);
   }
   if (watched.size === 0) return;
   const check = (node: Node, origins: readonly string[]): void => {
@@ -45,7 +47,8 @@ export function checkToolCalls(
   };
   for (const { node, scope } of calls) if ("callee" in node) check(node, originsOf(node.callee, scope));
   // A tool that is handed on is called elsewhere.
-  for (const { node, scope, key } of references) if (key !== "callee" && key !== "object") check(node, originsOf(node, scope));
+  for (const { node, scope, key } of references)
+    if (key !== "callee" && key !== "object") check(node, originsOf(node, scope));
 }
 
 /** Whether a tool's annotations call it destructive. */
