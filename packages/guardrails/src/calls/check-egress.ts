@@ -20,7 +20,10 @@ export interface EgressSettings {
   secrets?: readonly string[] | undefined;
 }
 
-const URL_IN_TEXT = /(?:\b[a-z][a-z0-9+.-]{1,30}:)?[\\/]{2}[^\s"'<>`]{1,2048}/gi;
+/** Overlapping, since a URL can stand within another. */
+const URL_IN_TEXT = /(?=\b([a-z][a-z0-9+.-]{1,30}:[\\/]{2,4}[^\s"'<>`\\/]{1,300}))/gi;
+/** A URL that takes its scheme from where it stands. */
+const RELATIVE_URL = /^\s*([\\/]{2}[^\s"'<>`\\/]{1,255}\.[^\s"'<>`\\/]{1,255})/;
 const MAIL_IN_TEXT = /[^\s@"'<>()[\],;:]{1,64}@([^\s@"'<>()[\],;:/?#]{1,255})/g;
 const HOST_KEY =
   /(?:^|_|[a-z])(?:url|uri|host|hostname|domain|domains|endpoint|website|site|webhook|server|address|origin|link)s?$/i;
@@ -91,10 +94,10 @@ function hostsIn(text: string, key: string, isRuled: boolean): Set<string> {
     const host = hostOf(url);
     if (host !== undefined) hosts.add(host);
   };
-  if (text.includes("//") || text.includes("\\\\") || text.includes("/\\") || text.includes("\\/")) {
-    for (const [url] of text.matchAll(URL_IN_TEXT)) add(url);
-  }
+  if (/[\\/]{2}/.test(text)) for (const [, url = ""] of text.matchAll(URL_IN_TEXT)) add(url);
   if (!isRuled) return hosts;
+  const relative = RELATIVE_URL.exec(text)?.[1];
+  if (relative !== undefined) add(relative);
   const trimmed = text.trim();
   if (HOST_KEY.test(key) && BARE_HOST.test(trimmed)) add(`http://${trimmed}`);
   if (text.includes("@")) for (const [, domain = ""] of text.matchAll(MAIL_IN_TEXT)) add(`http://${domain}`);
@@ -103,7 +106,7 @@ function hostsIn(text: string, key: string, isRuled: boolean): Set<string> {
     const decoded = text.replaceAll(/%(?:25)*([0-9a-f]{2})/gi, (_, code: string) =>
       String.fromCharCode(Number.parseInt(code, 16)),
     );
-    for (const [url] of decoded.matchAll(URL_IN_TEXT)) add(url);
+    for (const [, url = ""] of decoded.matchAll(URL_IN_TEXT)) add(url);
   }
   return hosts;
 }
