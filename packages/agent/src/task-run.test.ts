@@ -257,8 +257,8 @@ describe("execution", () => {
     const own = { signal, session: "own", elicit: async () => ({ action: "cancel" }) as const };
     for (const { invoker: given } of sandbox.requests) await given?.invoke(call, own);
     expect(invoker.calls).toEqual([
-      [call, { signal, session: "ada", elicit: onElicit }],
-      [call, own],
+      [call, expect.objectContaining({ signal, session: "ada", elicit: onElicit })],
+      [call, expect.objectContaining({ ...own, run: expect.stringMatching(/^run-/) })],
     ]);
   });
 
