@@ -87,7 +87,9 @@ function createStages(loaded: LoadedConfig, options: AgentOptions): OwnedPipelin
     generator: options.generator ?? (() => createGenerator(config)),
     async guard() {
       const { mcpTools, callGuards } = await host.get();
-      const guard = options.guard ?? (await createConfiguredGuard(config, callGuards, options.reviewRules));
+      const { reviewRules } = options;
+      const guard =
+        options.guard ?? (await createConfiguredGuard(config, await callGuards.get(), reviewRules));
       return mcpTools.startingServers(guard);
     },
     async sandbox() {
@@ -120,7 +122,12 @@ function isLogRead({ logging }: Config, { log, onLog }: AgentOptions): boolean {
 async function openHost(
   loaded: LoadedConfig,
   options: AgentOptions,
-): Promise<{ mcpTools: McpTools; bridge: HostBridge; callGuards: CallGuards; audit: AuditLog | undefined }> {
+): Promise<{
+  mcpTools: McpTools;
+  bridge: HostBridge;
+  callGuards: Lazy<CallGuards>;
+  audit: AuditLog | undefined;
+}> {
   const { config } = loaded;
   const store = await createConfiguredResults(config);
   const log = options.log ?? createLog(config, options.onLog);
@@ -132,7 +139,7 @@ async function openHost(
       options.audit ?? (await createConfiguredAudit(config, isLogRead(config, options) ? log : undefined));
     const { createSecretList } = await import("@cem/bridge");
     const secrets = createSecretList(process.env);
-    const callGuards = await createCallGuards(config, { ...options, audit, secrets });
+    const callGuards = new Lazy(() => createCallGuards(config, { ...options, audit, secrets }));
     const bridge = await createHostBridge(config, { ...options, others, store, log, callGuards, audit });
     return { mcpTools, bridge, callGuards, audit };
   } catch (error) {

@@ -47,7 +47,10 @@ async function execute(era: Era, reply: string | undefined, waitMs = 0) {
   const asked: string[] = [];
   const mode = era === "legacy" ? "legacy" : { pin: "2026-07-28" };
   const capabilities = reply === undefined ? {} : { elicitation: { form: {} } };
-  const client = new Client({ name: "test", version: "1.0.0" }, { capabilities, versionNegotiation: { mode } });
+  const client = new Client(
+    { name: "test", version: "1.0.0" },
+    { capabilities, versionNegotiation: { mode } },
+  );
   if (reply !== undefined) {
     client.setRequestHandler("elicitation/create", async ({ params }) => {
       asked.push(params.message);
@@ -76,7 +79,10 @@ describe.each<Era>(["modern", "legacy"])("calls that need a yes, by the %s proto
 
   it.each(["No", "decline", "Of course", undefined])("are not made after %s", async (reply) => {
     const { answer } = await execute(era, reply);
-    expect(answer).toMatchObject({ success: false, error: expect.stringContaining("crm.remove was not called") });
+    expect(answer).toMatchObject({
+      success: false,
+      error: expect.stringContaining("crm.remove was not called"),
+    });
     expect(removed).toEqual([]);
     if (reply === undefined) expect(JSON.stringify(answer)).toContain("guardrails.approvals");
   });

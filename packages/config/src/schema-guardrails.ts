@@ -74,7 +74,7 @@ export const guardrailSettings = {
   ),
   securityChecks: setting(
     flag(true),
-    "Refuse code that is made from text (eval, Function, timers with a text), reaches for the runtime or the host, or never ends; and calls with control characters or secrets in their arguments.",
+    "Refuse code that is made from text (eval, Function, timers with a text), warn of code that reaches for the runtime or the host or never ends, and refuse calls with control characters or secrets in their arguments.",
   ),
   privacyProtection: setting(flag(true), "Keep personal data from the model.", {
     pending: "no privacy layer yet",

@@ -46,7 +46,7 @@ export interface Guard {
    *
    * @returns the rules that found a text that poses as an instruction to the model. Empty where there is none.
    */
-  inspect?(value: JsonValue | undefined, output: string): readonly string[];
+  inspect?(value: JsonValue | undefined, output: string): Promise<readonly string[]>;
 }
 
 /** Checks code against the types of the tools before it runs. */

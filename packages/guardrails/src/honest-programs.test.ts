@@ -14,5 +14,8 @@ it("there are many honest programs", () => {
 });
 
 it.each(programs)("lets an honest program through without a finding: $title", async ({ code }) => {
-  expect(await createGuard({ strict: true }).review({ code, tools: [] })).toEqual({ allowed: true, findings: [] });
+  expect(await createGuard({ strict: true }).review({ code, tools: [] })).toEqual({
+    allowed: true,
+    findings: [],
+  });
 });

@@ -7,18 +7,18 @@ const MAY_ORDER =
   /\b(?:ignore|disregard|forget|override|bypass|instructions?|system|prompt|tool|user|secretly|silently|send|upload|forward|curl|wget)\b|<\|?\/?\s*(?:im_|important|secret)|\[\/?INST\]|[\u{E0000}-\u{E007F}]/iu;
 
 /** Finds texts that give orders to a model: the names of the rules that found one. */
-export type FindOrders = (text: string) => readonly string[];
+export type FindOrders = (text: string) => readonly string[] | Promise<readonly string[]>;
 
 /** The rules that find an order in what a run gives back: its value, at any depth, and its output. */
-export function inspectOutput(
+export async function inspectOutput(
   find: FindOrders,
   value: JsonValue | undefined,
   output: string,
-): readonly string[] {
+): Promise<readonly string[]> {
   const found = new Set<string>();
   for (const text of textsOf(value, output)) {
     if (!MAY_ORDER.test(text)) continue;
-    for (const rule of find(text)) found.add(rule);
+    for (const rule of await find(text)) found.add(rule);
   }
   return [...found];
 }

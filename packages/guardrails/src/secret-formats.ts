@@ -9,7 +9,10 @@ export const SECRET_FORMATS: readonly SecretFormat[] = [
   { name: "an AWS access key", pattern: /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/ },
   { name: "a GitHub token", pattern: /\bgh[pousr]_[A-Za-z0-9]{36,255}\b|\bgithub_pat_\w{22,255}/ },
   { name: "a GitLab token", pattern: /\bglpat-[\w-]{20,64}/ },
-  { name: "a key of a model's API", pattern: /\bsk-(?:ant-|proj-|svcacct-|or-)?(?=[\w-]{0,256}\d)[\w-]{32,256}/ },
+  {
+    name: "a key of a model's API",
+    pattern: /\bsk-(?:ant-|proj-|svcacct-|or-)?(?=[\w-]{0,256}\d)[\w-]{32,256}/,
+  },
   { name: "a Slack token", pattern: /\bxox[abeoprs]-\d[\w-]{18,255}/ },
   { name: "a Slack webhook", pattern: /\bhooks\.slack\.com\/services\/T\w{6,14}\/B\w{6,14}\/\w{16,32}/ },
   { name: "a Google API key", pattern: /\bAIza[\w-]{35}\b/ },

@@ -1,6 +1,7 @@
 import type { Middleware } from "@cem/bridge";
 import type { Recorder } from "@cem/bridge/recording";
 import type { Config } from "@cem/config";
+import { Lazy } from "@cem/core";
 import type { AuditLog, ResultStore, SandboxSpec, ToolCatalog, ToolInvoker } from "@cem/core";
 import type { HostToolFolders } from "@cem/mcp-tools";
 import type { AgentOptions } from "../agent-options.ts";
@@ -20,7 +21,7 @@ export interface HostBridge {
 
 interface HostBridgeSettings extends Pick<AgentOptions, "tools" | "onElicit" | "recordFile" | "replayFile"> {
   /** Decides which calls are made. */
-  callGuards: CallGuards;
+  callGuards: Lazy<CallGuards>;
   audit: AuditLog | undefined;
   /** Answers calls of tools that are not in `tools`. A tool source has its calls checked here; any other invoker checks its own. */
   others: ToolInvoker;
@@ -52,6 +53,14 @@ export async function createHostBridge(config: Config, settings: HostBridgeSetti
   let recorder: Recorder | undefined;
   const recorded: Middleware = (next) =>
     recording === undefined ? next : (recorder = recording.createRecorder(next, { store, hideSecrets }));
+  /** The guards, which are loaded for the first call. */
+  const guarded: Middleware = (next) => {
+    const invoker = new Lazy(async () => compose((await callGuards.get()).guards, next));
+    return {
+      specificationVersion: "v1",
+      invoke: async (call, context) => (await invoker.get()).invoke(call, context),
+    };
+  };
   // The order in which a call meets the middlewares: is it allowed, are its arguments valid, contents, rules, limits,
   // approval. The recorder is outermost: a replay answers with what code sent and got.
   const middlewares: Middleware[] = [
@@ -59,11 +68,11 @@ export async function createHostBridge(config: Config, settings: HostBridgeSetti
     answerErrors,
     ...(audit === undefined ? [] : [(await import("@cem/guardrails/audit")).auditCalls(audit), answerErrors]),
     checkCalls(source, {
-      isAllowed: callGuards.isAllowed,
+      isAllowed: async (call, context) => (await callGuards.get()).isAllowed(call, context),
       onUnvalidated: ({ server, tool, reason }) =>
         log("warning", `${server}.${tool}: its arguments are not checked: ${reason}.`),
     }),
-    ...callGuards.guards,
+    guarded,
   ];
   const replayer = replay === undefined ? undefined : recording?.createReplayer(replay, { store });
   const invoker = replayer ?? compose(middlewares, source);

@@ -36,14 +36,12 @@ export async function createConfiguredTypeChecker({
 /** Signs that are common in honest results: encoded data, comments of web pages, colours of a terminal. */
 const COMMON_IN_RESULTS = new Set(["encoded-text", "html-comment", "control-characters", "off-screen-text"]);
 
-/** What finds texts that give orders to a model. */
-async function loadOrders(): Promise<FindOrders> {
+/** Finds texts that give orders to a model. */
+const findOrders: FindOrders = async (text) => {
   const { findSuspiciousText } = await import("@cem/tool-files");
-  return (text) =>
-    findSuspiciousText(text)
-      .map(({ rule }) => rule)
-      .filter((rule) => !COMMON_IN_RESULTS.has(rule));
-}
+  const found = findSuspiciousText(text).map(({ rule }) => rule);
+  return found.filter((rule) => !COMMON_IN_RESULTS.has(rule));
+};
 
 export async function createConfiguredGuard(
   { guardrails }: Config,
@@ -57,7 +55,7 @@ export async function createConfiguredGuard(
     blockedPatterns,
     securityChecks,
     strict: strictMode,
-    findOrders: contentFiltering ? await loadOrders() : undefined,
+    findOrders: contentFiltering ? findOrders : undefined,
     rules,
     isAllowed: ({ server, name }, allowedTools) => isAllowed({ server, tool: name }, { allowedTools }),
   });

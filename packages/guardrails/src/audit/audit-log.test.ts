@@ -1,5 +1,13 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, unlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -15,7 +23,15 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const event = (ms: number): AuditEvent => ({ type: "call", run: "r", session: "token-of-bob", server: "s", tool: "t", ok: true, ms });
+const event = (ms: number): AuditEvent => ({
+  type: "call",
+  run: "r",
+  session: "token-of-bob",
+  server: "s",
+  tool: "t",
+  ok: true,
+  ms,
+});
 
 function write(count: number, maxBytes?: number): void {
   const log = createAuditLog({ file, maxBytes });
@@ -23,7 +39,9 @@ function write(count: number, maxBytes?: number): void {
 }
 const lines = (): string[] => readFileSync(file, "utf8").trimEnd().split("\n");
 const problems = async (expect?: string): Promise<string[]> =>
-  (await verifyAuditLog(file, { expect })).problems.map(({ message, line }) => `${line ?? "end"}: ${message}`);
+  (await verifyAuditLog(file, { expect })).problems.map(
+    ({ message, line }) => `${line ?? "end"}: ${message}`,
+  );
 
 describe("createAuditLog", () => {
   it("writes a chain that only its owner may read, without the session's id", async () => {
@@ -69,15 +87,32 @@ describe("createAuditLog", () => {
 });
 
 describe("verifyAuditLog", () => {
-  const edit = (change: (all: string[]) => string[]): void => writeFileSync(file, `${change(lines()).join("\n")}\n`);
+  const edit = (change: (all: string[]) => string[]): void =>
+    writeFileSync(file, `${change(lines()).join("\n")}\n`);
 
   it.each<[string, (all: string[]) => string[], RegExp]>([
-    ["a changed line", (all) => all.map((line, at) => (at === 3 ? line.replace('"ms":3', '"ms":9') : line)), /^4: This line was changed/],
-    ["a line that is no JSON", (all) => all.map((line, at) => (at === 3 ? "x" : line)), /^4: This line was changed/],
+    [
+      "a changed line",
+      (all) => all.map((line, at) => (at === 3 ? line.replace('"ms":3', '"ms":9') : line)),
+      /^4: This line was changed/,
+    ],
+    [
+      "a line that is no JSON",
+      (all) => all.map((line, at) => (at === 3 ? "x" : line)),
+      /^4: This line was changed/,
+    ],
     ["a missing line", (all) => all.toSpliced(3, 1), /^4: 1 line\(s\) are missing/],
     ["a missing beginning", (all) => all.slice(2), /^1: The log begins with line 3/],
-    ["lines in another order", (all) => [...all.slice(0, 3), all[4] ?? "", all[3] ?? "", ...all.slice(5)], /does not follow|missing/],
-    ["a line that stands twice", (all) => [...all.slice(0, 4), all[3] ?? "", ...all.slice(4)], /^5: This line does not follow/],
+    [
+      "lines in another order",
+      (all) => [...all.slice(0, 3), all[4] ?? "", all[3] ?? "", ...all.slice(5)],
+      /does not follow|missing/,
+    ],
+    [
+      "a line that stands twice",
+      (all) => [...all.slice(0, 4), all[3] ?? "", ...all.slice(4)],
+      /^5: This line does not follow/,
+    ],
     ["a cut tail", (all) => all.slice(0, -2), /^end: 2 line\(s\) are missing at the end/],
   ])("finds %s", async (_, change, message) => {
     write(10);

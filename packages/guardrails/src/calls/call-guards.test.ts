@@ -1,4 +1,11 @@
-import type { ApprovalRequest, AuditEvent, InvokeContext, JsonValue, ToolAnnotations, ToolInvoker } from "@cem/core";
+import type {
+  ApprovalRequest,
+  AuditEvent,
+  InvokeContext,
+  JsonValue,
+  ToolAnnotations,
+  ToolInvoker,
+} from "@cem/core";
 import { describe, expect, it } from "vitest";
 import {
   applyRules,
@@ -59,8 +66,6 @@ describe("checkInputs", () => {
     ["text that is turned around", { name: "txt.\u202Eexe" }, "ARGUMENTS_INVALID"],
     ["tags that nobody sees", { text: "hi\u{E0041}\u{E0042}" }, "ARGUMENTS_INVALID"],
     ["a control character in a key", { "a\0": 1 }, "ARGUMENTS_INVALID"],
-    ["a key __proto__", JSON.parse('{"a":{"__proto__":{"x":1}}}') as JsonValue, "ARGUMENTS_INVALID"],
-    ["constructor.prototype", { constructor: { prototype: { x: 1 } } }, "ARGUMENTS_INVALID"],
     ["deep nesting", JSON.parse(`${"[".repeat(80)}${"]".repeat(80)}`) as JsonValue, "ARGUMENTS_INVALID"],
     ["too much", { text: "x".repeat(9_000_000) }, "ARGUMENTS_INVALID"],
     ["a secret", { note: [`my token is ${key}`] }, "TOOL_NOT_ALLOWED"],
@@ -88,15 +93,28 @@ describe("checkInputs", () => {
     expect(reached).toEqual([args]);
   });
 
+  it("leaves out keys that would change prototypes, and nothing else", async () => {
+    const { call, reached } = guarded(checkInputs());
+    await call(
+      JSON.parse('{"a":{"__proto__":{"x":1},"b":[{"constructor":{"prototype":{}}}]},"c":null}') as JsonValue,
+    );
+    expect(JSON.stringify(reached)).toBe('[{"a":{"b":[{}]},"c":null}]');
+  });
+
   it("takes a filter of one's own, or none", async () => {
-    const own = guarded(checkInputs({ contentFilter: (text) => (text.includes("cat") ? "a cat" : undefined) }));
+    const own = guarded(
+      checkInputs({ contentFilter: (text) => (text.includes("cat") ? "a cat" : undefined) }),
+    );
     await expect(own.call({ a: "a cat" })).rejects.toThrow("holds a cat");
     await guarded(checkInputs({ contentFilter: false })).call({ command: "rm -rf /" });
   });
 });
 
 describe("checkEgress", () => {
-  const guard = checkEgress({ rules: [{ tools: ["web.*"], hosts: ["*.example.com"] }], secrets: ["s3cr3t-value"] });
+  const guard = checkEgress({
+    rules: [{ tools: ["web.*"], hosts: ["*.example.com"] }],
+    secrets: ["s3cr3t-value"],
+  });
   it.each<JsonValue>([
     { url: "https://evil.test/?d=1" },
     { url: "//evil.test/x" },
@@ -124,12 +142,14 @@ describe("checkEgress", () => {
     await call(args, {}, "web.fetch");
     expect(reached).toEqual([args]);
   });
-  it.each(["http://169.254.169.254/latest", "http://2852039166/", "http://0xa9fea9fe/x", "http://[::ffff:169.254.169.254]/"])(
-    "refuses a cloud's metadata to any tool: %s",
-    async (url) => {
-      await expect(guarded(guard).call({ url })).rejects.toThrow("metadata");
-    },
-  );
+  it.each([
+    "http://169.254.169.254/latest",
+    "http://2852039166/",
+    "http://0xa9fea9fe/x",
+    "http://[::ffff:169.254.169.254]/",
+  ])("refuses a cloud's metadata to any tool: %s", async (url) => {
+    await expect(guarded(guard).call({ url })).rejects.toThrow("metadata");
+  });
   it("refuses a secret of this process to any tool", async () => {
     await expect(guarded(guard).call({ a: ["x s3cr3t-value y"] })).rejects.toThrow("secret");
   });
@@ -154,7 +174,9 @@ describe("applyRules", () => {
         throw new Error("secret detail");
       },
     ]);
-    await expect(guarded(guard).call({})).rejects.toThrow(/^files.remove may not be called: a rule for calls failed.$/);
+    await expect(guarded(guard).call({})).rejects.toThrow(
+      /^files.remove may not be called: a rule for calls failed.$/,
+    );
   });
 });
 
@@ -166,7 +188,10 @@ describe("limitCalls", () => {
     await call({}, { session: "b" });
     await call({}, { session: "a" }, "files.read");
     const error: unknown = await call({}, { session: "a" }).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: "RATE_LIMITED", details: { calls: 2, retryAfterMs: expect.any(Number) } });
+    expect(error).toMatchObject({
+      code: "RATE_LIMITED",
+      details: { calls: 2, retryAfterMs: expect.any(Number) },
+    });
     const { retryAfterMs } = (error as { details: { retryAfterMs: number } }).details;
     expect(retryAfterMs).toBeLessThanOrEqual(1_000);
     await new Promise((resolve) => setTimeout(resolve, retryAfterMs + 20));
@@ -183,7 +208,10 @@ describe("spendBudgets", () => {
     const { call, reached } = guarded(guard);
     await call({}, { run: "1" });
     await call({}, { run: "1" });
-    await expect(call({}, { run: "1" })).rejects.toMatchObject({ code: "BUDGET_EXCEEDED", details: { unit: "calls" } });
+    await expect(call({}, { run: "1" })).rejects.toMatchObject({
+      code: "BUDGET_EXCEEDED",
+      details: { unit: "calls" },
+    });
     await expect(call({}, { run: "2" })).rejects.toMatchObject({ details: { unit: "cost", used: 0.8 } });
     await call({}, { run: "2" }, "other.tool");
     expect(reached).toHaveLength(3);
@@ -307,7 +335,13 @@ describe("requireApproval", () => {
 });
 
 describe("elicitApproval", () => {
-  const request = { server: "files", tool: "remove", args: { id: 1 }, reason: "it may delete", signal: new AbortController().signal };
+  const request = {
+    server: "files",
+    tool: "remove",
+    args: { id: 1 },
+    reason: "it may delete",
+    signal: new AbortController().signal,
+  };
   it.each([
     [{ action: "accept", content: { answer: "Yes, this once" } }, "once"],
     [{ action: "accept", content: { answer: "Yes, for this session" } }, "session"],
@@ -319,10 +353,15 @@ describe("elicitApproval", () => {
     await expect(elicitApproval(async () => answer)(request)).resolves.toBe(expected);
   });
   it("is unanswered where nobody could be asked", async () => {
-    await expect(elicitApproval(async () => ({ action: "cancel", reason: "Nobody is there." }))(request)).rejects.toThrow();
+    await expect(
+      elicitApproval(async () => ({ action: "cancel", reason: "Nobody is there." }))(request),
+    ).rejects.toThrow();
   });
   it("shows the arguments, without what could deceive", () => {
-    const text = describeApproval({ ...request, args: { id: "1\u202E\n\u001B[2J", long: "x".repeat(5_000) } });
+    const text = describeApproval({
+      ...request,
+      args: { id: "1\u202E\n\u001B[2J", long: "x".repeat(5_000) },
+    });
     expect(text).toContain("files.remove, and it may delete");
     expect(text).toContain("<U+202E>");
     expect(text).toMatch(/more characters are not shown/);

@@ -3,7 +3,6 @@ import type { JsonValue } from "@cem/core";
 import { findSecret } from "../secret-formats.ts";
 import { findUnwanted } from "./content-filter.ts";
 import type { ContentFilter } from "./content-filter.ts";
-import { checkingGuard } from "./guarded-call.ts";
 import type { CallGuard, GuardedCall } from "./guarded-call.ts";
 
 const DEFAULT_MAX_BYTES = 8 * 1024 * 1024;
@@ -49,8 +48,8 @@ export interface InputSettings {
 }
 
 /**
- * Refuses calls whose arguments are too large or nested too deeply, hold control characters, keys that would change
- * prototypes, secrets or unwanted content. It throws `ARGUMENTS_INVALID` or `TOOL_NOT_ALLOWED`.
+ * Refuses calls whose arguments are too large or nested too deeply, hold control characters, secrets or unwanted content,
+ * and leaves out keys that would change prototypes. It throws `ARGUMENTS_INVALID` or `TOOL_NOT_ALLOWED`.
  */
 export function checkInputs(settings: InputSettings = {}): CallGuard {
   const { maxBytes = DEFAULT_MAX_BYTES, maxDepth = DEFAULT_MAX_DEPTH } = settings;
@@ -68,8 +67,9 @@ export function checkInputs(settings: InputSettings = {}): CallGuard {
     if (unwanted !== undefined) throw notAllowed(call, `${place} holds ${unwanted}`, { argument: place });
   };
 
-  return checkingGuard((call) => {
+  const check = (call: GuardedCall): GuardedCall => {
     let bytes = 0;
+    let hasPrototypeKey = false;
     const pending: { value: JsonValue; place: string; depth: number }[] = [
       { value: call.args, place: "", depth: 0 },
     ];
@@ -87,8 +87,7 @@ export function checkInputs(settings: InputSettings = {}): CallGuard {
       } else if (typeof value === "object" && value !== null) {
         for (const [key, entry] of Object.entries(value)) {
           bytes += key.length + 4;
-          if (isPrototypeKey(key, entry))
-            throw invalid(call, `the key ${key} would change a prototype`, place);
+          hasPrototypeKey ||= isPrototypeKey(key, entry);
           if (controlCharacters && CONTROL.test(key))
             throw invalid(call, "a key holds a control character", place);
           pending.push({ value: entry, place: place === "" ? key : `${place}.${key}`, depth: depth + 1 });
@@ -96,7 +95,19 @@ export function checkInputs(settings: InputSettings = {}): CallGuard {
       } else bytes += 8;
       if (bytes > maxBytes) throw invalid(call, `its arguments are larger than ${maxBytes} bytes`, "");
     }
+    return hasPrototypeKey ? { ...call, args: withoutPrototypeKeys(call.args) } : call;
+  };
+
+  return (next) => ({
+    specificationVersion: "v1",
+    invoke: async (call, context) => next.invoke(check(call), context),
   });
+}
+
+function withoutPrototypeKeys(args: JsonValue): JsonValue {
+  const drop = (key: string, value: JsonValue): JsonValue | undefined =>
+    isPrototypeKey(key, value) ? undefined : value;
+  return JSON.parse(JSON.stringify(args), drop) as JsonValue;
 }
 
 /** A key `constructor` is an ordinary word, unless it leads to a prototype. */

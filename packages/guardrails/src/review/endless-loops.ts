@@ -13,14 +13,11 @@ const LOOP = /^(?:For\w*|While|DoWhile)Statement$/;
 export function checkLoops({ loops }: ProgramParts, report: Report): void {
   for (const visit of loops) {
     const loop = visit.node as Loop;
-    const ends = waysOut(loop, visit.parent);
-    if (ends === "exit" || !runsForever(loop, visit)) continue;
-    // A call can throw, and a wait can be cancelled.
-    const severity = ends === "call" ? "warning" : "error";
+    if (!runsForever(loop, visit) || canLeave(loop, visit.parent)) continue;
     const message = "This loop never ends: its condition stays true, and nothing in it leaves it.";
     report.add(loop, {
       rule: "endless-loop",
-      severity,
+      severity: "warning",
       message,
       hint: "Count the rounds, or `break` when done.",
     });
@@ -85,10 +82,9 @@ function isTrue(test: Node, scope: Visit["scope"]): boolean {
   }
 }
 
-/** What could end a loop: a statement that leaves it, a call that may throw, or nothing. */
-function waysOut(loop: Loop, parent: Node | undefined): "exit" | "call" | "none" {
+/** Whether a statement leaves the loop. */
+function canLeave(loop: Loop, parent: Node | undefined): boolean {
   const labels = parent?.type === "LabeledStatement" ? [parent.label.name] : [];
-  let found: "call" | "none" = "none";
   const pending: { node: Node; inLoop: boolean; inSwitch: boolean; caught: boolean }[] = [
     { node: loop.body, inLoop: false, inSwitch: false, caught: false },
   ];
@@ -99,15 +95,15 @@ function waysOut(loop: Loop, parent: Node | undefined): "exit" | "call" | "none"
   for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
     const { node } = at;
     if (FUNCTION.test(node.type)) continue;
-    if (node.type === "ReturnStatement" || node.type === "YieldExpression") return "exit";
-    if (node.type === "ThrowStatement" && !at.caught) return "exit";
+    if (node.type === "ReturnStatement" || node.type === "YieldExpression") return true;
+    if (node.type === "ThrowStatement" && !at.caught) return true;
     if (node.type === "BreakStatement") {
       if (
         node.label == null
           ? !at.inLoop && !at.inSwitch
           : !isInside(node.label.name, loop) || labels.includes(node.label.name)
       )
-        return "exit";
+        return true;
     }
     if (
       node.type === "ContinueStatement" &&
@@ -115,8 +111,7 @@ function waysOut(loop: Loop, parent: Node | undefined): "exit" | "call" | "none"
       !isInside(node.label.name, loop) &&
       !labels.includes(node.label.name)
     )
-      return "exit";
-    if (/^(?:(?:Optional)?Call|New|Await|Import)Expression$/.test(node.type)) found = "call";
+      return true;
     const inLoop = at.inLoop || LOOP.test(node.type);
     const inSwitch = at.inSwitch || node.type === "SwitchStatement";
     for (const [key, value] of Object.entries(node)) {
@@ -129,7 +124,7 @@ function waysOut(loop: Loop, parent: Node | undefined): "exit" | "call" | "none"
       }
     }
   }
-  return found;
+  return false;
 }
 
 /** Whether a label is set within the loop, so that leaving it stays in the loop. */

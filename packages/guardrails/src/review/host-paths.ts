@@ -29,7 +29,7 @@ export function checkPlaces({ calls }: ProgramParts, report: Report): void {
         if (opensFile && isOnHost(value)) {
           report.add(node, {
             rule: "host-path",
-            severity: "error",
+            severity: "warning",
             message: "The code opens a file of the host.",
             hint: "Only /workspace and /tmp are there.",
           });
@@ -37,7 +37,7 @@ export function checkPlaces({ calls }: ProgramParts, report: Report): void {
         if (connects && METADATA.test(value.trim())) {
           report.add(node, {
             rule: "metadata-address",
-            severity: "error",
+            severity: "warning",
             message: "The code asks a cloud's metadata service, which gives out the host's credentials.",
             hint: "Call a tool for what is needed.",
           });

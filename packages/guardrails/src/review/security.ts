@@ -138,7 +138,7 @@ function problemOf(origin: Origin): Problem | undefined {
   if (member === undefined) return undefined;
   return {
     rule: "runtime-access",
-    severity: "error",
+    severity: "warning",
     message: `${member} is not available to code here.`,
     hint: "Call a tool for what it was to do.",
   };
