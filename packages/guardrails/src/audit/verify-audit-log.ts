@@ -70,7 +70,7 @@ export async function verifyAuditLog(
         const missing = line.seq - seq - 1;
         const message =
           missing > 0
-            ? `${missing} line(s) are missing before this one.`
+            ? `${counted(missing)} missing before this one.`
             : "This line does not follow the one before it.";
         add({ file: current, line: number, message });
       }
@@ -88,9 +88,13 @@ export async function verifyAuditLog(
   const known = existsSync(headFile(file)) ? readHead(readFileSync(headFile(file), "utf8")) : undefined;
   if (known === undefined)
     add({ file: headFile(file), message: "The head is missing: lines may be cut off at the end." });
-  else if (known.seq > seq) add({ file, message: `${known.seq - seq} line(s) are missing at the end.` });
+  else if (known.seq > seq) add({ file, message: `${counted(known.seq - seq)} missing at the end.` });
   else if (known.seq === seq && known.hash !== prev)
     add({ file, message: "The last line is not the one that was written last." });
   if (!isExpectedSeen) add({ file, message: "The line with the expected hash is missing." });
   return { files, lines, head: prev ?? FIRST_HASH, problems };
+}
+
+function counted(lines: number): string {
+  return lines === 1 ? "1 line is" : `${lines} lines are`;
 }
