@@ -17,6 +17,7 @@ const FLOORS: readonly (readonly string[])[] = [
     "@cem/tool-files",
     "@cem/mcp-client",
     "@cem/workspace",
+    "@cem/skills",
     "@cem/type-check",
     "@cem/sandbox-msb",
   ],

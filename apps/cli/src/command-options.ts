@@ -22,6 +22,7 @@ export interface SharedOptions {
   workspace?: string | undefined;
   servers?: string | undefined;
   skills?: string | undefined;
+  customer?: string | undefined;
   sandbox?: (typeof SANDBOX_TYPES)[number] | undefined;
   minIsolation?: IsolationLevel | undefined;
   typeCheck?: TypeCheckMode | undefined;
@@ -47,6 +48,13 @@ function seconds(text: string): number {
     throw new InvalidArgumentError("It is a number of seconds above 0, such as 30 or 0.5.");
   }
   return value;
+}
+
+/** `30d` or `30`. */
+export function days(text: string): number {
+  const [, number] = /^(\d{1,5}(?:\.\d)?)d?$/u.exec(text) ?? [];
+  if (number === undefined) throw new InvalidArgumentError("It is a number of days, such as 30d.");
+  return Number(number);
 }
 
 export function wholeNumber(smallest: number, largest: number): (text: string) => number {
@@ -76,6 +84,7 @@ export function addSettingOptions(command: Command, configFlag = "--config <file
     new Option("--workspace <dir>", "the folder that code sees as /workspace"),
     new Option("--servers <dir>", "the folder of tool servers"),
     new Option("--skills <dir>", "the folder of skills"),
+    new Option("--customer <id>", "the customer whose workspace, state and skills are used"),
     new Option("--sandbox <type>", "what runs the code").choices(SANDBOX_TYPES),
     new Option("--min-isolation <level>", "refuse to run below this level").choices(ISOLATION_LEVELS),
     new Option("--type-check <when>", "check types before code runs, or not").choices(TYPE_CHECK_MODES),

@@ -5,6 +5,7 @@ import {
   addPlanOptions,
   addRecordingOptions,
   addSettingOptions,
+  days,
   DETAILS,
   sharedOptions,
   wholeNumber,
@@ -12,7 +13,8 @@ import {
 import type { Detail } from "./command-options.ts";
 import { addBenchCommand } from "./bench/command-options.ts";
 import * as examples from "./help-examples.ts";
-import type { Invocation } from "./invocation.ts";
+import { CUSTOMER_ACTIONS, SKILL_ACTIONS } from "./invocation.ts";
+import type { CustomerAction, Invocation, SkillAction } from "./invocation.ts";
 import { addServerCommands } from "./server-commands.ts";
 import { addServeCommand } from "./serve-command.ts";
 
@@ -87,6 +89,26 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
       found({ command: "init", dir, options: sharedOptions(program, command) }),
     );
   addServerCommands(program, add, found);
+  addSettingOptions(add("skills", "List, add, test, promote and remove skills", examples.SKILLS))
+    .addArgument(new Argument("[action]", "what to do").choices(SKILL_ACTIONS).default("list"))
+    .argument("[name]", "the skill; for add the folder with its SKILL.md")
+    .action((action: SkillAction, name: string | undefined, _: unknown, command: Command) =>
+      found({ command: "skills", action, name, options: sharedOptions(program, command) }),
+    );
+  addSettingOptions(add("customers", "List, measure and remove customers", examples.CUSTOMERS))
+    .addArgument(new Argument("[action]", "what to do").choices(CUSTOMER_ACTIONS).default("list"))
+    .argument("[id]", "the customer")
+    .option("--inactive <days>", "for clean: those that were not used for so many days", days)
+    .option("--dry-run", "for clean: only say which", false)
+    .option("-y, --yes", "remove without asking", false)
+    .action(
+      (
+        action: CustomerAction,
+        id: string | undefined,
+        own: { inactive?: number | undefined; dryRun: boolean; yes: boolean },
+        command: Command,
+      ) => found({ command: "customers", action, id, ...own, options: sharedOptions(program, command) }),
+    );
   addSettingOptions(add("model", "Load a model that compares tools by meaning", examples.MODEL))
     .addArgument(new Argument("<action>", "what to do").choices(["pull"]))
     .argument("[name]", "its name on huggingface.co or the mirror, with @ and a revision where one is wanted")

@@ -6,7 +6,7 @@ import { safeText } from "./safe-text.ts";
 
 /** Where the configuration comes from, as the command line says. */
 export function configSourceOf(options: SharedOptions): ConfigSource {
-  return { config: overridesOf(options), configFile: options.config };
+  return { config: overridesOf(options), configFile: options.config, customer: options.customer };
 }
 
 /** The same, with what stops the work, and where the log goes when no file is set for it: with --verbose to stderr. */

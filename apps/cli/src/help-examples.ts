@@ -70,6 +70,27 @@ Examples:
   cem init
   cem init my-project`;
 
+export const SKILLS = `
+A skill is a folder with a SKILL.md and code that programs import as "./skills/<name>/index.ts". What a model wrote is a
+proposal: nothing can import it before it is promoted. Before a skill is added or promoted it is reviewed, its types are
+checked, and its index.test.ts is run in the sandbox.
+
+Examples:
+  cem skills
+  cem skills show double_number
+  cem skills add ../their-skills/report
+  cem skills promote monthly_report`;
+
+export const CUSTOMERS = `
+Each customer has a folder in customers.dir, which nobody else's code can see. Removing one leaves nothing of it.
+
+Examples:
+  cem customers
+  cem customers usage user_12345
+  cem customers clean --inactive 30d --dry-run
+  cem customers delete user_12345
+  cem run --customer user_12345 "Calculate 5 + 3"`;
+
 export const MODEL = `
 The files go into the user's cache folder (optimizations.model_cache_dir, CEM_MODELS_DIR), with the revision and the
 digest of each, which are checked whenever the model is loaded. Nothing is downloaded at any other time. A mirror is

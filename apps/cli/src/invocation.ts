@@ -11,6 +11,8 @@ export type Invocation =
   | { command: "init"; dir: string; options: SharedOptions }
   | ServerInvocation
   | ServeInvocation
+  | CustomersInvocation
+  | { command: "skills"; action: SkillAction; name?: string | undefined; options: SharedOptions }
   | { command: "model"; action: "pull"; name?: string | undefined; options: SharedOptions }
   | {
       command: "audit";
@@ -22,6 +24,28 @@ export type Invocation =
   | ({ command: "bench"; options: SharedOptions } & BenchOptions)
   | { command: "help"; text: string }
   | { command: "version"; text: string };
+
+/** What `cem skills` can do. */
+export const SKILL_ACTIONS = ["list", "show", "add", "test", "promote", "remove"] as const;
+export type SkillAction = (typeof SKILL_ACTIONS)[number];
+
+/** What `cem customers` can do. */
+export const CUSTOMER_ACTIONS = ["list", "usage", "clean", "delete"] as const;
+export type CustomerAction = (typeof CUSTOMER_ACTIONS)[number];
+
+/** The arguments of `cem customers`. */
+interface CustomersInvocation {
+  command: "customers";
+  action: CustomerAction;
+  id?: string | undefined;
+  /** Days without use. */
+  inactive?: number | undefined;
+  /** Only say what would be removed. */
+  dryRun: boolean;
+  /** Remove without asking. */
+  yes: boolean;
+  options: SharedOptions;
+}
 
 /** The arguments of one command. */
 export type InvocationOf<Name extends Invocation["command"]> = Extract<Invocation, { command: Name }>;

@@ -3,7 +3,11 @@ import type {
   CodeGenerator,
   Guard,
   Sandbox,
+  SaveSkillOptions,
+  Skill,
+  SkillDraft,
   ToolCatalog,
+  ToolDefinition,
   ToolInvoker,
   ToolSelector,
   TypeChecker,
@@ -47,6 +51,17 @@ export interface PipelineSettings {
    * @defaultValue 2
    */
   maxRepairs?: number | undefined;
+  /**
+   * Checks and saves skills, with the tools that there are.
+   *
+   * @defaultValue `saveSkill` rejects with `SKILLS_DISABLED`
+   */
+  saveSkill?:
+    | ((
+        draft: SkillDraft,
+        options: SaveSkillOptions & { tools: readonly ToolDefinition[] },
+      ) => Promise<Skill>)
+    | undefined;
   /**
    * Counts the tokens of a text.
    *

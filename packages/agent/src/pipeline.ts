@@ -6,7 +6,10 @@ import type {
   ExecuteOptions,
   RankedTool,
   SandboxStats,
+  SaveSkillOptions,
   SearchOptions,
+  Skill,
+  SkillDraft,
   TaskResult,
 } from "@cem/core";
 import { toolsOf } from "./discovery.ts";
@@ -58,6 +61,15 @@ class Pipeline implements Agent {
     return this.#request(options, async ({ catalog, selector }, signal) => {
       const tools = toolsOf(await (await catalog.get()).list({ signal }));
       return (await selector.get()).search({ ...options, task: query, tools, signal });
+    });
+  }
+
+  async saveSkill(draft: SkillDraft, options: SaveSkillOptions = {}): Promise<Skill> {
+    return this.#request(options, async ({ catalog, settings }, signal) => {
+      const { saveSkill } = settings;
+      if (saveSkill === undefined) throw new CemError("SKILLS_DISABLED", "Skills can't be saved here.");
+      const tools = toolsOf(await (await catalog.get()).list({ signal }));
+      return saveSkill(draft, { ...options, tools, signal });
     });
   }
 

@@ -1,6 +1,8 @@
 export { hintFor } from "./hints.ts";
 export { addServers, removeServerAndFiles } from "./admin/edit-servers.ts";
 export type { RemovedServer } from "./admin/edit-servers.ts";
+export { cleanCustomers, customerUsage, deleteCustomer, listCustomers } from "./admin/customers.ts";
+export type { CustomerUsage } from "@cem/workspace";
 export { findImportable } from "./admin/import-servers.ts";
 export type { Importable, ImportableServer } from "./admin/import-servers.ts";
 export { inspectHost } from "./admin/inspect-host.ts";
@@ -14,6 +16,7 @@ export { readToolCode } from "./admin/tool-code.ts";
 export { verifyAudit } from "./admin/verify-audit.ts";
 export type { AuditVerification } from "@cem/guardrails/audit";
 export { makeFolder } from "./wiring/make-folder.ts";
+export { addSkill, listSkills, promoteSkill, readSkill, removeSkill, testSkill } from "./admin/skills.ts";
 export type { SearchReport } from "./wiring/configured-selector.ts";
 export type { TokenCost } from "@cem/mcp-server";
 export type { PullProgress } from "@cem/selector";

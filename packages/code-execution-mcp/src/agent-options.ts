@@ -30,6 +30,11 @@ export interface ConfigSource {
   configFile?: string | false | undefined;
   /** Settings in camelCase that take precedence over file and environment: `{ execution: { workspaceDir: "./data" } }`. */
   config?: ConfigInput | undefined;
+  /**
+   * The customer whose workspace, state, skills, sessions and sign-ins are used, and nobody else's: lower-case letters,
+   * digits, `_` and `-`. Default: `customers.id` of the configuration, else one workspace without customers.
+   */
+  customer?: string | undefined;
 }
 
 /** Options of {@link createAgent}. Each default stage can be replaced by your own, which the agent does not dispose. */
@@ -71,6 +76,7 @@ export const AGENT_OPTIONS = {
   cwd: true,
   configFile: true,
   config: true,
+  customer: true,
   catalog: true,
   selector: true,
   generator: true,

@@ -1,6 +1,6 @@
 import { createPipeline } from "@cem/agent";
 import type { OwnedPipelineSettings } from "@cem/agent";
-import type { Config, LoadedConfig } from "@cem/config";
+import type { Config } from "@cem/config";
 import { Lazy } from "@cem/core";
 import type { Agent, AuditLog, ExecuteOptions, TaskResult } from "@cem/core";
 import type { McpTools } from "@cem/mcp-tools";
@@ -9,6 +9,7 @@ import type { AgentOptions } from "./agent-options.ts";
 import { createConfiguredAudit } from "./wiring/audit.ts";
 import { createCallGuards } from "./wiring/call-guards.ts";
 import type { CallGuards } from "./wiring/call-guards.ts";
+import type { LoadedFor } from "./wiring/customer.ts";
 import { createConfiguredSelector } from "./wiring/configured-selector.ts";
 import { createGenerator } from "./wiring/generators.ts";
 import { createHostBridge } from "./wiring/host-bridge.ts";
@@ -17,6 +18,7 @@ import { loadFrom } from "./wiring/load.ts";
 import { createLog } from "./wiring/log.ts";
 import { openMcpTools } from "./wiring/mcp-tools.ts";
 import { createSandbox } from "./wiring/sandboxes.ts";
+import { saveCheckedSkill } from "./wiring/skills.ts";
 import {
   createConfiguredCatalog,
   createConfiguredGuard,
@@ -36,7 +38,7 @@ export function createAgent(options: AgentOptions = {}): Agent {
 }
 
 /** Like {@link createAgent}, with a configuration that was loaded already. */
-export function createLoadedAgent(loaded: LoadedConfig, options: AgentOptions): Agent {
+export function createLoadedAgent(loaded: LoadedFor, options: AgentOptions): Agent {
   return createPipeline(async () => setUp(loaded, options));
 }
 
@@ -55,7 +57,7 @@ export async function executeTask(
 }
 
 /** Creates the stages; those of a dry run see a copy of the workspace. */
-async function setUp(loaded: LoadedConfig, options: AgentOptions): Promise<OwnedPipelineSettings> {
+async function setUp(loaded: LoadedFor, options: AgentOptions): Promise<OwnedPipelineSettings> {
   const { onPlannedWrite } = options;
   if (onPlannedWrite === undefined) return createStages(loaded, options);
   const { createScratchWorkspace } = await import("./wiring/scratch-workspace.ts");
@@ -74,7 +76,7 @@ async function setUp(loaded: LoadedConfig, options: AgentOptions): Promise<Owned
  * Creates the stages that the configuration asks for, except those that the options bring. Each is created, and its package
  * loaded, when it is first needed.
  */
-function createStages(loaded: LoadedConfig, options: AgentOptions): OwnedPipelineSettings {
+function createStages(loaded: LoadedFor, options: AgentOptions): OwnedPipelineSettings {
   const { config } = loaded;
   const host = new Lazy(() => openHost(loaded, options));
   const selector = new Lazy(() => createConfiguredSelector(config, options.oneRun));
@@ -101,6 +103,11 @@ function createStages(loaded: LoadedConfig, options: AgentOptions): OwnedPipelin
     typeChecker: options.typeChecker ?? (() => createConfiguredTypeChecker(config)),
     typeCheck: config.execution.typeCheck,
     maxRepairs: config.llm.maxRepairs,
+    saveSkill: (draft, saving) =>
+      saveCheckedSkill(draft, saving, {
+        loaded,
+        openAgent: (staged) => createLoadedAgent(staged, { ...options, oneRun: true }),
+      }),
     async dispose() {
       const opened = await host.settled();
       try {
@@ -120,7 +127,7 @@ function isLogRead({ logging }: Config, { log, onLog }: AgentOptions): boolean {
 
 /** What runs on the host for code in the sandbox: the tools of MCP servers, and everything between code and tools. */
 async function openHost(
-  loaded: LoadedConfig,
+  loaded: LoadedFor,
   options: AgentOptions,
 ): Promise<{
   mcpTools: McpTools;
@@ -139,8 +146,8 @@ async function openHost(
       options.audit ?? (await createConfiguredAudit(config, isLogRead(config, options) ? log : undefined));
     const { createSecretList } = await import("@cem/bridge");
     const secrets = createSecretList(process.env);
-    const callGuards = new Lazy(() => createCallGuards(config, { ...options, audit, secrets }));
-    const bridge = await createHostBridge(config, { ...options, others, store, log, callGuards, audit });
+    const callGuards = new Lazy(() => createCallGuards(loaded, { ...options, audit, secrets }));
+    const bridge = await createHostBridge(loaded, { ...options, others, store, log, callGuards, audit });
     return { mcpTools, bridge, callGuards, audit };
   } catch (error) {
     await mcpTools.close();

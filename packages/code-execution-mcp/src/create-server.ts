@@ -9,6 +9,7 @@ import { authOf } from "./wiring/auth.ts";
 import { loadFrom } from "./wiring/load.ts";
 import type { Log } from "./wiring/log.ts";
 import { guestFactsOf } from "./wiring/sandboxes.ts";
+import { createConfiguredSkills } from "./wiring/skills.ts";
 import { createConfiguredResults, createConfiguredState } from "./wiring/workspace.ts";
 
 const MS_PER_SECOND = 1_000;
@@ -38,6 +39,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     customTools: options.customTools ?? [],
     results: options.results ?? (await createConfiguredResults(config)),
     state: options.state ?? (await createConfiguredState(config)),
+    skills: await createConfiguredSkills(loaded),
     // Of an agent that was given, the sandbox is not known.
     guest: options.agent === undefined ? guestFactsOf(config) : {},
     hintFor,

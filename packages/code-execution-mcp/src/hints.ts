@@ -109,6 +109,15 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   STATE_UNREADABLE: NO_HINT,
   WORKSPACE_LINK_REFUSED: NO_HINT,
   WORKSPACE_UNUSABLE: "Set execution.workspace_dir to a folder that can be written.",
+  // Customers.
+  CUSTOMER_INVALID: NO_HINT,
+  CUSTOMER_NOT_FOUND: "See which there are with  cem customers",
+  CUSTOMER_UNKNOWN: NO_HINT,
+  // Skills.
+  SKILLS_DISABLED: NO_HINT,
+  SKILL_INVALID: NO_HINT,
+  SKILL_NOT_FOUND: "See which there are with  cem skills",
+  SKILL_REFUSED: NO_HINT,
   // Models that write code or compare meaning.
   EMBEDDER_FAILED: NO_HINT,
   EMBEDDER_MODEL_CHANGED: ({ url, model }) => {

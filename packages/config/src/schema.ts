@@ -1,5 +1,6 @@
 import { DEFAULT_RUN_LIMITS, ISOLATION_LEVELS } from "@cem/core";
 import * as z from "zod/mini";
+import { customerSettings } from "./schema-customers.ts";
 import { guardrailSettings } from "./schema-guardrails.ts";
 import { mounts } from "./schema-mounts.ts";
 import { serverSettings } from "./schema-server.ts";
@@ -254,6 +255,7 @@ export const configSchema = z.strictObject({
   optimizations,
   guardrails: section("What is checked before and while code runs.", guardrailSettings),
   logging,
+  customers: section("Customers, each with a workspace of their own.", customerSettings),
   server: section("cem serve and the server image.", serverSettings),
   mcpServers: setting(
     withDefault(mcpServers, []),

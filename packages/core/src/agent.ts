@@ -4,6 +4,7 @@ import type { ErrorInfo } from "./errors.ts";
 import type { ToolCallRecord } from "./invocation.ts";
 import type { JsonValue } from "./json.ts";
 import type { Finding } from "./review.ts";
+import type { SaveSkillOptions, Skill, SkillDraft } from "./skills.ts";
 import type { Isolation, OutputChunk, RunLimits, SandboxStats } from "./sandbox.ts";
 import type { GenerationMode, GenerationProgress, GenerationUsage, UnfilledStep } from "./generation.ts";
 import type { RankedTool } from "./selection.ts";
@@ -216,6 +217,13 @@ export interface Agent {
    * @throws CemError `QUERY_EMPTY` or `AGENT_DISPOSED`.
    */
   searchTools(query: string, options?: SearchOptions): Promise<RankedTool[]>;
+  /**
+   * Reviews a skill, checks its types, runs its test in the sandbox, and saves it. Code imports it from then on, and it
+   * is found like a tool; a model's is a proposal, which a person promotes.
+   *
+   * @throws CemError `SKILL_INVALID`, `SKILL_REFUSED` with what was found, or `SKILLS_DISABLED`.
+   */
+  saveSkill(draft: SkillDraft, options?: SaveSkillOptions): Promise<Skill>;
   /**
    * Makes ready what a first request needs, so that it does not wait for it: the configuration, the catalog and its
    * index, the sandbox with a guest, the type checker. MCP servers are not connected to. Resolves when all is ready;

@@ -71,6 +71,15 @@ export const ERROR_CODES = {
   STATE_UNREADABLE: "A state file can't be read or parsed.",
   WORKSPACE_LINK_REFUSED: "A link in the workspace leads out of it.",
   WORKSPACE_UNUSABLE: "The workspace folder can't be made or written.",
+  // Customers.
+  CUSTOMER_INVALID: "The id can't be a customer's.",
+  CUSTOMER_NOT_FOUND: "There is no customer of this id.",
+  CUSTOMER_UNKNOWN: "The request does not say which customer it comes from.",
+  // Skills.
+  SKILLS_DISABLED: "Skills can't be saved here.",
+  SKILL_INVALID: "A skill is made in a way that can't be used.",
+  SKILL_NOT_FOUND: "There is no skill of this name.",
+  SKILL_REFUSED: "A skill did not pass its review, its types or its test.",
   // Models that write code or compare meaning.
   EMBEDDER_FAILED: "The embedding model or its API failed.",
   EMBEDDER_MODEL_CHANGED:

@@ -61,7 +61,9 @@ export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
   if (settings.skillsDir !== undefined) roots.push({ kind: "skill", dir: path.resolve(settings.skillsDir) });
   const cacheFile = settings.cacheFile === undefined ? undefined : path.resolve(settings.cacheFile);
   const concurrency = settings.parallel === false ? 1 : MAX_CONCURRENCY;
-  const sources = createSourceFiles(roots.map(({ dir }) => dir));
+  const sources = createSourceFiles(
+    roots.map(({ kind, dir }) => ({ dir, guestName: kind === "skill" ? "skills" : "servers" })),
+  );
   const store = createFactsStore(sources);
   const servers = createServerCache(store);
   const cacheRoot = roots[0]?.dir ?? "";
@@ -75,7 +77,8 @@ export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
     const visited = new Set<string>();
     const found: { server?: ToolServer | undefined; problems: ToolProblem[] }[] = [];
     for (const { kind, dir } of roots) {
-      const { folders, problems } = await scanFolders(dir, concurrency, signal);
+      const { folders, loose, problems } = await scanFolders(dir, concurrency, signal);
+      if (kind === "skill") problems.push(...loose.map((name) => skillWithoutFolder(dir, name)));
       const read = async (folder: ToolFolder): Promise<ReadServer> => {
         signal?.throwIfAborted();
         const listed = kind === "local" ? await readListed(folder, settings.readListed) : undefined;
@@ -90,11 +93,7 @@ export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
           visited.add(file);
           return store.factsOf(file);
         };
-        const result = await readServer(
-          folder,
-          kind,
-          createModuleGraph(factsOf, (file) => sources.isInside(file)),
-        );
+        const result = await readServer(folder, kind, createModuleGraph(factsOf, sources));
         servers.set(folder, result, files);
         return result;
       };
@@ -127,6 +126,13 @@ export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
       return next;
     },
   };
+}
+
+/** A file beside the skills was meant as one. */
+function skillWithoutFolder(dir: string, name: string): ToolProblem {
+  const { name: stem, ext } = path.parse(name);
+  const message = `${name} stands in no folder, so it is no skill. Move it to ${path.basename(dir)}/${stem}/index${ext}.`;
+  return { server: stem, file: path.join(dir, name), message };
 }
 
 async function readListed(

@@ -82,7 +82,8 @@ export function createFactsStore(sources: SourceFiles): FactsStore {
     const modules = new Map<string, SourceModule | undefined>([[module.file, module]]);
     for (;;) {
       const missing = new Set<string>();
-      const facts = readModule(module, (file) => {
+      const facts = readModule(module, (imported) => {
+        const file = sources.locate(imported);
         if (!modules.has(file) && sources.isInside(file)) missing.add(file);
         return modules.get(file);
       });

@@ -1,6 +1,7 @@
 import path from "node:path";
 import type { FunctionFacts, ModuleFacts, ModuleFailure } from "./module-facts.ts";
 import { resolveSpecifier } from "./resolve-specifier.ts";
+import type { SourceFiles } from "./source-files.ts";
 import { isSkipped, isSource } from "./scan-folders.ts";
 
 /** What an exported name refers to. */
@@ -41,14 +42,19 @@ export interface ModuleGraph {
  * Creates the module graph of a server.
  *
  * @param factsOf - Reads the facts of a file.
- * @param isInside - Whether a file lies in one of the folders of tools.
+ * @param sources - The folders of tools.
  */
 export function createModuleGraph(
   factsOf: (file: string) => Promise<ModuleFacts>,
-  isInside: (file: string) => boolean,
+  { isInside, locate }: Pick<SourceFiles, "isInside" | "locate">,
 ): ModuleGraph {
   /** Files that are known to be importable. */
   const importable = new Set<string>();
+
+  const targetOf = (from: string, specifier: string): string | undefined => {
+    const target = resolveSpecifier(from, specifier);
+    return target && locate(target);
+  };
 
   async function resolve(file: string, name: string, seen = new Set<string>()): Promise<Resolved> {
     const key = `${file}\0${name}`;
@@ -70,7 +76,7 @@ export function createModuleGraph(
   }
 
   async function follow(from: string, specifier: string, name: string, seen: Set<string>): Promise<Resolved> {
-    const target = resolveSpecifier(from, specifier);
+    const target = targetOf(from, specifier);
     return target === undefined ? { kind: "value" } : resolve(target, name, seen);
   }
 
@@ -80,7 +86,7 @@ export function createModuleGraph(
     seen.add(file);
     const facts = await factsOf(file);
     for (const { specifier, line } of facts.stars) {
-      const target = resolveSpecifier(file, specifier);
+      const target = targetOf(file, specifier);
       if (target === undefined) continue;
       for (const name of (await exportsOf(target, seen)).keys())
         if (name !== "default") names.set(name, line);
@@ -99,7 +105,7 @@ export function createModuleGraph(
       const { failure, links } = await factsOf(next.file);
       if (failure?.kind === "broken") return toBrokenLink(next, failure);
       for (const { specifier, line } of links) {
-        const target = resolveSpecifier(next.file, specifier);
+        const target = targetOf(next.file, specifier);
         if (target === undefined || isLeaf(target)) continue;
         if (!isInside(target))
           return {

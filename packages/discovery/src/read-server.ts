@@ -2,6 +2,7 @@ import path from "node:path";
 import type { ToolDefinition, ToolKind, ToolProblem, ToolServer } from "@cem/core";
 import type { FunctionFacts } from "./module-facts.ts";
 import type { BrokenLink, ModuleGraph } from "./module-graph.ts";
+import { SCRIPTS } from "./scan-folders.ts";
 import type { ToolFolder } from "./scan-folders.ts";
 
 /** A server as read from its folder. */
@@ -134,12 +135,21 @@ export async function readServer(
     );
   }
 
+  /** Reads every function that a script of a skill exports. A script that exports none is a program, not a tool. */
+  async function readScript(file: string): Promise<void> {
+    const { failure, functions } = await graph.factsOf(file);
+    if (failure?.kind === "broken") report(file, failure.message, failure.line);
+    for (const facts of failure ? [] : functions) await addAlone(file, facts);
+  }
+
   const indexFailure = index === undefined ? undefined : (await graph.factsOf(index)).failure;
   if (index !== undefined && indexFailure) report(index, indexFailure.message, indexFailure.line);
   if (index !== undefined && !indexFailure) await readIndex(index);
   else
-    for (const name of folder.files)
-      if (pathOf(name) !== index) await readFile(pathOf(name), index === undefined);
+    for (const name of folder.files) {
+      if (name.startsWith(`${SCRIPTS}/`)) await readScript(pathOf(name));
+      else if (pathOf(name) !== index) await readFile(pathOf(name), index === undefined);
+    }
 
   const description = await describe(folder, index, kind, graph);
   const isEmpty = tools.size === 0 && problems.size === 0 && kind !== "skill";

@@ -9,7 +9,7 @@ export interface ToolFolder {
   name: string;
   /** Absolute path. */
   folder: string;
-  /** Names of the source files in it that are not skipped, sorted. */
+  /** Names of the source files in it that are not skipped, sorted; with those in `scripts/` of a skill without an index. */
   files: string[];
   /** Name of its index file: `index.ts`, `.mts`, `.js` or `.mjs`. */
   index?: string | undefined;
@@ -20,11 +20,15 @@ export interface ToolFolder {
 /** The folders under a root. */
 export interface ScannedFolders {
   folders: ToolFolder[];
+  /** Names of the source files beside the folders. */
+  loose: string[];
   problems: ToolProblem[];
 }
 
 const SOURCE_EXTENSIONS = [".ts", ".mts", ".js", ".mjs"];
 const INDEX_FILES = SOURCE_EXTENSIONS.map((extension) => `index${extension}`);
+/** The folder of a skill that holds its code, in the open format. */
+export const SCRIPTS = "scripts";
 const README_FILES = ["SKILL.md", "README.md", "readme.md"];
 
 /** Names that need no escaping in an import. */
@@ -73,7 +77,12 @@ export async function scanFolders(
     },
     { concurrency },
   );
-  return { folders: scanned.filter((folder) => folder !== undefined), problems };
+  const loose = entries.filter((entry) => entry.isFile() && isSource(entry.name) && !isSkipped(entry.name));
+  return {
+    folders: scanned.filter((folder) => folder !== undefined),
+    loose: loose.map(({ name }) => name),
+    problems,
+  };
 }
 
 async function scanFolder(root: string, entry: Dirent): Promise<ToolFolder | undefined> {
@@ -93,8 +102,17 @@ async function scanFolder(root: string, entry: Dirent): Promise<ToolFolder | und
   const files = names.filter((name) => isSource(name) && !isSkipped(name));
   const index = INDEX_FILES.find((name) => files.includes(name));
   const readme = README_FILES.find((name) => names.includes(name));
-  if (files.length === 0 && readme !== "SKILL.md") return undefined;
-  return { name: entry.name, folder, files, index, readme };
+  const isSkill = readme === "SKILL.md";
+  if (files.length === 0 && !isSkill) return undefined;
+  const scripts = isSkill && index === undefined && names.includes(SCRIPTS) ? listScripts(folder) : [];
+  return { name: entry.name, folder, files: [...files, ...scripts], index, readme };
+}
+
+/** The sources in the folder where skills of other programs keep their code. */
+function listScripts(folder: string): string[] {
+  return list(path.join(folder, SCRIPTS))
+    .filter((entry) => entry.isFile() && isSource(entry.name) && !isSkipped(entry.name))
+    .map(({ name }) => `${SCRIPTS}/${name}`);
 }
 
 /** Lists a folder, sorted, so that a catalog is the same on every file system. */

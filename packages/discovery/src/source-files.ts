@@ -36,14 +36,24 @@ export interface SourceFiles {
   text(file: string): Promise<string | undefined>;
   /** Whether a path lies under one of the roots. */
   isInside(file: string): boolean;
+  /**
+   * Where a file is that another imports by a relative path. In the sandbox the roots stand side by side under their
+   * names; here they may stand anywhere.
+   */
+  locate(file: string): string;
 }
 
-/**
- * Creates the view of the files under some roots.
- *
- * @param roots - Absolute paths.
- */
-export function createSourceFiles(roots: readonly string[]): SourceFiles {
+/** A folder of tools. */
+export interface SourceRoot {
+  /** Absolute path. */
+  dir: string;
+  /** Its name in the sandbox. */
+  guestName: string;
+}
+
+/** Creates the view of the files under some roots. */
+export function createSourceFiles(sourceRoots: readonly SourceRoot[]): SourceFiles {
+  const roots = sourceRoots.map(({ dir }) => dir);
   const states = new Map<string, SourceState>();
   let checks = new Map<string, Promise<SourceState>>();
   let unchanged = new Map<string, string | undefined>();
@@ -51,6 +61,16 @@ export function createSourceFiles(roots: readonly string[]): SourceFiles {
   const realRoots = new Map<string, Promise<string>>();
 
   const isInside = (file: string) => roots.some((root) => contains(root, file));
+
+  function locate(file: string): string {
+    if (isInside(file)) return file;
+    for (const root of roots) {
+      const [name = "", ...rest] = path.relative(path.dirname(root), file).split(path.sep);
+      const other = sourceRoots.find(({ guestName }) => guestName === name);
+      if (other !== undefined) return path.join(other.dir, ...rest);
+    }
+    return file;
+  }
 
   async function leadsOutside(file: string): Promise<boolean> {
     const target = await realpath(file);
@@ -114,6 +134,7 @@ export function createSourceFiles(roots: readonly string[]): SourceFiles {
   return {
     states,
     isInside,
+    locate,
     beginPass() {
       checks = new Map();
       unchanged = new Map();

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { assertKnownOptions, CemError, toErrorInfo } from "@cem/core";
-import type { Agent, ResultStore, StateStore } from "@cem/core";
+import type { Agent, ResultStore, SkillStore, StateStore } from "@cem/core";
 import { McpServer } from "@modelcontextprotocol/server";
 import type { CallToolResult, McpServerFactory, StandardSchemaV1 } from "@modelcontextprotocol/server";
 import { nearest } from "@cem/text";
@@ -10,7 +10,7 @@ import type { AnyCustomTool, CustomTool } from "./custom-tool.ts";
 import type { GuestFacts } from "./guest-facts.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
 import { DEFAULT_YIELD_AFTER_MS } from "./limits.ts";
-import { toolsOf } from "./profiles.ts";
+import { skillToolsOf, toolsOf } from "./profiles.ts";
 import type { Profile } from "./profiles.ts";
 import { RunRegistry } from "./run-registry.ts";
 import { messageOf } from "./server-tool.ts";
@@ -23,6 +23,8 @@ export interface AgentServerSettings<Config = unknown> {
   state?: StateStore | undefined;
   /** The store for values too large for an answer, which `read_result` reads. Absent: such values are cut. */
   results?: ResultStore | undefined;
+  /** The skills behind `list_skills`, `get_skill` and `save_skill`. Absent: there are no such tools. */
+  skills?: SkillStore | undefined;
   /** The set of tools that clients see. Default: `full`. */
   profile?: Profile | undefined;
   customTools?: readonly AnyCustomTool<Config>[] | undefined;
@@ -46,6 +48,7 @@ const SETTINGS: Readonly<Record<keyof AgentServerSettings, true>> = {
   agent: true,
   state: true,
   results: true,
+  skills: true,
   profile: true,
   customTools: true,
   config: true,
@@ -114,15 +117,16 @@ class ToolServer<Config> implements AgentServer<Config> {
   readonly #calls = new Set<Promise<unknown>>();
 
   constructor(settings: AgentServerSettings<Config>) {
-    const { agent, state, results, hintFor, guest = {}, profile = "full" } = settings;
+    const { agent, state, results, skills, hintFor, guest = {}, profile = "full" } = settings;
     const { yieldAfterMs = DEFAULT_YIELD_AFTER_MS, customTools = [], name = "code-execution-mcp" } = settings;
     this.agent = agent;
     this.config = settings.config as Config;
     this.runs = new RunRegistry({ yieldAfterMs });
     this.#name = name;
     this.#hintFor = hintFor;
-    const host: ToolHost = { agent, runs: this.runs, guest, state, results, hintFor };
-    this.#add(toolsOf(profile).map((bind) => bind(host)));
+    const host: ToolHost = { agent, runs: this.runs, guest, state, results, skills, hintFor };
+    const tools = [...toolsOf(profile), ...(skills === undefined ? [] : skillToolsOf(profile))];
+    this.#add(tools.map((bind) => bind(host)));
     this.#instructions = INSTRUCTIONS[profile];
     this.registerTools(customTools);
   }

@@ -3,6 +3,7 @@ import type { BindTool } from "./server-tool.ts";
 import { getServerTools, listAvailableTools, listServers } from "./tools/catalog-tools.ts";
 import { readResult } from "./tools/read-result.ts";
 import { executeCode, executeTask } from "./tools/run-tools.ts";
+import { getSkill, listSkills, saveSkill } from "./tools/skill-tools.ts";
 import { searchTools } from "./tools/search-tools.ts";
 import { getState, saveState } from "./tools/state-tools.ts";
 
@@ -25,6 +26,11 @@ const PROFILE_TOOLS: Readonly<Record<Profile, readonly BindTool[]>> = {
   code: [executeCode, searchTools, readResult],
   original: ORIGINAL,
 };
+
+/** The tools for skills that a profile adds where there is a store of them. */
+export function skillToolsOf(profile: Profile): readonly BindTool[] {
+  return profile === "full" ? [listSkills, getSkill, saveSkill] : [];
+}
 
 /** The tools of a profile. @throws CemError `OPTION_INVALID` for a profile that does not exist. */
 export function toolsOf(profile: Profile): readonly BindTool[] {

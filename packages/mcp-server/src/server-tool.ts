@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Agent, ErrorInfo, JsonSchema, JsonValue, ResultStore, StateStore } from "@cem/core";
+import type { Agent, ErrorInfo, JsonSchema, JsonValue, ResultStore, SkillStore, StateStore } from "@cem/core";
 import { fromJsonSchema } from "@modelcontextprotocol/server";
 import type {
   CallToolResult,
@@ -22,6 +22,8 @@ export interface ToolHost {
   guest: GuestFacts;
   /** Absent: the tools for state answer `STATE_DISABLED`. */
   state?: StateStore | undefined;
+  /** Absent: there are no tools for skills. */
+  skills?: SkillStore | undefined;
   /** Absent: values and output too large for an answer are cut. */
   results?: ResultStore | undefined;
   /** Adds what helps to errors in answers. */

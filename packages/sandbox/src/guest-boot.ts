@@ -41,6 +41,8 @@ export declare function listResourceTemplates(server: string): Promise<any[]>;
 export declare function readResource(server: string, uri: string): Promise<any[]>;
 export declare function listPrompts(server: string): Promise<any[]>;
 export declare function getPrompt(server: string, name: string, args?: Record<string, string>): Promise<{ description?: string; messages: any[] }>;
+/** Proposes a skill: code that exports functions, and a program that imports "./skills/<name>/index.ts" and throws where they are wrong. A person promotes it. */
+export declare function saveSkill(draft: { name: string; description: string; code: string; test: string; instructions?: string }): Promise<{ name: string; status: "proposal"; version: number }>;
 `;
 
 /** The same declarations as an ambient module `cem:client`. */

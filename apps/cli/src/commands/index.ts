@@ -56,6 +56,14 @@ export async function loadCommand(invocation: Invocation): Promise<RunCommand> {
       const { authenticate } = await import("./auth.ts");
       return (context) => authenticate(invocation, context);
     }
+    case "skills": {
+      const { manageSkills } = await import("./skills.ts");
+      return (context) => manageSkills(invocation, context);
+    }
+    case "customers": {
+      const { manageCustomers } = await import("./customers.ts");
+      return (context) => manageCustomers(invocation, context);
+    }
     case "model": {
       const { pullModel } = await import("./model.ts");
       return (context) => pullModel(invocation, context);

@@ -1,6 +1,6 @@
-import type { Config } from "@cem/config";
 import type { Approve, AuditLog, Elicit, ToolCall, InvokeContext } from "@cem/core";
 import type { CallGuard, CallRule, ContentFilter, PlannedWrite } from "@cem/guardrails/calls";
+import type { LoadedFor } from "./customer.ts";
 
 /** The options of an agent that say which calls of tools are made. */
 export interface CallGuardOptions {
@@ -36,7 +36,7 @@ export interface CallGuards {
 
 /** Creates the guards of calls that the configuration and the options ask for. What is off is not there. */
 export async function createCallGuards(
-  { guardrails }: Config,
+  { config: { guardrails }, customer }: LoadedFor,
   settings: CallGuardSettings,
 ): Promise<CallGuards> {
   const calls = await import("@cem/guardrails/calls");
@@ -67,7 +67,11 @@ export async function createCallGuards(
     guards.push(calls.checkEgress({ rules: egress, secrets: securityChecks ? secrets : [] }));
   }
   if (rules.length > 0) guards.push(calls.applyRules(rules));
-  if (enabled && rateLimiting && rateLimits.length > 0) guards.push(calls.limitCalls(rateLimits));
+  if (enabled && rateLimiting && rateLimits.length > 0) {
+    // A customer has an agent to itself: its sessions share its calls.
+    const limits = customer === undefined ? rateLimits : rateLimits.map((limit) => ({ ...limit, by: "all" as const }));
+    guards.push(calls.limitCalls(limits));
+  }
   if (enabled && budgets.length > 0) guards.push(calls.spendBudgets({ budgets, costs: toolCosts }));
   if (onPlannedWrite !== undefined) guards.push(calls.planWrites(onPlannedWrite, readTools));
   else if (approvedWrites !== undefined) guards.push(calls.followPlan(approvedWrites, readTools));

@@ -3,10 +3,12 @@ import type { Recorder } from "@cem/bridge/recording";
 import type { Config } from "@cem/config";
 import { Lazy } from "@cem/core";
 import type { AuditLog, ResultStore, SandboxSpec, ToolCatalog, ToolInvoker } from "@cem/core";
+import type { LoadedFor } from "./customer.ts";
 import type { HostToolFolders } from "@cem/mcp-tools";
 import type { AgentOptions } from "../agent-options.ts";
 import type { CallGuards } from "./call-guards.ts";
 import type { Log } from "./log.ts";
+import { skillTools } from "./skill-tools.ts";
 import { openRecordingFile, readRecordingFile } from "./recording-file.ts";
 
 /** The host's side of tool calls, and what host tools change in the catalog and in the sandbox. */
@@ -35,9 +37,13 @@ interface HostBridgeSettings extends Pick<AgentOptions, "tools" | "onElicit" | "
  *
  * @throws CemError `TOOL_INVALID`, `RECORDING_UNREADABLE`, `RECORDING_INVALID` or `RECORDING_UNWRITABLE`.
  */
-export async function createHostBridge(config: Config, settings: HostBridgeSettings): Promise<HostBridge> {
+export async function createHostBridge(
+  forWhom: LoadedFor,
+  settings: HostBridgeSettings,
+): Promise<HostBridge> {
   const { answerErrors, checkCalls, combineSources, compose, createHostTools, createSecretFilter } =
     await import("@cem/bridge");
+  const { config } = forWhom;
   const { loadHostTools, withHostTools } = await import("@cem/mcp-tools");
   const { onElicit: elicit, recordFile, replayFile, others, store, log, audit, callGuards } = settings;
   const loaded = await loadHostTools(hostToolFolders(config), settings.tools);
@@ -49,7 +55,7 @@ export async function createHostBridge(config: Config, settings: HostBridgeSetti
   const writeRecording = recordFile === undefined ? undefined : await openRecordingFile(recordFile);
   const recording =
     (recordFile ?? replayFile) === undefined ? undefined : await import("@cem/bridge/recording");
-  const source = combineSources([hostTools, others]);
+  const source = combineSources([hostTools, createHostTools({ tools: skillTools(forWhom) }), others]);
   let recorder: Recorder | undefined;
   const recorded: Middleware = (next) =>
     recording === undefined ? next : (recorder = recording.createRecorder(next, { store, hideSecrets }));

@@ -1,6 +1,7 @@
 import type * as ConfigPackage from "@cem/config";
-import type { LoadedConfig } from "@cem/config";
 import type { ConfigSource } from "../agent-options.ts";
+import { forCustomer } from "./customer.ts";
+import type { LoadedFor } from "./customer.ts";
 
 /**
  * Loads the configuration from the defaults, config.yaml, `.env`, the environment and `overrides`; later sources take
@@ -12,7 +13,16 @@ import type { ConfigSource } from "../agent-options.ts";
 export const loadConfig: typeof ConfigPackage.loadConfig = async (options) =>
   (await import("@cem/config")).loadConfig(options);
 
-/** Loads the configuration that an agent made from the same options has. */
-export function loadFrom({ cwd, configFile, config }: ConfigSource): Promise<LoadedConfig> {
-  return loadConfig({ cwd, file: configFile, overrides: config });
+/**
+ * Loads the configuration that an agent made from the same options has, with the folders of the customer that the options
+ * or the configuration name.
+ *
+ * @throws CemError as `loadConfig`, and `CUSTOMER_INVALID`.
+ */
+export async function loadFrom({ cwd, configFile, config, customer }: ConfigSource): Promise<LoadedFor> {
+  const loaded = await loadConfig({ cwd, file: configFile, overrides: config });
+  const id = customer ?? loaded.config.customers.id;
+  if (id === undefined) return loaded;
+  const { requireCustomerId } = await import("@cem/workspace");
+  return forCustomer(loaded, requireCustomerId(id));
 }

@@ -1,7 +1,7 @@
-import type { LoadedConfig } from "@cem/config";
 import type { Elicit, ResultStore } from "@cem/core";
 import type { LogEntry, McpTools } from "@cem/mcp-tools";
 import { authFolder } from "./auth-folder.ts";
+import type { LoadedFor } from "./customer.ts";
 import type { Log } from "./log.ts";
 import { toServerSettings } from "./server-settings.ts";
 
@@ -21,14 +21,14 @@ interface McpToolsOptions {
 
 /** The tools of the MCP servers that a configuration names. */
 export async function openMcpTools(
-  { config, variable }: LoadedConfig,
+  { config, variable, customer }: LoadedFor,
   { log, store, elicit, minConnectTimeoutMs = 0 }: McpToolsOptions,
 ): Promise<McpTools> {
   const { createMcpTools } = await import("@cem/mcp-tools");
   return createMcpTools({
     servers: config.mcpServers.map((server) => toServerSettings(server, minConnectTimeoutMs)),
     serversDir: config.execution.serversDir,
-    authFolder: authFolder(),
+    authFolder: customer?.authDir ?? authFolder(),
     holdChanged: config.guardrails.changedTools === "hold",
     variable,
     store,

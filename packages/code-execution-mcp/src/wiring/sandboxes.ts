@@ -4,6 +4,7 @@ import type { GuestFacts } from "@cem/mcp-server";
 import { CemError } from "@cem/core";
 import type { Mount, NetworkPolicy, RunLimits, Sandbox, SandboxProvider, SandboxSpec } from "@cem/core";
 import { chooseProvider } from "./choose-sandbox.ts";
+import { followFolders } from "./follow-folders.ts";
 import { makeFolder } from "./make-folder.ts";
 
 const BYTES_PER_KB = 1024;
@@ -32,9 +33,11 @@ export interface SandboxOptions extends Pick<SandboxSpec, "hidden" | "hostTools"
 export async function createSandbox(config: Config, options: SandboxOptions = {}): Promise<Sandbox> {
   const { hidden = [], hostTools = {}, oneRun = false } = options;
   const sandboxProvider = options.sandboxProvider ?? (await chooseProvider(config, oneRun));
-  const spec = { ...sandboxSpec(config), hidden, hostTools, defaultSession: AGENT_SESSION };
-  await makeWorkspace(spec.workspaceDir);
-  return sandboxProvider.create(spec);
+  const { workspaceDir, serversDir, skillsDir } = config.execution;
+  await makeWorkspace(workspaceDir);
+  const create = (): Promise<Sandbox> =>
+    sandboxProvider.create({ ...sandboxSpec(config), hidden, hostTools, defaultSession: AGENT_SESSION });
+  return followFolders(create, [serversDir, skillsDir]);
 }
 
 /** Maps the configuration to the specification of a sandbox. */

@@ -2,19 +2,19 @@ import { constants } from "node:fs";
 import { cp, mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
-import type { LoadedConfig } from "@cem/config";
 import type { PlannedWrite } from "@cem/guardrails/calls";
+import type { LoadedFor } from "./customer.ts";
 
 /** A copy of the workspace, whose changes are told instead of kept. */
 export interface ScratchWorkspace {
   /** The configuration with the copy in place of the workspace. */
-  loaded: LoadedConfig;
+  loaded: LoadedFor;
   /** Tells what changed, as writes of the server `workspace`, and removes the copy. */
   finish(onWrite: (write: PlannedWrite) => void): Promise<void>;
 }
 
 /** Makes a copy of the workspace for a dry run: code in the sandbox writes files without asking anyone. */
-export async function createScratchWorkspace(loaded: LoadedConfig): Promise<ScratchWorkspace> {
+export async function createScratchWorkspace(loaded: LoadedFor): Promise<ScratchWorkspace> {
   const { workspaceDir } = loaded.config.execution;
   const copy = await mkdtemp(path.join(os.tmpdir(), "cem-dry-run-"));
   const exists = await stat(workspaceDir).catch(() => undefined);

@@ -68,6 +68,8 @@ export function createClient(
   const READ_RESOURCE = "mcp:resources/read";
   const LIST_PROMPTS = "mcp:prompts/list";
   const GET_PROMPT = "mcp:prompts/get";
+  // No server has such a name.
+  const SKILLS = "cem:skills";
   const MAX_LIMIT_MESSAGE_CHARACTERS = 512;
 
   let calls = 0;
@@ -111,6 +113,7 @@ export function createClient(
       listPrompts: (server: string) => member(server, LIST_PROMPTS, {}, "prompts"),
       getPrompt: (server: string, name: string, args: object = {}) =>
         callTool(server, GET_PROMPT, { name: toText(name), arguments: args }),
+      saveSkill: (draft: object) => callTool(SKILLS, "propose", draft),
     },
     hostTool:
       (server, tool) =>

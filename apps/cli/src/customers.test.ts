@@ -1,0 +1,68 @@
+import { existsSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { runCem, SAMPLES, temporaryFolder } from "./testing/run-cem.ts";
+import type { Ended } from "./testing/run-cem.ts";
+
+let cwd: string;
+beforeAll(() => {
+  cwd = temporaryFolder();
+  writeFileSync(
+    path.join(cwd, "write.ts"),
+    'await Deno.writeTextFile("/workspace/notes.txt", "12345"); return 1;',
+  );
+});
+const cem = (...args: string[]): Promise<Ended> => runCem([...args, ...SAMPLES], { cwd });
+const home = (id: string): string => path.join(cwd, "workspaces", id);
+
+describe("cem customers", () => {
+  it("lists none before there is one", async () => {
+    expect((await cem("customers")).stdout).toContain("0 customers.");
+  });
+
+  it("lists those that ran something, with what they have on disk", async () => {
+    for (const id of ["ada", "bob"]) {
+      expect(await cem("exec", "write.ts", "--customer", id)).toMatchObject({ code: 0 });
+    }
+    expect(readdirSync(path.join(home("ada"), "workspace"))).toContain("notes.txt");
+    expect((await cem("customers")).stdout).toMatch(/ada[^]*bob[^]*2 customers\./u);
+    const { stdout } = await cem("customers", "usage", "ada", "--json");
+    expect(JSON.parse(stdout)).toMatchObject({ customers: [{ id: "ada", bytes: expect.any(Number) }] });
+  });
+
+  it("removes those that were long not used, after it said which", async () => {
+    const before = new Date(Date.now() - 40 * 86_400_000);
+    utimesSync(home("bob"), before, before);
+    expect((await cem("customers", "clean", "--inactive", "30d", "--dry-run")).stdout).toContain(
+      "1 customer to remove",
+    );
+    expect(existsSync(home("bob"))).toBe(true);
+    expect(await cem("customers", "clean", "--inactive", "30d")).toMatchObject({ code: 1 });
+    expect((await cem("customers", "clean", "--inactive", "30d", "--yes")).stdout).toContain(
+      "1 customer removed",
+    );
+    expect(readdirSync(path.join(cwd, "workspaces"))).toEqual(["ada"]);
+  });
+
+  it("deletes one, and leaves nothing", async () => {
+    expect(await cem("customers", "delete", "ada")).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining("--yes"),
+    });
+    expect(await cem("customers", "delete", "ada", "--yes")).toMatchObject({ code: 0 });
+    expect(readdirSync(path.join(cwd, "workspaces"))).toEqual([]);
+  });
+
+  it.each([
+    [["customers", "usage", "nobody"], 1, "There is no customer"],
+    [["customers", "delete", "../x", "--yes"], 1, "There is no customer"],
+    [["customers", "usage"], 2, "needs a customer's id"],
+    [["customers", "clean"], 2, "needs --inactive"],
+    [["customers", "clean", "--inactive", "soon"], 2, "number of days"],
+    [["run", "--customer", "../x", "Calculate 5 + 3"], 1, "can't be a customer's id"],
+  ])("refuses %j", async (args, code, message) => {
+    const ended = await cem(...args);
+    expect(ended.code).toBe(code);
+    expect(ended.stderr.replaceAll(/\s+/gu, " ")).toContain(message);
+  });
+});

@@ -1,0 +1,61 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { runCem, SAMPLES, temporaryFolder } from "./testing/run-cem.ts";
+import type { Ended } from "./testing/run-cem.ts";
+
+let cwd: string;
+const PROPOSE = `import { saveSkill } from "./client/index.ts";
+return await saveSkill({
+  name: "twice", description: "Double a number.",
+  code: "export const twice = (x: number): number => 2 * x;",
+  test: 'import { twice } from "./skills/twice/index.ts";\\nif (twice(4) !== 8) throw new Error("wrong");',
+});`;
+
+beforeAll(() => {
+  cwd = temporaryFolder();
+  writeFileSync(path.join(cwd, "propose.ts"), PROPOSE);
+});
+
+const [servers = "", serversDir = ""] = SAMPLES;
+const cem = (...args: string[]): Promise<Ended> => runCem([...args, servers, serversDir], { cwd });
+
+describe("cem skills", () => {
+  it("lists none, with how to add one", async () => {
+    expect((await cem("skills")).stdout).toContain("no skills here. Add a folder with a SKILL.md");
+  });
+
+  it("shows, promotes, tests and removes what code proposed", async () => {
+    expect(await cem("exec", "propose.ts")).toMatchObject({ code: 0 });
+    expect((await cem("skills", "list")).stdout).toMatch(
+      /twice {2}version 1, proposal[^]*0 skills, 1 proposal/u,
+    );
+    expect((await cem("skills", "promote", "twice")).stdout).toMatch(/promoted {3}twice/u);
+    expect((await cem("skills", "show", "twice")).stdout).toMatch(
+      /origin {5}by a model at [^]*export const twice/u,
+    );
+    expect((await cem("skills", "test", "twice")).stdout).toMatch(/passed {5}twice/u);
+    expect((await cem("skills", "remove", "twice", "--quiet")).stdout.trim()).toBe("twice");
+    const gone = await cem("skills", "show", "twice");
+    expect(gone.code).toBe(1);
+    expect(gone.stderr).toContain("See which there are with  cem skills");
+  });
+
+  it("adds a folder from elsewhere, and refuses one that is no skill", async () => {
+    mkdirSync(path.join(cwd, "theirs/notes"), { recursive: true });
+    writeFileSync(
+      path.join(cwd, "theirs/notes/SKILL.md"),
+      "---\nname: notes\ndescription: Take notes.\n---\n",
+    );
+    expect((await cem("skills", "add", "theirs/notes")).stdout).toMatch(/added {6}notes/u);
+    const { code, stderr } = await cem("skills", "add", "theirs");
+    expect(code).toBe(1);
+    expect(stderr).toContain("has no SKILL.md");
+  });
+
+  it("says what a name is missing", async () => {
+    const { code, stderr } = await cem("skills", "promote");
+    expect(code).toBe(2);
+    expect(stderr).toContain("cem skills promote needs the name of a skill.");
+  });
+});

@@ -1,0 +1,103 @@
+import os from "node:os";
+import type { Skill, SkillDraft, SkillSummary, ToolDefinition } from "@cem/core";
+import { createLoadedAgent } from "../create-agent.ts";
+import { refreshSkills } from "../wiring/customer.ts";
+import type { LoadedFor } from "../wiring/customer.ts";
+import { loadFrom } from "../wiring/load.ts";
+import { createConfiguredSkills, promoteCheckedSkill, trySkill } from "../wiring/skills.ts";
+import type { SkillTrial } from "../wiring/skills.ts";
+import type { ServerSource } from "./mcp-servers.ts";
+
+/** Lists skills and proposals, with the tools of theirs that changed. */
+export async function listSkills(source: ServerSource = {}): Promise<SkillSummary[]> {
+  const { store, tools } = await openSkills(source);
+  return store.list({ tools });
+}
+
+/** Reads a skill, else the proposal of one. @throws CemError `SKILL_NOT_FOUND` */
+export async function readSkill(name: string, source: ServerSource = {}): Promise<Skill> {
+  const { store, tools } = await openSkills(source);
+  return store.get(name, { tools });
+}
+
+/**
+ * Adds a folder with a SKILL.md as a skill. Where it has code and a test, it has to pass.
+ *
+ * @throws CemError `SKILL_INVALID` or `SKILL_REFUSED`
+ */
+export async function addSkill(folder: string, source: ServerSource = {}): Promise<Skill> {
+  const { adoptSkillFolder, readSkillDraft } = await import("@cem/skills");
+  const { store, tools, trial, skillsDir, onAdopted } = await openSkills(source);
+  const { name, draft } = await readSkillDraft(folder);
+  if (draft !== undefined) await trySkill(draft, { tools, signal: source.signal }, trial);
+  await adoptSkillFolder(folder, skillsDir, name);
+  await onAdopted();
+  return store.get(name, { status: "active", tools });
+}
+
+/**
+ * Reviews a skill, checks its types and runs its test.
+ *
+ * @throws CemError `SKILL_NOT_FOUND`, `SKILL_INVALID` or `SKILL_REFUSED`
+ */
+export async function testSkill(name: string, source: ServerSource = {}): Promise<Skill> {
+  const { toProgramCode } = await import("@cem/skills");
+  const { store, tools, trial } = await openSkills(source);
+  const skill = await store.get(name, { tools });
+  const draft: SkillDraft = { ...skill, code: toProgramCode(skill.code) };
+  await trySkill(draft, { tools, signal: source.signal }, trial);
+  return skill;
+}
+
+/**
+ * Makes a proposal a skill, once it passed.
+ *
+ * @param source - With `approvedBy`. Default: the name of the user who runs this process.
+ * @throws CemError `SKILL_NOT_FOUND`, `SKILL_INVALID` or `SKILL_REFUSED`
+ */
+export async function promoteSkill(
+  name: string,
+  source: ServerSource & { approvedBy?: string | undefined } = {},
+): Promise<Skill> {
+  const { approvedBy = os.userInfo().username, signal } = source;
+  const { tools, trial } = await openSkills(source);
+  return promoteCheckedSkill(name, { tools, signal, approvedBy }, trial);
+}
+
+/** Removes a skill, its versions and its proposal. @throws CemError `SKILL_NOT_FOUND` */
+export async function removeSkill(name: string, source: ServerSource = {}): Promise<void> {
+  await (await createConfiguredSkills(await loadFrom(source))).remove(name);
+}
+
+interface OpenSkills {
+  store: Awaited<ReturnType<typeof createConfiguredSkills>>;
+  tools: readonly ToolDefinition[];
+  trial: SkillTrial;
+  /** Where a customer's own skills are, else all. */
+  skillsDir: string;
+  /** To be called after a folder was put there. */
+  onAdopted: () => Promise<void>;
+}
+
+async function openSkills(source: ServerSource): Promise<OpenSkills> {
+  const { signal, onLog } = source;
+  const loaded = await loadFrom(source);
+  const openAgent = (other: LoadedFor) => createLoadedAgent(other, { oneRun: true, onLog });
+  const agent = openAgent(loaded);
+  try {
+    const { servers } = await agent.discoverTools({ signal });
+    const store = await createConfiguredSkills(loaded);
+    const { customer } = loaded;
+    const onAdopted = async (): Promise<void> => customer && refreshSkills(customer);
+    const { skillsDir } = loaded.customer ?? loaded.config.execution;
+    return {
+      store,
+      tools: servers.flatMap(({ tools }) => tools),
+      trial: { loaded, openAgent },
+      skillsDir,
+      onAdopted,
+    };
+  } finally {
+    await agent.dispose();
+  }
+}

@@ -1,0 +1,108 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Agent, SkillDraft } from "@cem/core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createAgent } from "./index.ts";
+
+const sample = (name: string) => fileURLToPath(new URL(`../../../${name}`, import.meta.url));
+const SKILL: SkillDraft = {
+  name: "secret-sum",
+  description: "Sum with a secret.",
+  code: "export const secret_sum = (x: number): number => x + 7;",
+  test: 'import { secret_sum } from "./skills/secret-sum/index.ts";\nreturn secret_sum(1) === 8;',
+};
+const USE = 'import { secret_sum } from "./skills/secret-sum/index.ts";\nreturn secret_sum(1);';
+
+let folder: string;
+let agents: Record<"ada" | "bob", Agent>;
+const optionsOf = (customer: string) => ({
+  customer,
+  configFile: false as const,
+  config: {
+    customers: { dir: path.join(folder, "workspaces") },
+    execution: {
+      workspaceDir: path.join(folder, "workspace"),
+      serversDir: sample("servers"),
+      skillsDir: path.join(folder, "skills"),
+    },
+    optimizations: { toolCache: false },
+  },
+});
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), "cem-customers-"));
+  await mkdir(path.join(folder, "skills/shared"), { recursive: true });
+  await writeFile(
+    path.join(folder, "skills/shared/index.ts"),
+    "/** Doubles. */\nexport const shared = (x: number): number => 2 * x;\n",
+  );
+  agents = { ada: createAgent(optionsOf("ada")), bob: createAgent(optionsOf("bob")) };
+});
+afterAll(async () => {
+  await Promise.all(Object.values(agents).map((agent) => agent.dispose()));
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe("createAgent with a customer", () => {
+  it("keeps files, state and what is in them apart", async () => {
+    const write =
+      'await Deno.writeTextFile("/workspace/canary.txt", "of ada"); return (await Array.fromAsync(Deno.readDir("/workspace"), (entry) => entry.name)).sort();';
+    expect(await agents.ada.executeCode(write)).toMatchObject({
+      error: null,
+      value: expect.arrayContaining(["canary.txt"]),
+    });
+    const look = 'return (await Array.fromAsync(Deno.readDir("/workspace"), (entry) => entry.name)).sort();';
+    const { value } = await agents.bob.executeCode(look);
+    expect(value).not.toContain("canary.txt");
+    const home = path.join(folder, "workspaces/ada");
+    expect(await readFile(path.join(home, "workspace/canary.txt"), "utf8")).toBe("of ada");
+    expect((await stat(home)).mode & 0o777).toBe(0o700);
+  });
+
+  it.each([
+    "/workspace/../../ada/workspace/canary.txt",
+    "../../ada/workspace/canary.txt",
+    "HOME/workspaces/ada/workspace/canary.txt",
+    "/workspace/../skills/x",
+    "/proc/self/cwd/../../ada/workspace/canary.txt",
+  ])("lets code of one not read %j of another", async (file) => {
+    const code = `return await Deno.readTextFile(${JSON.stringify(file.replace("HOME", folder))});`;
+    const result = await agents.bob.executeCode(code);
+    expect(result.status).not.toBe("success");
+    expect(JSON.stringify(result)).not.toContain("of ada");
+  });
+
+  it("gives each the shared skills and their own", async () => {
+    const use = 'import { shared } from "./skills/shared/index.ts";\nreturn shared(4);';
+    for (const agent of Object.values(agents))
+      expect(await agent.executeCode(use)).toMatchObject({ value: 8 });
+    await agents.ada.saveSkill(SKILL);
+    expect(await agents.ada.executeCode(USE)).toMatchObject({ error: null, value: 8 });
+    expect(await agents.bob.executeCode(USE)).toMatchObject({ status: "refused" });
+    expect((await agents.bob.searchTools("secret sum")).map(({ tool }) => tool.name)).not.toContain(
+      "secret_sum",
+    );
+    expect(await readdir(path.join(folder, "skills"))).toEqual(["shared"]);
+  });
+
+  it("lets code change neither skills nor tools", async () => {
+    for (const file of [
+      "/workspace/skills/shared/index.ts",
+      "/workspace/skills/secret-sum/index.ts",
+      "/workspace/skills/new.ts",
+      "/workspace/servers/calculator/index.ts",
+    ]) {
+      const code = `await Deno.writeTextFile(${JSON.stringify(file)}, "export const x = 1;"); return 1;`;
+      expect((await agents.ada.executeCode(code)).status).toBe("error");
+    }
+    expect(await readFile(path.join(folder, "skills/shared/index.ts"), "utf8")).toContain("2 * x");
+  });
+
+  it.each(["../ada", "Ada", "", "ada/../bob"])("refuses %j as a customer's id", async (customer) => {
+    const agent = createAgent(optionsOf(customer));
+    await expect(agent.executeCode("return 1;")).rejects.toMatchObject({ code: "CUSTOMER_INVALID" });
+    await agent.dispose();
+  });
+});

@@ -1,0 +1,145 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Agent, SkillDraft } from "@cem/core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { addSkill, listSkills, promoteSkill, readSkill, removeSkill, testSkill } from "./admin/skills.ts";
+import { createAgent } from "./index.ts";
+
+const serversDir = fileURLToPath(new URL("../../../servers", import.meta.url));
+const DRAFT: SkillDraft = {
+  name: "add-twice",
+  description: "Add a number to itself.",
+  code: `import { add } from "./servers/calculator/index.ts";
+/** Adds a number to itself. @param x The number. */
+export async function add_twice(x: number): Promise<number> {
+  return add({ a: x, b: x });
+}`,
+  test: `import { add_twice } from "./skills/add-twice/index.ts";
+return (await add_twice(4)) === 8;`,
+};
+const USE = 'import { add_twice } from "./skills/add-twice/index.ts";\nreturn await add_twice(21);';
+
+let folder: string;
+let agent: Agent;
+const source = () => ({
+  configFile: false as const,
+  config: {
+    execution: {
+      workspaceDir: path.join(folder, "workspace"),
+      serversDir,
+      skillsDir: path.join(folder, "skills"),
+    },
+    optimizations: { toolCache: false },
+  },
+});
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), "cem-skills-"));
+  agent = createAgent(source());
+});
+afterAll(async () => {
+  await agent.dispose();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe("skills", () => {
+  it("are saved once they passed, and imported and found from then on", async () => {
+    const saved = await agent.saveSkill(DRAFT);
+    expect(saved).toMatchObject({ status: "active", version: 1, tools: ["calculator.add"] });
+    expect(await agent.executeCode(USE)).toMatchObject({ error: null, value: 42 });
+    const found = await agent.searchTools("add a number to itself twice", { limit: 3 });
+    expect(found.map(({ tool }) => tool.name)).toContain("add_twice");
+  });
+
+  it.each<[string, Partial<SkillDraft>, RegExp]>([
+    [
+      "a test that throws",
+      { test: `${DRAFT.test.split("\n")[0]}\nadd_twice;\nthrow new Error("no");` },
+      /test failed.*no/u,
+    ],
+    ["a test that returns false", { test: DRAFT.test.replace("8", "9") }, /test returned false/u],
+    ["mistyped code", { code: DRAFT.code.replace("b: x", 'b: "x"') }, /code failed: Line 4/u],
+    [
+      "code that imports what is not there",
+      { code: DRAFT.code.replace("calculator", "calculater") },
+      /calculater/u,
+    ],
+  ])("are refused with %s", async (_what, change, message) => {
+    await expect(agent.saveSkill({ ...DRAFT, ...change })).rejects.toMatchObject({
+      code: "SKILL_REFUSED",
+      message: expect.stringMatching(message),
+    });
+    expect((await listSkills(source())).map(({ version }) => version)).toEqual([1]);
+  });
+
+  it("are proposed by code in the sandbox, and promoted by a person", async () => {
+    const proposal = { ...DRAFT, name: "thrice", code: DRAFT.code.replace("b: x", "b: 2 * x") };
+    proposal.test =
+      'import { add_twice } from "./skills/thrice/index.ts";\nreturn (await add_twice(3)) === 9;';
+    const code = `import { saveSkill } from "./client/index.ts";\nreturn await saveSkill(${JSON.stringify(proposal)});`;
+    const ran = await agent.executeCode(code);
+    expect(ran).toMatchObject({ error: null, value: { name: "thrice", status: "proposal" } });
+    const use = 'import { add_twice } from "./skills/thrice/index.ts";\nreturn await add_twice(3);';
+    expect(await agent.executeCode(use)).toMatchObject({ status: "refused" });
+    const promoted = await promoteSkill("thrice", { ...source(), approvedBy: "ada" });
+    expect(promoted).toMatchObject({
+      status: "active",
+      tools: ["calculator.add"],
+      provenance: { approvedBy: "ada" },
+    });
+    expect(await agent.executeCode(use)).toMatchObject({ value: 9 });
+    await removeSkill("thrice", source());
+    await expect(readSkill("thrice", source())).rejects.toMatchObject({ code: "SKILL_NOT_FOUND" });
+  });
+
+  it("say what is wrong with a proposal to the code that makes it", async () => {
+    const code =
+      'import { saveSkill } from "./client/index.ts";\nreturn await saveSkill({ name: "../x", description: "d", code: "export const a = 1;", test: "" });';
+    const { error } = await agent.executeCode(code);
+    expect(error?.message).toContain("can't be a skill's name");
+  });
+
+  it("are not promoted when they no longer pass", async () => {
+    const wrong = {
+      ...DRAFT,
+      name: "wrong",
+      test: 'import "./skills/wrong/index.ts";\nthrow new Error("never");',
+    };
+    const { createConfiguredSkills } = await import("./wiring/skills.ts");
+    const { loadFrom } = await import("./wiring/load.ts");
+    const store = await createConfiguredSkills(await loadFrom(source()));
+    await store.save(wrong, { author: "model", tools: [] });
+    await expect(promoteSkill("wrong", source())).rejects.toMatchObject({ code: "SKILL_REFUSED" });
+    expect(await store.get("wrong")).toMatchObject({ status: "proposal" });
+    await store.remove("wrong");
+  });
+
+  it("come from elsewhere as a folder", async () => {
+    const theirs = path.join(folder, "theirs", "report");
+    await mkdir(path.join(theirs, "scripts"), { recursive: true });
+    await writeFile(
+      path.join(theirs, "SKILL.md"),
+      "---\nname: report\ndescription: Write a report.\n---\n\n# How\n",
+    );
+    await writeFile(
+      path.join(theirs, "scripts", "format_report.ts"),
+      "/** Formats rows as a report. */\nexport function format_report(rows: string[]): string {\n  return rows.join('; ');\n}\n",
+    );
+    expect(await addSkill(theirs, source())).toMatchObject({ name: "report", status: "active", version: 0 });
+    expect(await readdir(path.join(folder, "skills", "report"))).toEqual(["SKILL.md", "scripts"]);
+    const use =
+      'import { format_report } from "./skills/report/scripts/format_report.ts";\nreturn format_report(["a", "b"]);';
+    expect(await agent.executeCode(use)).toMatchObject({ error: null, value: "a; b" });
+    const [found] = await agent.searchTools("format rows as a report", { limit: 1 });
+    expect(found?.tool).toMatchObject({ server: "report", name: "format_report" });
+    await expect(addSkill(theirs, source())).rejects.toMatchObject({
+      message: expect.stringContaining("already"),
+    });
+  });
+
+  it("are tested again when asked", async () => {
+    expect(await testSkill("add-twice", source())).toMatchObject({ name: "add-twice" });
+  });
+});

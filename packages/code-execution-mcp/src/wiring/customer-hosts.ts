@@ -1,0 +1,160 @@
+import type { LoadedConfig } from "@cem/config";
+import { CemError, Lazy } from "@cem/core";
+import type { Agent, ResultStore, SkillStore, StateStore, TypeChecker } from "@cem/core";
+import type { AgentOptions } from "../agent-options.ts";
+import { countRequests } from "./counted-agent.ts";
+import type { CountedAgent } from "./counted-agent.ts";
+import { forCustomer } from "./customer.ts";
+import type { LoadedFor } from "./customer.ts";
+import { customerTypeChecker } from "./customer-type-checker.ts";
+import { createConfiguredSkills } from "./skills.ts";
+import { createConfiguredTypeChecker } from "./stages.ts";
+import { createConfiguredResults, createConfiguredState } from "./workspace.ts";
+
+const MS_PER_SECOND = 1_000;
+const SWEEPS_PER_IDLE_TIME = 4;
+
+/** What belongs to one customer of a server. */
+export interface CustomerHost {
+  agent: Agent;
+  results: ResultStore;
+  state: StateStore | undefined;
+  skills: SkillStore;
+}
+
+interface OpenCustomer {
+  host: CustomerHost;
+  counted: CountedAgent;
+  typeChecker: TypeChecker;
+}
+
+/** Opens an agent of a configuration. */
+type OpenAgent = (loaded: LoadedFor, options: AgentOptions) => Agent;
+
+/**
+ * The customers that a server has at work, each with an agent of its own: no guest, connection, cache or value is ever
+ * another's. The longest idle are let go first.
+ */
+export class CustomerHosts {
+  readonly #loaded: LoadedConfig;
+  readonly #options: AgentOptions;
+  readonly #openAgent: OpenAgent;
+  readonly #open = new Map<string, Promise<OpenCustomer>>();
+  /** For customers without skills of their own, whose types are the same. */
+  readonly #typeChecker: Lazy<TypeChecker>;
+  readonly #timer: NodeJS.Timeout;
+  readonly #closing = new Set<Promise<void>>();
+
+  constructor(loaded: LoadedConfig, options: AgentOptions, openAgent: OpenAgent) {
+    this.#loaded = loaded;
+    this.#options = options;
+    this.#openAgent = openAgent;
+    this.#typeChecker = new Lazy(() => createConfiguredTypeChecker(loaded.config));
+    const idleMs = loaded.config.customers.idle * MS_PER_SECOND;
+    this.#timer = setInterval(() => void this.#sweep(idleMs), idleMs / SWEEPS_PER_IDLE_TIME).unref();
+  }
+
+  /** How many customers have an agent. */
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /**
+   * What belongs to a customer, opened where it is not.
+   *
+   * @param id - Checked or derived before.
+   * @throws CemError `RATE_LIMITED` where as many customers are at work as may be.
+   */
+  async get(id: string): Promise<CustomerHost> {
+    let opening = this.#open.get(id);
+    if (opening === undefined) {
+      await this.#makeRoom();
+      opening = this.#open.get(id) ?? this.#openCustomer(id);
+      this.#open.set(id, opening);
+      opening.catch(() => this.#open.delete(id));
+    }
+    return (await opening).host;
+  }
+
+  async dispose(): Promise<void> {
+    clearInterval(this.#timer);
+    const all = [...this.#open.values()];
+    this.#open.clear();
+    const opened = await Promise.allSettled(all);
+    await Promise.allSettled(
+      opened.flatMap((one) => (one.status === "fulfilled" ? [disposeOf(one.value)] : [])),
+    );
+    await Promise.allSettled(this.#closing);
+    await (await this.#typeChecker.settled())?.dispose();
+  }
+
+  async #openCustomer(id: string): Promise<OpenCustomer> {
+    const loaded = await forCustomer(this.#loaded, id);
+    // A guest that waits for a customer's first run is worth less than what it takes while many are idle.
+    const optimizations = { ...loaded.config.optimizations, sandboxPooling: false };
+    const own: LoadedFor = { ...loaded, config: { ...loaded.config, optimizations } };
+    const { config, customer } = own;
+    const typeChecker = customerTypeChecker(customer?.skillsDir ?? "", {
+      shared: this.#typeChecker,
+      own: new Lazy(() => createConfiguredTypeChecker(config)),
+    });
+    const counted = countRequests(this.#openAgent(own, { ...this.#options, typeChecker }));
+    const [results, state, skills] = await Promise.all([
+      createConfiguredResults(config),
+      createConfiguredState(config),
+      createConfiguredSkills(own),
+    ]);
+    return { host: { agent: counted.agent, results, state, skills }, counted, typeChecker };
+  }
+
+  /** Lets the longest idle customer go where there is no room for another. */
+  async #makeRoom(): Promise<void> {
+    const { maxOpen } = this.#loaded.config.customers;
+    if (this.#open.size < maxOpen) return;
+    const idle = (await this.#opened()).filter(({ counted }) => counted.busy === 0);
+    const [longest] = idle.toSorted((one, other) => one.counted.used - other.counted.used);
+    if (longest === undefined) {
+      const message = `${this.#open.size} customers are at work, the most that are served at once. Try again soon.`;
+      throw new CemError("RATE_LIMITED", message, { details: { customers: this.#open.size } });
+    }
+    this.#leave(longest.id);
+  }
+
+  async #sweep(idleMs: number): Promise<void> {
+    const before = performance.now() - idleMs;
+    for (const { id, counted } of await this.#opened()) {
+      if (counted.busy === 0 && counted.used < before) this.#leave(id);
+    }
+  }
+
+  async #opened(): Promise<(OpenCustomer & { id: string })[]> {
+    const all = [...this.#open].map(async ([id, opening]) => ({ id, ...(await opening) }));
+    const settled = await Promise.allSettled(all);
+    return settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  }
+
+  /** Lets a customer's agent go: the next request opens another. Requests under way are finished first. */
+  #leave(id: string): void {
+    const opening = this.#open.get(id);
+    if (opening === undefined) return;
+    this.#open.delete(id);
+    const closed = opening
+      .then((customer) => idleOf(customer.counted).then(() => disposeOf(customer)))
+      .catch(() => {})
+      .finally(() => this.#closing.delete(closed));
+    this.#closing.add(closed);
+  }
+}
+
+async function disposeOf({ counted, typeChecker }: OpenCustomer): Promise<void> {
+  await counted.agent.dispose();
+  await typeChecker.dispose();
+}
+
+const BUSY_POLL_MS = 100;
+
+/** Resolves once an agent has nothing under way. */
+async function idleOf(counted: CountedAgent): Promise<void> {
+  const { setTimeout: delay } = await import("node:timers/promises");
+  while (counted.busy > 0) await delay(BUSY_POLL_MS, undefined, { ref: false });
+}

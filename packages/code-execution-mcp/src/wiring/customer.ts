@@ -1,0 +1,41 @@
+import type { LoadedConfig } from "@cem/config";
+import type { CustomerFolder } from "@cem/workspace";
+
+/** Whose configuration it is. */
+export interface Customer extends CustomerFolder {
+  /** The skills that all customers see. */
+  sharedSkillsDir: string;
+}
+
+/** A configuration, and the customer whose folders it names. */
+export interface LoadedFor extends LoadedConfig {
+  customer?: Customer | undefined;
+}
+
+/**
+ * Gives a configuration the folders of one customer: workspace, state, skills, sign-ins. Tools stay shared, and nothing
+ * can write them.
+ *
+ * @param id - Checked or derived before.
+ */
+export async function forCustomer(loaded: LoadedConfig, id: string): Promise<LoadedFor> {
+  const { createCustomerFolders } = await import("@cem/workspace");
+  const { execution, customers } = loaded.config;
+  const folder = await createCustomerFolders(customers.dir).open(id);
+  const { workspaceDir, mergedSkillsDir: skillsDir } = folder;
+  const customer: Customer = { ...folder, sharedSkillsDir: execution.skillsDir };
+  await refreshSkills(customer);
+  const state = { ...execution.state, workspaceDir };
+  return {
+    ...loaded,
+    config: { ...loaded.config, execution: { ...execution, workspaceDir, skillsDir, state } },
+    customer,
+  };
+}
+
+/** Brings what a customer's code sees of skills up to date. */
+export async function refreshSkills(customer: Customer): Promise<void> {
+  const { mergeSkills } = await import("@cem/skills");
+  const { sharedSkillsDir: shared, skillsDir: own, mergedSkillsDir: into } = customer;
+  await mergeSkills({ shared, own, into });
+}

@@ -1,0 +1,87 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { refreshSkills } from "./customer.ts";
+import type { LoadedFor } from "./customer.ts";
+import type { Agent, SaveSkillOptions, Skill, SkillDraft, SkillStore, ToolDefinition } from "@cem/core";
+
+/** What a skill is tried with. */
+export interface SkillTrial {
+  loaded: LoadedFor;
+  /** Opens an agent with another configuration. */
+  openAgent: (loaded: LoadedFor) => Agent;
+}
+
+type Saving = SaveSkillOptions & { tools: readonly ToolDefinition[] };
+
+/** The skills in the configured folder; those of a customer, who sees them beside the shared ones. */
+export async function createConfiguredSkills({ config, customer }: LoadedFor): Promise<SkillStore> {
+  const { createSkillStore } = await import("@cem/skills");
+  if (customer === undefined) return createSkillStore({ skillsDir: config.execution.skillsDir });
+  const { skillsDir, sharedSkillsDir } = customer;
+  return createSkillStore({ skillsDir, sharedSkillsDir, onChange: () => refreshSkills(customer) });
+}
+
+/**
+ * Saves a skill that passed its review, the check of its types and its own test.
+ *
+ * @throws CemError `SKILL_INVALID` or `SKILL_REFUSED`
+ */
+export async function saveCheckedSkill(draft: SkillDraft, saving: Saving, trial: SkillTrial): Promise<Skill> {
+  await trySkill(draft, saving, trial);
+  return (await createConfiguredSkills(trial.loaded)).save(draft, saving);
+}
+
+/**
+ * Makes a proposal a skill, once it passed. What it passed with stands in its provenance.
+ *
+ * @throws CemError `SKILL_NOT_FOUND`, `SKILL_INVALID` or `SKILL_REFUSED`
+ */
+export async function promoteCheckedSkill(
+  name: string,
+  saving: Saving & { approvedBy: string },
+  trial: SkillTrial,
+): Promise<Skill> {
+  const { toProgramCode } = await import("@cem/skills");
+  const store = await createConfiguredSkills(trial.loaded);
+  const { code, ...proposal } = await store.get(name, { status: "proposal" });
+  const draft: SkillDraft = { ...proposal, code: toProgramCode(code) };
+  const { session, author } = proposal.provenance ?? {};
+  await trySkill(draft, saving, trial);
+  await store.save(draft, { author, session, ...saving, status: "proposal" });
+  return store.promote(name, saving.approvedBy);
+}
+
+/**
+ * Tries a skill in a sandbox whose folder of skills has it, with a workspace of its own.
+ *
+ * @throws CemError `SKILL_INVALID` or `SKILL_REFUSED`
+ */
+export async function trySkill(
+  draft: SkillDraft,
+  { tools, signal }: Saving,
+  { loaded, openAgent }: SkillTrial,
+): Promise<void> {
+  const { checkSkill, stageSkill } = await import("@cem/skills");
+  const { execution, optimizations } = loaded.config;
+  const folder = await mkdtemp(path.join(os.tmpdir(), "cem-skill-"));
+  const [skillsDir, workspaceDir] = [path.join(folder, "skills"), path.join(folder, "workspace")];
+  try {
+    await mkdir(workspaceDir);
+    await stageSkill(draft, { skillsDir: execution.skillsDir, folder: skillsDir, tools });
+    const config = {
+      ...loaded.config,
+      execution: { ...execution, skillsDir, workspaceDir },
+      // The cache of the folder of skills that stays must not be that of one that goes.
+      optimizations: { ...optimizations, toolCache: false },
+    };
+    const agent = openAgent({ ...loaded, config });
+    try {
+      await checkSkill(draft, agent, { signal });
+    } finally {
+      await agent.dispose();
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

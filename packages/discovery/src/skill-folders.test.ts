@@ -1,0 +1,53 @@
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { createDiscovery } from "./create-discovery.ts";
+import { discover, makeTree } from "./tool-tree.test-helper.ts";
+
+const add =
+  "/** Adds. */\nexport async function add(a: number, b: number): Promise<number> {\n  return a + b;\n}\n";
+const twice = `import { add } from "../../servers/calc/add.ts";
+/** Adds a number to itself. */
+export async function twice(x: number): Promise<number> {
+  return add(x, x);
+}
+`;
+
+describe("folders of skills", () => {
+  it("may stand anywhere: imports are read as in the sandbox, where servers and skills are side by side", async () => {
+    const root = makeTree({ "tools/calc/add.ts": add, "ours/kept/twice/index.ts": twice });
+    const catalog = createDiscovery({
+      serversDir: path.join(root, "tools"),
+      skillsDir: path.join(root, "ours/kept"),
+    });
+    const { servers, problems } = await catalog.list();
+    expect(problems).toEqual([]);
+    expect(servers[1]).toMatchObject({ name: "twice", kind: "skill", tools: [{ name: "twice" }] });
+  });
+
+  it("of other programs have their functions in scripts/", async () => {
+    const { servers, problems } = await discover(
+      makeTree({
+        "skills/report/SKILL.md": "---\nname: report\ndescription: Reports.\n---\n",
+        "skills/report/scripts/format.ts":
+          "/** Formats. */\nexport function format_rows(rows: string[]) {\n  return rows;\n}\n",
+        "skills/report/scripts/run.js": "console.log(process.argv);\n",
+        "skills/report/scripts/notes.py": "print(1)\n",
+      }),
+    );
+    expect(problems).toEqual([]);
+    expect(servers).toMatchObject([
+      {
+        kind: "skill",
+        description: "Reports.",
+        tools: [{ name: "format_rows", module: "./skills/report/scripts/format.ts" }],
+      },
+    ]);
+  });
+
+  it("are asked for where a file stands alone", async () => {
+    const { problems } = await discover(makeTree({ "skills/twice.ts": twice, "servers/notes.ts": add }));
+    expect(problems.map(({ message }) => message)).toEqual([
+      "twice.ts stands in no folder, so it is no skill. Move it to skills/twice/index.ts.",
+    ]);
+  });
+});

@@ -1,0 +1,76 @@
+import { copyFile, link, lstat, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import path from "node:path";
+import { skillNames } from "./skill-folder.ts";
+
+const PRIVATE = 0o700;
+const NEW = ".new-";
+
+/** Where skills come from, and the folder in which they stand together. */
+export interface MergedSkills {
+  /** The skills that all customers share. */
+  shared: string;
+  /** The skills of one customer, which win over shared ones of the same name. */
+  own: string;
+  /** The folder to fill. */
+  into: string;
+}
+
+/**
+ * Makes a folder that holds a customer's own skills and the shared ones. Files are linked, so that ten thousand of them
+ * take no room; nothing that sees the folder may write it.
+ */
+export async function mergeSkills({ shared, own, into }: MergedSkills): Promise<void> {
+  await mkdir(into, { recursive: true, mode: PRIVATE });
+  const wanted = new Map<string, string>();
+  for (const from of [shared, own]) {
+    for (const name of await skillNames(from)) wanted.set(name, path.join(from, name));
+  }
+  const there = await readdir(into);
+  await Promise.all(
+    there
+      .filter((name) => !wanted.has(name))
+      .map((name) => rm(path.join(into, name), { recursive: true, force: true })),
+  );
+  for (const [name, from] of wanted) {
+    const to = path.join(into, name);
+    if (await isSame(from, to)) continue;
+    const fresh = path.join(into, `${NEW}${name}`);
+    await rm(fresh, { recursive: true, force: true });
+    await linkFolder(from, fresh);
+    await rm(to, { recursive: true, force: true });
+    await rename(fresh, to);
+  }
+}
+
+/** Whether a folder's files are links to those of another. */
+async function isSame(from: string, to: string): Promise<boolean> {
+  const [names, others] = await Promise.all([filesOf(from), filesOf(to)]);
+  if (others === undefined || names === undefined || names.join("\0") !== others.join("\0")) return false;
+  for (const name of names) {
+    const [one, other] = await Promise.all([stat(path.join(from, name)), stat(path.join(to, name))]);
+    const isLinked = one.ino === other.ino && one.dev === other.dev;
+    if (!isLinked && (one.mtimeMs > other.mtimeMs || one.size !== other.size)) return false;
+  }
+  return true;
+}
+
+/** The paths of the plain files below a folder, sorted. Links are left out: no sandbox follows them. */
+async function filesOf(folder: string): Promise<string[] | undefined> {
+  const found = await lstat(folder).catch(() => undefined);
+  if (found?.isDirectory() !== true) return undefined;
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
+    .toSorted();
+}
+
+async function linkFolder(from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true, mode: PRIVATE });
+  for (const name of (await filesOf(from)) ?? []) {
+    const target = path.join(to, name);
+    await mkdir(path.dirname(target), { recursive: true, mode: PRIVATE });
+    // Another file system, or one without links.
+    await link(path.join(from, name), target).catch(() => copyFile(path.join(from, name), target));
+  }
+}

@@ -1,0 +1,112 @@
+import { CemError } from "@cem/core";
+import type { SkillDraft, ToolDefinition } from "@cem/core";
+import { parseProgram } from "@cem/program";
+import type { Program } from "@cem/program";
+
+const NAME = /^[a-z0-9]+(?:[-_][a-z0-9]+)*$/u;
+const MAX_NAME_CHARACTERS = 64;
+const MAX_DESCRIPTION_CHARACTERS = 1_024;
+const MAX_TEXT_CHARACTERS = 256 * 1_024;
+
+/** A draft whose code and test can be parsed. */
+export interface ParsedDraft {
+  draft: SkillDraft;
+  code: Program;
+  test: Program;
+}
+
+/** @throws CemError `SKILL_INVALID` for a name that can't be a skill's. */
+export function requireSkillName(name: unknown): string {
+  const isName = typeof name === "string" && name.length <= MAX_NAME_CHARACTERS && NAME.test(name);
+  if (isName) return name;
+  throw invalid(
+    name,
+    `${JSON.stringify(name)} can't be a skill's name: it needs lower-case letters and digits, joined by - or _, at most ${MAX_NAME_CHARACTERS} characters`,
+  );
+}
+
+/**
+ * Parses a draft.
+ *
+ * @param tools - The tools that there are, whose servers a skill can't be named like.
+ * @throws CemError `SKILL_INVALID`
+ */
+export function parseDraft(draft: SkillDraft, tools: readonly ToolDefinition[]): ParsedDraft {
+  const name = requireSkillName(draft.name);
+  if (tools.some(({ kind, server }) => kind !== "skill" && server === name)) {
+    throw invalid(name, `"${name}" is the name of a server, so a skill needs another`);
+  }
+  const description = textOf(draft, "description", MAX_DESCRIPTION_CHARACTERS);
+  if (description.trim() === "")
+    throw invalid(name, "its description is empty: say what the skill does and when");
+  if (draft.instructions !== undefined) textOf(draft, "instructions", MAX_TEXT_CHARACTERS);
+  const code = parse(draft, "code");
+  const test = parse(draft, "test");
+  if (exportedNames(code).length === 0) {
+    throw invalid(name, "its code exports nothing: write `export async function …`");
+  }
+  const importsIt = [...test.imports, ...test.dynamicImports].some(({ specifier }) =>
+    specifier.replaceAll("\\", "/").includes(`skills/${name}`),
+  );
+  if (!importsIt) {
+    throw invalid(
+      name,
+      `its test does not import it: begin with import { … } from "./skills/${name}/index.ts"`,
+    );
+  }
+  return { draft, code, test };
+}
+
+/** The names of the values that a module exports. */
+export function exportedNames({ ast }: Program): string[] {
+  return ast.program.body.flatMap((statement) => {
+    if (statement.type !== "ExportNamedDeclaration" || statement.exportKind === "type") return [];
+    const { declaration } = statement;
+    if (declaration == null) {
+      return statement.specifiers.flatMap(({ exported }) =>
+        exported.type === "Identifier" ? [exported.name] : [exported.value],
+      );
+    }
+    if (declaration.type === "VariableDeclaration") {
+      return declaration.declarations.flatMap(({ id }) => (id.type === "Identifier" ? [id.name] : []));
+    }
+    const isValue = declaration.type === "FunctionDeclaration" || declaration.type === "ClassDeclaration";
+    return isValue && declaration.id != null ? [declaration.id.name] : [];
+  });
+}
+
+export function invalid(name: unknown, reason: string): CemError {
+  return new CemError("SKILL_INVALID", `The skill can't be saved: ${reason}.`, {
+    details: { skill: String(name) },
+  });
+}
+
+function parse(draft: SkillDraft, part: "code" | "test"): Program {
+  const text = textOf(draft, part, MAX_TEXT_CHARACTERS);
+  if (text.trim() === "") {
+    throw invalid(
+      draft.name,
+      part === "test"
+        ? "it has no test: write a program that imports it and throws where it is wrong"
+        : "it has no code",
+    );
+  }
+  const parsed = parseProgram(text);
+  if (parsed.ok) return parsed.program;
+  const { message, line } = parsed.error;
+  throw invalid(
+    draft.name,
+    `its ${part} can't be parsed${line === undefined ? "" : `, line ${line}`}: ${message}`,
+  );
+}
+
+function textOf(
+  draft: SkillDraft,
+  part: "description" | "code" | "test" | "instructions",
+  most: number,
+): string {
+  const text: unknown = draft[part];
+  if (typeof text !== "string") throw invalid(draft.name, `its ${part} must be text`);
+  if (text.length <= most) return text;
+  throw invalid(draft.name, `its ${part} has ${text.length} characters, and ${most} are allowed`);
+}

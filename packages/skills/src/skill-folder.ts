@@ -1,0 +1,93 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { parseSkillMarkdown } from "./skill-markdown.ts";
+import type { SkillMarkdown } from "./skill-markdown.ts";
+
+const MARKDOWN_FILE = "SKILL.md";
+const CODE_FILE = "index.ts";
+const TEST_FILE = "index.test.ts";
+const PRIVATE_FILE = 0o600;
+const PRIVATE_FOLDER = 0o700;
+const CODE_FILES = [CODE_FILE, "index.mts", "index.js", "index.mjs"];
+
+/** A skill's folder as read. */
+export interface SkillFolder {
+  markdown: SkillMarkdown;
+  code: string;
+  test: string;
+}
+
+/** The names of the folders in a folder that may be skills, sorted. */
+export async function skillNames(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(ignoreMissing);
+  return (entries ?? [])
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith("."))
+    .map(({ name }) => name)
+    .toSorted();
+}
+
+/** Reads a skill. Returns `undefined` where the folder has neither a SKILL.md nor code. */
+export async function readSkillFolder(folder: string): Promise<SkillFolder | undefined> {
+  const [markdown, test, ...codes] = await Promise.all(
+    [MARKDOWN_FILE, TEST_FILE, ...CODE_FILES].map((name) => readText(path.join(folder, name))),
+  );
+  const code = codes.find((text) => text !== undefined);
+  if (markdown === undefined && code === undefined) return undefined;
+  return { markdown: parseSkillMarkdown(markdown ?? ""), code: code ?? "", test: test ?? "" };
+}
+
+/** The text of a skill's files. */
+export interface SkillFiles {
+  markdown: string;
+  code: string;
+  test: string;
+}
+
+/**
+ * Puts a skill's folder in place at once: others see the one before, or the new one.
+ *
+ * @param folder - The folder of the skill.
+ * @param keepAt - Where the folder that was there goes. Absent: it is removed.
+ */
+export async function replaceSkillFolder(
+  folder: string,
+  { markdown, code, test }: SkillFiles,
+  keepAt?: string,
+): Promise<void> {
+  const parent = path.dirname(folder);
+  const fresh = path.join(parent, `.new-${randomBytes(6).toString("hex")}`);
+  await mkdir(fresh, { recursive: true, mode: PRIVATE_FOLDER });
+  try {
+    await writeFile(path.join(fresh, CODE_FILE), code, { mode: PRIVATE_FILE, flag: "wx" });
+    await writeFile(path.join(fresh, TEST_FILE), test, { mode: PRIVATE_FILE, flag: "wx" });
+    await writeFile(path.join(fresh, MARKDOWN_FILE), markdown, {
+      mode: PRIVATE_FILE,
+      flag: "wx",
+      flush: true,
+    });
+    if (keepAt === undefined) await rm(folder, { recursive: true, force: true });
+    else await moveAside(folder, keepAt);
+    await rename(fresh, folder);
+  } catch (error) {
+    await rm(fresh, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** Moves a folder, if it is there. What was at the other place is removed. */
+async function moveAside(folder: string, to: string): Promise<void> {
+  if (!existsSync(folder)) return;
+  await mkdir(path.dirname(to), { recursive: true, mode: PRIVATE_FOLDER });
+  await rm(to, { recursive: true, force: true });
+  await rename(folder, to);
+}
+
+async function readText(file: string): Promise<string | undefined> {
+  return readFile(file, "utf8").catch(ignoreMissing);
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT" && error.code !== "ENOTDIR") throw error;
+}

@@ -1,0 +1,42 @@
+import { hash } from "node:crypto";
+import { CemError } from "@cem/core";
+
+/** One spelling for each customer on every file system: no upper case, nothing that looks like another letter. */
+const ID = /^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/u;
+/** Names that Windows keeps for devices. */
+const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)$/u;
+/** Ids that are made from an identity. */
+const DERIVED = /^id-[0-9a-f]{32}$/u;
+const DERIVED_CHARACTERS = 32;
+
+/**
+ * Checks a customer's id.
+ *
+ * @throws CemError `CUSTOMER_INVALID` for one that can't be the name of a folder, or could be taken for another's.
+ */
+export function requireCustomerId(id: unknown): string {
+  if (typeof id === "string" && ID.test(id) && !RESERVED.test(id) && !DERIVED.test(id)) return id;
+  throw invalidCustomer(id);
+}
+
+/**
+ * Derives an id from who somebody is, such as issuer, client and subject of a token. The parts are kept apart, so that no
+ * two identities share an id.
+ */
+export function customerIdOf(identity: readonly string[]): string {
+  return `id-${hash("sha256", JSON.stringify(identity), "hex").slice(0, DERIVED_CHARACTERS)}`;
+}
+
+/** Whether a name is a customer's id, given or derived. */
+export function isCustomerId(name: string): boolean {
+  return DERIVED.test(name) || (ID.test(name) && !RESERVED.test(name));
+}
+
+function invalidCustomer(id: unknown): CemError {
+  const shown = typeof id === "string" ? JSON.stringify(id.slice(0, 80)) : typeof id;
+  return new CemError(
+    "CUSTOMER_INVALID",
+    `${shown} can't be a customer's id: it needs lower-case letters a to z, digits, _ and -, at most 64 characters, beginning and ending with a letter or digit.`,
+    { details: { customer: typeof id === "string" ? id.slice(0, 80) : typeof id } },
+  );
+}
