@@ -51,10 +51,10 @@ async function runDry(
     data: { ...answer.data, dryRun: true, ...plan },
     report: (style) => [...answer.report(style), ...renderWrites(writes, style)],
   };
-  const mayAsk = result.status === "success" && writes.length > 0 && !options.json && !options.quiet;
-  if (!mayAsk || context.io.stdin.isTTY !== true) return listed;
-  const lines = renderWrites(writes, { colors: PLAIN, width: 100 } as Style);
-  context.io.stderr.write(`${lines.join("\n")}\n`);
+  const { live, io } = context;
+  const mayAsk = result.status === "success" && writes.length > 0 && live !== undefined;
+  if (!mayAsk || io.stdin.isTTY !== true) return listed;
+  live.write(`${renderWrites(writes, live.style).join("\n")}\n`);
   if (!(await askYesNo(`Make ${counted(writes.length, "change")}?`, context))) return listed;
   const made = await withAgent(
     options,
@@ -64,8 +64,6 @@ async function runDry(
   );
   return answerToResult(made, options);
 }
-
-const PLAIN = { dim: String } as unknown as Style["colors"];
 
 function renderWrites(writes: readonly PlannedWrite[], style: Style): string[] {
   if (writes.length === 0) return ["", `${INDENT}It would change nothing.`];

@@ -29,7 +29,7 @@ beforeAll(async () => {
           annotations: { destructiveHint: true },
           input: { type: "object", properties: { id: { type: "string" } }, required: ["id"] },
           execute: ({ id }) => {
-            removed.push(String(id));
+            removed.push(JSON.stringify(id));
             return { ok: true };
           },
         }),
@@ -74,7 +74,7 @@ describe.each<Era>(["modern", "legacy"])("calls that need a yes, by the %s proto
       expect.stringContaining('crm.remove, and it may delete or overwrite. Its arguments: { "id": "c1" }'),
       expect.stringContaining('"c2"'),
     ]);
-    expect(removed.toSorted()).toEqual(["c1", "c2"]);
+    expect(removed.toSorted()).toEqual(['"c1"', '"c2"']);
   });
 
   it.each(["No", "decline", "Of course", undefined])("are not made after %s", async (reply) => {
@@ -84,7 +84,11 @@ describe.each<Era>(["modern", "legacy"])("calls that need a yes, by the %s proto
       error: expect.stringContaining("crm.remove was not called"),
     });
     expect(removed).toEqual([]);
-    if (reply === undefined) expect(JSON.stringify(answer)).toContain("guardrails.approvals");
+  });
+
+  it("say what lets them through where nobody can be asked", async () => {
+    const { answer } = await execute(era, undefined);
+    expect(JSON.stringify(answer)).toContain("guardrails.approvals");
   });
 });
 

@@ -69,7 +69,8 @@ export async function createCallGuards(
   if (rules.length > 0) guards.push(calls.applyRules(rules));
   if (enabled && rateLimiting && rateLimits.length > 0) {
     // A customer has an agent to itself: its sessions share its calls.
-    const limits = customer === undefined ? rateLimits : rateLimits.map((limit) => ({ ...limit, by: "all" as const }));
+    const limits =
+      customer === undefined ? rateLimits : rateLimits.map((limit) => ({ ...limit, by: "all" as const }));
     guards.push(calls.limitCalls(limits));
   }
   if (enabled && budgets.length > 0) guards.push(calls.spendBudgets({ budgets, costs: toolCosts }));

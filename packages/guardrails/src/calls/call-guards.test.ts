@@ -355,7 +355,7 @@ describe("elicitApproval", () => {
   it("is unanswered where nobody could be asked", async () => {
     await expect(
       elicitApproval(async () => ({ action: "cancel", reason: "Nobody is there." }))(request),
-    ).rejects.toThrow();
+    ).rejects.toThrow("Nobody is there.");
   });
   it("shows the arguments, without what could deceive", () => {
     const text = describeApproval({

@@ -256,7 +256,7 @@ function refersToVariable({ parent, key }: Visit): boolean {
   if (type === "MemberExpression" || type === "OptionalMemberExpression") {
     return key === "object" || parent.computed;
   }
-  if (key === "key") return "computed" in parent && parent.computed === true;
+  if (key === "key") return "computed" in parent && parent.computed;
   if (key === "label" || key === "local" || key === "imported" || key === "exported" || key === "meta")
     return false;
   if (key === "id" || key === "params" || key === "param") return false;

@@ -183,7 +183,7 @@ function callConstants(
 /** `Buffer.from(text, encoding)` as the text that it stands for. */
 function decodedBuffer(name: string, [value, encoding]: readonly Constant[]): readonly Constant[] {
   if (name !== "Buffer")
-    return Array.isArray(value) ? [value] : typeof value === "string" ? [[...value]] : [];
+    return Array.isArray(value) ? [value] : typeof value === "string" ? [Array.from(value)] : [];
   if (Array.isArray(value)) return attempt(() => String.fromCharCode(...value.map(Number)));
   const coding = encoding === "hex" || encoding === "base64" || encoding === "base64url" ? encoding : "utf8";
   return typeof value === "string" ? attempt(() => Buffer.from(value, coding).toString("utf8")) : [];
@@ -251,7 +251,7 @@ function unary(operator: string, value: Constant): Constant[] {
 function textOf(value: Constant): string {
   return Array.isArray(value)
     ? value.map((one) => (one == null ? "" : textOf(one as Constant))).join(",")
-    : String(value as string);
+    : String(value);
 }
 
 function isMember(node: Node, object: string, property: string): boolean {

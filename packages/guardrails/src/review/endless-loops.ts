@@ -58,7 +58,7 @@ function isTrue(test: Node, scope: Visit["scope"]): boolean {
     const values = constantsOf(test, scope);
     return values.length === 1 && Boolean(values[0]);
   }
-  const left = constantsOf(test.left as Node, scope);
+  const left = constantsOf(test.left, scope);
   const right = constantsOf(test.right, scope);
   if (left.length !== 1 || right.length !== 1) return false;
   const [one, other] = [left[0] as number, right[0] as number];

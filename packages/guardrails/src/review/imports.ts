@@ -65,7 +65,7 @@ function loadedModules({ dynamicImports, calls }: ProgramParts): RuntimeImport[]
   });
   return sources.flatMap(({ node, scope }) =>
     constantsOf(node, scope).map((specifier) => ({
-      specifier: String(specifier as string),
+      specifier: String(specifier),
       ...locationOf(node),
     })),
   );

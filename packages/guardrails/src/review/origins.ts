@@ -55,7 +55,7 @@ export function originsOf(node: Node, scope: Scope, depth = 0): readonly Origin[
     case "ParenthesizedExpression":
       return read(node.expression);
     case "ImportExpression":
-      return constantsOf(node.source, scope).map((specifier) => `module:${String(specifier as string)}`);
+      return constantsOf(node.source, scope).map((specifier) => `module:${String(specifier)}`);
     default:
       if (FUNCTION_NODE.test(node.type)) return ["function"];
       return LITERAL_NODE.test(node.type) ? ["value"] : [];
@@ -154,9 +154,7 @@ function callOrigins(
         return objects();
       case "global.require":
       case "global.process.getBuiltinModule":
-        return object === undefined
-          ? []
-          : constantsOf(object, scope).map((name) => `module:${String(name as string)}`);
+        return object === undefined ? [] : constantsOf(object, scope).map((name) => `module:${String(name)}`);
       default:
         return isBound(callee) ? [origin] : [];
     }

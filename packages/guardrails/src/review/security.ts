@@ -223,6 +223,6 @@ function isSymbol(property: Node): boolean {
 function isText(node: Node, scope: Visit["scope"]): boolean {
   if (node.type === "TemplateLiteral") return true;
   if (node.type === "BinaryExpression" && node.operator === "+")
-    return isText(node.left as Node, scope) || isText(node.right, scope);
+    return isText(node.left, scope) || isText(node.right, scope);
   return constantsOf(node, scope).some((value) => typeof value === "string");
 }

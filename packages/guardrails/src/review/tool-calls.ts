@@ -52,6 +52,6 @@ export function checkToolCalls(
 }
 
 /** Whether a tool's annotations call it destructive. */
-export function isDestructiveTool({ annotations }: Pick<ToolDefinition, "annotations">): boolean {
+function isDestructiveTool({ annotations }: Pick<ToolDefinition, "annotations">): boolean {
   return annotations?.destructiveHint === true && annotations.readOnlyHint !== true;
 }
