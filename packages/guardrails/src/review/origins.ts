@@ -19,6 +19,8 @@ const SAME_AS_GLOBAL: Readonly<Record<string, Origin | undefined>> = {
   process: "global.process",
   timers: "global",
 };
+/** Globals of the guest that this process may lack. */
+const OTHER_GLOBALS = new Set(["Deno", "process", "require", "Worker", "SharedWorker"]);
 const FUNCTION_NODE = /Function(?:Expression|Declaration)$|^Class(?:Expression|Declaration)$/;
 const LITERAL_NODE = /Literal$|^ArrayExpression$|^ObjectExpression$|^NewExpression$/;
 /** Members of a function that stand for the function itself. */
@@ -64,7 +66,10 @@ export function originsOf(node: Node, scope: Scope, depth = 0): readonly Origin[
 
 function nameOrigins(name: string, scope: Scope, depth: number): readonly Origin[] {
   const binding = lookUp(scope, name);
-  if (binding === undefined) return [GLOBAL_OBJECTS.has(name) ? "global" : `global.${name}`];
+  if (binding === undefined) {
+    if (GLOBAL_OBJECTS.has(name)) return ["global"];
+    return name in globalThis || OTHER_GLOBALS.has(name) ? [`global.${name}`] : [];
+  }
   if (binding.imported !== undefined) {
     const { specifier, name: exported } = binding.imported;
     const same = SAME_AS_GLOBAL[specifier.replace(/^node:/, "")];

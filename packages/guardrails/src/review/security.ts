@@ -15,6 +15,7 @@ const MAKES_CODE = new Map([
   ["module:vm", "node:vm"],
   ["module:node:vm", "node:vm"],
 ]);
+const WORKERS = new Set(["global.Worker", "global.SharedWorker"]);
 const TIMERS = new Set(["global.setTimeout", "global.setInterval", "global.setImmediate"]);
 /** Members of the runtime that reach outside the sandbox. The sandbox refuses them; the finding reports it early. */
 const RUNTIME_MEMBER =
@@ -90,8 +91,16 @@ function checkCall({ node, scope, parent, key }: Visit, report: Report): void {
       if (problem !== undefined) report.add(node, problem);
     }
   }
+  if (node.type === "NewExpression" && called.some((origin) => WORKERS.has(origin))) {
+    const hint = "Do the work in the program itself.";
+    const message = "Code here can't start workers.";
+    report.add(node, { rule: "runtime-access", severity: "warning", message, hint });
+  }
   if (first === undefined) return;
-  if (called.some((origin) => TIMERS.has(origin)) && isText(first, scope))
+  if (
+    called.some((origin) => TIMERS.has(origin)) &&
+    isText(timerArgument(callee, node.arguments) ?? first, scope)
+  )
     report.add(node, makesCode("A timer with a text"));
   const isOfUnknown =
     (callee.type === "MemberExpression" || callee.type === "OptionalMemberExpression") &&
@@ -99,6 +108,15 @@ function checkCall({ node, scope, parent, key }: Visit, report: Report): void {
   if (!called.includes("constructor") || !isOfUnknown || node.type === "NewExpression") return;
   const isCalledAgain = key === "callee" && parent?.type === "CallExpression";
   if (isCalledAgain || isText(first, scope)) report.add(node, makesCode("A function's constructor"));
+}
+
+/** What a timer gets first, also where it is called by `call` or `apply`. */
+function timerArgument(callee: Node, [first, second]: readonly Node[]): Node | undefined {
+  const isMember = callee.type === "MemberExpression" || callee.type === "OptionalMemberExpression";
+  const name = isMember && callee.property.type === "Identifier" ? callee.property.name : "";
+  if (name === "call" || name === "bind") return second;
+  if (name !== "apply") return first;
+  return second?.type === "ArrayExpression" ? (second.elements[0] ?? undefined) : undefined;
 }
 
 /** Reports `const { constructor: make } = function () {}` and the like. */
