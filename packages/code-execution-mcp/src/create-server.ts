@@ -134,7 +134,7 @@ function logTo(logger: Logger): Log {
     error: "error",
     critical: "fatal",
   } as const;
-  return (level, message) => logger[methods[level]]({ message }, "upstream");
+  return (level, message) => logger[methods[level]]({ from: "agent" }, message);
 }
 
 function describeAuth(auth: AuthSettings | undefined): string {

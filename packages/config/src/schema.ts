@@ -205,13 +205,14 @@ const optimizations = section("Pools, caches and parallel work.", {
   ),
   searchCacheDir: setting(
     withDefault(text, ".cem/search"),
-    "Folder of the other caches that tool_cache enables: search indexes, embeddings, and type checks without findings.",
+    "Folder of the other caches that tool_cache enables: search indexes, embeddings, and type checks without findings (file_content_cache).",
     { path: true },
   ),
   parallelDiscovery: setting(flag(true), "Read tool files in parallel."),
-  fileContentCache: setting(flag(true), "Cache the content of files.", {
-    pending: "no file cache yet",
-  }),
+  fileContentCache: setting(
+    flag(true),
+    "Keep which programs passed the check of types, by the content of their files, so that they are not checked again. Needs tool_cache.",
+  ),
 });
 
 const logLevel = withDefault(

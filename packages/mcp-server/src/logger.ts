@@ -15,6 +15,8 @@ const PINO_LEVELS: Readonly<Record<LogLevel, string>> = {
   CRITICAL: "fatal",
 };
 const STDERR = 2;
+/** Only its owner may read a log: it names tools and servers. */
+const PRIVATE = 0o600;
 
 export interface LoggerSettings {
   /** Default: `INFO`. */
@@ -43,7 +45,7 @@ export function createLogger({ level = "INFO", file }: LoggerSettings = {}): Log
 /** Writes synchronously, so that the last lines before a crash are kept. */
 function openDestination(file: string | undefined): DestinationStream {
   try {
-    return destination({ dest: file ?? STDERR, sync: true, mkdir: file !== undefined });
+    return destination({ dest: file ?? STDERR, sync: true, mkdir: file !== undefined, mode: PRIVATE });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const message = `The log ${file} can't be written: ${reason}.`;

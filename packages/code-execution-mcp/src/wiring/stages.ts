@@ -28,8 +28,8 @@ export async function createConfiguredTypeChecker({
 }: Config): Promise<TypeChecker> {
   const { createTypeChecker } = await import("@cem/type-check");
   const { serversDir, skillsDir } = execution;
-  const { enabled, toolCache, searchCacheDir } = optimizations;
-  const cacheDir = enabled && toolCache ? searchCacheDir : undefined;
+  const { enabled, toolCache, fileContentCache, searchCacheDir } = optimizations;
+  const cacheDir = enabled && toolCache && fileContentCache ? searchCacheDir : undefined;
   return createTypeChecker({ serversDir, skillsDir, cacheDir });
 }
 
