@@ -1,4 +1,4 @@
-import type { Profile, TransportName } from "code-execution-mcp";
+import type { Exposed, Profile, TransportName } from "code-execution-mcp";
 import type { Detail, SharedOptions } from "./command-options.ts";
 
 /** What the command line asks for. */
@@ -64,6 +64,9 @@ export interface ServeInvocation {
   command: "serve";
   transport: TransportName;
   profile?: Profile | undefined;
+  expose?: Exposed[] | undefined;
+  /** A module with custom tools. */
+  customTools?: string | undefined;
   host?: string | undefined;
   port?: number | undefined;
   /** Print what the tools cost in tokens, and serve nothing. */

@@ -96,6 +96,8 @@ export function createRunProgress(
         return showReviewed(event.findings, event.allowed, event.ms);
       case "output":
         return printOutput(event.chunk.text);
+      case "tool-progressed":
+        return;
       case "tool-called":
         return showCall(event.call);
       case "ran":

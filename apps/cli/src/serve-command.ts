@@ -1,5 +1,5 @@
-import type { Profile, TransportName } from "code-execution-mcp";
-import { Argument, Option } from "commander";
+import type { Exposed, Profile, TransportName } from "code-execution-mcp";
+import { Argument, InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
 import type { ServeInvocation } from "./invocation.ts";
 import { addSettingOptions, wholeNumber } from "./command-options.ts";
@@ -7,12 +7,15 @@ import { SERVE } from "./help-examples.ts";
 
 const TRANSPORTS: readonly TransportName[] = ["stdio", "http", "sse"];
 const PROFILES: readonly Profile[] = ["full", "code", "original"];
+const EXPOSED: readonly Exposed[] = ["resources", "prompts"];
 const MAX_PORT = 65_535;
 
 interface ServeOptions {
   profile?: Profile | undefined;
   host?: string | undefined;
   port?: number | undefined;
+  expose?: Exposed[] | undefined;
+  customTools?: string | undefined;
   cost: boolean;
 }
 
@@ -24,10 +27,27 @@ export function addServeCommand(
   addSettingOptions(add("serve", "Be an MCP server, for any client", SERVE))
     .addArgument(new Argument("[transport]", "how clients connect").choices(TRANSPORTS).default("stdio"))
     .addOption(new Option("--profile <name>", "which tools clients see").choices(PROFILES))
+    .option("--expose <kinds>", "what clients see of MCP servers besides tools: resources,prompts", exposed)
+    .option("--custom-tools <file>", "module with tools of your own, which clients see beside these")
     .option("--host <address>", "address to listen on")
     .option("--port <number>", "port to listen on; 0 for any that is free", wholeNumber(0, MAX_PORT))
     .option("--cost", "print what the tools cost a model, in tokens, and serve nothing", false)
-    .action((transport: TransportName, { profile, host, port, cost }: ServeOptions, command: Command) =>
-      found({ command: "serve", transport, profile, host, port, cost }, command),
+    .action(
+      (
+        transport: TransportName,
+        { profile, expose, customTools, host, port, cost }: ServeOptions,
+        command: Command,
+      ) => found({ command: "serve", transport, profile, expose, customTools, host, port, cost }, command),
     );
+}
+
+function exposed(value: string): Exposed[] {
+  const kinds = value.split(",").map((kind) => kind.trim());
+  const unknown = kinds.find((kind) => !EXPOSED.some((known) => known === kind));
+  if (unknown !== undefined) {
+    throw new InvalidArgumentError(
+      `There is no ${JSON.stringify(unknown)}. There are: ${EXPOSED.join(", ")}.`,
+    );
+  }
+  return EXPOSED.filter((kind) => kinds.includes(kind));
 }

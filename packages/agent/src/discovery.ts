@@ -20,3 +20,8 @@ export async function discover({ stages, signal, progress }: RunContext): Promis
 export function toolsOf({ servers }: CatalogSnapshot): ToolDefinition[] {
   return servers.flatMap(({ tools }) => tools);
 }
+
+/** The tools that can be called. */
+export function callable(all: readonly ToolDefinition[]): ToolDefinition[] {
+  return all.filter(({ unavailable }) => unavailable === undefined);
+}

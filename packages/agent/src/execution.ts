@@ -1,4 +1,4 @@
-import type { RunOutcome, ToolCallRecord, ToolDefinition, ToolInvoker } from "@cem/core";
+import type { Elicit, RunOutcome, ToolCallRecord, ToolDefinition, ToolInvoker } from "@cem/core";
 import type { ReadCache } from "./read-cache.ts";
 import { localCallRecorder } from "./run-audit.ts";
 import type { Program, RunContext } from "./run-context.ts";
@@ -46,8 +46,15 @@ export async function execute(
   return outcome;
 }
 
-/** The invoker of the pipeline, which is told the session of this run and how to ask its user. */
-async function invokerOfRun({ id, options, stages }: RunContext): Promise<ToolInvoker | undefined> {
+/**
+ * The invoker of the pipeline, which is told the session of this run, how to ask its user, and where progress goes.
+ *
+ * @param elicit - Default: as the options of the run say.
+ */
+export async function invokerOfRun(
+  { id, options, progress, stages }: RunContext,
+  elicit: Elicit | undefined = options.onElicit,
+): Promise<ToolInvoker | undefined> {
   const invoker = await stages.invoker?.get();
   return (
     invoker && {
@@ -56,10 +63,19 @@ async function invokerOfRun({ id, options, stages }: RunContext): Promise<ToolIn
         invoker.invoke(call, {
           ...context,
           run: id,
-          elicit: options.onElicit ?? context.elicit,
           approve: options.onApprove ?? context.approve,
           allowedTools: options.allowedTools ?? context.allowedTools,
-          session: options.session ?? context.session,
+          elicit: elicit ?? context.elicit,
+          sample: options.onSample,
+          onProgress: (made) =>
+            progress.emit({
+              type: "tool-progressed",
+              server: call.server,
+              tool: call.tool,
+              progress: made,
+            }),
+          // A session of one run is none: nobody comes back to what a server keeps for it.
+          session: options.singleUse === true ? undefined : (options.session ?? context.session),
         }),
     }
   );

@@ -1,14 +1,16 @@
-import type { GeneratedCode, GenerationRefused, Selection, ToolDefinition } from "@cem/core";
+import type { GeneratedCode, GenerationRefused, ToolDefinition } from "@cem/core";
 import type { RepairHistory } from "./repair-history.ts";
 import { prepareTypeChecker } from "./review.ts";
 import type { RunContext } from "./run-context.ts";
 import { withUnavailable } from "./refusals.ts";
 import { selectUnavailable, toSelectedTool } from "./selection.ts";
+import type { Offered } from "./selection.ts";
 
 /** The task, and the tools that code for it may use. */
 export interface GenerationInput {
   task: string;
-  selection: Selection;
+  offered: Offered;
+  facts: string | undefined;
   /** Every tool of the catalog. */
   tools: readonly ToolDefinition[];
 }
@@ -20,13 +22,12 @@ export interface GenerationInput {
  */
 export async function generate(
   context: RunContext,
-  { task, selection, tools }: GenerationInput,
+  input: GenerationInput,
   history: RepairHistory,
 ): Promise<GeneratedCode | GenerationRefused> {
   const { progress } = context;
-  const selected = selection.selected.map(({ tool }) => tool);
-  const write = (): Promise<GeneratedCode | GenerationRefused> =>
-    requestCode(context, task, selected, history);
+  const { task, tools } = input;
+  const write = (): Promise<GeneratedCode | GenerationRefused> => requestCode(context, input, history);
   const { result: generated, ms } = await progress.stage("generate", write);
   history.recordGeneration(generated);
   if (generated.status === "generated") {
@@ -35,30 +36,37 @@ export async function generate(
     return generated;
   }
   const refusal = withUnavailable(generated, task, await selectUnavailable(context, task, tools));
-  const nearest = [...selection.selected, ...selection.nearest].map(toSelectedTool);
-  progress.emit({ type: "generation-refused", steps: refusal.steps, nearest, ms });
+  const { nearest, selected } = input.offered.selection;
+  progress.emit({
+    type: "generation-refused",
+    steps: refusal.steps,
+    nearest: [...selected, ...nearest].map(toSelectedTool),
+    ms,
+  });
   return refusal;
 }
 
 async function requestCode(
   context: RunContext,
-  task: string,
-  tools: readonly ToolDefinition[],
+  { task, offered, facts }: GenerationInput,
   { feedback, usage }: RepairHistory,
 ): Promise<GeneratedCode | GenerationRefused> {
   const { options, progress, signal, stages } = context;
+  const { selection, others } = offered;
   const generator = await stages.generator.get();
   return generator.generate({
     task,
-    tools,
+    tools: selection.selected.map(({ tool }) => tool),
+    otherTools: others.length === 0 ? undefined : others,
+    facts,
     mode: options.mode,
     context: options.context,
     feedback: feedback.length === 0 ? undefined : feedback,
     spent: usage,
     signal,
     onProgress: (generation) => {
-      // A model is at work, and its code will be checked: the checker can load meanwhile.
-      prepareTypeChecker(context);
+      // A model is at work, and its program will be checked: the checker can load meanwhile.
+      if (generation.form !== "call") prepareTypeChecker(context);
       progress.emit({ type: "generating", ...generation });
     },
   });

@@ -52,6 +52,13 @@ export interface PipelineSettings {
    */
   maxRepairs?: number | undefined;
   /**
+   * Whether a generator that asks a model is told facts about data: columns of tables, and how the files of the workspace begin
+   * that the task names.
+   *
+   * @defaultValue false
+   */
+  dataFacts?: boolean | undefined;
+  /**
    * Checks and saves skills, with the tools that there are.
    *
    * @defaultValue `saveSkill` rejects with `SKILLS_DISABLED`

@@ -1,10 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { abandonOnAbort } from "@cem/core";
 import type { Lazy } from "@cem/core";
-import { toolsOf } from "./discovery.ts";
+import { callable, toolsOf } from "./discovery.ts";
 import { prepareTypeChecker } from "./review.ts";
 import type { RunContext } from "./run-context.ts";
-import { callable } from "./selection.ts";
 import type { Stages } from "./stages.ts";
 
 /** Starts what a run of given code needs. A failure shows when the part is needed. */

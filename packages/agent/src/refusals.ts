@@ -23,7 +23,7 @@ export function refusedGeneration(
     value: null,
     error: {
       code: CODES[reason],
-      message: `${refusal.steps.map((step) => step.hint).join(" ")} Nothing was run.`,
+      message: `${hintsOf(refusal)} Nothing was run.`,
       details: {
         steps: refusal.steps,
         tools,
@@ -31,6 +31,11 @@ export function refusedGeneration(
       },
     },
   };
+}
+
+/** What is missing, in sentences. */
+export function hintsOf({ steps }: GenerationRefused): string {
+  return steps.map(({ hint }) => hint).join(" ");
 }
 
 /** Adds to a refusal the tools that fit the task and can't be called now, with the reason. */

@@ -15,7 +15,7 @@ function generated(change: Partial<GeneratedCode> = {}): GeneratedCode {
 /** Records a failed run, or a refusal when there is no outcome. */
 function record(history: RepairHistory, code: string, message: string, run?: RunOutcome): string | undefined {
   const ending = { status: "error", value: null, error: { code: "X", message, details: {} } } as const;
-  return history.recordOutcome({ code, ending, findings: [finding], outcome: run });
+  return history.recordOutcome({ code, ending, findings: [finding], outcome: run, asksForValue: false });
 }
 
 const threw = outcome({ status: "failed", kind: "exception", error: { name: "E", message: "m" } });
@@ -91,8 +91,42 @@ describe("recordOutcome", () => {
   it("gives none on success", () => {
     const ending = endingOf(outcome({ status: "completed", value: 1 }));
     const history = start();
-    expect(history.recordOutcome({ code: "1", ending, findings: [], outcome: threw })).toBeUndefined();
+    const attempt = { code: "1", ending, findings: [], outcome: threw, asksForValue: true };
+    expect(history.recordOutcome(attempt)).toBeUndefined();
     expect(history.feedback).toEqual([]);
+  });
+
+  it("gives one for a run without a result once, where the task asks for one", () => {
+    const empty = outcome({ status: "completed", value: null });
+    const attempt = { code: "1", ending: endingOf(empty), findings: [], outcome: empty };
+    const history = start();
+    expect(history.recordOutcome({ ...attempt, asksForValue: false })).toBeUndefined();
+    const printed = { ...attempt, outcome: { ...empty, output: "8" } };
+    expect(history.recordOutcome({ ...printed, asksForValue: true })).toBeUndefined();
+    expect(history.recordOutcome({ ...attempt, asksForValue: true })).toBe("The code returned nothing.");
+    expect(history.feedback).toEqual([{ code: "1", returnedNothing: true, output: "", calls: [] }]);
+    expect(history.ranBefore).toBe(true);
+    expect(history.recordOutcome({ ...attempt, code: "2", asksForValue: true })).toBeUndefined();
+  });
+
+  it.each([
+    [null, true],
+    [[null, null], true],
+    [{ total: null, rows: [{ a: null }] }, true],
+    [[], false],
+    [{}, false],
+    [[{}, {}], false],
+    [{ total: null, count: 0 }, false],
+    ["", false],
+    [false, false],
+  ])("takes %j for a result or not", (value, isEmpty) => {
+    const empty = outcome({ status: "completed", value });
+    const attempt = { code: "1", ending: endingOf(empty), outcome: empty, asksForValue: true };
+    expect(start().recordOutcome({ ...attempt, findings: [] }) !== undefined).toBe(isEmpty);
+    // Fields that are not there are left out of what is returned.
+    const suspicion = { rule: "unknown-member", severity: "warning", message: "c has no date." } as const;
+    const isSuspect = isEmpty || JSON.stringify(value).includes("{}");
+    expect(start().recordOutcome({ ...attempt, findings: [suspicion] }) !== undefined).toBe(isSuspect);
   });
 
   it("gives none after the allowed number of repairs", () => {

@@ -1,15 +1,20 @@
+import { toolId } from "@cem/core";
 import type {
   CemError,
   EarlierCall,
+  ErrorInfo,
   Finding,
   GeneratedCode,
   GenerateFeedback,
   GenerationRefused,
   GenerationUsage,
+  JsonValue,
   RunOutcome,
   ToolCallRecord,
+  ToolDefinition,
 } from "@cem/core";
 import type { Ending } from "./ending.ts";
+import { suspicionsIn } from "./suspicions.ts";
 
 /** Limits that other code may stay within. A run that was cancelled, or whose sandbox broke, is not repaired. */
 const REPAIRABLE_KILLS = new Set(["output-flood", "call-limit", "payload-limit", "write-limit"]);
@@ -21,7 +26,11 @@ export interface AttemptOutcome {
   findings: readonly Finding[];
   /** `undefined` when the code was not run. */
   outcome: RunOutcome | undefined;
+  /** Whether the task asks for a result. */
+  asksForValue: boolean;
 }
+
+const NO_RESULT = "The code returned nothing.";
 
 /** The attempts to write code for one task: what became of each, and what they cost together. */
 export class RepairHistory {
@@ -43,7 +52,9 @@ export class RepairHistory {
 
   /** Whether the code of an earlier attempt has run. */
   get ranBefore(): boolean {
-    return this.feedback.some(({ error }) => error !== undefined);
+    return this.feedback.some(
+      ({ error, returnedNothing }) => error !== undefined || returnedNothing === true,
+    );
   }
 
   /** Adds the cost and the notes of a generation, and counts it if it wrote code. */
@@ -64,19 +75,56 @@ export class RepairHistory {
    * @returns why the code is to be written again. `undefined` when it is not: it worked, other code would not change
    *   the outcome, there have been as many attempts as are allowed, or the outcome repeats an earlier one.
    */
-  recordOutcome({ code, ending, findings, outcome }: AttemptOutcome): string | undefined {
+  recordOutcome({ code, ending, findings, outcome, asksForValue }: AttemptOutcome): string | undefined {
     const { error } = ending;
-    if (error === null || !isRepairable(outcome)) return undefined;
-    this.feedback.push(
-      outcome === undefined
-        ? { code, findings }
-        : { code, error, output: outcome.output, calls: outcome.toolCalls.map(toEarlierCall) },
-    );
-    const message = error.message.replaceAll(/\bLine \d+\b/gu, "Line");
+    const reason = error?.message ?? (asksForValue && isEmpty(outcome, findings) ? NO_RESULT : undefined);
+    if (reason === undefined || !isRepairable(outcome)) return undefined;
+    this.feedback.push(feedbackOf(code, error, findings, outcome));
+    const message = reason.replaceAll(/\bLine \d+\b/gu, "Line");
     const isRepeated = this.#seen.has(message) || this.#seen.has(code);
     this.#seen.add(message).add(code);
-    return isRepeated || this.attempts >= this.#maxAttempts ? undefined : error.message;
+    return isRepeated || this.attempts >= this.#maxAttempts ? undefined : reason;
   }
+
+  /** Adds the tools that a repair is offered beyond those of the last attempt. */
+  recordAddedTools(tools: readonly ToolDefinition[]): void {
+    const last = this.feedback.at(-1);
+    if (last !== undefined && tools.length > 0) last.addedTools = tools.map(toolId);
+  }
+}
+
+function feedbackOf(
+  code: string,
+  error: ErrorInfo | null,
+  findings: readonly Finding[],
+  outcome: RunOutcome | undefined,
+): GenerateFeedback {
+  if (outcome === undefined) return { code, findings };
+  const { output, toolCalls } = outcome;
+  const suspicions = suspicionsIn(findings);
+  return {
+    code,
+    ...(suspicions.length > 0 && { findings: suspicions }),
+    ...(error === null ? { returnedNothing: true } : { error }),
+    output,
+    calls: toolCalls.map(toEarlierCall),
+  };
+}
+
+/** Whether a run ended well and gave no output and no value but null, also within lists and objects. */
+function isEmpty(outcome: RunOutcome | undefined, findings: readonly Finding[]): boolean {
+  if (outcome?.status !== "completed") return false;
+  const { output, outputDroppedBytes, value } = outcome;
+  const isSilent = output === "" && outputDroppedBytes === 0;
+  return isSilent && isHollow(value ?? null, suspicionsIn(findings).length > 0);
+}
+
+/** Whether a value holds nothing but null. A field that was not there is left out of its object, which may be empty then. */
+function isHollow(value: JsonValue, lacksFields: boolean): boolean {
+  if (typeof value !== "object" || value === null) return value === null;
+  const parts = Object.values(value);
+  if (parts.length === 0) return lacksFields && !Array.isArray(value);
+  return parts.every((part) => isHollow(part, lacksFields));
 }
 
 function isRepairable(outcome: RunOutcome | undefined): boolean {

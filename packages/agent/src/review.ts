@@ -47,7 +47,7 @@ export function prepareTypeChecker(context: RunContext, code?: string): void {
 
 async function examineCode(
   context: RunContext,
-  { origin }: Program,
+  program: Program,
   request: ReviewRequest,
   ranBefore: boolean,
 ): Promise<Review> {
@@ -60,7 +60,7 @@ async function examineCode(
     return { ...verdict, refusal };
   }
   const typeChecker = typeCheckerOf(context);
-  if (typeChecker === undefined || !checksTypesOf(origin, context)) return verdict;
+  if (typeChecker === undefined || !checksTypesOf(program, context)) return verdict;
   const checker = await typeChecker.get();
   const typeFindings = await checker.check(request);
   const findings = [...verdict.findings, ...typeFindings];
@@ -74,7 +74,10 @@ function typeCheckerOf({ options, stages }: RunContext): Lazy<TypeChecker> | und
   return (options.typeCheck ?? stages.settings.typeCheck) === "off" ? undefined : stages.typeChecker;
 }
 
-/** Rules take the types of their code from the definitions themselves, so it is checked only on request. */
-function checksTypesOf(origin: Program["origin"], { options }: RunContext): boolean {
-  return origin !== "rules" || options.typeCheck === "before";
+/**
+ * Rules take the types of their code from the definitions themselves, and calls alone satisfy the schemas: both are checked only
+ * on request.
+ */
+function checksTypesOf({ isChecked = false, origin }: Program, { options }: RunContext): boolean {
+  return (origin !== "rules" && !isChecked) || options.typeCheck === "before";
 }

@@ -17,4 +17,6 @@ export interface RunContext {
 export interface Program {
   code: string;
   origin: "rules" | "llm" | "given";
+  /** Whether its types need no check, since it is calls alone that satisfy the schemas. */
+  isChecked?: boolean | undefined;
 }

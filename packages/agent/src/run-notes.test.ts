@@ -1,4 +1,4 @@
-import type { RunOutcome, UnawaitedWork } from "@cem/core";
+import type { Finding, RunOutcome, UnawaitedWork } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { outcome } from "../fixtures/stages.ts";
 import { endingOf } from "./ending.ts";
@@ -13,9 +13,14 @@ const find: UnawaitedWork = { kind: "call", server: "crm", name: "find-all", lin
 const read: UnawaitedWork = { kind: "operation", name: "Deno.readTextFile", isStopped: false };
 const timer: UnawaitedWork = { kind: "timer", name: "setTimeout", line: 7, isStopped: true };
 
-function notes(ending: object, unawaited: UnawaitedWork[] = [], origin: "given" | "rules" = "given") {
+function notes(
+  ending: object,
+  unawaited: UnawaitedWork[] = [],
+  origin: "given" | "rules" = "given",
+  findings: Finding[] = [],
+) {
   const ended = { ...outcome({ status: "completed", value: 1 }), ...ending, unawaited } as RunOutcome;
-  return notesOf(ended, { ...given, origin }, inCode);
+  return notesOf({ outcome: ended, program: { ...given, origin }, findings }, inCode);
 }
 
 describe("notesOf", () => {
@@ -38,7 +43,20 @@ describe("notesOf", () => {
     expect(notes({ value: undefined, output: "x" })).toEqual([]);
     expect(notes({ value: null })).toEqual([]);
     expect(notes({ status: "timed-out", limitMs: 1 }, [find])).toEqual([]);
-    expect(notesOf(undefined, given, inCode)).toEqual([]);
+    expect(notesOf({ outcome: undefined, program: given, findings: [] }, inCode)).toEqual([]);
+  });
+
+  it("carries what the type check suspected, whether the run threw or not, and nothing else that was found", () => {
+    const suspicion: Finding = {
+      rule: "unknown-member",
+      severity: "warning",
+      message: "c has no date. It has hash, author.",
+      line: 3,
+    };
+    const other: Finding = { rule: "not-type-checked", severity: "warning", message: "It took too long." };
+    const said = ["Line 3: c has no date. It has hash, author."];
+    expect(notes({}, [], "given", [suspicion, other])).toEqual(said);
+    expect(notes({ status: "failed", kind: "exception" }, [], "given", [suspicion])).toEqual(said);
   });
 });
 

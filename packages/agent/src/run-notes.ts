@@ -1,21 +1,33 @@
 import { toolId } from "@cem/core";
-import type { RunOutcome, ToolCallRecord, UnawaitedWork } from "@cem/core";
+import type { Finding, RunOutcome, ToolCallRecord, UnawaitedWork } from "@cem/core";
 import type { Program } from "./run-context.ts";
+import { suspicionsIn } from "./suspicions.ts";
 
 const NOTHING_RETURNED = "The code returned and printed nothing: end with `return …` or `export default …`.";
 
 /** Turns a call into the tool's name in code. */
 type Describe = (call: ToolCallRecord) => ToolCallRecord;
 
-/** Remarks on a run that whoever wrote the code should know: what it did not await, and that it gave no result. */
+/** A run, or code that was not run. */
+interface FinishedRun {
+  outcome: RunOutcome | undefined;
+  program: Program;
+  findings: readonly Finding[];
+}
+
+/**
+ * Remarks on a run that whoever wrote the code should know: what it did not await, fields that it read and that are not there,
+ * and that it gave no result.
+ */
 export function notesOf(
-  outcome: RunOutcome | undefined,
-  { origin }: Program,
+  { outcome, program: { origin }, findings }: FinishedRun,
   describeCall: Describe,
 ): string[] {
   if (outcome === undefined) return [];
   const { output, outputDroppedBytes, status, unawaited = [] } = outcome;
   const notes = status === "timed-out" ? [] : unawaitedNotes(unawaited, describeCall);
+  for (const { line, message } of suspicionsIn(findings))
+    notes.push(line === undefined ? message : `Line ${line}: ${message}`);
   const isSilent = status === "completed" && outcome.value === undefined && output === "";
   // Code by rules ends without a value only where its task asks for none.
   if (isSilent && outputDroppedBytes === 0 && origin !== "rules") notes.push(NOTHING_RETURNED);

@@ -1,15 +1,35 @@
 import type { RankedTool, SelectedTool, Selection, ToolDefinition } from "@cem/core";
+import { callable } from "./discovery.ts";
+import { offerMore, offerTools } from "./offer.ts";
 import type { RunContext } from "./run-context.ts";
 
-/** The stage `select`: picks the tools that a task needs from those that can be called. */
+/** The tools that code for a task may be written with. */
+export interface Offered {
+  selection: Selection;
+  /** Those that a model is told of beyond the selected ones. */
+  others: readonly ToolDefinition[];
+}
+
+/**
+ * The stage `select`: picks the tools that a task needs from those that can be called, and for a model as many others as it can
+ * be told of.
+ */
 export async function select(
-  { stages, signal, progress }: RunContext,
+  context: RunContext,
   task: string,
   all: readonly ToolDefinition[],
-): Promise<Selection> {
+): Promise<Offered> {
+  const { stages, signal, progress } = context;
   const tools = callable(all);
-  const pick = async (): Promise<Selection> => (await stages.selector.get()).select({ task, tools, signal });
-  const { result: selection, ms } = await progress.stage("select", pick);
+  const pick = async (): Promise<Offered> => {
+    const selection = await (await stages.selector.get()).select({ task, tools, signal });
+    const others = await offerTools(context, task, selection, all);
+    if (others.length === 0) return { selection, others };
+    const note = `the model is told of ${selection.selected.length + others.length}`;
+    return { selection: { ...selection, notes: [...(selection.notes ?? []), note] }, others };
+  };
+  const { result, ms } = await progress.stage("select", pick);
+  const { selection } = result;
   progress.emit({
     type: "selected",
     tools: selection.selected.map(toSelectedTool),
@@ -17,50 +37,44 @@ export async function select(
     ms,
     notes: nonEmpty(selection.notes),
   });
-  return selection;
+  return result;
 }
 
-/** As many tools as a model is shown all of, where those that were selected did not do. */
-const MAX_ALL_TOOLS = 40;
-/** As many tools as each search adds where there are more. */
-const MAX_ADDED_TOOLS = 15;
-
 /**
- * Picks more tools for a model that lacks some: all where they are few, else those that are found by the task and by the
- * model's own words for what is missing.
+ * Picks more tools for a model that lacks some, by its own words for what is missing.
  *
  * @returns `undefined` where there are no others.
  */
 export async function widen(
-  { stages, signal, progress }: RunContext,
-  { task, missing, selection }: { task: string; missing: string; selection: Selection },
+  context: RunContext,
+  { task, missing, offered }: { task: string; missing: string; offered: Offered },
   all: readonly ToolDefinition[],
-): Promise<Selection | undefined> {
-  const tools = callable(all);
-  const { selected } = selection;
-  if (selected.length >= tools.length) return undefined;
-  const isSmall = tools.length <= MAX_ALL_TOOLS;
-  const limit = isSmall ? tools.length : MAX_ADDED_TOOLS;
-  const pick = async (): Promise<RankedTool[]> => {
-    const selector = await stages.selector.get();
-    const search = (words: string): Promise<RankedTool[]> =>
-      selector.search({ task: words, tools, limit, signal });
-    return isSmall ? search(task) : [...(await search(missing)), ...(await search(task))];
-  };
-  const { result: found, ms } = await progress.stage("select", pick);
-  const rest = isSmall ? tools.map((tool): RankedTool => ({ tool, score: 0, reason: "one of few" })) : [];
-  const byTool = new Map(selected.map((ranked) => [ranked.tool, ranked]));
-  for (const ranked of [...found, ...rest]) if (!byTool.has(ranked.tool)) byTool.set(ranked.tool, ranked);
-  if (byTool.size === selected.length) return undefined;
-  const wider = [...byTool.values()];
-  progress.emit({
+): Promise<Offered | undefined> {
+  const { selection, others } = offered;
+  const known = [...selection.selected.map(({ tool }) => tool), ...others];
+  const search = (): Promise<ToolDefinition[]> =>
+    offerMore(context, [missing, task], { offered: known, tools: all });
+  const { result: added, ms } = await context.progress.stage("select", search);
+  if (added.length === 0) return undefined;
+  context.progress.emit({
     type: "selected",
-    tools: wider.map(toSelectedTool),
+    tools: selection.selected.map(toSelectedTool),
     available: all.length,
     ms,
-    notes: ["The model lacked a tool: it is asked once more with others."],
+    notes: [`The model lacked a tool: it is asked once more with ${added.length} others.`],
   });
-  return { selected: wider, nearest: [] };
+  return { selection, others: [...others, ...added] };
+}
+
+/** Counts tools that a model's code uses among those that were selected for the task. */
+export function withUsed({ selection, others }: Offered, uses: readonly ToolDefinition[]): Offered {
+  const used = new Set(uses.filter((tool) => others.includes(tool)));
+  if (used.size === 0) return { selection, others };
+  const added = [...used].map((tool): RankedTool => ({ tool, score: 0, reason: "used by the model" }));
+  return {
+    selection: { ...selection, selected: [...selection.selected, ...added] },
+    others: others.filter((tool) => !used.has(tool)),
+  };
 }
 
 /** Picks the tools that the task would need if they could be called. */
@@ -74,11 +88,6 @@ export async function selectUnavailable(
   const selector = await stages.selector.get();
   const { selected } = await selector.select({ task, tools, signal });
   return selected;
-}
-
-/** The tools that can be called. */
-export function callable(all: readonly ToolDefinition[]): ToolDefinition[] {
-  return all.filter(({ unavailable }) => unavailable === undefined);
 }
 
 export function toSelectedTool({ tool, score, reason }: RankedTool): SelectedTool {

@@ -14,7 +14,8 @@ export async function toTaskResult(
   state: RunState,
   ending: Ending,
 ): Promise<TaskResult> {
-  const { catalog, history, outcome, program, selection } = state;
+  const { catalog, findings, history, offered, outcome, program } = state;
+  const { selection } = offered;
   const count = await context.stages.tokenCounter.get();
   return {
     ...ending,
@@ -31,7 +32,7 @@ export async function toTaskResult(
     contextTokens: countContext(context, state, ending, count),
     usage: history.usage,
     attempts: program.origin === "given" ? undefined : history.attempts,
-    notes: nonEmpty([...history.notes, ...notesOf(outcome, program, describeCallIn(catalog))]),
+    notes: nonEmpty([...history.notes, ...notesOf({ outcome, program, findings }, describeCallIn(catalog))]),
   };
 }
 

@@ -256,10 +256,34 @@ describe("execution", () => {
     const { signal } = new AbortController();
     const own = { signal, session: "own", elicit: async () => ({ action: "cancel" }) as const };
     for (const { invoker: given } of sandbox.requests) await given?.invoke(call, own);
-    expect(invoker.calls).toEqual([
-      [call, expect.objectContaining({ signal, session: "ada", elicit: onElicit })],
-      [call, expect.objectContaining({ ...own, run: expect.stringMatching(/^run-/) })],
+    expect(invoker.calls).toMatchObject([
+      [call, { signal, session: "ada", elicit: onElicit }],
+      [call, own],
     ]);
+  });
+
+  it("gives calls of a run that is alone no session, and tells of their progress", async () => {
+    const sandbox = new MemorySandbox(() => completed);
+    const invoker = countingInvoker();
+    const agent = createPipeline({ ...settings(sandbox), invoker });
+    const events: AgentEvent[] = [];
+    await agent.executeCode("1", {
+      session: "once",
+      singleUse: true,
+      onEvent: (event) => void events.push(event),
+    });
+    const { signal } = new AbortController();
+    await sandbox.requests[0]?.invoker?.invoke(call, { signal, session: "own" });
+    const [[, context] = []] = invoker.calls;
+    expect(context).toMatchObject({ session: undefined });
+    context?.onProgress?.({ progress: 1, total: 2 });
+    const { server, tool } = call;
+    expect(events).toContainEqual({
+      type: "tool-progressed",
+      server,
+      tool,
+      progress: { progress: 1, total: 2 },
+    });
   });
 
   it("has no invoker where there are no tools on the host", async () => {

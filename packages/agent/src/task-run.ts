@@ -1,5 +1,8 @@
 import { CemError } from "@cem/core";
 import type { ExecuteOptions, GeneratedCode, GenerationRefused, TaskResult, ToolDefinition } from "@cem/core";
+import { readAsMeant } from "./as-meant.ts";
+import { asksForValue } from "./asks-for-value.ts";
+import { readDataFacts } from "./data-facts.ts";
 import { discover, toolsOf } from "./discovery.ts";
 import { cancelledEnding, endingOf } from "./ending.ts";
 import type { Ending } from "./ending.ts";
@@ -8,14 +11,15 @@ import { generate } from "./generation.ts";
 import type { GenerationInput } from "./generation.ts";
 import { prepareCode, prepareTask } from "./preparation.ts";
 import { ReadCache } from "./read-cache.ts";
-import { refusedGeneration } from "./refusals.ts";
+import { hintsOf, refusedGeneration } from "./refusals.ts";
 import { RepairHistory } from "./repair-history.ts";
+import { toolsForRepair } from "./repair-tools.ts";
 import { review } from "./review.ts";
 import { createRunId, recordEnd, recordFailure, recordStart } from "./run-audit.ts";
 import type { Program, RunContext } from "./run-context.ts";
 import { RunProgress } from "./run-progress.ts";
 import type { RunState } from "./run-state.ts";
-import { callable, select, widen } from "./selection.ts";
+import { select, widen, withUsed } from "./selection.ts";
 import type { Stages } from "./stages.ts";
 import { describeCallIn, toTaskResult } from "./task-result.ts";
 
@@ -27,8 +31,8 @@ type TaskInput = Pick<GenerationInput, "task" | "tools">;
 /** One run of a task or of given code through the stages. Used once. */
 export class TaskRun {
   readonly #context: RunContext;
-  readonly #state: RunState;
-  /** Whether a model was given more tools than were selected at first. */
+  #state: RunState;
+  /** Whether a model that lacked a tool was asked again. */
   #isWidened = false;
 
   constructor(stages: Stages, options: ExecuteOptions, signal: AbortSignal) {
@@ -36,7 +40,8 @@ export class TaskRun {
     this.#context = { stages, options, signal, progress, id: createRunId() };
     this.#state = {
       catalog: { servers: [], problems: [], version: "" },
-      selection: { selected: [], nearest: [] },
+      offered: { selection: { selected: [], nearest: [] }, others: [] },
+      facts: undefined,
       program: { code: "", origin: "rules" },
       findings: [],
       outcome: undefined,
@@ -49,10 +54,11 @@ export class TaskRun {
     return this.#finish({ kind: "task", input: task }, async () => {
       await prepareTask(this.#context);
       const tools = await this.#discover();
-      this.#state.selection = await select(this.#context, task, tools);
       const input = { task, tools };
+      this.#state.offered = await select(this.#context, task, tools);
+      this.#state.facts = await readDataFacts(this.#context, task, this.#state.offered);
       const refusal = await this.#generate(input);
-      if (refusal !== undefined) return refusal;
+      if (refusal !== undefined) return this.#refuse(refusal, tools);
       const cache = new ReadCache(tools);
       return this.#repair(input, cache, await this.#reviewAndExecute(tools, cache));
     });
@@ -64,35 +70,37 @@ export class TaskRun {
     return this.#finish({ kind: "code", input: code }, async () => {
       await prepareCode(this.#context, code);
       const tools = await this.#discover();
-      await this.#readAsMeant(code, tools);
+      await this.#readAsMeant(tools);
       return this.#reviewAndExecute(tools);
     });
   }
 
-  /** Takes given code out of a Markdown fence, and imports the tools that it calls by their names alone. */
-  async #readAsMeant(given: string, tools: readonly ToolDefinition[]): Promise<void> {
-    const { addMissingImports, withoutFence } = await import("@cem/program");
-    const { code, added } = addMissingImports(withoutFence(given), callable(tools));
-    this.#state.program = { code, origin: "given" };
-    if (added.length > 0) this.#state.history.notes.push(`Added to the code: ${added.join(" ")}`);
+  async #readAsMeant(tools: readonly ToolDefinition[]): Promise<void> {
+    const { program, notes } = await readAsMeant(this.#state.program, tools);
+    this.#state.program = program;
+    this.#state.history.notes.push(...notes);
   }
 
   /** Has a model repair its code until it works or nothing new comes of it. Rules would write the same again. */
   async #repair(input: TaskInput, cache: ReadCache, first: Ending): Promise<Ending> {
     const { history } = this.#state;
     let ending = first;
+    /** A run that ended well without a result, which is better than one that failed. */
+    let empty: { state: RunState; ending: Ending } | undefined;
     while (this.#state.program.origin === "llm") {
       const { findings, outcome, program } = this.#state;
-      const reason = history.recordOutcome({ code: program.code, ending, findings, outcome });
+      const attempt = { code: program.code, ending, findings, outcome };
+      const reason = history.recordOutcome({ ...attempt, asksForValue: asksForValue(input.task) });
       if (reason === undefined) break;
-      this.#context.progress.emit({ type: "repairing", attempt: history.attempts + 1, reason });
+      if (ending.error === null) empty = { state: { ...this.#state }, ending };
       try {
+        await this.#addTools(input, reason);
+        this.#context.progress.emit({ type: "repairing", attempt: history.attempts + 1, reason });
         const refusal = await this.#generate(input);
         if (refusal !== undefined) {
-          if (!history.ranBefore) return refusal;
-          const reason = refusal.error?.message.replace(/ Nothing was run\.$/u, "");
-          history.notes.push(`The code was not mended: ${reason}`);
-          return ending;
+          if (!history.ranBefore) return this.#refuse(refusal, input.tools);
+          history.notes.push(`The code was not mended: ${hintsOf(refusal)}`);
+          break;
         }
       } catch (error) {
         this.#context.signal.throwIfAborted();
@@ -102,7 +110,18 @@ export class TaskRun {
       }
       ending = await this.#reviewAndExecute(input.tools, cache);
     }
-    return ending;
+    if (empty === undefined || ending.error === null) return ending;
+    history.notes.push(`The code returned nothing, and what was to mend it failed: ${ending.error.message}`);
+    this.#state = empty.state;
+    return empty.ending;
+  }
+
+  /** Offers the model the tools that a repair needs. */
+  async #addTools({ tools }: TaskInput, message: string): Promise<void> {
+    const { history, offered, program } = this.#state;
+    const added = await toolsForRepair(this.#context, { code: program.code, message }, offered, tools);
+    this.#state.offered = { ...offered, others: [...offered.others, ...added] };
+    history.recordAddedTools(added);
   }
 
   async #discover(): Promise<readonly ToolDefinition[]> {
@@ -110,29 +129,40 @@ export class TaskRun {
     return toolsOf(this.#state.catalog);
   }
 
-  /** @returns how the task ends, where no code could be written. */
-  async #generate(input: TaskInput): Promise<Ending | undefined> {
+  /** @returns why no code could be written. `undefined` where there is code. */
+  async #generate({ task, tools }: TaskInput): Promise<GenerationRefused | undefined> {
     const state = this.#state;
-    const write = (): Promise<GeneratedCode | GenerationRefused> =>
-      generate(this.#context, { ...input, selection: state.selection }, state.history);
+    const write = (): Promise<GeneratedCode | GenerationRefused> => {
+      const { facts, offered } = state;
+      return generate(this.#context, { task, tools, offered, facts }, state.history);
+    };
     let generated = await write();
-    if (generated.status === "refused" && (await this.#widen(generated, input))) generated = await write();
-    if (generated.status === "refused") {
-      if (state.program.code === "") state.program.origin = generated.origin ?? "rules";
-      const { selected, nearest } = state.selection;
-      return refusedGeneration(generated, { nearest: [...selected, ...nearest], tools: input.tools.length });
+    if (generated.status === "refused" && (await this.#widen(generated, { task, tools }))) {
+      generated = await write();
     }
-    state.program = { code: generated.code, origin: generated.origin };
+    if (generated.status === "refused") return generated;
+    const { code, isChecked, origin, uses } = generated;
+    state.program = { code, origin, isChecked };
+    state.offered = withUsed(state.offered, uses);
+    if (origin === "llm") await this.#readAsMeant(tools);
     return undefined;
   }
 
-  /** Selects more tools for a model that lacks one, once. */
-  async #widen({ origin, steps }: GenerationRefused, { task, tools }: TaskInput): Promise<boolean> {
-    if (origin !== "llm" || this.#isWidened) return false;
+  /** The ending of a task for which no code could be written. */
+  #refuse(refusal: GenerationRefused, tools: readonly ToolDefinition[]): Ending {
+    const { offered, program } = this.#state;
+    if (program.code === "") program.origin = refusal.origin ?? "rules";
+    const { nearest, selected } = offered.selection;
+    return refusedGeneration(refusal, { nearest: [...selected, ...nearest], tools: tools.length });
+  }
+
+  /** Offers more tools to a model that lacks one, once. */
+  async #widen(refusal: GenerationRefused, { task, tools }: TaskInput): Promise<boolean> {
+    if (refusal.origin !== "llm" || this.#isWidened) return false;
     this.#isWidened = true;
-    const missing = steps.map(({ hint }) => hint).join(" ");
-    const wider = await widen(this.#context, { task, missing, selection: this.#state.selection }, tools);
-    if (wider !== undefined) this.#state.selection = wider;
+    const { offered } = this.#state;
+    const wider = await widen(this.#context, { task, missing: hintsOf(refusal), offered }, tools);
+    if (wider !== undefined) this.#state.offered = wider;
     return wider !== undefined;
   }
 

@@ -7,6 +7,7 @@ export { combineSources } from "./tool-source.ts";
 export type { CheckedCall, KnownTool, ToolSource } from "./tool-source.ts";
 export { answerErrors, compose } from "./middleware.ts";
 export type { Middleware } from "./middleware.ts";
+export { orderCalls } from "./order-calls.ts";
 export { checkCalls } from "./call-checks.ts";
 export type { CallCheckSettings } from "./call-checks.ts";
 export { createResultCheck, resultInvalid } from "./result-checks.ts";

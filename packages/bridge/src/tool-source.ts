@@ -20,6 +20,11 @@ export interface KnownTool {
   annotations?: ToolAnnotations | undefined;
   /** The reason why arguments are not checked. Absent when they are. */
   unvalidated?: string | undefined;
+  /**
+   * Whose calls of serial tools of the same server are carried out one after the other: everybody's, or those of one
+   * session. Absent when calls need not wait for each other.
+   */
+  serial?: "server" | "session" | undefined;
 }
 
 /** A call that was checked, with the tool that was found for it, so that it need not be looked up again. */

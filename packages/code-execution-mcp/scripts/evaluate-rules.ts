@@ -9,23 +9,16 @@
  * With `--metamorphic`, each content word of each task for which code is written (those of the sets, with the labelled tools,
  * and those of the tests) is replaced in turn by another of its kind. The share that changes nothing is printed; it is 0.
  */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import path from "node:path";
+import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { createRulesGenerator } from "@cem/codegen/rules";
 import type { Finding, GenerateFeedback, ToolDefinition } from "@cem/core";
 import { createSelector } from "@cem/selector";
-import type { RawToolDefinition } from "@cem/tool-files";
 import { createTypeChecker } from "@cem/type-check";
 import { checkWords } from "../../codegen/src/rules/testing/metamorphic.ts";
 import { testTasks } from "../../codegen/src/rules/testing/wordings.ts";
-import { toolsOf } from "./tokens/tools-of.ts";
-
-interface Query {
-  query: string;
-  gold: string[];
-  groups?: string[][];
-}
+import { idOf, readSets } from "./retrieval-sets.ts";
+import type { LabelledQuery } from "./retrieval-sets.ts";
 
 type Outcome = "good" | "wrong types" | "tools left out" | "no tool" | "missing argument" | "not understood";
 
@@ -59,15 +52,7 @@ const selector = createSelector();
 const reports: Figures[] = [];
 const examples: string[] = [];
 
-for (const set of readdirSync(folder).toSorted()) {
-  const file = (name: string): string => path.join(folder, set, name);
-  if (!existsSync(file("tools.jsonl")) || !existsSync(file(values.queries))) continue;
-  const byId = readCatalog(file("tools.jsonl"));
-  // Behind a bar stands what a set says about its own sentence.
-  const queries = readLines<Query>(file(values.queries)).map((one) => ({
-    ...one,
-    query: one.query.replace(/\s\|\s[a-z-]+$/u, ""),
-  }));
+for (const { name: set, byId, queries } of readSets(folder, values.queries)) {
   const all = [...byId.values()];
   if (values.metamorphic) {
     await printUnheard(
@@ -90,8 +75,8 @@ process.stdout.write(examples.slice(0, Number(values.examples)).join("\n"));
 async function measure(
   set: string,
   from: Figures["tools"],
-  queries: readonly Query[],
-  choose: (query: Query) => Promise<ToolDefinition[]>,
+  queries: readonly LabelledQuery[],
+  choose: (query: LabelledQuery) => Promise<ToolDefinition[]>,
 ): Promise<void> {
   const report: Figures = { set, tools: from, tasks: queries.length, outcomes: {}, repaired: 0 };
   for (const query of queries) {
@@ -118,7 +103,7 @@ interface Attempt {
 }
 
 async function attempt(
-  { query, gold, groups = gold.map((id) => [id]) }: Query,
+  { query, gold, groups = gold.map((id) => [id]) }: LabelledQuery,
   tools: readonly ToolDefinition[],
   feedback: GenerateFeedback[] = [],
 ): Promise<Attempt> {
@@ -152,10 +137,6 @@ async function printUnheard(set: string, tasks: Parameters<typeof checkWords>[0]
     process.stdout.write(`  ${word} by ${by || "nothing"}: ${JSON.stringify(of)}\n`);
 }
 
-function idOf({ server, name, originalName = name }: ToolDefinition): string {
-  return `${server}/${originalName}`;
-}
-
 function print({ set, tools, tasks, outcomes, repaired }: Figures): void {
   const share = (count = 0): string => `${((100 * count) / tasks).toFixed(1)} %`;
   const rest = Object.entries(outcomes)
@@ -164,35 +145,4 @@ function print({ set, tools, tasks, outcomes, repaired }: Figures): void {
   process.stdout.write(
     `${set.padEnd(16)} ${tools} tools, ${tasks} tasks: good ${share(outcomes.good)}, with repair ${share((outcomes.good ?? 0) + repaired)}; ${rest.join(", ")}\n`,
   );
-}
-
-interface ToolLine {
-  server: string;
-  tool: string;
-  description?: string;
-  input_schema?: object;
-}
-
-function readCatalog(file: string): Map<string, ToolDefinition> {
-  const byServer = Map.groupBy(readLines<ToolLine>(file), ({ server }) => server);
-  const tools = [...byServer].flatMap(([server, lines]) =>
-    toolsOf(
-      server,
-      lines.map(
-        ({ tool, description = "", input_schema: inputSchema = { type: "object" } }): RawToolDefinition => ({
-          name: tool,
-          description,
-          inputSchema,
-        }),
-      ),
-    ),
-  );
-  return new Map(tools.map((tool) => [idOf(tool), tool]));
-}
-
-function readLines<T>(file: string): T[] {
-  return readFileSync(file, "utf8")
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as T);
 }

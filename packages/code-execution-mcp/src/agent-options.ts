@@ -110,6 +110,7 @@ const EXECUTE_OPTIONS = {
   onElicit: true,
   onApprove: true,
   allowedTools: true,
+  onSample: true,
   session: true,
   singleUse: true,
 } satisfies Record<keyof ExecuteOptions, true>;

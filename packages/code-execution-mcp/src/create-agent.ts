@@ -38,8 +38,17 @@ export function createAgent(options: AgentOptions = {}): Agent {
 }
 
 /** Like {@link createAgent}, with a configuration that was loaded already. */
-export function createLoadedAgent(loaded: LoadedFor, options: AgentOptions): Agent {
-  return createPipeline(async () => setUp(loaded, options));
+export function createLoadedAgent(
+  loaded: LoadedFor,
+  options: AgentOptions,
+  host: Lazy<Host> = lazyHost(loaded, options),
+): Agent {
+  return createPipeline(async () => setUp(loaded, options, host));
+}
+
+/** What an agent has on the host, opened when it is first needed. The agent closes it. */
+export function lazyHost(loaded: LoadedFor, options: AgentOptions): Lazy<Host> {
+  return new Lazy(() => openHost(loaded, options));
 }
 
 /** Runs one task with an agent of its own. For more than one task use {@link createAgent}: it keeps guests ready. */
@@ -57,9 +66,13 @@ export async function executeTask(
 }
 
 /** Creates the stages; those of a dry run see a copy of the workspace. */
-async function setUp(loaded: LoadedFor, options: AgentOptions): Promise<OwnedPipelineSettings> {
+async function setUp(
+  loaded: LoadedFor,
+  options: AgentOptions,
+  host?: Lazy<Host>,
+): Promise<OwnedPipelineSettings> {
   const { onPlannedWrite } = options;
-  if (onPlannedWrite === undefined) return createStages(loaded, options);
+  if (onPlannedWrite === undefined) return createStages(loaded, options, host);
   const { createScratchWorkspace } = await import("./wiring/scratch-workspace.ts");
   const scratch = await createScratchWorkspace(loaded);
   const stages = createStages(scratch.loaded, options);
@@ -76,9 +89,12 @@ async function setUp(loaded: LoadedFor, options: AgentOptions): Promise<OwnedPip
  * Creates the stages that the configuration asks for, except those that the options bring. Each is created, and its package
  * loaded, when it is first needed.
  */
-function createStages(loaded: LoadedFor, options: AgentOptions): OwnedPipelineSettings {
+function createStages(
+  loaded: LoadedFor,
+  options: AgentOptions,
+  host: Lazy<Host> = lazyHost(loaded, options),
+): OwnedPipelineSettings {
   const { config } = loaded;
-  const host = new Lazy(() => openHost(loaded, options));
   const selector = new Lazy(() => createConfiguredSelector(config, options.oneRun));
   return {
     async catalog() {
@@ -103,6 +119,7 @@ function createStages(loaded: LoadedFor, options: AgentOptions): OwnedPipelineSe
     typeChecker: options.typeChecker ?? (() => createConfiguredTypeChecker(config)),
     typeCheck: config.execution.typeCheck,
     maxRepairs: config.llm.maxRepairs,
+    dataFacts: config.llm.dataFacts,
     saveSkill: (draft, saving) =>
       saveCheckedSkill(draft, saving, {
         loaded,
@@ -126,15 +143,14 @@ function isLogRead({ logging }: Config, { log, onLog }: AgentOptions): boolean {
 }
 
 /** What runs on the host for code in the sandbox: the tools of MCP servers, and everything between code and tools. */
-async function openHost(
-  loaded: LoadedFor,
-  options: AgentOptions,
-): Promise<{
+export interface Host {
   mcpTools: McpTools;
   bridge: HostBridge;
   callGuards: Lazy<CallGuards>;
   audit: AuditLog | undefined;
-}> {
+}
+
+async function openHost(loaded: LoadedFor, options: AgentOptions): Promise<Host> {
   const { config } = loaded;
   const store = await createConfiguredResults(config);
   const log = options.log ?? createLog(config, options.onLog);

@@ -1,13 +1,15 @@
 import type { Config } from "@cem/config";
 import type * as McpServer from "@cem/mcp-server";
 import type { AuthSettings, Logger, Serving } from "@cem/mcp-server";
-import { createLoadedAgent } from "./create-agent.ts";
+import { toErrorInfo } from "@cem/core";
+import { createLoadedAgent, lazyHost } from "./create-agent.ts";
 import { hintFor } from "./hints.ts";
 import { agentOptionsOf, assertRunServerOptions, assertServerOptions } from "./server-options.ts";
 import type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./server-options.ts";
 import { authOf } from "./wiring/auth.ts";
 import { loadFrom } from "./wiring/load.ts";
 import type { Log } from "./wiring/log.ts";
+import { tellChanges, upstreamOf } from "./wiring/upstream.ts";
 import { guestFactsOf } from "./wiring/sandboxes.ts";
 import { createConfiguredSkills } from "./wiring/skills.ts";
 import { createConfiguredResults, createConfiguredState } from "./wiring/workspace.ts";
@@ -25,12 +27,10 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   const loaded = await loadFrom(options);
   const { config } = loaded;
   const { createAgentServer } = await loadServer();
-  const agent =
-    options.agent ??
-    createLoadedAgent(loaded, {
-      ...agentOptionsOf(options),
-      log: options.log ?? logTo(await loggerOf(config)),
-    });
+  const log = options.log ?? logTo(await loggerOf(config));
+  const agentOptions = { ...agentOptionsOf(options), log };
+  const host = lazyHost(loaded, agentOptions);
+  const agent = options.agent ?? createLoadedAgent(loaded, agentOptions, host);
   const server: CemServer = createAgentServer<Config>({
     agent,
     config,
@@ -43,8 +43,14 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     // Of an agent that was given, the sandbox is not known.
     guest: options.agent === undefined ? guestFactsOf(config) : {},
     hintFor,
+    // What a given agent has behind it is not known either.
+    upstream: options.agent === undefined ? upstreamOf(loaded, host) : undefined,
+    expose: options.expose ?? config.server.expose,
+    onMissing: (name, error) =>
+      log("warning", `What server "${name}" has is missing from a list: ${toErrorInfo(error).message}`),
   });
   if (options.agent !== undefined) return server;
+  tellChanges(server, host, log).catch(() => {});
   agent.warm().catch(() => {});
   const close = server.close.bind(server);
   return Object.assign(server, {

@@ -68,7 +68,10 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   AUTH_FAILED: (details) => withName(details, (server) => `Try again with  cem auth ${server}`),
   AUTH_REQUIRED: (details) => withName(details, (server) => `Sign in with  cem auth ${server}`),
   PROTOCOL_ERROR: NO_HINT,
-  SERVER_BUSY: NO_HINT,
+  SERVER_BUSY: ({ server, maxConnections }) =>
+    maxConnections === undefined
+      ? undefined
+      : `Raise max_connections for ${text(server, "it")} under mcp_servers, or set connections: shared if it keeps no state.`,
   SERVER_CLOSED: NO_HINT,
   SERVER_DISABLED: ({ server }) => `Set enabled: true for ${text(server, "it")} under mcp_servers.`,
   SERVER_DOWN: "See how it stands now with  cem servers",

@@ -51,4 +51,5 @@ export type {
 } from "@cem/core";
 export type { GeneratedServer } from "@cem/mcp-tools";
 export { customTool } from "@cem/mcp-server/custom-tool";
-export type { CustomTool, CustomToolContext, Profile } from "@cem/mcp-server";
+export { loadCustomTools } from "./custom-tool-file.ts";
+export type { CustomTool, CustomToolContext, Exposed, Profile } from "@cem/mcp-server";

@@ -190,7 +190,7 @@ describe("executeTask with a model", () => {
   });
 
   it("asks no more when the budget of the task is spent, and says so", async () => {
-    await start([program("throw new Error('once');"), program(GOOD)], { llm: { budgetTokens: 700 } });
+    await start([program("throw new Error('once');"), program(GOOD)], { llm: { budgetTokens: 1_300 } });
     const result = await run();
     expect(result).toMatchObject({
       status: "error",
@@ -198,16 +198,100 @@ describe("executeTask with a model", () => {
       attempts: 1,
       error: { code: "CODE_THREW" },
     });
-    expect(result.notes?.join()).toContain("would exceed the task's budget of 700 tokens");
+    expect(result.notes?.join()).toContain("would exceed the task's budget of 1,300 tokens");
     expect(server.requests).toHaveLength(1);
   });
 
   it("leaves it to the rules when the budget is spent before anything ran", async () => {
-    await start([program(GOOD.replace("location:", "place:"))], { llm: { budgetTokens: 700 } });
+    await start([program(GOOD.replace("location:", "place:"))], { llm: { budgetTokens: 1_300 } });
     const result = await run();
     expect(result).toMatchObject({ status: "success", origin: "rules", value: { sum: 8 } });
     expect(result.notes?.join()).toContain("written by rules instead");
     expect(result.usage?.requests).toBe(1);
+  });
+
+  it("is told of a small catalog as a whole, with comments, and of the data that the task names", async () => {
+    await mkdir(path.join(folder, "workspace/data"), { recursive: true });
+    await writeFile(
+      path.join(folder, "workspace/data/sales.csv"),
+      "day,region,amount\n2026-01-03,north,120.5\n",
+    );
+    await writeFile(path.join(folder, "workspace/people.json"), '[{"name":"Ada","tags":["x"]}]');
+    await writeFile(path.join(folder, "workspace/secrets.txt"), "hush");
+    const task =
+      "Sum data/sales.csv and people.json and secrets.txt and ../out.txt and compare with the orders table";
+    await start([program("export default 1;")]);
+    const result = await run(task);
+    const content = server.requests[0]?.body.messages[1]?.content ?? "";
+    expect(content).toContain("days?: number /* integer 1–31");
+    expect(content.match(/^type Condition = /gmu)).toHaveLength(1);
+    expect(content).toMatch(/Tables of database: orders\(id INTEGER, user_id INTEGER, .*\)\nproducts\(/u);
+    expect(content).toContain(
+      "data/sales.csv (41 bytes) begins:\n  day,region,amount\n  2026-01-03,north,120.5",
+    );
+    expect(content).toContain("people.json: 1 items, { name: string, tags: string[] }[]");
+    expect(content).not.toMatch(/hush|out\.txt \(/u);
+    // What is read for the model is no call of the task.
+    expect(result.toolCalls).toEqual([]);
+    expect(result.selectionNotes?.join()).toMatch(/the model is told of 1\d/u);
+    await agent.dispose();
+    await server.close();
+    await start([program("export default 1;")], { llm: { dataFacts: false, toolTokens: 1 } });
+    await run(task);
+    const less = server.requests[0]?.body.messages[1]?.content ?? "";
+    expect(less).not.toContain("The data:");
+    expect(less).not.toContain("get_forecast");
+  });
+
+  it("runs a call whose arguments satisfy the schema without a check of types, and checks any other", async () => {
+    const checked: string[] = [];
+    const counting: TypeChecker = {
+      ...typeChecker,
+      specificationVersion: "v1",
+      prepare: () => void checked.push("prepared"),
+      check: async (request) => {
+        checked.push(request.code);
+        return typeChecker.check(request);
+      },
+      dispose: async () => {},
+    };
+    const call = (args: string): Reply => ({ text: `CALL calculator.add ${args}` });
+    await start([call('{"a":5,"b":3}')], { typeChecker: counting });
+    expect(await run("What is 5 and 3?")).toMatchObject({ status: "success", value: 8, attempts: 1 });
+    expect(checked).toEqual([]);
+    await agent.dispose();
+    await server.close();
+    await start([call('{"a":5,"b":"3"}'), call('{"a":5,"c":3}'), call('{"a":5,"b":3}')], {
+      typeChecker: counting,
+    });
+    expect(await run("What is 5 and 3?")).toMatchObject({ status: "success", value: 8, attempts: 3 });
+    expect(checked).toHaveLength(2);
+    expect(told(server.requests[1])).toContain("add takes b: number, not string.");
+    expect(told(server.requests[2])).toContain("add has no parameter c.");
+  });
+
+  it("names the refused expression and what to write", async () => {
+    const wrong = `import { add } from "./servers/calculator/index.ts";
+import { get_weather } from "./servers/weather/index.ts";
+const sum = await add({ a: 5, b: 3 });
+export default await get_weather({ location: sum });`;
+    await start([program(wrong), program(GOOD)]);
+    expect(await run()).toMatchObject({ status: "success", attempts: 2 });
+    expect(told(server.requests[1])).toContain(
+      "get_weather takes location: string, not number. Write String(sum).\n  export default await get_weather({ location: sum });",
+    );
+  });
+
+  it("tells of fields that the program's own objects lack, also for given code", async () => {
+    const code = `const commits = ["a|b"].map((line) => {
+  const [hash, author] = line.split("|");
+  return { hash, author };
+});
+export default commits.map((c) => ({ hash: c.hash, when: c.date }));`;
+    await start([program(code)]);
+    const note = "Line 5: c has no date. It has hash, author.";
+    expect(await run("Do something")).toMatchObject({ status: "success", attempts: 1, notes: [note] });
+    expect(await agent.executeCode(code)).toMatchObject({ status: "success", notes: [note] });
   });
 
   it("falls back to the rules when the model fails, and says so", async () => {
@@ -223,6 +307,7 @@ describe("executeTask with a model", () => {
     await start([{ text: "CANNOT: no tool calculates" }, { text: "CANNOT: no tool calculates" }]);
     expect(await run()).toMatchObject({
       status: "refused",
+      origin: "llm",
       error: { code: "NO_TOOL", message: /no tool calculates/u },
     });
   });

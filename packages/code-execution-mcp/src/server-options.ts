@@ -1,7 +1,7 @@
 import type { Config } from "@cem/config";
 import { assertKnownOptions } from "@cem/core";
 import type { Agent, ResultStore, StateStore } from "@cem/core";
-import type { AgentServer, AnyCustomTool, Profile } from "@cem/mcp-server";
+import type { AgentServer, AnyCustomTool, Exposed, Profile } from "@cem/mcp-server";
 import { nearest } from "@cem/text";
 import { AGENT_OPTIONS } from "./agent-options.ts";
 import type { AgentOptions } from "./agent-options.ts";
@@ -17,6 +17,12 @@ export interface ServerOptions extends AgentOptions {
    * @defaultValue `server.profile` of the configuration
    */
   profile?: Profile | undefined;
+  /**
+   * What clients see of the configured MCP servers besides tools: their resources and prompts, under their names.
+   *
+   * @defaultValue `server.expose` of the configuration
+   */
+  expose?: readonly Exposed[] | undefined;
   /** Keeps state. Default: JSON files, as the configuration sets them up. */
   state?: StateStore | undefined;
   /** Keeps what is too large for an answer. Default: the folder `results` of the workspace. */
@@ -52,6 +58,7 @@ const SERVER_OPTIONS = {
   agent: true,
   customTools: true,
   profile: true,
+  expose: true,
   state: true,
   results: true,
 } satisfies Record<keyof ServerOptions, true>;

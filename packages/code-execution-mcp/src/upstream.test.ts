@@ -45,6 +45,26 @@ return { text, conditions: typeof weather.conditions };`;
     expect(project.log.join("\n")).toContain("files (stderr): ");
   });
 
+  it("that change something are called one after the other, unless the server's entry says otherwise", async () => {
+    const project = await makeProject();
+    const file = (name: string) => ({ MEMORY_FILE_PATH: path.join(project.folder, `${name}.jsonl`) });
+    const servers = {
+      careful: { ...reference("memory"), env: file("careful") },
+      hasty: { ...reference("memory"), env: file("hasty"), writes: "parallel" as const },
+    };
+    await generateTools(project.source(servers));
+    const kept = async (server: string): Promise<unknown> => {
+      const code = `${importing(server, "create_entities, read_graph")}
+const names = Array.from({ length: 20 }, (_, index) => "entity " + index);
+await Promise.all(names.map((name) => create_entities({ entities: [{ name, entityType: "x", observations: [] }] })));
+return (await read_graph({})).entities.length;`;
+      return (await project.agent(servers).executeCode(code)).value;
+    };
+    expect(await kept("careful")).toBe(20);
+    // The server reads its whole file and writes it again: of changes at once the last one stays.
+    expect(await kept("hasty")).not.toBe(20);
+  });
+
   it.each(["memory", "sequential-thinking"])(
     "of server-%s have files that discovery reads by their lock",
     async (name) => {

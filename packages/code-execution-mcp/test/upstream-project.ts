@@ -36,9 +36,11 @@ export interface Project {
 }
 
 /** A folder of its own, gone after the test. */
-export async function makeProject(): Promise<Project> {
+export async function makeProject(
+  atEnd: (work: () => Promise<void>) => void = onTestFinished,
+): Promise<Project> {
   const folder = await realpath(await mkdtemp(path.join(tmpdir(), "cem-upstream-")));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  atEnd(() => rm(folder, { recursive: true, force: true }));
   const log: string[] = [];
   const source: Project["source"] = (mcpServers, more = {}) => ({
     cwd: folder,
@@ -53,7 +55,7 @@ export async function makeProject(): Promise<Project> {
     source,
     agent(servers, more) {
       const agent = createAgent({ ...source(servers, more), oneRun: true });
-      onTestFinished(() => agent.dispose());
+      atEnd(() => agent.dispose());
       return agent;
     },
   };

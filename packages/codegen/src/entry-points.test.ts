@@ -48,6 +48,7 @@ describe("@cem/codegen/llm", () => {
 
   it("imports nothing of ./rules", () => {
     expect(files.length).toBeGreaterThan(8);
-    expect(files.filter((file) => !file.startsWith("llm/"))).toEqual([]);
+    // The prompts are beside both `src` and `dist`, so what reads them is as deep in the one as in the other.
+    expect(files.filter((file) => !file.startsWith("llm/"))).toEqual(["prompt-files.ts"]);
   });
 });

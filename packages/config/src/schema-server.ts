@@ -10,6 +10,10 @@ export const serverSettings = {
     choice(["full", "code", "original"], "full"),
     "Which tools clients see. full: all. code: execute_code, search_tools and read_result. original: the seven of the original.",
   ),
+  expose: setting(
+    withDefault(z.array(z.enum(["resources", "prompts"])), []),
+    "What clients see of mcp_servers besides tools, under the servers' names: resources, prompts. Listing them starts the servers.",
+  ),
   host: setting(
     withDefault(text, "127.0.0.1"),
     "Address that http and sse listen on. Addresses that other machines can reach need auth_token or auth_issuer.",

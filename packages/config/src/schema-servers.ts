@@ -19,8 +19,14 @@ interface ServerBase {
   timeout: number;
   /** The most calls at once. */
   concurrency?: number | undefined;
+  /** How calls of tools that are not marked read-only are carried out. */
+  writes?: "serial" | "parallel" | undefined;
   /** The generation of the protocol to use. */
   protocol?: "auto" | "legacy" | "2026-07-28" | undefined;
+  /** Which calls share a connection. */
+  connections?: "auto" | "shared" | "session" | undefined;
+  /** The most connections, which are processes for a command. */
+  maxConnections?: number | undefined;
   metadata: Record<string, unknown>;
 }
 
@@ -63,6 +69,7 @@ export type McpServerSetting = StdioServerSetting | RemoteServerSetting;
 
 const DEFAULT_TIMEOUT_SECONDS = 30;
 const MAX_CONCURRENCY = 10_000;
+const MAX_CONNECTIONS = 1_000;
 const MAX_PORT = 65_535;
 const connection = z.enum(["auto", "stdio", "http", "streamable-http", "sse"]);
 
@@ -108,9 +115,21 @@ const shape = {
     z.optional(whole(1, MAX_CONCURRENCY)),
     "Maximum calls at once, of all runs together. Default: what each run may make.",
   ),
+  writes: described(
+    z.optional(z.enum(["serial", "parallel"])),
+    "Calls of tools that change something, by annotation or else by name: one after the other, or at once. Default: serial.",
+  ),
   protocol: described(
     z.optional(z.enum(["auto", "legacy", "2026-07-28"])),
     "Generation of the protocol. Default: negotiated.",
+  ),
+  connections: described(
+    z.optional(z.enum(["auto", "shared", "session"])),
+    "Which calls share a connection. shared: all, for a server without state or questions. session: those of a client. Default: auto, those of a client, and runs side by side apart.",
+  ),
+  maxConnections: described(
+    z.optional(whole(1, MAX_CONNECTIONS)),
+    "Maximum connections, each a process for a command; further calls wait. Default: 8.",
   ),
   timeout: described(
     withDefault(number(0.1, 86_400), DEFAULT_TIMEOUT_SECONDS),
@@ -125,7 +144,8 @@ type Unnamed<T> = T extends unknown ? Omit<T, "name"> : never;
 
 function toServer(entry: Entry, payload: z.core.ParsePayload): Unnamed<McpServerSetting> {
   const refuse = (message: string, ...path: string[]): never => fail(payload, message, ...path);
-  const { timeout, metadata, command, url, cwd, concurrency, protocol } = entry;
+  const { timeout, metadata, command, url, cwd, concurrency, writes, protocol } = entry;
+  const { connections, maxConnections } = entry;
   if (entry.enabled !== undefined && entry.enabled === entry.disabled)
     return refuse("contradicts enabled; give one of them", "disabled");
   const base = {
@@ -133,7 +153,10 @@ function toServer(entry: Entry, payload: z.core.ParsePayload): Unnamed<McpServer
     timeout,
     metadata,
     concurrency,
+    writes,
     protocol,
+    connections,
+    maxConnections,
   };
   if (entry.type !== undefined && entry.connectionType !== undefined && entry.type !== entry.connectionType) {
     return refuse("differs from connection_type; give one of them", "type");

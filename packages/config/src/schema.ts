@@ -148,6 +148,14 @@ const llm = section("The language model that writes code. When disabled, rules w
     withDefault(whole(0, 10), 2),
     "Maximum repairs by the model of code that was refused or failed.",
   ),
+  toolTokens: setting(
+    count(1_000_000, 6_000),
+    "Maximum tokens of the tools that the model is told of. A catalog that fits is told as a whole.",
+  ),
+  dataFacts: setting(
+    flag(true),
+    "Whether the model is told facts about data: columns of tables, the first lines of files in the workspace that the task names.",
+  ),
   priceInput: setting(
     z.optional(number(0, 1_000_000)),
     "US dollars per million input tokens. With llm.price_output, results report their cost.",

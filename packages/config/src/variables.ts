@@ -32,6 +32,8 @@ export const VARIABLES: readonly Variable[] = [
   { name: "LLM_BASE_URL", path: "llm.base_url" },
   { name: "LLM_TEMPERATURE", path: "llm.temperature" },
   { name: "LLM_MAX_TOKENS", path: "llm.max_tokens" },
+  { name: "LLM_TIMEOUT", path: "llm.timeout" },
+  { name: "LLM_MAX_RETRIES", path: "llm.max_retries" },
   { name: "OPENAI_API_KEY", path: "llm.api_key", provider: "openai" },
   { name: "AZURE_OPENAI_API_KEY", path: "llm.api_key", provider: "azure_openai" },
   { name: "ANTHROPIC_API_KEY", path: "llm.api_key", provider: "anthropic" },

@@ -1,12 +1,13 @@
 import type { Approve } from "./approval.ts";
 import type { Elicit } from "./elicitation.ts";
 import type { ErrorInfo } from "./errors.ts";
-import type { ToolCallRecord } from "./invocation.ts";
+import type { ToolCallRecord, ToolProgress } from "./invocation.ts";
 import type { JsonValue } from "./json.ts";
 import type { Finding } from "./review.ts";
 import type { SaveSkillOptions, Skill, SkillDraft } from "./skills.ts";
 import type { Isolation, OutputChunk, RunLimits, SandboxStats } from "./sandbox.ts";
 import type { GenerationMode, GenerationProgress, GenerationUsage, UnfilledStep } from "./generation.ts";
+import type { Sample } from "./sampling.ts";
 import type { RankedTool } from "./selection.ts";
 import type { CatalogSnapshot } from "./tools.ts";
 
@@ -119,6 +120,8 @@ export type AgentEvent =
   | { type: "generation-refused"; steps: readonly UnfilledStep[]; nearest: SelectedTool[]; ms: number }
   | { type: "reviewed"; allowed: boolean; findings: Finding[]; ms: number }
   | { type: "output"; chunk: OutputChunk }
+  /** A tool on the host reported what it has done so far. */
+  | { type: "tool-progressed"; server: string; tool: string; progress: ToolProgress }
   | { type: "tool-called"; call: ToolCallRecord }
   | { type: "ran"; toolCalls: number; isolation: Isolation; ms: number }
   | { type: "finished"; result: TaskResult };
@@ -163,6 +166,12 @@ export interface ExecuteOptions {
    * @defaultValue those that the agent allows
    */
   allowedTools?: readonly string[] | undefined;
+  /**
+   * Passes sampling requests of the servers behind to the client of this request.
+   *
+   * @defaultValue sampling is refused
+   */
+  onSample?: Sample | undefined;
   /**
    * The session that the run belongs to, usually one per user. Runs of one session may share a guest, one after
    * another; runs of two sessions never do.

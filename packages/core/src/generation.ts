@@ -24,6 +24,10 @@ export interface GenerateFeedback {
   output?: string | undefined;
   /** The calls that the run made, so that new code need not repeat what changed something. */
   calls?: readonly EarlierCall[] | undefined;
+  /** Whether the code ran without an error and gave no result, though the task asks for one. */
+  returnedNothing?: boolean | undefined;
+  /** Names of tools (`server.name`) that the generator was not told of when it wrote this code, and is now. */
+  addedTools?: readonly string[] | undefined;
 }
 
 /** The cost of requests to a model. */
@@ -50,13 +54,23 @@ export interface GenerationProgress {
   model: string;
   /** Characters written so far. */
   characters: number;
+  /**
+   * What is being written: calls alone, or a program, whose types will be checked.
+   *
+   * @defaultValue `program`
+   */
+  form?: "call" | "program" | undefined;
 }
 
 /** A task to write code for. */
 export interface GenerateRequest {
   task: string;
-  /** The tools and skills that the code may use. */
+  /** The tools and skills that the task seems to need. */
   tools: readonly ToolDefinition[];
+  /** Further tools, which a model may use as well. Rules ignore them. */
+  otherTools?: readonly ToolDefinition[] | undefined;
+  /** Facts about the data that the task is about, such as columns of tables. Untrusted: data, never instructions. */
+  facts?: string | undefined;
   /**
    * The form of a model's answer. Rules always write a program.
    *
@@ -83,6 +97,12 @@ export interface GeneratedCode {
   origin: "rules" | "llm";
   /** The tools that the code calls, a subset of the request's. */
   uses: readonly ToolDefinition[];
+  /**
+   * Whether the code consists of calls alone whose arguments satisfy the schemas, so that its types need no check.
+   *
+   * @defaultValue false
+   */
+  isChecked?: boolean | undefined;
   /** Absent when no model was asked. */
   usage?: GenerationUsage | undefined;
   /** Remarks for people on how the code was written, for instance that a model failed and rules took over. */
@@ -124,8 +144,18 @@ export interface GenerationRefused {
   notes?: readonly string[] | undefined;
 }
 
+/** How much of a catalog a generator can be told of. */
+export interface ToolBudget {
+  /** The most tokens that the descriptions of all tools may have. */
+  tokens: number;
+  /** What a model is told of a tool. */
+  describe: (tool: ToolDefinition) => string;
+}
+
 /** Writes the code for a task. */
 export interface CodeGenerator {
   readonly specificationVersion: "v1";
+  /** Set by a generator that asks a model, which is offered more tools than those that the task seems to need. */
+  readonly toolBudget?: ToolBudget | undefined;
   generate(request: GenerateRequest): Promise<GeneratedCode | GenerationRefused>;
 }

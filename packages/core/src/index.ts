@@ -41,13 +41,22 @@ export type {
   GenerationProgress,
   GenerationUsage,
   GenerationRefused,
+  ToolBudget,
   UnfilledStep,
 } from "./generation.ts";
 export type { Finding, Guard, ReviewRequest, TypeChecker, Verdict } from "./review.ts";
-export type { InvokeContext, ToolCall, ToolCallRecord, ToolInvoker, ToolResult } from "./invocation.ts";
+export type {
+  InvokeContext,
+  ToolCall,
+  ToolCallRecord,
+  ToolInvoker,
+  ToolProgress,
+  ToolResult,
+} from "./invocation.ts";
 export type { ApprovalAnswer, ApprovalRequest, Approve } from "./approval.ts";
 export type { AuditedValue, AuditEvent, AuditLog } from "./audit.ts";
 export { nobodyAsked } from "./elicitation.ts";
+export type { Sample, SampleRequest } from "./sampling.ts";
 export type { Elicit, ElicitAnswer, ElicitRequest } from "./elicitation.ts";
 export { isResultHandle } from "./results.ts";
 export type { ResultHandle, ResultPage, ResultStore } from "./results.ts";

@@ -2,6 +2,7 @@ import type { Approve } from "./approval.ts";
 import type { Elicit } from "./elicitation.ts";
 import type { ErrorInfo } from "./errors.ts";
 import type { JsonValue } from "./json.ts";
+import type { Sample } from "./sampling.ts";
 
 /** A call of a tool on the host, made by code in the sandbox. Untrusted. */
 export interface ToolCall {
@@ -13,6 +14,13 @@ export interface ToolCall {
 
 /** The result of a call: the tool's value, or the error that the code in the sandbox gets as an exception. */
 export type ToolResult = { ok: true; value: JsonValue } | { ok: false; error: ErrorInfo };
+
+/** What a tool reports of its work under way. */
+export interface ToolProgress {
+  progress: number;
+  total?: number | undefined;
+  message?: string | undefined;
+}
 
 /** What an invoker gets with a call, beside the call itself. */
 export interface InvokeContext {
@@ -29,6 +37,14 @@ export interface InvokeContext {
    * @defaultValue the invoker's own way to ask; without one, they are cancelled
    */
   elicit?: Elicit | undefined;
+  /**
+   * Passes a sampling request of the tool's server to the client of the run.
+   *
+   * @defaultValue sampling is refused
+   */
+  sample?: Sample | undefined;
+  /** Receives what the tool reports of its work under way. */
+  onProgress?: ((progress: ToolProgress) => void) | undefined;
   /** The session of the run. Calls of two sessions may come from two users. */
   session?: string | undefined;
   /** The id of the run. */

@@ -1,4 +1,4 @@
-import type { Elicit, ErrorInfo, JsonValue } from "@cem/core";
+import type { Elicit, ErrorInfo, JsonValue, Sample, ToolProgress } from "@cem/core";
 import type { LeftOutTool, RemoteTool } from "./tool-definitions.ts";
 
 /**
@@ -30,6 +30,16 @@ export interface ServerStatus {
   pid?: number | undefined;
 }
 
+/** What a server may have besides tools. */
+export type ContentKind = "resources" | "prompts";
+
+/** What a server said of what it has besides tools: a list changed, or a resource that was subscribed to. */
+export interface ContentChange {
+  kind: ContentKind;
+  /** The resource that was updated. Absent where the list changed. */
+  uri?: string | undefined;
+}
+
 /** The tools of one server. */
 export interface ToolList {
   tools: RemoteTool[];
@@ -43,22 +53,17 @@ export interface ToolList {
   server: { name: string; version: string };
   /** The negotiated protocol version. */
   protocol: string;
+  /** What the server has besides tools. */
+  offers: { resources: boolean; prompts: boolean };
   /** The server's advice on its use. Untrusted text. */
   instructions?: string | undefined;
-}
-
-/** A progress notification of a call. */
-export interface Progress {
-  progress: number;
-  total?: number | undefined;
-  message?: string | undefined;
 }
 
 /** Options of one call to a server. */
 export interface CallOptions {
   /** Cancels the call, also at the server. */
   signal: AbortSignal;
-  onProgress?: ((progress: Progress) => void) | undefined;
+  onProgress?: ((progress: ToolProgress) => void) | undefined;
   /** Called with `true` when the call starts to wait for a person and with `false` when it no longer does. */
   onWaiting?: ((isWaiting: boolean) => void) | undefined;
   /**
@@ -67,6 +72,12 @@ export interface CallOptions {
    * @defaultValue the `elicit` of the connections
    */
   elicit?: Elicit | undefined;
+  /**
+   * Passes sampling requests on to the client on whose behalf the call is made.
+   *
+   * @defaultValue they are refused
+   */
+  sample?: Sample | undefined;
   /** The id of the session the call belongs to. Questions are cancelled while calls of several sessions are running. */
   session?: string | undefined;
 }

@@ -1,10 +1,9 @@
 import { serverNotFound } from "@cem/core";
 import type { Elicit, JsonObject } from "@cem/core";
 import { nearest } from "@cem/text";
-import { createConnection } from "./connection.ts";
-import type { Connection } from "./connection.ts";
 import type {
   CallOptions,
+  ContentChange,
   LogEntry,
   RawToolResult,
   Root,
@@ -15,6 +14,8 @@ import { createOAuth } from "./oauth.ts";
 import type { AuthorizeOptions } from "./oauth.ts";
 import { listItems, runRequest } from "./resources-and-prompts.ts";
 import type { ListedItems, ListKind, ServerRequest } from "./resources-and-prompts.ts";
+import { createServerClient } from "./server-client.ts";
+import type { ServerClient } from "./server-client.ts";
 import type { McpServerSettings } from "./server-settings.ts";
 
 /** Settings of {@link createMcpConnections}. */
@@ -24,7 +25,7 @@ export interface McpConnectionsSettings {
   log?: ((entry: LogEntry) => void) | undefined;
   /** Asks the user on behalf of a server (elicitation). Absent: such requests are cancelled. */
   elicit?: Elicit | undefined;
-  /** Folders announced to servers. Absent: the `roots` capability is not declared. */
+  /** Folders announced to servers. Default: none, which servers take as no restriction of their own folders. */
   roots?: readonly Root[] | undefined;
   /** Folder where OAuth tokens are stored. Absent: they are kept in memory. */
   authFolder?: string | undefined;
@@ -65,8 +66,8 @@ export interface McpConnections {
    */
   callTool(server: string, tool: string, args: JsonObject, options: CallOptions): Promise<RawToolResult>;
   /** Lists all resources, resource templates or prompts of a server. */
-  list(server: string, kind: ListKind, options?: WithSignal): Promise<ListedItems>;
-  /** Reads a resource or renders a prompt. */
+  list(server: string, kind: ListKind, options?: Partial<CallOptions>): Promise<ListedItems>;
+  /** Reads a resource, renders a prompt or completes an argument of one. */
   request(server: string, request: ServerRequest, options: CallOptions): Promise<JsonObject>;
   /**
    * Signs in to a server through the browser and stores the tokens.
@@ -78,65 +79,79 @@ export interface McpConnections {
   forgetAuthorization(server: string): Promise<void>;
   /** Calls the listener when a server's tools changed or may have changed. Returns a function that removes it. */
   onToolsChanged(listener: (server: string) => void): () => void;
+  /**
+   * Calls the listener when a server's tools were listed again because they may have changed. When the server says so,
+   * they are listed at once. Returns a function that removes it.
+   */
+  onToolsListed(listener: (server: string, list: ToolList) => void): () => void;
+  /** Calls the listener when a server said that its resources or prompts, or a resource that is watched, changed. Returns a function that removes it. */
+  onContentsChanged(listener: (server: string, change: ContentChange) => void): () => void;
   /** Ends all calls, connections and server processes. May be called more than once. */
   close(): Promise<void>;
 }
 
 /** Creates connections to MCP servers. Nothing is started or connected before it is needed. */
 export function createMcpConnections(settings: McpConnectionsSettings): McpConnections {
+  const never = new AbortController().signal;
   const listeners = new Set<(server: string) => void>();
   const log = settings.log ?? (() => {});
   const identity = settings.identity ?? { name: "code-execution-mcp", version: "0" };
   const oauth = createOAuth({ folder: settings.authFolder, clientName: identity.name });
-  const connections = new Map<string, Connection>();
+  const listed = new Set<(server: string, list: ToolList) => void>();
+  const contents = new Set<(server: string, change: ContentChange) => void>();
+  const clients = new Map<string, ServerClient>();
   const byName = new Map<string, McpServerSettings>();
   for (const server of settings.servers) {
     byName.set(server.name, server);
-    connections.set(
-      server.name,
-      createConnection(server, {
-        identity,
-        log,
-        elicit: settings.elicit,
-        roots: settings.roots,
-        signIn: oauth.signInFor(server),
-        onToolsChanged() {
-          for (const listener of listeners) listener(server.name);
-        },
-      }),
-    );
+    const { name } = server;
+    const client = createServerClient(server, {
+      identity,
+      log,
+      elicit: settings.elicit,
+      roots: settings.roots,
+      signIn: oauth.signInFor(server),
+      onToolsChanged(isTold) {
+        for (const listener of listeners) listener(name);
+        // Who wants to hear of new lists hears of them at once, not at the next call.
+        if (isTold && listed.size > 0) client.listTools({ signal: never }).catch(() => {});
+      },
+      onToolsListed(list) {
+        for (const listener of listed) listener(name, list);
+      },
+      onContentsChanged(change) {
+        for (const listener of contents) listener(name, change);
+      },
+    });
+    clients.set(name, client);
   }
 
-  const find = (name: string): Connection => {
-    const connection = connections.get(name);
-    if (connection !== undefined) return connection;
-    const known = [...connections.keys()];
+  const find = (name: string): ServerClient => {
+    const client = clients.get(name);
+    if (client !== undefined) return client;
+    const known = [...clients.keys()];
     throw serverNotFound(name, { known, nearest: nearest(name, known)[0] });
   };
-  const status = (): ServerStatus[] => [...connections.values()].map((connection) => connection.status());
-  const never = new AbortController().signal;
+  const status = (): ServerStatus[] => [...clients.values()].map((client) => client.status());
 
   return {
-    servers: [...connections.keys()],
+    servers: [...clients.keys()],
     status,
     async check({ signal = never } = {}) {
-      const enabled = [...connections.values()].filter(
-        (connection) => connection.status().state !== "disabled",
-      );
-      for (const connection of enabled) connection.reset();
-      await Promise.allSettled(enabled.map((connection) => connection.listTools({ signal, refresh: true })));
+      const enabled = [...clients.values()].filter((client) => client.status().state !== "disabled");
+      for (const client of enabled) client.reset();
+      await Promise.allSettled(enabled.map((client) => client.listTools({ signal, refresh: true })));
       return status();
     },
     listTools: async (server, { signal = never, refresh } = {}) =>
       find(server).listTools({ signal, refresh }),
     knownTools: (server) => find(server).knownTools(),
     callTool: async (server, tool, args, options) => find(server).callTool(tool, args, options),
-    list: async (server, kind, { signal = never } = {}) => listItems(find(server), kind, signal),
+    list: async (server, kind, options = {}) => listItems(find(server), kind, { signal: never, ...options }),
     request: async (server, request, options) => runRequest(find(server), request, options),
     async authorize(server, options) {
-      const connection = find(server);
+      const client = find(server);
       await oauth.authorize(byName.get(server) as McpServerSettings, options);
-      connection.reset();
+      client.reset();
     },
     async forgetAuthorization(server) {
       find(server);
@@ -146,8 +161,16 @@ export function createMcpConnections(settings: McpConnectionsSettings): McpConne
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    onContentsChanged(listener) {
+      contents.add(listener);
+      return () => contents.delete(listener);
+    },
+    onToolsListed(listener) {
+      listed.add(listener);
+      return () => listed.delete(listener);
+    },
     async close() {
-      await Promise.all([...connections.values()].map((connection) => connection.close()));
+      await Promise.all([...clients.values()].map((client) => client.close()));
     },
   };
 }

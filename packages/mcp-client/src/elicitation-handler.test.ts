@@ -50,9 +50,39 @@ describe.concurrent("questions of a server", () => {
     },
   );
 
-  it("reach the user whose call it is, and nobody while it could be another's", async () => {
+  it.each([
+    ["legacy", "ada", "bob"],
+    ["legacy", "both", "both"],
+    ["legacy", undefined, undefined],
+    ["2026-07-28", "ada", "bob"],
+    ["2026-07-28", "both", "both"],
+  ] as const)(
+    "reach the user whose call it is, over %s in the sessions %s and %s",
+    async (protocol, ...of) => {
+      const [one, other] = of;
+      const all = Promise.withResolvers<void>();
+      const asked: string[] = [];
+      await using connections = connect([twoEra({ protocol })]);
+      const invoker = createMcpInvoker(connections);
+      const greet = (session: string | undefined, name: string) => {
+        const elicit: Elicit = async () => {
+          if (asked.push(name) === 2) all.resolve();
+          await all.promise;
+          return { action: "accept", content: { name } };
+        };
+        return invoker.invoke(GREET, { signal, session, elicit });
+      };
+      expect(await Promise.all([greet(one, "Ada"), greet(other, "Bob")])).toEqual([
+        { ok: true, value: "Hello Ada" },
+        { ok: true, value: "Hello Bob" },
+      ]);
+      expect(asked.toSorted()).toEqual(["Ada", "Bob"]);
+    },
+  );
+
+  it("reach nobody over a shared connection while they could be another's", async () => {
     const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    await using connections = connect([twoEra()]);
+    await using connections = connect([twoEra({ connections: "shared" })]);
     const invoker = createMcpInvoker(connections);
     const greet = (session: string, elicit: Elicit) => invoker.invoke(GREET, { signal, session, elicit });
     const ada = greet("ada", async () => {

@@ -1,117 +1,110 @@
 import { abandonOnAbort, nobodyAsked } from "@cem/core";
-import type { Deadline } from "@cem/bridge";
 import type { Elicit, ElicitAnswer, ElicitRequest, JsonObject } from "@cem/core";
 import type { Client } from "@modelcontextprotocol/client";
-import type { LogEntry, UnansweredQuestion } from "./connection-types.ts";
+import type { CallInFlight } from "./call-in-flight.ts";
+import type { LogEntry } from "./connection-types.ts";
+import { setWaiting } from "./running-calls.ts";
+import type { RunningCalls } from "./running-calls.ts";
 import { isWebUrl } from "./web-url.ts";
 
 /** How long a question waits for the user's answer. */
 const ANSWER_TIMEOUT_MS = 10 * 60_000;
 
-/** A running call, as the elicitation handler sees it. */
-export interface CallInFlight {
-  /** Paused while the user is asked. */
-  deadline: Deadline;
-  onWaiting?: ((isWaiting: boolean) => void) | undefined;
-  elicit?: Elicit | undefined;
-  session?: string | undefined;
-  /** Set to a question during the call that nobody could be asked. */
-  unansweredQuestion?: UnansweredQuestion | undefined;
-}
-
-/** Answers the elicitation requests of one server. */
-export interface ElicitationHandler {
-  /** Registers the handler at a client; to be called before the handshake. */
-  register(client: Client): void;
-  begin(call: CallInFlight): void;
-  end(call: CallInFlight): void;
+interface ElicitationSettings {
+  calls: RunningCalls;
+  /** Asks the user when no running call brings an `elicit` of its own. */
+  elicit: Elicit | undefined;
+  log: (level: LogEntry["level"], message: string) => void;
 }
 
 /**
  * Creates a handler that passes elicitation requests to the user.
  *
- * The protocol does not say which call a request belongs to. So all running calls of the connection wait for the
- * answer, a request is cancelled when the last call ends, and while calls of several sessions are running, so that it can't reach the wrong user.
+ * Over HTTP and in 2026-07-28 the call that asks is known. Else any of the connection's running calls may have asked:
+ * all of them wait for the answer, another one of the same session asks where the first ends, and a request is cancelled
+ * while calls of several sessions are running, so that it can't reach the wrong user.
  *
- * @param elicit asks the user when no running call brings an `elicit` of its own.
+ * @returns a function that registers the handler at a client, before the handshake.
  */
 export function createElicitationHandler(
   server: string,
-  elicit: Elicit | undefined,
-  log: (level: LogEntry["level"], message: string) => void,
-): ElicitationHandler {
-  const calls = new Set<CallInFlight>();
-  const open = new Set<AbortController>();
-
+  { calls, elicit, log }: ElicitationSettings,
+): (client: Client) => void {
   const ask = async (
-    ask: Elicit,
+    asking: readonly CallInFlight[],
     request: (signal: AbortSignal) => ElicitRequest,
     outer: AbortSignal,
   ): Promise<ElicitAnswer> => {
-    const abandoned = new AbortController();
-    const signal = AbortSignal.any([abandoned.signal, outer, AbortSignal.timeout(ANSWER_TIMEOUT_MS)]);
-    const waiting = [...calls];
-    open.add(abandoned);
-    for (const call of waiting) {
-      call.deadline.pause();
-      call.onWaiting?.(true);
-    }
+    const late = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+    const callers = (): CallInFlight[] =>
+      asking.filter((call) => call.elicit !== undefined && calls.has(call));
+    setWaiting(asking, true);
     try {
-      const asked = request(signal);
-      const answer = await abandonOnAbort(ask(asked), signal);
-      if (answer.action !== "cancel" || answer.reason === undefined) return answer;
-      return cancel(asked.message, answer.reason);
+      for (;;) {
+        const caller = callers().at(-1);
+        const asker = caller?.elicit ?? elicit;
+        if (asker === undefined) throw new Error("the call that asked has ended");
+        const ends = caller === undefined ? signalOfLast(asking, calls) : calls.signalOf(caller);
+        const signal = AbortSignal.any([outer, late, ...(ends === undefined ? [] : [ends])]);
+        try {
+          const asked = request(signal);
+          const answer = await abandonOnAbort(asker(asked), signal);
+          if (answer.action !== "cancel" || answer.reason === undefined) return answer;
+          return cancel(asking, asked.message, answer.reason);
+        } catch (error) {
+          const goesOn = ends?.aborted === true && callers().length > 0;
+          if (!goesOn || outer.aborted || late.aborted) throw error;
+        }
+      }
     } catch (error) {
       log("warn", `The question was not answered: ${error instanceof Error ? error.message : String(error)}`);
       return { action: "cancel" };
     } finally {
-      open.delete(abandoned);
-      for (const call of waiting) {
-        call.deadline.resume();
-        call.onWaiting?.(false);
-      }
+      setWaiting(asking, false);
     }
   };
 
   /** The protocol's answer for what the user has neither accepted nor declined. */
-  const cancel = (message: string, reason: string): ElicitAnswer => {
+  const cancel = (asking: readonly CallInFlight[], message: string, reason: string): ElicitAnswer => {
     log("warn", `The server asked "${message}". ${reason}`);
-    for (const call of calls) call.unansweredQuestion = { message, reason };
+    for (const call of asking) call.unansweredQuestion = { message, reason };
     return { action: "cancel" };
   };
-  const refuse = (message: string, why: string): ElicitAnswer => cancel(message, nobodyAsked(why).reason);
 
-  return {
-    register(client) {
-      client.setRequestHandler("elicitation/create", async (request, context) => {
-        const { params } = request;
-        const { message } = params;
-        const outer = context.mcpReq.signal;
-        if (new Set([...calls].map((call) => call.session)).size > 1) {
-          return refuse(message, "calls of several sessions are running, and it does not say which one asks");
-        }
-        const asker = [...calls].findLast((call) => call.elicit !== undefined)?.elicit ?? elicit;
-        if (asker === undefined) return refuse(message, "no user is connected to this run");
-        if (params.mode === "url") {
-          const { url } = params;
-          if (!isWebUrl(url)) return refuse(message, "its URL is not an HTTP URL");
-          return await ask(asker, (signal) => ({ server, message, signal, mode: "url", url }), outer);
-        }
-        const requestedSchema = params.requestedSchema as JsonObject;
-        return await ask(
-          asker,
-          (signal) => ({ server, message, signal, mode: "form", requestedSchema }),
-          outer,
-        );
-      });
-    },
-    begin(call) {
-      calls.add(call);
-    },
-    end(call) {
-      calls.delete(call);
-      if (calls.size > 0) return;
-      for (const abandoned of open) abandoned.abort(new Error("the call that asked has ended"));
-    },
+  return (client) => {
+    client.setRequestHandler("elicitation/create", async ({ params }, { mcpReq }) => {
+      const { message } = params;
+      const asking = calls.asking();
+      const refuse = (why: string): ElicitAnswer => cancel(asking, message, nobodyAsked(why).reason);
+      if (new Set(asking.map((call) => call.session)).size > 1) {
+        return refuse("calls of several sessions are running, and it does not say which one asks");
+      }
+      if (elicit === undefined && asking.every((call) => call.elicit === undefined)) {
+        return refuse("no user is connected to this run");
+      }
+      if (params.mode === "url") {
+        const { url } = params;
+        if (!isWebUrl(url)) return refuse("its URL is not an HTTP URL");
+        return await ask(asking, (signal) => ({ server, message, signal, mode: "url", url }), mcpReq.signal);
+      }
+      const requestedSchema = params.requestedSchema as JsonObject;
+      return await ask(
+        asking,
+        (signal) => ({ server, message, signal, mode: "form", requestedSchema }),
+        mcpReq.signal,
+      );
+    });
   };
+}
+
+/** Aborts with the last of the calls. `undefined` where none is running. */
+function signalOfLast(asking: readonly CallInFlight[], calls: RunningCalls): AbortSignal | undefined {
+  const running = asking.map((call) => calls.signalOf(call)).filter((signal) => signal !== undefined);
+  if (running.length === 0) return undefined;
+  const all = new AbortController();
+  const check = (): void => {
+    if (running.every((signal) => signal.aborted)) all.abort(running[0]?.reason);
+  };
+  for (const signal of running) signal.addEventListener("abort", check, { once: true });
+  return all.signal;
 }

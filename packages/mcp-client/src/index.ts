@@ -1,6 +1,7 @@
 export { createMcpConnections } from "./connections.ts";
 export { createMcpInvoker, createMcpToolSource } from "./invoker.ts";
-export { SERVER_REQUESTS } from "./server-request-names.ts";
+export { isServerRequest, SERVER_REQUESTS } from "./server-request-names.ts";
+export { serverRequestDefinitions } from "./server-request-definitions.ts";
 export { fillVariables } from "./fill-variables.ts";
 export { readClientConfigs } from "./client-configs.ts";
 export { CemError } from "@cem/core";
@@ -8,8 +9,9 @@ export { CemError } from "@cem/core";
 export type { McpConnections, McpConnectionsSettings } from "./connections.ts";
 export type {
   CallOptions,
+  ContentChange,
+  ContentKind,
   LogEntry,
-  Progress,
   RawToolResult,
   Root,
   ServerStatus,
@@ -31,5 +33,6 @@ export type {
   ResultStore,
   ToolCall,
   ToolInvoker,
+  ToolProgress,
   ToolResult,
 } from "@cem/core";

@@ -1,4 +1,12 @@
-import { answerErrors, checkCalls, compose, createResultCheck, fitValue, keepOnce } from "@cem/bridge";
+import {
+  answerErrors,
+  checkCalls,
+  compose,
+  createResultCheck,
+  fitValue,
+  keepOnce,
+  orderCalls,
+} from "@cem/bridge";
 import type {
   CallCheckSettings,
   KnownTool,
@@ -10,7 +18,6 @@ import { CemError, toolNotFound } from "@cem/core";
 import type { JsonObject, ToolCall, ToolInvoker } from "@cem/core";
 import { nearest } from "@cem/text";
 import type { McpConnections } from "./connections.ts";
-import type { Progress } from "./connection-types.ts";
 import { mapToolResult } from "./result-mapping.ts";
 import { isServerRequest } from "./server-request-names.ts";
 import { answerServerRequest } from "./server-requests.ts";
@@ -24,8 +31,6 @@ export interface McpToolSourceSettings extends ResultKeeping, ResultCheckSetting
   findTool?:
     | ((server: string, tool: string) => KnownTool | undefined | Promise<KnownTool | undefined>)
     | undefined;
-  /** Called with each progress notification of a call. */
-  onProgress?: ((call: ToolCall, progress: Progress) => void) | undefined;
 }
 
 /** Settings of {@link createMcpInvoker}. */
@@ -40,7 +45,7 @@ export function createMcpInvoker(
   settings: McpInvokerSettings = {},
 ): ToolInvoker {
   const tools = createMcpToolSource(connections, settings);
-  return compose([answerErrors, checkCalls(tools, settings)], tools);
+  return compose([answerErrors, checkCalls(tools, settings), orderCalls()], tools);
 }
 
 /** Creates a source of the tools of MCP servers, for a bridge that checks calls itself. It checks their results. */
@@ -62,15 +67,8 @@ export function createMcpToolSource(
   return {
     specificationVersion: "v1",
     find,
-    async invoke(call, { signal, onWaiting, elicit, session }) {
+    async invoke(call, options) {
       const { server, tool } = call;
-      const options = {
-        signal,
-        onProgress: (progress: Progress) => settings.onProgress?.(call, progress),
-        onWaiting,
-        elicit,
-        session,
-      };
       const args = call.args as JsonObject;
       if (isServerRequest(tool)) {
         const once = keepOnce(keeping);
@@ -78,7 +76,7 @@ export function createMcpToolSource(
         const name = tool.split("/").at(-1) ?? tool;
         return { ok: true, value: await fitValue({ server, name }, value, once) };
       }
-      const { name, outputSchema } = call.found ?? (await find(call, signal));
+      const { name, outputSchema } = call.found ?? (await find(call, options.signal));
       const raw = await connections.callTool(server, name, args, options);
       return mapToolResult({ server, tool, outputSchema }, raw, { ...keeping, checkResult });
     },

@@ -1,11 +1,10 @@
 import type { HideSecrets } from "@cem/bridge";
 import { abandonOnAbort, CemError, serverDisabled, toErrorInfo } from "@cem/core";
-import type { ErrorInfo } from "@cem/core";
 import { SseError, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Client } from "@modelcontextprotocol/client";
-import { createBackoff } from "./backoff.ts";
 import { serverClosed, toServerError } from "./call-failures.ts";
-import type { LogEntry, ServerState } from "./connection-types.ts";
+import type { ConnectionHealth } from "./connection-health.ts";
+import type { ContentChange, LogEntry, ServerState } from "./connection-types.ts";
 import { openClient } from "./open-client.ts";
 import type { OpenClient, OpenClientOptions } from "./open-client.ts";
 import { DEFAULT_CONNECT_TIMEOUT_MS } from "./server-settings.ts";
@@ -22,21 +21,21 @@ export interface ReconnectingClientOptions {
   identity: { name: string; version: string };
   capabilities: NonNullable<OpenClientOptions["clientOptions"]["capabilities"]>;
   signIn?: SignIn | undefined;
+  health: ConnectionHealth;
   redact: HideSecrets;
   log: (level: LogEntry["level"], message: string, source?: LogEntry["source"]) => void;
   /** Registers handlers at a new client before the handshake. */
   prepare: (client: Client) => void;
-  /** Called when the server's tools changed or may have changed. */
-  onToolsChanged: () => void;
+  /** Called when the server said that its tools changed (`isTold`), or when they may have changed. */
+  onToolsChanged: (isTold: boolean) => void;
+  /** Called when the server said that its resources or prompts, or a resource that is watched, changed. */
+  onContentsChanged: (change: ContentChange) => void;
 }
 
-/** A client for one server: connected on first use, shared by all calls, and connected again after it was lost. */
+/** A client for one server: connected on first use, and connected again after it was lost. */
 export interface ReconnectingClient {
   readonly state: ServerState;
   readonly current: OpenClient | undefined;
-  readonly lastError: ErrorInfo | undefined;
-  /** Milliseconds until the next attempt to connect is allowed; 0 when it is allowed now. */
-  readonly waitMs: number;
   /** Aborts when the client is closed for good. */
   readonly signal: AbortSignal;
   /**
@@ -58,17 +57,16 @@ export interface ReconnectingClient {
 
 /** Creates the client. Nothing is started or connected before the first {@link ReconnectingClient.acquire}. */
 export function createReconnectingClient(options: ReconnectingClientOptions): ReconnectingClient {
-  const { settings, redact, log, onToolsChanged } = options;
+  const { settings, health, redact, log, onToolsChanged } = options;
   const { name } = settings;
   const details = { server: name };
   const connectTimeoutMs = settings.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
-  const backoff = createBackoff();
+  const { backoff } = health;
   const closing = new AbortController();
   let state: ServerState = settings.enabled === false ? "disabled" : "idle";
   let current: OpenClient | undefined;
   let opening: Promise<OpenClient> | undefined;
   let hasAnswered = false;
-  let lastError: ErrorInfo | undefined;
 
   const assertUsable = (): void => {
     if (state === "disabled") {
@@ -78,7 +76,7 @@ export function createReconnectingClient(options: ReconnectingClientOptions): Re
   };
 
   const noteFailure = (error: CemError, mayRetryAtOnce: boolean): void => {
-    lastError = toErrorInfo(error);
+    health.lastError = toErrorInfo(error);
     state = error.code === "AUTH_REQUIRED" ? "auth-required" : "down";
     if (!mayRetryAtOnce && state === "down") backoff.failed();
     log("warn", error.message);
@@ -87,7 +85,7 @@ export function createReconnectingClient(options: ReconnectingClientOptions): Re
   const discard: ReconnectingClient["discard"] = (open, error) => {
     if (current !== open) return;
     current = undefined;
-    onToolsChanged();
+    onToolsChanged(false);
     void open.client.close().catch(() => {});
     if (closing.signal.aborted) return;
     state = "idle";
@@ -122,7 +120,21 @@ export function createReconnectingClient(options: ReconnectingClientOptions): Re
         clientOptions: {
           capabilities: options.capabilities,
           listChanged: {
-            tools: { autoRefresh: false, debounceMs: LIST_CHANGED_DEBOUNCE_MS, onChanged: onToolsChanged },
+            tools: {
+              autoRefresh: false,
+              debounceMs: LIST_CHANGED_DEBOUNCE_MS,
+              onChanged: () => onToolsChanged(true),
+            },
+            resources: {
+              autoRefresh: false,
+              debounceMs: LIST_CHANGED_DEBOUNCE_MS,
+              onChanged: () => options.onContentsChanged({ kind: "resources" }),
+            },
+            prompts: {
+              autoRefresh: false,
+              debounceMs: LIST_CHANGED_DEBOUNCE_MS,
+              onChanged: () => options.onContentsChanged({ kind: "prompts" }),
+            },
           },
         },
         signal: AbortSignal.any([late, closing.signal]),
@@ -133,11 +145,11 @@ export function createReconnectingClient(options: ReconnectingClientOptions): Re
       hasAnswered = false;
       current = opened;
       state = "ready";
-      lastError = undefined;
+      health.lastError = undefined;
       backoff.succeeded();
       watch(opened);
       // Once the subscription has ended, changes may be missed.
-      void opened.client.autoOpenedSubscription?.closed.then(onToolsChanged);
+      void opened.client.autoOpenedSubscription?.closed.then(() => onToolsChanged(false));
       return opened;
     } catch (thrown) {
       assertUsable();
@@ -158,12 +170,6 @@ export function createReconnectingClient(options: ReconnectingClientOptions): Re
     get current() {
       return current;
     },
-    get lastError() {
-      return lastError;
-    },
-    get waitMs() {
-      return backoff.waitMs;
-    },
     signal: closing.signal,
     async acquire(signal) {
       assertUsable();
@@ -172,6 +178,7 @@ export function createReconnectingClient(options: ReconnectingClientOptions): Re
       if (current !== undefined) return current;
       if (opening === undefined) {
         const { waitMs } = backoff;
+        const { lastError } = health;
         if (waitMs > 0 && lastError !== undefined) {
           throw new CemError(lastError.code, `${lastError.message} The next attempt is in ${waitMs} ms.`, {
             details: { ...lastError.details, retryInMs: waitMs },

@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from "@cem/core";
 import * as z from "zod";
-import type { Connection } from "./connection.ts";
 import type { CallOptions } from "./connection-types.ts";
 import { fetchRawList } from "./raw-lists.ts";
 import type { ListMethod } from "./raw-lists.ts";
+import type { ServerClient } from "./server-client.ts";
 import { NO_SDK_TIMEOUT_MS } from "./sdk-timeout.ts";
 
 const LISTS = {
@@ -23,19 +23,21 @@ export interface ListedItems {
   cut?: string | undefined;
 }
 
-/** A request to read a resource or to render a prompt. */
+/** A request to read or watch a resource, to render a prompt or to complete an argument of one. */
 export type ServerRequest =
   | { method: "resources/read"; params: { uri: string } }
-  | { method: "prompts/get"; params: { name: string; arguments?: Record<string, string> | undefined } };
+  | { method: "prompts/get"; params: { name: string; arguments?: Record<string, string> | undefined } }
+  | { method: "completion/complete"; params: JsonObject }
+  | { method: "resources/subscribe" | "resources/unsubscribe"; params: { uri: string } };
 
 /** Lists all items of one kind. The list is empty for a server without the capability. */
 export async function listItems(
-  connection: Connection,
+  server: ServerClient,
   kind: ListKind,
-  signal: AbortSignal,
+  options: CallOptions,
 ): Promise<ListedItems> {
   const { method, capability } = LISTS[kind];
-  return connection.request(method, { signal }, async ({ client }, running) => {
+  return server.request(method, options, async ({ client }, running) => {
     if (client.getServerCapabilities()?.[capability] === undefined) return { items: [] };
     const { items, cut } = await fetchRawList(client, method, running);
     return { items, cut };
@@ -44,13 +46,19 @@ export async function listItems(
 
 const anyResult = z.looseObject({});
 
-/** Reads a resource or renders a prompt and returns the server's result. */
+/** Sends a {@link ServerRequest} and returns the server's result. A server that completes nothing has no values. */
 export async function runRequest(
-  connection: Connection,
+  server: ServerClient,
   request: ServerRequest,
   options: CallOptions,
 ): Promise<JsonObject> {
-  return connection.request(request.method, options, async ({ client }, { signal, onProgress }) => {
+  return server.request(request.method, options, async ({ client }, { signal, onProgress }) => {
+    if (
+      request.method === "completion/complete" &&
+      client.getServerCapabilities()?.completions === undefined
+    ) {
+      return { completion: { values: [] } };
+    }
     const sdkOptions = { signal, timeout: NO_SDK_TIMEOUT_MS, onprogress: onProgress };
     return (await client.request(request, anyResult, sdkOptions)) as JsonObject;
   });

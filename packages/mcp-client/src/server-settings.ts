@@ -1,6 +1,14 @@
 /** The protocol version to speak. `legacy`: those before 2026-07-28. `auto`: whatever the server supports. */
 export type ProtocolChoice = "auto" | "legacy" | "2026-07-28";
 
+/**
+ * Which calls share a connection. `shared`: all, for a server that keeps no state of its clients and asks them nothing.
+ * `session`: those of a session. `auto`: those of a session, and where a run is under way on its connection, another run
+ * has one of its own, so that it is known who is asked something; a server that can't keep state (HTTP without a session,
+ * protocol 2026-07-28) is shared.
+ */
+export type ConnectionSharing = "auto" | "shared" | "session";
+
 /** A server that is started as a child process and spoken to over its standard input and output. */
 export interface StdioSettings {
   kind: "stdio";
@@ -83,8 +91,23 @@ export interface McpServerSettings {
    * @defaultValue no limit beyond that of whoever calls
    */
   concurrency?: number | undefined;
+  /**
+   * How calls of tools that are not marked read-only are carried out: one after the other, or at once.
+   *
+   * @defaultValue `"serial"`
+   */
+  writes?: "serial" | "parallel" | undefined;
   /** @defaultValue `"auto"` */
   protocol?: ProtocolChoice | undefined;
+  /** @defaultValue `"auto"` */
+  connections?: ConnectionSharing | undefined;
+  /**
+   * Maximum number of open connections, which over stdio are processes. At the maximum, the connection that was unused
+   * for longest is closed; while all are in use, further calls wait as long as `timeoutMs`.
+   *
+   * @defaultValue 8
+   */
+  maxConnections?: number | undefined;
   /** Default for HTTP without an `Authorization` header: `{ kind: "authorization-code" }`. */
   auth?: AuthSettings | undefined;
   /** Further values to redact from errors and logs. */
@@ -93,5 +116,6 @@ export interface McpServerSettings {
   metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
+export const DEFAULT_MAX_CONNECTIONS = 8;
 export const DEFAULT_TIMEOUT_MS = 60_000;
 export const DEFAULT_CONNECT_TIMEOUT_MS = 30_000;

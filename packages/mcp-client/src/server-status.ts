@@ -1,19 +1,22 @@
 import type { ServerStatus, ToolList } from "./connection-types.ts";
-import type { ReconnectingClient } from "./reconnecting-client.ts";
+import type { ConnectionHealth } from "./connection-health.ts";
+import type { Connection } from "./connection.ts";
 import type { McpServerSettings } from "./server-settings.ts";
 
 /**
- * The state of a connection.
+ * The state of a server, as its connection shows it.
  *
  * @param tools - the last list of tools, if there is one.
  * @param latencyMs - the round trip of the request for it, in milliseconds.
  */
 export function statusOf(
   { name, transport }: McpServerSettings,
-  { state, current, waitMs, lastError }: ReconnectingClient,
+  connection: Connection | undefined,
+  { backoff: { waitMs }, lastError }: ConnectionHealth,
   tools: ToolList | undefined,
   latencyMs: number | undefined,
 ): ServerStatus {
+  const { state = "idle", current } = connection ?? {};
   const server = current?.client.getServerVersion() ?? tools?.server;
   return {
     name,

@@ -1,5 +1,7 @@
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { connect, isAlive, node, odd, until } from "../fixtures/servers.ts";
@@ -19,6 +21,25 @@ describe("environment of a server", () => {
     expect(names).toContain("PATH");
     expect(names).toContain("GIVEN");
     expect(names).not.toContain("SECRET_OF_THE_HOST");
+  });
+});
+
+describe.runIf(process.platform === "linux")("a server that npx does not find", () => {
+  it.each([
+    ["@scope/server", / \(npx found @scope\/server among .*; @scope\/server@latest is fetched/],
+    ["@scope/server@1.2.3", /not found$/],
+  ])("is told of with what helps: %s", async (name, message) => {
+    const folder = mkdtempSync(join(tmpdir(), "cem-npx-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const command = join(folder, "npx");
+    writeFileSync(command, "#!/bin/sh\necho 'sh: 1: server: not found' >&2\nexit 127\n", { mode: 0o755 });
+    const transport = createStdioTransport(
+      { kind: "stdio", command, args: ["-y", name] },
+      { onStderr: () => {} },
+    );
+    await transport.start();
+    await transport.waitForExit();
+    expect(transport.describeExit()).toMatch(message);
   });
 });
 

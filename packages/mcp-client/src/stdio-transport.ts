@@ -4,6 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { parseJSONRPCMessage, serializeMessage } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
+import { createCallContexts } from "./current-call.ts";
+import type { CallContexts } from "./current-call.ts";
 import { createLineSplitter } from "./line-splitter.ts";
 import { networkEnvironment } from "./network-environment.ts";
 import { isGroupAlive, signalGroup, trackGroup, untrackGroup } from "./process-group.ts";
@@ -53,6 +55,7 @@ export function createStdioTransport(
   let exit: string | undefined;
   const exited = Promise.withResolvers<void>();
   const lastWords: string[] = [];
+  const contexts = createCallContexts();
 
   const transport: StdioTransport = {
     stderr: null,
@@ -87,7 +90,7 @@ export function createStdioTransport(
           if (!isGroupAlive(started)) untrackGroup(started);
           transport.onclose?.();
         });
-        listen(started, transport, (line) => {
+        listen(started, transport, contexts, (line) => {
           lastWords.push(line);
           if (lastWords.length > KEPT_STDERR_LINES) lastWords.shift();
           onStderr(line);
@@ -96,6 +99,7 @@ export function createStdioTransport(
     },
     async send(message) {
       const input = child?.stdin;
+      contexts.note(message);
       if (!input || !input.writable) throw new Error("The server's process has ended.");
       if (input.write(serializeMessage(message))) return;
       await new Promise<void>((resolve) => {
@@ -117,13 +121,30 @@ export function createStdioTransport(
     describeExit() {
       if (exit === undefined) return undefined;
       const words = lastWords.join("\n").trim();
-      return words === "" ? `its process ${exit}` : `its process ${exit} after writing: ${words}`;
+      if (words === "") return `its process ${exit}`;
+      return `its process ${exit} after writing: ${words}${npxAdvice(settings, words)}`;
     },
   };
   return transport;
 }
 
-function listen(child: ChildProcess, transport: Transport, onStderr: (line: string) => void): void {
+/**
+ * What helps where `npx` takes a package for installed that only a package linked into the project depends on, as in a
+ * workspace: it then runs a command that is not there.
+ */
+function npxAdvice({ command, args = [] }: StdioSettings, words: string): string {
+  if (!/(?:^|[\\/])npx(?:\.cmd)?$/i.test(command) || !/not found|not recognized/i.test(words)) return "";
+  const name = args.find((arg) => !arg.startsWith("-"));
+  if (name === undefined || name.lastIndexOf("@") > 0) return "";
+  return ` (npx found ${name} among the packages of this project, but not its command; ${name}@latest is fetched in any case)`;
+}
+
+function listen(
+  child: ChildProcess,
+  transport: Transport,
+  contexts: CallContexts,
+  onStderr: (line: string) => void,
+): void {
   const fail = (error: unknown): void => {
     transport.onerror?.(error instanceof Error ? error : new Error(String(error)));
   };
@@ -135,7 +156,7 @@ function listen(child: ChildProcess, transport: Transport, onStderr: (line: stri
   // microtasks, so that a call's response does not overtake its progress.
   let delivered = Promise.resolve();
   const deliver = (message: JSONRPCMessage): void => {
-    delivered = delivered.then(() => transport.onmessage?.(message)).catch(fail);
+    delivered = delivered.then(() => contexts.run(message, () => transport.onmessage?.(message))).catch(fail);
   };
   const splitMessages = createLineSplitter(MAX_MESSAGE_BYTES);
   child.stdout?.on("data", (chunk: Buffer) => {

@@ -1,3 +1,4 @@
+import type { KnownTool } from "@cem/bridge";
 import type { JsonObject, JsonSchema, JsonValue, ToolAnnotations } from "@cem/core";
 import { findHeaderFault } from "./header-declarations.ts";
 import { isObject } from "./json-object.ts";
@@ -17,6 +18,8 @@ export interface RemoteTool {
   annotations?: ToolAnnotations | undefined;
   /** Why arguments can't be checked against the schema that the server sent. Absent when they can. */
   unvalidated?: string | undefined;
+  /** Whose calls of serial tools of the server wait for each other. Absent when none need to. */
+  serial?: KnownTool["serial"];
   /** The definition as the server sent it. */
   definition: JsonObject;
 }

@@ -14,12 +14,14 @@ export async function fetchToolList(
 ): Promise<{ list: ToolList; latencyMs: number }> {
   const { client } = open;
   const server = client.getServerVersion();
+  const capabilities = client.getServerCapabilities() ?? {};
   const description = {
     server: { name: server?.name ?? "", version: server?.version ?? "" },
     protocol: client.getNegotiatedProtocolVersion() ?? "",
     instructions: client.getInstructions(),
+    offers: { resources: capabilities.resources !== undefined, prompts: capabilities.prompts !== undefined },
   };
-  if (client.getServerCapabilities()?.tools === undefined) {
+  if (capabilities.tools === undefined) {
     return { list: { tools: [], byName: new Map(), leftOut: [], ...description }, latencyMs: 0 };
   }
   const { items, cut, firstPageMs } = await fetchRawList(client, "tools/list", options);

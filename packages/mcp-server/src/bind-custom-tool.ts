@@ -1,7 +1,12 @@
 import type { Agent, JsonValue } from "@cem/core";
-import type { CallToolResult, StandardSchemaV1, StandardSchemaWithJSON } from "@modelcontextprotocol/server";
+import type {
+  CallToolResult,
+  InputRequiredResult,
+  StandardSchemaV1,
+  StandardSchemaWithJSON,
+} from "@modelcontextprotocol/server";
 import { assertCustomTool } from "./check-custom-tool.ts";
-import type { AnyCustomTool } from "./custom-tool.ts";
+import type { AnyCustomTool, CustomToolAnswer } from "./custom-tool.ts";
 import { answerValue } from "./server-tool.ts";
 import type { ServerTool } from "./server-tool.ts";
 
@@ -19,9 +24,15 @@ export function bindCustomTool<Config>(
     inputSchema: withJsonSchema(inputSchema),
     outputSchema,
     annotations,
-    handle: async (input, { mcpReq: { signal } }) =>
-      toCallResult(await tool.handler(input, { ...host, signal }), outputSchema !== undefined),
+    handle: async (input, mcp) => {
+      const answer = await tool.handler(input, { ...host, signal: mcp.mcpReq.signal, mcp });
+      return isInputRequired(answer) ? answer : toCallResult(answer, outputSchema !== undefined);
+    },
   };
+}
+
+function isInputRequired(answer: CustomToolAnswer): answer is InputRequiredResult {
+  return (answer as { resultType?: unknown } | null)?.resultType === "input_required";
 }
 
 function toCallResult(answer: JsonValue | CallToolResult, isStructured: boolean): CallToolResult {

@@ -5,17 +5,22 @@ import { McpServer } from "@modelcontextprotocol/server";
 import type { CallToolResult, McpServerFactory, StandardSchemaV1 } from "@modelcontextprotocol/server";
 import { nearest } from "@cem/text";
 import packageJson from "../package.json" with { type: "json" };
+import { AskingRequests } from "./asking-requests.ts";
 import { bindCustomTool } from "./bind-custom-tool.ts";
 import type { AnyCustomTool, CustomTool } from "./custom-tool.ts";
 import type { GuestFacts } from "./guest-facts.ts";
+import { exposeContents, exposedCapabilities } from "./expose-contents.ts";
+import type { ExposedContents, ExposeSettings } from "./expose-contents.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
 import { DEFAULT_YIELD_AFTER_MS } from "./limits.ts";
 import { skillToolsOf, toolsOf } from "./profiles.ts";
 import type { Profile } from "./profiles.ts";
+import { RequestStates } from "./request-states.ts";
 import { RunRegistry } from "./run-registry.ts";
 import { messageOf } from "./server-tool.ts";
 import type { HintFor, ServerTool, ToolHost } from "./server-tool.ts";
 import { strictInput } from "./strict-input.ts";
+import type { Exposed, UpstreamContents } from "./upstream-contents.ts";
 
 export interface AgentServerSettings<Config = unknown> {
   agent: Agent;
@@ -41,6 +46,12 @@ export interface AgentServerSettings<Config = unknown> {
    * Default: answers show messages alone.
    */
   hintFor?: HintFor | undefined;
+  /** What clients see of the servers behind besides tools. Default: nothing. */
+  expose?: readonly Exposed[] | undefined;
+  /** The resources and prompts of the servers behind. Absent: there are none to expose. */
+  upstream?: UpstreamContents | undefined;
+  /** Receives why what a server behind has is missing from a list. */
+  onMissing?: ((server: string, error: unknown) => void) | undefined;
 }
 
 /** Every setting's name. */
@@ -56,7 +67,13 @@ const SETTINGS: Readonly<Record<keyof AgentServerSettings, true>> = {
   guest: true,
   name: true,
   hintFor: true,
+  expose: true,
+  upstream: true,
+  onMissing: true,
 };
+
+/** The lists of a server, which may change while clients are connected. */
+export type ListName = "tools" | Exposed;
 
 /** The part of a server that a transport uses. */
 export interface Servable {
@@ -64,8 +81,8 @@ export interface Servable {
   readonly runs: RunRegistry;
   /** Creates the SDK's server for one connection or one request, in either generation of the protocol. */
   readonly factory: McpServerFactory;
-  /** Calls the listener after tools were added. */
-  onToolsChanged(listener: () => void): void;
+  /** Calls the listener after a list, or what its tools can find, changed. */
+  onListChanged(listener: (list: ListName) => void): void;
   /**
    * Refuses new runs, gives those under way `graceMs` milliseconds to finish, then ends them. Does not dispose the
    * agent.
@@ -84,6 +101,14 @@ export interface AgentServer<Config = unknown> extends Servable {
   registerTool<Input extends StandardSchemaV1>(tool: CustomTool<Input, Config>): void;
   /** Adds several tools, or none where one of them is refused. */
   registerTools(tools: readonly AnyCustomTool<Config>[]): void;
+  /**
+   * Notifies the connected clients that a list changed, or for `tools` what the server's tools find and can call.
+   *
+   * @param message - What changed. Clients of protocol 2025-11-25 and older get it as a log message.
+   */
+  listChanged(list: ListName, message?: string): void;
+  /** Notifies the clients that watch a resource of a server behind. */
+  resourceUpdated(server: string, uri: string): void;
 }
 
 /**
@@ -112,8 +137,14 @@ class ToolServer<Config> implements AgentServer<Config> {
   readonly #instructions: string;
   readonly #hintFor: HintFor | undefined;
   readonly #tools = new Map<string, ServerTool>();
-  readonly #connected = new Set<McpServer>();
-  readonly #listeners = new Set<() => void>();
+  /** The connections, with what they expose. */
+  readonly #connected = new Map<McpServer, ExposedContents | undefined>();
+  /** Those that take log messages: in 2026-07-28 a server logs only what a request asked for. */
+  readonly #logging = new Set<McpServer>();
+  readonly #states = new RequestStates();
+  readonly #asking = new AskingRequests();
+  readonly #listeners = new Set<(list: ListName) => void>();
+  readonly #exposed: Omit<ExposeSettings, "era" | "asking" | "states"> | undefined;
   readonly #calls = new Set<Promise<unknown>>();
 
   constructor(settings: AgentServerSettings<Config>) {
@@ -128,17 +159,34 @@ class ToolServer<Config> implements AgentServer<Config> {
     const tools = [...toolsOf(profile), ...(skills === undefined ? [] : skillToolsOf(profile))];
     this.#add(tools.map((bind) => bind(host)));
     this.#instructions = INSTRUCTIONS[profile];
+    const { upstream, expose = [], onMissing } = settings;
+    this.#exposed = upstream && { upstream, expose, onMissing };
     this.registerTools(customTools);
   }
 
-  readonly factory: McpServerFactory = () => {
+  readonly factory: McpServerFactory = ({ era }) => {
     const server = new McpServer(
       { name: this.#name, title: "Code Execution MCP", version: packageJson.version },
-      { capabilities: { tools: { listChanged: true } }, instructions: this.#instructions },
+      {
+        capabilities: {
+          tools: { listChanged: true },
+          logging: {},
+          ...exposedCapabilities(this.#exposed?.expose ?? [], era),
+        },
+        instructions: this.#instructions,
+        requestState: { verify: this.#states.verify },
+      },
     );
     for (const tool of this.#tools.values()) this.#offer(server, tool);
-    this.#connected.add(server);
-    Object.assign(server.server, { onclose: () => this.#connected.delete(server) });
+    const exposed = this.#exposed && { ...this.#exposed, era, asking: this.#asking, states: this.#states };
+    this.#connected.set(server, exposed && exposeContents(server, exposed));
+    if (era === "legacy") this.#logging.add(server);
+    Object.assign(server.server, {
+      onclose: () => {
+        this.#connected.delete(server);
+        this.#logging.delete(server);
+      },
+    });
     return server;
   };
 
@@ -150,11 +198,26 @@ class ToolServer<Config> implements AgentServer<Config> {
     if (tools.length === 0) return;
     const bound = tools.map((tool) => bindCustomTool(tool, { agent: this.agent, config: this.config }));
     this.#add(bound);
-    for (const server of this.#connected) for (const tool of bound) this.#offer(server, tool);
-    for (const listener of this.#listeners) listener();
+    for (const server of this.#connected.keys()) for (const tool of bound) this.#offer(server, tool);
+    for (const listener of this.#listeners) listener("tools");
   }
 
-  onToolsChanged(listener: () => void): void {
+  listChanged(list: ListName, message?: string): void {
+    for (const server of this.#connected.keys()) {
+      if (list === "tools") server.sendToolListChanged();
+      else if (list === "resources") server.sendResourceListChanged();
+      else server.sendPromptListChanged();
+      if (message === undefined || !this.#logging.has(server)) continue;
+      server.sendLoggingMessage({ level: "notice", logger: this.#name, data: message }).catch(() => {});
+    }
+    for (const listener of this.#listeners) listener(list);
+  }
+
+  resourceUpdated(server: string, uri: string): void {
+    for (const contents of this.#connected.values()) contents?.updated(server, uri);
+  }
+
+  onListChanged(listener: (list: ListName) => void): void {
     this.#listeners.add(listener);
   }
 
@@ -163,7 +226,7 @@ class ToolServer<Config> implements AgentServer<Config> {
     await Promise.allSettled(this.#calls);
     // Lets the transports take the answers first.
     await setImmediate();
-    await Promise.allSettled([...this.#connected].map((server) => server.close()));
+    await Promise.allSettled([...this.#connected.keys()].map((server) => server.close()));
   }
 
   /** Adds all of the tools, or none. */
@@ -183,7 +246,9 @@ class ToolServer<Config> implements AgentServer<Config> {
 
   #offer(server: McpServer, { name, handle, ...shown }: ServerTool): void {
     server.registerTool(name, shown as Registration, async (input, context) => {
-      const call = handle(input, context).catch((error: unknown) => this.#answerError(error));
+      const call = handle(input, context)
+        .then((answer) => this.#states.signed(answer, context))
+        .catch((error: unknown) => this.#answerError(error));
       this.#calls.add(call);
       return call.finally(() => this.#calls.delete(call));
     });

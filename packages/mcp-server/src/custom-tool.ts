@@ -1,6 +1,8 @@
 import type { Agent, JsonValue } from "@cem/core";
 import type {
   CallToolResult,
+  InputRequiredResult,
+  ServerContext,
   StandardSchemaV1,
   StandardSchemaWithJSON,
   ToolAnnotations,
@@ -14,7 +16,12 @@ export interface CustomToolContext<Config = unknown> {
   config: Config;
   /** Aborts when the client cancels the call or disconnects. */
   signal: AbortSignal;
+  /** The request in the protocol's terms, to report progress, to log, to ask the client something or to repeat a round. */
+  mcp: ServerContext;
 }
+
+/** What a custom tool's handler answers with. */
+export type CustomToolAnswer = JsonValue | CallToolResult | InputRequiredResult;
 
 /** A tool that a server offers beside its own. */
 export interface CustomTool<Input extends StandardSchemaV1 = StandardSchemaV1, Config = unknown> {
@@ -30,11 +37,14 @@ export interface CustomTool<Input extends StandardSchemaV1 = StandardSchemaV1, C
   /** The schema of the answer. With it the answer is checked and sent as structured content. */
   outputSchema?: StandardSchemaWithJSON | undefined;
   annotations?: ToolAnnotations | undefined;
-  /** Answers with a JSON value, or with a complete MCP result (`{ content: […] }`). An exception is answered as an error. */
+  /**
+   * Answers with a JSON value, with a complete MCP result (`{ content: […] }`), or with what `inputRequired` of the SDK
+   * returns (protocol 2026-07-28). An exception is answered as an error.
+   */
   handler(
     input: StandardSchemaV1.InferOutput<Input>,
     context: CustomToolContext<Config>,
-  ): Promise<JsonValue | CallToolResult> | JsonValue | CallToolResult;
+  ): Promise<CustomToolAnswer> | CustomToolAnswer;
 }
 
 /** A custom tool with any input. */

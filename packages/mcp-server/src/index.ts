@@ -4,6 +4,14 @@ export type { AgentServer, AgentServerSettings } from "./create-server.ts";
 export { customTool } from "./custom-tool.ts";
 export type { AnyCustomTool, CustomTool, CustomToolContext } from "./custom-tool.ts";
 export type { GuestFacts } from "./guest-facts.ts";
+export { EXPOSED } from "./upstream-contents.ts";
+export type {
+  Exposed,
+  UpstreamContents,
+  UpstreamKind,
+  UpstreamOptions,
+  UpstreamRequest,
+} from "./upstream-contents.ts";
 export { PROFILES } from "./profiles.ts";
 export type { Profile } from "./profiles.ts";
 export type { RunRegistry } from "./run-registry.ts";

@@ -1,4 +1,4 @@
-import type { AgentEvent, Stage } from "@cem/core";
+import type { AgentEvent, Stage, ToolProgress } from "@cem/core";
 import { toolId } from "@cem/core";
 import type { ServerContext } from "@modelcontextprotocol/server";
 import { MIN_PROGRESS_INTERVAL_MS } from "./limits.ts";
@@ -13,6 +13,7 @@ const STAGE_WORDS: Readonly<Record<Stage, string>> = {
 
 /** This many events are reported however quickly they follow each other. */
 const FIRST_EVENTS = 20;
+const MAX_MESSAGE_CHARACTERS = 400;
 
 /** Reports the stages and tool calls of a run to a client that asked for progress, until its call is answered. */
 export class Progress {
@@ -35,13 +36,11 @@ export class Progress {
       this.#progress += 1;
       this.#tell(STAGE_WORDS[event.stage]);
     } else if (event.type === "tool-called") {
-      this.#progress += 1;
-      const isQuick = performance.now() - this.#toldAt < MIN_PROGRESS_INTERVAL_MS;
-      if (isQuick && this.#progress > FIRST_EVENTS) return;
       const { server, tool, ms, ok } = event.call;
-      this.#tell(
-        `${toolId({ server, name: tool })} ${ok ? "answered" : "failed"} after ${Math.round(ms)} ms`,
-      );
+      const end = ok ? "answered" : "failed";
+      this.#tellSometimes(`${toolId({ server, name: tool })} ${end} after ${Math.round(ms)} ms`);
+    } else if (event.type === "tool-progressed") {
+      this.#tellSometimes(`${toolId({ server: event.server, name: event.tool })}: ${worded(event.progress)}`);
     }
   };
 
@@ -51,6 +50,13 @@ export class Progress {
     await this.#told;
   }
 
+  /** Tells of the first events, and then of those that do not follow each other too quickly. */
+  #tellSometimes(message: string): void {
+    this.#progress += 1;
+    const isQuick = performance.now() - this.#toldAt < MIN_PROGRESS_INTERVAL_MS;
+    if (!isQuick || this.#progress <= FIRST_EVENTS) this.#tell(message);
+  }
+
   #tell(message: string): void {
     this.#toldAt = performance.now();
     const params = { progressToken: this.#token ?? 0, progress: this.#progress, message };
@@ -58,4 +64,12 @@ export class Progress {
     const sent = this.#request.notify({ method: "notifications/progress", params }).catch(() => {});
     this.#told = Promise.all([this.#told, sent]);
   }
+}
+
+/** The tool's own numbers and words. The notification's number counts events, since it has to rise over all tools. */
+function worded({ progress, total, message }: ToolProgress): string {
+  const numbers = total === undefined ? String(progress) : `${progress} of ${total}`;
+  return message === undefined || message === ""
+    ? numbers
+    : `${numbers}, ${message.slice(0, MAX_MESSAGE_CHARACTERS)}`;
 }

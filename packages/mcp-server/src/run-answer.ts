@@ -3,6 +3,7 @@ import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server"
 import { attachmentsOf } from "./attachments.ts";
 import { seconds } from "./guest-facts.ts";
 import type { GuestFacts } from "./guest-facts.ts";
+import { keepBase64 } from "./keep-base64.ts";
 import { MAX_OUTPUT_CHARACTERS, MAX_VALUE_CHARACTERS } from "./limits.ts";
 import type { RunView } from "./run.ts";
 import { summarize } from "./run-summary.ts";
@@ -42,10 +43,11 @@ async function answerResult(
   { results, hintFor, verbose }: AnswerOptions,
 ): Promise<CallToolResult> {
   const success = result.status === "success";
+  const plain = await keepBase64(result.value, results);
   const [value, output, attachments] = await Promise.all([
-    fit(result.value, results),
+    fit(plain, results),
     shorten(result.output, results),
-    results === undefined ? [] : attachmentsOf(result.value, results),
+    results === undefined ? [] : attachmentsOf(plain, results),
   ]);
   const summary = summarize(result, verbose);
   const error = result.error === null ? null : messageOf(result.error, hintFor);
@@ -107,9 +109,12 @@ async function shorten(output: string, results: ResultStore | undefined): Promis
   if (output.length <= MAX_OUTPUT_CHARACTERS) return output;
   const half = MAX_OUTPUT_CHARACTERS / 2;
   const kept = await results?.write(Buffer.from(output), "text/plain", "output.txt");
-  const where = kept === undefined ? "" : `: read_result {"handle":"${kept.path}"} has them`;
+  const where =
+    kept === undefined
+      ? ""
+      : `. All ${output.length}: read_result {"handle":"${kept.path}"}, or in code: const output = await Deno.readTextFile("${kept.path}");`;
   const left = output.length - 2 * half;
-  return `${output.slice(0, half)}\n[${left} characters left out${where}]\n${output.slice(-half)}`;
+  return `${output.slice(0, half)}\n[${left} characters are left out here${where}]\n${output.slice(-half)}`;
 }
 
 function cutNotice(json: string): string {

@@ -10,7 +10,7 @@ export function summarize(result: TaskResult, verbose: boolean): string {
   if (result.toolCalls.length > 0) lines.push(callLine(result));
   if (result.outputDroppedBytes > 0) {
     lines.push(
-      `The program printed ${result.outputDroppedBytes} bytes more than output may have. They are lost: write to a file in /workspace instead.`,
+      `The program printed ${result.outputDroppedBytes} bytes more than output may have. These are kept nowhere: write to a file in /workspace instead.`,
     );
   }
   lines.push(...(result.notes ?? []));

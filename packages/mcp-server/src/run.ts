@@ -55,6 +55,7 @@ export class Run {
         this.#onEvent?.(event);
       },
       onElicit: this.questions.elicit,
+      onSample: this.questions.sample,
     };
     this.result = begin(options);
     const settle = (): RunState => {

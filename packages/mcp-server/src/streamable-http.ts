@@ -35,7 +35,7 @@ export function createStreamableHttp(server: Servable, options: StreamableHttpOp
     onerror: onError,
     maxRequestBodySize: MAX_BODY_BYTES,
   });
-  server.onToolsChanged(() => modern.notify.toolsChanged());
+  server.onListChanged((list) => modern.notify[`${list}Changed`]());
   const sessions = new Sessions<Transport>({
     capacity: maxSessions,
     close: (transport) => transport.close(),

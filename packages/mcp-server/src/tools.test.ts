@@ -117,6 +117,23 @@ describe("the tools", () => {
       expect(firstText(result)).toContain("code");
     });
 
+    it("keeps base64 as bytes, and shows the image that it is", async () => {
+      const code = `const png = new Uint8Array(1_200).map((_, at) => (at * 31) % 256);
+        png.set([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a]);
+        const text = btoa(String.fromCharCode(...png));
+        return { text, url: ["data:application/pdf;base64," + text], short: text.slice(0, 100) };`;
+      const answer = await call("execute_code", { code });
+      const { result } = answer.structuredContent as { result: Record<string, unknown> };
+      expect(result).toMatchObject({
+        text: { type: "image", mimeType: "image/png", size: 1_200, was: "1600 characters of base64" },
+        url: [{ type: "resource", mimeType: "application/pdf", size: 1_200 }],
+        short: expect.stringMatching(/^iVBORw0/u),
+      });
+      expect(answer.content).toContainEqual(
+        expect.objectContaining({ type: "image", mimeType: "image/png" }),
+      );
+    });
+
     it("keeps a value that is too large, and read_result pages it", async () => {
       const result = await call("execute_code", { code: `return "äöü€".repeat(20_000);` });
       const { result: handle } = result.structuredContent as { result: { path: string; size: number } };
@@ -171,7 +188,9 @@ describe("the tools", () => {
         code: `for (let n = 0; n < 9000; n++) console.log(n); return null;`,
       });
       const { output } = result.structuredContent as { output: string };
-      expect(output).toMatch(/^0\n1\n.*characters left out: read_result .*8999\n$/su);
+      expect(output).toMatch(
+        /^0\n1\n.*characters are left out here\. All \d+: read_result .* await Deno\.readTextFile\("\/workspace\/results\/.*8999\n$/su,
+      );
       expect(output.length).toBeLessThan(17_000);
     });
 

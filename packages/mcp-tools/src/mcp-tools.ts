@@ -1,17 +1,22 @@
 import type { ToolSource } from "@cem/bridge";
 import type { Guard, ResultStore, ToolCatalog, ToolServer } from "@cem/core";
-import type { McpConnections } from "@cem/mcp-client";
+import type { ContentChange, McpConnections } from "@cem/mcp-client";
 import { withAvailability } from "./generated/availability.ts";
 import { createGeneratedFolders } from "./generated/generated-folders.ts";
 import type { GeneratedFolder } from "./generated/generated-folders.ts";
 import type { GeneratedServer, GenerateOptions } from "./generated/generated-server.ts";
 import { createGeneratedToolSource } from "./generated/generated-tool-source.ts";
 import { generateServers } from "./generated/generate-servers.ts";
+import { takeInChanges } from "./generated/take-in-changes.ts";
+import type { ToolsChange } from "./generated/take-in-changes.ts";
 import { createToolChanges } from "./generated/tool-changes.ts";
+import { watchChanges } from "./generated/watch-changes.ts";
 import { examineServers } from "./servers/examine-servers.ts";
 import type { ExaminedServer, ExamineOptions } from "./servers/examine-servers.ts";
 import { connectionsFor, createMcpServers } from "./servers/mcp-servers.ts";
 import type { ConfiguredServer, McpServersSettings } from "./servers/mcp-servers.ts";
+import { createServerContents } from "./servers/server-contents.ts";
+import type { ServerContents } from "./servers/server-contents.ts";
 import { startUsedServers } from "./servers/start-used-servers.ts";
 
 export interface McpToolsSettings extends McpServersSettings {
@@ -31,6 +36,8 @@ export interface McpTools {
   readonly servers: ReadonlyMap<string, ConfiguredServer>;
   /** The generated tools, for a bridge to call. */
   readonly source: ToolSource;
+  /** What the servers have besides tools. */
+  readonly contents: ServerContents;
   /** Reads a generated folder's server and tools from its lock file, for discovery. `undefined`: it was not generated. */
   readListed(folder: string): Promise<ToolServer | undefined>;
   /** Marks the tools of a catalog that can't be called now, as far as that is known. Connects to nothing. */
@@ -60,6 +67,10 @@ export interface McpTools {
    * @throws CemError `TOOL_LOCK_INVALID`.
    */
   readGenerated(server: string): Promise<GeneratedFolder | undefined>;
+  /**
+   * Calls the listener when a connected server's tools changed. New ones have their files then and can be imported.
+   */
+  onToolsChanged(listener: (change: ToolsChange) => void): void;
   /** Ends every connection and server process. Safe to call twice. */
   close(): Promise<void>;
 }
@@ -67,9 +78,19 @@ export interface McpTools {
 /** Sets up the tools of MCP servers. Nothing is loaded or started before it is needed, and no server waits for another. */
 export function createMcpTools(settings: McpToolsSettings): McpTools {
   const { holdChanged = true, store, onLog } = settings;
-  const servers = createMcpServers(settings);
   const folders = createGeneratedFolders();
   const changes = createToolChanges();
+  const watch = watchChanges(
+    (server, list) => takeInChanges({ servers, folders, changes, holdChanged }, server, list),
+    onLog ?? (() => {}),
+  );
+  const contentListeners = new Set<(server: string, change: ContentChange) => void>();
+  const servers = createMcpServers(settings, {
+    onListed: watch.onListed,
+    onContentsChanged(server, change) {
+      for (const listener of contentListeners) listener(server, change);
+    },
+  });
   const source = createGeneratedToolSource({
     servers,
     folders,
@@ -83,17 +104,21 @@ export function createMcpTools(settings: McpToolsSettings): McpTools {
   });
   return {
     servers: servers.byName,
+    contents: createServerContents(servers, (listener) => contentListeners.add(listener)),
     source,
     readListed: async (folder) => (await folders.read(folder))?.server,
     withAvailability: (catalog) => withAvailability(catalog, { servers, folders, changes, holdChanged }),
     startingServers: (guard) => startUsedServers(guard, servers, folders),
-    generate: (options) => generateServers({ servers, folders, holdChanged }, options),
+    generate: (options) =>
+      watch.exclusively(() => generateServers({ servers, folders, holdChanged }, options)),
     examine: (options) => examineServers({ servers, folders, changes }, options),
     connectionsFor: (server) => connectionsFor(server, servers),
     folderOf: (server) => servers.folderOf(server),
     readGenerated: async (server) => folders.read(await servers.folderOf(server)),
+    onToolsChanged: (listener) => watch.onChange(listener),
     async close() {
       await servers.close();
+      await watch.exclusively(async () => {});
       await source.save();
     },
   };

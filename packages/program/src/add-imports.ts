@@ -19,11 +19,14 @@ export interface MissingImport extends Importable, SourceLocation {
 export type MissingImports = Map<string, MissingImport[]>;
 
 /** Finds the names of tools that a program uses and binds nowhere. What JavaScript itself has by that name is not one. */
-export function findMissingImports({ ast }: Program, tools: readonly Importable[]): MissingImports {
+export function findMissingImports(program: Program, tools: readonly Importable[]): MissingImports {
+  const missing: MissingImports = new Map();
+  const named = namedIn(program, tools);
+  if (named.length === 0) return missing;
+  const { ast } = program;
   const used = namesUsedAtRunTime(ast.program);
   const bound = boundNames(ast.program);
-  const wanted = tools.filter(({ name }) => used.has(name) && !bound.has(name) && !(name in globalThis));
-  const missing: MissingImports = new Map();
+  const wanted = named.filter(({ name }) => used.has(name) && !bound.has(name));
   for (const { name, module } of wanted) {
     const statement = `import { ${name} } from ${JSON.stringify(module)};`;
     const place = placeOf(name, ast.program);
@@ -52,6 +55,14 @@ export function addMissingImports(
   return { code: `${start}${added.join(" ")} ${code.slice(start.length)}`, added };
 }
 
+/** The tools whose names stand anywhere in the code and are not imported. Most programs have none, and are not walked. */
+function namedIn({ code, imports }: Program, tools: readonly Importable[]): Importable[] {
+  const words = new Set(code.match(/[\p{ID_Start}$_][\p{ID_Continue}$]*/gu));
+  for (const { names } of imports)
+    for (const { local } of names) if (local !== undefined) words.delete(local);
+  return tools.filter(({ name }) => words.has(name) && !(name in globalThis));
+}
+
 function placeOf(name: string, root: Node): SourceLocation {
   for (const { node, key } of runtimeNodes(root)) {
     if (node.type === "Identifier" && node.name === name && key !== "key" && key !== "property") {
@@ -62,7 +73,7 @@ function placeOf(name: string, root: Node): SourceLocation {
 }
 
 /** The names that a program declares anywhere, or tests with `typeof`. */
-function boundNames(root: Node): Set<string> {
+export function boundNames(root: Node): Set<string> {
   const names = new Set<string>();
   const bind = (pattern: Node | null | undefined): void => {
     for (const { node, key } of pattern == null ? [] : runtimeNodes(pattern)) {

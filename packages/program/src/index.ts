@@ -9,6 +9,8 @@ export type { ParseResult, Program } from "./parse-program.ts";
 export { runWithTimeout, SyncTimeoutError } from "./run-with-timeout.ts";
 export { runtimeNodes, visitNodes } from "./syntax-tree.ts";
 export type { NodeVisit } from "./syntax-tree.ts";
+export { importRequired } from "./required-modules.ts";
 export { withoutFence } from "./without-fence.ts";
+export { exportLastValue } from "./export-last-value.ts";
 export { findUnsupported } from "./unsupported.ts";
 export type { GuestError } from "@cem/core";

@@ -34,9 +34,14 @@ export function findLastExpression({ ast, code }: Program): LastExpression | und
   if (statement?.type !== "ExpressionStatement" && statement?.type !== "Directive") return undefined;
   // Such as "use strict".
   if (statement.type === "Directive" && statement.value.value.startsWith("use ")) return undefined;
-  if (body.some((own) => exportsDefault(own))) return undefined;
-  if (RETURN.test(code) && body.some((own) => returns(own))) return undefined;
+  if (saysResult({ ast, code })) return undefined;
   return { statement, after: statements[index - 1]?.end ?? 0 };
+}
+
+/** Whether a program has a `return` of its own or a default export. */
+export function saysResult({ ast, code }: Pick<Program, "ast" | "code">): boolean {
+  const { body } = ast.program;
+  return body.some((own) => exportsDefault(own)) || (RETURN.test(code) && body.some((own) => returns(own)));
 }
 
 function hasNoValue(statement: Statement | Directive): boolean {

@@ -1,3 +1,4 @@
+export { isNamedAsChange } from "./changing-names.ts";
 export { readableNumber } from "./readable-number.ts";
 export { identifierKey, MAX_WORD_CHARACTERS, splitWords } from "./words.ts";
 export { editDistance, nearest } from "./words-nearest.ts";

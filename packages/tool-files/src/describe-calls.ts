@@ -5,7 +5,10 @@ import { type Call, printDescribedSignature, type UnionNames } from "./signature
 import { createTypeNames } from "./type-names.ts";
 import { acceptsEmptyObject, type NamedType, UNKNOWN } from "./type-node.ts";
 
-type CallableTool = Pick<ToolDefinition, "name" | "inputSchema" | "outputSchema" | "callStyle" | "signature">;
+type CallableTool = Pick<
+  ToolDefinition,
+  "name" | "inputSchema" | "outputSchema" | "learnedFrom" | "callStyle" | "signature"
+>;
 
 /** Signatures for a reader who knows nothing else of the tools. */
 export interface DescribedCalls {
@@ -38,7 +41,14 @@ function printerOf(tool: CallableTool): (unions: UnionNames) => string {
   const optional = acceptsEmptyObject(input.node);
   const call: Call = { identifier: name, input, optional, output: isKnown ? output : undefined };
   const result = resultOf(signature);
-  return (unions) => printDescribedSignature(call, unions, result);
+  const learned = learnedText(tool);
+  return (unions) => printDescribedSignature(call, unions, result) + learned;
+}
+
+/** A comment on a result whose type no server states: another result may be different. */
+function learnedText({ learnedFrom }: CallableTool): string {
+  if (learnedFrom === undefined) return "";
+  return ` /* result as seen in ${learnedFrom === 1 ? "1 call" : `${learnedFrom} calls`}, not stated by the server */`;
 }
 
 function wholeOf(

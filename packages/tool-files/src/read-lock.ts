@@ -48,6 +48,7 @@ function toToolDefinition(tool: LockedTool, serverDir: string): ToolDefinition {
     description: markFlagged(visibleText(description ?? title ?? ""), flags),
     inputSchema: isRecord(inputSchema) ? inputSchema : {},
     outputSchema: isRecord(output) ? output : undefined,
+    learnedFrom: outputSchema === undefined ? tool.learned?.results : undefined,
     annotations: toAnnotations(annotations, title),
     callStyle: "object",
     signature: tool.signature,

@@ -1,4 +1,4 @@
-import { declaredBy, isOptionalProperty, membersOf } from "./type-facts.ts";
+import { declaredBy, isOptionalProperty, itemOf, membersOf } from "./type-facts.ts";
 import { type Checker, SignatureKind, SymbolFlags, type Type, TypeFlags } from "./typescript.ts";
 
 /** A deeper part of a type is taken to fit. */
@@ -38,13 +38,6 @@ function isObject(type: Type): boolean {
 /** Whether each value of one primitive type is one of another: `"a"` of `string`. */
 async function isPartOf(part: Type, whole: Type, checker: Checker): Promise<boolean> {
   return (whole.flags & PRIMITIVE) !== 0 && checker.isTypeAssignableTo(part, whole);
-}
-
-/** The type of the items of a list; `undefined` for what is none. */
-async function itemOf(type: Type, checker: Checker): Promise<Type | undefined> {
-  if (!(await checker.isArrayLikeType(type))) return undefined;
-  const indexes = await checker.getIndexInfosOfType(type);
-  return indexes.find(({ keyType }) => (keyType.flags & TypeFlags.Number) !== 0)?.valueType;
 }
 
 /** Whether values of a type are objects with properties, not functions, dates, promises and the like. */

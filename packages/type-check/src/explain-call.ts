@@ -4,6 +4,7 @@ import {
   declaredBy,
   isOptionalProperty,
   isPromise,
+  itemOf,
   membersOf,
   nearNames,
   nonNullText,
@@ -13,21 +14,26 @@ import {
 } from "./type-facts.ts";
 import type { Explanation } from "./type-facts.ts";
 import {
+  type ArrayLiteralExpression,
   type CallExpression,
   type Checker,
   type Expression,
+  isArrayLiteralExpression,
   isCallExpression,
   isIdentifier,
   isObjectLiteralExpression,
   isParameterDeclaration,
   isPropertyAssignment,
+  isShorthandPropertyAssignment,
   isSourceFile,
   isStatement,
+  isStringLiteral,
   type Node,
   type Signature,
   SignatureKind,
   type Symbol,
   type Type,
+  TypeFlags,
 } from "./typescript.ts";
 
 const MAX_NAME_CHARACTERS = 80;
@@ -170,12 +176,37 @@ async function objectProblems(
     if (await couldFit(ownType, type, checker)) return [];
     const [takes, has] = await Promise.all([nonNullText(type, checker), typeText(ownType, checker)]);
     const near = suggestion(await nearOptions(ownType, type));
-    return [`${tool} takes ${name}: ${takes}, not ${has}.${near}`];
+    const written = near === "" ? await conversionOf(valueOf(argument, property.name), ownType, type) : "";
+    return [`${tool} takes ${name}: ${takes}, not ${has}.${near}${written}`];
   });
   const told = unknown
     .slice(0, MAX_PROBLEMS)
     .map(({ name }) => unknownParameter(tool, path + name, path, names));
   return [...told, ...(await Promise.all(others)).flat()];
+}
+
+/** The expression that a property of an object literal is given; for `{ city }` its name. */
+function valueOf(argument: Expression, name: string): Node | undefined {
+  if (!isObjectLiteralExpression(argument)) return undefined;
+  for (const property of argument.properties) {
+    const isGiven = isPropertyAssignment(property) || isShorthandPropertyAssignment(property);
+    if (!isGiven || property.name.getText() !== name) continue;
+    return isPropertyAssignment(property) ? property.initializer : property.name;
+  }
+  return undefined;
+}
+
+/** What to write in place of an expression whose value only has the wrong type: ` Write String(row.id).` */
+async function conversionOf(value: Node | undefined, given: Type, wanted: Type): Promise<string> {
+  if (value === undefined || isStringLiteral(value)) return "";
+  const isText = (given.flags & TypeFlags.StringLike) !== 0;
+  const isNumber = (given.flags & TypeFlags.NumberLike) !== 0;
+  const isTruth = (given.flags & TypeFlags.BooleanLike) !== 0;
+  const options = await membersOf(wanted);
+  const takes = (flag: TypeFlags): boolean => options.some(({ flags }) => (flags & flag) !== 0);
+  const text = clip(value.getText());
+  if ((isNumber || isTruth) && takes(TypeFlags.String)) return ` Write String(${text}).`;
+  return isText && takes(TypeFlags.Number) ? ` Write Number(${text}).` : "";
 }
 
 /** What is wrong within a property that is written as an object literal. */
@@ -192,9 +223,29 @@ async function innerProblems(
   if (literal === undefined || !isPropertyAssignment(literal)) return [];
   const wanted = (await checker.getNonNullableType(type)) ?? type;
   const { initializer } = literal;
+  if (isArrayLiteralExpression(initializer))
+    return itemProblems(tool, initializer, { wanted, path }, checker);
   if (!isObjectLiteralExpression(initializer) || !wanted.isObjectType() || !ownType.isObjectType()) return [];
   if (await checker.isArrayLikeType(wanted)) return [];
   return objectProblems(tool, initializer, { given: ownType, wanted, path }, checker);
+}
+
+/** What is wrong with the object literals of a list. */
+async function itemProblems(
+  tool: string,
+  list: ArrayLiteralExpression,
+  { wanted, path }: Pick<GivenObject, "wanted" | "path">,
+  checker: Checker,
+): Promise<string[]> {
+  const item = await itemOf(wanted, checker);
+  if (item?.isObjectType() !== true || (await checker.isArrayLikeType(item))) return [];
+  const problems = list.elements.map(async (element, index): Promise<string[]> => {
+    const given = isObjectLiteralExpression(element) ? await checker.getTypeAtLocation(element) : undefined;
+    if (given === undefined) return [];
+    const place = `${path.slice(0, -1)}[${index}].`;
+    return objectProblems(tool, element, { given, wanted: item, path: place }, checker);
+  });
+  return (await Promise.all(problems)).flat();
 }
 
 function unknownParameter(tool: string, name: string, path: string, names: readonly string[]): string {

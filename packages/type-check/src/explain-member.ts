@@ -1,10 +1,11 @@
 import { factsOf } from "./program-facts.ts";
 import {
   clip,
-  declaredBy,
+  isKnown,
   isPromise,
   membersOf,
   nearNames,
+  ofTool,
   someOf,
   suggestion,
   typeText,
@@ -22,15 +23,12 @@ import {
   type Node,
   type PropertyAccessExpression,
   type Type,
-  TypeFlags,
 } from "./typescript.ts";
 
-/** Built-in types on which an unknown member is certainly a mistake. */
-const PLAIN_TYPES = new Set(["Array", "ReadonlyArray", "Promise", "Map", "Set", "Date"]);
 const MAX_LISTED = 12;
 
 /** A member that is read from a value. */
-interface MemberRead {
+export interface MemberRead {
   name: string;
   /** The value that it is read from. */
   text: string;
@@ -40,29 +38,35 @@ interface MemberRead {
 
 /** Explains a member that a value does not have, unless the program assigns that member or made the value itself. */
 export async function explainMember(node: Node, checker: Checker): Promise<Explanation | undefined> {
-  if (isBindingElement(node.parent)) return explainBinding(node, node.parent, checker);
-  const access = node.parent;
-  if (!isPropertyAccessExpression(access) || access.name !== node) return undefined;
-  const name = access.name.text;
-  const type = await checker.getTypeAtLocation(access.expression);
-  const isWritten = factsOf(node.getSourceFile()).writtenMembers.has(name);
+  const read = await memberReadAt(node, checker);
+  if (read === undefined) return undefined;
+  const { name, type } = read;
+  const isWritten = !isBindingElement(node.parent) && factsOf(node.getSourceFile()).writtenMembers.has(name);
   if (isWritten && (type === undefined || !(await isPromise(type)))) return undefined;
-  return describe({ name, type, called: isCalled(access), text: access.expression.getText() }, checker);
+  return describe(read, checker);
 }
 
-/** Explains a destructured name: `const { temprature } = await get_weather(…)`. */
-async function explainBinding(
+/** The member that is read at a place: `weather.temprature`, or a name in `const { temprature } = await get_weather(…)`. */
+export async function memberReadAt(node: Node, checker: Checker): Promise<MemberRead | undefined> {
+  if (isBindingElement(node.parent)) return bindingAt(node, node.parent, checker);
+  const access = node.parent;
+  if (!isPropertyAccessExpression(access) || access.name !== node) return undefined;
+  const type = await checker.getTypeAtLocation(access.expression);
+  return { name: access.name.text, type, called: isCalled(access), text: access.expression.getText() };
+}
+
+async function bindingAt(
   node: Node,
   element: BindingElement,
   checker: Checker,
-): Promise<Explanation | undefined> {
+): Promise<MemberRead | undefined> {
   const name = element.propertyName ?? element.name;
   if (node !== name || !isIdentifier(name) || !isObjectBindingPattern(element.parent)) return undefined;
   if (element.initializer !== undefined) return undefined;
   const holder = element.parent.parent;
   const source = isVariableDeclaration(holder) ? holder.initializer : undefined;
   const type = await checker.getTypeAtLocation(source ?? element.parent);
-  return describe({ name: name.text, type, called: false, text: source?.getText() ?? "it" }, checker);
+  return { name: name.text, type, called: false, text: source?.getText() ?? "it" };
 }
 
 async function describe(
@@ -91,21 +95,6 @@ async function describe(
     rule: "unknown-member",
     message: `${clip(text)} has no ${name}: it is ${await typeText(base, checker)}.${other}`,
   };
-}
-
-/** Whether values of this type certainly have no other members. */
-async function isKnown(type: Type, called: boolean): Promise<boolean> {
-  if (await ofTool(type)) return true;
-  if ((type.flags & (TypeFlags.StringLike | TypeFlags.NumberLike | TypeFlags.BooleanLike)) !== 0) return true;
-  const symbol = await type.getSymbol();
-  if (symbol === undefined || symbol.declarations.some((one) => declaredBy(one) !== "library")) return false;
-  // `Object` is all that is known of a value after `instanceof Object`.
-  return (called && symbol.name !== "Object") || PLAIN_TYPES.has(symbol.name);
-}
-
-async function ofTool(type: Type): Promise<boolean> {
-  const symbol = (await type.getAliasSymbol()) ?? (await type.getSymbol());
-  return symbol?.declarations.some((one) => declaredBy(one) === "tool") ?? false;
 }
 
 function isCalled(access: PropertyAccessExpression): boolean {

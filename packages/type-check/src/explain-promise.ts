@@ -1,15 +1,20 @@
+import { createHiddenPromises, type HiddenPromises, withoutCasts } from "./hidden-promises.ts";
 import { type PromiseUse, promiseUses } from "./promise-uses.ts";
-import { clip, declaredBy, isPromise, membersOf } from "./type-facts.ts";
+import { clip, declaredBy, isPromise, itemOf, membersOf } from "./type-facts.ts";
 import type { Explanation } from "./type-facts.ts";
 import {
   type Checker,
   type Expression,
   isArrayLiteralExpression,
+  isArrowFunction,
+  isAwaitExpression,
   isCallExpression,
+  isFunctionExpression,
   isIdentifier,
   isObjectLiteralExpression,
   isPropertyAssignment,
   isVariableDeclaration,
+  type Node,
   NodeFlags,
   SignatureKind,
   type SourceFile,
@@ -30,13 +35,54 @@ export interface MisusedPromise extends Explanation {
 export async function misusedPromises(source: SourceFile, checker: Checker): Promise<MisusedPromise[]> {
   const uses = promiseUses(source);
   const types = await checker.getTypeAtLocation(uses.map(({ expression }) => expression));
+  const hidden = createHiddenPromises(source, checker);
   const found = uses.map(async (use, index): Promise<MisusedPromise[]> => {
     const type = types[index];
-    if (type === undefined || (type.flags & (TypeFlags.Object | TypeFlags.Union)) === 0) return [];
-    const message = await problemOf(use, type, checker);
+    const message = type === undefined ? undefined : await messageFor(use, type, { checker, hidden });
     return message === undefined ? [] : [{ rule: "missing-await", message, pos: use.expression.getStart() }];
   });
   return (await Promise.all(found)).flat();
+}
+
+async function messageFor(
+  promiseUse: PromiseUse,
+  type: Type,
+  { checker, hidden }: { checker: Checker; hidden: HiddenPromises },
+): Promise<string | undefined> {
+  const { use, expression } = promiseUse;
+  if (use === "cast") return castText(expression, type, checker);
+  if (
+    (use === "result" || use === "printed") &&
+    (await hidden.fill(expression)) &&
+    (await holdsAny(type, checker))
+  ) {
+    return `${clip(expression.getText())} holds Promises: await each before it is put there.`;
+  }
+  if ((type.flags & TypeFlags.Any) !== 0) {
+    // The result of a program is awaited, and what was kept may be missing.
+    if (use === "result" || use === "awaited" || use === "condition") return undefined;
+    const promise = await hidden.behind(expression);
+    return promise === undefined ? undefined : awaitText(clip(expression.getText()));
+  }
+  // TypeScript itself says which member a promise does not have.
+  if (use === "member" || (type.flags & (TypeFlags.Object | TypeFlags.Union)) === 0) return undefined;
+  return problemOf(promiseUse, type, checker);
+}
+
+/** What is said of a promise that is cast to the value it will have. */
+async function castText(expression: Expression, type: Type, checker: Checker): Promise<string | undefined> {
+  if (!type.isObjectType() || (await checker.getPropertyOfType(type, "then")) !== undefined) return undefined;
+  const value = withoutCasts(expression);
+  const given = await checker.getTypeAtLocation(value);
+  if (given === undefined || !given.isObjectType() || !(await isPromise(given))) return undefined;
+  const text = clip(value.getText());
+  return `${text} is a Promise, and a cast does not wait for it: write (await ${text}).`;
+}
+
+/** Whether what a Map or a record holds may be anything. */
+async function holdsAny(type: Type, checker: Checker): Promise<boolean> {
+  const [index] = await checker.getIndexInfosOfType(type);
+  return index !== undefined && (index.valueType.flags & TypeFlags.Any) !== 0;
 }
 
 async function problemOf(
@@ -52,10 +98,13 @@ async function problemOf(
       return (await isPromise(type)) && (await isMadeHere(expression, checker)) ? awaitText(text) : undefined;
     case "printed":
       return (await isPromiseOrNothing(type)) ? awaitText(text) : heldText(expression, type, checker);
+    case "items":
     case "awaited":
       return (await isListOfPromises(type, checker)) ? allText(text) : undefined;
     case "result":
       return heldText(expression, (await valueOf(type, checker)) ?? type, checker);
+    case "reducer":
+      return reducerText(expression, type, checker);
     default:
       return predicateText(type, checker);
   }
@@ -74,6 +123,31 @@ async function predicateText(type: Type, checker: Checker): Promise<string | und
   const answer = signature === undefined ? undefined : await checker.getReturnTypeOfSignature(signature);
   if (answer === undefined || !(await isPromise(answer))) return undefined;
   return "The callback returns a Promise, which is not waited for here and counts as true: await what it needs before, with await Promise.all(list.map(…)).";
+}
+
+/** What is said of an async callback of `reduce` that begins with a value which is no promise. */
+async function reducerText(callback: Expression, type: Type, checker: Checker): Promise<string | undefined> {
+  if (!isCallExpression(callback.parent) || !readsUnawaited(callback)) return undefined;
+  if ((await predicateText(type, checker)) === undefined) return undefined;
+  const initial = callback.parent.arguments[1];
+  const first = initial === undefined ? undefined : await checker.getTypeAtLocation(initial);
+  if (first === undefined || (first.flags & TypeFlags.Any) !== 0 || (await isPromise(first)))
+    return undefined;
+  return "The callback of reduce returns a Promise, which the next one is given: use a for…of loop with await.";
+}
+
+/** Whether a function reads its first parameter and awaits it nowhere. */
+function readsUnawaited(callback: Expression): boolean {
+  if (!isArrowFunction(callback) && !isFunctionExpression(callback)) return true;
+  const name = callback.parameters[0]?.name.getText();
+  let isRead = false;
+  const pending: Node[] = [callback.body];
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    if (isAwaitExpression(node) && withoutCasts(node.expression).getText() === name) return false;
+    isRead ||= isIdentifier(node) && node.text === name;
+    node.forEachChild((child) => void pending.push(child));
+  }
+  return isRead;
 }
 
 /** What is said of a value that holds promises; `undefined` for one that holds none. */
@@ -115,6 +189,8 @@ async function pathToPromise(type: Type, checker: Checker, depth: number): Promi
     const path = await pathToPromise(item, checker, depth + 1);
     return path === undefined ? undefined : `[].${path}`;
   }
+  const [index] = await checker.getIndexInfosOfType(type);
+  if (index !== undefined && (await isPromise(index.valueType))) return "each property";
   const symbol = await type.getSymbol();
   if (symbol === undefined || symbol.declarations.some((one) => declaredBy(one) !== "program"))
     return undefined;
@@ -132,14 +208,8 @@ async function pathToPromise(type: Type, checker: Checker, depth: number): Promi
 }
 
 async function isListOfPromises(type: Type, checker: Checker): Promise<boolean> {
-  const item = await itemOf(type, checker);
+  const item = type.isObjectType() ? await itemOf(type, checker) : undefined;
   return item !== undefined && isPromise(item);
-}
-
-async function itemOf(type: Type, checker: Checker): Promise<Type | undefined> {
-  if (!type.isObjectType() || !(await checker.isArrayLikeType(type))) return undefined;
-  const indexes = await checker.getIndexInfosOfType(type);
-  return indexes.find(({ keyType }) => (keyType.flags & TypeFlags.Number) !== 0)?.valueType;
 }
 
 /** The type of a promise's value. */

@@ -1,5 +1,6 @@
 import { explainCall } from "./explain-call.ts";
 import { explainImport } from "./explain-import.ts";
+import { explainIteration } from "./explain-iteration.ts";
 import { explainMember } from "./explain-member.ts";
 import { explainName } from "./explain-name.ts";
 import { EXPLAINED_CODES } from "./explained-codes.ts";
@@ -26,6 +27,7 @@ const EXPLAIN: Record<keyof typeof EXPLAINED_CODES, Explain> = {
   member: explainMember,
   uncallable: explainUncallable,
   call: explainCall,
+  iteration: explainIteration,
   constant: explainConstant,
 };
 

@@ -66,6 +66,55 @@ function offer(server: string, source: string, name = "index.ts"): void {
 
 describe("ProgramChecker", () => {
   describe("check", () => {
+    it("says what to write in place of a value of another type", async () => {
+      const rows =
+        'const row: { id: number; n: string; ok: boolean } = JSON.parse("{}");\nconst location = row.id;\n';
+      const call = (text: string): Promise<string[]> => check(`${WEATHER}${rows}await ${text};`);
+      expect(await call("get_weather({ location: row.id })")).toEqual([
+        "4 wrong-arguments: get_weather takes location: string, not number. Write String(row.id).",
+      ]);
+      expect((await call("get_weather({ location })"))[0]).toContain("Write String(location).");
+      expect((await call("get_weather({ location: row.ok })"))[0]).toContain("Write String(row.ok).");
+      expect(await check(`${ADD}${rows}await add({ a: row.n, b: 1 });`)).toEqual([
+        "4 wrong-arguments: add takes a: number, not string. Write Number(row.n).",
+      ]);
+      expect((await check(`${ADD}await add({ a: "5", b: 1 });`))[0]).toMatch(/not "?string"?\.$|not "5"\.$/u);
+    });
+
+    it("suspects a member that the program's own object does not have, and lets the code run", async () => {
+      const parse = `const commits = "a|b".split("\\n").map((line) => {
+  const [hash, author, timestamp, subject] = line.split("|");
+  return { hash, author, timestamp, subject };
+});
+`;
+      const findings = await checker.check({
+        code: `${parse}export default commits.map((c) => ({ when: c.date, by: c.authr }));`,
+        tools: [],
+      });
+      expect(findings).toMatchObject([
+        {
+          rule: "unknown-member",
+          severity: "warning",
+          line: 5,
+          message: "c has no date. It has hash, author, timestamp, subject.",
+        },
+        { severity: "warning", message: expect.stringMatching(/^c has no authr\. Did you mean author\?/u) },
+      ]);
+      expect(await check(`${parse}for (const { date } of commits) console.log(date);`)).toHaveLength(1);
+    });
+
+    it.each([
+      "const found: Record<string, number> = {};\nconsole.log(found.x);",
+      "const found: { a?: number } = {};\nfound.b = 1;\nconsole.log(found.b);",
+      "const made = {};\nconsole.log(made.x);",
+      "const either = Math.random() > 0.5 ? { a: 1 } : { b: 2 };\nconsole.log(either.a);",
+      "const given: { id: number }[] = JSON.parse('[]');\nconsole.log(given[0].name);",
+      "const { x = 1 } = { y: 2 };\nconsole.log(x);",
+      "try { throw 1; } catch (error) { console.log(error.code); }",
+    ])("does not suspect %j", async (code) => {
+      expect(await check(code)).toEqual([]);
+    });
+
     it.each([
       [
         'import { get_wether } from "./servers/weather/index.ts";',
@@ -417,7 +466,7 @@ describe("ProgramChecker", () => {
           "await find({ city: 'x', tags: row.tags });",
           "find takes tags: string[], not string | number | null.",
         ],
-        ["await find({ city: 'x', all: [{ id: 5 }] });", "find takes all: { id: string; }[], not"],
+        ["await find({ city: 'x', all: [{ id: 5 }] });", "find takes all[0].id: string, not number."],
       ])("is not one in %j", async (code, message) => {
         const [found] = await check(imports + code, tools);
         expect(found).toContain(`4 wrong-arguments: ${message}`);

@@ -107,12 +107,16 @@ export class ProgramChecker {
   }
 }
 
-/** The findings that hold with and without strict null checks, in the order of the program. */
+/** The findings that hold with and without strict null checks, and what is suspected, in the order of the program. */
 async function certainFindings({ strict, lenient }: ProgramViews): Promise<Finding[]> {
-  const [{ explain }, { misusedPromises }] = await Promise.all([
-    import("./explain.ts"),
-    import("./explain-promise.ts"),
-  ]);
+  const [{ explain }, { misusedPromises }, { MISSING_MEMBER, suspectMember }, { nodeAt }] = await Promise.all(
+    [
+      import("./explain.ts"),
+      import("./explain-promise.ts"),
+      import("./suspect-member.ts"),
+      import("./type-facts.ts"),
+    ],
+  );
   const rulesAt = async ({ pos }: Diagnostic, view: ProgramView): Promise<(string | undefined)[]> => {
     const same = view.diagnostics.filter((diagnostic) => diagnostic.pos === pos);
     const explanations = await Promise.all(same.map((diagnostic) => explain(diagnostic, view)));
@@ -131,6 +135,10 @@ async function certainFindings({ strict, lenient }: ProgramViews): Promise<Findi
       explain(diagnostic, strict),
       rulesAt(diagnostic, lenient),
     ]);
+    if (explanation === undefined && MISSING_MEMBER.has(diagnostic.code)) {
+      const suspicion = await suspectMember(nodeAt(strict.source, diagnostic.pos), strict.checker);
+      if (suspicion !== undefined) add({ ...findingAt(diagnostic, suspicion, strict), severity: "warning" });
+    }
     if (explanation === undefined || !rules.includes(explanation.rule)) continue;
     const finding = findingAt(diagnostic, explanation, strict);
     if (!explained.has(finding.line)) add(finding);

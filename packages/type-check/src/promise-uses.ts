@@ -4,6 +4,7 @@ import {
   type Expression,
   isArrayBindingPattern,
   isArrayLiteralExpression,
+  isAsExpression,
   isAwaitExpression,
   isBinaryExpression,
   isCallExpression,
@@ -37,9 +38,21 @@ import {
 
 /**
  * How a program uses a value: `value` as one that can't be a promise, `printed` with all that it holds, `condition` as true or
- * false, `awaited`, `result` of the program, `predicate` a function whose answer is used at once.
+ * false, `awaited`, `result` of the program, `predicate` a function whose answer is used at once, `reducer` one whose answer
+ * it is given again, `items` a list whose items are used, `member` an object whose member is read, `cast` a value that is
+ * said to be of another type.
  */
-export type Use = "value" | "printed" | "condition" | "awaited" | "result" | "predicate";
+export type Use =
+  | "value"
+  | "printed"
+  | "condition"
+  | "awaited"
+  | "result"
+  | "predicate"
+  | "reducer"
+  | "items"
+  | "member"
+  | "cast";
 
 /** An expression that a promise must not stand for. */
 export interface PromiseUse {
@@ -75,7 +88,7 @@ const PRINTS =
   /^(?:JSON\.stringify|String|structuredClone|console\.(?:log|info|warn|error|debug|table|dir))$/u;
 /** Those that read the arguments themselves. */
 const READS =
-  /^(?:Number|Boolean|BigInt|parseInt|parseFloat|isNaN|Date|Set|Map|\w+Array|Array\.(?:from|isArray)|encodeURIComponent|Number\.\w+|Math\.\w+|Object\.(?:keys|values|entries|fromEntries|assign))$/u;
+  /^(?:Number|Boolean|BigInt|parseInt|parseFloat|isNaN|Date|Set|Map|\w+Array|Array\.(?:from|isArray)|encodeURIComponent|Number\.\w+|Math\.\w+|Object\.(?:keys|values|entries|assign))$/u;
 /** Methods of lists that use the answer of their callback at once. */
 const PREDICATES = new Set([
   "every",
@@ -88,6 +101,9 @@ const PREDICATES = new Set([
   "sort",
   "toSorted",
 ]);
+
+/** Members that promises have. */
+const PROMISE_METHODS = new Set(["catch", "finally", "then"]);
 
 /** Finds where a program uses a value in a way that makes no sense for a promise. */
 export function promiseUses(source: SourceFile): PromiseUse[] {
@@ -104,6 +120,9 @@ export function promiseUses(source: SourceFile): PromiseUse[] {
 function usesIn(node: Node, tools: ReadonlySet<string>): PromiseUse[] {
   const as = (use: Use, ...expressions: readonly Expression[]): PromiseUse[] =>
     expressions.map((expression) => ({ use, expression }));
+  if (isAsExpression(node)) return isAsExpression(node.parent) ? [] : as("cast", node);
+  if (isPropertyAccessExpression(node))
+    return PROMISE_METHODS.has(node.name.text) ? [] : as("member", node.expression);
   if (isTemplateSpan(node)) return as("printed", node.expression);
   if (isBinaryExpression(node)) {
     const { kind } = node.operatorToken;
@@ -129,8 +148,8 @@ function usesIn(node: Node, tools: ReadonlySet<string>): PromiseUse[] {
   // A top-level `return` is checked as `throw`.
   if (isThrowStatement(node) || isExportAssignment(node)) return as("result", node.expression);
   if (isVariableDeclaration(node)) {
-    const isRead = node.initializer !== undefined && isArrayBindingPattern(node.name);
-    return isRead ? as("value", node.initializer) : [];
+    if (node.initializer === undefined || isIdentifier(node.name)) return [];
+    return as(isArrayBindingPattern(node.name) ? "value" : "member", node.initializer);
   }
   if (isNewExpression(node)) {
     return READS.test(node.expression.getText()) ? as("value", ...(node.arguments ?? [])) : [];
@@ -144,11 +163,14 @@ function usesInCall(call: CallExpression, tools: ReadonlySet<string>): PromiseUs
   if (PRINTS.test(name) || tools.has(name)) {
     return given.flatMap(partsOf).map((expression) => ({ use: "printed", expression }));
   }
+  if (name === "Object.fromEntries") return given.map((expression) => ({ use: "items", expression }));
   if (READS.test(name)) return given.map((expression) => ({ use: "value", expression }));
   if (!isPropertyAccessExpression(callee)) return [];
   const method = callee.name.text;
   if (method === "join") return [{ use: "printed", expression: callee.expression }];
-  const [callback] = given;
+  const [callback, initial] = given;
+  if (method === "reduce" && callback !== undefined && initial !== undefined)
+    return [{ use: "reducer", expression: callback }];
   return PREDICATES.has(method) && callback !== undefined ? [{ use: "predicate", expression: callback }] : [];
 }
 

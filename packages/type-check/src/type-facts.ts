@@ -10,8 +10,11 @@ import {
   type Symbol,
   SymbolFlags,
   type Type,
+  TypeFlags,
 } from "./typescript.ts";
 
+/** Built-in types on which an unknown member is certainly a mistake. */
+const PLAIN_TYPES = new Set(["Array", "ReadonlyArray", "Promise", "Map", "Set", "Date"]);
 const MAX_TYPE_CHARACTERS = 160;
 /** Code may declare or need any number of names. */
 const MAX_CANDIDATES = 1_000;
@@ -70,6 +73,29 @@ export async function isPromise(type: Type): Promise<boolean> {
     return symbol?.name === "Promise" && symbol.declarations.some((one) => declaredBy(one) === "library");
   });
   return !(await Promise.all(found)).includes(false);
+}
+
+/** The type of the items of a list; `undefined` for what is none. */
+export async function itemOf(type: Type, checker: Checker): Promise<Type | undefined> {
+  if (!(await checker.isArrayLikeType(type))) return undefined;
+  const indexes = await checker.getIndexInfosOfType(type);
+  return indexes.find(({ keyType }) => (keyType.flags & TypeFlags.Number) !== 0)?.valueType;
+}
+
+/** Whether values of this type certainly have no other members. */
+export async function isKnown(type: Type, called: boolean): Promise<boolean> {
+  if (await ofTool(type)) return true;
+  if ((type.flags & (TypeFlags.StringLike | TypeFlags.NumberLike | TypeFlags.BooleanLike)) !== 0) return true;
+  const symbol = await type.getSymbol();
+  if (symbol === undefined || symbol.declarations.some((one) => declaredBy(one) !== "library")) return false;
+  // `Object` is all that is known of a value after `instanceof Object`.
+  return (called && symbol.name !== "Object") || PLAIN_TYPES.has(symbol.name);
+}
+
+/** Whether a type is declared by a tool. */
+export async function ofTool(type: Type): Promise<boolean> {
+  const symbol = (await type.getAliasSymbol()) ?? (await type.getSymbol());
+  return symbol?.declarations.some((one) => declaredBy(one) === "tool") ?? false;
 }
 
 /** Whether a test that takes time holds for some of the items. */

@@ -5,14 +5,19 @@
 export {
   isArrayBindingPattern,
   isArrayLiteralExpression,
+  isArrowFunction,
+  isAsExpression,
   isAwaitExpression,
   isConditionalExpression,
   isDoStatement,
   isElementAccessExpression,
   isExportAssignment,
   isForOfStatement,
+  isFunctionExpression,
   isIfStatement,
   isNamedImports,
+  isNonNullExpression,
+  isParenthesizedExpression,
   isPrefixUnaryExpression,
   isShorthandPropertyAssignment,
   isSpreadAssignment,
@@ -52,6 +57,7 @@ export {
   SyntaxKind,
 } from "typescript/unstable/ast";
 export type {
+  ArrayLiteralExpression,
   BindingElement,
   CallExpression,
   Expression,

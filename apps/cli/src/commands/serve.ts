@@ -17,17 +17,19 @@ const SILENCE: Answer = { exitCode: EXIT_OK, data: {}, report: () => [], brief: 
 
 /** `cem serve`: is an MCP server until it is stopped or its client goes away. */
 export async function serve(invocation: ServeInvocation, { signal }: CommandContext): Promise<Answer> {
-  const { transport, profile, host, port, cost, options } = invocation;
+  const { transport, profile, expose, customTools, host, port, cost, options } = invocation;
   const source = configSourceOf(options);
   if (cost) return showCost(profile === undefined ? PROFILES : [profile], source, signal);
   if (options.json) {
     throw new CemError("USAGE", "cem serve speaks MCP. --json goes with --cost only.");
   }
-  const { runServer } = await import("code-execution-mcp");
+  const { loadCustomTools, runServer } = await import("code-execution-mcp");
   const running = await runServer({
     ...source,
     transport,
     profile,
+    expose,
+    customTools: customTools === undefined ? undefined : await loadCustomTools(customTools, source.cwd),
     host,
     port,
   });

@@ -1,6 +1,7 @@
+import type { SchemaValidator } from "@cem/bridge";
 import type { LlmSettings } from "@cem/codegen/llm";
 import type { Config } from "@cem/config";
-import type { CodeGenerator } from "@cem/core";
+import type { CodeGenerator, JsonObject, ToolDefinition } from "@cem/core";
 
 const MS_PER_SECOND = 1_000;
 
@@ -9,14 +10,32 @@ export async function createGenerator({ llm }: Config): Promise<CodeGenerator> {
   const { createRulesGenerator } = await import("@cem/codegen/rules");
   const rules = createRulesGenerator();
   if (!llm.enabled) return rules;
-  const { createFallbackGenerator, createLlmGenerator } = await import("@cem/codegen/llm");
-  return createFallbackGenerator(createLlmGenerator(llmSettings(llm)), rules);
+  const { createFallbackGenerator } = await import("@cem/codegen/llm");
+  return createFallbackGenerator(await createConfiguredModel(llm), rules);
+}
+
+/** The generator that asks the model, which is told of tools in full. */
+export async function createConfiguredModel(llm: Config["llm"]): Promise<CodeGenerator> {
+  const [{ createLlmGenerator }, { describeCalls }] = await Promise.all([
+    import("@cem/codegen/llm"),
+    import("@cem/tool-files"),
+  ]);
+  return createLlmGenerator({ ...llmSettings(llm), describeCalls, acceptsArguments });
+}
+
+let validator: Promise<SchemaValidator> | undefined;
+
+/** Whether arguments satisfy the schema of a tool. Where the schema can't be used, that is not known. */
+async function acceptsArguments({ inputSchema }: ToolDefinition, args: JsonObject): Promise<boolean> {
+  validator ??= import("@cem/bridge").then(({ createSchemaValidator }) => createSchemaValidator());
+  const check = await (await validator).prepare(inputSchema);
+  return check.validated && check.check(args) === undefined;
 }
 
 /** Maps the configuration to settings of the model. */
 function llmSettings(llm: Config["llm"]): LlmSettings {
   const { provider, model, temperature, maxRetries, baseUrl, priceInput, priceOutput } = llm;
-  const { budgetTokens: tokens, budgetUsd: cost } = llm;
+  const { budgetTokens: tokens, budgetUsd: cost, toolTokens } = llm;
   const hasPrices = priceInput !== undefined && priceOutput !== undefined;
   return {
     provider,
@@ -25,6 +44,7 @@ function llmSettings(llm: Config["llm"]): LlmSettings {
     maxTokens: llm.maxCompletionTokens ?? llm.maxTokens,
     timeoutMs: llm.timeout * MS_PER_SECOND,
     maxRetries,
+    toolTokens,
     apiKey: llm.apiKey?.reveal(),
     baseUrl,
     azureEndpoint: llm.azureEndpoint,

@@ -41,8 +41,15 @@ export async function createHostBridge(
   forWhom: LoadedFor,
   settings: HostBridgeSettings,
 ): Promise<HostBridge> {
-  const { answerErrors, checkCalls, combineSources, compose, createHostTools, createSecretFilter } =
-    await import("@cem/bridge");
+  const {
+    answerErrors,
+    checkCalls,
+    combineSources,
+    compose,
+    createHostTools,
+    createSecretFilter,
+    orderCalls,
+  } = await import("@cem/bridge");
   const { config } = forWhom;
   const { loadHostTools, withHostTools } = await import("@cem/mcp-tools");
   const { onElicit: elicit, recordFile, replayFile, others, store, log, audit, callGuards } = settings;
@@ -79,6 +86,7 @@ export async function createHostBridge(
         log("warning", `${server}.${tool}: its arguments are not checked: ${reason}.`),
     }),
     guarded,
+    orderCalls(),
   ];
   const replayer = replay === undefined ? undefined : recording?.createReplayer(replay, { store });
   const invoker = replayer ?? compose(middlewares, source);

@@ -63,8 +63,9 @@ export function sandboxSpec({ execution, guardrails }: Config): SandboxSpec {
 
 /** What code can reach in the sandbox that the configuration asks for. */
 export function guestFactsOf(config: Config): GuestFacts {
-  const { execution, guardrails } = config;
+  const { execution, guardrails, mcpServers } = config;
   return {
+    hasMcpServers: mcpServers.some(({ enabled }) => enabled),
     network: networkPolicy(execution.allowNetworkAccess, guardrails.allowedNetworks),
     timeoutMs: runLimits(execution.limits, guardrails).timeoutMs,
     mounts: execution.mountDirectories.map(({ guest, mode }) => ({

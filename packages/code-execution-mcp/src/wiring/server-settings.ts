@@ -5,7 +5,8 @@ const MS_PER_SECOND = 1_000;
 
 /** Maps a server of the configuration to settings of the MCP client. `${NAME}` stays in place. */
 export function toServerSettings(setting: McpServerSetting, minConnectTimeoutMs: number): McpServerSettings {
-  const { name, enabled, timeout, metadata, concurrency, protocol } = setting;
+  const { name, enabled, timeout, metadata, concurrency, writes, protocol } = setting;
+  const { connections, maxConnections } = setting;
   const timeoutMs = Math.ceil(timeout * MS_PER_SECOND);
   const auth = setting.connectionType === "stdio" ? undefined : setting.auth;
   return {
@@ -16,7 +17,10 @@ export function toServerSettings(setting: McpServerSetting, minConnectTimeoutMs:
     connectTimeoutMs: Math.max(timeoutMs, minConnectTimeoutMs),
     metadata,
     concurrency,
+    writes,
     protocol,
+    connections,
+    maxConnections,
     auth: auth === undefined ? undefined : toAuth(auth),
   };
 }

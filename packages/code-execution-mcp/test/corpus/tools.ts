@@ -236,6 +236,18 @@ export const corpusTools = {
       output: object({ ok: { type: "boolean" } }),
       execute: () => ({ ok: true }),
     }),
+    create_contacts: defineTool({
+      description: "Create contacts.",
+      input: object({
+        contacts: listOf(
+          object({ name: TEXT, email: nullable("string"), status: oneOf("lead", "customer") }, ["name"]),
+        ),
+      }),
+      output: object({ created: TEXTS }),
+      execute: ({ contacts }) => ({
+        created: (contacts as { name: string }[]).map(({ name }, index) => `${index}-${name}`),
+      }),
+    }),
     log_activity: defineTool({
       description: "Log an activity.",
       input: object({ contact_id: TEXT, kind: oneOf("call", "email", "meeting"), note: TEXT, at: TEXT }, [

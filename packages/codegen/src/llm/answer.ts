@@ -1,20 +1,30 @@
-import { CemError, toolId } from "@cem/core";
+import { CemError } from "@cem/core";
 import type { ToolDefinition } from "@cem/core";
+import { findCallLines, programOfCalls } from "./call-lines.ts";
+import type { ReadCall } from "./call-lines.ts";
 import { CALL, CANNOT } from "./prompt.ts";
 
 /** The program in a model's answer, or what the model says is missing. */
-export type Answer = { code: string } | { missing: string };
+export type Answer = { code: string; calls?: ReadCall[] | undefined } | { missing: string };
 
-/** Where a call begins: at the start of a line. */
-const CALL_START = new RegExp(`^\\W*${CALL} +(?=[\\w$.-]+\\(?\\s*\\{)`, "mu");
-const CALL_TEXT = /^(?<name>[\w$.-]+)\(?\s*(?<args>\{[\s\S]*\})\W*$/u;
-
-const CODE_BLOCK = /^[ \t]*(`{3,}|~{3,})[ \t]*[\w+-]*[^\n]*\n(?<code>[\s\S]*?)^[ \t]*\1[ \t]*$/gmu;
+const CODE_BLOCK =
+  /^[ \t]*(?<fence>`{3,}|~{3,})[ \t]*(?<language>[\w+-]*)[^\n]*\n(?<code>[\s\S]*?)(?:^[ \t]*\k<fence>[ \t]*$|$(?![\s\S]))/gmu;
+const PROGRAM_LANGUAGE = /^(?:ts|typescript|js|javascript|tsx|mts|mjs)$/iu;
 const THINKING = /<think>[\s\S]*?<\/think>/gu;
-const LOOKS_LIKE_CODE = /^\s*(?:import|export|const|let|await|return|console|\/\/)\b/u;
+const CODE_LINE = /^[ \t]*(?:import|export|const|let|await|return|console|async function|function|\/\/)\b/mu;
+const CALL_START = new RegExp(`^(?:\`{3,}\\w*\\s)?[^\\w/]*${CALL}\\b`, "u");
+/** Enough of an answer to tell a call from a program. */
+const TELLING_CHARACTERS = 16;
+
+/** What the beginning of an answer shows it to be. */
+export function formOf(text: string): "call" | "program" | undefined {
+  const start = text.replaceAll(THINKING, "").trimStart();
+  if (CALL_START.test(start)) return "call";
+  return start.length < TELLING_CHARACTERS || start.startsWith("<think>") ? undefined : "program";
+}
 
 /**
- * Extracts the program from a model's answer: calls, the longest code block, or the whole text if it is code.
+ * Extracts the program from a model's answer: the longest block of code, calls, or the text from where code begins.
  *
  * @param text - The answer.
  * @param tools - The tools that the model was offered.
@@ -23,10 +33,9 @@ const LOOKS_LIKE_CODE = /^\s*(?:import|export|const|let|await|return|console|\/\
  */
 export function readAnswer(text: string, tools: readonly ToolDefinition[], model: string): Answer {
   const said = text.replaceAll(THINKING, "").trim();
-  const calls = readCalls(said);
-  if (calls !== undefined) return { code: callsProgram(calls, tools, model) };
-  const blocks = [...said.matchAll(CODE_BLOCK)].map(({ groups }) => groups?.["code"]?.trim() ?? "");
-  const code = blocks.toSorted((a, b) => b.length - a.length)[0] ?? "";
+  const code = longestProgram(said);
+  const lines = code === "" || CALL_START.test(code) ? findCallLines(said) : [];
+  if (lines.length > 0) return programOfCalls(lines, tools, model);
   if (code !== "" && !code.startsWith(CANNOT)) return { code: `${code}\n` };
   const refusal = said.indexOf(CANNOT);
   if (refusal !== -1) {
@@ -36,91 +45,20 @@ export function readAnswer(text: string, tools: readonly ToolDefinition[], model
       .split("\n");
     return { missing: missing.replaceAll("`", "").trim() };
   }
-  if (LOOKS_LIKE_CODE.test(said)) return { code: `${said}\n` };
+  const start = said.search(CODE_LINE);
+  if (start !== -1) return { code: `${said.slice(start).trimStart()}\n` };
   throw new CemError("LLM_ANSWER_UNUSABLE", `The answer of ${model} holds no program.`, {
     details: { model },
   });
 }
 
-interface CallLine {
-  name: string;
-  args: string;
-}
-
-/** The calls that an answer consists of; `undefined` where it is anything else. */
-function readCalls(said: string): CallLine[] | undefined {
-  const [before = "", ...texts] = said.split(CALL_START);
-  if (texts.length === 0 || /\w/u.test(before.replaceAll(/^\W*\w*$/gmu, ""))) return undefined;
-  const calls = texts.map((text) => CALL_TEXT.exec(text.trim())?.groups as CallLine | undefined);
-  return calls.every((call) => call !== undefined) ? calls : undefined;
-}
-
-/** Turns calls into a program that makes one after the other. */
-function callsProgram(calls: readonly CallLine[], tools: readonly ToolDefinition[], model: string): string {
-  const made = calls.map(({ name, args }) => readCall(name, args, tools, model));
-  const used = [...new Set(made.map(({ tool }) => tool))];
-  const aliases = new Map(used.map((tool) => [tool, localName(tool, used)]));
-  const imports = used.map((tool) => {
-    const alias = aliases.get(tool) ?? tool.name;
-    const imported = alias === tool.name ? tool.name : `${tool.name} as ${alias}`;
-    return `import { ${imported} } from ${JSON.stringify(tool.module)};`;
-  });
-  const expressions = made.map(({ tool, given }) => `await ${aliases.get(tool) ?? tool.name}(${given})`);
-  const [only = ""] = expressions;
-  const value = expressions.length === 1 ? only : `[${expressions.join(", ")}]`;
-  return `${imports.join("\n")}\n\nexport default ${value};\n`;
-}
-
-/** Two tools of one name from different servers: each but the first gets a number. */
-function localName(tool: ToolDefinition, used: readonly ToolDefinition[]): string {
-  const before = used.slice(0, used.indexOf(tool)).filter(({ name }) => name === tool.name).length;
-  return before === 0 ? tool.name : `${tool.name}${before + 1}`;
-}
-
-/** A call with its arguments as code. They are parsed and printed as JSON, so they can't become code. */
-function readCall(
-  name: string,
-  text: string,
-  tools: readonly ToolDefinition[],
-  model: string,
-): { tool: ToolDefinition; given: string } {
-  const args = parseObject(text);
-  const found = tools.filter((one) => one.name === name || toolId(one) === name);
-  const fitting = args === undefined || found.length < 2 ? found : found.filter((one) => takes(one, args));
-  const [tool] = fitting;
-  if (tool === undefined || args === undefined || fitting.length > 1) {
-    const what =
-      found.length === 0
-        ? `calls ${name}, which it was not offered`
-        : args === undefined
-          ? "has arguments that are not JSON"
-          : `calls ${name}, which may be ${found.map(toolId).join(" or ")}`;
-    throw new CemError("LLM_ANSWER_UNUSABLE", `The answer of ${model} ${what}.`, { details: { model } });
-  }
-  return { tool, given: tool.callStyle === "positional" ? positional(tool, args) : JSON.stringify(args) };
-}
-
-/** Whether a tool has all parameters that are given, and is given all that it requires. */
-function takes({ inputSchema }: ToolDefinition, args: Record<string, unknown>): boolean {
-  const { properties = {}, required = [] } = inputSchema as { properties?: object; required?: string[] };
-  const given = Object.keys(args);
-  return given.every((key) => Object.hasOwn(properties, key)) && required.every((key) => given.includes(key));
-}
-
-function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    return JSON.parse(text) as Record<string, unknown>;
-  } catch {
-    return undefined;
-  }
-}
-
-/** The arguments of a positional call, in the order of the schema's properties. */
-function positional({ inputSchema }: ToolDefinition, args: Record<string, unknown>): string {
-  const names = Object.keys((inputSchema as { properties?: object | undefined }).properties ?? {});
-  const last = names.findLastIndex((name) => name in args);
-  return names
-    .slice(0, last + 1)
-    .map((name) => JSON.stringify(args[name]) ?? "undefined")
-    .join(", ");
+/** The longest block of code; of those in another language, such as an example of the result, where there is no other. */
+function longestProgram(said: string): string {
+  const blocks = [...said.matchAll(CODE_BLOCK)].map(({ groups }) => ({
+    isProgram: PROGRAM_LANGUAGE.test(groups?.["language"] ?? ""),
+    code: groups?.["code"]?.trim() ?? "",
+  }));
+  const named = blocks.filter(({ isProgram }) => isProgram);
+  const [longest] = (named.length > 0 ? named : blocks).toSorted((a, b) => b.code.length - a.code.length);
+  return longest?.code ?? "";
 }

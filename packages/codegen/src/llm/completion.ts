@@ -29,8 +29,8 @@ export interface CompletionRequest {
   messages: Message[];
   /** The most tokens of the answer. */
   maxTokens: number;
-  /** Called with the length of the answer so far, in UTF-16 units. */
-  onProgress?: ((characters: number) => void) | undefined;
+  /** Called with the answer so far. */
+  onProgress?: ((text: string) => void) | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -105,7 +105,7 @@ export class CompletionStream {
           usage = { inputTokens: chunk.usage.prompt_tokens, outputTokens: chunk.usage.completion_tokens };
         }
         if (text.length > MAX_ANSWER_CHARACTERS) throw answerTooLong(model);
-        onProgress?.(text.length);
+        onProgress?.(text);
       }
       silence.throwIfExpired();
       if (finish === undefined) throw new Error("the answer ended in the middle");

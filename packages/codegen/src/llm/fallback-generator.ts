@@ -2,6 +2,7 @@ import { toErrorInfo } from "@cem/core";
 import type {
   CodeGenerator,
   GeneratedCode,
+  GenerateFeedback,
   GenerateRequest,
   GenerationRefused,
   GenerationUsage,
@@ -19,12 +20,13 @@ import type {
 export function createFallbackGenerator(first: CodeGenerator, second: CodeGenerator): CodeGenerator {
   return {
     specificationVersion: "v1",
+    toolBudget: first.toolBudget,
     async generate(request: GenerateRequest): Promise<GeneratedCode | GenerationRefused> {
       try {
         return await first.generate(request);
       } catch (error) {
         request.signal?.throwIfAborted();
-        if (request.feedback?.some((earlier) => earlier.error !== undefined) ?? false) throw error;
+        if (request.feedback?.some(hasRun) ?? false) throw error;
         const { message, details } = toErrorInfo(error);
         const generated = await second.generate(request);
         const usage = details["usage"] as GenerationUsage | undefined;
@@ -33,4 +35,8 @@ export function createFallbackGenerator(first: CodeGenerator, second: CodeGenera
       }
     },
   };
+}
+
+function hasRun({ error, returnedNothing }: GenerateFeedback): boolean {
+  return error !== undefined || returnedNothing === true;
 }

@@ -104,7 +104,7 @@ describe("createLlmGenerator", () => {
       expect(text).toContain(getWeather.signature);
       expect(text).toContain("How warm is it in Oslo?");
       expect(text).not.toContain("More than anybody");
-      expect(await countTokens(text)).toBeLessThan(360);
+      expect(await countTokens(text)).toBeLessThan(400);
     });
 
     it("takes one call for an answer, and asks for nothing else where it is told to", async () => {
@@ -147,11 +147,56 @@ export default [await get_weather({"location":"Oslo"}), await get_weather2({"loc
       expect(chosen.code).toContain("./servers/weather/index.ts");
     });
 
-    it("takes no call of a tool that was not offered, nor arguments that are no JSON", async () => {
-      for (const text of ['CALL rm {"path":"/"}', "CALL get_weather {location}"]) {
-        expect((await failure(generate([{ text }]))).code).toBe("LLM_ANSWER_UNUSABLE");
+    it("counts calls as checked whose arguments satisfy the schemas, where it can tell", async () => {
+      const text = 'CALL weather.get_weather {"location":"Oslo"}';
+      const answer = async (settings: Partial<LlmSettings>, said = text): Promise<boolean | undefined> => {
+        const { isChecked } = await generate([{ text: said }], { settings });
         await server?.close();
-      }
+        return isChecked;
+      };
+      const asked: unknown[] = [];
+      const acceptsArguments: LlmSettings["acceptsArguments"] = async ({ name }, args) => {
+        asked.push([name, args]);
+        return args["location"] === "Oslo";
+      };
+      expect(await answer({})).toBe(false);
+      expect(await answer({ acceptsArguments })).toBe(true);
+      expect(await answer({ acceptsArguments }, `${text}\n${text.replace("Oslo", "Rome")}`)).toBe(false);
+      expect(await answer({ acceptsArguments }, 'CALL mail.send {"to":"ada"}')).toBe(false);
+      expect(await answer({ acceptsArguments }, "CALL get_weather {location}")).toBe(false);
+      expect(await answer({ acceptsArguments }, `\`\`\`ts\n${PROGRAM}\n\`\`\``)).toBe(false);
+      expect(asked.at(0)).toEqual(["get_weather", { location: "Oslo" }]);
+      expect(asked).toHaveLength(3);
+    });
+
+    it("tells as soon as it can whether a call or a program is being written", async () => {
+      const formsOf = async (text: string): Promise<unknown[]> => {
+        const forms = new Set<unknown>();
+        await generate([{ text }], { request: { onProgress: ({ form }) => forms.add(form) } });
+        await server?.close();
+        return [...forms];
+      };
+      expect(await formsOf(`${" ".repeat(30)}CALL get_weather {"location":"Oslo"}`)).toEqual(["call"]);
+      expect(await formsOf(`<think>CALL? ${"x".repeat(50)}</think>\n${PROGRAM}`)).toEqual(["program"]);
+    });
+
+    it("is told of further tools and of the data, and of tools in full where it has them described", async () => {
+      const other = { ...getWeather, name: "get_forecast", signature: "get_forecast(): Promise<unknown>" };
+      await generate([ANSWER], {
+        request: { otherTools: [other], facts: "Tables of shop: users(id INTEGER)" },
+        settings: {
+          describeCalls: (tools) => ({
+            types: ["type Unit = string;"],
+            signatures: tools.map(({ name }) => `${name}(days: number /* 1–31 */): Promise<Unit>`),
+          }),
+        },
+      });
+      const content = server?.requests[0]?.body.messages[1]?.content ?? "";
+      expect(content.match(/^type Unit = string;$/gmu)).toHaveLength(1);
+      expect(content).toMatch(
+        /type Unit[\s\S]*\/\/ \.\/servers\/weather\/index\.ts\nget_forecast\(days: number \/\* 1–31/u,
+      );
+      expect(content).toMatch(/The data:\n<(data-\w+)>\nTables of shop: users\(id INTEGER\)\n<\/\1>/u);
     });
 
     it("keeps what tools say of themselves within its fence", async () => {

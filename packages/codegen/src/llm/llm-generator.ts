@@ -3,25 +3,33 @@ import type {
   CodeGenerator,
   GeneratedCode,
   GenerateRequest,
+  GenerationProgress,
   GenerationRefused,
   GenerationUsage,
+  ToolBudget,
   ToolDefinition,
 } from "@cem/core";
-import { readAnswer } from "./answer.ts";
+import { formOf, readAnswer } from "./answer.ts";
 import type { Answer } from "./answer.ts";
+import type { ReadCall } from "./call-lines.ts";
 import { createClient } from "./client.ts";
 import { CompletionStream } from "./completion.ts";
 import type { Completion, CompletionRequest } from "./completion.ts";
-import { createPrompt } from "./prompt.ts";
+import { createPrompt, offeredTools } from "./prompt.ts";
 import {
   DEFAULT_MAX_RETRIES,
   DEFAULT_MAX_TOKENS,
   DEFAULT_TEMPERATURE,
   DEFAULT_TIMEOUT_MS,
+  DEFAULT_TOOL_TOKENS,
   endpointOf,
 } from "./settings.ts";
 import type { LlmSettings } from "./settings.ts";
 import { affordableTokens, usageOf } from "./spending.ts";
+import { toolLine } from "./tool-list.ts";
+
+/** The share of a task's budget that the tools in one prompt may take. */
+const TOOLS_SHARE = 0.25;
 
 /**
  * Creates a generator that asks a language model. The client library `openai` is loaded with the first request, and
@@ -38,37 +46,60 @@ export function createLlmGenerator(settings: LlmSettings): CodeGenerator {
 
 class LlmGenerator implements CodeGenerator {
   readonly specificationVersion = "v1";
+  readonly toolBudget: ToolBudget;
   readonly #settings: LlmSettings;
   #stream: Promise<CompletionStream> | undefined;
 
   constructor(settings: LlmSettings) {
+    const { budget, describeCalls, toolTokens = DEFAULT_TOOL_TOKENS } = settings;
     this.#settings = settings;
+    const affordable = Math.floor((budget?.tokens ?? Infinity) * TOOLS_SHARE);
+    this.toolBudget = {
+      tokens: Math.min(toolTokens, affordable),
+      describe: (tool) => toolLine(tool, describeCalls),
+    };
   }
 
   async generate(request: GenerateRequest): Promise<GeneratedCode | GenerationRefused> {
-    const { onProgress, signal, spent, task, tools } = request;
+    const { onProgress, signal, spent, task } = request;
+    const tools = offeredTools(request);
     const { budget, maxTokens = DEFAULT_MAX_TOKENS, model, prices } = this.#settings;
     signal?.throwIfAborted();
-    const messages = createPrompt(request);
+    const messages = createPrompt(request, this.#settings);
     const affordable =
       budget === undefined
         ? maxTokens
         : await affordableTokens(messages, spent, { budget, maxTokens, model, prices });
     const stream = await this.#obtainStream();
     const asked: CompletionRequest = { messages, maxTokens: affordable, signal };
-    if (onProgress !== undefined) asked.onProgress = (characters) => onProgress({ model, characters });
+    if (onProgress !== undefined) {
+      let form: GenerationProgress["form"];
+      asked.onProgress = (text) => {
+        form ??= formOf(text);
+        if (form !== undefined) onProgress({ model, characters: text.length, form });
+      };
+    }
     const completion = await stream.complete(asked);
     const usage = await usageOf(completion, messages, this.#settings);
     const answer = readWithUsage(completion, affordable, tools, usage);
     if ("missing" in answer) return { ...refusal(task, answer.missing), usage };
-    const { code } = answer;
+    const { calls, code } = answer;
     return {
       status: "generated",
       code,
       origin: "llm",
+      isChecked: await this.#areAccepted(calls),
       uses: tools.filter((tool) => isUsed(tool, code)),
       usage,
     };
+  }
+
+  /** Whether an answer is calls alone, all of whose arguments satisfy the schemas of their tools. */
+  async #areAccepted(calls: readonly ReadCall[] | undefined): Promise<boolean> {
+    const { acceptsArguments } = this.#settings;
+    if (calls === undefined || acceptsArguments === undefined) return false;
+    const answers = await Promise.all(calls.map(({ tool, args }) => acceptsArguments(tool, args)));
+    return !answers.includes(false);
   }
 
   #obtainStream(): Promise<CompletionStream> {

@@ -1,4 +1,5 @@
 import { CemError } from "@cem/core";
+import type { JsonObject, ToolDefinition } from "@cem/core";
 
 /** The API that is called. `openai` is any service that speaks its Chat Completions API. */
 export type LlmProvider = "openai" | "azure_openai" | "anthropic";
@@ -77,6 +78,27 @@ export interface LlmSettings {
    * @defaultValue unlimited
    */
   budget?: LlmBudget | undefined;
+  /**
+   * The most tokens that the descriptions of all tools in a prompt may have.
+   *
+   * @defaultValue 6,000
+   */
+  toolTokens?: number | undefined;
+  /**
+   * Prints signatures with comments on parameters and fields, and the types that they share: `describeCalls` of
+   * `@cem/tool-files`.
+   *
+   * @defaultValue the tools' own signatures
+   */
+  describeCalls?:
+    | ((tools: readonly ToolDefinition[]) => { types: string[]; signatures: string[] })
+    | undefined;
+  /**
+   * Checks the arguments of an answer that is a call against the tool's schema. What satisfies it needs no check of types.
+   *
+   * @defaultValue none: calls are checked like programs
+   */
+  acceptsArguments?: ((tool: ToolDefinition, args: JsonObject) => Promise<boolean>) | undefined;
 }
 
 /** The URL and the key of an API. */
@@ -92,6 +114,7 @@ export const DEFAULT_TIMEOUT_MS = 60_000;
 export const DEFAULT_MAX_RETRIES = 2;
 export const DEFAULT_MAX_TOKENS = 2_000;
 export const DEFAULT_TEMPERATURE = 0.3;
+export const DEFAULT_TOOL_TOKENS = 6_000;
 const DEFAULT_AZURE_API_VERSION = "2024-10-21";
 
 const BASE_URLS = {

@@ -3,7 +3,7 @@ import type { ApprovalAnswer, ApprovalRequest, Approve, AuditLog, Elicit, Invoke
 import { auditedValue } from "../audit/audited-value.ts";
 import { questionOf } from "./apply-rules.ts";
 import { elicitApproval } from "./elicit-approval.ts";
-import { annotationsOf, PerSubject, sessionOf } from "./guarded-call.ts";
+import { annotationsOf, PerSubject } from "./guarded-call.ts";
 import type { CallGuard, GuardedCall } from "./guarded-call.ts";
 import { matchTools } from "./tool-patterns.ts";
 
@@ -79,7 +79,7 @@ export function requireApproval({
       const reason = questionOf(call) ?? reasonFor(call);
       if (reason === undefined) return next.invoke(call, context);
       const name = JSON.stringify([server, tool]);
-      const answers = allowed.get(sessionOf(context));
+      const answers = allowed.get(holderOf(context));
       // What a rule asks about depends on the arguments: an earlier yes does not hold.
       const earlier = questionOf(call) === undefined && answers.has(name);
       const answer = earlier ? "earlier" : await ask(call, context, reason);
@@ -90,6 +90,11 @@ export function requireApproval({
       return next.invoke(call, context);
     },
   });
+}
+
+/** Whom a yes is remembered for. A run without a session is nobody's in particular, and its yes ends with it. */
+function holderOf({ session, run }: InvokeContext): string {
+  return JSON.stringify(session === undefined ? ["run", run ?? null] : ["session", session]);
 }
 
 /** Says why a call needs a yes, or that it needs none. */

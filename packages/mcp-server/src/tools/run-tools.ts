@@ -17,6 +17,9 @@ export const executeCode = declareTool<{ code: string }>({
       'Run TypeScript (Deno): `import { tool } from "./servers/<server>/index.ts"`, `await` every call, end with `return value`.',
       networkSentence(guest),
       filesSentence(guest),
+      guest.hasMcpServers === true
+        ? "Resources of an MCP server: its mcp_resources_list and mcp_resources_read."
+        : "",
       "A failed tool throws; a ToolError has server, tool, code, message, details.",
       "A large result comes as a handle {path, size}: read_result, or read the file in code.",
       `A run longer than ${seconds(runs.yieldAfterMs)} answers {run}: read_result waits for the rest.`,

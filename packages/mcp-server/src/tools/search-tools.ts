@@ -19,7 +19,8 @@ export const searchTools = declareTool<{
 }>({
   name: "search_tools",
   title: "Search tools",
-  description: 'Find tools by what they do, with signatures; "full" adds examples and code.',
+  description: ({ guest }) =>
+    `Find tools by what they do, with signatures; "full" adds examples and code.${guest.hasMcpServers === true ? " Resources and prompts have tools too." : ""}`,
   input: {
     type: "object",
     properties: {

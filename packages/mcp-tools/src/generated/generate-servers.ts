@@ -1,13 +1,12 @@
 import path from "node:path";
 import { CemError, toErrorInfo } from "@cem/core";
 import type { ErrorInfo } from "@cem/core";
-import type { ToolList } from "@cem/mcp-client";
 import type { ChangedTool } from "@cem/tool-files";
 import { connectionsFor } from "../servers/mcp-servers.ts";
 import type { McpServers } from "../servers/mcp-servers.ts";
 import type { GeneratedFolders } from "./generated-folders.ts";
 import type { GeneratedServer, GenerateOptions } from "./generated-server.ts";
-import { definitionsOf } from "./tool-changes.ts";
+import { compareDefinitions, definitionsOf } from "./tool-changes.ts";
 
 interface GenerateParts {
   servers: McpServers;
@@ -54,7 +53,7 @@ async function generateServer(
   const before = await folders.read(directory);
   if (before === undefined) await assertFree(server, directory);
   const list = await connections.listTools(server, { refresh: true, signal });
-  const changed = before === undefined ? [] : files.compareWithLock(definitionsOf(list), before.lock).changed;
+  const changed = before === undefined ? [] : (await compareDefinitions(list, before.lock)).changed;
   const isHeld = holdChanged && !accept && changed.length > 0;
   const observed = await files.readObserved(directory);
   const result = await files.writeServerFiles({
@@ -62,7 +61,7 @@ async function generateServer(
     folder: path.basename(directory),
     server,
     serverInfo: list.server,
-    definitions: isHeld ? withAccepted(list, changed) : definitionsOf(list),
+    definitions: withAccepted(await definitionsOf(list), isHeld ? changed : []),
     learned: learn ? observed : undefined,
     signal,
   });
@@ -91,9 +90,9 @@ async function generateServer(
 }
 
 /** What the server lists, with the accepted definitions in place of those that changed. */
-function withAccepted(list: ToolList, changed: readonly ChangedTool[]): unknown[] {
-  const accepted = new Map(changed.map(({ name, locked }) => [name, locked.definition]));
-  return list.tools.map(({ name, definition }) => accepted.get(name) ?? definition);
+function withAccepted(listed: readonly unknown[], changed: readonly ChangedTool[]): unknown[] {
+  const accepted = new Map<unknown, unknown>(changed.map(({ name, locked }) => [name, locked.definition]));
+  return listed.map((definition) => accepted.get((definition as { name?: unknown }).name) ?? definition);
 }
 
 /** Refuses a folder that holds files of the user's. */

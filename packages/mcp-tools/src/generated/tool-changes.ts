@@ -19,8 +19,7 @@ export function createToolChanges(): ToolChanges {
     async compare(list, lock) {
       const present = known.get(list);
       if (present?.lock === lock) return present.comparison;
-      const { compareWithLock } = await import("@cem/tool-files");
-      const { added, removed, changed } = compareWithLock(definitionsOf(list), lock);
+      const { added, removed, changed } = await compareDefinitions(list, lock);
       const byName = new Map(changed.map((change) => [change.name, change]));
       const comparison = { added, removed, changed: byName };
       known.set(list, { lock, comparison });
@@ -29,9 +28,18 @@ export function createToolChanges(): ToolChanges {
   };
 }
 
-/** The definitions of a list, as the server sent them. */
-export function definitionsOf(list: ToolList): unknown[] {
-  return list.tools.map(({ definition }) => definition);
+/** Compares what a server lists with its lock. The functions for resources and prompts are ours: they are never changed. */
+export async function compareDefinitions(list: ToolList, lock: ServerLock): Promise<LockComparison> {
+  const { compareWithLock } = await import("@cem/tool-files");
+  const { isServerRequest } = await import("@cem/mcp-client");
+  const comparison = compareWithLock(await definitionsOf(list), lock);
+  return { ...comparison, changed: comparison.changed.filter(({ name }) => !isServerRequest(name)) };
+}
+
+/** The definitions of a list, as the server sent them, and those of the functions for its resources and prompts. */
+export async function definitionsOf(list: ToolList): Promise<unknown[]> {
+  const { serverRequestDefinitions } = await import("@cem/mcp-client");
+  return [...list.tools.map(({ definition }) => definition), ...serverRequestDefinitions(list)];
 }
 
 const MAX_LISTED_PLACES = 3;

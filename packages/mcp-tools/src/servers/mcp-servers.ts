@@ -1,7 +1,7 @@
 import path from "node:path";
 import { CemError } from "@cem/core";
 import type { Elicit } from "@cem/core";
-import type { LogEntry, McpConnections, McpServerSettings } from "@cem/mcp-client";
+import type { ContentChange, LogEntry, McpConnections, McpServerSettings, ToolList } from "@cem/mcp-client";
 
 export interface McpServersSettings {
   /** The servers, with `${NAME}` still in place of variables. */
@@ -20,6 +20,14 @@ export interface McpServersSettings {
   onLog?: ((entry: LogEntry) => void) | undefined;
   /** Answers servers that ask the user something. Absent: such questions are cancelled. */
   elicit?: Elicit | undefined;
+}
+
+/** What is reported of connected servers. */
+export interface ServerChanges {
+  /** Called when the tools of a server were listed again. */
+  onListed: (server: string, list: ToolList) => void;
+  /** Called when a server said that its resources or prompts, or a resource that is watched, changed. */
+  onContentsChanged: (server: string, change: ContentChange) => void;
 }
 
 /** What is known of a server without connecting to it. */
@@ -44,7 +52,7 @@ export interface McpServers {
 }
 
 /** Sets up servers. Nothing is loaded or started before it is needed. */
-export function createMcpServers(settings: McpServersSettings): McpServers {
+export function createMcpServers(settings: McpServersSettings, changes: ServerChanges): McpServers {
   const { servers, serversDir, authFolder, elicit, onLog } = settings;
   const variable = settings.variable ?? ((name: string) => process.env[name]);
   const byName = new Map<string, ConfiguredServer>(
@@ -67,7 +75,10 @@ export function createMcpServers(settings: McpServersSettings): McpServers {
         return { ...server, enabled: false };
       }
     });
-    return (connected = createMcpConnections({ servers: filled, authFolder, log: onLog, elicit }));
+    connected = createMcpConnections({ servers: filled, authFolder, log: onLog, elicit });
+    connected.onToolsListed(changes.onListed);
+    connected.onContentsChanged(changes.onContentsChanged);
+    return connected;
   };
 
   return {

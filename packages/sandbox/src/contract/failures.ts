@@ -33,7 +33,7 @@ check({ id: -1 });`;
 
   it("tells an exception inside a tool with the line that called it", async () => {
     const code = `import { divide } from "./servers/calculator/index.ts";\n\nexport default await divide({ a: 1, b: 0 });`;
-    const error = { name: "RangeError", message: "division by zero", line: 3 };
+    const error = { name: "ToolError", message: "calculator.divide: division by zero", line: 3 };
     expect(await harness().run(code)).toMatchObject({ status: "failed", error });
   });
 

@@ -9,6 +9,7 @@ import { lifecycleContract } from "./lifecycle.ts";
 import { limitsContract } from "./limits.ts";
 import { networkContract } from "./network.ts";
 import { realmsContract } from "./realms.ts";
+import { printingContract } from "./printing.ts";
 import { resultsContract } from "./results.ts";
 import { RUNTIME_FILES, runtimeContract } from "./runtime.ts";
 import { ODD_FILES, toolsContract } from "./tools.ts";
@@ -56,6 +57,9 @@ export function describeSandboxContract(
     });
     describe("runtime", () => {
       runtimeContract(current);
+    });
+    describe("printing", () => {
+      printingContract(current);
     });
     describe("failures", () => {
       failuresContract(current);

@@ -36,10 +36,19 @@ return sum;`;
     expect(await harness().value(skill)).toBe(8);
   });
 
-  it("records a call that fails in the guest", async () => {
-    const code = `import { divide } from "./servers/calculator/index.ts";\ntry { await divide({ a: 1, b: 0 }); } catch (error) { return error.message; }`;
+  it("records a call that fails in the guest, and throws what a tool on the host does", async () => {
+    const code = `import { divide } from "./servers/calculator/index.ts";
+import { ToolError } from "./client/index.ts";
+try { await divide({ a: 1, b: 0 }); } catch (error) {
+  const { code, server, tool, message, cause, stack } = error;
+  return [error instanceof ToolError, code, server, tool, message, cause instanceof RangeError, stack.split("\\n")[0]];
+}`;
     const outcome = await harness().run(code);
-    expect(outcome).toMatchObject({ value: "division by zero", toolCalls: [{ tool: "divide", ok: false }] });
+    const message = "calculator.divide: division by zero";
+    expect(outcome).toMatchObject({
+      value: [true, "TOOL_FAILED", "calculator", "divide", message, true, `ToolError: ${message}`],
+      toolCalls: [{ tool: "divide", ok: false }],
+    });
   });
 
   it("takes calls to the host and their results back, recorded once", async () => {

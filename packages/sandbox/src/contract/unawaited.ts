@@ -118,6 +118,43 @@ return await Promise.race([callTool("h", "quick", 5), limit]);`;
     });
   });
 
+  it.each([
+    ["of the global object", `const sleep = (ms) => new Promise((go) => setTimeout(go, ms));`],
+    ["of node:timers/promises", `import { setTimeout as sleep } from "node:timers/promises";`],
+  ])("waits for timers %s, but not for those of a race that is decided", async (_, setUp) => {
+    const code = `${CLIENT}${setUp}
+void sleep(30).then(() => console.log("slept"));
+console.log(await Promise.race([callTool("h", "quick", 5), sleep(60_000)]));`;
+    const outcome = await session.run(code, { invoker });
+    expect(outcome.output).toBe("5\nslept\n");
+    expect(outcome.unawaited?.map(({ kind, isStopped }) => [kind, isStopped]).toSorted()).toEqual([
+      ["timer", false],
+      ["timer", true],
+    ]);
+    // Nobody has won yet.
+    const open = `${CLIENT}${setUp}
+void Promise.race([sleep(40), new Promise(() => {})]).then(() => console.log("decided"));`;
+    expect((await session.run(open, { invoker })).output).toBe("decided\n");
+  });
+
+  it("waits for what calls back, for file handles and for pipelines", async () => {
+    const code = `import fs from "node:fs";
+import { open } from "node:fs/promises";
+import { pipeline } from "node:stream";
+import zlib from "node:zlib";
+fs.writeFile("back.txt", "text", () => fs.readFile("back.txt", "utf8", (_, text) => {
+  console.log(text);
+  pipeline(fs.createReadStream("back.txt"), zlib.createGzip(), fs.createWriteStream("back.gz"), () => {
+    console.log(fs.readFileSync("back.gz").length > 10);
+  });
+}));
+const handle = await open("note.txt");
+void handle.readFile("utf8").then(async (text) => { await handle.close(); console.log(text.trim()); });
+return 1;`;
+    const { output } = await session.run(code);
+    expect(output.trim().split("\n").toSorted()).toEqual(["noted", "text", "true"]);
+  });
+
   it("says nothing where all is awaited, and waits for no promise that nothing will settle", async () => {
     const outcome = await complete(`${CLIENT}await callTool("h", "t");
 void new Promise(() => {});

@@ -47,6 +47,8 @@ interface DenoInternal {
     getActiveImmediateCount(): number;
     /** Open resources, such as files, by number. */
     resources(): Record<string, string>;
+    /** The state of a promise, 0 while it is pending, and its value. */
+    getPromiseDetails(promise: Promise<unknown>): [state: number, value: unknown];
     isAnyArrayBuffer: Test;
     isArrayBufferView: Test;
     isDate: Test;
@@ -78,6 +80,9 @@ export const brands: OuterRealm["is"] = {
   regExp: core.isRegExp,
   set: core.isSet,
 };
+
+const { getPromiseDetails } = core;
+export const isSettled = (promise: Promise<unknown>): boolean => getPromiseDetails(promise)[0] !== 0;
 
 /** Pending work and open resources of the runtime. */
 export const pendingWork = {

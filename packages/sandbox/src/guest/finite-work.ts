@@ -1,6 +1,6 @@
 import { deno } from "./deno.ts";
 import { readKept } from "./kept-results.ts";
-import { addFinite } from "./outer-realm.ts";
+import { addDelay, addFinite } from "./outer-realm.ts";
 
 type Members = Record<string, unknown>;
 
@@ -18,6 +18,13 @@ export function noteFiniteWork(): void {
   noteAll("crypto.subtle", SubtleCrypto.prototype, Object.getOwnPropertyNames(SubtleCrypto.prototype));
 }
 
+/** Notes the functions of `node:timers/promises`. */
+export function noteDelays(timers: Members): void {
+  for (const name of ["setTimeout", "setImmediate"]) addDelay(timers[name] as object, 0);
+  const { wait } = Object.getPrototypeOf(timers["scheduler"]) as { wait?: object };
+  if (wait !== undefined) addDelay(wait, 0);
+}
+
 /**
  * Notes the functions that have a version which blocks: they don't wait for anything that may never come.
  *
@@ -31,7 +38,8 @@ export function noteWithBlocking(owner: string, members: Members, blocking: Memb
   );
 }
 
-function noteAll(owner: string, members: object, names: readonly string[]): void {
+/** Notes functions of an object by their names. */
+export function noteAll(owner: string, members: object, names: readonly string[]): void {
   for (const name of names) {
     const member: unknown = Object.getOwnPropertyDescriptor(members, name)?.value;
     if (typeof member === "function" && name !== "constructor") addFinite(member, `${owner}.${name}`);

@@ -1,6 +1,6 @@
 import { isBuiltin } from "node:module";
 import { patchFileModule } from "./file-view.ts";
-import { noteWithBlocking } from "./finite-work.ts";
+import { noteAll, noteDelays, noteWithBlocking } from "./finite-work.ts";
 import { addLasting, addLive, addReader, replaceInRealms } from "./outer-realm.ts";
 import { hardenPrinting } from "./harden.ts";
 import { trackDatabases, type Database } from "./leftovers.ts";
@@ -69,6 +69,9 @@ async function load(url: string): Promise<NodeModule> {
     trackOpenFiles(main);
     noteWithBlocking("fs", main["promises"] as Members, main);
   }
+  if (name === "fs" || name === "zlib" || name === "crypto") noteWithBlocking(name, main);
+  if (name === "stream" || name === "stream/promises") noteAll(name, main, ["pipeline"]);
+  if (name === "timers/promises") noteDelays(main);
   // Its functions are noted there.
   if (name === "fs/promises") await nodeModule("node:fs");
   if (name === "sqlite") main["DatabaseSync"] = trackDatabases(main["DatabaseSync"] as new () => Database);

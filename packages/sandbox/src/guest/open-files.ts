@@ -1,3 +1,5 @@
+import { noteAll } from "./finite-work.ts";
+
 type Callable = (...args: unknown[]) => unknown;
 type Members = Record<string, unknown>;
 
@@ -40,8 +42,22 @@ export function trackOpenFiles(fs: Members): void {
   wrap(fs["promises"] as Members, "open", (open) => async (...args) => {
     const handle = (await open(...args)) as FileHandle;
     handles.add(handle);
+    noteHandleMethods(handle);
     return handle;
   });
+}
+
+const HANDLE_METHODS =
+  "appendFile chmod chown close datasync read readFile readv stat sync truncate utimes write writeFile writev".split(
+    " ",
+  );
+let areMethodsNoted = false;
+
+/** The prototype of handles can't be had without one. */
+function noteHandleMethods(handle: FileHandle): void {
+  if (areMethodsNoted) return;
+  areMethodsNoted = true;
+  noteAll("FileHandle", Object.getPrototypeOf(handle) as object, HANDLE_METHODS);
 }
 
 /** Whether a program has left a file open. */

@@ -8,6 +8,7 @@ const outerGlobal = globalThis as unknown as Record<string, object>;
 const kinds = new WeakMap<object, FunctionKind>();
 const live = new WeakSet<object>();
 const finite = new WeakMap<object, string>();
+const delays = new WeakMap<object, number>();
 const replaced = new WeakMap<object, string>();
 
 // V8 makes it in the realm that asks for it first.
@@ -23,7 +24,16 @@ export function addLasting(method: object): void {
   kinds.set(method, "lasting");
 }
 
-/** Notes a function whose promise always settles: a run is not over before that. */
+/**
+ * Notes a function whose promise a timer settles.
+ *
+ * @param place - Where its milliseconds are among the arguments.
+ */
+export function addDelay(method: object, place: number): void {
+  delays.set(method, place);
+}
+
+/** Notes a function whose promise always settles, or that always calls back: a run is not over before that. */
 export function addFinite(method: object, name: string): void {
   finite.set(method, name);
 }
@@ -134,6 +144,7 @@ export const outerRealm: OuterRealm = Object.freeze({
   },
   kinds,
   finite,
+  delays,
   singletons: new WeakSet([deno.PermissionStatus.prototype]),
   replaced,
   live,

@@ -1,8 +1,9 @@
 import { Script } from "node:vm";
 import { send, sendStderr, writeStdout } from "./channel.ts";
 import { evaluateInNewRealm, newContext } from "./context.ts";
-import { Console } from "./deno.ts";
+import { Console, deno, isSettled } from "./deno.ts";
 import { insideSource, type Inside, type RealmHost } from "./inside/index.ts";
+import type { TimerSettings } from "./inside/globals.ts";
 import { readKept } from "./kept-results.ts";
 import { confineBuffers } from "./node-modules.ts";
 import { addReader, outerRealm, replaceInRealms } from "./outer-realm.ts";
@@ -30,6 +31,8 @@ export interface PendingTimer {
   place: Error;
   /** Milliseconds until it fires. */
   leftMs: number;
+  /** Whether it was set for a race that is decided. */
+  isGuard: boolean;
 }
 
 /** What a realm needs of the guest. */
@@ -89,7 +92,8 @@ replaceInRealms(outerGlobal["console"] as object, "console");
 /** Creates a realm. */
 export function createRealm({ importModules, reportUncaught, noteProgress }: RealmSettings): Realm {
   const context = newContext();
-  const timers = new Map<unknown, { place: Error; dueAt: number }>();
+  /** By the runtime's timer; by its own settings where the runtime keeps that for itself. */
+  const timers = new Map<unknown, { settings: TimerSettings; dueAt: number }>();
   let isSpent = false;
   let isOver = false;
   foreign.runInContext(context);
@@ -104,6 +108,7 @@ export function createRealm({ importModules, reportUncaught, noteProgress }: Rea
     now,
     decode,
     readKept,
+    inspect: deno.inspect,
     makeConsole,
     prepareGlobal(name) {
       if (name === "process") confineProcess();
@@ -113,8 +118,9 @@ export function createRealm({ importModules, reportUncaught, noteProgress }: Rea
     importModules: (requests) => importModules(realm, requests),
     reportUncaught: (thrown) => reportUncaught(realm, thrown),
     noteProgress: () => noteProgress(realm),
-    setTimer(run, ms, { isRepeated, place }) {
+    setTimer(run, ms, settings) {
       if (isOver) return undefined;
+      const { isRepeated } = settings;
       const fire = (): void => {
         if (!isRepeated) timers.delete(timer);
         run();
@@ -122,13 +128,20 @@ export function createRealm({ importModules, reportUncaught, noteProgress }: Rea
       };
       const delay = ms as number;
       const timer: unknown = isRepeated ? setInterval(fire, delay) : setTimeout(fire, delay);
-      timers.set(timer, { place, dueAt: isRepeated ? Infinity : now() + (delay > 0 ? delay : 0) });
+      timers.set(timer, { settings, dueAt: isRepeated ? Infinity : now() + (delay > 0 ? delay : 0) });
       return timer;
     },
     clearTimer(timer) {
       timers.delete(timer);
       clearTimeout(timer as number);
       noteProgress(realm);
+    },
+    trackDelay(ms, settings) {
+      timers.set(settings, { settings, dueAt: now() + (ms > 0 ? ms : 0) });
+      return () => {
+        timers.delete(settings);
+        noteProgress(realm);
+      };
     },
   };
   const inside = (script.runInContext(context) as MakeInside)(host);
@@ -143,15 +156,17 @@ export function createRealm({ importModules, reportUncaught, noteProgress }: Rea
     },
     *pendingTimers() {
       const at = now();
-      for (const [timer, { place, dueAt }] of timers) {
+      for (const [timer, { settings, dueAt }] of timers) {
         // An interval never ends by itself, and what is `unref`ed is not to be waited for.
         const isKept = dueAt < Infinity && (timer as { hasRef?: () => boolean }).hasRef?.() !== false;
-        if (isKept) yield { place, leftMs: dueAt - at };
+        if (!isKept) continue;
+        const { place, race } = settings;
+        yield { place, leftMs: dueAt - at, isGuard: race !== undefined && isSettled(race) };
       }
     },
     end() {
       isOver = true;
-      for (const timer of timers.keys()) clearTimeout(timer as number);
+      for (const [timer, { settings }] of timers) if (timer !== settings) clearTimeout(timer as number);
       timers.clear();
     },
   };

@@ -3,7 +3,7 @@ import type { Work } from "./inside/pending.ts";
 import { quote } from "./primordials.ts";
 import type { PendingTimer, Realm } from "./realm.ts";
 
-/** A program that has its value need not wait longer for a timer: it is most often the timeout of a race that is over. */
+/** What is waited for a timer of a program that has its value, or of a race that is decided. */
 const TIMER_WAIT_MS = 1_000;
 /** The most pieces of work of a kind that are told of. */
 const MAX_TOLD = 20;
@@ -44,8 +44,8 @@ export function listUnawaited(realm: Realm, hasValue: boolean): Unawaited {
   return { kept, stopped };
 }
 
-function isKept({ leftMs }: PendingTimer, hasValue: boolean): boolean {
-  return !hasValue || leftMs <= TIMER_WAIT_MS;
+function isKept({ leftMs, isGuard }: PendingTimer, hasValue: boolean): boolean {
+  return (!hasValue && !isGuard) || leftMs <= TIMER_WAIT_MS;
 }
 
 interface Told {

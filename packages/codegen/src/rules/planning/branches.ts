@@ -4,6 +4,7 @@ import type { Statement } from "../program/statement.ts";
 import { readTokens } from "../language/lexer.ts";
 import { changes } from "../grammar/calls/verbs.ts";
 import { readTest } from "../grammar/conditions/conditions.ts";
+import { onlyReadsFiles } from "./file-system.ts";
 import { type Plan, Unfilled } from "./plan.ts";
 import type { Meaning } from "./reading.ts";
 import { typeText, type Value } from "./value.ts";
@@ -96,11 +97,9 @@ export class Branch {
   }
 }
 
-const WRITERS = ["writeFile", "appendFile", "copyFile", "mkdir", "rm", "rename"];
-
-function changesNothing({ uses, imports, documents }: Plan): boolean {
-  const isWritten = [...imports.values()].some((names) => WRITERS.some((one) => names.has(one)));
-  return !isWritten && ![...uses].some(changes) && !documents.some(({ isDirty }) => isDirty);
+function changesNothing(plan: Plan): boolean {
+  const { uses, documents } = plan;
+  return onlyReadsFiles(plan) && ![...uses].some(changes) && !documents.some(({ isDirty }) => isDirty);
 }
 
 function nullable(values: readonly Value[]): void {

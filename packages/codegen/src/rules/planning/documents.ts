@@ -1,16 +1,10 @@
 import type { JsonValue } from "@cem/core";
 import { camelCase } from "../program/names.ts";
-import { awaited, call, type Expression, literal, method, name, template } from "../program/expression.ts";
+import { type Expression, literal, method, name, template } from "../program/expression.ts";
 import { toJson } from "./convert.ts";
+import { callFileSystem } from "./file-system.ts";
 import type { Plan } from "./plan.ts";
 import type { StateDocument, Value } from "./value.ts";
-
-const FILE_SYSTEM = "node:fs/promises";
-
-/** A call of a function of `node:fs/promises`. */
-export function callFileSystem(plan: Plan, functionName: string, ...args: Expression[]): Expression {
-  return awaited(call(plan.import(FILE_SYSTEM, functionName), ...args));
-}
 
 /** `JSON.parse(await readFile(path, "utf8"))` */
 function readJsonFile(plan: Plan, path: string): Expression {

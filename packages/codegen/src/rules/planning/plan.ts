@@ -3,6 +3,7 @@ import { awaited, call, type Expression, name, object, type ObjectEntry } from "
 import { HELPER_NAMES } from "../program/helpers.ts";
 import { camelCase, Names } from "../program/names.ts";
 import type { Statement } from "../program/statement.ts";
+import { FILE_FUNCTIONS } from "./file-functions.ts";
 import type { Reading } from "./reading.ts";
 import type { StateDocument, Value } from "./value.ts";
 
@@ -65,19 +66,7 @@ export class Plan {
     this.now = now;
     for (const tool of tools) this.names.reserve(tool.name);
     for (const helper of HELPER_NAMES) this.names.reserve(helper);
-    for (const reserved of [
-      "readFile",
-      "writeFile",
-      "appendFile",
-      "copyFile",
-      "readdir",
-      "stat",
-      "access",
-      "mkdir",
-      "rm",
-    ]) {
-      this.names.reserve(reserved);
-    }
+    for (const reserved of FILE_FUNCTIONS) this.names.reserve(reserved);
   }
 
   /** The path a step named last. */

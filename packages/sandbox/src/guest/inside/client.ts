@@ -50,6 +50,8 @@ export interface Client {
   endByLimit(limit: "calls" | "payload", message: string): Promise<never>;
   /** Notified of each call that goes to the host. */
   onHostCall: (server: string) => void;
+  /** What a program gets for the failure of a tool that runs in the guest: the same as for one on the host. */
+  toolError(thrown: unknown, server: string, tool: string): unknown;
   /** The id of the next call. */
   nextId(): number;
 }
@@ -60,7 +62,8 @@ export function createClient(
   json: JsonEncoder,
   { send, limits, firstId, pending, reviveHandles }: ClientSettings,
 ): Client {
-  const { PromiseConstructor, create, includesText, quote, sliceText, startsWith, toText } = primordials;
+  const { PromiseConstructor, constructors, create, defineValue, includesText, indexOfText } = primordials;
+  const { isInstance, quote, sliceText, startsWith, toText } = primordials;
   // What a server offers besides tools goes to the host as calls by these reserved names.
   const RESERVED = "mcp:";
   const LIST_RESOURCES = "mcp:resources/list";
@@ -79,6 +82,7 @@ export function createClient(
   const queue = create(null) as Record<number, string>;
   let queueFirst = 0;
   let queueEnd = 0;
+  const FRAME = "\n    at ";
   const waiting = create(null) as Record<number, (result: CallResult) => void>;
 
   /** Error of a tool on the host. Its message names the tool: `weather.get_weather: …`. */
@@ -127,6 +131,7 @@ export function createClient(
     endByCallLimit: () => endByLimit("calls", `The program made more than ${limits.calls} tool calls.`),
     endByLimit,
     onHostCall: () => {},
+    toolError,
     nextId: () => nextId,
   };
 
@@ -173,6 +178,21 @@ export function createClient(
     const error = new ToolError(result.error, toText(server), toText(tool));
     work.place(error);
     throw error;
+  }
+
+  function toolError(thrown: unknown, server: string, tool: string): unknown {
+    if (isInstance(ToolError, thrown) || json.isTooLarge(thrown)) return thrown;
+    const isError = isInstance(constructors.Error, thrown);
+    const message = isError ? toText((thrown as Error).message) : toText(thrown);
+    const failure = new ToolError({ code: "TOOL_FAILED", message, details: {} }, server, tool);
+    defineValue(failure, "cause", thrown, false);
+    // The frames of the tool, which lead to the program as well.
+    const stack = isError ? (thrown as Error).stack : undefined;
+    const frames = typeof stack === "string" ? indexOfText(stack, FRAME, 0) : -1;
+    if (frames === -1) return failure;
+    const head = `${failure.name}: ${failure.message}`;
+    defineValue(failure, "stack", head + sliceText(stack as string, frames), false);
+    return failure;
   }
 
   function dispatch(frame: string): void {

@@ -1,3 +1,4 @@
+import type { ConsoleArguments } from "./console-arguments.ts";
 import type { Membrane } from "./membrane-types.ts";
 import type { Primordials } from "./primordials.ts";
 
@@ -8,6 +9,8 @@ export interface TimerSettings {
   isRepeated: boolean;
   /** Its stack has the place. */
   place: Error;
+  /** The race that it was set for. */
+  race?: Promise<unknown> | undefined;
 }
 
 /** What a realm's global functions need of the guest. */
@@ -24,14 +27,25 @@ export interface GlobalsSettings {
   spend(): void;
   /** Prepares a global of the outer realm for programs. */
   prepareGlobal(name: string): void;
+  /** A function of the outer realm that gives the text of a value. */
+  inspect: object;
   /** Creates the object behind `console`. */
   makeConsole(): object;
   /** Runs a function later, once or again and again; gives the outer realm's timer. */
   setTimer(run: () => void, ms: unknown, settings: TimerSettings): unknown;
   clearTimer(timer: unknown): void;
+  /** Notes a timer of the runtime that ends a promise; gives a function that takes its end. */
+  trackDelay(ms: number, settings: TimerSettings): () => void;
   /** Reports an error that no code of the program can catch. */
   reportUncaught(thrown: unknown): void;
   isOver(): boolean;
+}
+
+/** What a realm's global functions need of its other parts. */
+export interface GlobalsParts {
+  consoleArguments: ConsoleArguments;
+  /** Takes each timer that is set. */
+  noteTimer(timer: TimerSettings): void;
 }
 
 /** A realm's own versions of what the runtime has. */
@@ -47,6 +61,7 @@ export function installGlobals(
   primordials: Primordials,
   membrane: () => Membrane,
   settings: GlobalsSettings,
+  { consoleArguments, noteTimer }: GlobalsParts,
 ): Globals {
   const { PromiseConstructor, apply, constructors, create, defineAccessor } = primordials;
   const { defineProperty, defineValue, getPrototypeOf, promiseThen, setPrototypeOf, sliceText } = primordials;
@@ -56,6 +71,7 @@ export function installGlobals(
   const settled = promiseThen(new PromiseConstructor<void>((resolve) => resolve()), () => {});
   const TypeErrorConstructor = TypeError;
   const CONSOLE_PREFIX = "console.";
+  const PRINTING = "log info debug warn error trace dir dirxml group groupCollapsed".split(" ");
 
   /** Defines a property of the global object that is made when it is first read. */
   function defineLater(
@@ -94,8 +110,9 @@ export function installGlobals(
       return membrane().call(outerGlobal[name] as object, undefined, [callback]);
     const delay = ms === undefined ? ms : toNumber(ms);
     const isRepeated = name === "setInterval";
-    const place = new constructors.Error();
-    return membrane().inward(setTimer(guarded(callback, args), delay, { isRepeated, place }));
+    const timer = { __proto__: null, isRepeated, place: new constructors.Error(), race: undefined };
+    noteTimer(timer);
+    return membrane().inward(setTimer(guarded(callback, args), delay, timer));
   }
 
   const stopTimer = (timer: unknown): void => clearTimer(membrane().unwrap(timer));
@@ -135,7 +152,22 @@ export function installGlobals(
   };
 
   let console: object | undefined;
-  const ownConsole = () => (console ??= membrane().inward(makeConsole()) as object);
+  const ownConsole = () => (console ??= withText(membrane().inward(makeConsole()) as object));
+
+  /** Lets the console print objects as text that models read well. `table` and `dir` with options lay out as asked. */
+  function withText(on: object): object {
+    for (const name of PRINTING) {
+      const printer = (on as Record<string, Callable>)[name] as Callable;
+      const { [name]: method } = { [name]: (...args: unknown[]) => printText(printer, name, args) };
+      defineValue(on, name, method, true);
+    }
+    return on;
+  }
+
+  function printText(printer: Callable, name: string, args: unknown[]): unknown {
+    if (name === "dir" && args.length > 1) return apply(printer, undefined, args);
+    return apply(printer, undefined, consoleArguments(args));
+  }
 
   const replacements = {
     __proto__: null as never,

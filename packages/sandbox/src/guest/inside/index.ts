@@ -1,6 +1,8 @@
 import { createClient, type CallLimits, type CallResult, type Client } from "./client.ts";
 import { installGlobals, type GlobalsSettings } from "./globals.ts";
 import { confineLateCallbacks } from "./late-callbacks.ts";
+import { createConsoleArguments } from "./console-arguments.ts";
+import { createErrors } from "./errors.ts";
 import { createHandles } from "./handles.ts";
 import { listIntrinsics } from "./intrinsics.ts";
 import { createInward } from "./inward.ts";
@@ -11,6 +13,8 @@ import type { Membrane, OuterRealm } from "./membrane-types.ts";
 import { createOutward } from "./outward.ts";
 import { createPending, type Work } from "./pending.ts";
 import { createPrimordials } from "./primordials.ts";
+import { createPrinter } from "./printed.ts";
+import { createRaces } from "./races.ts";
 import { createThrownReader, type ThrownText } from "./thrown.ts";
 import { createTracer } from "./tracer.ts";
 import { createViews } from "./views.ts";
@@ -79,6 +83,8 @@ export interface Inside {
 type Parts = {
   confineLateCallbacks: typeof confineLateCallbacks;
   createClient: typeof createClient;
+  createConsoleArguments: typeof createConsoleArguments;
+  createErrors: typeof createErrors;
   createHandles: typeof createHandles;
   createInward: typeof createInward;
   createJsonEncoder: typeof createJsonEncoder;
@@ -87,6 +93,8 @@ type Parts = {
   createOutward: typeof createOutward;
   createPending: typeof createPending;
   createPrimordials: typeof createPrimordials;
+  createPrinter: typeof createPrinter;
+  createRaces: typeof createRaces;
   createThrownReader: typeof createThrownReader;
   createTracer: typeof createTracer;
   createViews: typeof createViews;
@@ -98,6 +106,7 @@ type Parts = {
 function createInside(parts: Parts, given: RealmHost): Inside {
   const primordials = parts.createPrimordials();
   const { PromiseConstructor, apply, create, constructors, getPrototypeOf, promiseThen } = primordials;
+  const IN_ONE_LINE = { __proto__: null, compact: true, breakLength: Infinity, depth: 3 };
   const errors = { __proto__: null as never, Error, SyntaxError, TypeError };
   const intrinsics = parts.listIntrinsics();
   const meta = () => ({
@@ -119,7 +128,13 @@ function createInside(parts: Parts, given: RealmHost): Inside {
         Parameters<typeof createHandles>[1]["readKept"]
       >,
   });
-  const globals = parts.installGlobals(primordials, membrane, host);
+  const print = parts.createPrinter(primordials, {
+    is: given.outer.is,
+    inspect: (value) => membrane().call(given.inspect, undefined, [value, IN_ONE_LINE]) as string,
+  });
+  const consoleArguments = parts.createConsoleArguments(primordials, print);
+  const noteTimer = parts.createRaces(primordials);
+  const globals = parts.installGlobals(primordials, membrane, host, { consoleArguments, noteTimer });
   const isWaiting = parts.confineLateCallbacks(primordials, host);
   const readThrown = parts.createThrownReader(primordials, given.outer.is.nativeError);
   let client: Client;
@@ -129,7 +144,12 @@ function createInside(parts: Parts, given: RealmHost): Inside {
   function createOwnMembrane(): Membrane {
     const { outer, isOver, spend } = given;
     const { replacement } = globals;
-    const settings = { outer, intrinsics, isOver, spend, replacement, pending };
+    const trackDelay = (ms: number): (() => void) => {
+      const timer = { __proto__: null, isRepeated: false, place: new constructors.Error(), race: undefined };
+      noteTimer(timer);
+      return host.trackDelay(ms, timer);
+    };
+    const settings = { outer, intrinsics, isOver, spend, replacement, pending, trackDelay };
     const own = parts.createMembrane(primordials, parts, settings);
     globals.link(own);
     return own;
@@ -139,7 +159,7 @@ function createInside(parts: Parts, given: RealmHost): Inside {
   function shield(functions: RealmHost): RealmHost {
     const own = create(null) as Record<string, unknown>;
     for (const [name, member] of Object.entries(functions)) {
-      if (typeof member !== "function" || name === "readKept") own[name] = member;
+      if (typeof member !== "function" || name === "readKept" || name === "inspect") own[name] = member;
       else {
         own[name] = (...args: unknown[]) => {
           try {
@@ -277,6 +297,8 @@ export function insideSource(): string {
   const parts: Parts = {
     confineLateCallbacks,
     createClient,
+    createConsoleArguments,
+    createErrors,
     createHandles,
     createInward,
     createJsonEncoder,
@@ -285,6 +307,8 @@ export function insideSource(): string {
     createOutward,
     createPending,
     createPrimordials,
+    createPrinter,
+    createRaces,
     createThrownReader,
     createTracer,
     createViews,

@@ -1,7 +1,7 @@
-import type { Links } from "./links.ts";
-import type { Membrane, Origin, OuterRealm } from "./membrane-types.ts";
+import type { ConvertError } from "./errors.ts";
+import type { Origin } from "./membrane-types.ts";
+import type { OutwardSettings } from "./outward.ts";
 import type { Primordials } from "./primordials.ts";
-import type { createViews } from "./views.ts";
 
 type Callable = (...args: unknown[]) => unknown;
 type Copies = InstanceType<Primordials["SafeWeakMap"]>;
@@ -27,28 +27,21 @@ export interface Inward {
 }
 
 /** What the way in needs of the membrane. */
-export interface InwardSettings {
-  links: Links;
-  outer: OuterRealm;
-  membrane: Membrane;
-  copyView: ReturnType<typeof createViews>;
-  isOver(): boolean;
-  spend(): void;
+export interface InwardSettings extends OutwardSettings {
+  convertError: ConvertError;
   replacement(name: string): object | undefined;
 }
 
 /** Creates the way in. Data is copied, bytes are viewed anew, functions and instances of classes get a stand-in. */
 export function createInward(
   primordials: Primordials,
-  { links, outer, membrane, copyView, isOver, spend, replacement }: InwardSettings,
+  { links, outer, membrane, copyView, isOver, spend, convertError, replacement }: InwardSettings,
 ): Inward {
   const { PromiseConstructor, SafeWeakMap, addEntry, addMember, apply, constructors, create } = primordials;
   const { defineAccessor, defineProperty, defineValue, flagsOf, forEachEntry, forEachMember } = primordials;
   const { getPrototypeOf, isArray, ownKeys, ownProperty, promiseThen } = primordials;
   const { setPrototypeOf, sourceOf, symbols, timeOf, typedArrayBuffer, typedArrayName } = primordials;
-  const { dataViewBuffer, execPattern, sliceText, startsWith, toText, viewConstructors } = primordials;
-  /** What the runtime says where it was not allowed something: in terms of its flags, which no program can set. */
-  const DENIED = /^Requires ([a-z]+) access(?: to (.*))?, run again with the --allow-[a-z-]+ flag$/s;
+  const { dataViewBuffer, viewConstructors } = primordials;
   const { innerOf, outerOf, link, isInner, isObject } = links;
   const { is, live, replaced, shared, singletons } = outer;
   const outerRoot = outer.intrinsics[0] as object;
@@ -98,7 +91,7 @@ export function createInward(
     if (is.promise(value)) return inwardPromise(value as Promise<unknown>);
     if (is.arrayBufferView(value)) return inwardView(value);
     if (is.anyArrayBuffer(value)) return adoptBuffer(value);
-    if (is.nativeError(value)) return inwardError(value as Error);
+    if (is.nativeError(value)) return convertError(value as Error, inwardPrototype(getPrototypeOf(value)));
     if (isArray(value)) return copyList(value, copies);
     if (live.has(value)) return standInLive(value);
     if (prototype === null || prototype === outerRoot) return inwardPlain(value, prototype, origin, copies);
@@ -136,49 +129,6 @@ export function createInward(
   function adoptBuffer(buffer: object): object {
     if (!isInner(buffer)) setPrototypeOf(buffer, inwardPrototype(getPrototypeOf(buffer)));
     return buffer;
-  }
-
-  /** A message of the runtime in terms of the sandbox. */
-  function explain(message: string): string {
-    const denied = execPattern(DENIED, message);
-    if (denied === null) return message;
-    const kind = denied[1] as string;
-    const to = denied[2] === undefined ? "" : ` ${denied[2]}`;
-    switch (kind) {
-      case "net":
-        return `The sandbox has no network access to${to === "" ? " other systems" : to}. Code reaches only hosts that the configuration allows, by default none; tools reach what they are for.`;
-      case "read":
-        return `The sandbox can't read${to}. Code reads files of /workspace and of folders that the configuration mounts.`;
-      case "write":
-        return `The sandbox can't write${to}. Code writes files in /workspace, but not in /workspace/servers, /workspace/skills or folders mounted read-only.`;
-      case "run":
-        return `The sandbox can't start programs${to === "" ? "" : `:${to}`}.`;
-      default:
-        return `The sandbox has no ${kind} access${to === "" ? "" : ` to${to}`}.`;
-    }
-  }
-
-  /** A stack with the error's message as it is in this realm. */
-  function stackWith(stack: unknown, error: Error, message: string): unknown {
-    const head = `${error.name}: ${error.message}`;
-    if (typeof stack !== "string" || message === error.message || !startsWith(stack, head)) return stack;
-    return `${error.name}: ${message}${sliceText(stack, head.length)}`;
-  }
-
-  function inwardError(error: Error): object {
-    const message = explain(toText(error.message));
-    const inside = new constructors.Error(message);
-    setPrototypeOf(inside, inwardPrototype(getPrototypeOf(error)));
-    link(error, inside);
-    const names = ownKeys(error);
-    for (let index = 0; index < names.length; index += 1) {
-      const key = names[index] as string | symbol;
-      if (typeof key === "symbol" || key === "message") continue;
-      const own = (error as unknown as Record<string, unknown>)[key];
-      const member = key === "stack" ? stackWith(own, error, message) : own;
-      defineValue(inside, key, inward(member), ownProperty(error, key)?.enumerable === true);
-    }
-    return inside;
   }
 
   function copyList(list: readonly unknown[], copies: Copies = new SafeWeakMap()): object {

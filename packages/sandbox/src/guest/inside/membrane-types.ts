@@ -20,8 +20,10 @@ export interface OuterRealm {
     length?: number,
   ) => object;
   readonly kinds: { get(method: object): FunctionKind | undefined };
-  /** Names of functions whose promises always settle, such as those that read files. */
+  /** Names of functions whose promises always settle, or that always call back, such as those that read files. */
   readonly finite: { get(method: object): string | undefined };
+  /** Functions whose promises a timer settles, with the place of its milliseconds among the arguments. */
+  readonly delays: { get(method: object): number | undefined };
   /** Prototypes of instances that all runs have, though a function returns them. */
   readonly singletons: { has(prototype: object): boolean };
   /** What a realm has a version of its own of, by name. */

@@ -1,3 +1,4 @@
+import type { createErrors } from "./errors.ts";
 import type { createInward } from "./inward.ts";
 import type { createLinks } from "./links.ts";
 import type { Membrane, OuterRealm } from "./membrane-types.ts";
@@ -20,10 +21,13 @@ export interface MembraneSettings {
   /** The realm's own version of what the runtime has. */
   replacement(name: string): object | undefined;
   pending: Pending;
+  /** Notes that a timer of the runtime began; gives a function that takes its end. */
+  trackDelay(ms: number): () => void;
 }
 
 /** The parts of a membrane. */
 export interface MembraneParts {
+  createErrors: typeof createErrors;
   createInward: typeof createInward;
   createLinks: typeof createLinks;
   createOutward: typeof createOutward;
@@ -37,16 +41,17 @@ export interface MembraneParts {
 export function createMembrane(
   primordials: Primordials,
   parts: MembraneParts,
-  { outer, intrinsics, isOver, spend, replacement, pending }: MembraneSettings,
+  { outer, intrinsics, isOver, spend, replacement, pending, trackDelay }: MembraneSettings,
 ): Membrane {
   const { apply, construct, constructors, create, getPrototypeOf, ownKeys, ownProperty, setPrototypeOf } =
     primordials;
   const { defineValue, promiseThen } = primordials;
-  const { finite, is, kinds } = outer;
+  const { delays, finite, is, kinds } = outer;
   const links = parts.createLinks(primordials, outer.intrinsics, intrinsics);
   const copyView = parts.createViews(primordials);
   const membrane = create(null) as Membrane;
-  const settings = { links, outer, membrane, copyView, isOver, spend, replacement };
+  const convertError = parts.createErrors(primordials, links, (value) => membrane.inward(value));
+  const settings = { links, outer, membrane, copyView, isOver, spend, convertError, replacement };
   const { inward, copyState } = parts.createInward(primordials, settings);
   const { outward, outwardAll, outwardSelf } = parts.createOutward(primordials, settings);
   links.linkInward(outer.global, globalThis);
@@ -72,9 +77,14 @@ export function createMembrane(
       const kind = kinds.get(target);
       if (kind === "reading") return inward(apply(target, membrane.unwrap(self), readable(args)));
       if (kind === "lasting") spend();
-      const result = apply(target, outwardSelf(self, target), outwardAll(args));
       const name = finite.get(target);
-      if (name !== undefined && is.promise(result)) noteUntilSettled(name, result as Promise<unknown>);
+      const given = name === undefined ? args : withNotedCallback(name, args);
+      const result = apply(target, outwardSelf(self, target), outwardAll(given));
+      if (is.promise(result)) {
+        if (name !== undefined) noteUntilSettled(name, result as Promise<unknown>);
+        const delayAt = delays.get(target);
+        if (delayAt !== undefined) noteDelay(args[delayAt], result as Promise<unknown>);
+      }
       return inward(result, origin);
     } catch (error) {
       throw ownError(error);
@@ -103,6 +113,30 @@ export function createMembrane(
       place(inward(reason));
       end();
     });
+  }
+
+  function noteDelay(ms: unknown, promise: Promise<unknown>): void {
+    const end = trackDelay(typeof ms === "number" ? ms : 0);
+    void promiseThen(promise, end, end);
+  }
+
+  /** The arguments, with a callback at their end that notes that it was called. */
+  function withNotedCallback(name: string, args: readonly unknown[]): readonly unknown[] {
+    const last = args.length - 1;
+    const callback = args[last];
+    if (typeof callback !== "function") return args;
+    const { end } = pending.begin("operation", name);
+    const list = create(null) as unknown[];
+    for (let index = 0; index < last; index += 1) list[index] = args[index];
+    list[last] = function (this: unknown, ...results: unknown[]): unknown {
+      try {
+        return apply(callback, this, results);
+      } finally {
+        end();
+      }
+    };
+    list.length = args.length;
+    return list;
   }
 
   /** What was thrown, as a value of this realm, even where the stack is full. */

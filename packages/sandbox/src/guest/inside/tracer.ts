@@ -84,7 +84,7 @@ export function createTracer(
           result = apply(target, self, args);
         } catch (error) {
           report(trace, tool, started, false, undefined);
-          throw error;
+          throw client.toolError(error, server, tool);
         } finally {
           current = outer;
           if (!trace.hosted) client.countCall();
@@ -106,7 +106,7 @@ export function createTracer(
             work?.end();
             work?.place(error);
             report(trace, tool, started, false, undefined);
-            throw error;
+            throw client.toolError(error, server, tool);
           },
         );
       },

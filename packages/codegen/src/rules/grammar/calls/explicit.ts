@@ -1,3 +1,4 @@
+import { escapePattern } from "../../language/escape-pattern.ts";
 import { lookUp } from "../../language/look-up.ts";
 import type { ToolDefinition } from "@cem/core";
 import { splitWords, stem } from "@cem/text";
@@ -66,21 +67,17 @@ const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   category: ["category", "in the category", "categories"],
 };
 
-function escape(word: string): string {
-  return word.replaceAll(/[.*+?^${}()|[\]\\]/gu, "\\$&");
-}
-
 /** Patterns for the ways a text can name a parameter: its own name, then what people say instead. */
 function namesOf(parameter: Parameter): string[] {
-  const own = parameter.words.map(escape);
+  const own = parameter.words.map(escapePattern);
   const names = [own.join("[\\s_-]*")];
   const last = parameter.words.at(-1) ?? "";
-  if (parameter.words.length > 1 && parameter.role !== "number") names.push(escape(last));
+  if (parameter.words.length > 1 && parameter.role !== "number") names.push(escapePattern(last));
   for (const synonym of lookUp(SYNONYMS, parameter.words.join(" ")) ?? lookUp(SYNONYMS, last) ?? [])
-    names.push(escape(synonym));
+    names.push(escapePattern(synonym));
   const singular = stem(last);
   if (singular !== last && singular.length > 2 && last.startsWith(singular))
-    names.push(`${escape(singular)}\\w{0,3}`);
+    names.push(`${escapePattern(singular)}\\w{0,3}`);
   return [...new Set(names)];
 }
 
@@ -190,7 +187,7 @@ function takeDays(phrase: Phrase, { words, schema }: Parameter): string | undefi
 export function takeFlag(phrase: Phrase, parameter: Parameter): boolean | undefined {
   const name = parameter.words
     .filter((word) => !/^(?:is|include|enable|use|with|should|allow)$/u.test(word))
-    .map(escape)
+    .map(escapePattern)
     .join("[\\s_-]*");
   if (name === "") return undefined;
   const assigned = phrase.take(

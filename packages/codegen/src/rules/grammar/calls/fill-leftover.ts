@@ -1,4 +1,5 @@
 import { DEMANDING_WORDS, isVerb, splitWords, stem } from "@cem/text";
+import { escapePattern } from "../../language/escape-pattern.ts";
 import { readTokens } from "../../language/lexer.ts";
 import { isNumeric } from "../../planning/value.ts";
 import { toExpression } from "../arithmetic/arithmetic.ts";
@@ -57,7 +58,7 @@ export function fillLeftover(filling: Filling, parameter: Parameter): void {
   const isOneWord = words !== undefined && !/\s/u.test(words);
   if (words === undefined || ((parameter.role === "text" || parameter.role === "identifier") && !isOneWord))
     return undefined;
-  phrase.take(new RegExp(escape(words), "iu"));
+  phrase.take(new RegExp(escapePattern(words).replaceAll(/\s+/gu, "\\s+"), "iu"));
   if (parameter.role === "place" && !isPlace(words, filling)) return undefined;
   setFound(
     filling,
@@ -144,7 +145,3 @@ const SMALL_WORDS = new Set(
     " ",
   ),
 );
-
-function escape(words: string): string {
-  return words.replaceAll(/[.*+?^${}()|[\]\\]/gu, "\\$&").replaceAll(/\s+/gu, "\\s+");
-}

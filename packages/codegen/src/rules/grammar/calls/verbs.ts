@@ -1,6 +1,5 @@
-import { type ActionKind, ASKING_VERBS, CHANGING, isVerb, TOOL_VERBS } from "@cem/text";
+import { type ActionKind, ASKING_VERBS, CHANGING, isNamedAsChange, isVerb, TOOL_VERBS } from "@cem/text";
 import type { ToolDefinition } from "@cem/core";
-import { splitWords } from "@cem/text";
 
 const ASKED = byVerb(ASKING_VERBS);
 const OWN = byVerb(TOOL_VERBS);
@@ -31,19 +30,8 @@ export function changes(tool: ToolDefinition): boolean {
   const { readOnlyHint, destructiveHint } = tool.annotations ?? {};
   if (readOnlyHint !== undefined) return !readOnlyHint;
   if (destructiveHint === true) return true;
-  const words = splitWords(tool.name);
-  return (
-    words.some((word) => [...(OWN.get(word) ?? [])].some((kind) => CHANGING.has(kind))) &&
-    !ASKS.has(words[0] ?? "")
-  );
+  return isNamedAsChange(tool.name);
 }
-
-/** Verbs that begin the name of a tool that only looks, whatever follows: `get_commit`. */
-const ASKS = new Set(
-  "get fetch read retrieve show describe lookup check view load list search find query calculate compute".split(
-    " ",
-  ),
-);
 
 /** Whether a step's verb says that something is to be changed, by a tool with such a name. */
 export function ordersChange(verb: string | undefined, nameWords: readonly string[]): boolean {

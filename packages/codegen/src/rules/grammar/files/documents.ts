@@ -1,12 +1,7 @@
 import type { JsonValue } from "@cem/core";
 import type { Span } from "../../language/token.ts";
-import {
-  addDocument,
-  callFileSystem,
-  documentWords,
-  loadDocument,
-  markChanged,
-} from "../../planning/documents.ts";
+import { addDocument, documentWords, loadDocument, markChanged } from "../../planning/documents.ts";
+import { callFileSystem } from "../../planning/file-system.ts";
 import { useHelper } from "../../program/helpers.ts";
 import { Plan } from "../../planning/plan.ts";
 import { findProperty, findReference, sameWords } from "../../planning/references.ts";

@@ -2,7 +2,7 @@ import { Pattern } from "../../language/pattern.ts";
 import { useHelper } from "../../program/helpers.ts";
 import type { Plan } from "../../planning/plan.ts";
 import { sameWords } from "../../planning/references.ts";
-import { RANK } from "../../planning/reading.ts";
+import { type Meaning, RANK } from "../../planning/reading.ts";
 import { isNumeric, type StateDocument } from "../../planning/value.ts";
 import {
   arrow,
@@ -42,13 +42,23 @@ const NO_LIST =
   /^(?:it|that|this|them|file|state|json|result|end|list|array|records?|rows?|items?|entries)$/iu;
 const WHOLE_LIST = /^(?:list|array|numbers|values|it)$/iu;
 
-/** `add the result to the results array`. */
-const readPush: ReadEdit = (span, { plan, document, step }) => {
-  for (const match of PUSH.matches(span)) {
+/** Reads which item an edit names, and the list that has or gets it. */
+function* readItems(
+  pattern: Pattern,
+  span: Parameters<ReadEdit>[0],
+  { plan, document }: { plan: Plan; document: StateDocument },
+): Generator<{ key: string; value: Meaning }> {
+  for (const match of pattern.matches(span)) {
     const key = match.text("key");
     const isName = !NO_LIST.test(key) || document.fields.has(key);
-    const value = !isName ? undefined : readFieldValue(match.span("value"), plan, false);
-    if (value === undefined) continue;
+    const value = isName ? readFieldValue(match.span("value"), plan, false) : undefined;
+    if (value !== undefined) yield { key, value };
+  }
+}
+
+/** `add the result to the results array`. */
+const readPush: ReadEdit = (span, { plan, document, step }) => {
+  for (const { key, value } of readItems(PUSH, span, { plan, document })) {
     const known = document.fields.get(knownField(document, key) ?? key);
     if (known !== undefined && !Array.isArray(known)) return undefined;
     requireKnown(document, key, step);
@@ -101,11 +111,7 @@ function wholeList(plan: Plan, document: StateDocument): Expression {
 
 /** `remove "b" from the tags`. */
 const readTake: ReadEdit = (span, { plan, document, step }) => {
-  for (const match of TAKE.matches(span)) {
-    const key = match.text("key");
-    const isName = !NO_LIST.test(key) || document.fields.has(key);
-    const value = !isName ? undefined : readFieldValue(match.span("value"), plan, false);
-    if (value === undefined) continue;
+  for (const { key, value } of readItems(TAKE, span, { plan, document })) {
     requireKnown(document, key, step);
     return {
       rank: RANK.plain + 0.3,

@@ -1,6 +1,7 @@
 import type { ToolDefinition } from "@cem/core";
 import { splitWords } from "@cem/text";
-import { callFileSystem, makeFolder, markNeeded } from "../../planning/documents.ts";
+import { makeFolder, markNeeded } from "../../planning/documents.ts";
+import { callFileSystem } from "../../planning/file-system.ts";
 import type { Plan } from "../../planning/plan.ts";
 import { hasType, type Value } from "../../planning/value.ts";
 import { type Expression, literal } from "../../program/expression.ts";

@@ -1,6 +1,7 @@
 import { type Match, Pattern } from "../../language/pattern.ts";
 import type { Span } from "../../language/token.ts";
-import { callFileSystem, makeFolder } from "../../planning/documents.ts";
+import { makeFolder } from "../../planning/documents.ts";
+import { callFileSystem } from "../../planning/file-system.ts";
 import type { Plan } from "../../planning/plan.ts";
 import { RANK, type Reading } from "../../planning/reading.ts";
 import type { Production, Step } from "../../planning/step.ts";

@@ -1,7 +1,8 @@
 import { splitSteps } from "@cem/text";
 import { afterAll, describe, expect, it } from "vitest";
 import { readTokens } from "../../language/lexer.ts";
-import { callFileSystem, loadDocument } from "../../planning/documents.ts";
+import { loadDocument } from "../../planning/documents.ts";
+import { callFileSystem } from "../../planning/file-system.ts";
 import { finishProgram } from "../../planning/finish.ts";
 import { Plan } from "../../planning/plan.ts";
 import { readStep } from "../../planning/read-step.ts";

@@ -1,0 +1,128 @@
+import type { CodeGenerator, GenerateRequest, ToolBudget, ToolDefinition } from "@cem/core";
+import { describe, expect, it } from "vitest";
+import { add, MemorySandbox, outcome, settings } from "../fixtures/stages.ts";
+import type { PipelineSettings } from "./index.ts";
+import { createPipeline } from "./pipeline.ts";
+
+const usage = { model: "m", requests: 1, inputTokens: 100, outputTokens: 10, cost: 0.5 };
+const missing = "Missing for this task: a tool that multiplies.";
+/** Enough for ten tools: each costs what its line has, and one token for the end of it. */
+const toolBudget: ToolBudget = { tokens: 20, describe: () => "1" };
+
+function tool(name: string, server = "calculator"): ToolDefinition {
+  return { ...add, server, name, signature: `${name}(input: {}): Promise<number>` };
+}
+
+const others = Array.from({ length: 100 }, (_, index) => tool(`other_${index}`, "others"));
+
+interface Model {
+  origin?: "llm" | "rules";
+  budget?: ToolBudget | undefined;
+}
+
+/** A generator that refuses until it has the tool; the first of the selected tools is `add` alone. */
+function pipeline(tools: ToolDefinition[], wanted: string, model: Model = {}) {
+  const { origin = "llm" } = model;
+  const budget = "budget" in model ? model.budget : toolBudget;
+  const requests: GenerateRequest[] = [];
+  const searched: string[] = [];
+  const generator: CodeGenerator = {
+    specificationVersion: "v1",
+    toolBudget: origin === "llm" ? budget : undefined,
+    async generate(request) {
+      requests.push(request);
+      const uses = offeredIn(request).filter(({ name }) => name === wanted);
+      return uses.length > 0
+        ? { status: "generated", code: "program", origin, uses, usage }
+        : { status: "refused", origin, steps: [{ step: "x", reason: "no-tool", hint: missing }], usage };
+    },
+  };
+  const stages: PipelineSettings = {
+    ...settings(new MemorySandbox(() => outcome({ status: "completed", value: 8 }))),
+    catalog: {
+      specificationVersion: "v1",
+      list: async () => ({
+        servers: [{ name: "calculator", description: "", kind: "local", tools }],
+        problems: [],
+        version: "1",
+      }),
+    },
+    selector: {
+      specificationVersion: "v1",
+      select: async () => ({ selected: [{ tool: add, score: 1, reason: "" }], nearest: [] }),
+      async search({ task, tools: all, limit }) {
+        searched.push(task);
+        const words = task.split(/[ .]/u);
+        const found = all.filter(({ name }) => words.includes(name));
+        return found.slice(0, limit).map((one) => ({ tool: one, score: 0.5, reason: "" }));
+      },
+    },
+    generator,
+  };
+  return { agent: createPipeline(stages), requests, searched };
+}
+
+function offeredIn({ tools, otherTools = [] }: GenerateRequest): ToolDefinition[] {
+  return [...tools, ...otherTools];
+}
+
+function namesIn(request: GenerateRequest | undefined): string[] {
+  return request === undefined ? [] : offeredIn(request).map(({ name }) => name);
+}
+
+describe("what a model is offered", () => {
+  it("is a whole catalog that its budget of tokens holds, and what it used is selected", async () => {
+    const { agent, requests } = pipeline([add, tool("multiply"), tool("divide")], "multiply");
+    const result = await agent.executeTask("x");
+    expect(result).toMatchObject({ status: "success", usage: { requests: 1 } });
+    expect(requests.map(namesIn)).toEqual([["add", "multiply", "divide"]]);
+    expect(requests[0]?.tools).toEqual([add]);
+    expect(result.selectedTools.map(({ tool: name }) => name)).toEqual(["add", "multiply"]);
+    expect(result.selectionNotes).toEqual(["the model is told of 3"]);
+  });
+
+  it("is what is closest to the task and then the rest of its servers, as far as the tokens reach", async () => {
+    const { agent, requests } = pipeline([add, ...others, tool("sub"), tool("far", "else")], "none");
+    await agent.executeTask("x other_50 and other_7");
+    const rest = others.slice(0, 6).map(({ name }) => name);
+    expect(namesIn(requests[0])).toEqual(["add", "other_7", "other_50", "sub", ...rest]);
+  });
+
+  it("is only what was selected for rules", async () => {
+    const { agent, requests } = pipeline([add, tool("multiply")], "multiply", { origin: "rules" });
+    expect(await agent.executeTask("x")).toMatchObject({ status: "refused", origin: "rules" });
+    expect(requests.map(namesIn)).toEqual([["add"]]);
+    expect(requests[0]).toMatchObject({ otherTools: undefined, facts: undefined });
+  });
+});
+
+describe("a model that lacks a tool", () => {
+  it("is asked once more with what its own words find, and all costs count", async () => {
+    const { agent, requests, searched } = pipeline([add, ...others, tool("multiplies", "far")], "multiplies");
+    const result = await agent.executeTask("x");
+    expect(result).toMatchObject({ status: "success", value: 8, attempts: 1, usage: { requests: 2 } });
+    expect(searched).toEqual(["x", missing, "x"]);
+    expect(namesIn(requests[0])).not.toContain("multiplies");
+    expect(namesIn(requests[1])).toContain("multiplies");
+  });
+
+  it("is asked no third time, and the refusal is its own", async () => {
+    const { agent, requests } = pipeline([add, ...others], "none");
+    const result = await agent.executeTask("x");
+    expect(result).toMatchObject({ status: "refused", origin: "llm", code: "", usage: { requests: 2 } });
+    expect(result.error?.message).toBe(`${missing} Nothing was run.`);
+    expect(requests).toHaveLength(2);
+  });
+
+  it("is not asked again where there are no others", async () => {
+    const { agent, requests } = pipeline([add, tool("multiply")], "none");
+    expect(await agent.executeTask("x")).toMatchObject({ status: "refused", origin: "llm" });
+    expect(requests).toHaveLength(1);
+  });
+
+  it("is asked again with more even where it does not say what it can be told", async () => {
+    const { agent, requests } = pipeline([add, tool("multiply")], "multiply", { budget: undefined });
+    expect(await agent.executeTask("x")).toMatchObject({ status: "success", usage: { requests: 2 } });
+    expect(requests.map(namesIn)).toEqual([["add"], ["add", "multiply"]]);
+  });
+});

@@ -1,0 +1,111 @@
+import type { RankedTool, Selection, ToolBudget, ToolDefinition } from "@cem/core";
+import { callable } from "./discovery.ts";
+import type { RunContext } from "./run-context.ts";
+
+/** As many tools are ranked for each text that is searched for. */
+const MAX_FOUND = 200;
+/** For a generator that asks a model and does not say what it can be told. */
+const DEFAULT_BUDGET: ToolBudget = {
+  tokens: 6_000,
+  describe: ({ description, signature }) => `${signature} // ${description}`,
+};
+
+/** What is offered to a model already, and what there is. */
+interface Offer {
+  offered: readonly ToolDefinition[];
+  /** The whole catalog. */
+  tools: readonly ToolDefinition[];
+}
+
+/**
+ * Picks the tools that a model is offered beyond those that the task seems to need: all of a catalog that its budget of tokens
+ * can hold, else those that are closest to the task and those of the same servers.
+ *
+ * @returns none for a generator that asks no model.
+ */
+export async function offerTools(
+  context: RunContext,
+  task: string,
+  { selected }: Selection,
+  tools: readonly ToolDefinition[],
+): Promise<ToolDefinition[]> {
+  const { toolBudget } = await context.stages.generator.get();
+  if (toolBudget === undefined) return [];
+  const offered = selected.map(({ tool }) => tool);
+  const budget = await measure(context, toolBudget);
+  for (const tool of offered) budget.take(tool);
+  return fill(context, budget, [task], { offered, tools });
+}
+
+/**
+ * Picks further tools for a model that lacks some, with a budget of their own: all where they fit, else those that are found
+ * by the model's own words for what is missing and by the task.
+ */
+export async function offerMore(
+  context: RunContext,
+  texts: readonly string[],
+  offer: Offer,
+): Promise<ToolDefinition[]> {
+  const { toolBudget = DEFAULT_BUDGET } = await context.stages.generator.get();
+  return fill(context, await measure(context, toolBudget), texts, offer);
+}
+
+/** Ranks the tools for a text, best first, without those that are offered already. */
+export async function findOthers(
+  { stages, signal }: RunContext,
+  text: string,
+  { offered, tools }: Offer,
+  limit: number,
+): Promise<RankedTool[]> {
+  const selector = await stages.selector.get();
+  const known = new Set(offered);
+  const found = await selector.search({
+    task: text,
+    tools: callable(tools),
+    limit: limit + known.size,
+    signal,
+  });
+  return found.filter(({ tool }) => !known.has(tool)).slice(0, limit);
+}
+
+interface Budget {
+  /** Whether a tool fits. One that does is paid for. */
+  take(tool: ToolDefinition): boolean;
+}
+
+async function measure({ stages }: RunContext, { describe, tokens }: ToolBudget): Promise<Budget> {
+  const count = await stages.tokenCounter.get();
+  let left = tokens;
+  return {
+    take(tool) {
+      const cost = count(describe(tool)) + 1;
+      if (cost > left) return false;
+      left -= cost;
+      return true;
+    },
+  };
+}
+
+async function fill(
+  context: RunContext,
+  budget: Budget,
+  texts: readonly string[],
+  { offered, tools }: Offer,
+): Promise<ToolDefinition[]> {
+  const known = new Set(offered);
+  const rest = callable(tools).filter((tool) => !known.has(tool));
+  const ranked: ToolDefinition[] = [];
+  for (const text of texts) {
+    const found = await findOthers(context, text, { offered, tools }, MAX_FOUND);
+    ranked.push(...found.map(({ tool }) => tool));
+  }
+  const servers = new Set(offered.map(({ server }) => server));
+  const siblings = rest.filter(({ server }) => servers.has(server));
+  return takeFitting(budget, [...new Set([...ranked, ...siblings, ...rest])]);
+}
+
+/** The first tools that fit together, and after the first that does not, none. */
+function takeFitting(budget: Budget, tools: readonly ToolDefinition[]): ToolDefinition[] {
+  const end = tools.findIndex((tool) => !budget.take(tool));
+  return tools.slice(0, end === -1 ? tools.length : end);
+}

@@ -1,0 +1,159 @@
+import { CemError, toolId } from "@cem/core";
+import type { JsonObject, ToolDefinition } from "@cem/core";
+import { CALL } from "./prompt.ts";
+
+const CALL_LINE = new RegExp(`^\\W*${CALL}[ :*\`]+(?<name>[\\w$.-]+)[ \\t*\`]*\\(?\\s*(?=\\{|$)`, "gmu");
+const SERVER = /^[\w-]+$/u;
+const IDENTIFIER = /^[A-Za-z_$][\w$]*$/u;
+const OPENING = "{[(";
+const CLOSING = "}])";
+
+/** A call as a model wrote it. */
+interface CallLine {
+  name: string;
+  /** The text of its arguments: an object, as JSON or as code. */
+  args: string;
+}
+
+/** A call of an offered tool whose arguments are JSON. */
+export interface ReadCall {
+  tool: ToolDefinition;
+  args: JsonObject;
+}
+
+/** The calls in an answer, in order. Empty where there are none. */
+export function findCallLines(said: string): CallLine[] {
+  return [...said.matchAll(CALL_LINE)].map(({ 0: matched, groups, index }) => ({
+    name: groups?.["name"] ?? "",
+    args: objectAt(said, index + matched.length),
+  }));
+}
+
+/**
+ * Turns calls into a program that makes one after the other.
+ *
+ * @returns the program; and the calls, where each is of an offered tool and has JSON for arguments.
+ * @throws CemError `LLM_ANSWER_UNUSABLE` when a tool was not offered, or its name is that of several.
+ */
+export function programOfCalls(
+  lines: readonly CallLine[],
+  tools: readonly ToolDefinition[],
+  model: string,
+): { code: string; calls: ReadCall[] | undefined } {
+  const read = lines.map((line) => readCall(line, tools, model));
+  const used: Importable[] = [];
+  for (const { tool } of read) if (!used.some((one) => isSame(one, tool))) used.push(tool);
+  const imports = used.map((tool) => {
+    const alias = localName(tool, used);
+    const imported = alias === tool.name ? tool.name : `${tool.name} as ${alias}`;
+    return `import { ${imported} } from ${JSON.stringify(tool.module)};`;
+  });
+  const expressions = read.map(({ tool, given }) => `await ${localName(tool, used)}(${given})`);
+  const [only = ""] = expressions;
+  const value = expressions.length === 1 ? only : `[${expressions.join(", ")}]`;
+  const calls = read.flatMap(({ call }) => call ?? []);
+  return {
+    code: `${imports.join("\n")}\n\nexport default ${value};\n`,
+    calls: calls.length === read.length ? calls : undefined,
+  };
+}
+
+type Importable = Pick<ToolDefinition, "name" | "module">;
+
+function isSame(one: Importable, other: Importable): boolean {
+  return one.name === other.name && one.module === other.module;
+}
+
+/** Two tools of one name from different servers: each but the first gets a number. */
+function localName(tool: Importable, used: readonly Importable[]): string {
+  const at = used.findIndex((one) => isSame(one, tool));
+  const before = used.slice(0, at).filter(({ name }) => name === tool.name).length;
+  return before === 0 ? tool.name : `${tool.name}${before + 1}`;
+}
+
+/** A call with its arguments as code. JSON is printed anew, so that it can't become other code. */
+function readCall(
+  { name, args: text }: CallLine,
+  tools: readonly ToolDefinition[],
+  model: string,
+): { tool: Importable; given: string; call?: ReadCall } {
+  const args = parseObject(text);
+  const found = tools.filter((tool) => isNamed(tool, name));
+  const fitting = args === undefined || found.length < 2 ? found : found.filter((one) => takes(one, args));
+  const [tool] = fitting;
+  if (tool !== undefined && fitting.length === 1) {
+    if (args === undefined) return { tool, given: text };
+    return {
+      tool,
+      given: tool.callStyle === "positional" ? positional(tool, args) : JSON.stringify(args),
+      call: { tool, args },
+    };
+  }
+  // Whether such a tool exists is seen when the code is checked.
+  const other = found.length === 0 ? importableOf(name) : undefined;
+  if (other !== undefined) return { tool: other, given: args === undefined ? text : JSON.stringify(args) };
+  const what =
+    found.length === 0
+      ? `calls ${name}, which it was not offered`
+      : `calls ${name}, which may be ${found.map(toolId).join(" or ")}`;
+  throw new CemError("LLM_ANSWER_UNUSABLE", `The answer of ${model} ${what}.`, { details: { model } });
+}
+
+function isNamed(tool: ToolDefinition, name: string): boolean {
+  const { originalName = tool.name, server } = tool;
+  return [tool.name, toolId(tool), originalName, `${server}.${originalName}`].includes(name);
+}
+
+/** What `server.tool` would be imported from. */
+function importableOf(name: string): Importable | undefined {
+  const [server = "", tool = "", ...more] = name.split(".");
+  if (more.length > 0 || !SERVER.test(server) || !IDENTIFIER.test(tool)) return undefined;
+  return { name: tool, module: `./servers/${server}/index.ts` };
+}
+
+/** Whether a tool has all parameters that are given, and is given all that it requires. */
+function takes({ inputSchema }: ToolDefinition, args: JsonObject): boolean {
+  const { properties = {}, required = [] } = inputSchema as { properties?: object; required?: string[] };
+  const given = Object.keys(args);
+  return given.every((key) => Object.hasOwn(properties, key)) && required.every((key) => given.includes(key));
+}
+
+/** The object that begins at a place in a text, up to its closing brace; `{}` where none begins. */
+function objectAt(text: string, start: number): string {
+  if (text[start] !== "{") return "{}";
+  let depth = 0;
+  for (let at = start; at < text.length; at += 1) {
+    const character = text[at] ?? "";
+    if (`"'\``.includes(character)) at = endOfString(text, at);
+    else if (OPENING.includes(character)) depth += 1;
+    else if (CLOSING.includes(character)) depth -= 1;
+    if (depth === 0) return text.slice(start, at + 1);
+  }
+  return text.slice(start);
+}
+
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at += 1) {
+    if (text[at] === "\\") at += 1;
+    else if (text[at] === text[start]) return at;
+  }
+  return text.length;
+}
+
+function parseObject(text: string): JsonObject | undefined {
+  try {
+    return JSON.parse(text) as JsonObject;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The arguments of a positional call, in the order of the schema's properties. */
+function positional({ inputSchema }: ToolDefinition, args: JsonObject): string {
+  const names = Object.keys((inputSchema as { properties?: object | undefined }).properties ?? {});
+  const last = names.findLastIndex((name) => name in args);
+  return names
+    .slice(0, last + 1)
+    .map((name) => JSON.stringify(args[name]) ?? "undefined")
+    .join(", ");
+}

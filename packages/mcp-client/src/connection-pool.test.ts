@@ -1,0 +1,144 @@
+import type { Elicit } from "@cem/core";
+import { toNodeHandler } from "@modelcontextprotocol/node";
+import { createMcpHandler } from "@modelcontextprotocol/server";
+import { describe, expect, it } from "vitest";
+import { connect, isAlive, odd, twoEra, until } from "../fixtures/servers.ts";
+import { serve, startEverything } from "../fixtures/start-http.ts";
+import type { TestConnections } from "../fixtures/servers.ts";
+import { createTwoEraServer } from "../fixtures/two-era-server.ts";
+import { createConnectionHealth } from "./connection-health.ts";
+import { createConnectionPool } from "./connection-pool.ts";
+import { createConnection } from "./connection.ts";
+import type { CallOptions } from "./connection-types.ts";
+
+const signal = new AbortController().signal;
+const client = { identity: { name: "test", version: "1" }, redact: (text: string) => text, log: () => {} };
+
+async function mostAtOnce(connections: TestConnections, options: Partial<CallOptions>): Promise<unknown> {
+  const { content } = await connections.callTool("odd", "most_at_once", {}, { signal, ...options });
+  return content;
+}
+
+function serveModern() {
+  const handle = toNodeHandler(createMcpHandler(() => createTwoEraServer()));
+  return serve((request, response) => void handle(request as never, response));
+}
+
+const said = (text: string) => [{ type: "text", text }];
+
+describe.concurrent("the connections to a server", () => {
+  it("keep what one session does from another, and give a session the same one again", async () => {
+    await using connections = connect([odd("plain")]);
+    const wait = () => connections.callTool("odd", "wait", { ms: 20 }, { signal, session: "ada" });
+    await Promise.all([wait(), wait(), wait()]);
+    expect(await mostAtOnce(connections, { session: "bob" })).toEqual(said("0"));
+    expect(await mostAtOnce(connections, { session: "ada" })).toEqual(said("3"));
+  });
+
+  it("are one where the entry says so", async () => {
+    await using connections = connect([odd("plain", { connections: "shared" })]);
+    const wait = (session: string) => connections.callTool("odd", "wait", { ms: 50 }, { signal, session });
+    await Promise.all(["ada", "bob", "eve"].map(wait));
+    expect(await mostAtOnce(connections, { session: "fay" })).toEqual(said("3"));
+  });
+
+  it("are one for a session whose runs share its state, where the entry says so", async () => {
+    await using connections = connect([odd("plain", { connections: "session" })]);
+    const elicits = [1, 2, 3].map((): Elicit => async () => ({ action: "decline" }));
+    const wait = (elicit: Elicit) =>
+      connections.callTool("odd", "wait", { ms: 50 }, { signal, elicit, session: "ada" });
+    await Promise.all(elicits.map(wait));
+    expect(await mostAtOnce(connections, { session: "ada" })).toEqual(said("3"));
+  });
+
+  it("are at most so many: the one unused for longest makes room, and calls wait for one in use", async () => {
+    await using connections = connect([odd("plain", { maxConnections: 2 })]);
+    const wait = (session: string, ms: number) =>
+      connections.callTool("odd", "wait", { ms }, { signal, session });
+    const three = await Promise.all([wait("ada", 100), wait("bob", 100), wait("eve", 0)]);
+    expect(three).toHaveLength(3);
+    const closed = connections.logged.filter(({ message }) => message.includes("2 are open"));
+    expect(closed).toHaveLength(1);
+  });
+
+  it("say that all are in use, when none becomes free in time", async () => {
+    await using connections = connect([twoEra({ protocol: "legacy", maxConnections: 1, timeoutMs: 1_000 })]);
+    const asked = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    const elicit: Elicit = async () => {
+      asked.resolve();
+      await answered.promise;
+      return { action: "accept", content: { name: "Ada" } };
+    };
+    const ada = connections.callTool("two-era", "greet", {}, { signal, elicit, session: "ada" });
+    await asked.promise;
+    const bob = connections.callTool("two-era", "add", { a: 1, b: 1 }, { signal, session: "bob" });
+    await expect(bob).rejects.toMatchObject({
+      code: "SERVER_BUSY",
+      details: { server: "two-era", maxConnections: 1, timeoutMs: 1_000 },
+    });
+    answered.resolve();
+    expect((await ada).content).toEqual(said("Hello Ada"));
+  });
+
+  it("are closed when nobody uses them, but for the last", async () => {
+    const settings = odd("plain");
+    const health = createConnectionHealth();
+    const pool = createConnectionPool({
+      settings,
+      idleMs: 50,
+      log: () => {},
+      create: () =>
+        createConnection(settings, { ...client, health }, { onToolsChanged() {}, onContentsChanged() {} }),
+    });
+    await using _pool = { [Symbol.asyncDispose]: () => pool.close() };
+    const pids: number[] = [];
+    for (const session of ["ada", "bob"]) {
+      await pool.use({ session }, signal, async (connection) => {
+        await connection.open(signal);
+        pids.push(connection.current?.process?.pid ?? 0);
+      });
+    }
+    await until(() => pids.filter((pid) => isAlive(pid)).length === 1);
+    expect(pool.connections).toHaveLength(1);
+  });
+
+  it.each([
+    ["legacy", "trigger-elicitation-request", () => startEverything("streamableHttp")],
+    ["2026-07-28", "greet", () => serveModern()],
+  ] as const)(
+    "know over HTTP (%s) which call asks, also where all share one",
+    async (protocol, tool, start) => {
+      const { port, close } = await start();
+      await using _server = { [Symbol.asyncDispose]: close };
+      const transport = { kind: "http", url: `http://127.0.0.1:${port}/mcp` } as const;
+      await using connections = connect([{ name: "remote", transport, protocol, connections: "shared" }]);
+      const all = Promise.withResolvers<void>();
+      let asked = 0;
+      const ask = async (name: string, session: string) => {
+        const elicit: Elicit = async () => {
+          if (++asked === 3) all.resolve();
+          await all.promise;
+          return { action: "accept", content: { name } };
+        };
+        const { content } = await connections.callTool("remote", tool, {}, { signal, session, elicit });
+        return JSON.stringify(content).includes(name);
+      };
+      expect(await Promise.all([ask("Ada", "a"), ask("Bob", "b"), ask("Eve", "b")])).toEqual([
+        true,
+        true,
+        true,
+      ]);
+    },
+  );
+
+  it("are shared by default where the protocol keeps no state", async () => {
+    await using connections = connect([twoEra({ protocol: "2026-07-28", maxConnections: 1 })]);
+    const sleep = (session: string) =>
+      connections.callTool("two-era", "sleep", { ms: 100 }, { signal, session });
+    const started = performance.now();
+    await Promise.all(["ada", "bob", "eve", "fay"].map(sleep));
+    expect(connections.logged.filter(({ message }) => message.includes("was closed"))).toEqual([]);
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+});

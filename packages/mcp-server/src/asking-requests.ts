@@ -1,0 +1,85 @@
+import { randomBytes } from "node:crypto";
+import type { JsonObject } from "@cem/core";
+import type { InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
+import { MAX_YIELDED_RUNS, YIELDED_RUN_IDLE_MS } from "./limits.ts";
+import {
+  askLater,
+  askNow,
+  asksLater,
+  cancelUnaskable,
+  OpenQuestions,
+  readAnswers,
+  stateOf,
+} from "./questions.ts";
+import { ownerOf } from "./server-tool.ts";
+
+/** A request to a server behind. It may ask the client something before it is answered. */
+export type AskingWork = (options: { signal: AbortSignal; questions: OpenQuestions }) => Promise<JsonObject>;
+
+interface Pending {
+  owner: string;
+  questions: OpenQuestions;
+  result: Promise<JsonObject>;
+  controller: AbortController;
+  idleTimer?: NodeJS.Timeout | undefined;
+}
+
+/** Requests to servers behind that ask the client something, and wait until it repeats its request with answers. */
+export class AskingRequests {
+  readonly #pending = new Map<string, Pending>();
+
+  /** Carries out a request, or goes on with the one that it repeats. */
+  async follow(context: ServerContext, work: AskingWork): Promise<JsonObject | InputRequiredResult> {
+    const state = stateOf(context);
+    const known = state === undefined ? undefined : this.#take(state, ownerOf(context));
+    known?.questions.answer(readAnswers(known.questions.all, context));
+    const pending = known ?? start(ownerOf(context), work);
+    const cancel = (): void => pending.controller.abort(context.mcpReq.signal.reason);
+    context.mcpReq.signal.addEventListener("abort", cancel, { once: true });
+    try {
+      for (;;) {
+        const { questions, result } = pending;
+        const answer = await Promise.race([result, questions.arrival]);
+        if (answer !== undefined) return answer;
+        const { all } = questions;
+        if (!asksLater(context)) {
+          questions.answer(await askNow(all, context));
+          continue;
+        }
+        const unaskable = cancelUnaskable(all, context);
+        if (unaskable.size === 0 && this.#pending.size < MAX_YIELDED_RUNS)
+          return askLater(all, this.#keep(pending));
+        if (unaskable.size === 0) questions.cancelAll();
+        questions.answer(unaskable);
+      }
+    } finally {
+      context.mcpReq.signal.removeEventListener("abort", cancel);
+    }
+  }
+
+  #keep(pending: Pending): string {
+    const id = `request-${randomBytes(9).toString("base64url")}`;
+    this.#pending.set(id, pending);
+    pending.idleTimer = setTimeout(() => {
+      this.#pending.delete(id);
+      pending.controller.abort(new Error("nobody asked for the request any longer"));
+    }, YIELDED_RUN_IDLE_MS).unref();
+    return id;
+  }
+
+  #take(id: string, owner: string): Pending | undefined {
+    const pending = this.#pending.get(id);
+    if (pending?.owner !== owner) return undefined;
+    clearTimeout(pending.idleTimer);
+    this.#pending.delete(id);
+    return pending;
+  }
+}
+
+function start(owner: string, work: AskingWork): Pending {
+  const controller = new AbortController();
+  const questions = new OpenQuestions();
+  const result = work({ signal: controller.signal, questions });
+  result.catch(() => {});
+  return { owner, questions, result, controller };
+}
