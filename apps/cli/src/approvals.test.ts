@@ -129,7 +129,7 @@ describe("cem exec with changes", () => {
     const { code, stdout } = await runCem(["audit", "verify", "--json"], { cwd });
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ status: "success", problems: [] });
-    expect(readFileSync(path.join(cwd, "audit.jsonl"), "utf8")).not.toContain("c1");
+    expect(readFileSync(path.join(cwd, "audit.jsonl"), "utf8")).not.toContain('"c1"');
     const lines = readFileSync(path.join(cwd, "audit.jsonl"), "utf8").split("\n");
     writeFileSync(path.join(cwd, "audit.jsonl"), lines.toSpliced(3, 1).join("\n"));
     const broken = await runCem(["audit", "verify"], { cwd });
