@@ -1,3 +1,5 @@
 import { library } from "../../tsup.base.ts";
 
-export default library();
+export default library({
+  entry: { index: "src/index.ts", calls: "src/calls/index.ts", audit: "src/audit/index.ts" },
+});

@@ -29,6 +29,10 @@ export interface SharedOptions {
   mode?: GenerationMode | undefined;
   /** Seconds. */
   timeout?: number | undefined;
+  /** Whether calls that would change something are listed instead of made. */
+  dryRun?: boolean | undefined;
+  /** A plan that a dry run printed: its changes are made, and no others. */
+  plan?: string | undefined;
   /** A file to record the run's calls to the host in. */
   record?: string | undefined;
   /** A recording that answers those calls. */
@@ -101,6 +105,18 @@ export function addRecordingOptions(command: Command): Command {
     ),
   ];
   for (const option of options) command.addOption(option.helpGroup("Recording:"));
+  return command;
+}
+
+export function addPlanOptions(command: Command): Command {
+  const options = [
+    new Option("--dry-run", "list the changes that the code would make, and make none"),
+    new Option(
+      "--plan <file>",
+      "make the changes of a plan and no others: what --dry-run --json printed",
+    ).conflicts("dryRun"),
+  ];
+  for (const option of options) command.addOption(option.helpGroup("Changes:"));
   return command;
 }
 

@@ -2,6 +2,7 @@ import { Argument, Command, Help, Option } from "commander";
 import packageJson from "../package.json" with { type: "json" };
 import {
   addOutputOptions,
+  addPlanOptions,
   addRecordingOptions,
   addSettingOptions,
   days,
@@ -43,14 +44,14 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
       .configureHelp({ styleTitle: bold })
       .addHelpText("after", example);
 
-  addRecordingOptions(
-    addSettingOptions(add("run", "Do a task: find tools, write code, run it", examples.RUN)),
-  )
+  const addRun = (command: Command): Command =>
+    addPlanOptions(addRecordingOptions(addSettingOptions(command)));
+  addRun(add("run", "Do a task: find tools, write code, run it", examples.RUN))
     .argument("<task...>", 'the task in plain words, or "-" to read it from stdin')
     .action((words: string[], _, command: Command) =>
       found({ command: "run", task: words.join(" "), options: sharedOptions(program, command) }),
     );
-  addRecordingOptions(addSettingOptions(add("exec", "Run TypeScript that you bring", examples.EXEC)))
+  addRun(add("exec", "Run TypeScript that you bring", examples.EXEC))
     .argument("<file>", 'a TypeScript file, or "-" to read the code from stdin')
     .action((file: string, _, command: Command) =>
       found({ command: "exec", file, options: sharedOptions(program, command) }),
@@ -157,6 +158,13 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
     .argument("[name]", "its name on huggingface.co or the mirror, with @ and a revision where one is wanted")
     .action((action: "pull", name: string | undefined, _: unknown, command: Command) =>
       found({ command: "model", action, name, options: sharedOptions(program, command) }),
+    );
+  addSettingOptions(add("audit", "Check that an audit log is whole", examples.AUDIT))
+    .addArgument(new Argument("<action>", "what to do").choices(["verify"]))
+    .argument("[file]", "the log, instead of the one that logging.audit_file names")
+    .option("--expect <hash>", "a hash that an earlier check printed, which the log has to have")
+    .action((action: "verify", file: string | undefined, { expect }: { expect?: string }, command: Command) =>
+      found({ command: "audit", action, file, expect, options: sharedOptions(program, command) }),
     );
   addBenchCommand(add("bench", "Measure this host", examples.BENCH), (own, command) =>
     found({ command: "bench", ...own, options: sharedOptions(program, command) }),

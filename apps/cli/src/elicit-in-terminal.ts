@@ -3,28 +3,25 @@ import type { Elicit, ElicitAnswer, ElicitRequest } from "@cem/core";
 import type { CommandContext } from "./command-context.ts";
 import { readFormFields } from "./form-fields.ts";
 import type { FieldValue, FormField } from "./form-fields.ts";
-import { InputEnded, withPrompt } from "./prompt.ts";
-import type { AskLine, PromptSettings } from "./prompt.ts";
+import { createTurns, InputEnded, withPrompt } from "./prompt.ts";
+import type { AskLine, PromptSettings, TakeTurns } from "./prompt.ts";
 import { oneLine, safeText } from "./safe-text.ts";
 
 const MAX_MESSAGE_CHARACTERS = 2_000;
 const MAX_LABEL_CHARACTERS = 200;
 
 /** Asks tools' questions at the terminal of the command; `undefined` where nobody sits at one. */
-export function elicitOf({ io, interrupt }: CommandContext): Elicit | undefined {
+export function elicitOf({ io, interrupt }: CommandContext, turns: TakeTurns): Elicit | undefined {
   if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) return undefined;
-  return createElicit({ input: io.stdin, output: io.stderr, interrupt });
+  return createElicit({ input: io.stdin, output: io.stderr, interrupt }, turns);
 }
 
 /** Asks one question at a time, field by field. The end of the input, which Ctrl-D makes, cancels. */
-export function createElicit(settings: Omit<PromptSettings, "signal">): Elicit {
-  let last: Promise<unknown> = Promise.resolve();
-  return (request) => {
-    // Two questions at once would share the keyboard.
-    const next = last.then(() => elicit(request, settings));
-    last = next.catch(() => undefined);
-    return next;
-  };
+export function createElicit(
+  settings: Omit<PromptSettings, "signal">,
+  turns: TakeTurns = createTurns(),
+): Elicit {
+  return (request) => turns(() => elicit(request, settings));
 }
 
 async function elicit(

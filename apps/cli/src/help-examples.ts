@@ -15,6 +15,7 @@ Examples:
   cem run "Calculate 5 + 3 and get weather for San Francisco"
   cem run --quiet "Calculate 5 + 3"           the value alone
   cem run --timeout 10 --json "Calculate 5 + 3"
+  cem run --dry-run "Write a report to report.txt"   what it would change
   cat task.txt | cem run -
   cem run -- "-5 + 3"                         a task that begins with "-"`;
 
@@ -25,7 +26,9 @@ Its result is what it returns at the top level, or exports as default.
 Examples:
   cem exec report.ts
   echo 'return 6 * 7' | cem exec -
-  cem exec --min-isolation namespaces --json report.ts`;
+  cem exec --min-isolation namespaces --json report.ts
+  cem exec --dry-run --json report.ts > plan.json
+  cem exec --plan plan.json report.ts         the changes of that plan and no others`;
 
 export const TRUST = `
 MCP servers, host tools (*.host.ts), folders outside of this one and keys for addresses that its files name are held
@@ -119,6 +122,15 @@ Examples:
   cem model pull                              a small model for English
   cem model pull Xenova/bge-base-en-v1.5      another; set optimizations.embedding_model to use it
   HF_ENDPOINT=https://hub.example cem model pull`;
+
+export const AUDIT = `
+Each line has the hash of the line before: a line that is missing or was changed is found, and by the file .head beside
+the log a tail that was cut off. Who can write both can cut the log unseen: keep the printed hash elsewhere, and give it
+with --expect the next time.
+
+Examples:
+  cem audit verify
+  cem audit verify logs/audit.jsonl --expect 9f86d081884c7d65…`;
 
 export const BENCH = `
 Examples:

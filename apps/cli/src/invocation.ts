@@ -23,6 +23,13 @@ export type Invocation =
   | { command: "skills"; action: SkillAction; name?: string | undefined; options: SharedOptions }
   | ({ command: "sessions"; options: SharedOptions } & SessionsOptions)
   | { command: "model"; action: "pull"; name?: string | undefined; options: SharedOptions }
+  | {
+      command: "audit";
+      action: "verify";
+      file?: string | undefined;
+      expect?: string | undefined;
+      options: SharedOptions;
+    }
   | ({ command: "bench"; options: SharedOptions } & BenchOptions)
   | { command: "help"; text: string }
   | { command: "version"; text: string };

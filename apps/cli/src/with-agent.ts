@@ -1,28 +1,36 @@
 import type { Agent } from "@cem/core";
+import type { AgentOptions } from "code-execution-mcp";
 import type { CommandContext } from "./command-context.ts";
 import type { SharedOptions } from "./command-options.ts";
 import { serverSourceOf } from "./config-source.ts";
 import { settleTrust } from "./settle-trust.ts";
+import { approveOf } from "./approve-in-terminal.ts";
 import { elicitOf } from "./elicit-in-terminal.ts";
+import { createTurns } from "./prompt.ts";
 
 /** Gives work an agent as the options want it, and frees everything when the work is done or has failed. */
 export async function withAgent<T>(
   options: SharedOptions,
   context: CommandContext,
   work: (agent: Agent) => Promise<T>,
-  { asksForTrust = true, resume }: { asksForTrust?: boolean; resume?: string | undefined } = {},
+  {
+    asksForTrust = true,
+    ...agentOptions
+  }: { asksForTrust?: boolean } & Pick<AgentOptions, "onPlannedWrite" | "approvedWrites" | "resume"> = {},
 ): Promise<T> {
   await settleTrust(options, context, asksForTrust);
   // Loaded here: what is wrong with the arguments is said before this is needed.
   const { createAgent } = await import("code-execution-mcp");
   const { signal: _signal, ...source } = serverSourceOf(options, context);
+  const turns = createTurns();
   const agent = createAgent({
     ...source,
+    ...agentOptions,
     oneRun: true,
-    resume,
     recordFile: options.record,
     replayFile: options.replay,
-    onElicit: elicitOf(context),
+    onElicit: elicitOf(context, turns),
+    onApprove: approveOf(context, turns),
   });
   try {
     return await work(agent);

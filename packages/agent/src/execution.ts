@@ -1,8 +1,11 @@
-import type { Elicit, RunOutcome, ToolCallRecord, ToolInvoker } from "@cem/core";
+import type { Elicit, RunOutcome, ToolCallRecord, ToolDefinition, ToolInvoker } from "@cem/core";
 import type { ReadCache } from "./read-cache.ts";
+import { localCallRecorder } from "./run-audit.ts";
 import type { Program, RunContext } from "./run-context.ts";
 
 interface ExecutionSettings {
+  /** Every tool of the catalog. */
+  tools: readonly ToolDefinition[];
   /** Turns a call into what events and results tell of it. */
   describeCall: (call: ToolCallRecord) => ToolCallRecord;
   /** Answers of earlier attempts. Used for a model's code only. */
@@ -15,7 +18,7 @@ interface ExecutionSettings {
 export async function execute(
   context: RunContext,
   program: Program,
-  { describeCall, cache, answerFromCache }: ExecutionSettings,
+  { tools, describeCall, cache, answerFromCache }: ExecutionSettings,
 ): Promise<RunOutcome> {
   const { options, progress, signal, stages } = context;
   const run = async (): Promise<RunOutcome> => {
@@ -23,6 +26,7 @@ export async function execute(
     const invoker = await invokerOfRun(context);
     const redactor = await stages.redactor?.get();
     const code = redactor?.reveal(program.code, { session: options.session }) ?? program.code;
+    const recordLocalCall = await localCallRecorder(context, tools);
     return sandbox.run({
       code,
       invoker: (invoker && cache?.wrap(invoker, { answer: answerFromCache })) ?? invoker,
@@ -33,6 +37,7 @@ export async function execute(
       onOutput: (chunk) => progress.emit({ type: "output", chunk }),
       onToolCall: (call) => {
         cache?.invalidateBy(call.server, call.tool);
+        recordLocalCall?.(call);
         progress.emit({ type: "tool-called", call: describeCall(call) });
       },
     });
@@ -49,7 +54,7 @@ export async function execute(
  * @param elicit - Default: as the options of the run say.
  */
 export async function invokerOfRun(
-  { options, progress, stages }: RunContext,
+  { id, options, progress, stages }: RunContext,
   elicit: Elicit | undefined = options.onElicit,
 ): Promise<ToolInvoker | undefined> {
   const invoker = await stages.invoker?.get();
@@ -59,6 +64,9 @@ export async function invokerOfRun(
       invoke: (call, context) =>
         invoker.invoke(call, {
           ...context,
+          run: id,
+          approve: options.onApprove ?? context.approve,
+          allowedTools: options.allowedTools ?? context.allowedTools,
           elicit: elicit ?? context.elicit,
           sample: options.onSample,
           onProgress: (made) =>

@@ -1,4 +1,5 @@
 import type {
+  AuditLog,
   CodeGenerator,
   Guard,
   Redactor,
@@ -33,6 +34,8 @@ export interface PipelineSettings {
   sandbox: OnDemand<Sandbox>;
   /** Answers calls to tools that run on the host. Without one every such call fails. */
   invoker?: OnDemand<ToolInvoker> | undefined;
+  /** Records runs, verdicts and calls. Without one nothing is recorded. */
+  audit?: AuditLog | (() => Promise<AuditLog | undefined>) | undefined;
   /**
    * Checks the types of code before it runs. A type checker is disposed by the caller; one that a function creates, by
    * the pipeline. Without one no types are checked.

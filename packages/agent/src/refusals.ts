@@ -53,8 +53,9 @@ export function withUnavailable(
   return steps.length === 0 ? refusal : { ...refusal, steps: [...refusal.steps, ...steps] };
 }
 
-function describe(finding: Finding): string {
-  return finding.line === undefined ? finding.message : `Line ${finding.line}: ${finding.message}`;
+function describe({ line, message, hint }: Finding): string {
+  const told = hint === undefined ? message : `${message} ${hint}`;
+  return line === undefined ? told : `Line ${line}: ${told}`;
 }
 
 /** An earlier attempt of a model may have run and done something. */

@@ -2,6 +2,7 @@ import type { Lazy, ReviewRequest, ToolDefinition, TypeChecker, Verdict } from "
 import { invalidCode } from "./ending.ts";
 import type { Ending } from "./ending.ts";
 import { refusedReview, refusedTypes } from "./refusals.ts";
+import { recordVerdict } from "./run-audit.ts";
 import type { Program, RunContext } from "./run-context.ts";
 
 /** What the guard and the type checker found. */
@@ -21,11 +22,13 @@ export async function review(
   { tools, ranBefore }: { tools: readonly ToolDefinition[]; ranBefore: boolean },
 ): Promise<Review> {
   const { progress, signal } = context;
-  const request = { code: program.code, tools, signal };
+  const { allowedTools } = context.options;
+  const request = { code: program.code, tools, allowedTools, signal };
   const examine = (): Promise<Review> => examineCode(context, program, request, ranBefore);
   const { result, ms } = await progress.stage("review", examine);
   const { allowed, findings } = result;
   progress.emit({ type: "reviewed", allowed, findings, ms });
+  await recordVerdict(context, program, result);
   return result;
 }
 

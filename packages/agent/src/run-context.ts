@@ -9,6 +9,8 @@ export interface RunContext {
   /** Aborts when the caller cancels the run or the pipeline is disposed. */
   signal: AbortSignal;
   progress: RunProgress;
+  /** The id of the run, as logs name it. */
+  id: string;
 }
 
 /** Code on its way through review and sandbox. */

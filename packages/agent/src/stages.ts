@@ -1,5 +1,6 @@
 import { Lazy } from "@cem/core";
 import type {
+  AuditLog,
   CodeGenerator,
   Guard,
   Redactor,
@@ -28,11 +29,14 @@ export class Stages {
   readonly redactor: Lazy<Redactor | undefined> | undefined;
   /** `undefined` when no types are checked. */
   readonly typeChecker: Lazy<TypeChecker> | undefined;
+  /** `undefined` when nothing is recorded. */
+  readonly audit: Lazy<AuditLog | undefined> | undefined;
   readonly tokenCounter: Lazy<TokenCounter>;
   readonly definitionTokens = new DefinitionTokens();
 
   constructor(settings: OwnedPipelineSettings) {
-    const { countTokens, invoker, redactor, typeChecker } = settings;
+    const { audit, countTokens, invoker, redactor, typeChecker } = settings;
+    this.audit = audit && new Lazy(async () => (typeof audit === "function" ? audit() : audit));
     this.settings = settings;
     this.catalog = lazy(settings.catalog);
     this.selector = lazy(settings.selector);

@@ -1,5 +1,5 @@
 import { abandonOnAbort, CemError } from "@cem/core";
-import type { FailedTool, JsonObject, JsonSchema, JsonValue, ToolCall } from "@cem/core";
+import type { FailedTool, InvokeContext, JsonObject, JsonSchema, JsonValue, ToolCall } from "@cem/core";
 import { withDefaults } from "./argument-defaults.ts";
 import { createSchemaValidator } from "./schema-validation.ts";
 import type { SchemaValidator } from "./schema-validation.ts";
@@ -18,7 +18,9 @@ export interface CallCheckSettings {
    *
    * @defaultValue every tool that is found may be called
    */
-  isAllowed?: ((call: ToolCall) => boolean | string) | undefined;
+  isAllowed?:
+    | ((call: ToolCall, context: InvokeContext) => boolean | string | Promise<boolean | string>)
+    | undefined;
   /**
    * Validates arguments. Give one to several bridges to compile each schema once.
    *
@@ -40,8 +42,8 @@ export function checkCalls(source: Pick<ToolSource, "find">, settings: CallCheck
   const { isAllowed = () => true, validator = createSchemaValidator() } = settings;
   const reportUnvalidated = onceForEachTool("arguments", settings.onUnvalidated);
 
-  const assertAllowed = (call: ToolCall): void => {
-    const answer = isAllowed(call);
+  const assertAllowed = async (call: ToolCall, context: InvokeContext): Promise<void> => {
+    const answer = await isAllowed(call, context);
     if (answer === true) return;
     const { server, tool } = call;
     const reason = answer === false ? "it is not among the tools of this run" : answer;
@@ -63,7 +65,7 @@ export function checkCalls(source: Pick<ToolSource, "find">, settings: CallCheck
       const { signal } = context;
       const found = await abandonOnAbort(Promise.resolve(source.find(call, signal)), signal);
       if (found === undefined) throw notOnHost(call);
-      assertAllowed(call);
+      await assertAllowed(call, context);
       const given = toObject(call);
       const schema = found.inputSchema;
       const args = schema === undefined ? given : withDefaults(given, schema);

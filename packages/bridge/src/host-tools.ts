@@ -115,6 +115,8 @@ export function createHostTools(settings: HostToolsSettings): HostTools {
 }
 
 /** A schema of a library checks arguments itself when the tool is called: only it knows its refinements. */
-function knownTool(name: string, { input = NO_INPUT }: HostTool): KnownTool {
-  return isStandardSchema(input) ? { name } : { name, inputSchema: input };
+function knownTool(name: string, { input = NO_INPUT, annotations, output }: HostTool): KnownTool {
+  const outputSchema = output === undefined || isStandardSchema(output) ? undefined : output;
+  const known = { name, annotations, outputSchema };
+  return isStandardSchema(input) ? known : { ...known, inputSchema: input };
 }

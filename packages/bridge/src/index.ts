@@ -24,6 +24,7 @@ export { createDeadline } from "./deadline.ts";
 export type { Deadline } from "./deadline.ts";
 export {
   createSecretFilter,
+  createSecretList,
   MIN_SECRET_CHARACTERS,
   PLAIN_VALUE,
   SECRET_NAME,

@@ -16,13 +16,18 @@ export type HideSecrets = (text: string) => string;
  * @param environment - Usually `process.env`. Read once.
  */
 export function createSecretFilter(environment: Readonly<Record<string, string | undefined>>): HideSecrets {
+  const secrets = createSecretList(environment);
+  return (text) => withoutSecrets(text, secrets);
+}
+
+/** The secrets in environment variables, as {@link createSecretFilter} knows them. */
+export function createSecretList(environment: Readonly<Record<string, string | undefined>>): string[] {
   const values = Object.entries(environment).flatMap(([name, value = ""]) =>
     SECRET_NAME.test(name) && value.length >= MIN_SECRET_CHARACTERS && !PLAIN_VALUE.test(value)
       ? [value]
       : [],
   );
-  const secrets = [...new Set(values)];
-  return (text) => withoutSecrets(text, secrets);
+  return [...new Set(values)];
 }
 
 /** Replaces secrets in a text, longest first, since one may contain another. */

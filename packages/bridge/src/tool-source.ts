@@ -1,5 +1,12 @@
 import { CemError } from "@cem/core";
-import type { InvokeContext, JsonSchema, ToolCall, ToolInvoker, ToolResult } from "@cem/core";
+import type {
+  InvokeContext,
+  JsonSchema,
+  ToolAnnotations,
+  ToolCall,
+  ToolInvoker,
+  ToolResult,
+} from "@cem/core";
 
 /** What a source knows of one of its tools. */
 export interface KnownTool {
@@ -9,6 +16,8 @@ export interface KnownTool {
   inputSchema?: JsonSchema | undefined;
   /** The schema that the source checks results against. Absent when there is none, or the tool checks them itself. */
   outputSchema?: JsonSchema | undefined;
+  /** What the tool's author says of its effects. */
+  annotations?: ToolAnnotations | undefined;
   /** The reason why arguments are not checked. Absent when they are. */
   unvalidated?: string | undefined;
   /**

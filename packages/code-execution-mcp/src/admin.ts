@@ -21,6 +21,8 @@ export { measureDirectCost, measureTokenCost } from "./admin/server-cost.ts";
 export { pullEmbeddingModel } from "./admin/pull-embedding-model.ts";
 export type { PulledEmbeddingModel, PullEmbeddingModelRequest } from "./admin/pull-embedding-model.ts";
 export { readToolCode } from "./admin/tool-code.ts";
+export { verifyAudit } from "./admin/verify-audit.ts";
+export type { AuditVerification } from "@cem/guardrails/audit";
 export { makeFolder } from "./wiring/make-folder.ts";
 export { addSkill, listSkills, promoteSkill, readSkill, removeSkill, testSkill } from "./admin/skills.ts";
 export { listSessions, readSession } from "./admin/sessions.ts";

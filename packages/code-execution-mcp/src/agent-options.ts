@@ -1,6 +1,7 @@
 import type { ConfigInput } from "@cem/config";
 import { assertKnownOptions } from "@cem/core";
 import type {
+  AuditLog,
   CodeGenerator,
   Elicit,
   ExecuteOptions,
@@ -12,8 +13,10 @@ import type {
   ToolSelector,
   TypeChecker,
 } from "@cem/core";
+import type { ReviewRule } from "@cem/guardrails";
 import type { HostToolsByServer } from "@cem/mcp-tools";
 import { nearest } from "@cem/text";
+import type { CallGuardOptions } from "./wiring/call-guards.ts";
 import type { Log } from "./wiring/log.ts";
 
 /** Where the configuration comes from. */
@@ -44,11 +47,15 @@ export interface ConfigSource {
 }
 
 /** Options of {@link createAgent}. Each default stage can be replaced by your own, which the agent does not dispose. */
-export interface AgentOptions extends ConfigSource {
+export interface AgentOptions extends ConfigSource, CallGuardOptions {
   catalog?: ToolCatalog | undefined;
   selector?: ToolSelector | undefined;
   generator?: CodeGenerator | undefined;
   guard?: Guard | undefined;
+  /** Rules of your own for code, which the default guard applies after its own. */
+  reviewRules?: readonly ReviewRule[] | undefined;
+  /** Records runs, verdicts, calls, approvals and refusals. Default: the file that `logging.audit_file` names. */
+  audit?: AuditLog | undefined;
   typeChecker?: TypeChecker | undefined;
   sandboxProvider?: SandboxProvider | undefined;
   /**
@@ -94,6 +101,13 @@ export const AGENT_OPTIONS = {
   selector: true,
   generator: true,
   guard: true,
+  reviewRules: true,
+  audit: true,
+  rules: true,
+  contentFilter: true,
+  onApprove: true,
+  onPlannedWrite: true,
+  approvedWrites: true,
   typeChecker: true,
   sandboxProvider: true,
   oneRun: true,
@@ -117,6 +131,8 @@ const EXECUTE_OPTIONS = {
   mode: true,
   context: true,
   onElicit: true,
+  onApprove: true,
+  allowedTools: true,
   onSample: true,
   session: true,
   singleUse: true,

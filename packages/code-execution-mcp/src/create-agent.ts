@@ -1,10 +1,14 @@
 import { createPipeline } from "@cem/agent";
 import type { OwnedPipelineSettings } from "@cem/agent";
+import type { Config } from "@cem/config";
 import { Lazy } from "@cem/core";
-import type { Agent, ExecuteOptions, Redactor, TaskResult } from "@cem/core";
+import type { Agent, AuditLog, ExecuteOptions, Redactor, TaskResult } from "@cem/core";
 import type { McpTools } from "@cem/mcp-tools";
 import { assertAgentOptions, assertTaskOptions } from "./agent-options.ts";
 import type { AgentOptions } from "./agent-options.ts";
+import { createConfiguredAudit } from "./wiring/audit.ts";
+import { createCallGuards } from "./wiring/call-guards.ts";
+import type { CallGuards } from "./wiring/call-guards.ts";
 import type { LoadedFor } from "./wiring/customer.ts";
 import { createConfiguredSelector } from "./wiring/configured-selector.ts";
 import { createGenerator } from "./wiring/generators.ts";
@@ -31,7 +35,7 @@ import { createConfiguredResults, createConfiguredSessions } from "./wiring/work
  */
 export function createAgent(options: AgentOptions = {}): Agent {
   assertAgentOptions(options);
-  return createPipeline(async () => createStages(await loadFrom(options), options));
+  return createPipeline(async () => setUp(await loadFrom(options), options));
 }
 
 /** Like {@link createAgent}, with a configuration that was loaded already. */
@@ -40,7 +44,7 @@ export function createLoadedAgent(
   options: AgentOptions,
   host: Lazy<Host> = lazyHost(loaded, options),
 ): Agent {
-  return createPipeline(async () => createStages(loaded, options, host));
+  return createPipeline(async () => setUp(loaded, options, host));
 }
 
 /** What an agent has on the host, opened when it is first needed. The agent closes it. */
@@ -54,14 +58,32 @@ export async function executeTask(
   options: AgentOptions & ExecuteOptions = {},
 ): Promise<TaskResult> {
   assertTaskOptions(options);
-  const agent = createPipeline(async () =>
-    createStages(await loadFrom(options), { ...options, oneRun: true }),
-  );
+  const agent = createPipeline(async () => setUp(await loadFrom(options), { ...options, oneRun: true }));
   try {
     return await agent.executeTask(task, options);
   } finally {
     await agent.dispose();
   }
+}
+
+/** Creates the stages; those of a dry run see a copy of the workspace. */
+async function setUp(
+  loaded: LoadedFor,
+  options: AgentOptions,
+  host?: Lazy<Host>,
+): Promise<OwnedPipelineSettings> {
+  const { onPlannedWrite } = options;
+  if (onPlannedWrite === undefined) return createStages(loaded, options, host);
+  const { createScratchWorkspace } = await import("./wiring/scratch-workspace.ts");
+  const scratch = await createScratchWorkspace(loaded);
+  const stages = await createStages(scratch.loaded, options);
+  return {
+    ...stages,
+    async dispose() {
+      await stages.dispose?.();
+      await scratch.finish(onPlannedWrite);
+    },
+  };
 }
 
 /**
@@ -94,8 +116,11 @@ async function createStages(
       return generator === undefined ? createGenerator(config, redact, sessionLog) : redact(generator);
     },
     async guard() {
-      const { mcpTools } = await host.get();
-      return mcpTools.startingServers(options.guard ?? (await createConfiguredGuard(config)));
+      const { mcpTools, callGuards } = await host.get();
+      const { reviewRules } = options;
+      const guard =
+        options.guard ?? (await createConfiguredGuard(config, await callGuards.get(), reviewRules));
+      return mcpTools.startingServers(guard);
     },
     async sandbox() {
       const { bridge } = await host.get();
@@ -103,6 +128,7 @@ async function createStages(
     },
     invoker: async () => (await host.get()).bridge.invoker,
     redactor: isRedacted ? redactor : undefined,
+    audit: async () => (await host.get()).audit,
     typeChecker: options.typeChecker ?? (() => createConfiguredTypeChecker(config)),
     typeCheck: config.execution.typeCheck,
     maxRepairs: config.llm.maxRepairs,
@@ -128,12 +154,19 @@ async function createStages(
   };
 }
 
+/** Whether somebody reads a log of every run: a file, or who asked for the lines. Standard error is for what is wrong. */
+function isLogRead({ logging }: Config, { log, onLog }: AgentOptions): boolean {
+  return logging.file !== undefined || log !== undefined || onLog !== undefined;
+}
+
 /** What runs on the host for code in the sandbox: the tools of MCP servers, and everything between code and tools. */
 export interface Host {
   mcpTools: McpTools;
   bridge: HostBridge;
   /** `undefined` where values are passed on. */
   redactor: Redactor | undefined;
+  callGuards: Lazy<CallGuards>;
+  audit: AuditLog | undefined;
 }
 
 async function openHost(loaded: LoadedFor, options: AgentOptions): Promise<Host> {
@@ -145,11 +178,23 @@ async function openHost(loaded: LoadedFor, options: AgentOptions): Promise<Host>
   const mcpTools = await openMcpTools(loaded, { log, store, elicit });
   const others = options.invoker ?? mcpTools.source;
   try {
-    return {
-      mcpTools,
-      bridge: await createHostBridge(loaded, { ...options, redactor, onElicit: elicit, others, store, log }),
+    if (isLogRead(config, options)) log("debug", `an agent was set up from ${loaded.file ?? "the defaults"}`);
+    const audit =
+      options.audit ?? (await createConfiguredAudit(config, isLogRead(config, options) ? log : undefined));
+    const { createSecretList } = await import("@cem/bridge");
+    const secrets = createSecretList(process.env);
+    const callGuards = new Lazy(() => createCallGuards(loaded, { ...options, audit, secrets }));
+    const bridge = await createHostBridge(loaded, {
+      ...options,
       redactor,
-    };
+      onElicit: elicit,
+      others,
+      store,
+      log,
+      callGuards,
+      audit,
+    });
+    return { mcpTools, bridge, redactor, callGuards, audit };
   } catch (error) {
     await mcpTools.close();
     throw error;

@@ -107,6 +107,7 @@ async function serve(
   const { serveHttp, serveStdio } = await loadServer();
   const logger = await loggerOf(config);
   if (transport === "stdio") {
+    logger.info("serving over stdio");
     return serveStdio(server, { onError: (error) => logger.warn({ error: error.message }, "protocol") });
   }
   const { allowedHosts, allowedOrigins, publicUrl } = config.server;
@@ -145,7 +146,7 @@ function logTo(logger: Logger): Log {
     error: "error",
     critical: "fatal",
   } as const;
-  return (level, message) => logger[methods[level]]({ message }, "upstream");
+  return (level, message) => logger[methods[level]]({ from: "agent" }, message);
 }
 
 function describeAuth(auth: AuthSettings | undefined): string {

@@ -41,6 +41,11 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   ARGUMENTS_INVALID: NO_HINT,
   FLOW_DENIED: ({ from, to }) =>
     `Where that is meant, add to privacy.rules: { from: ${String(from)}, to: ${String(to)}, action: allow }`,
+  BUDGET_EXCEEDED: "Allow more with guardrails.budgets.",
+  NOT_APPROVED: ({ server, tool, answer }) =>
+    answer === "unanswered"
+      ? `Whoever runs this can let it through without a question: add "!${text(server, "*")}.${text(tool, "*")}" to guardrails.approvals.`
+      : undefined,
   NOT_RECORDED: "Record the run again with --record.",
   RATE_LIMITED: NO_HINT,
   RESULT_INVALID: ({ structuredContent }) =>
@@ -168,6 +173,8 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
     "Install the package  @huggingface/transformers  and set privacy.names_model to a folder with a model.",
   VAULT_KEY_INVALID: "Set CEM_VAULT_KEY to 32 bytes in hex, such as from  openssl rand -hex 32",
   VAULT_UNREADABLE: "Set CEM_VAULT_KEY to the key it was written with, or delete the file.",
+  AUDIT_BROKEN: NO_HINT,
+  AUDIT_UNWRITABLE: "Set logging.audit_file to a file that can be written.",
   // Configuration, options and files.
   CONFIG_INVALID: NO_HINT,
   CONFIG_NOT_FOUND: "Make a configuration with  cem init  or name another with --config.",

@@ -9,13 +9,20 @@ export type { ThreadServerOptions } from "./server-thread/messages.ts";
 export type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./server-options.ts";
 export type { Log, LogLevel } from "./wiring/log.ts";
 export { defineTool } from "@cem/bridge/define-tool";
+export type { ReviewRule } from "@cem/guardrails";
 export type { HostTool, HostToolContext, ToolSchema } from "@cem/bridge/define-tool";
 export { loadConfig } from "./wiring/load.ts";
 export type { Config, ConfigInput, LoadConfigOptions, LoadedConfig } from "@cem/config";
 export { CemError, ERROR_CODES, toErrorInfo, toolId } from "@cem/core";
+export type { CallRule, ContentFilter, PlannedWrite, RuledCall } from "@cem/guardrails/calls";
 export type {
   Agent,
   AgentEvent,
+  ApprovalAnswer,
+  ApprovalRequest,
+  Approve,
+  AuditEvent,
+  AuditLog,
   CatalogSnapshot,
   CodeGenerator,
   Elicit,

@@ -8,6 +8,7 @@ export { createRulesGenerator } from "@cem/codegen/rules";
 export { DEFAULT_RUN_LIMITS } from "@cem/core";
 export { createDiscovery } from "@cem/discovery";
 export { createGuard } from "@cem/guardrails";
+export type { GuardSettings, ReviewRule } from "@cem/guardrails";
 export { createDenoSandboxProvider } from "@cem/sandbox-deno";
 export { createMicrosandboxProvider } from "@cem/sandbox-msb";
 export { createSelector } from "@cem/selector";

@@ -23,7 +23,8 @@ describe("tools of MCP servers", () => {
       ["everything", "generated"],
       ["files", "generated"],
     ]);
-    const agent = project.agent(servers);
+    // The server calls writing destructive, and nobody is here to be asked.
+    const agent = project.agent(servers, { guardrails: { approvals: ["!files.write_file", "destructive"] } });
     const code = `${importing("everything", "get_sum, get_structured_content")}${importing("files", "write_file, read_text_file")}
 const [sum, weather] = await Promise.all([get_sum({ a: 2, b: 3 }), get_structured_content({ location: "Chicago" })]);
 await write_file({ path: ${JSON.stringify(path.join(data, "a.txt"))}, content: String(sum) });

@@ -24,10 +24,13 @@ describe("an unknown key", () => {
       "LLM_MODEL: x",
       "config.yaml:1  LLM_MODEL  is not a setting. As an environment variable it sets  llm.model .",
     ],
-    ["logging:\n  zzzzzz: x", "config.yaml:2  logging.zzzzzz  is not a setting. Settings here: level, file."],
+    [
+      "logging:\n  zzzzzz: x",
+      "config.yaml:2  logging.zzzzzz  is not a setting. Settings here: level, file, audit_file, audit_max_mb.",
+    ],
     [
       "logging: {__proto__: {level: x}}",
-      "config.yaml:1  logging.__proto__  is not a setting. Settings here: level, file.",
+      "config.yaml:1  logging.__proto__  is not a setting. Settings here: level, file, audit_file, audit_max_mb.",
     ],
     [
       "constructor: 1",

@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from "node:net";
 import * as z from "zod/mini";
 import { DEFAULT_RUN_LIMITS } from "@cem/core";
-import { choice, flag, number, setting, text, whole, withDefault } from "./setting.ts";
+import { choice, described, flag, number, setting, text, whole, withDefault } from "./setting.ts";
 
 const MAX_EXECUTION_TIME_SECONDS = 86_400;
 const MAX_MEMORY_MB = 1_048_576;
@@ -31,15 +31,50 @@ const network = z
   .string()
   .check(z.refine(isNetwork, "is not a host or host:port, such as api.example.com or 10.1.2.3:8080"));
 
+const MAX_COUNT = 1_000_000_000;
+const toolPatterns = z.array(text);
+const toolsOfRule = described(toolPatterns, "Tools it is for, such as weather.*.");
+
+const rateLimit = z.strictObject({
+  tools: toolsOfRule,
+  calls: described(whole(1, MAX_COUNT), "Most calls of each tool in that time."),
+  per: described(number(0.001, MAX_EXECUTION_TIME_SECONDS), "The time, in seconds."),
+  by: described(
+    choice(["session", "all"], "session"),
+    "session: each has calls of its own. all: they share them.",
+  ),
+});
+
+const budget = z.strictObject({
+  tools: described(withDefault(toolPatterns, ["*"]), "Tools whose calls count."),
+  per: described(choice(["run", "session"], "run"), "What the budget is for."),
+  calls: described(z.optional(whole(0, MAX_COUNT)), "Most calls."),
+  bytes: described(
+    z.optional(whole(0, Number.MAX_SAFE_INTEGER)),
+    "Most bytes of arguments and results, as JSON.",
+  ),
+  seconds: described(z.optional(number(0, MAX_EXECUTION_TIME_SECONDS)), "Most seconds that the tools take."),
+  cost: described(z.optional(number(0, MAX_COUNT)), "Most cost, in the unit of tool_costs."),
+});
+
+const egressRule = z.strictObject({
+  tools: toolsOfRule,
+  hosts: described(
+    toolPatterns,
+    "Hosts and domains of e-mail addresses, such as *.example.com. Empty: none.",
+  ),
+});
+
 export const guardrailSettings = {
   enabled: setting(flag(true), "Whether code is reviewed before it runs."),
   strictMode: setting(flag(false), "Refuse code on warnings too, not only on errors."),
-  contentFiltering: setting(flag(true), "Filter unwanted content.", {
-    pending: "no content filter yet",
-  }),
+  contentFiltering: setting(
+    flag(true),
+    "Refuse calls with unwanted content in their arguments: commands that destroy a machine or open it to others. Mark results that pose as instructions to a model.",
+  ),
   securityChecks: setting(
     flag(true),
-    "Warn about dangerous code: code made from text, and members of the runtime that start processes or load libraries.",
+    "Refuse code that is made from text (eval, Function, timers with a text), warn of code that reaches for the runtime or the host or never ends, and refuse calls with control characters or secrets in their arguments.",
   ),
   privacyProtection: setting(
     flag(true),
@@ -53,9 +88,33 @@ export const guardrailSettings = {
     flag(true),
     "Replace what is found by tokens. False has the effect of pii_detection: false.",
   ),
-  rateLimiting: setting(flag(true), "Limit how often tools are called.", {
-    pending: "no rate limiter yet",
-  }),
+  rateLimiting: setting(flag(true), "Whether guardrails.rate_limits holds."),
+  rateLimits: setting(
+    withDefault(z.array(rateLimit), []),
+    "How often tools may be called: {tools, calls, per}. All limits that name a tool hold.",
+  ),
+  budgets: setting(
+    withDefault(z.array(budget), []),
+    "What the calls of one run or session may use: {per, tools, calls, bytes, seconds, cost}.",
+  ),
+  toolCosts: setting(
+    withDefault(z.record(z.string(), number(0, MAX_COUNT)), {}),
+    "What one call costs, by pattern of tools; the first that matches counts.",
+  ),
+  allowedTools: setting(withDefault(toolPatterns, ["*"]), "Tools that code may call, such as weather.*."),
+  blockedTools: setting(withDefault(toolPatterns, []), "Tools that code may not call, with precedence."),
+  approvals: setting(
+    withDefault(toolPatterns, ["destructive"]),
+    "Tools whose calls a person has to approve. destructive: those that their server annotates so. writes: all that are not annotated as read-only. ! before a pattern: none of these. No answer is no.",
+  ),
+  readTools: setting(
+    withDefault(toolPatterns, []),
+    "Tools that change nothing although their server does not annotate them so. A dry run calls them.",
+  ),
+  egress: setting(
+    withDefault(z.array(egressRule), []),
+    "Where arguments of tools may point: {tools, hosts}. Tools without a rule may point anywhere but to a cloud's metadata service.",
+  ),
   maxExecutionTime: setting(
     withDefault(number(0.1, MAX_EXECUTION_TIME_SECONDS), DEFAULT_RUN_LIMITS.timeoutMs / 1000),
     "Timeout of one run, in seconds.",

@@ -230,13 +230,14 @@ const optimizations = section("Pools, caches and parallel work.", {
   ),
   searchCacheDir: setting(
     withDefault(text, ".cem/search"),
-    "Folder of the other caches that tool_cache enables: search indexes, embeddings, and type checks without findings.",
+    "Folder of the other caches that tool_cache enables: search indexes, embeddings, and type checks without findings (file_content_cache).",
     { path: true },
   ),
   parallelDiscovery: setting(flag(true), "Read tool files in parallel."),
-  fileContentCache: setting(flag(true), "Cache the content of files.", {
-    pending: "no file cache yet",
-  }),
+  fileContentCache: setting(
+    flag(true),
+    "Keep which programs passed the check of types, by the content of their files, so that they are not checked again. Needs tool_cache.",
+  ),
 });
 
 const logLevel = withDefault(
@@ -251,7 +252,9 @@ const logLevel = withDefault(
 );
 z.globalRegistry.add(logLevel, { enum: [...LOG_LEVELS, ...LOG_LEVELS.map((level) => level.toLowerCase())] });
 
-const logging = section("The log of a server.", {
+const MAX_AUDIT_MB = 1_024;
+
+const logging = section("The log of every command and server, and the audit log.", {
   level: setting(logLevel, "Minimum severity that is logged, in upper or lower case.", {
     allowed: LOG_LEVELS.join(", "),
   }),
@@ -259,6 +262,15 @@ const logging = section("The log of a server.", {
     z.optional(text),
     "File of the log. Default: standard error, where the command shows it with --verbose.",
     { path: true },
+  ),
+  auditFile: setting(
+    z.optional(text),
+    "File of the audit log: a line for each run, verdict, call, approval and refusal, without values. cem audit verify checks it. Default: none is kept.",
+    { path: true },
+  ),
+  auditMaxMb: setting(
+    count(MAX_AUDIT_MB, 16),
+    "Size at which that file is put aside and another begun, in MiB.",
   ),
 });
 

@@ -1,3 +1,4 @@
+import type { Approve } from "./approval.ts";
 import type { Elicit } from "./elicitation.ts";
 import type { ErrorInfo } from "./errors.ts";
 import type { ToolCallRecord, ToolProgress } from "./invocation.ts";
@@ -154,6 +155,18 @@ export interface ExecuteOptions {
    * @defaultValue the agent's own way to ask
    */
   onElicit?: Elicit | undefined;
+  /**
+   * Asks a person whether a call may be made that needs a yes.
+   *
+   * @defaultValue the agent's own way to ask
+   */
+  onApprove?: Approve | undefined;
+  /**
+   * Patterns of the tools that the run may call, such as `weather.*`.
+   *
+   * @defaultValue those that the agent allows
+   */
+  allowedTools?: readonly string[] | undefined;
   /**
    * Passes sampling requests of the servers behind to the client of this request.
    *

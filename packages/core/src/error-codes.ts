@@ -21,6 +21,8 @@ export const ERROR_CODES = {
   // Calls to tools.
   ARGUMENTS_INVALID: "The arguments of a call do not fit the tool's input schema.",
   FLOW_DENIED: "A rule keeps values from going from one server to another.",
+  BUDGET_EXCEEDED: "The calls of a run or session have used up what they may.",
+  NOT_APPROVED: "The call needs a person's yes and got none.",
   NOT_RECORDED: "A replay met a call that the recording does not hold.",
   RATE_LIMITED: "The tool or the server is called too often, or too many runs wait.",
   RESULT_INVALID: "A tool's result is not what its own output schema promises.",
@@ -112,6 +114,8 @@ export const ERROR_CODES = {
   VAULT_UNREADABLE: "The file that keeps the values of a session can't be read with this key.",
   VAULT_KEY_INVALID: "The key that encrypts the values of sessions is missing or has another length.",
   RECOGNIZER_FAILED: "The model that finds names can't be loaded or used.",
+  AUDIT_BROKEN: "Lines of the audit log are missing or were changed.",
+  AUDIT_UNWRITABLE: "The audit log can't be written.",
   // Configuration, options and files.
   CONFIG_INVALID: "A setting is unknown or has a value that is not allowed.",
   CONFIG_NOT_FOUND: "The configuration file does not exist.",

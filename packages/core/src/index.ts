@@ -53,6 +53,8 @@ export type {
   ToolProgress,
   ToolResult,
 } from "./invocation.ts";
+export type { ApprovalAnswer, ApprovalRequest, Approve } from "./approval.ts";
+export type { AuditedValue, AuditEvent, AuditLog } from "./audit.ts";
 export { nobodyAsked } from "./elicitation.ts";
 export type { Sample, SampleRequest } from "./sampling.ts";
 export type { Elicit, ElicitAnswer, ElicitRequest } from "./elicitation.ts";

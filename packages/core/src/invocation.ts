@@ -1,3 +1,4 @@
+import type { Approve } from "./approval.ts";
 import type { Elicit } from "./elicitation.ts";
 import type { ErrorInfo } from "./errors.ts";
 import type { JsonValue } from "./json.ts";
@@ -46,6 +47,16 @@ export interface InvokeContext {
   onProgress?: ((progress: ToolProgress) => void) | undefined;
   /** The session of the run. Calls of two sessions may come from two users. */
   session?: string | undefined;
+  /** The id of the run. */
+  run?: string | undefined;
+  /**
+   * Asks a person whether a call may be made.
+   *
+   * @defaultValue the invoker's own way to ask; without one, the question is put through `elicit`
+   */
+  approve?: Approve | undefined;
+  /** Patterns of the tools that the run may call, such as `weather.*`. Absent: no others than the invoker's own rules. */
+  allowedTools?: readonly string[] | undefined;
 }
 
 /** Carries out the calls of tools on the host. */

@@ -1,3 +1,4 @@
+import type { JsonValue } from "./json.ts";
 import type { GuestError } from "./sandbox.ts";
 import type { ToolDefinition } from "./tools.ts";
 
@@ -8,6 +9,8 @@ export interface Finding {
   /** An `error` keeps the code from running. */
   severity: "error" | "warning";
   message: string;
+  /** What to do about it: a sentence. */
+  hint?: string | undefined;
   /** The line in the code, from 1. */
   line?: number | undefined;
   /** The column in the line, from 1. */
@@ -20,6 +23,8 @@ export interface ReviewRequest {
   code: string;
   /** Every tool that the code may import. */
   tools: readonly ToolDefinition[];
+  /** Patterns of the tools that the run may call, such as `weather.*`. Absent: all. */
+  allowedTools?: readonly string[] | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -36,6 +41,12 @@ export interface Verdict {
 export interface Guard {
   readonly specificationVersion: "v1";
   review(request: ReviewRequest): Promise<Verdict>;
+  /**
+   * Looks at what a run hands to a model, which may come from anyone.
+   *
+   * @returns the rules that found a text that poses as an instruction to the model. Empty where there is none.
+   */
+  inspect?(value: JsonValue | undefined, output: string): Promise<readonly string[]>;
 }
 
 /** Checks code against the types of the tools before it runs. */

@@ -41,6 +41,10 @@ describe("createGuard", () => {
       ['import x from "npm:lodash";', "no-packages", '"npm:lodash" can\'t be imported.'],
       ['await import("https://example.com/x.ts");', "no-packages", '"https://example.com/x.ts"'],
       ['await import("data:text/javascript,1");', "code-from-text", "can't be imported from text"],
+      ['await import(`${"node:child"}_process`);', "process-module", "node:child_process can't be used"],
+      ['const m = require("child" + "_process");', "process-module", "child_process can't be used"],
+      ['import vm from "node:vm";', "code-from-text", "node:vm makes code from text"],
+      ['import { Worker } from "worker_threads";', "process-module", "worker_threads can't be used"],
       ['await import("blob:https://x/1");', "code-from-text", "can't be imported from text"],
       ['import { exec } from "node:child_process";', "process-module", "node:child_process can't be used"],
       ['import { exec } from "child_process";', "process-module", "child_process can't be used"],
@@ -81,45 +85,6 @@ describe("createGuard", () => {
       });
       expect(verdict.findings[0]?.message).toMatch(/Did you mean weathers? or weathers?\?$/);
     });
-
-    it.each([
-      ["eval('1')", "code-from-text", "eval makes code from text. Write the code out."],
-      ["new Function('return 1')()", "code-from-text", "Function makes code from text. Write the code out."],
-      ["Function('return 1')()", "code-from-text", "Function makes code from text. Write the code out."],
-      ['new Deno["Command"]("ls")', "runtime-access", "Deno.Command is not available to code here."],
-      ["Deno.run({})", "runtime-access", "Deno.run is not available to code here."],
-      ["Deno.dlopen('x', {})", "runtime-access", "Deno.dlopen is not available to code here."],
-      ["Deno.kill(1)", "runtime-access", "Deno.kill is not available to code here."],
-      ["process.binding('fs')", "runtime-access", "process.binding is not available to code here."],
-      ["process.dlopen({}, 'x')", "runtime-access", "process.dlopen is not available to code here."],
-      ["process.kill(1)", "runtime-access", "process.kill is not available to code here."],
-      ["\\u0065val('1')", "code-from-text", "eval makes code from text. Write the code out."],
-    ])("warns of %s, and refuses it when strict", async (code, rule, message) => {
-      const padded = `1; ${code}`;
-      const column = code.startsWith("new Deno") ? 8 : 4;
-      const lenient = await createGuard().review({ code: padded, tools });
-      expect(lenient).toEqual({
-        allowed: true,
-        findings: [{ rule, severity: "warning", line: 1, column, message }],
-      });
-      await expect(createGuard({ strict: true }).review({ code: padded, tools })).resolves.toMatchObject({
-        allowed: false,
-      });
-      await expect(createGuard({ securityChecks: false }).review({ code: padded, tools })).resolves.toEqual({
-        allowed: true,
-        findings: [],
-      });
-    });
-
-    it.each(["new eval()", "f()()", "call().run()", "Deno[0]", "Deno[`Command`]", "process.env.X"])(
-      "does not warn of %s",
-      async (code) => {
-        await expect(createGuard({ strict: true }).review({ code, tools })).resolves.toEqual({
-          allowed: true,
-          findings: [],
-        });
-      },
-    );
 
     it("refuses blocked patterns, as expressions or as text, and names the line", async () => {
       const guard = createGuard({ blockedPatterns: ["drop\\s+table", "secret(", "never"] });

@@ -1,14 +1,38 @@
-import type { Finding, GuestError, Guard, ReviewRequest, Verdict } from "@cem/core";
+import type {
+  Finding,
+  GuestError,
+  Guard,
+  JsonValue,
+  ReviewRequest,
+  ToolDefinition,
+  Verdict,
+} from "@cem/core";
 import { findUnsupported, parseProgram } from "@cem/program";
-import { findBlockedPatterns, parsePattern } from "./blocked-patterns.ts";
-import { checkImports } from "./imports.ts";
-import { checkMissingImports } from "./missing-imports.ts";
-import { checkSecurity } from "./security.ts";
+import type { Program } from "@cem/program";
+import { matchTools } from "./calls/tool-patterns.ts";
+import { inspectOutput } from "./inspect-output.ts";
+import type { FindOrders } from "./inspect-output.ts";
+import { findBlockedPatterns, parsePattern } from "./review/blocked-patterns.ts";
+import { collectParts } from "./review/collect.ts";
+import { checkLoops } from "./review/endless-loops.ts";
+import { checkPlaces } from "./review/host-paths.ts";
+import { checkImports } from "./review/imports.ts";
+import { checkMissingImports } from "./review/missing-imports.ts";
+import { Report } from "./review/report.ts";
+import { checkSecrets } from "./review/secrets-in-code.ts";
+import { checkSecurity } from "./review/security.ts";
+import { checkToolCalls } from "./review/tool-calls.ts";
+
+/** A rule of your own for code. Returns what it found, or nothing. */
+export type ReviewRule = (
+  program: Program,
+  tools: readonly ToolDefinition[],
+) => readonly Finding[] | undefined | void;
 
 export interface GuardSettings {
   /**
-   * Warns about code that is made from text (`eval`, `new Function`) and about members of the runtime that start
-   * processes or load native code.
+   * Reviews what code does beyond its imports: code that is made from text (`eval`, `Function`, timers with a text), what
+   * reaches for the runtime or the host, loops that never end, secrets that are written out.
    *
    * @defaultValue true
    */
@@ -21,23 +45,47 @@ export interface GuardSettings {
   strict?: boolean | undefined;
   /**
    * Refuses code that matches one of these, ignoring case: regular expressions, or plain text where a pattern isn't a
-   * valid expression.
+   * valid expression. Escapes in the code are read as the characters they stand for, too.
    *
    * @defaultValue none
    */
   blockedPatterns?: readonly string[] | undefined;
+  /**
+   * Decides which tools code may call: `true`, or why not. It is given the patterns of the run's own tools, too.
+   *
+   * @defaultValue all, of those that the run names
+   */
+  isAllowed?: ((tool: ToolDefinition, allowedTools?: readonly string[]) => true | string) | undefined;
+  /**
+   * Finds texts that give orders to a model, in what a run gives back.
+   *
+   * @defaultValue nothing is looked for
+   */
+  findOrders?: FindOrders | undefined;
+  /**
+   * The severity of a call of a tool that its annotations call destructive.
+   *
+   * @defaultValue `off`: whoever runs the code is asked before the call instead
+   */
+  destructiveCalls?: "error" | "warning" | "off" | undefined;
+  /** Rules of your own, after the others. What one throws refuses the code. */
+  rules?: readonly ReviewRule[] | undefined;
 }
 
 /**
- * Creates a guard that reviews code before it runs: its syntax, imports, blocked patterns and suspicious calls. It reports
- * early and with a line what the sandbox would refuse at run time; the isolation itself is the sandbox's.
+ * Creates a guard that reviews code before it runs. It reports early and with a line what the sandbox would refuse at run
+ * time; the isolation itself is the sandbox's.
  */
 export function createGuard(settings: GuardSettings = {}): Guard {
-  const { securityChecks = true, strict = false, blockedPatterns = [] } = settings;
+  const { securityChecks = true, strict = false, blockedPatterns = [], rules = [] } = settings;
+  const { isAllowed = isNamed, destructiveCalls: destructive = "off", findOrders } = settings;
   const patterns = blockedPatterns.map(parsePattern);
   return {
     specificationVersion: "v1",
-    async review({ code, tools, signal }: ReviewRequest): Promise<Verdict> {
+    ...(findOrders !== undefined && {
+      inspect: (value: JsonValue | undefined, output: string) => inspectOutput(findOrders, value, output),
+    }),
+    async review({ code, tools, allowedTools, signal }: ReviewRequest): Promise<Verdict> {
       signal?.throwIfAborted();
       const findings = findBlockedPatterns(code, patterns);
       const parsed = parseProgram(code);
@@ -45,11 +93,37 @@ export function createGuard(settings: GuardSettings = {}): Guard {
       const { program } = parsed;
       const unsupported = findUnsupported(program);
       if (unsupported !== undefined) return refuseSyntax(unsupported, findings);
-      findings.push(...checkImports(program, tools), ...checkMissingImports(program, tools));
-      if (securityChecks) findings.push(...checkSecurity(program));
+      const parts = collectParts(program.ast.program);
+      findings.push(...checkImports(program, parts, tools), ...checkMissingImports(program, parts, tools));
+      const report = new Report();
+      if (securityChecks) {
+        checkSecurity(parts, report);
+        checkPlaces(parts, report);
+        checkLoops(parts, report);
+        checkSecrets(parts, report);
+      }
+      const isAllowedHere = (tool: ToolDefinition): true | string => isAllowed(tool, allowedTools);
+      checkToolCalls(parts, tools, { isAllowed: isAllowedHere, destructive }, report);
+      findings.push(...report.findings, ...rules.flatMap((rule) => applyRule(rule, program, tools)));
       return { allowed: !findings.some((finding) => isBlocking(finding, strict)), findings };
     },
   };
+}
+
+/** Whether a tool is among those of a run. */
+function isNamed({ server, name }: ToolDefinition, allowedTools?: readonly string[]): true | string {
+  const isMeant = allowedTools === undefined || matchTools(allowedTools)(server, name);
+  return isMeant || "it is not among the tools of this run";
+}
+
+/** A rule that fails can't let code through. */
+function applyRule(rule: ReviewRule, program: Program, tools: readonly ToolDefinition[]): readonly Finding[] {
+  try {
+    return rule(program, tools) ?? [];
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return [{ rule: "rule-failed", severity: "error", message: `A rule for code failed: ${reason}` }];
+  }
 }
 
 function refuseSyntax(syntaxError: GuestError, others: readonly Finding[]): Verdict {

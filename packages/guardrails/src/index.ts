@@ -1,3 +1,4 @@
 export { createGuard } from "./guard.ts";
-export type { GuardSettings } from "./guard.ts";
+export type { FindOrders } from "./inspect-output.ts";
+export type { GuardSettings, ReviewRule } from "./guard.ts";
 export type { Finding, Guard, ReviewRequest, ToolDefinition, Verdict } from "@cem/core";

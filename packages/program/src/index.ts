@@ -2,7 +2,7 @@ export { addMissingImports, findMissingImports } from "./add-imports.ts";
 export type { Importable, MissingImport, MissingImports } from "./add-imports.ts";
 export { compileProgram } from "./compile-program.ts";
 export type { CompiledProgram, CompileResult } from "./compile-program.ts";
-export { locationOf } from "./imports.ts";
+export { locationOf, nameOf } from "./imports.ts";
 export type { DynamicImport, ImportedName, SourceLocation, StaticImport } from "./imports.ts";
 export { MAX_PROGRAM_CHARACTERS, MAX_PROGRAM_TOKENS, parseProgram } from "./parse-program.ts";
 export type { ParseResult, Program } from "./parse-program.ts";

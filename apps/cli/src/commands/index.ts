@@ -76,6 +76,10 @@ export async function loadCommand(invocation: Invocation): Promise<RunCommand> {
       const { pullModel } = await import("./model.ts");
       return (context) => pullModel(invocation, context);
     }
+    case "audit": {
+      const { verifyAuditLog } = await import("./audit.ts");
+      return (context) => verifyAuditLog(invocation, context);
+    }
     case "bench": {
       const { benchPooling } = await import("./bench.ts");
       return (context) => benchPooling(invocation, context);

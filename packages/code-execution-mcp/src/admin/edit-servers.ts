@@ -70,14 +70,18 @@ export interface RemovedServer {
  * @throws CemError `SERVER_NOT_FOUND` where there is neither.
  */
 export async function removeServerAndFiles(name: string, source: ServerSource = {}): Promise<RemovedServer> {
-  const { directory, isGenerated, known } = await withMcpTools(source, async (mcpTools) => {
-    const generated = await mcpTools.readGenerated(name).catch(() => undefined);
-    return {
-      directory: await mcpTools.folderOf(name),
-      isGenerated: generated?.lock.server.name === name,
-      known: [...mcpTools.servers.keys()],
-    };
-  });
+  const { directory, isGenerated, known } = await withMcpTools(
+    source,
+    `removing ${name}`,
+    async (mcpTools) => {
+      const generated = await mcpTools.readGenerated(name).catch(() => undefined);
+      return {
+        directory: await mcpTools.folderOf(name),
+        isGenerated: generated?.lock.server.name === name,
+        known: [...mcpTools.servers.keys()],
+      };
+    },
+  );
   const { removeServer } = await import("@cem/config/edit");
   const { file, text } = await readConfigText(source);
   const edited = removeServer(text ?? "", name);

@@ -1,6 +1,7 @@
 import type { ServerEntry } from "@cem/config/edit";
 import type { FoundServer } from "@cem/mcp-client";
 import { loadFrom } from "../wiring/load.ts";
+import { createLog, logged } from "../wiring/log.ts";
 import type { ServerSource } from "./mcp-servers.ts";
 
 /** A server found in the settings of another MCP client. */
@@ -34,7 +35,10 @@ export async function findImportable(source: ServerSource = {}): Promise<Importa
     import("@cem/config"),
   ]);
   const { config } = await loadFrom(source);
-  const { servers, problems } = await readClientConfigs({ cwd: source.cwd });
+  const log = createLog(config, source.onLog);
+  const { servers, problems } = await logged(log, "reading the set-ups of other programs", () =>
+    readClientConfigs({ cwd: source.cwd }),
+  );
   const taken = new Set(config.mcpServers.map(({ name }) => name));
   const met = new Set<string>();
   const found = servers.map((server): ImportableServer => {

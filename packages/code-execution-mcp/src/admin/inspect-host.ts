@@ -8,7 +8,7 @@ import { inspectSearch } from "../wiring/configured-selector.ts";
 import type { SearchReport } from "../wiring/configured-selector.ts";
 import { withHostToolFiles } from "../wiring/host-bridge.ts";
 import { loadFrom } from "../wiring/load.ts";
-import { createLog } from "../wiring/log.ts";
+import { createLog, logged } from "../wiring/log.ts";
 import { openMcpTools } from "../wiring/mcp-tools.ts";
 import { createConfiguredCatalog } from "../wiring/stages.ts";
 import type { ServerSource } from "./mcp-servers.ts";
@@ -46,8 +46,9 @@ export async function inspectHost(source: ServerSource = {}): Promise<HostReport
   const configuration = await loadFrom(source);
   const { config } = configuration;
   const { workspaceDir, serversDir, skillsDir } = config.execution;
-  const mcpTools = await openMcpTools(configuration, { log: createLog(config, source.onLog) });
-  try {
+  const log = createLog(config, source.onLog);
+  const mcpTools = await openMcpTools(configuration, { log });
+  const inspect = async (): Promise<HostReport> => {
     const examined = mcpTools.examine(options);
     const [workspace, servers, skills, catalog, upstream, search, sandboxes] = await Promise.all([
       inspectFolder(workspaceDir),
@@ -63,6 +64,9 @@ export async function inspectHost(source: ServerSource = {}): Promise<HostReport
     ]);
     const { node } = process.versions;
     return { node, configuration, workspace, servers, skills, catalog, upstream, search, sandboxes };
+  };
+  try {
+    return await logged(log, "examining this host", inspect);
   } finally {
     await mcpTools.close();
   }

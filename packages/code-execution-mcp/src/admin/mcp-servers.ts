@@ -6,7 +6,7 @@ import type { ExaminedServer, GeneratedServer, GenerateOptions, McpTools } from 
 import type { AgentOptions, ConfigSource } from "../agent-options.ts";
 import { withHostToolFiles } from "../wiring/host-bridge.ts";
 import { loadFrom } from "../wiring/load.ts";
-import { createLog } from "../wiring/log.ts";
+import { createLog, logged } from "../wiring/log.ts";
 import { openMcpTools } from "../wiring/mcp-tools.ts";
 import { createConfiguredCatalog } from "../wiring/stages.ts";
 import { layProjectFiles } from "./project-files.ts";
@@ -25,6 +25,7 @@ const LIST_TIMEOUT_MS = 4_000;
 /** Opens the MCP tools of a configuration for one piece of work, and closes them after it. */
 export async function withMcpTools<T>(
   source: ServerSource,
+  what: string,
   work: (mcpTools: McpTools, configuration: LoadedConfig) => Promise<T>,
   options: { minConnectTimeoutMs?: number | undefined } = {},
 ): Promise<T> {
@@ -32,7 +33,7 @@ export async function withMcpTools<T>(
   const log = createLog(loaded.config, source.onLog);
   const mcpTools = await openMcpTools(loaded, { log, ...options });
   try {
-    return await work(mcpTools, loaded);
+    return await logged(log, what, () => work(mcpTools, loaded));
   } finally {
     await mcpTools.close();
   }
@@ -53,7 +54,7 @@ export function generateTools(
     if (generated.some(({ state }) => state !== "failed")) await layFilesFor(configuration);
     return generated;
   };
-  return withMcpTools(source, generate, { minConnectTimeoutMs });
+  return withMcpTools(source, "generating tool files", generate, { minConnectTimeoutMs });
 }
 
 /** Writes what editors need beside the generated tools; in a folder that is not the project's own, the least. */
@@ -66,7 +67,7 @@ export async function layFilesFor({ config, trust }: LoadedConfig): Promise<void
 
 /** Tries the configured MCP servers, and reports the state of each. */
 export function inspectServers(source: ServerSource = {}): Promise<ExaminedServer[]> {
-  return withMcpTools(source, (mcpTools) => mcpTools.examine({ signal: source.signal }));
+  return withMcpTools(source, "examining servers", (mcpTools) => mcpTools.examine({ signal: source.signal }));
 }
 
 /**
@@ -79,7 +80,7 @@ export function listCatalog(
   source: ServerSource & { only?: string | undefined } = {},
 ): Promise<CatalogSnapshot> {
   const { only, signal } = source;
-  return withMcpTools(source, async (mcpTools, configuration) => {
+  return withMcpTools(source, "listing tools", async (mcpTools, configuration) => {
     if (only === undefined || mcpTools.servers.has(only)) {
       await mcpTools.examine({ signal, only, timeoutMs: LIST_TIMEOUT_MS });
     }
@@ -99,7 +100,7 @@ export function signIn(
   options: ServerSource & { openBrowser: (url: string) => void | Promise<void> },
 ): Promise<void> {
   const { openBrowser, signal } = options;
-  return withMcpTools(options, async (mcpTools) => {
+  return withMcpTools(options, `signing in to ${server}`, async (mcpTools) => {
     const connections = await mcpTools.connectionsFor(server);
     await connections.authorize(server, { openBrowser, signal });
   });

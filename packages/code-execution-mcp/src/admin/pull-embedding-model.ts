@@ -1,6 +1,7 @@
 import type { ModelLock, PullProgress } from "@cem/selector";
 import { inspectSearch, modelsDirOf, namedModelOf } from "../wiring/configured-selector.ts";
 import { loadFrom } from "../wiring/load.ts";
+import { createLog, logged } from "../wiring/log.ts";
 import type { ServerSource } from "./mcp-servers.ts";
 
 /** What {@link pullEmbeddingModel} is told. */
@@ -29,13 +30,15 @@ export async function pullEmbeddingModel({
   ...source
 }: PullEmbeddingModelRequest): Promise<PulledEmbeddingModel> {
   const [{ config }, { pullModel }] = await Promise.all([loadFrom(source), import("@cem/selector")]);
-  const pulled = await pullModel({
-    model: model ?? namedModelOf(config),
-    modelsDir: modelsDirOf(config),
-    mirror: config.optimizations.modelMirror,
-    onProgress,
-    signal: source.signal,
-  });
+  const pulled = await logged(createLog(config, source.onLog), "pulling a model", () =>
+    pullModel({
+      model: model ?? namedModelOf(config),
+      modelsDir: modelsDirOf(config),
+      mirror: config.optimizations.modelMirror,
+      onProgress,
+      signal: source.signal,
+    }),
+  );
   const { model: used } = await inspectSearch(config);
   return { ...pulled, isUsed: used === pulled.lock.model };
 }

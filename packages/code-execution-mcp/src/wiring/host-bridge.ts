@@ -2,10 +2,12 @@ import type { Middleware } from "@cem/bridge";
 import type { Recorder } from "@cem/bridge/recording";
 import type { LoadedConfig } from "@cem/config";
 import type { LoadedFor } from "./customer.ts";
-import type { ResultStore, SandboxSpec, ToolCatalog, ToolInvoker, ToolProblem } from "@cem/core";
+import { Lazy } from "@cem/core";
+import type { AuditLog, ResultStore, SandboxSpec, ToolCatalog, ToolInvoker, ToolProblem } from "@cem/core";
 import type { HostToolFolders, LoadedHostTools } from "@cem/mcp-tools";
 import type { AgentOptions } from "../agent-options.ts";
 import { hintFor } from "../hints.ts";
+import type { CallGuards } from "./call-guards.ts";
 import type { Log } from "./log.ts";
 import { redactCallsOf, redactRecording } from "./redaction.ts";
 import { skillTools } from "./skill-tools.ts";
@@ -25,6 +27,9 @@ interface HostBridgeSettings extends Pick<
   AgentOptions,
   "tools" | "onElicit" | "redactor" | "recordFile" | "replayFile"
 > {
+  /** Decides which calls are made. */
+  callGuards: Lazy<CallGuards>;
+  audit: AuditLog | undefined;
   /** Answers calls of tools that are not in `tools`. A tool source has its calls checked here; any other invoker checks its own. */
   others: ToolInvoker;
   /** Keeps large results and bytes. */
@@ -51,7 +56,17 @@ export async function createHostBridge(
     orderCalls,
   } = await import("@cem/bridge");
   const { loadHostTools, withHostTools } = await import("@cem/mcp-tools");
-  const { onElicit: elicit, redactor, recordFile, replayFile, others, store, log } = settings;
+  const {
+    onElicit: elicit,
+    redactor,
+    recordFile,
+    replayFile,
+    others,
+    store,
+    log,
+    audit,
+    callGuards,
+  } = settings;
   const loaded = await loadHostTools(hostToolFolders(forWhom), settings.tools);
   const problem = await heldProblem(forWhom, loaded.held);
   if (problem !== undefined) log("warning", problem.message);
@@ -67,15 +82,28 @@ export async function createHostBridge(
   let recorder: Recorder | undefined;
   const recorded: Middleware = (next) =>
     recording === undefined ? next : (recorder = recording.createRecorder(next, { store, hideSecrets }));
-  // The order in which a call meets the middlewares. The recorder is outermost: a replay answers with what code sent and got.
+  /** The guards, which are loaded for the first call. */
+  const guarded: Middleware = (next) => {
+    const invoker = new Lazy(async () => compose((await callGuards.get()).guards, next));
+    return {
+      specificationVersion: "v1",
+      invoke: async (call, context) => (await invoker.get()).invoke(call, context),
+    };
+  };
+  // The order in which a call meets the middlewares: values take the place of tokens; is it allowed, are its arguments
+  // valid, contents, rules, limits, approval; on the way back tokens take the place of values. The recorder is outermost: a
+  // replay answers with what code sent and got.
   const middlewares: Middleware[] = [
     ...(writeRecording === undefined ? [] : [recorded]),
     answerErrors,
+    ...(audit === undefined ? [] : [(await import("@cem/guardrails/audit")).auditCalls(audit), answerErrors]),
     ...(redactor === undefined ? [] : [await redactCallsOf(redactor, source)]),
     checkCalls(source, {
+      isAllowed: async (call, context) => (await callGuards.get()).isAllowed(call, context),
       onUnvalidated: ({ server, tool, reason }) =>
         log("warning", `${server}.${tool}: its arguments are not checked: ${reason}.`),
     }),
+    guarded,
     orderCalls(),
   ];
   const replayer = replay === undefined ? undefined : recording?.createReplayer(replay, { store });

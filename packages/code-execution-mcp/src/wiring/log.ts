@@ -22,6 +22,21 @@ export function createLog({ logging }: Config, write: (line: string) => void = w
   };
 }
 
+/** Does something, and logs when it began and how it ended. */
+export async function logged<Result>(log: Log, what: string, work: () => Promise<Result>): Promise<Result> {
+  const began = performance.now();
+  const ms = (): string => `${Math.round(performance.now() - began)} ms`;
+  log("debug", `${what} began`);
+  try {
+    const result = await work();
+    log("info", `${what} ended, ${ms()}`);
+    return result;
+  } catch (error) {
+    log("error", `${what} failed after ${ms()}: ${error instanceof Error ? error.message : String(error)}`);
+    throw error;
+  }
+}
+
 function writeToStderr(line: string): void {
   process.stderr.write(`${line}\n`);
 }

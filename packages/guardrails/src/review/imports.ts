@@ -1,10 +1,28 @@
 import { isBuiltin } from "node:module";
 import type { Finding, ToolDefinition } from "@cem/core";
+import { locationOf } from "@cem/program";
 import type { Program, SourceLocation } from "@cem/program";
 import { nearest } from "@cem/text";
+import type { ProgramParts } from "./collect.ts";
+import { constantsOf } from "./constants.ts";
+import { originsOf } from "./origins.ts";
 
 /** Built-in modules that start processes or debuggers. No sandbox allows them; the finding reports it early. */
-const PROCESS_MODULES = new Set(["child_process", "cluster", "inspector", "inspector/promises"]);
+const PROCESS_MODULES = new Set([
+  "child_process",
+  "cluster",
+  "inspector",
+  "inspector/promises",
+  "worker_threads",
+]);
+/** Built-in modules that make code from text. */
+const CODE_MODULES = new Set(["vm", "repl"]);
+/** Functions that load a module by its name. */
+const LOADERS = new Set([
+  "global.require",
+  "global.process.getBuiltinModule",
+  "global.process.mainModule.require",
+]);
 
 /** The folder and name in `./servers/weather/index.ts`, `servers/weather` or `/workspace/skills/double/index.ts`. */
 const TOOL_MODULE =
@@ -14,13 +32,17 @@ interface RuntimeImport extends SourceLocation {
   specifier: string;
 }
 
-type ImportProblem = Pick<Finding, "rule" | "message">;
+type ImportProblem = Pick<Finding, "rule" | "message" | "hint">;
 
 /** Reports the imports that can't work or are not allowed. Type-only imports are gone at run time and not checked. */
-export function checkImports(program: Program, tools: readonly ToolDefinition[]): Finding[] {
+export function checkImports(
+  program: Program,
+  parts: ProgramParts,
+  tools: readonly ToolDefinition[],
+): Finding[] {
   const imports: RuntimeImport[] = [
     ...program.imports.filter(({ typeOnly }) => !typeOnly),
-    ...program.dynamicImports,
+    ...loadedModules(parts),
   ];
   const known = {
     servers: new Set(tools.filter(({ kind }) => kind !== "skill").map(({ server }) => server)),
@@ -32,9 +54,34 @@ export function checkImports(program: Program, tools: readonly ToolDefinition[])
   });
 }
 
+/** The modules that the program names in `import(…)`, `require(…)` and the like, also where it puts a name together. */
+function loadedModules({ dynamicImports, calls }: ProgramParts): RuntimeImport[] {
+  const sources = [...dynamicImports, ...calls].flatMap(({ node, scope }) => {
+    if (node.type === "ImportExpression") return [{ node: node.source, scope }];
+    if (node.type !== "CallExpression" && node.type !== "OptionalCallExpression") return [];
+    const [source] = node.arguments;
+    const loads = source !== undefined && originsOf(node.callee, scope).some((origin) => LOADERS.has(origin));
+    return loads ? [{ node: source, scope }] : [];
+  });
+  return sources.flatMap(({ node, scope }) =>
+    constantsOf(node, scope).map((specifier) => ({
+      specifier: String(specifier),
+      ...locationOf(node),
+    })),
+  );
+}
+
 function specifierProblem(specifier: string): ImportProblem | undefined {
   if (specifier.startsWith("node:") || isBuiltin(specifier)) {
-    if (!PROCESS_MODULES.has(specifier.replace(/^node:/u, ""))) return undefined;
+    const name = specifier.replace(/^node:/u, "");
+    if (CODE_MODULES.has(name)) {
+      return {
+        rule: "code-from-text",
+        message: `${specifier} makes code from text.`,
+        hint: "Write the code out.",
+      };
+    }
+    if (!PROCESS_MODULES.has(name)) return undefined;
     return {
       rule: "process-module",
       message: `${specifier} can't be used: code here can't start processes or debuggers.`,
@@ -43,7 +90,8 @@ function specifierProblem(specifier: string): ImportProblem | undefined {
   if (specifier.startsWith("data:") || specifier.startsWith("blob:")) {
     return {
       rule: "code-from-text",
-      message: "Code can't be imported from text. Write it into the program.",
+      message: "Code can't be imported from text.",
+      hint: "Write it into the program.",
     };
   }
   if (/^(?:\.{0,2}\/|file:\/\/\/workspace\/|(?:servers|skills)\/)/.test(specifier)) return undefined;

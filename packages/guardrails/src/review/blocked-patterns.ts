@@ -28,13 +28,17 @@ export function parsePattern(written: string): BlockedPattern {
  * can't be ruled out.
  */
 export function findBlockedPatterns(code: string, patterns: readonly BlockedPattern[]): Finding[] {
+  if (patterns.length === 0) return [];
+  const plain = withoutEscapes(code);
   return patterns.flatMap((pattern): Finding[] => {
     const finding = { rule: "blocked-pattern", severity: "error" } as const;
     const written = JSON.stringify(pattern.written);
     try {
-      const match = runWithTimeout(() => pattern.expression.exec(code), PATTERN_TIMEOUT_MS);
+      const search = (text: string): RegExpExecArray | null =>
+        runWithTimeout(() => pattern.expression.exec(text), PATTERN_TIMEOUT_MS);
+      const match = search(code) ?? (plain === code ? null : search(plain));
       if (match === null) return [];
-      const line = code.slice(0, match.index).split("\n").length;
+      const line = match.input.slice(0, match.index).split("\n").length;
       return [{ ...finding, line, message: `The code matches ${written}, which is blocked here.` }];
     } catch (error) {
       if (!(error instanceof SyncTimeoutError)) throw error;
@@ -42,4 +46,17 @@ export function findBlockedPatterns(code: string, patterns: readonly BlockedPatt
       return [{ ...finding, message }];
     }
   });
+}
+
+/** The code with the escapes of JavaScript as the characters that they stand for, on the same lines. */
+function withoutEscapes(code: string): string {
+  if (!code.includes("\\")) return code;
+  return code.replaceAll(
+    /\\u\{([0-9a-f]{1,6})\}|\\u([0-9a-f]{4})|\\x([0-9a-f]{2})/giu,
+    (written, ...groups: (string | undefined)[]) => {
+      const point = Number.parseInt(groups[0] ?? groups[1] ?? groups[2] ?? "", 16);
+      const isShown = point > 0x1f && point <= 0x10_ff_ff;
+      return isShown ? String.fromCodePoint(point) : written;
+    },
+  );
 }

@@ -1,0 +1,149 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { PassThrough } from "node:stream";
+import type { ApprovalRequest } from "@cem/core";
+import { describe, expect, it } from "vitest";
+import { createApprove } from "./approve-in-terminal.ts";
+import { createTurns } from "./prompt.ts";
+import { runCem, temporaryFolder } from "./testing/run-cem.ts";
+
+/** Asks several questions at once and types a line for each prompt; `undefined` ends the input. */
+async function ask(requests: readonly Partial<ApprovalRequest>[], typed: readonly (string | undefined)[]) {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  let shown = "";
+  const left = [...typed];
+  output.setEncoding("utf8").on("data", (text: string) => {
+    shown += text;
+    if (!text.endsWith("] ")) return;
+    const line = left.shift();
+    if (line === undefined) input.end();
+    else input.write(`${line}\n`);
+  });
+  const approve = createApprove({ input, output, interrupt: () => {} }, createTurns());
+  const { signal } = new AbortController();
+  const question = { server: "crm", tool: "remove", args: { id: 1 }, reason: "it may delete", signal };
+  const answers = await Promise.all(requests.map((request) => approve({ ...question, ...request })));
+  return { answers, shown };
+}
+
+describe("createApprove", () => {
+  it.each([
+    ["yes", "once"],
+    ["Y", "once"],
+    ["session", "session"],
+    ["", "no"],
+    ["n", "no"],
+    ["sure", "no"],
+    [undefined, "no"],
+  ])("takes %j for %s", async (typed, answer) => {
+    const { answers, shown } = await ask([{}], [typed]);
+    expect(answers).toEqual([answer]);
+    expect(shown).toContain("The code wants to call crm.remove: it may delete.");
+    expect(shown).toContain('"id": 1');
+  });
+
+  it("asks one question at a time, and a tool no more after a yes for the session", async () => {
+    const { answers, shown } = await ask([{}, { args: { id: 2 } }, { tool: "add" }], ["session", "no"]);
+    expect(answers).toEqual(["session", "session", "no"]);
+    expect(shown.match(/wants to call/g)).toHaveLength(2);
+  });
+
+  it("shows no character that could deceive", async () => {
+    const { shown } = await ask([{ args: { id: "\u001B[2J\u202E" } }], ["no"]);
+    expect(shown).not.toContain("\u001B[2J");
+    expect(shown).not.toContain("\u202E");
+  });
+});
+
+const TOOLS = `import { defineTool } from "code-execution-mcp";
+import { appendFileSync } from "node:fs";
+`;
+
+function project(): string {
+  const folder = temporaryFolder();
+  mkdirSync(path.join(folder, "servers/crm"), { recursive: true });
+  const tool = (name: string, annotations: string, body: string): void =>
+    writeFileSync(
+      path.join(folder, `servers/crm/${name}.host.ts`),
+      `${TOOLS}export default defineTool({ description: "${name}", annotations: ${annotations}, input: { type: "object", properties: { id: { type: "string" } } }, execute: ({ id }) => { ${body} } });`,
+    );
+  const log = JSON.stringify(path.join(folder, "made.txt"));
+  tool("find", "{ readOnlyHint: true }", "return { id: 'c1' };");
+  tool("remove", "{ destructiveHint: true }", `appendFileSync(${log}, id + " "); return { ok: true };`);
+  writeFileSync(
+    path.join(folder, "code.ts"),
+    `import { find, remove } from "./servers/crm/index.ts";
+const { id } = await find({});
+await remove({ id });
+await Deno.writeTextFile("report.txt", "removed " + id);
+return id;`,
+  );
+  writeFileSync(path.join(folder, "config.yaml"), "logging:\n  file: cem.log\n  audit_file: audit.jsonl\n");
+  return folder;
+}
+
+const made = (folder: string): string => {
+  try {
+    return readFileSync(path.join(folder, "made.txt"), "utf8");
+  } catch {
+    return "";
+  }
+};
+
+describe("cem exec with changes", () => {
+  it("refuses what nobody approved, and says what helps", async () => {
+    const cwd = project();
+    const { code, stderr } = await runCem(["exec", "code.ts"], { cwd });
+    expect(code).toBe(1);
+    expect(stderr).toContain("crm.remove was not called");
+    expect(stderr).toContain('"!crm.remove" to guardrails.approvals');
+    expect(made(cwd)).toBe("");
+  });
+
+  it("lists them in a dry run, and makes exactly those of the plan", async () => {
+    const cwd = project();
+    const dry = await runCem(["exec", "--dry-run", "--json", "code.ts"], { cwd });
+    expect(JSON.parse(dry.stdout)).toMatchObject({
+      dryRun: true,
+      value: "c1",
+      writes: [
+        { server: "crm", tool: "remove", args: { id: "c1" } },
+        { server: "workspace", tool: "write_file", args: { path: "report.txt", bytes: 10 } },
+      ],
+    });
+    expect(made(cwd)).toBe("");
+    expect(() => readFileSync(path.join(cwd, "workspace/report.txt"))).toThrow("ENOENT");
+
+    writeFileSync(path.join(cwd, "plan.json"), dry.stdout);
+    const real = await runCem(["exec", "--plan", "plan.json", "--json", "code.ts"], { cwd });
+    expect(JSON.parse(real.stdout)).toMatchObject({ status: "success", value: "c1" });
+    expect(made(cwd)).toBe("c1 ");
+    writeFileSync(
+      path.join(cwd, "code.ts"),
+      'import { remove } from "./servers/crm/index.ts"; await remove({ id: "c2" });',
+    );
+    const other = await runCem(["exec", "--plan", "plan.json", "code.ts"], { cwd });
+    expect(other.stderr).toContain("approved plan has no such call");
+    expect(made(cwd)).toBe("c1 ");
+
+    const { code, stdout } = await runCem(["audit", "verify", "--json"], { cwd });
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ status: "success", problems: [] });
+    expect(readFileSync(path.join(cwd, "audit.jsonl"), "utf8")).not.toContain('"c1"');
+    const lines = readFileSync(path.join(cwd, "audit.jsonl"), "utf8").split("\n");
+    writeFileSync(path.join(cwd, "audit.jsonl"), lines.toSpliced(3, 1).join("\n"));
+    const broken = await runCem(["audit", "verify"], { cwd });
+    expect(broken.code).toBe(1);
+    expect(broken.stderr).toContain("1 line is missing before this one");
+  });
+
+  it.each([["tools"], ["search", "find"], ["servers"], ["doctor"], ["exec", "--dry-run", "code.ts"]])(
+    "cem %s writes to the log file",
+    async (...args) => {
+      const cwd = project();
+      writeFileSync(path.join(cwd, "config.yaml"), "logging:\n  file: logs/cem.log\n  level: debug\n");
+      await runCem(args, { cwd });
+      expect(readFileSync(path.join(cwd, "logs/cem.log"), "utf8")).toMatch(/ (?:DEBUG|INFO) /);
+    },
+  );
+});

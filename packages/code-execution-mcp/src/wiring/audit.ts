@@ -1,0 +1,70 @@
+import type { Config } from "@cem/config";
+import type { AuditEvent, AuditLog } from "@cem/core";
+import type { Log } from "./log.ts";
+
+const BYTES_PER_MB = 1024 * 1024;
+
+/**
+ * The audit log that the configuration asks for, which also writes what happens to the log.
+ *
+ * @param log - Absent where nobody reads a log.
+ * @returns `undefined` where nothing is to be recorded.
+ */
+export async function createConfiguredAudit(
+  { logging }: Config,
+  log: Log | undefined,
+): Promise<AuditLog | undefined> {
+  const { auditFile, auditMaxMb } = logging;
+  if (auditFile === undefined && log === undefined) return undefined;
+  const file =
+    auditFile === undefined
+      ? undefined
+      : (await import("@cem/guardrails/audit")).createAuditLog({
+          file: auditFile,
+          maxBytes: auditMaxMb * BYTES_PER_MB,
+        });
+  return {
+    specificationVersion: "v1",
+    record(event) {
+      log?.(...toLogLine(event));
+      file?.record(event);
+    },
+  };
+}
+
+/** What the log says of an event: as the audit log, no values. */
+function toLogLine(event: AuditEvent): Parameters<Log> {
+  const run = event.run ?? "a run";
+  switch (event.type) {
+    case "run-started":
+      return ["info", `${run} began: ${event.kind} of ${event.input.bytes} bytes`];
+    case "verdict": {
+      const rules = event.findings.map(({ rule, line }) =>
+        line === undefined ? rule : `${rule} (line ${line})`,
+      );
+      const found = rules.length === 0 ? "no findings" : rules.join(", ");
+      return event.allowed
+        ? ["debug", `${run} was reviewed: ${found}`]
+        : ["warning", `${run} was refused by the review: ${found}`];
+    }
+    case "call": {
+      const outcome = event.ok ? "ok" : (event.error ?? "failed");
+      return [
+        event.ok ? "debug" : "warning",
+        `${run} called ${event.server}.${event.tool}: ${outcome}, ${event.ms} ms`,
+      ];
+    }
+    case "refusal":
+      return ["warning", `${run} was refused a call of ${event.server}.${event.tool}: ${event.error}`];
+    case "approval":
+      return ["info", `${run} asked for ${event.server}.${event.tool}: ${event.answer}`];
+    case "run-ended": {
+      const error = event.error === undefined ? "" : ` (${event.error})`;
+      const level = event.status === "success" ? "info" : "warning";
+      return [
+        level,
+        `${run} ended: ${event.status}${error}, calls: ${event.calls}, ${Math.round(event.ms)} ms`,
+      ];
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import type { ErrorCode } from "./error-codes.ts";
+
+/** What every entry of an audit log can name. */
+interface AuditSubject {
+  /** The id of the run. */
+  run?: string | undefined;
+  session?: string | undefined;
+}
+
+/** A value as an audit log has it: its type, size and digest, never the value itself. */
+export interface AuditedValue {
+  /** The JSON type of each argument by name; of anything else its own. */
+  types: string | Readonly<Record<string, string>>;
+  /** Bytes of its JSON. */
+  bytes: number;
+  /** The SHA-256 of its JSON, in hexadecimal. */
+  sha256: string;
+}
+
+/** One event that an audit log records. No event has values. */
+export type AuditEvent = AuditSubject &
+  (
+    | { type: "run-started"; kind: "task" | "code"; input: AuditedValue }
+    | {
+        type: "verdict";
+        allowed: boolean;
+        origin: "rules" | "llm" | "given";
+        code: AuditedValue;
+        findings: readonly { rule: string; severity: string; line?: number | undefined }[];
+      }
+    | {
+        type: "call";
+        server: string;
+        tool: string;
+        /** Absent for a tool whose code runs in the sandbox. */
+        args?: AuditedValue | undefined;
+        result?: AuditedValue | undefined;
+        ok: boolean;
+        error?: ErrorCode | undefined;
+        ms: number;
+      }
+    | { type: "refusal"; server: string; tool: string; args: AuditedValue; error: ErrorCode }
+    | {
+        type: "approval";
+        server: string;
+        tool: string;
+        args: AuditedValue;
+        answer: "once" | "session" | "no" | "unanswered" | "earlier";
+      }
+    | { type: "run-ended"; status: string; error?: ErrorCode | undefined; calls: number; ms: number }
+  );
+
+/** Records who did what, for later proof. */
+export interface AuditLog {
+  readonly specificationVersion: "v1";
+  /** @throws CemError `AUDIT_UNWRITABLE`: what can't be recorded is not done. */
+  record(event: AuditEvent): void;
+}

@@ -1,0 +1,158 @@
+import { execFile } from "node:child_process";
+import {
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import type { AuditEvent } from "@cem/core";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { auditedValue, createAuditLog, verifyAuditLog } from "./index.ts";
+
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = mkdtempSync(path.join(os.tmpdir(), "cem-audit-"));
+  file = path.join(folder, "logs", "audit.jsonl");
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const event = (ms: number): AuditEvent => ({
+  type: "call",
+  run: "r",
+  session: "token-of-bob",
+  server: "s",
+  tool: "t",
+  ok: true,
+  ms,
+});
+
+function write(count: number, maxBytes?: number): void {
+  const log = createAuditLog({ file, maxBytes });
+  for (let at = 0; at < count; at += 1) log.record(event(at));
+}
+const lines = (): string[] => readFileSync(file, "utf8").trimEnd().split("\n");
+const problems = async (expect?: string): Promise<string[]> =>
+  (await verifyAuditLog(file, { expect })).problems.map(
+    ({ message, line }) => `${line ?? "end"}: ${message}`,
+  );
+
+describe("createAuditLog", () => {
+  it("writes a chain that only its owner may read, without the session's id", async () => {
+    write(20);
+    expect(await verifyAuditLog(file)).toMatchObject({ files: [file], lines: 20, problems: [] });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(statSync(`${file}.head`).mode & 0o777).toBe(0o600);
+    expect(readFileSync(file, "utf8")).not.toContain("bob");
+    expect(JSON.parse(lines()[4] ?? "")).toMatchObject({ seq: 5, type: "call", tool: "t", ms: 4 });
+  });
+
+  it("goes on in another file where one is full, in one chain", async () => {
+    write(30, 2_000);
+    const { files, lines: read, problems: found } = await verifyAuditLog(file);
+    expect(files.length).toBeGreaterThan(3);
+    expect({ read, found }).toEqual({ read: 30, found: [] });
+    unlinkSync(files[1] ?? "");
+    expect(await problems()).toEqual([expect.stringMatching(/lines? (?:is|are) missing before this one/)]);
+  });
+
+  it("takes lines of several processes", async () => {
+    const script = `
+      import { createAuditLog } from ${JSON.stringify(path.join(import.meta.dirname, "index.ts"))};
+      const log = createAuditLog({ file: ${JSON.stringify(file)}, maxBytes: 20_000 });
+      for (let ms = 0; ms < 150; ms += 1) log.record({ type: "call", server: "s", tool: "t", ok: true, ms });`;
+    const run = promisify(execFile);
+    const args = ["--conditions=@cem/source", "--input-type=module", "-e", script];
+    await Promise.all([1, 2, 3].map(() => run(process.execPath, args)));
+    expect(await verifyAuditLog(file)).toMatchObject({ lines: 450, problems: [] });
+  });
+
+  it("fails where it can't be written", () => {
+    writeFileSync(path.join(folder, "logs"), "");
+    expect(() => write(1)).toThrow(expect.objectContaining({ code: "AUDIT_UNWRITABLE" }));
+  });
+
+  it("takes over the lock of a process that is gone", () => {
+    write(1);
+    writeFileSync(`${file}.lock`, "999999999");
+    write(1);
+    expect(lines()).toHaveLength(2);
+  });
+});
+
+describe("verifyAuditLog", () => {
+  const edit = (change: (all: string[]) => string[]): void =>
+    writeFileSync(file, `${change(lines()).join("\n")}\n`);
+
+  it.each<[string, (all: string[]) => string[], RegExp]>([
+    [
+      "a changed line",
+      (all) => all.map((line, at) => (at === 3 ? line.replace('"ms":3', '"ms":9') : line)),
+      /^4: This line was changed/,
+    ],
+    [
+      "a line that is no JSON",
+      (all) => all.map((line, at) => (at === 3 ? "x" : line)),
+      /^4: This line was changed/,
+    ],
+    ["a missing line", (all) => all.toSpliced(3, 1), /^4: 1 line (?:is|are) missing/],
+    ["a missing beginning", (all) => all.slice(2), /^1: The log begins with line 3/],
+    [
+      "lines in another order",
+      (all) => [...all.slice(0, 3), all[4] ?? "", all[3] ?? "", ...all.slice(5)],
+      /does not follow|missing/,
+    ],
+    [
+      "a line that stands twice",
+      (all) => [...all.slice(0, 4), all[3] ?? "", ...all.slice(4)],
+      /^5: This line does not follow/,
+    ],
+    ["a cut tail", (all) => all.slice(0, -2), /^end: 2 lines? (?:is|are) missing at the end/],
+  ])("finds %s", async (_, change, message) => {
+    write(10);
+    edit(change);
+    expect((await problems()).join("\n")).toMatch(message);
+  });
+
+  it("finds a cut tail that was written over, and a head that is gone", async () => {
+    write(10);
+    edit((all) => all.slice(0, -2));
+    write(1);
+    expect((await problems()).join("\n")).toMatch(/2 lines? (?:is|are) missing before/);
+    unlinkSync(`${file}.head`);
+    expect((await problems()).join("\n")).toMatch(/The head is missing/);
+  });
+
+  it("finds what an earlier hash knows, where tail and head were both cut", async () => {
+    write(5);
+    const before = readFileSync(`${file}.head`);
+    write(5);
+    const { head } = await verifyAuditLog(file);
+    edit((all) => all.slice(0, 5));
+    writeFileSync(`${file}.head`, before);
+    expect(await problems()).toEqual([]);
+    expect(await problems(head)).toEqual(["end: The line with the expected hash is missing."]);
+  });
+
+  it("goes on after a line that was cut by the end of its process", async () => {
+    write(3);
+    truncateSync(file, statSync(file).size);
+    writeFileSync(file, `${readFileSync(file, "utf8")}{"seq":4,"ti`);
+    write(2);
+    expect(await problems()).toEqual(["4: This line was changed."]);
+  });
+});
+
+describe("auditedValue", () => {
+  it("has types, size and digest, and no value", () => {
+    const value = auditedValue({ email: "bob@example.com", "bob@example.com": 1, list: [1], none: null });
+    expect(value).toMatchObject({ types: { email: "string", list: "array", none: "null" }, bytes: 70 });
+    expect(JSON.stringify(value)).not.toContain("bob");
+  });
+});

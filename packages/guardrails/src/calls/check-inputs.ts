@@ -1,0 +1,132 @@
+import { CemError } from "@cem/core";
+import type { JsonValue } from "@cem/core";
+import { findSecret } from "../secret-formats.ts";
+import { findUnwanted } from "./content-filter.ts";
+import type { ContentFilter } from "./content-filter.ts";
+import type { CallGuard, GuardedCall } from "./guarded-call.ts";
+
+const DEFAULT_MAX_BYTES = 8 * 1024 * 1024;
+const DEFAULT_MAX_DEPTH = 64;
+/** A text longer than this is searched for secrets at its beginning only. */
+const MAX_SEARCHED_CHARACTERS = 256 * 1024;
+/** Controls that no text needs; and tags, which are read by models and seen by nobody, unless they draw a flag. */
+const CONTROL =
+  /(?![\t\n\v\f\r\u0080-\u009F])\p{Cc}|[\u202D\u202E]|(?<![\u{1F3F4}\u{E0020}-\u{E007F}])[\u{E0000}-\u{E007F}]/u;
+
+/** Settings of {@link checkInputs}. */
+export interface InputSettings {
+  /**
+   * The largest size of a call's arguments as JSON, in bytes.
+   *
+   * @defaultValue 8,388,608
+   */
+  maxBytes?: number | undefined;
+  /**
+   * The deepest nesting of objects and lists.
+   *
+   * @defaultValue 64
+   */
+  maxDepth?: number | undefined;
+  /**
+   * Whether control characters that no text needs are refused, such as NUL and terminal escapes.
+   *
+   * @defaultValue true
+   */
+  controlCharacters?: boolean | undefined;
+  /**
+   * Whether texts that are known by their form as secrets, such as private keys and API tokens, are refused.
+   *
+   * @defaultValue true
+   */
+  secrets?: boolean | undefined;
+  /**
+   * Filters the texts of arguments. `false`: none.
+   *
+   * @defaultValue the default list, which refuses commands that destroy a machine or open it to others
+   */
+  contentFilter?: ContentFilter | false | undefined;
+}
+
+/**
+ * Refuses calls whose arguments are too large or nested too deeply, hold control characters, secrets or unwanted content,
+ * and leaves out keys that would change prototypes. It throws `ARGUMENTS_INVALID` or `TOOL_NOT_ALLOWED`.
+ */
+export function checkInputs(settings: InputSettings = {}): CallGuard {
+  const { maxBytes = DEFAULT_MAX_BYTES, maxDepth = DEFAULT_MAX_DEPTH } = settings;
+  const { controlCharacters = true, secrets = true, contentFilter } = settings;
+  const filter = contentFilter === undefined ? findUnwanted : contentFilter;
+
+  const checkText = (call: GuardedCall, text: string, place: string): void => {
+    if (controlCharacters && CONTROL.test(text)) {
+      throw invalid(call, `${place} holds a control character. Leave it out, or encode the value`, place);
+    }
+    const searched = text.length > MAX_SEARCHED_CHARACTERS ? text.slice(0, MAX_SEARCHED_CHARACTERS) : text;
+    const secret = secrets ? findSecret(searched) : undefined;
+    if (secret !== undefined) throw notAllowed(call, `${place} looks like ${secret}`, { argument: place });
+    const unwanted = filter === false ? undefined : filter(searched, call);
+    if (unwanted !== undefined) throw notAllowed(call, `${place} holds ${unwanted}`, { argument: place });
+  };
+
+  const check = (call: GuardedCall): GuardedCall => {
+    let bytes = 0;
+    let hasPrototypeKey = false;
+    const pending: { value: JsonValue; place: string; depth: number }[] = [
+      { value: call.args, place: "", depth: 0 },
+    ];
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      const { value, place, depth } = next;
+      if (depth > maxDepth)
+        throw invalid(call, `its arguments are nested deeper than ${maxDepth} levels`, place);
+      if (typeof value === "string") {
+        bytes += value.length + 2;
+        checkText(call, value, place);
+      } else if (Array.isArray(value)) {
+        for (const [at, entry] of value.entries())
+          pending.push({ value: entry, place: `${place}[${at}]`, depth: depth + 1 });
+        bytes += 2;
+      } else if (typeof value === "object" && value !== null) {
+        for (const [key, entry] of Object.entries(value)) {
+          bytes += key.length + 4;
+          hasPrototypeKey ||= isPrototypeKey(key, entry);
+          if (controlCharacters && CONTROL.test(key))
+            throw invalid(call, "a key holds a control character", place);
+          pending.push({ value: entry, place: place === "" ? key : `${place}.${key}`, depth: depth + 1 });
+        }
+      } else bytes += 8;
+      if (bytes > maxBytes) throw invalid(call, `its arguments are larger than ${maxBytes} bytes`, "");
+    }
+    return hasPrototypeKey ? { ...call, args: withoutPrototypeKeys(call.args) } : call;
+  };
+
+  return (next) => ({
+    specificationVersion: "v1",
+    invoke: async (call, context) => next.invoke(check(call), context),
+  });
+}
+
+function withoutPrototypeKeys(args: JsonValue): JsonValue {
+  const drop = (key: string, value: JsonValue): JsonValue | undefined =>
+    isPrototypeKey(key, value) ? undefined : value;
+  return JSON.parse(JSON.stringify(args), drop) as JsonValue;
+}
+
+/** A key `constructor` is an ordinary word, unless it leads to a prototype. */
+function isPrototypeKey(key: string, value: JsonValue): boolean {
+  if (key === "__proto__") return true;
+  return (
+    key === "constructor" && typeof value === "object" && value !== null && Object.hasOwn(value, "prototype")
+  );
+}
+
+function invalid({ server, tool }: GuardedCall, what: string, argument: string): CemError {
+  return new CemError("ARGUMENTS_INVALID", `The arguments of ${server}.${tool} are not valid: ${what}.`, {
+    details: { server, tool, argument },
+  });
+}
+
+/** Creates a `TOOL_NOT_ALLOWED` error for a call that a rule forbids. */
+export function notAllowed({ server, tool }: GuardedCall, reason: string, details: object = {}): CemError {
+  return new CemError("TOOL_NOT_ALLOWED", `${server}.${tool} may not be called this way: ${reason}.`, {
+    details: { server, tool, ...details },
+  });
+}

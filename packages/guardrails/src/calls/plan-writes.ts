@@ -1,0 +1,76 @@
+import { CemError } from "@cem/core";
+import type { JsonSchema, JsonValue } from "@cem/core";
+import { exampleArguments } from "@cem/core";
+import { annotationsOf } from "./guarded-call.ts";
+import type { CallGuard, GuardedCall } from "./guarded-call.ts";
+import { matchTools } from "./tool-patterns.ts";
+
+/** A call that would change something. */
+export interface PlannedWrite {
+  server: string;
+  tool: string;
+  args: JsonValue;
+}
+
+/**
+ * Carries out reads and lists writes instead of making them. A read is what its annotations call read-only; what nobody
+ * declared counts as a write. A write answers with an example of its result where its schema is known, else with `null`.
+ *
+ * @param reads - Patterns of tools that are reads, although their annotations do not say so.
+ */
+export function planWrites(onWrite: (write: PlannedWrite) => void, reads: readonly string[] = []): CallGuard {
+  const isRead = matchTools(reads);
+  return (next) => ({
+    specificationVersion: "v1",
+    async invoke(call: GuardedCall, context) {
+      const { server, tool, args } = call;
+      if (changesNothing(call) || isRead(server, tool)) return next.invoke(call, context);
+      onWrite({ server, tool, args: structuredClone(args) });
+      return { ok: true, value: exampleResult(call) };
+    },
+  });
+}
+
+/** Makes only the writes of an approved plan, each once and with the same arguments, and any reads. It throws `NOT_APPROVED`. */
+export function followPlan(plan: readonly PlannedWrite[], reads: readonly string[] = []): CallGuard {
+  const isRead = matchTools(reads);
+  const left = new Map<string, number>();
+  for (const write of plan) left.set(keyOf(write), (left.get(keyOf(write)) ?? 0) + 1);
+  return (next) => ({
+    specificationVersion: "v1",
+    async invoke(call: GuardedCall, context) {
+      const { server, tool } = call;
+      if (!changesNothing(call) && !isRead(server, tool)) {
+        const key = keyOf(call);
+        const count = left.get(key) ?? 0;
+        if (count === 0) {
+          throw new CemError(
+            "NOT_APPROVED",
+            `${server}.${tool} was not called: the approved plan has no such call with these arguments, or it was made already.`,
+            { details: { server, tool, answer: "not-planned" } },
+          );
+        }
+        left.set(key, count - 1);
+      }
+      return next.invoke(call, context);
+    },
+  });
+}
+
+function changesNothing(call: GuardedCall): boolean {
+  return annotationsOf(call).readOnlyHint === true;
+}
+
+function exampleResult({ found }: GuardedCall): JsonValue {
+  const schema = found?.outputSchema as JsonSchema | undefined;
+  return schema?.["type"] === "object" ? exampleArguments({ inputSchema: schema }) : null;
+}
+
+/** The same for the same call, whatever the order of its keys. */
+function keyOf({ server, tool, args }: PlannedWrite): string {
+  return JSON.stringify([server, tool, args], (_, value: unknown) =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+}

@@ -1,0 +1,126 @@
+import { abandonOnAbort, CemError } from "@cem/core";
+import type { ApprovalAnswer, ApprovalRequest, Approve, AuditLog, Elicit, InvokeContext } from "@cem/core";
+import { auditedValue } from "../audit/audited-value.ts";
+import { questionOf } from "./apply-rules.ts";
+import { elicitApproval } from "./elicit-approval.ts";
+import { annotationsOf, PerSubject } from "./guarded-call.ts";
+import type { CallGuard, GuardedCall } from "./guarded-call.ts";
+import { matchTools } from "./tool-patterns.ts";
+
+/** How long a question waits for others of the same moment, so that parallel calls are asked about together. */
+const GATHER_MS = 10;
+
+/** Settings of {@link requireApproval}. */
+export interface ApprovalSettings {
+  /**
+   * Which calls need a yes: patterns of tools, `destructive` for those that their annotations call so, `writes` for all
+   * but those that are annotated as read-only. A pattern after `!` needs none.
+   *
+   * @defaultValue `["destructive"]`
+   */
+  tools?: readonly string[] | undefined;
+  /** Asks a person, for calls whose context has no `approve`. */
+  approve?: Approve | undefined;
+  /** Asks where there is neither, for calls whose context has no `elicit`. Without any of them the answer is no. */
+  elicit?: Elicit | undefined;
+  /** Records questions and answers. */
+  audit?: AuditLog | undefined;
+}
+
+/**
+ * Has a person decide calls. The run's clock stands still while one is asked. A yes for the session holds for the tool,
+ * whatever its arguments; a yes once for this call alone. It throws `NOT_APPROVED`.
+ */
+export function requireApproval({
+  tools = ["destructive"],
+  approve,
+  elicit: ownElicit,
+  audit,
+}: ApprovalSettings = {}): CallGuard {
+  const reasonFor = compileReasons(tools);
+  const allowed = new PerSubject<Set<string>>(() => new Set());
+
+  const ask = async (
+    call: GuardedCall,
+    context: InvokeContext,
+    reason: string,
+  ): Promise<ApprovalAnswer | "unanswered"> => {
+    const { server, tool, args } = call;
+    const { session, signal, elicit = ownElicit } = context;
+    const request: ApprovalRequest = {
+      server,
+      tool,
+      args,
+      reason,
+      annotations: annotationsOf(call),
+      session,
+      signal,
+    };
+    const given = context.approve ?? approve ?? (elicit === undefined ? undefined : elicitApproval(elicit));
+    if (given === undefined) return "unanswered";
+    context.onWaiting?.(true);
+    try {
+      await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
+      signal.throwIfAborted();
+      const answer = await abandonOnAbort(given(request), signal);
+      return answer === "once" || answer === "session" ? answer : "no";
+    } catch {
+      signal.throwIfAborted();
+      return "unanswered";
+    } finally {
+      context.onWaiting?.(false);
+    }
+  };
+
+  return (next) => ({
+    specificationVersion: "v1",
+    async invoke(call: GuardedCall, context) {
+      const { server, tool } = call;
+      const reason = questionOf(call) ?? reasonFor(call);
+      if (reason === undefined) return next.invoke(call, context);
+      const name = JSON.stringify([server, tool]);
+      const answers = allowed.get(holderOf(context));
+      // What a rule asks about depends on the arguments: an earlier yes does not hold.
+      const earlier = questionOf(call) === undefined && answers.has(name);
+      const answer = earlier ? "earlier" : await ask(call, context, reason);
+      const { run, session } = context;
+      audit?.record({ type: "approval", run, session, server, tool, args: auditedValue(call.args), answer });
+      if (answer === "no" || answer === "unanswered") throw notApproved(call, reason, answer);
+      if (answer === "session") answers.add(name);
+      return next.invoke(call, context);
+    },
+  });
+}
+
+/** Whom a yes is remembered for. A run without a session is nobody's in particular, and its yes ends with it. */
+function holderOf({ session, run }: InvokeContext): string {
+  return JSON.stringify(session === undefined ? ["run", run ?? null] : ["session", session]);
+}
+
+/** Says why a call needs a yes, or that it needs none. */
+function compileReasons(tools: readonly string[]): (call: GuardedCall) => string | undefined {
+  const isExempt = matchTools(
+    tools.filter((pattern) => pattern.startsWith("!")).map((pattern) => pattern.slice(1)),
+  );
+  const isNamed = matchTools(
+    tools.filter((pattern) => !pattern.startsWith("!") && pattern !== "destructive" && pattern !== "writes"),
+  );
+  const destructive = tools.includes("destructive");
+  const writes = tools.includes("writes");
+  return (call) => {
+    const { server, tool } = call;
+    if (isExempt(server, tool)) return undefined;
+    if (isNamed(server, tool)) return "it is set to need a yes";
+    const { readOnlyHint, destructiveHint } = annotationsOf(call);
+    if (readOnlyHint === true) return undefined;
+    if ((destructive || writes) && destructiveHint === true) return "it may delete or overwrite";
+    return writes ? "it may change something" : undefined;
+  };
+}
+
+function notApproved({ server, tool }: GuardedCall, reason: string, answer: "no" | "unanswered"): CemError {
+  const why = answer === "no" ? "the answer was no" : "nobody could be asked or nobody answered";
+  return new CemError("NOT_APPROVED", `${server}.${tool} was not called: ${reason}, and ${why}.`, {
+    details: { server, tool, answer },
+  });
+}

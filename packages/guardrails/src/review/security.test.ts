@@ -1,0 +1,212 @@
+import type { ToolDefinition } from "@cem/core";
+import { describe, expect, it } from "vitest";
+import { createGuard } from "../guard.ts";
+
+const guard = createGuard();
+const review = (code: string, tools: readonly ToolDefinition[] = []) => guard.review({ code, tools });
+
+describe("code that is made from text", () => {
+  it.each([
+    "eval('1')",
+    "(0, eval)('1')",
+    "const e = eval; e('1')",
+    "eval?.('1')",
+    "eval`1`",
+    "\\u0065val('1')",
+    "const all = [eval]; all[0]('1')",
+    "const h = { get x() { return eval } }; h.x('1')",
+    "new Map([['k', eval]]).get('k')('1')",
+    "globalThis['ev' + 'al']('1')",
+    "globalThis[`ev${'al'}`]('1')",
+    "globalThis['\\x65val']('1')",
+    "globalThis/* a */./* b */eval('1')",
+    "const k = 'ev'; globalThis[k + 'al']('1')",
+    "let k; k = 'eval'; globalThis[k]('1')",
+    "globalThis[String.fromCharCode(101, 118, 97, 108)]('1')",
+    "globalThis[atob('ZXZhbA==')]('1')",
+    "globalThis['lave'.split('').reverse().join('')]('1')",
+    "globalThis[Buffer.from('6576616c', 'hex').toString()]('1')",
+    "const g = globalThis; g['eval']('1')",
+    "((g) => g['ev' + 'al']('1'))(globalThis)",
+    "const { eval: e } = globalThis; e('1')",
+    "self.eval('1')",
+    "(globalThis as any).eval('1')",
+    "Reflect.get(globalThis, 'eval')('1')",
+    "Reflect.apply(eval, null, ['1'])",
+    "Reflect.getOwnPropertyDescriptor(globalThis, 'eval').value('1')",
+    "Function('return 1')()",
+    "new Function('return 1')()",
+    "Reflect.construct(Function, ['return 1'])",
+    "Function.bind(null)('return 1')()",
+    "class A extends Function {}; new A('return 1')()",
+    "new Proxy(Function, {})('1')",
+    "[].constructor.constructor('return 1')()",
+    "obj['const' + 'ructor']['const' + 'ructor']('x')()",
+    "(() => {}).constructor('return 1')()",
+    "Object.getPrototypeOf(async function () {}).constructor('return 1')()",
+    "const { constructor: F } = () => {}; F('1')()",
+    "const { constructor: { constructor: F } } = []; F('1')()",
+    "const add = (a) => a; add.constructor('return this')()",
+    "Math.max.constructor('return 1')()",
+    "[].map['constructor']('return 1')()",
+    "Object.getOwnPropertyDescriptor(Function.prototype, 'constructor').value('return 1')()",
+    "setTimeout('a()', 1)",
+    "const t = setTimeout; t(`a()`, 1)",
+    "setTimeout.call(null, 'a()')",
+    "setTimeout.apply(null, ['a()', 1])",
+    "(function () { return arguments.callee.constructor('return 1')() })()",
+    "class A { m() {} }; new A().m.constructor('return 1')()",
+    "class A { static { this.constructor('return 1')() } }",
+    "(async () => {})['__proto__'].constructor('return 1')",
+    "globalThis.constructor.constructor('return 1')()",
+    "globalThis[String.raw`eval`]('1')",
+    "Array.from('1', eval)",
+    "globalThis.setInterval('a' + '()')",
+    "import { setTimeout as t } from 'node:timers'; t('a()', 1)",
+    "import vm from 'node:vm'; vm.runInThisContext('1')",
+    "import('data:' + 'text/javascript,1')",
+  ])("is refused: %s", async (code) => {
+    const { allowed, findings } = await review(code);
+    expect(allowed).toBe(false);
+    expect(findings.map(({ rule }) => rule)).toContain("code-from-text");
+  });
+});
+
+describe("what reaches for the runtime", () => {
+  it.each([
+    ["runtime-access", "new Proxy(globalThis, {})"],
+    ["runtime-access", "Object.values(globalThis)"],
+    ["runtime-access", "const { ...all } = globalThis"],
+    ["runtime-access", "for (const k of names) globalThis[k]('1')"],
+    ["runtime-access", "(() => globalThis)().eval('1')"],
+    ["process-module", "process.getBuiltinModule('child_process')"],
+  ])("is refused as %s: %s", async (rule, code) => {
+    const { allowed, findings } = await review(`\n${code}`);
+    expect(allowed).toBe(false);
+    expect(findings).toContainEqual(expect.objectContaining({ rule, severity: "error", line: 2 }));
+  });
+});
+
+describe("what the sandbox refuses or ends", () => {
+  it.each([
+    ["runtime-access", "new Deno['Command']('ls')"],
+    ["runtime-access", "Deno['Comm' + 'and']"],
+    ["runtime-access", "const { Command } = Deno; new Command('ls')"],
+    ["runtime-access", "Deno[Deno.internal]"],
+    ["runtime-access", "process.binding('fs')"],
+    ["runtime-access", "import process from 'node:process'; process.kill(1)"],
+    ["runtime-access", "Error.prepareStackTrace = (e, s) => s"],
+    ["host-path", "Deno.readTextFile('/etc/passwd')"],
+    ["host-path", "import { readFileSync } from 'fs'; readFileSync('/proc/self/environ')"],
+    ["host-path", "import fs from 'node:fs/promises'; await fs.readFile('../../etc/passwd')"],
+    ["metadata-address", "await fetch('http://169.254.169.254/latest')"],
+    ["endless-loop", "while (true) {}"],
+    ["endless-loop", "for (;;) {}"],
+    ["endless-loop", "do {} while (!0)"],
+    ["endless-loop", "for (let i = 0; i < 10; ) {}"],
+    ["endless-loop", "try {} finally { while (true); }"],
+    ["endless-loop", "while (true) { try { throw 1 } catch {} }"],
+    ["endless-loop", "while (true) { switch (1) { case 1: break } }"],
+  ])("is told beforehand as %s: %s", async (rule, code) => {
+    const { findings } = await review(`\n${code}`);
+    expect(findings).toContainEqual(expect.objectContaining({ rule, line: 2 }));
+    expect((await createGuard({ strict: true }).review({ code, tools: [] })).allowed).toBe(false);
+  });
+});
+
+describe("honest code", () => {
+  it.each([
+    "const o = { eval: 1 }; o.eval; redis.eval('x')",
+    "x instanceof Function || typeof eval === 'undefined' || f.constructor.name === 'AsyncFunction'",
+    "class A { clone() { return new this.constructor(this.x) } }",
+    "globalThis.crypto.randomUUID(); 'fetch' in globalThis; typeof globalThis.fetch",
+    "globalThis.setTimeout(() => 1, 5); setTimeout(f, '100'); setTimeout.call(null, f, '5')",
+    "const m = { a: 1 }; m['a' + 1]; handlers[name](1)",
+    "await import(`./servers/x${1}/index.ts`)",
+    "const window = rows.slice(0, 3); window[i]; average(window)",
+    "for (const top of rows) out.push(top)",
+    "function f(self) { return self[key]() }",
+    "const text = 'rm -rf / eval(1) /etc/passwd'; // new Function()",
+    "import { readFile } from 'node:fs/promises'; await readFile('/workspace/a.txt'); await readFile('/tmp/x')",
+    "while (true) { const page = await list(); if (!page.next) break; }",
+    "outer: while (true) { for (const a of b) { if (a) break outer; } }",
+    "async function* pages() { while (true) yield 1; }",
+    "let done = false; while (!done) { done = await check(); }",
+    "let queue = [1]; while (queue.length) { queue.pop(); }",
+    "let n = 5; do { n-- } while (n > 0)",
+  ])("has no finding: %s", async (code) => {
+    expect((await review(code)).findings.filter(({ rule }) => rule !== "unknown-server")).toEqual([]);
+  });
+});
+
+describe("a secret in code", () => {
+  const key = `AKIA${"Q".repeat(16)}`;
+  it.each([
+    `call({ key: "${key}" })`,
+    `const key = "AKIA" + "${key.slice(4)}";`,
+    `const url = \`postgres://bob:hunter22@db/x\`;`,
+  ])("is a warning that does not repeat it: %s", async (code) => {
+    const { allowed, findings } = await review(code);
+    expect(allowed).toBe(true);
+    expect(findings).toMatchObject([{ rule: "secret-in-code", severity: "warning" }]);
+    expect(JSON.stringify(findings)).not.toContain("hunter22");
+    expect((await createGuard({ strict: true }).review({ code, tools: [] })).allowed).toBe(false);
+  });
+});
+
+describe("a call of a tool", () => {
+  const remove: ToolDefinition = {
+    server: "files",
+    name: "remove",
+    kind: "host",
+    description: "",
+    inputSchema: {},
+    annotations: { destructiveHint: true },
+    callStyle: "object",
+    signature: "",
+    module: "./servers/files/index.ts",
+  };
+  const programs = [
+    'import { remove } from "./servers/files/index.ts"; await remove({});',
+    'import { remove as r } from "/workspace/servers/files/index.ts"; await r({});',
+    'import * as files from "./servers/files/index.ts"; await files["re" + "move"]({});',
+    'const { remove } = await import("./servers/files/index.ts"); await remove({});',
+    'import { remove } from "./servers/files/index.ts"; await Promise.all([{}].map(remove));',
+  ];
+  it.each(programs)("is found where the tool may not be called: %s", async (code) => {
+    const isAllowed = () => "it is not for this customer";
+    const { allowed, findings } = await createGuard({ isAllowed }).review({ code, tools: [remove] });
+    expect(allowed).toBe(false);
+    expect(findings).toMatchObject([
+      { rule: "tool-not-allowed", message: expect.stringContaining("customer") },
+    ]);
+  });
+  it.each(programs)("is found where the tool is destructive: %s", async (code) => {
+    const strict = createGuard({ destructiveCalls: "warning", strict: true });
+    expect(await strict.review({ code, tools: [remove] })).toMatchObject({
+      allowed: false,
+      findings: [{ rule: "destructive-call", severity: "warning" }],
+    });
+    expect(await review(code, [remove])).toEqual({ allowed: true, findings: [] });
+  });
+});
+
+describe("a rule of one's own", () => {
+  it("adds findings, and refuses the code where it throws", async () => {
+    const finding = { rule: "no-loops", severity: "error", message: "No loops on Fridays." } as const;
+    const own = createGuard({ rules: [({ code }) => (code.includes("for") ? [finding] : undefined)] });
+    expect(await own.review({ code: "for (const a of []) ;", tools: [] })).toEqual({
+      allowed: false,
+      findings: [finding],
+    });
+    expect(await own.review({ code: "1", tools: [] })).toEqual({ allowed: true, findings: [] });
+    const broken = createGuard({
+      rules: [
+        () => {
+          throw new Error("oops");
+        },
+      ],
+    });
+    expect((await broken.review({ code: "1", tools: [] })).allowed).toBe(false);
+  });
+});

@@ -1,0 +1,37 @@
+/** A kind of secret that is known by its form. */
+interface SecretFormat {
+  name: string;
+  pattern: RegExp;
+}
+
+/** Secrets whose form leaves little doubt. Each pattern begins with fixed text, so that it takes linear time. */
+const SECRET_FORMATS: readonly SecretFormat[] = [
+  { name: "an AWS access key", pattern: /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/ },
+  { name: "a GitHub token", pattern: /\bgh[pousr]_[A-Za-z0-9]{36,255}\b|\bgithub_pat_\w{22,255}/ },
+  { name: "a GitLab token", pattern: /\bglpat-[\w-]{20,64}/ },
+  {
+    name: "a key of a model's API",
+    pattern: /\bsk-(?:ant-|proj-|svcacct-|or-)?(?=[\w-]{0,256}\d)[\w-]{32,256}/,
+  },
+  { name: "a Slack token", pattern: /\bxox[abeoprs]-\d[\w-]{18,255}/ },
+  { name: "a Slack webhook", pattern: /\bhooks\.slack\.com\/services\/T\w{6,14}\/B\w{6,14}\/\w{16,32}/ },
+  { name: "a Google API key", pattern: /\bAIza[\w-]{35}\b/ },
+  { name: "a Stripe key", pattern: /\b[rs]k_live_[A-Za-z0-9]{16,255}/ },
+  { name: "an npm token", pattern: /\bnpm_[A-Za-z0-9]{36}\b/ },
+  {
+    name: "a private key",
+    pattern: /-----BEGIN (?:[A-Z]{2,10} ){0,2}PRIVATE KEY-----\s{0,4}(?:\\n)?[\w+/=]{16}/,
+  },
+  { name: "a signed token", pattern: /\beyJ[\w-]{10,2048}\.eyJ[\w-]{10,4096}\.[\w-]{16,1024}/ },
+  {
+    name: "a password in a URL",
+    pattern:
+      /\b[a-z][a-z0-9+.-]{1,30}:\/\/[^\s:@/"'`<>{}$]{1,64}:(?!\*|x{3,}@|password@|pass@|secret@|PASSWORD@)[^\s:@/"'`<>{}$]{3,128}@[\w.-]/,
+  },
+];
+
+/** The kind of secret that a text holds. */
+export function findSecret(text: string): string | undefined {
+  if (text.length < 12) return undefined;
+  return SECRET_FORMATS.find(({ pattern }) => pattern.test(text))?.name;
+}
