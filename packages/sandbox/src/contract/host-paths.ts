@@ -43,7 +43,7 @@ export function hostPathsContract(harness: () => Harness): void {
 
     it.each(Object.keys(PROGRAMS))("by %s", async (name) => {
       const outcome = await harness().run(PROGRAMS[name] as string);
-      expect(outcome.status, JSON.stringify(outcome)).toBe(name.startsWith("an ") ? "failed" : "completed");
+      expect(outcome).toMatchObject({ status: name.startsWith("an ") ? "failed" : "completed" });
       const { isolation: _, ...told } = outcome;
       const text = JSON.stringify(told);
       for (const path of HOST_PATHS().filter((one) => one.length > 1)) expect(text).not.toContain(path);
