@@ -124,7 +124,7 @@ describe("cem init", () => {
     mkdirSync(path.join(folder, "servers", "mine"), { recursive: true });
     const { stdout } = await runCem(["init", "--json"], { cwd: folder });
     expect(JSON.parse(stdout)).toMatchObject({
-      made: ["skills/", "workspace/", "config.yaml"],
+      made: ["skills/", "workspace/", "config.yaml", "client/index.ts", "tsconfig.json", ".gitignore"],
       kept: ["servers/"],
     });
   });

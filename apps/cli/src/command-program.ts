@@ -77,16 +77,33 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
   addSettingOptions(
     add("doctor", "Check Node, configuration, tools, sandboxes", examples.DOCTOR),
     "--config [file]",
-  ).action((own: { config?: string | true | undefined }, command: Command) => {
-    const before = program.opts<{ config?: string | undefined }>().config;
-    const config = typeof own.config === "string" ? own.config : before;
-    const options = { ...sharedOptions(program, command), config };
-    found({ command: "doctor", listValues: own.config !== undefined, options });
-  });
+  )
+    .option("--security", "look at what protects this host, and at nothing else", false)
+    .action((own: { config?: string | true | undefined; security: boolean }, command: Command) => {
+      const before = program.opts<{ config?: string | undefined }>().config;
+      const config = typeof own.config === "string" ? own.config : before;
+      const options = { ...sharedOptions(program, command), config };
+      found({ command: "doctor", listValues: own.config !== undefined, security: own.security, options });
+    });
   add("init", "Make servers/, skills/, workspace/ and config.yaml", examples.INIT)
     .argument("[dir]", "where", ".")
     .action((dir: string, _, command: Command) =>
       found({ command: "init", dir, options: sharedOptions(program, command) }),
+    );
+  addSettingOptions(add("trust", "Allow what files of a folder ask for on this host", examples.TRUST))
+    .argument("[folder]", "the folder", ".")
+    .option("-y, --yes", "trust it without asking", false)
+    .addOption(new Option("--list", "list the folders that are trusted").default(false).conflicts("remove"))
+    .option("--remove", "trust the folder no longer", false)
+    .action((folder: string, own: { yes: boolean; list: boolean; remove: boolean }, command: Command) =>
+      found({
+        command: "trust",
+        folder,
+        yes: own.yes,
+        list: own.list,
+        remove: own.remove,
+        options: sharedOptions(program, command),
+      }),
     );
   addServerCommands(program, add, found);
   addSettingOptions(add("skills", "List, add, test, promote and remove skills", examples.SKILLS))

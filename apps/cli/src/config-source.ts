@@ -4,9 +4,14 @@ import type { CommandContext } from "./command-context.ts";
 import type { SharedOptions } from "./command-options.ts";
 import { safeText } from "./safe-text.ts";
 
-/** Where the configuration comes from, as the command line says. */
+/** Where the configuration comes from, as the command line says. To name a file in a folder is not to trust it. */
 export function configSourceOf(options: SharedOptions): ConfigSource {
-  return { config: overridesOf(options), configFile: options.config, customer: options.customer };
+  return {
+    config: overridesOf(options),
+    configFile: options.config,
+    customer: options.customer,
+    trustFolder: false,
+  };
 }
 
 /** The same, with what stops the work, and where the log goes when no file is set for it: with --verbose to stderr. */

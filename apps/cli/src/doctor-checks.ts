@@ -74,8 +74,9 @@ function checkServers({ catalog: { servers, problems }, servers: folder, upstrea
     ...(problems.length > 0 ? [counted(problems.length, "problem")] : []),
     ...(upstream.length > 0 ? [upstreamSummary(upstream)] : []),
   ].join(", ");
-  const notes = problems.map(
-    ({ file, line, message }) => `${shortPath(file)}${line === undefined ? "" : `:${line}`}  ${message}`,
+  const notes = problems.map(({ server, file, line, message }) =>
+    // What concerns the whole folder names it.
+    server === "" ? message : `${shortPath(file)}${line === undefined ? "" : `:${line}`}  ${message}`,
   );
   for (const server of upstream) notes.push(...notesOf(server).map((note) => `${server.name}: ${note}`));
   if (servers.length === 0) notes.push(`nothing in ${shortPath(folder.path)}: cem init makes a first tool`);

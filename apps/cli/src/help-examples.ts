@@ -27,6 +27,17 @@ Examples:
   echo 'return 6 * 7' | cem exec -
   cem exec --min-isolation namespaces --json report.ts`;
 
+export const TRUST = `
+MCP servers, host tools (*.host.ts), folders outside of this one and keys for addresses that its files name are held
+back until you say yes. The yes is for exactly what is shown: what changes later is held back again. For CI and
+containers: CEM_TRUST_FOLDER=1, or a list of folders, in the environment.
+
+Examples:
+  cem trust                                   show what this folder asks for, and ask
+  cem trust ../project --yes
+  cem trust --list
+  cem trust --remove`;
+
 export const TOOLS = `
 Examples:
   cem tools
@@ -43,7 +54,8 @@ export const SERVE = `
 stdio serves one client, which starts this command itself:
   { "mcpServers": { "code-execution": { "command": "npx", "args": ["-y", "@cem/cli", "serve"] } } }
 http serves many at http://127.0.0.1:3000/mcp, sse older ones at /sse. Listening on an address that other machines
-can reach needs server.auth_token (CEM_SERVER_TOKEN) or server.auth_issuer. The log goes to stderr.
+can reach needs server.auth_token (CEM_SERVER_TOKEN) or server.auth_issuer with
+server.shared_workspace. The log goes to stderr.
 
 Examples:
   cem serve
@@ -53,11 +65,12 @@ Examples:
 
 export const DOCTOR = `
 --config alone lists every setting with its value and where that comes from; --config FILE lists those of
-that file. Secrets are never shown.
+that file. Secrets are never shown. --security shows what protects this host and what does not, and connects to nothing.
 
 Examples:
   cem doctor
   cem doctor --config
+  cem doctor --security
   cem doctor --json`;
 
 export const INIT = `

@@ -7,8 +7,16 @@ export type Invocation =
   | { command: "exec"; file: string; options: SharedOptions }
   | { command: "tools"; server?: string | undefined; options: SharedOptions }
   | { command: "search"; query: string; detail: Detail; max: number; options: SharedOptions }
-  | { command: "doctor"; listValues: boolean; options: SharedOptions }
+  | { command: "doctor"; listValues: boolean; security: boolean; options: SharedOptions }
   | { command: "init"; dir: string; options: SharedOptions }
+  | {
+      command: "trust";
+      folder: string;
+      yes: boolean;
+      list: boolean;
+      remove: boolean;
+      options: SharedOptions;
+    }
   | ServerInvocation
   | ServeInvocation
   | CustomersInvocation

@@ -133,10 +133,13 @@ export function renderFoundNotes(notes: readonly string[], { colors }: Style): s
 
 /** Renders files that should have been tools: where, and what is wrong. */
 export function renderProblems(problems: readonly ToolProblem[], { colors }: Style): string[] {
-  if (problems.length === 0) return [];
-  const lines = problems.flatMap(({ file, line, message }) => {
+  const ofFolder = problems.filter(({ server }) => server === "");
+  const ofFiles = problems.filter(({ server }) => server !== "");
+  const remarks = ofFolder.flatMap(({ message }) => ["", `  ${colors.yellow(oneLine(message))}`]);
+  if (ofFiles.length === 0) return remarks;
+  const lines = ofFiles.flatMap(({ file, line, message }) => {
     const place = `${oneLine(shortPath(file))}${line === undefined ? "" : `:${line}`}`;
     return [`  ${colors.yellow(place)}  ${oneLine(message)}`];
   });
-  return ["", `  ${counted(problems.length, "file")} can't be used as tools:`, ...lines];
+  return ["", `  ${counted(ofFiles.length, "file")} can't be used as tools:`, ...lines, ...remarks];
 }

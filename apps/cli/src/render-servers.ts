@@ -1,4 +1,5 @@
 import type { ErrorInfo } from "@cem/core";
+import { shellWord } from "code-execution-mcp/admin";
 import type { ExaminedServer, GeneratedServer } from "code-execution-mcp/admin";
 import { withHint } from "./hint.ts";
 import { shortPath } from "./short-path.ts";
@@ -11,7 +12,8 @@ const MAX_EXCERPT_COLUMNS = 160;
 const MAX_LISTED = 20;
 
 /** The state of a server in a word or two. */
-export function stateOf({ state }: Pick<ExaminedServer, "state">): string {
+export function stateOf({ state, lastError }: Pick<ExaminedServer, "state" | "lastError">): string {
+  if (lastError?.code === "FOLDER_UNTRUSTED") return "held back";
   switch (state) {
     case "ready":
       return "ready";
@@ -65,15 +67,17 @@ export function notesOf(server: ExaminedServer): string[] {
   if (state === "connecting") notes.push("did not answer in time");
   else if (state === "auth-required") notes.push(...errorNotes(toSignIn(name)));
   // What helps against a server that is down is to try it again, as was just done.
+  else if (lastError?.code === "FOLDER_UNTRUSTED")
+    notes.push(...errorNotes({ ...lastError, message: "" }).slice(1));
   else if (lastError?.code === "SERVER_DOWN") notes.push(oneLine(lastError.message));
   else if (lastError !== undefined) notes.push(...errorNotes(lastError));
   if (state === "ready" && generated === undefined)
-    notes.push(`its tools have no files yet: cem generate ${name}`);
+    notes.push(`its tools have no files yet: cem generate ${shellWord(name)}`);
   if (changed.length > 0) {
     notes.push(...errorNotes(heldBack(name, `changed, held back: ${names(changed)}`)));
   }
   if (generated !== undefined && added.length > 0)
-    notes.push(`new, without a file: ${names(added)}. cem generate ${name}`);
+    notes.push(`new, without a file: ${names(added)}. cem generate ${shellWord(name)}`);
   for (const { tool, flags } of flagged) notes.push(...flags.map((flag) => flagNote(tool, flag)));
   return notes;
 }
@@ -134,7 +138,7 @@ function detailsOf(server: GeneratedServer): string[] {
       `${verb}: ${tool}`,
       ...differences.slice(0, MAX_LISTED).map(({ place, text }) => `  ${place}: ${oneLine(text)}`),
     ]),
-    ...(state === "held" ? [`Accept what changed: cem generate ${name} --accept`] : []),
+    ...(state === "held" ? [`Accept what changed: cem generate ${shellWord(name)} --accept`] : []),
     ...listed(skipped.map((one) => `left out: ${one.name}: ${oneLine(one.reason)}`)),
     ...listed(conflicts.map((file) => `yours, left as it is: ${file}`)),
     ...listed(warnings.map(({ tool, message }) => `${tool}: ${oneLine(message)}`)),

@@ -22,7 +22,8 @@ Examples:
   cem remove everything`;
 
 export const IMPORT = `
-Looks into the files of Claude Desktop, Claude Code, Cursor and VS Code, shows what is there and asks.
+Looks into the files of Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Zed, Codex, Gemini CLI and OpenCode,
+shows the whole commands and what can't be taken over, and asks.
 Values are copied as they stand there, secrets too. With --json nothing is added unless --yes is given.
 
 Examples:

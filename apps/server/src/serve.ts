@@ -1,4 +1,4 @@
-import { runServer, toErrorInfo } from "code-execution-mcp";
+import { runServerInThread, toErrorInfo } from "code-execution-mcp";
 
 /**
  * Serves over HTTP until a signal stops it, then gives calls under way `server.shutdown_grace` to finish.
@@ -7,7 +7,9 @@ import { runServer, toErrorInfo } from "code-execution-mcp";
  */
 export async function serve(): Promise<number> {
   try {
-    const running = await runServer({ transport: "http" });
+    const running = await runServerInThread({ transport: "http" }, (reason) =>
+      log({ level: "error", msg: "starting again", reason }),
+    );
     // Not once: a library that finds no listener but its own at a signal ends the process by it.
     for (const signal of ["SIGTERM", "SIGINT"] as const) {
       process.on(signal, () => void running.close());
@@ -26,5 +28,9 @@ async function report(thrown: unknown): Promise<void> {
   const { hintFor } = await import("code-execution-mcp/admin");
   const error = toErrorInfo(thrown);
   const { code, message } = error;
-  process.stderr.write(`${JSON.stringify({ level: "fatal", code, message, hint: hintFor(error) })}\n`);
+  log({ level: "fatal", code, message, hint: hintFor(error) });
+}
+
+function log(line: object): void {
+  process.stderr.write(`${JSON.stringify(line)}\n`);
 }

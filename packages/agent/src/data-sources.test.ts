@@ -50,7 +50,7 @@ describe("databasesOf", () => {
     ["it is on another server", [query, { ...list, module: "./servers/other/index.ts" }]],
     ["the one that queries takes no SQL", [tool("query", ["text"]), list]],
   ])("finds none where %s", (_, tools) => {
-    expect(databasesOf(tools as ToolDefinition[])).toEqual([]);
+    expect(databasesOf(tools)).toEqual([]);
   });
 
   it("does not describe tables by a tool that may change them", () => {

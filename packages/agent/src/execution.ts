@@ -21,8 +21,10 @@ export async function execute(
   const run = async (): Promise<RunOutcome> => {
     const sandbox = await stages.sandbox.get();
     const invoker = await invokerOfRun(context);
+    const redactor = await stages.redactor?.get();
+    const code = redactor?.reveal(program.code, { session: options.session }) ?? program.code;
     return sandbox.run({
-      code: program.code,
+      code,
       invoker: (invoker && cache?.wrap(invoker, { answer: answerFromCache })) ?? invoker,
       limits: options.limits,
       session: options.session,

@@ -4,7 +4,6 @@ import { prepareTypeChecker } from "./review.ts";
 import type { RunContext } from "./run-context.ts";
 import { withUnavailable } from "./refusals.ts";
 import { selectUnavailable, toSelectedTool } from "./selection.ts";
-import { sessionOf } from "./session-context.ts";
 import type { Offered } from "./selection.ts";
 
 /** The task, and the tools that code for it may use. */
@@ -62,9 +61,9 @@ async function requestCode(
     facts,
     mode: options.mode,
     context: options.context,
-    session: sessionOf(options),
     feedback: feedback.length === 0 ? undefined : feedback,
     spent: usage,
+    session: options.session,
     signal,
     onProgress: (generation) => {
       // A model is at work, and its program will be checked: the checker can load meanwhile.

@@ -88,6 +88,17 @@ describe("what a model is offered", () => {
     expect(namesIn(requests[0])).toEqual(["add", "other_7", "other_50", "sub", ...rest]);
   });
 
+  it("leaves out what is too large, and not what comes after it", async () => {
+    const large = { ...tool("large"), description: "x".repeat(50) };
+    const budget: ToolBudget = {
+      tokens: 20,
+      describe: ({ description }) => description.replace("Adds two numbers.", "1"),
+    };
+    const { agent, requests } = pipeline([add, large, tool("sub")], "none", { budget });
+    await agent.executeTask("x");
+    expect(namesIn(requests[0])).toEqual(["add", "sub"]);
+  });
+
   it("is only what was selected for rules", async () => {
     const { agent, requests } = pipeline([add, tool("multiply")], "multiply", { origin: "rules" });
     expect(await agent.executeTask("x")).toMatchObject({ status: "refused", origin: "rules" });

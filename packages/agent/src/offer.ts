@@ -4,6 +4,7 @@ import type { RunContext } from "./run-context.ts";
 
 /** As many tools are ranked for each text that is searched for. */
 const MAX_FOUND = 200;
+const MAX_MISFITS = 5;
 /** For a generator that asks a model and does not say what it can be told. */
 const DEFAULT_BUDGET: ToolBudget = {
   tokens: 6_000,
@@ -104,8 +105,14 @@ async function fill(
   return takeFitting(budget, [...new Set([...ranked, ...siblings, ...rest])]);
 }
 
-/** The first tools that fit together, and after the first that does not, none. */
+/** The first tools that fit together. A few that are too large are left out; then the budget is taken to be spent. */
 function takeFitting(budget: Budget, tools: readonly ToolDefinition[]): ToolDefinition[] {
-  const end = tools.findIndex((tool) => !budget.take(tool));
-  return tools.slice(0, end === -1 ? tools.length : end);
+  const fitting: ToolDefinition[] = [];
+  let misfits = 0;
+  for (const tool of tools) {
+    if (budget.take(tool)) fitting.push(tool);
+    else misfits += 1;
+    if (misfits > MAX_MISFITS) break;
+  }
+  return fitting;
 }

@@ -1,6 +1,7 @@
 import type {
   CodeGenerator,
   Guard,
+  Redactor,
   Sandbox,
   SessionLog,
   SaveSkillOptions,
@@ -37,6 +38,8 @@ export interface PipelineSettings {
    * the pipeline. Without one no types are checked.
    */
   typeChecker?: OnDemand<TypeChecker> | undefined;
+  /** Keeps values of persons and secrets from whoever reads events and results. Without one they are passed on. */
+  redactor?: Redactor | (() => Promise<Redactor | undefined>) | undefined;
   /**
    * Whether types are checked. Code written by rules is checked only when a call asks for it.
    *

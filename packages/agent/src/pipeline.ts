@@ -17,6 +17,7 @@ import type {
 import { toolsOf } from "./discovery.ts";
 import type { OwnedPipelineSettings, PipelineSettings } from "./pipeline-settings.ts";
 import { warm } from "./preparation.ts";
+import { redacted, redactedTask } from "./redaction.ts";
 import { sessionOf, withRecap } from "./session-context.ts";
 import { Stages } from "./stages.ts";
 import { TaskRun } from "./task-run.ts";
@@ -50,8 +51,8 @@ class Pipeline implements Agent {
     return this.#request(options, async (stages, signal) => {
       const { sessionLog } = stages.settings;
       const informed = sessionLog === undefined ? options : await withRecap(task, options, sessionLog);
-      const result = await new TaskRun(stages, informed, signal).task(task);
-      sessionLog?.record({ task, result }, sessionOf(options));
+      const result = await redacted(stages, informed, (own) => new TaskRun(stages, own, signal).task(task));
+      sessionLog?.record({ task: await redactedTask(stages, task, options), result }, sessionOf(options));
       return result;
     });
   }
@@ -59,7 +60,7 @@ class Pipeline implements Agent {
   async executeCode(code: string, options: ExecuteOptions = {}): Promise<TaskResult> {
     requireText(code, "CODE_EMPTY", "The code is empty: there is nothing to run.");
     return this.#request(options, async (stages, signal) => {
-      const result = await new TaskRun(stages, options, signal).code(code);
+      const result = await redacted(stages, options, (own) => new TaskRun(stages, own, signal).code(code));
       stages.settings.sessionLog?.record({ result }, sessionOf(options));
       return result;
     });

@@ -2,6 +2,7 @@ import { Lazy } from "@cem/core";
 import type {
   CodeGenerator,
   Guard,
+  Redactor,
   Sandbox,
   ToolCatalog,
   ToolInvoker,
@@ -23,13 +24,15 @@ export class Stages {
   readonly sandbox: Lazy<Sandbox>;
   /** `undefined` when no tool runs on the host. */
   readonly invoker: Lazy<ToolInvoker> | undefined;
+  /** `undefined` when values are passed on. */
+  readonly redactor: Lazy<Redactor | undefined> | undefined;
   /** `undefined` when no types are checked. */
   readonly typeChecker: Lazy<TypeChecker> | undefined;
   readonly tokenCounter: Lazy<TokenCounter>;
   readonly definitionTokens = new DefinitionTokens();
 
   constructor(settings: OwnedPipelineSettings) {
-    const { countTokens, invoker, typeChecker } = settings;
+    const { countTokens, invoker, redactor, typeChecker } = settings;
     this.settings = settings;
     this.catalog = lazy(settings.catalog);
     this.selector = lazy(settings.selector);
@@ -37,6 +40,8 @@ export class Stages {
     this.guard = lazy(settings.guard);
     this.sandbox = lazy(settings.sandbox);
     this.invoker = invoker && lazy(invoker);
+    this.redactor =
+      redactor && new Lazy(async () => (typeof redactor === "function" ? redactor() : redactor));
     this.typeChecker = typeChecker && lazy(typeChecker);
     this.tokenCounter = new Lazy(async () => countTokens ?? (await loadTokenCounter()));
   }

@@ -143,7 +143,7 @@ function uriOf(uri: string | undefined): { uri?: string } {
 
 /** Makes a safe file name. Names and types come from servers and are untrusted. */
 function fileName(name: string, mimeType: string): string {
-  const base = name.replace(/[^A-Za-z0-9_-]+/g, "-").replace(/^-+|-+$/g, "");
+  const base = name.replace(/[^A-Za-z0-9_-]+/g, "-").replace(/^-+|(?<!-)-+$/g, "");
   const extension = EXTENSIONS[mimeType] ?? (mimeType.startsWith("text/") ? "txt" : "bin");
   return `${base.slice(0, MAX_NAME_CHARACTERS) || "result"}.${extension}`;
 }

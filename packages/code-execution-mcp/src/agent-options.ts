@@ -5,6 +5,7 @@ import type {
   Elicit,
   ExecuteOptions,
   Guard,
+  Redactor,
   SandboxProvider,
   ToolCatalog,
   ToolInvoker,
@@ -27,6 +28,14 @@ export interface ConfigSource {
   configFile?: string | false | undefined;
   /** Settings in camelCase that take precedence over file and environment: `{ execution: { workspaceDir: "./data" } }`. */
   config?: ConfigInput | undefined;
+  /**
+   * Whether to allow what files of the folder ask for: MCP servers, host tools, places outside of it, the user's keys for
+   * its addresses. `false` takes a file that `configFile` names for one of the folder, too.
+   *
+   * @defaultValue what was trusted, by `cem trust` or `CEM_TRUST_FOLDER`; and a configuration that `configFile` names is
+   * taken for the program's own
+   */
+  trustFolder?: boolean | undefined;
   /**
    * The customer whose workspace, state, skills, sessions and sign-ins are used, and nobody else's: lower-case letters,
    * digits, `_` and `-`. Default: `customers.id` of the configuration, else one workspace without customers.
@@ -54,6 +63,8 @@ export interface AgentOptions extends ConfigSource {
   invoker?: ToolInvoker | undefined;
   /** Asks the user a question of a tool while it runs. Default: they are cancelled, as nobody could be asked. */
   onElicit?: Elicit | undefined;
+  /** Keeps values of persons and secrets from events and results. Default: what `privacy` and `guardrails` ask for. */
+  redactor?: Redactor | undefined;
   /** A file to record every call of a host tool in, written when the agent is disposed. */
   recordFile?: string | undefined;
   /** A recording that answers in place of the host tools. */
@@ -77,6 +88,7 @@ export const AGENT_OPTIONS = {
   cwd: true,
   configFile: true,
   config: true,
+  trustFolder: true,
   customer: true,
   catalog: true,
   selector: true,
@@ -88,6 +100,7 @@ export const AGENT_OPTIONS = {
   tools: true,
   invoker: true,
   onElicit: true,
+  redactor: true,
   recordFile: true,
   replayFile: true,
   resume: true,

@@ -1,13 +1,14 @@
 import { createPipeline } from "@cem/agent";
 import type { OwnedPipelineSettings } from "@cem/agent";
 import { Lazy } from "@cem/core";
-import type { Agent, ExecuteOptions, TaskResult } from "@cem/core";
+import type { Agent, ExecuteOptions, Redactor, TaskResult } from "@cem/core";
 import type { McpTools } from "@cem/mcp-tools";
 import { assertAgentOptions, assertTaskOptions } from "./agent-options.ts";
 import type { AgentOptions } from "./agent-options.ts";
 import type { LoadedFor } from "./wiring/customer.ts";
 import { createConfiguredSelector } from "./wiring/configured-selector.ts";
 import { createGenerator } from "./wiring/generators.ts";
+import { redactElicit, redactGenerator, redactLog, redactorOf, redactStore } from "./wiring/redaction.ts";
 import { createHostBridge } from "./wiring/host-bridge.ts";
 import type { HostBridge } from "./wiring/host-bridge.ts";
 import { loadFrom } from "./wiring/load.ts";
@@ -73,6 +74,8 @@ async function createStages(
   host: Lazy<Host> = lazyHost(loaded, options),
 ): Promise<OwnedPipelineSettings> {
   const { config } = loaded;
+  const isRedacted = redactorOf(config, options) !== undefined;
+  const redactor = async (): Promise<Redactor | undefined> => (await host.get()).redactor;
   const sessionLog = await createConfiguredSessions(loaded, {
     ...options,
     onProblem: (error) =>
@@ -85,7 +88,11 @@ async function createStages(
       return bridge.addTo(options.catalog ?? (await createConfiguredCatalog(config, mcpTools)));
     },
     selector: options.selector ?? (() => selector.get()),
-    generator: options.generator ?? (() => createGenerator(config, sessionLog)),
+    async generator() {
+      const { generator } = options;
+      const redact = redactGenerator(isRedacted ? await redactor() : undefined);
+      return generator === undefined ? createGenerator(config, redact, sessionLog) : redact(generator);
+    },
     async guard() {
       const { mcpTools } = await host.get();
       return mcpTools.startingServers(options.guard ?? (await createConfiguredGuard(config)));
@@ -95,6 +102,7 @@ async function createStages(
       return createSandbox(config, { ...options, ...bridge.spec });
     },
     invoker: async () => (await host.get()).bridge.invoker,
+    redactor: isRedacted ? redactor : undefined,
     typeChecker: options.typeChecker ?? (() => createConfiguredTypeChecker(config)),
     typeCheck: config.execution.typeCheck,
     maxRepairs: config.llm.maxRepairs,
@@ -114,6 +122,7 @@ async function createStages(
         await sessionLog?.close();
         await opened?.mcpTools.close();
         await (await selector.settled())?.dispose();
+        if (options.redactor === undefined) await opened?.redactor?.dispose();
       }
     },
   };
@@ -123,16 +132,24 @@ async function createStages(
 export interface Host {
   mcpTools: McpTools;
   bridge: HostBridge;
+  /** `undefined` where values are passed on. */
+  redactor: Redactor | undefined;
 }
 
 async function openHost(loaded: LoadedFor, options: AgentOptions): Promise<Host> {
   const { config } = loaded;
-  const store = await createConfiguredResults(config);
-  const log = options.log ?? createLog(config, options.onLog);
-  const mcpTools = await openMcpTools(loaded, { log, store, elicit: options.onElicit });
+  const redactor = await redactorOf(config, options)?.get();
+  const store = redactStore(await createConfiguredResults(config), redactor);
+  const log = redactLog(options.log ?? createLog(config, options.onLog), redactor);
+  const elicit = await redactElicit(options.onElicit, redactor);
+  const mcpTools = await openMcpTools(loaded, { log, store, elicit });
   const others = options.invoker ?? mcpTools.source;
   try {
-    return { mcpTools, bridge: await createHostBridge(loaded, { ...options, others, store, log }) };
+    return {
+      mcpTools,
+      bridge: await createHostBridge(loaded, { ...options, redactor, onElicit: elicit, others, store, log }),
+      redactor,
+    };
   } catch (error) {
     await mcpTools.close();
     throw error;

@@ -9,6 +9,7 @@ import type { CemServer, RunServerOptions, ServerOptions, TransportName } from "
 import { authOf } from "./wiring/auth.ts";
 import { loadFrom } from "./wiring/load.ts";
 import type { Log } from "./wiring/log.ts";
+import { redactorOf } from "./wiring/redaction.ts";
 import { tellChanges, upstreamOf } from "./wiring/upstream.ts";
 import { guestFactsOf } from "./wiring/sandboxes.ts";
 import { createConfiguredSkills } from "./wiring/skills.ts";
@@ -28,7 +29,9 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   const { config } = loaded;
   const { createAgentServer } = await loadServer();
   const log = options.log ?? logTo(await loggerOf(config));
-  const agentOptions = { ...agentOptionsOf(options), log };
+  const ownRedactor = options.agent === undefined ? redactorOf(config, options) : undefined;
+  const redactor = options.redactor ?? (await ownRedactor?.get());
+  const agentOptions = { ...agentOptionsOf(options), redactor, log };
   const host = lazyHost(loaded, agentOptions);
   const agent = options.agent ?? createLoadedAgent(loaded, agentOptions, host);
   const server: CemServer = createAgentServer<Config>({
@@ -40,11 +43,12 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     results: options.results ?? (await createConfiguredResults(config)),
     state: options.state ?? (await createConfiguredState(config)),
     skills: await createConfiguredSkills(loaded),
+    redactor,
     // Of an agent that was given, the sandbox is not known.
     guest: options.agent === undefined ? guestFactsOf(config) : {},
     hintFor,
     // What a given agent has behind it is not known either.
-    upstream: options.agent === undefined ? upstreamOf(loaded, host) : undefined,
+    upstream: options.agent === undefined ? upstreamOf(loaded, host, redactor) : undefined,
     expose: options.expose ?? config.server.expose,
     onMissing: (name, error) =>
       log("warning", `What server "${name}" has is missing from a list: ${toErrorInfo(error).message}`),
@@ -57,6 +61,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     close: async (graceMs?: number) => {
       await close(graceMs);
       await agent.dispose();
+      if (options.redactor === undefined) await redactor?.dispose();
     },
   });
 }
@@ -78,13 +83,13 @@ export interface RunningServer {
  */
 export async function runServer(options: RunServerOptions = {}): Promise<RunningServer> {
   assertRunServerOptions(options);
-  const { transport = "stdio", host, port, server: given, ...serverOptions } = options;
+  const { transport = "stdio", host, port, forwarder, server: given, ...serverOptions } = options;
   const server = given ?? (await createServer(serverOptions));
   const { config } = server;
   // Over stdio the only client is the one that ends the process: nobody is left to wait for.
   const graceMs = transport === "stdio" ? 0 : config.server.shutdownGrace * MS_PER_SECOND;
   try {
-    const serving = await serve(transport, server, { host, port });
+    const serving = await serve(transport, server, { host, port, forwarder });
     const close = (ms: number = graceMs): Promise<void> => serving.close(ms);
     return { ...serving, server, close };
   } catch (error) {
@@ -96,7 +101,7 @@ export async function runServer(options: RunServerOptions = {}): Promise<Running
 async function serve(
   transport: TransportName,
   server: CemServer,
-  { host, port }: Pick<RunServerOptions, "host" | "port">,
+  { host, port, forwarder }: Pick<RunServerOptions, "host" | "port" | "forwarder">,
 ): Promise<Serving & { url?: string | undefined }> {
   const { config } = server;
   const { serveHttp, serveStdio } = await loadServer();
@@ -115,6 +120,7 @@ async function serve(
     logger,
     auth,
     publicUrl,
+    forwarder,
   });
   logger.info({ url: serving.url, auth: describeAuth(auth) }, "listening");
   return serving;

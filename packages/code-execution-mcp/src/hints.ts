@@ -1,4 +1,5 @@
 import type { ErrorDetails, ErrorInfo, KnownErrorCode } from "@cem/core";
+import { shellWord } from "./shell-word.ts";
 
 /**
  * What helps against one error: a sentence, or one made of the error's details. `undefined` where the message says
@@ -38,6 +39,8 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   UNEXPECTED: NO_HINT,
   // Calls to tools.
   ARGUMENTS_INVALID: NO_HINT,
+  FLOW_DENIED: ({ from, to }) =>
+    `Where that is meant, add to privacy.rules: { from: ${String(from)}, to: ${String(to)}, action: allow }`,
   NOT_RECORDED: "Record the run again with --record.",
   RATE_LIMITED: NO_HINT,
   RESULT_INVALID: ({ structuredContent }) =>
@@ -47,6 +50,7 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   RESULT_NOT_FOUND: NO_HINT,
   RESULT_NOT_JSON: NO_HINT,
   RESULT_TOO_LARGE: NO_HINT,
+  TOKEN_UNKNOWN: NO_HINT,
   TOOL_CHANGED: (details) =>
     withName(
       details,
@@ -154,14 +158,23 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   ADDRESS_REFUSED: ({ host }) =>
     host === undefined
       ? undefined
-      : "Set server.auth_token (CEM_SERVER_TOKEN) or server.auth_issuer, or listen on 127.0.0.1.",
+      : "Set server.auth_token (CEM_SERVER_TOKEN) or server.auth_issuer with server.shared_workspace, or listen on 127.0.0.1.",
   ADDRESS_UNUSABLE: "Choose another with --host and --port, or server.host and server.port.",
   AUTH_INVALID:
     "Set one of server.auth_token (CEM_SERVER_TOKEN) and server.auth_issuer. A token is made by: openssl rand -hex 32",
   SERVER_CLOSING: NO_HINT,
+  // Values kept from the model.
+  RECOGNIZER_FAILED:
+    "Install the package  @huggingface/transformers  and set privacy.names_model to a folder with a model.",
+  VAULT_KEY_INVALID: "Set CEM_VAULT_KEY to 32 bytes in hex, such as from  openssl rand -hex 32",
+  VAULT_UNREADABLE: "Set CEM_VAULT_KEY to the key it was written with, or delete the file.",
   // Configuration, options and files.
   CONFIG_INVALID: NO_HINT,
   CONFIG_NOT_FOUND: "Make a configuration with  cem init  or name another with --config.",
+  FOLDER_UNTRUSTED: ({ folder }) => {
+    const place = text(folder, "");
+    return `See what it asks for and allow it with  cem trust${place === "" ? "" : ` ${shellWord(place)}`}`;
+  },
   LOG_UNWRITABLE: "Set logging.file to a file that can be written.",
   OPTION_INVALID: NO_HINT,
   RECORDING_INVALID: "Make a recording with --record.",
@@ -224,8 +237,4 @@ function withName({ server }: ErrorDetails, hint: (word: string) => string): str
 
 function text(value: unknown, otherwise: string): string {
   return typeof value === "string" && value !== "" ? value : otherwise;
-}
-
-function shellWord(name: string): string {
-  return /^[\w./-]+$/u.test(name) ? name : `'${name.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -43,6 +43,7 @@ describe("code-execution-mcp", () => {
       "code-execution-mcp",
       "core",
       "fastest-levenshtein",
+      "files",
       "flatqueue",
       "gpt-tokenizer",
       "mcp-server",
@@ -59,7 +60,9 @@ describe("code-execution-mcp", () => {
       const { status, error } = await agent.executeCode("return 1;");
       if (status !== "success") throw new Error(JSON.stringify(error));
       await agent.dispose();`);
-    expect(loaded).toEqual(expect.arrayContaining(["config", "discovery", "guardrails", "sandbox-deno"]));
+    expect(loaded).toEqual(
+      expect.arrayContaining(["config", "discovery", "guardrails", "pii", "sandbox-deno"]),
+    );
     for (const unneeded of [
       "selector",
       "codegen",
@@ -71,6 +74,17 @@ describe("code-execution-mcp", () => {
     ]) {
       expect(loaded).not.toContain(unneeded);
     }
+  });
+
+  it("loads nothing that finds values of persons where that is off", async () => {
+    const loaded = await packagesOf(`
+      const config = { guardrails: { piiDetection: false } };
+      const agent = cem.createAgent({ configFile: false, config });
+      const { value } = await agent.executeCode("return 'ada@example.com';");
+      if (value !== "ada@example.com") throw new Error(String(value));
+      await agent.dispose();`);
+    expect(loaded).not.toContain("pii");
+    expect(loaded).not.toContain("libphonenumber-js");
   });
 
   it("loads for the list of tools neither a sandbox nor a compiler", async () => {

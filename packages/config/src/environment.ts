@@ -8,7 +8,7 @@ import { VARIABLES, type Variables, variableValue } from "./variables.ts";
 
 const TRUE = new Set(["true", "1", "yes", "on", "y", "t"]);
 const FALSE = new Set(["false", "0", "no", "off", "n", "f"]);
-const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
 export interface EnvironmentSource {
   from: "environment" | ".env";

@@ -94,6 +94,7 @@ describe("SETTINGS", () => {
     expect(SETTINGS.filter(({ secret }) => secret).map(({ path }) => path)).toEqual([
       "execution.msb_api_key",
       "llm.api_key",
+      "privacy.vault_key",
       "server.auth_token",
       "mcp_servers",
     ]);

@@ -11,7 +11,13 @@ import { mergeLayers } from "./merge.ts";
 import { chooseProvider } from "./provider.ts";
 import { redactWhenPrinted } from "./redact.ts";
 import { type Config, type ConfigInput, configSchema } from "./schema.ts";
-import { checkSecretDestinations, isFolderTrusted } from "./trust.ts";
+import { type FolderTrust, openFolderTrust } from "./trust/folder-trust.ts";
+import { withoutHeld } from "./trust/hold-back.ts";
+import { mountItems, type PathOrigins, pathItems } from "./trust/place-items.ts";
+import { realPath } from "./trust/places.ts";
+import { keyItems } from "./trust/secret-destinations.ts";
+import { serverItem, type ServerPlace } from "./trust/server-items.ts";
+import type { TrustItem } from "./trust/trust-item.ts";
 import { FILE_VARIABLE, type Variables, variableValue } from "./variables.ts";
 
 export interface LoadConfigOptions {
@@ -41,6 +47,14 @@ export interface LoadConfigOptions {
   envFile?: string | false | undefined;
   /** Settings that take precedence over all other sources. */
   overrides?: ConfigInput | undefined;
+  /**
+   * Whether to allow what files of the folder ask for: MCP servers, host tools, places outside of it, the user's keys for
+   * its addresses. `false` takes a file that `file` names for one of the folder, too.
+   *
+   * @defaultValue what was trusted, by `cem trust` or `CEM_TRUST_FOLDER`; and a configuration that `file` names is taken for
+   * the program's own
+   */
+  trustFolder?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -52,6 +66,8 @@ export interface LoadedConfig {
   file: string | undefined;
   /** What was ignored and why, one sentence each. */
   warnings: string[];
+  /** What files of the folder ask for on this host, and what of it is held back. */
+  trust: FolderTrust;
   /** Looks up a variable in the environment and then in `.env`. */
   variable: (name: string) => string | undefined;
 }
@@ -60,8 +76,7 @@ export interface LoadedConfig {
  * Loads the configuration from the defaults, config.yaml, `.env`, the environment and `overrides`; later sources take
  * precedence.
  *
- * A URL from the folder's own files that would receive a key of the user is refused, unless `CEM_TRUST_FOLDER` in `env`
- * trusts the folder.
+ * What files of the folder ask for on this host is held back until the folder is trusted: see `trust`.
  *
  * @throws CemError `CONFIG_INVALID` with all problems in `details.problems`; `CONFIG_NOT_FOUND` when a named file does
  * not exist.
@@ -79,7 +94,12 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   ] as const;
   const found = await chooseFile(cwd, options.file, sources);
   const fileLayer =
-    found.file === undefined ? emptyLayer() : await readConfigFile({ ...found, file: found.file }, signal);
+    found.file === undefined
+      ? emptyLayer()
+      : await readConfigFile(
+          { ...found, file: found.file, ofFolder: found.ofFolder === true || options.trustFolder === false },
+          signal,
+        );
   const argumentLayer = bind(locate(overrides), configSchema, {
     style: "camel",
     origin: () => ({ from: "argument", label: "argument" }),
@@ -94,16 +114,52 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
     const file = origins[path]?.file;
     return file === undefined ? cwd : dirname(file);
   });
-  const leaks = isFolderTrusted(cwd, env) ? [] : checkSecretDestinations(config, origins, cwd);
-  if (leaks.length > 0) throw configInvalid(leaks);
+  const variable = (name: string): string | undefined => env[name] ?? dotenv.variables[name];
+  const isOwn = options.trustFolder !== false && options.file !== undefined;
+  // A file that .env names may be a trusted one of another folder: it is this folder that asks for it.
+  const folder = found.file === undefined || found.ofFolder === true ? cwd : dirname(found.file);
+  const requested = requestedBy(config, {
+    origins,
+    cwd,
+    folder: realPath(folder),
+    defaultsFolder: isOwn ? undefined : realPath(cwd),
+    variable,
+    folderVariable: (name) => (env[name] === undefined ? dotenv.variables[name] : undefined),
+  });
+  const trust = await openFolderTrust({
+    folder,
+    env,
+    requested,
+    isAllowed: options.trustFolder === true,
+    allowsHostTools: options.trustFolder !== false && (isOwn || isNamed(origins["execution.servers_dir"])),
+  });
+  const { config: usable, obstacle } = withoutHeld(config, trust, cwd);
   const warnings = [found, dotenv, ...environment].flatMap((source) => source.warnings);
   return {
-    config: redactWhenPrinted(config),
+    config: redactWhenPrinted(usable),
     origins,
     file: found.file,
     warnings,
-    variable: (name) => env[name] ?? dotenv.variables[name],
+    trust: { ...trust, obstacle },
+    variable,
   };
+}
+
+/** What files of the folder ask for. */
+function requestedBy(config: Config, from: PathOrigins & ServerPlace): TrustItem[] {
+  const { origins } = from;
+  const servers = origins["mcp_servers"]?.ofFolder === true ? config.mcpServers : [];
+  return [
+    ...servers.filter(({ enabled }) => enabled).map((server) => serverItem(server, from)),
+    ...mountItems(config, from),
+    ...pathItems(config, from),
+    ...keyItems(config, origins),
+  ];
+}
+
+/** Whether the program or the environment set it, and no file. */
+function isNamed(origin: Origin | undefined): boolean {
+  return origin?.from === "argument" || origin?.from === "environment";
 }
 
 interface ChosenFile {

@@ -42,8 +42,8 @@ function namesSecret(argument: unknown): boolean {
 function redactText(text: string): string {
   if (text.startsWith("-") && SECRET_NAME.test(text)) return text.replace(/=.*$/s, `=${MASK}`);
   return text
-    .replaceAll(/([a-z][a-z0-9+.-]*:\/\/)[^/?#\s@]*@/gi, `$1${MASK}@`)
-    .replaceAll(/([?&][^=&#\s]*=)[^&#\s]*/g, (match, name: string, offset: number) =>
+    .replaceAll(/(?<![a-z0-9+.-])([a-z0-9+.-]+:\/\/)[^/?#\s@]*@/gi, `$1${MASK}@`)
+    .replaceAll(/([?&][^=?&#\s]*=)[^&#\s]*/g, (match, name: string, offset: number) =>
       text.slice(0, offset).includes("://") ? `${name}${MASK}` : match,
     );
 }

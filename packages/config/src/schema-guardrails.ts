@@ -41,15 +41,18 @@ export const guardrailSettings = {
     flag(true),
     "Warn about dangerous code: code made from text, and members of the runtime that start processes or load libraries.",
   ),
-  privacyProtection: setting(flag(true), "Keep personal data from the model.", {
-    pending: "no privacy layer yet",
-  }),
-  piiDetection: setting(flag(true), "Find personal data in results.", {
-    pending: "no privacy layer yet",
-  }),
-  tokenization: setting(flag(true), "Replace personal data by tokens.", {
-    pending: "no privacy layer yet",
-  }),
+  privacyProtection: setting(
+    flag(true),
+    "Keep values of persons and secrets from the model. False has the effect of pii_detection: false.",
+  ),
+  piiDetection: setting(
+    flag(true),
+    "Find values of persons and secrets in what leaves for the model or a file, and put tokens in their place.",
+  ),
+  tokenization: setting(
+    flag(true),
+    "Replace what is found by tokens. False has the effect of pii_detection: false.",
+  ),
   rateLimiting: setting(flag(true), "Limit how often tools are called.", {
     pending: "no rate limiter yet",
   }),

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import * as z from "zod/mini";
-import { choice, described, fail, text } from "./setting.ts";
+import { choice, described, fail, text, unique } from "./setting.ts";
 
 /** A host folder that guest code sees. */
 export interface MountSetting {
@@ -47,17 +47,8 @@ function toMount(value: string | z.output<typeof mountObject>, payload: z.core.P
 const mount = z.pipe(z.union([text, mountObject]), z.transform(toMount));
 
 export const mounts = z.array(mount).check(
-  z.superRefine((list, context) => {
-    const seen = new Set<string>();
-    for (const [index, { guest }] of list.entries()) {
-      if (seen.has(guest)) {
-        context.addIssue({
-          code: "custom",
-          path: [index],
-          message: `is a second mount on ${guest}; give each its own guest path`,
-        });
-      }
-      seen.add(guest);
-    }
-  }),
+  unique(
+    ({ guest }: MountSetting) => guest,
+    (guest) => `is a second mount on ${guest}; give each its own guest path`,
+  ),
 );

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { choice, httpUrl, number, secretText, setting, text, whole, withDefault } from "./setting.ts";
+import { choice, flag, httpUrl, number, secretText, setting, text, whole, withDefault } from "./setting.ts";
 
 const MAX_PORT = 65_535;
 const MAX_SECONDS = 3_600;
@@ -57,6 +57,10 @@ export const serverSettings = {
   authJwksUrl: setting(
     z.optional(httpUrl),
     "OAuth: URL of the issuer's key set. Default: from the issuer's metadata.",
+  ),
+  sharedWorkspace: setting(
+    flag(false),
+    "OAuth: all clients share one workspace, with its files, state and results. auth_issuer needs it: clients have no workspaces of their own yet.",
   ),
   authScopes: setting(withDefault(z.array(text), []), "OAuth: scopes that a token must have."),
 };

@@ -7,6 +7,7 @@ import {
   secretRecord,
   secretText,
   text,
+  unique,
   whole,
   withDefault,
 } from "./setting.ts";
@@ -211,19 +212,11 @@ const named = z.pipe(
 );
 
 const list = z.array(named).check(
-  z.superRefine((servers, context) => {
-    const names = new Set<string>();
-    for (const [index, { name }] of servers.entries()) {
-      if (names.has(name)) {
-        context.addIssue({
-          code: "custom",
-          path: [index, "name"],
-          message: `is the name of two servers: ${JSON.stringify(name)}`,
-        });
-      }
-      names.add(name);
-    }
-  }),
+  unique(
+    ({ name }: McpServerSetting) => name,
+    (name) => `is the name of two servers: ${JSON.stringify(name)}`,
+    "name",
+  ),
 );
 
 const byName = z.pipe(

@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { customerSettings } from "./schema-customers.ts";
 import { guardrailSettings } from "./schema-guardrails.ts";
 import { mounts } from "./schema-mounts.ts";
+import { privacySettings } from "./schema-privacy.ts";
 import { serverSettings } from "./schema-server.ts";
 import { mcpServers } from "./schema-servers.ts";
 import { toolMapping, workflow } from "./schema-workflows.ts";
@@ -267,6 +268,7 @@ export const configSchema = z.strictObject({
   llm,
   optimizations,
   guardrails: section("What is checked before and while code runs.", guardrailSettings),
+  privacy: section("How values of persons and secrets are kept from the model.", privacySettings),
   logging,
   customers: section("Customers, each with a workspace of their own.", customerSettings),
   server: section("cem serve and the server image.", serverSettings),

@@ -93,3 +93,23 @@ export const secretRecord = z.record(z.string(), secret(["string", "number", "bo
 
 /** A mapping of any values, which this package does not interpret. */
 export const anyObject = z.record(z.string(), z.unknown());
+
+/**
+ * Refuses a list in which a second entry has the same key.
+ *
+ * @param path - The path inside the entry that the problem is reported at.
+ */
+export function unique<T>(
+  keyOf: (entry: T) => string,
+  message: (key: string) => string,
+  ...path: string[]
+): z.core.$ZodCheck<T[]> {
+  return z.superRefine((list: T[], context) => {
+    const seen = new Set<string>();
+    for (const [index, entry] of list.entries()) {
+      const key = keyOf(entry);
+      if (seen.has(key)) context.addIssue({ code: "custom", path: [index, ...path], message: message(key) });
+      seen.add(key);
+    }
+  });
+}

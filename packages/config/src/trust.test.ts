@@ -1,27 +1,45 @@
+import { chmod, mkdir, rename, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { failure, folderWith } from "../test/config-folder.ts";
-import { loadConfig, type LoadConfigOptions } from "./index.ts";
+import { folderWith } from "../test/config-folder.ts";
+import { addTrust, loadConfig, type LoadConfigOptions, readTrust, removeTrust, trustFile } from "./index.ts";
 
-const ENV = { OPENAI_API_KEY: "sk-of-the-user" };
+const KEY = { OPENAI_API_KEY: "sk-of-the-user" };
 const ELSEWHERE = "llm: {enabled: true, base_url: 'https://u:p@stranger.example/v1?x=1'}";
+const NODE = "mcpServers: {files: {command: node, args: [server.js]}}";
+
+/** An environment whose settings folder is empty. */
+async function homeEnv(more: Record<string, string> = {}): Promise<Record<string, string>> {
+  return { XDG_CONFIG_HOME: await folderWith({}), ...more };
+}
 
 async function load(files: Record<string, string>, options: LoadConfigOptions = {}) {
   const cwd = await folderWith(files);
-  const { config, warnings } = await loadConfig({ cwd, env: ENV, ...options });
-  return { key: config.llm.apiKey?.reveal(), warnings };
+  return loadConfig({ cwd, env: await homeEnv(KEY), ...options });
 }
 
-async function refusal(files: Record<string, string>, options: LoadConfigOptions = {}): Promise<string> {
-  return (await failure(load(files, options))).message;
+/** The names of what is held back. */
+async function held(cwd: string, env: Record<string, string>): Promise<string[]> {
+  const { trust } = await loadConfig({ cwd, env, trustFolder: false });
+  return trust.held.map(({ kind, name }) => `${kind} ${name}`);
+}
+
+async function trustAll(cwd: string, env: Record<string, string>): Promise<void> {
+  const { trust } = await loadConfig({ cwd, env, trustFolder: false });
+  await addTrust(trustFile(env), trust.folder, trust.requested);
 }
 
 describe("a URL that the folder names", () => {
-  it("does not get a key of the user's own, and the error says what to do", async () => {
-    const cwd = await folderWith({ "config.yaml": ELSEWHERE });
-    expect((await failure(loadConfig({ cwd, env: ENV }))).message).toBe(
-      `config.yaml:1  llm.base_url  would send your key (environment OPENAI_API_KEY) to stranger.example, which only files of this folder name. To allow it, set LLM_BASE_URL in your environment, put the key into .env here, or set CEM_TRUST_FOLDER=${cwd} .`,
-    );
+  it("does not get a key of the user's own, and the model is off", async () => {
+    const { config, trust } = await load({ "config.yaml": ELSEWHERE });
+    expect(config.llm.enabled).toBe(false);
+    expect(trust.held).toMatchObject([
+      {
+        kind: "key",
+        name: "llm.base_url",
+        text: "your key (environment OPENAI_API_KEY) for stranger.example, which only files of this folder name",
+      },
+    ]);
   });
 
   it.each<[string, Record<string, string>, LoadConfigOptions]>([
@@ -38,14 +56,6 @@ describe("a URL that the folder names", () => {
       {},
     ],
     [
-      "for embeddings on Azure",
-      {
-        ".env":
-          "AZURE_OPENAI_ENDPOINT=https://stranger.example\nAZURE_OPENAI_EMBEDDER_NAME=m\nLLM_PROVIDER=openai",
-      },
-      {},
-    ],
-    [
       "for a microsandbox",
       { ".env": "MSB_SERVER_URL=https://stranger.example" },
       { env: { MSB_API_KEY: "k" } },
@@ -59,7 +69,12 @@ describe("a URL that the folder names", () => {
     [
       "though another folder is trusted",
       { "config.yaml": ELSEWHERE },
-      { env: { ...ENV, CEM_TRUST_FOLDER: "/" } },
+      { env: { ...KEY, CEM_TRUST_FOLDER: "/" } },
+    ],
+    [
+      "though the command line names the file",
+      { "mine.yaml": ELSEWHERE },
+      { file: "mine.yaml", trustFolder: false },
     ],
     [
       "on a host that only looks like this machine",
@@ -67,46 +82,195 @@ describe("a URL that the folder names", () => {
       {},
     ],
   ])("does not get it %s", async (_, files, options) => {
-    expect(await refusal(files, options)).toMatch(
-      /would send your key \(.*stranger\.example, which only files of this folder/u,
-    );
-  });
-
-  it("gets a key that stands beside it", async () => {
-    const files = { "config.yaml": ELSEWHERE, ".env": "OPENAI_API_KEY=sk-of-the-folder" };
-    expect(await load(files, { env: {} })).toEqual({ key: "sk-of-the-folder", warnings: [] });
+    const { config, trust } = await load(files, options);
+    expect(trust.held).toMatchObject([{ kind: "key" }]);
+    expect(config.llm).toMatchObject({ enabled: false });
+    expect([config.llm.embeddingModel, config.execution.msbServerUrl]).toEqual([undefined, undefined]);
   });
 
   it("gets the key where the user named the file, the URL or the folder", async () => {
     const cwd = await folderWith({ "mine.yaml": ELSEWHERE, "config.yaml": ELSEWHERE });
     const url = "https://mine.example";
+    const env = await homeEnv(KEY);
     const named: LoadConfigOptions[] = [
       { file: "mine.yaml" },
-      { env: { ...ENV, CEM_CONFIG: "mine.yaml" } },
-      { env: { ...ENV, LLM_BASE_URL: url } },
+      { env: { ...env, CEM_CONFIG: "mine.yaml" } },
+      { env: { ...env, LLM_BASE_URL: url } },
       { overrides: { llm: { baseUrl: url } } },
-      { env: { ...ENV, CEM_TRUST_FOLDER: "1" } },
-      { env: { ...ENV, CEM_TRUST_FOLDER: ["/elsewhere", cwd].join(path.delimiter) } },
+      { trustFolder: true },
+      { env: { ...env, CEM_TRUST_FOLDER: "1" } },
+      { env: { ...env, CEM_TRUST_FOLDER: ["/elsewhere", cwd].join(path.delimiter) } },
     ];
     for (const options of named) {
-      const { config } = await loadConfig({ cwd, env: ENV, ...options });
-      expect(config.llm.apiKey?.reveal()).toBe("sk-of-the-user");
+      const { config, trust } = await loadConfig({ cwd, env, ...options });
+      expect([config.llm.enabled, trust.held]).toEqual([true, []]);
     }
   });
 
   it.each(["http://localhost:4000/v1", "http://127.0.0.1:8080", "http://[::1]:1234/v1"])(
     "gets the key without ceremony on this machine: %s",
     async (url) => {
-      const files = { "config.yaml": `llm: {enabled: true, base_url: '${url}'}` };
-      expect(await load(files)).toEqual({ key: "sk-of-the-user", warnings: [] });
+      const { trust } = await load({ "config.yaml": `llm: {enabled: true, base_url: '${url}'}` });
+      expect(trust.requested).toEqual([]);
     },
   );
 
-  it("is no matter where nothing would be sent", async () => {
-    const unused = { "config.yaml": ELSEWHERE.replace("enabled: true", "enabled: false") };
-    expect((await load(unused)).key).toBe("sk-of-the-user");
-    expect((await load({ "config.yaml": ELSEWHERE }, { env: {} })).key).toBeUndefined();
-    const azure = { ".env": "LLM_PROVIDER=openai\nLLM_ENABLED=1\nAZURE_OPENAI_ENDPOINT=https://a.example" };
-    expect((await load(azure)).key).toBe("sk-of-the-user");
+  it("gets a key that stands beside it", async () => {
+    const files = { "config.yaml": ELSEWHERE, ".env": "OPENAI_API_KEY=sk-of-the-folder" };
+    expect((await load(files, { env: {} })).config.llm.enabled).toBe(true);
+  });
+});
+
+describe("what a folder asks for", () => {
+  it("is held back until it is trusted, and again when any of it changes", async () => {
+    const env = await homeEnv();
+    const cwd = await folderWith({
+      "config.yaml": NODE,
+      "server.js": 'import "./lib/deep.js";',
+      "unrelated.js": "",
+    });
+    await mkdir(path.join(cwd, "lib"));
+    await writeFile(path.join(cwd, "lib/deep.js"), "1");
+    expect(await held(cwd, env)).toEqual(["server files"]);
+    await trustAll(cwd, env);
+    expect(await held(cwd, env)).toEqual([]);
+    await writeFile(path.join(cwd, "unrelated.js"), "2");
+    expect(await held(cwd, env)).toEqual([]);
+    for (const [file, text] of [
+      ["config.yaml", NODE.replace("server.js", "server.js, --all")],
+      ["lib/deep.js", "evil()"],
+      ["server.js", "evil()"],
+    ] as const) {
+      await writeFile(path.join(cwd, file), text);
+      const { trust } = await loadConfig({ cwd, env });
+      expect([file, trust.held]).toMatchObject([
+        file,
+        [{ name: "files", before: { text: expect.stringContaining("node") } }],
+      ]);
+      await trustAll(cwd, env);
+    }
+  });
+
+  it.each<[string, string, string]>([
+    ["a value in .env that a command uses", ".env", "WHAT=evil.js"],
+    [".npmrc, which says where npx loads from", ".npmrc", "registry=https://stranger.example"],
+    ["a package that npx would take instead", "node_modules/some-server/package.json", "{}"],
+    ["a program that npx would take instead", "node_modules/.bin/some-server", "#!/bin/sh"],
+    ["package.json with a program of that name", "package.json", '{"bin":{"some-server":"x.js"}}'],
+  ])("includes %s", async (_, file, text) => {
+    const env = await homeEnv();
+    const command = "mcpServers: {a: {command: npx, args: [-y, some-server@1, '${WHAT:-x}']}}";
+    const cwd = await folderWith({ "config.yaml": command });
+    await trustAll(cwd, env);
+    expect(await held(cwd, env)).toEqual([]);
+    await mkdir(path.dirname(path.join(cwd, file)), { recursive: true });
+    await writeFile(path.join(cwd, file), text);
+    expect(await held(cwd, env)).toEqual(["server a"]);
+  });
+
+  it("is not there for a server that is off or that the program gave", async () => {
+    const off = await load({ "config.yaml": "mcpServers: {a: {command: x, enabled: false}}" });
+    const given = await load({}, { overrides: { mcpServers: { a: { command: "x" } } } });
+    expect([off.trust.requested, given.trust.requested]).toEqual([[], []]);
+  });
+
+  it("names variables and no values", async () => {
+    const server =
+      "{url: 'https://u:p@x.example/mcp?k=v', headers: {Authorization: 'Bearer ${HOME_SECRET}', K: abc}}";
+    const { trust } = await load(
+      { "config.yaml": `mcpServers: {a: ${server}}` },
+      { env: await homeEnv({ HOME_SECRET: "s3cret" }) },
+    );
+    const [item] = trust.held;
+    expect(item?.text).toBe("https://x.example/mcp  with HOME_SECRET, Authorization, K");
+    expect(JSON.stringify(trust)).not.toMatch(/s3cret|abc|u:p|k=v/u);
+  });
+
+  it("includes mounts and paths that lead out of the folder, also by a link", async () => {
+    const outside = await folderWith({});
+    const cwd = await folderWith({
+      "config.yaml": [
+        "execution:",
+        "  mount_directories: ['/etc:/workspace/etc', './inside', './way:/workspace/way:rw']",
+        "  skills_dir: ../",
+        "logging: {file: ~/.bashrc}",
+      ].join("\n"),
+      ".env": `STATE_FILE=x.json\nWORKSPACE_DIR=${outside}`,
+    });
+    await symlink(outside, path.join(cwd, "way"));
+    const { config, trust } = await loadConfig({ cwd, env: await homeEnv() });
+    expect(trust.held.map(({ name }) => name)).toEqual([
+      "/workspace/etc",
+      "/workspace/way",
+      "execution.workspace_dir",
+      "execution.skills_dir",
+      "logging.file",
+    ]);
+    const { execution, logging } = config;
+    expect(execution.mountDirectories.map(({ guest }) => guest)).toEqual(["/workspace/mounts/inside"]);
+    expect([execution.workspaceDir, execution.skillsDir, execution.state.workspaceDir, logging.file]).toEqual(
+      [path.join(cwd, "workspace"), path.join(cwd, "skills"), path.join(cwd, "workspace"), undefined],
+    );
+  });
+
+  it("stops everything where the workspace itself is a link out of the folder", async () => {
+    const cwd = await folderWith({ "config.yaml": "" });
+    await symlink(await folderWith({}), path.join(cwd, "workspace"));
+    const env = await homeEnv();
+    expect((await loadConfig({ cwd, env })).trust.obstacle).toMatchObject({ code: "FOLDER_UNTRUSTED" });
+    expect((await loadConfig({ cwd, env, trustFolder: true })).trust.held).toEqual([]);
+    expect((await loadConfig({ cwd, env, file: "config.yaml" })).trust.held).toEqual([]);
+  });
+
+  it("is not what was trusted in another folder, whose configuration .env names", async () => {
+    const env = await homeEnv();
+    const trusted = await folderWith({ "config.yaml": NODE });
+    await trustAll(trusted, env);
+    const cwd = await folderWith({ ".env": `CEM_CONFIG=${path.join(trusted, "config.yaml")}` });
+    expect(await held(cwd, env)).toEqual(["server files"]);
+    expect((await loadConfig({ cwd, env })).trust.held).toHaveLength(1);
+  });
+
+  it("is asked for again where the folder is moved, and by another at its place", async () => {
+    const env = await homeEnv();
+    const cwd = await folderWith({ "config.yaml": NODE, "server.js": "" });
+    await trustAll(cwd, env);
+    await rename(cwd, `${cwd}-moved`);
+    expect(await held(`${cwd}-moved`, env)).toEqual(["server files"]);
+    await mkdir(cwd);
+    await writeFile(path.join(cwd, "config.yaml"), NODE.replace("node", "sh"));
+    expect(await held(cwd, env)).toEqual(["server files"]);
+    await symlink(`${cwd}-moved`, `${cwd}-link`);
+    await trustAll(`${cwd}-moved`, env);
+    expect(await held(`${cwd}-link`, env)).toEqual([]);
+  });
+});
+
+describe("the record of what is trusted", () => {
+  it("counts only where nobody else can write it", async () => {
+    const env = await homeEnv();
+    const cwd = await folderWith({ "config.yaml": NODE });
+    await trustAll(cwd, env);
+    expect(Object.keys((await readTrust(trustFile(env))).folders)).toEqual([cwd]);
+    await chmod(trustFile(env), 0o620);
+    expect(await held(cwd, env)).toEqual(["server files"]);
+    await chmod(trustFile(env), 0o600);
+    await rename(trustFile(env), `${trustFile(env)}.real`);
+    await symlink(`${trustFile(env)}.real`, trustFile(env));
+    expect(await held(cwd, env)).toEqual(["server files"]);
+    expect(
+      await held(cwd, { ...env, XDG_CONFIG_HOME: path.relative(".", env["XDG_CONFIG_HOME"] ?? "") }),
+    ).toEqual(["server files"]);
+  });
+
+  it("forgets a folder", async () => {
+    const env = await homeEnv();
+    const cwd = await folderWith({ "config.yaml": NODE });
+    await trustAll(cwd, env);
+    expect([await removeTrust(trustFile(env), cwd), await removeTrust(trustFile(env), cwd)]).toEqual([
+      true,
+      false,
+    ]);
+    expect(await held(cwd, env)).toEqual(["server files"]);
   });
 });

@@ -9,7 +9,7 @@ export interface Variable {
 
 /** The variable with the path of the configuration file. It is not a setting. */
 export const FILE_VARIABLE = "CEM_CONFIG";
-/** The variable with the folders that may set URLs for the user's keys. It is not a setting and never read from .env. */
+/** The variable with the folders whose files are trusted. It is not a setting and never read from .env. */
 export const TRUST_VARIABLE = "CEM_TRUST_FOLDER";
 
 /** Every variable that sets a setting. Of two for the same setting the first, more specific one has precedence. */
@@ -50,6 +50,7 @@ export const VARIABLES: readonly Variable[] = [
   { name: "GUARDRAILS_STRICT_MODE", path: "guardrails.strict_mode" },
   { name: "MAX_EXECUTION_TIME", path: "guardrails.max_execution_time" },
   { name: "MAX_MEMORY_MB", path: "guardrails.max_memory_mb" },
+  { name: "CEM_VAULT_KEY", path: "privacy.vault_key" },
   { name: "LOG_LEVEL", path: "logging.level" },
   { name: "LOG_FILE", path: "logging.file" },
   { name: "CEM_SERVER_HOST", path: "server.host" },

@@ -13,12 +13,17 @@ export async function folderWith(files: Record<string, string | Uint8Array>): Pr
   return folder;
 }
 
-/** Loads this config.yaml in a folder of its own, with an empty environment. */
+/** Loads this config.yaml in a folder of its own that is trusted, with an empty environment. */
 export async function load(
   yaml: string | Uint8Array,
   options: LoadConfigOptions = {},
 ): Promise<LoadedConfig> {
-  return loadConfig({ cwd: await folderWith({ "config.yaml": yaml }), env: {}, ...options });
+  return loadConfig({
+    cwd: await folderWith({ "config.yaml": yaml }),
+    env: {},
+    trustFolder: true,
+    ...options,
+  });
 }
 
 export async function failure(loading: Promise<unknown>): Promise<CemError> {

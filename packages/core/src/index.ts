@@ -56,6 +56,7 @@ export type {
 export { nobodyAsked } from "./elicitation.ts";
 export type { Sample, SampleRequest } from "./sampling.ts";
 export type { Elicit, ElicitAnswer, ElicitRequest } from "./elicitation.ts";
+export type { RedactionScope, RedactionStream, RedactionTarget, Redactor } from "./redaction.ts";
 export { isResultHandle } from "./results.ts";
 export type { ResultHandle, ResultPage, ResultStore } from "./results.ts";
 export type {

@@ -1,4 +1,4 @@
-import { mkdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { FORMAT } from "./cache-format.ts";
 import type { FactsStore } from "./facts-store.ts";
@@ -44,9 +44,8 @@ export async function saveCache(
     ]),
   };
   try {
-    const { default: writeFileAtomic } = await import("write-file-atomic");
-    await mkdir(path.dirname(file), { recursive: true });
-    await writeFileAtomic(file, JSON.stringify(content), { mode: 0o600, fsync: false });
+    const { replaceFile } = await import("@cem/files");
+    await replaceFile(file, JSON.stringify(content));
   } catch {
     // The cache only saves time.
   }

@@ -35,7 +35,7 @@ export function parseDocComment(inside: string): DocComment {
   const blocks: { name: string; lines: string[] }[] = [{ name: "", lines: [] }];
   let isInFence = false;
   for (const line of lines) {
-    const tag = isInFence ? null : /^\s*@([A-Za-z][\w-]*)(?:\s+(.*))?$/.exec(line);
+    const tag = isInFence ? null : /^\s*@([A-Za-z][\w-]*)(?:\s+(\S.*)?)?$/.exec(line);
     if (line.trimStart().startsWith("```")) isInFence = !isInFence;
     if (tag) blocks.push({ name: tag[1] ?? "", lines: [tag[2] ?? ""] });
     else blocks.at(-1)?.lines.push(line);
@@ -90,7 +90,7 @@ function toParagraphs(lines: readonly string[]): string {
     .map((paragraph) => paragraph.replaceAll("\n", " "))
     .join("\n\n")
     .replaceAll(
-      /\{@link(?:code|plain)?\s+([^}|]+?)(?:\s*\|\s*([^}]*?))?\s*\}/g,
+      /\{@link(?:code|plain)?\s([^{}|]+)(?:\|([^{}]*))?\}/g,
       (_all, target: string, label?: string) => label ?? target,
     );
 }

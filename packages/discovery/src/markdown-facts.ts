@@ -28,9 +28,9 @@ async function readMatter(text: string): Promise<FrontMatter | undefined> {
 
 /** The first paragraph; the title where there is none. */
 function firstParagraph(text: string): string {
-  const blocks = text.split(/\r?\n\s*\r?\n/).flatMap((block) => block.split(/\n(?=#)|(?<=^#.*)\n/m));
+  const blocks = text.split(/\r?\n\s*\r?\n/).flatMap((block) => block.split(/\n(?=#)|\n(?<=^#.*\n)/m));
   const lines = blocks
-    .map((block) => block.trim().replaceAll(/\s*\n\s*/g, " "))
+    .map((block) => block.trim().replaceAll(/(?<!\s)\s*\n\s*/g, " "))
     .filter((block) => block !== "" && !/^(?:```|<|!?\[|---|===)/.test(block));
   const paragraph = lines.find((line) => !line.startsWith("#"));
   return paragraph ?? lines[0]?.replace(/^#+\s*/, "") ?? "";

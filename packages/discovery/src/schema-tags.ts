@@ -51,7 +51,7 @@ export function schemaTags(comment: DocComment, module: SourceModule, load: Modu
 
 /** Parses a value in a comment: a number, a quoted or bare word, true, false, null, or a constant's name. */
 function writtenValue(text: string, module: SourceModule, load: ModuleLoader): JsonValue | undefined {
-  const plain = text.replaceAll(/^`+|`+$/g, "").trim();
+  const plain = text.replaceAll(/^`+|(?<!`)`+$/g, "").trim();
   if (plain === "" || plain.includes("\n")) return undefined;
   if (plain === "true" || plain === "false") return plain === "true";
   if (plain === "null") return null;

@@ -99,6 +99,194 @@ describe("readClientConfigs", () => {
   });
 });
 
+describe("the files of", () => {
+  it("Windsurf name the address serverUrl", async () => {
+    await put(
+      join(home, ".codeium/windsurf/mcp_config.json"),
+      `{ "mcpServers": {
+        "github": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-github"], "env": { "GITHUB_TOKEN": "\${env:GITHUB_TOKEN}" }, "disabledTools": ["fork"] },
+        "remote": { "serverUrl": "https://x.example/mcp", "headers": { "API_KEY": "Bearer \${env:AUTH_TOKEN}", "K": "\${file:/run/key}" } }
+      } }`,
+    );
+    expect((await read()).servers).toMatchObject([
+      {
+        name: "github",
+        definition: { command: "npx", env: { GITHUB_TOKEN: "${GITHUB_TOKEN}" } },
+        leftOut: ["disabledTools"],
+      },
+      {
+        definition: { url: "https://x.example/mcp", headers: { API_KEY: "Bearer ${AUTH_TOKEN}" } },
+        leftOut: [],
+        unresolved: ["${file:/run/key}"],
+      },
+    ]);
+  });
+
+  it("Zed are its settings, with commands of two shapes", async () => {
+    await put(
+      join(home, ".config/zed/settings.json"),
+      `// Zed settings
+      { "theme": "One Dark", "context_servers": {
+        "local": { "source": "custom", "enabled": false, "command": "uv", "args": ["run", "main.py"], "env": {} },
+        "older": { "command": { "path": "node", "args": ["a.js"], "env": { "A": "b" } }, "settings": { "x": 1 } },
+        "remote": { "url": "https://x.example/mcp", "headers": { "Authorization": "Bearer t" } },
+      } }`,
+    );
+    expect((await read()).servers).toMatchObject([
+      { definition: { command: "uv", args: ["run", "main.py"], disabled: true }, leftOut: [] },
+      { definition: { command: "node", args: ["a.js"], env: { A: "b" } }, leftOut: ["settings"] },
+      { definition: { url: "https://x.example/mcp", headers: { Authorization: "Bearer t" } } },
+    ]);
+  });
+
+  it("Codex are TOML, and name variables without their values", async () => {
+    await put(
+      join(home, ".codex/config.toml"),
+      `model = "gpt-5"
+
+[mcp_servers.docs]
+command = "npx"
+args = ["-y", "@upstash/context7-mcp"]
+env_vars = ["LOCAL_TOKEN"]
+startup_timeout_sec = 20
+enabled_tools = ["a"]
+
+[mcp_servers.docs.env]
+MODE = "fast"
+
+[mcp_servers."fig.ma"]
+url = "https://mcp.figma.example/mcp"
+bearer_token_env_var = "FIGMA_TOKEN"
+http_headers = { "X-Region" = "us" }
+env_http_headers = { "X-Key" = "FIGMA_KEY" }
+enabled = false
+`,
+    );
+    await put(join(cwd, ".codex/config.toml"), "[mcp_servers.broken\ncommand = 'x'\ntoken = 'sk-secret'\n");
+    const { servers, problems } = await read();
+    expect(servers).toMatchObject([
+      {
+        name: "docs",
+        definition: { command: "npx", env: { LOCAL_TOKEN: "${LOCAL_TOKEN}", MODE: "fast" }, disabled: false },
+        leftOut: ["startup_timeout_sec", "enabled_tools"],
+      },
+      {
+        name: "fig.ma",
+        definition: {
+          url: "https://mcp.figma.example/mcp",
+          headers: { "X-Region": "us", "X-Key": "${FIGMA_KEY}", Authorization: "Bearer ${FIGMA_TOKEN}" },
+          disabled: true,
+        },
+      },
+    ]);
+    expect(problems).toEqual([
+      {
+        file: join(cwd, ".codex/config.toml"),
+        message: expect.stringMatching(/^It is not valid TOML at line \d\.$/u),
+      },
+    ]);
+  });
+
+  it("Gemini CLI tell the transport by the key, and write $NAME", async () => {
+    await put(
+      join(home, ".gemini/settings.json"),
+      JSON.stringify({
+        mcpServers: {
+          python: {
+            command: "python",
+            args: ["-m", "s"],
+            env: { KEY: "$MY_KEY" },
+            cwd: "./s",
+            timeout: 15000,
+            trust: true,
+          },
+          http: { httpUrl: "https://x.example/mcp", headers: { Authorization: "Bearer ${T}" } },
+          sse: { url: "https://x.example/sse" },
+        },
+      }),
+    );
+    expect((await read()).servers).toMatchObject([
+      {
+        definition: { command: "python", env: { KEY: "${MY_KEY}" }, cwd: "./s" },
+        leftOut: ["timeout", "trust"],
+      },
+      {
+        definition: { url: "https://x.example/mcp", headers: { Authorization: "Bearer ${T}" } },
+        leftOut: [],
+      },
+      { definition: { url: "https://x.example/sse", type: "sse" } },
+    ]);
+  });
+
+  it("OpenCode have the command as a list, under mcp or mcp.servers", async () => {
+    await put(
+      join(home, ".config/opencode/opencode.json"),
+      JSON.stringify({
+        $schema: "https://opencode.ai/config.json",
+        mcp: {
+          local: {
+            type: "local",
+            command: ["bun", "x", "my-server"],
+            enabled: true,
+            environment: { A: "{env:A_KEY}" },
+            timeout: 5,
+          },
+          remote: {
+            type: "remote",
+            url: "https://x.example/mcp",
+            enabled: false,
+            headers: { K: "{file:~/k}" },
+            oauth: {},
+          },
+        },
+      }),
+    );
+    await put(
+      join(cwd, "opencode.jsonc"),
+      '{ "mcp": { "servers": { "two": { "type": "local", "command": ["npx", "-y", "two"], "disabled": true, }, }, }, }',
+    );
+    expect((await read()).servers).toMatchObject([
+      {
+        name: "local",
+        definition: { command: "bun", args: ["x", "my-server"], env: { A: "${A_KEY}" }, disabled: false },
+        leftOut: ["timeout"],
+      },
+      {
+        name: "remote",
+        definition: { url: "https://x.example/mcp", disabled: true },
+        leftOut: ["oauth"],
+        unresolved: ["${file:~/k}"],
+      },
+      {
+        name: "two",
+        origin: { scope: "project" },
+        definition: { command: "npx", args: ["-y", "two"], disabled: true },
+      },
+    ]);
+  });
+
+  it("Cursor and Claude Code may hold more than can be taken over", async () => {
+    await put(
+      join(home, ".cursor/mcp.json"),
+      JSON.stringify({
+        mcpServers: {
+          a: { command: "a", envFile: ".env" },
+          b: { url: "https://x.example", auth: { CLIENT_ID: "x" } },
+        },
+      }),
+    );
+    await put(
+      join(cwd, ".mcp.json"),
+      JSON.stringify({ mcpServers: { c: { type: "stdio", command: "c", timeout: 600000 } } }),
+    );
+    expect((await read()).servers.map(({ name, leftOut }) => [name, leftOut])).toEqual([
+      ["c", ["timeout"]],
+      ["a", ["envFile"]],
+      ["b", ["auth"]],
+    ]);
+  });
+});
+
 describe("clientConfigFiles", () => {
   it("knows the places of each platform", () => {
     const files = (platform: NodeJS.Platform, environment = {}): string[] =>

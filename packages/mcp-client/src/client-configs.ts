@@ -2,6 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import type { ParseError } from "jsonc-parser";
 import { clientConfigFiles } from "./client-config-files.ts";
+import { isRecord, translateDefinition } from "./client-definitions.ts";
 import type { ConfigFile, McpClientName, ClientConfigLocations } from "./client-config-files.ts";
 
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
@@ -17,10 +18,12 @@ export interface FoundServer {
     project?: string | undefined;
   };
   /**
-   * The configuration entry as written there, with placeholders in the form `${VAR}` and not filled. It may hold
-   * secrets: don't print its `env`, `headers` or `args`.
+   * The configuration entry in the keys `command`, `args`, `env`, `cwd`, `url`, `headers`, `type` and `disabled`, with
+   * placeholders in the form `${VAR}` and not filled. It may hold secrets: don't print its `env` and `headers`.
    */
   definition: Record<string, unknown>;
+  /** Keys of the entry there that are not part of it, such as `envFile` and `timeout`. */
+  leftOut: string[];
   /** Placeholders that only the other client can fill, such as `${input:token}`. */
   unresolved: string[];
 }
@@ -33,8 +36,8 @@ export interface ClientConfigs {
 }
 
 /**
- * Reads which MCP servers Claude Desktop, Claude Code, Cursor and VS Code are configured with. Starts and changes
- * nothing.
+ * Reads which MCP servers Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Zed, Codex, Gemini CLI and OpenCode are
+ * configured with. Starts and changes nothing.
  *
  * @param locations where to look. Default: the home folder, working directory, platform and environment of this
  *   process.
@@ -69,6 +72,16 @@ async function readConfig(config: ConfigFile, locations: ClientConfigLocations):
       ? { servers: [], problems: [] }
       : problem(`It can't be read (${code}).`);
   }
+  if (config.format === "toml") {
+    const { parse: parseToml, TomlError } = await import("smol-toml");
+    try {
+      return { servers: serversIn(parseToml(text), config, locations), problems: [] };
+    } catch (error) {
+      // The parser's own message quotes the file, which may hold secrets.
+      if (error instanceof TomlError) return problem(`It is not valid TOML at line ${error.line}.`);
+      throw error;
+    }
+  }
   const { parse, printParseErrorCode } = await import("jsonc-parser");
   const errors: ParseError[] = [];
   const data: unknown = parse(text.replace(/^\uFEFF/, ""), errors, { allowTrailingComma: true });
@@ -81,15 +94,18 @@ async function readConfig(config: ConfigFile, locations: ClientConfigLocations):
 
 function serversIn(data: unknown, config: ConfigFile, locations: ClientConfigLocations): FoundServer[] {
   const { client, file, scope, key } = config;
+  const found = member(data, key);
+  // OpenCode 2 has them one level deeper.
+  const nested = client === "opencode" ? member(found, "servers") : undefined;
   const own = toFound(
-    member(data, key),
+    nested ?? found,
     { client, scope, file, project: scope === "project" ? locations.cwd : undefined },
     locations,
   );
   if (client !== "claude-code" || scope === "project") return own;
   // Claude Code also keeps servers of single projects in the user's file.
   const projects = member(data, "projects");
-  if (!isObject(projects)) return own;
+  if (!isRecord(projects)) return own;
   const inProjects = Object.entries(projects).flatMap(([project, value]) =>
     toFound(member(value, key), { client, scope: "project", file, project }, locations),
   );
@@ -101,20 +117,20 @@ function toFound(
   origin: FoundServer["origin"],
   locations: ClientConfigLocations,
 ): FoundServer[] {
-  if (!isObject(servers)) return [];
+  if (!isRecord(servers)) return [];
   return Object.entries(servers).flatMap(([name, value]) => {
-    if (!isObject(value)) return [];
+    if (!isRecord(value)) return [];
     const folder = origin.project ?? locations.cwd;
     const unresolved = new Set<string>();
-    const definition = translate(value, { folder, home: locations.home, unresolved }) as Record<
-      string,
-      unknown
-    >;
-    return [{ name, origin, definition, unresolved: [...unresolved] }];
+    const { definition: written, leftOut } = translateDefinition(origin.client, value);
+    const context = { client: origin.client, folder, home: locations.home, unresolved };
+    const definition = translate(written, context) as Record<string, unknown>;
+    return [{ name, origin, definition, leftOut, unresolved: [...unresolved] }];
   });
 }
 
 interface Translation {
+  client: McpClientName;
   folder: string;
   home: string;
   unresolved: Set<string>;
@@ -123,7 +139,7 @@ interface Translation {
 /** Rewrites placeholders as `${VAR}`, fills those for folders, and collects those that can't be filled here. */
 function translate(value: unknown, context: Translation): unknown {
   if (typeof value === "string") {
-    return value.replace(/\$\{([^}]+)\}/g, (whole, inner: string) => {
+    return withBraces(value, context.client).replace(/\$\{([^${}]+)\}/g, (whole, inner: string) => {
       if (inner === "workspaceFolder") return context.folder;
       if (inner === "userHome") return context.home;
       if (/^(?:env:)?[A-Za-z_][A-Za-z0-9_]*(?::-.*)?$/.test(inner))
@@ -133,14 +149,17 @@ function translate(value: unknown, context: Translation): unknown {
     });
   }
   if (Array.isArray(value)) return value.map((item) => translate(item, context));
-  if (!isObject(value)) return value;
+  if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, translate(inner, context)]));
 }
 
-function member(value: unknown, key: string): unknown {
-  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+/** Writes the placeholders of programs that have others as `${…}`. */
+function withBraces(text: string, client: McpClientName): string {
+  if (client === "gemini") return text.replaceAll(/\$([A-Za-z_]\w*)/g, "${$1}");
+  if (client === "opencode") return text.replaceAll(/(?<!\$)\{((?:env|file):[^}]+)\}/g, "${$1}");
+  return text;
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+function member(value: unknown, key: string): unknown {
+  return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }

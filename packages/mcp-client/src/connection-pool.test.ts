@@ -91,7 +91,7 @@ describe.concurrent("the connections to a server", () => {
       create: () =>
         createConnection(settings, { ...client, health }, { onToolsChanged() {}, onContentsChanged() {} }),
     });
-    await using _pool = { [Symbol.asyncDispose]: () => pool.close() };
+    await using disposed = { pool, [Symbol.asyncDispose]: () => pool.close() };
     const pids: number[] = [];
     for (const session of ["ada", "bob"]) {
       await pool.use({ session }, signal, async (connection) => {
@@ -100,7 +100,7 @@ describe.concurrent("the connections to a server", () => {
       });
     }
     await until(() => pids.filter((pid) => isAlive(pid)).length === 1);
-    expect(pool.connections).toHaveLength(1);
+    expect(disposed.pool.connections).toHaveLength(1);
   });
 
   it.each([
@@ -109,9 +109,9 @@ describe.concurrent("the connections to a server", () => {
   ] as const)(
     "know over HTTP (%s) which call asks, also where all share one",
     async (protocol, tool, start) => {
-      const { port, close } = await start();
-      await using _server = { [Symbol.asyncDispose]: close };
-      const transport = { kind: "http", url: `http://127.0.0.1:${port}/mcp` } as const;
+      const running = await start();
+      await using server = { ...running, [Symbol.asyncDispose]: () => running.close() };
+      const transport = { kind: "http", url: `http://127.0.0.1:${server.port}/mcp` } as const;
       await using connections = connect([{ name: "remote", transport, protocol, connections: "shared" }]);
       const all = Promise.withResolvers<void>();
       let asked = 0;

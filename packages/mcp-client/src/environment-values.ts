@@ -3,7 +3,7 @@ import { CemError } from "@cem/core";
 /** Returns the value of a variable, or `undefined` when it is not set. */
 export type LookUp = (name: string) => string | undefined;
 
-const REFERENCE = /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
+const REFERENCE = /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}/g;
 
 /** Where variables come from, and what was filled in. */
 export interface Expansion {

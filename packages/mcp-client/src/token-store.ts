@@ -1,10 +1,7 @@
 import { createHash } from "node:crypto";
-import { mkdir, readFile, rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
-
-const OWNER_ONLY_FILE = 0o600;
-const OWNER_ONLY_FOLDER = 0o700;
 
 const recordSchema = z.object({
   version: z.literal(1),
@@ -55,10 +52,8 @@ export function createFileTokenStore(folder: string): TokenStore {
   const fileOf = (url: string): string =>
     join(folder, `${createHash("sha256").update(url).digest("hex").slice(0, 32)}.json`);
   const replace = async (record: TokenRecord): Promise<void> => {
-    const { default: writeFileAtomic } = await import("write-file-atomic");
-    await mkdir(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
-    const text = JSON.stringify(record, undefined, 2);
-    await writeFileAtomic(fileOf(record.url), text, { mode: OWNER_ONLY_FILE });
+    const { replaceFile } = await import("@cem/files");
+    await replaceFile(fileOf(record.url), JSON.stringify(record, undefined, 2));
   };
   let lastWrite: Promise<void> = Promise.resolve();
   return {

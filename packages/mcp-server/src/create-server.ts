@@ -1,8 +1,14 @@
 import { setImmediate } from "node:timers/promises";
 import { assertKnownOptions, CemError, toErrorInfo } from "@cem/core";
-import type { Agent, ResultStore, SkillStore, StateStore } from "@cem/core";
+import type { Agent, Redactor, ResultStore, SkillStore, StateStore } from "@cem/core";
 import { McpServer } from "@modelcontextprotocol/server";
-import type { CallToolResult, McpServerFactory, StandardSchemaV1 } from "@modelcontextprotocol/server";
+import type {
+  CallToolResult,
+  InputRequiredResult,
+  McpServerFactory,
+  ServerContext,
+  StandardSchemaV1,
+} from "@modelcontextprotocol/server";
 import { nearest } from "@cem/text";
 import packageJson from "../package.json" with { type: "json" };
 import { AskingRequests } from "./asking-requests.ts";
@@ -17,7 +23,7 @@ import { skillToolsOf, toolsOf } from "./profiles.ts";
 import type { Profile } from "./profiles.ts";
 import { RequestStates } from "./request-states.ts";
 import { RunRegistry } from "./run-registry.ts";
-import { messageOf } from "./server-tool.ts";
+import { messageOf, sessionOf } from "./server-tool.ts";
 import type { HintFor, ServerTool, ToolHost } from "./server-tool.ts";
 import { strictInput } from "./strict-input.ts";
 import type { Exposed, UpstreamContents } from "./upstream-contents.ts";
@@ -41,6 +47,8 @@ export interface AgentServerSettings<Config = unknown> {
   guest?: GuestFacts | undefined;
   /** The server's name as clients see it. Default: `code-execution-mcp`. */
   name?: string | undefined;
+  /** Keeps values of persons and secrets from answers. The agent should have the same. Default: they are passed on. */
+  redactor?: Redactor | undefined;
   /**
    * Finds what helps with an error, for the reader that the server has: answers show it after the error's message.
    * Default: answers show messages alone.
@@ -65,6 +73,7 @@ const SETTINGS: Readonly<Record<keyof AgentServerSettings, true>> = {
   config: true,
   yieldAfterMs: true,
   guest: true,
+  redactor: true,
   name: true,
   hintFor: true,
   expose: true,
@@ -136,6 +145,7 @@ class ToolServer<Config> implements AgentServer<Config> {
   readonly #name: string;
   readonly #instructions: string;
   readonly #hintFor: HintFor | undefined;
+  readonly #redactor: Redactor | undefined;
   readonly #tools = new Map<string, ServerTool>();
   /** The connections, with what they expose. */
   readonly #connected = new Map<McpServer, ExposedContents | undefined>();
@@ -145,17 +155,20 @@ class ToolServer<Config> implements AgentServer<Config> {
   readonly #asking = new AskingRequests();
   readonly #listeners = new Set<(list: ListName) => void>();
   readonly #exposed: Omit<ExposeSettings, "era" | "asking" | "states"> | undefined;
+  /** The sessions whose values are forgotten when their connection closes. */
+  readonly #sessions = new Map<McpServer, string>();
   readonly #calls = new Set<Promise<unknown>>();
 
   constructor(settings: AgentServerSettings<Config>) {
-    const { agent, state, results, skills, hintFor, guest = {}, profile = "full" } = settings;
+    const { agent, state, results, skills, redactor, hintFor, guest = {}, profile = "full" } = settings;
     const { yieldAfterMs = DEFAULT_YIELD_AFTER_MS, customTools = [], name = "code-execution-mcp" } = settings;
     this.agent = agent;
     this.config = settings.config as Config;
     this.runs = new RunRegistry({ yieldAfterMs });
     this.#name = name;
     this.#hintFor = hintFor;
-    const host: ToolHost = { agent, runs: this.runs, guest, state, results, skills, hintFor };
+    this.#redactor = redactor;
+    const host: ToolHost = { agent, runs: this.runs, guest, state, results, skills, redactor, hintFor };
     const tools = [...toolsOf(profile), ...(skills === undefined ? [] : skillToolsOf(profile))];
     this.#add(tools.map((bind) => bind(host)));
     this.#instructions = INSTRUCTIONS[profile];
@@ -182,10 +195,7 @@ class ToolServer<Config> implements AgentServer<Config> {
     this.#connected.set(server, exposed && exposeContents(server, exposed));
     if (era === "legacy") this.#logging.add(server);
     Object.assign(server.server, {
-      onclose: () => {
-        this.#connected.delete(server);
-        this.#logging.delete(server);
-      },
+      onclose: () => this.#forget(server),
     });
     return server;
   };
@@ -248,10 +258,33 @@ class ToolServer<Config> implements AgentServer<Config> {
     server.registerTool(name, shown as Registration, async (input, context) => {
       const call = handle(input, context)
         .then((answer) => this.#states.signed(answer, context))
-        .catch((error: unknown) => this.#answerError(error));
+        .catch((error: unknown) => this.#answerError(error))
+        .then((answer) => this.#redact(name, answer, context));
+      // Without a session of its own a connection may be that of one call.
+      if (context.sessionId !== undefined) this.#sessions.set(server, sessionOf(context).session);
       this.#calls.add(call);
       return call.finally(() => this.#calls.delete(call));
     });
+  }
+
+  #forget(server: McpServer): void {
+    this.#connected.delete(server);
+    this.#logging.delete(server);
+    const session = this.#sessions.get(server);
+    if (session === undefined) return;
+    this.#sessions.delete(server);
+    this.#redactor?.endSession(session).catch(() => {});
+  }
+
+  async #redact(
+    tool: string,
+    answer: CallToolResult | InputRequiredResult,
+    context: ServerContext,
+  ): Promise<CallToolResult | InputRequiredResult> {
+    // Questions come from runs, whose redactor has seen them.
+    if (this.#redactor === undefined || !("content" in answer)) return answer;
+    const { redactAnswer } = await import("./redact-answer.ts");
+    return redactAnswer(tool, answer as CallToolResult, this.#redactor, sessionOf(context).session);
   }
 
   /** Answers with an error of ours. The SDK answers with the others, its protocol errors among them. */

@@ -1,27 +1,14 @@
 import { CemError } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
-import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from "@modelcontextprotocol/server";
+import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { McpServer, ServerContext } from "@modelcontextprotocol/server";
-import {
-  behindName,
-  behindUri,
-  exposedName,
-  exposedUri,
-  fitsTemplate,
-  isObject,
-  withExposedUris,
-} from "./exposed-names.ts";
-import type { Behind } from "./exposed-names.ts";
+import { exposedName, exposedUri, isObject, withExposedUris } from "./exposed-names.ts";
 import type { AskingRequests } from "./asking-requests.ts";
 import type { RequestStates } from "./request-states.ts";
 import { sessionOf } from "./server-tool.ts";
-import type {
-  Exposed,
-  UpstreamContents,
-  UpstreamKind,
-  UpstreamOptions,
-  UpstreamRequest,
-} from "./upstream-contents.ts";
+import type { Exposed, UpstreamContents, UpstreamOptions, UpstreamRequest } from "./upstream-contents.ts";
+import { textOf, UpstreamLists } from "./upstream-lists.ts";
+import type { UpstreamItem } from "./upstream-lists.ts";
 
 /** What {@link exposeContents} offers. */
 export interface ExposeSettings {
@@ -56,6 +43,7 @@ export function exposedCapabilities(expose: readonly Exposed[], era: "legacy" | 
 /** Answers requests for resources, prompts and completions with those of the servers behind, under their names. */
 export function exposeContents({ server }: McpServer, settings: ExposeSettings): ExposedContents {
   const { expose, upstream, asking, states, era, onMissing = () => {} } = settings;
+  const lists = new UpstreamLists(upstream, onMissing);
   /** The watched resources: the URI that the client knows, by the exposed one. */
   const watched = new Map<string, string>();
 
@@ -67,75 +55,24 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
     return (await states.signed(answer, context)) as JsonObject;
   };
 
-  /** What all servers have. One that can't be reached is left out, so that it does not hide the others'. */
-  const listAll = async (
-    kind: UpstreamKind,
-    context: ServerContext,
-    show: (server: string, item: JsonObject) => JsonObject,
-  ): Promise<JsonObject[]> => {
-    const options = optionsOf(context);
-    const lists = upstream.servers.map(async (name) => {
-      try {
-        const items = await upstream.list(name, kind, options);
-        return items.map((item) => show(name, item));
-      } catch (error) {
-        options.signal.throwIfAborted();
-        onMissing(name, error);
-        return [];
-      }
-    });
-    return (await Promise.all(lists)).flat();
-  };
-
-  /** By its URI here, or by the server's own, which results of tools mention, where only one server has it. */
-  const findResource = async (uri: string, context: ServerContext): Promise<Behind> => {
-    const behind = behindUri(uri, upstream.servers);
-    if (behind !== undefined) return behind;
-    const own = (server: string, item: JsonObject): JsonObject => ({ ...item, server });
-    const [resources, templates] = await Promise.all([
-      listAll("resources", context, own),
-      listAll("resourceTemplates", context, own),
-    ]);
-    const named = resources.filter((item) => item["uri"] === uri);
-    const fitting = templates.filter(({ uriTemplate }) => fitsTemplate(uri, String(uriTemplate)));
-    const servers = new Set((named.length > 0 ? named : fitting).map(({ server }) => String(server)));
-    const [only] = servers;
-    if (only === undefined || servers.size > 1) throw new ResourceNotFoundError(uri);
-    return { server: only, own: uri };
-  };
-
-  /** By its name here, or by the server's own where only one server has it. */
-  const findPrompt = async (name: string, context: ServerContext): Promise<Behind> => {
-    const behind = behindName(name, upstream.servers);
-    if (behind !== undefined) return behind;
-    const prompts = await listAll("prompts", context, (server, item) => ({
-      server,
-      name: item["name"] ?? "",
-    }));
-    const [found, ...others] = prompts.filter((prompt) => prompt["name"] === name);
-    if (found !== undefined && others.length === 0) return { server: String(found["server"]), own: name };
-    const reason = found === undefined ? "There is no prompt" : "Several servers have a prompt";
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${reason} ${JSON.stringify(name)}.`);
-  };
-
   if (expose.includes("resources")) {
     server.setRequestHandler("resources/list", async (_request, context) => {
-      const resources = await listAll("resources", context, (name, item) => under(name, item, "uri"));
-      return { resources } as never;
+      const resources = await lists.all("resources", optionsOf(context));
+      return { resources: resources.map((found) => under(found, "uri")) } as never;
     });
     server.setRequestHandler("resources/templates/list", async (_request, context) => {
-      const show = (name: string, item: JsonObject): JsonObject => under(name, item, "uriTemplate");
-      return { resourceTemplates: await listAll("resourceTemplates", context, show) } as never;
+      const templates = await lists.all("resourceTemplates", optionsOf(context));
+      return { resourceTemplates: templates.map((found) => under(found, "uriTemplate")) } as never;
     });
     server.setRequestHandler("resources/read", async ({ params: { uri } }, context) => {
-      const behind = await findResource(uri, context);
+      const behind = await lists.findResource(uri, optionsOf(context));
       const request = { method: "resources/read", params: { uri: behind.own } } as const;
       const result = await ask(behind.server, request, context);
       if (isInputRequired(result)) return result as never;
       const { contents } = result;
       const show = (part: JsonValue): JsonValue => {
         if (!isObject(part)) return part;
-        const own = String(part["uri"] ?? behind.own);
+        const own = textOf(part, "uri") || behind.own;
         // Who asks by the server's own URI gets it back.
         return { ...part, uri: behind.own === uri ? own : exposedUri(behind.server, own) };
       };
@@ -145,7 +82,7 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
   if (expose.includes("resources") && era === "legacy") {
     for (const method of ["resources/subscribe", "resources/unsubscribe"] as const) {
       server.setRequestHandler(method, async ({ params: { uri } }, context) => {
-        const behind = await findResource(uri, context);
+        const behind = await lists.findResource(uri, optionsOf(context));
         const request = { method, params: { uri: behind.own } };
         await answered(upstream.request(behind.server, request, optionsOf(context)));
         const exposed = exposedUri(behind.server, behind.own);
@@ -157,14 +94,15 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
   }
   if (expose.includes("prompts")) {
     server.setRequestHandler("prompts/list", async (_request, context) => {
-      const show = (name: string, item: JsonObject): JsonObject => ({
-        ...item,
-        name: exposedName(name, String(item["name"])),
+      const prompts = await lists.all("prompts", optionsOf(context));
+      const show = (found: UpstreamItem): JsonObject => ({
+        ...found.item,
+        name: exposedName(found.server, textOf(found.item, "name")),
       });
-      return { prompts: await listAll("prompts", context, show) } as never;
+      return { prompts: prompts.map(show) } as never;
     });
     server.setRequestHandler("prompts/get", async ({ params }, context) => {
-      const behind = await findPrompt(params.name, context);
+      const behind = await lists.findPrompt(params.name, optionsOf(context));
       const request = {
         method: "prompts/get",
         params: { name: behind.own, arguments: params.arguments },
@@ -188,7 +126,10 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
   server.setRequestHandler("completion/complete", async ({ params }, context) => {
     const { ref, ...rest } = params;
     const isPrompt = ref.type === "ref/prompt";
-    const behind = isPrompt ? await findPrompt(ref.name, context) : await findResource(ref.uri, context);
+    const options = optionsOf(context);
+    const behind = isPrompt
+      ? await lists.findPrompt(ref.name, options)
+      : await lists.findResource(ref.uri, options);
     const own = isPrompt ? { ...ref, name: behind.own } : { ...ref, uri: behind.own };
     const request = {
       method: "completion/complete",
@@ -205,13 +146,13 @@ function isInputRequired(result: JsonObject): boolean {
 }
 
 /** An item with the URI it has here, and a name that says whose it is. */
-function under(server: string, item: JsonObject, key: "uri" | "uriTemplate"): JsonObject {
-  const { name, title } = item;
+function under({ server, item }: UpstreamItem, key: "uri" | "uriTemplate"): JsonObject {
+  const title = textOf(item, "title");
   return {
     ...item,
-    name: exposedName(server, String(name ?? "")),
-    ...(typeof title === "string" ? { title: `${server}: ${title}` } : {}),
-    [key]: exposedUri(server, String(item[key])),
+    name: exposedName(server, textOf(item, "name")),
+    ...(title === "" ? {} : { title: `${server}: ${title}` }),
+    [key]: exposedUri(server, textOf(item, key)),
   };
 }
 

@@ -92,11 +92,13 @@ describe("createAuthenticator", () => {
       const check = async (token: string) => answerOf(authenticator, `Bearer ${token}`);
       const exp = now() + 60;
       expect(await check(await sign({ exp }))).toMatchObject({
-        clientId: "ada",
+        clientId: JSON.stringify([url, null, "ada"]),
         scopes: ["run"],
         expiresAt: exp,
       });
-      expect(await check(await sign({ nbf: now() + 20 }))).toMatchObject({ clientId: "ada" });
+      expect(await check(await sign({ nbf: now() + 20 }))).toMatchObject({
+        clientId: JSON.stringify([url, null, "ada"]),
+      });
       const unsigned = `${btoa('{"alg":"none"}')}.${btoa('{"sub":"ada"}')}.`;
       const secret = new TextEncoder().encode(JSON.stringify(jwk));
       const symmetric = await new SignJWT({ iss: url, aud: "cem", exp: now() + 60, scope: "run" })
@@ -131,23 +133,60 @@ describe("createAuthenticator", () => {
       const infoOf = async (claims: Record<string, unknown>) =>
         answerOf(authenticator, `Bearer ${await sign(claims)}`);
       expect(await infoOf({ scope: "a b", client_id: "app" })).toMatchObject({
-        clientId: "app/ada",
+        clientId: JSON.stringify([url, "app", "ada"]),
         scopes: ["a", "b"],
       });
       expect(
         await infoOf({ scope: undefined, scp: ["a", 1], sub: undefined, client_id: "app" }),
       ).toMatchObject({
-        clientId: "app",
+        clientId: JSON.stringify([url, "app", null]),
         scopes: ["a", "1"],
       });
       expect(await infoOf({ scope: 5 })).toMatchObject({ scopes: [] });
+    });
+
+    it("tells clients apart by issuer, client and subject, whatever is in their names", async () => {
+      const { url, sign } = await issuer();
+      const authenticator = createAuthenticator({ issuer: url, audience: "cem" }, RESOURCE);
+      const idOf = async (claims: Record<string, unknown>) => {
+        const info = await answerOf(authenticator, `Bearer ${await sign(claims)}`);
+        return "clientId" in info ? info.clientId : JSON.stringify(info);
+      };
+      const pairs = [
+        ["a/b", "c"],
+        ["a", "b/c"],
+        ["a", "b"],
+        ['a","b', ""],
+        ["b", "a"],
+        ["", "a/b"],
+      ] as const;
+      const ids = await Promise.all(pairs.map(([client_id, sub]) => idOf({ client_id, sub })));
+      expect(new Set(ids).size).toBe(pairs.length);
+      expect(await idOf({ azp: "a", sub: "b" })).toBe(await idOf({ client_id: "a", sub: "b" }));
+    });
+
+    it("refuses a token that names neither a client nor a subject", async () => {
+      const { url, sign } = await issuer();
+      const authenticator = createAuthenticator({ issuer: url, audience: "cem" }, RESOURCE);
+      for (const nobody of [undefined, "", null, 5, ["a"]]) {
+        const token = await sign({ sub: nobody, client_id: nobody });
+        expect(await answerOf(authenticator, `Bearer ${token}`)).toMatchObject({
+          status: 401,
+          body: {
+            error: "invalid_token",
+            error_description: expect.stringMatching(/neither a client|not valid/),
+          },
+        });
+      }
     });
 
     it("requires the server's own URL as the audience by default", async () => {
       const { url, sign } = await issuer();
       const authenticator = createAuthenticator({ issuer: url }, RESOURCE);
       const own = await sign({ aud: RESOURCE.href });
-      expect(await answerOf(authenticator, `Bearer ${own}`)).toMatchObject({ clientId: "ada" });
+      expect(await answerOf(authenticator, `Bearer ${own}`)).toMatchObject({
+        clientId: JSON.stringify([url, null, "ada"]),
+      });
       expect(await answerOf(authenticator, `Bearer ${await sign()}`)).toMatchObject({ status: 401 });
     });
 
@@ -162,11 +201,13 @@ describe("createAuthenticator", () => {
       const iss = `${tenant.url}/tenant/`;
       const byPath = createAuthenticator({ issuer: iss, audience: "cem" }, RESOURCE);
       expect(await answerOf(byPath, `Bearer ${await tenant.sign({ iss })}`)).toMatchObject({
-        clientId: "ada",
+        clientId: JSON.stringify([iss, null, "ada"]),
       });
       const { url, sign, asked } = await issuer();
       const told = createAuthenticator({ issuer: url, audience: "cem", jwksUrl: `${url}/keys` }, RESOURCE);
-      expect(await answerOf(told, `Bearer ${await sign()}`)).toMatchObject({ clientId: "ada" });
+      expect(await answerOf(told, `Bearer ${await sign()}`)).toMatchObject({
+        clientId: JSON.stringify([url, null, "ada"]),
+      });
       expect(asked).toEqual(["/keys"]);
     });
 
@@ -187,7 +228,9 @@ describe("createAuthenticator", () => {
         body: { error_description: "The issuer's keys can't be read now." },
       });
       current = OPENID;
-      expect(await answerOf(authenticator, authorization)).toMatchObject({ clientId: "ada" });
+      expect(await answerOf(authenticator, authorization)).toMatchObject({
+        clientId: JSON.stringify([url, null, "ada"]),
+      });
     });
 
     it("lets nobody in where the issuer can't be reached", async () => {

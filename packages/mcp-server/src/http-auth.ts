@@ -40,6 +40,8 @@ export interface Authenticator {
 
 /** Where clients find the protected resource metadata (RFC 9728); the resource's path may follow. */
 export const RESOURCE_METADATA_PATH = "/.well-known/oauth-protected-resource";
+/** The client id of all who have the shared token. */
+export const SHARED_CLIENT_ID = "shared-token";
 const MIN_TOKEN_CHARACTERS = 16;
 const FETCH_TIMEOUT_MS = 5_000;
 /** Accepts tokens of an issuer whose clock is ahead. */
@@ -101,7 +103,7 @@ function sharedTokenVerifier(token: string): OAuthTokenVerifier {
     async verifyAccessToken(given) {
       // Digests have one length, so the time of the comparison reveals neither the token nor its length.
       if (!timingSafeEqual(digest(given), expected)) throw invalidToken("The token is wrong.");
-      return { token: given, clientId: "shared-token", scopes: [], expiresAt: FAR_FUTURE_SECONDS };
+      return { token: given, clientId: SHARED_CLIENT_ID, scopes: [], expiresAt: FAR_FUTURE_SECONDS };
     },
   };
 }
@@ -128,6 +130,7 @@ function jwtVerifier(
         });
         return authInfoOf(token, payload);
       } catch (error) {
+        if (OAuthError.isInstance(error)) throw error;
         if (error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout)) {
           throw invalidToken(`The token is not valid: ${error.message}.`);
         }
@@ -137,13 +140,25 @@ function jwtVerifier(
   };
 }
 
-/** The client id is `client_id/sub`, or the one that the token has. */
+/**
+ * The client id is issuer, client and subject as JSON: joined by a separator, two clients could have the same one.
+ *
+ * @throws OAuthError where the token names neither a client nor a subject.
+ */
 function authInfoOf(token: string, payload: JWTPayload): AuthInfo {
-  const { sub, exp, scope, scp, client_id: client } = payload;
+  const { iss, sub, exp, scope, scp, client_id: client, azp } = payload;
   const given = typeof scope === "string" ? scope.split(" ") : Array.isArray(scp) ? scp.map(String) : [];
-  const clientId = [client, sub].filter((part) => typeof part === "string").join("/");
+  const identity = [nameIn(iss), nameIn(client) ?? nameIn(azp), nameIn(sub)].map((name) => name ?? null);
+  if (identity.slice(1).every((name) => name === null)) {
+    throw invalidToken("The token names neither a client (client_id, azp) nor a subject (sub).");
+  }
+  const clientId = JSON.stringify(identity);
   // The verification requires `exp`. Without it the token would count as expired.
   return { token, clientId, scopes: given, expiresAt: exp ?? 0 };
+}
+
+function nameIn(claim: unknown): string | undefined {
+  return typeof claim === "string" && claim !== "" ? claim : undefined;
 }
 
 /** Reads the issuer's keys at the first token, and again after a failure. */

@@ -11,6 +11,7 @@ import type { HttpOptions } from "./http-options.ts";
 import { createRouter, sendText } from "./http-routes.ts";
 import type { Route } from "./http-routes.ts";
 import type { HttpTransport, OpenHttpTransport } from "./http-transport.ts";
+import { MAX_RUNS } from "./limits.ts";
 import { createLogger } from "./logger.ts";
 import type { Logger } from "./logger.ts";
 import { createMetrics } from "./metrics.ts";
@@ -50,7 +51,13 @@ export class HttpFront {
     this.#logger = logger;
     this.#transport = openTransport(server, options, logger);
     this.#metrics = createMetrics(server, this.#transport.sessions);
-    this.#readiness = createReadiness(server.agent, logger);
+    this.#readiness = createReadiness(server.agent, logger, () => {
+      if (this.#transport.isFull())
+        return `${this.#transport.sessions()} sessions are open and in use, which is the maximum`;
+      return server.runs.active < MAX_RUNS
+        ? undefined
+        : `${MAX_RUNS} runs are under way, which is the maximum`;
+    });
     const own = localhostAllowedHostnames();
     const ownPages = publicUrl === undefined ? [] : [url.hostname];
     const pages = [...ownPages, ...allowedOrigins.map(bracketed)];

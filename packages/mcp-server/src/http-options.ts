@@ -1,4 +1,5 @@
 import type { AuthSettings } from "./http-auth.ts";
+import type { HttpForwarder } from "./http-forwarder.ts";
 import type { Logger } from "./logger.ts";
 
 /** Where clients of Streamable HTTP connect. */
@@ -22,6 +23,8 @@ export interface HttpOptions {
   allowedOrigins?: readonly string[] | undefined;
   /** Default: JSON lines on standard error. */
   logger?: Logger | undefined;
+  /** A front in another thread that listens in the server's place and forwards its requests. Default: none. */
+  forwarder?: HttpForwarder | undefined;
   /** The most sessions, and open SSE streams, at once. Default: 1,000. */
   maxSessions?: number | undefined;
   /** The idle timeout of a session of the 2025-11-25 protocol and older, in milliseconds. Default: 30 minutes. */
@@ -38,6 +41,7 @@ export const HTTP_OPTIONS: Readonly<Record<keyof HttpOptions, true>> = {
   allowedHosts: true,
   allowedOrigins: true,
   logger: true,
+  forwarder: true,
   maxSessions: true,
   sessionIdleMs: true,
 };

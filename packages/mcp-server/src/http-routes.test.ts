@@ -14,6 +14,11 @@ describe("a request", () => {
     it.each([
       ["host", "evil.example", "Invalid Host: evil.example"],
       ["host", "not a host", "Invalid Host header: not a host"],
+      ["host", "evil@127.0.0.1", "Invalid Host header: evil@127.0.0.1"],
+      ["host", "a:b@localhost:80", "Invalid Host header: a:b@localhost:80"],
+      ["host", "127.0.0.1/..", "Invalid Host header: 127.0.0.1/.."],
+      ["host", "localhost#", "Invalid Host header: localhost#"],
+      ["host", "localhost:99999", "Invalid Host header: localhost:99999"],
       ["origin", "https://evil.example", "Invalid Origin: evil.example"],
       ["origin", "null", "Invalid Origin header: null"],
     ])("is refused by its %s %j everywhere", async (header, value, words) => {

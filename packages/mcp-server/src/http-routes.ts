@@ -4,7 +4,11 @@ import type { AuthInfo } from "@modelcontextprotocol/server";
 import type { Authenticator } from "./http-auth.ts";
 
 /** A request of Node with what its token says, where the SDK's handlers look for it. */
-export type AuthenticatedRequest = IncomingMessage & { auth?: AuthInfo };
+export type AuthenticatedRequest = IncomingMessage & {
+  auth?: AuthInfo;
+  /** The client's address, where a front forwarded the request. */
+  client?: string;
+};
 
 /** One route of the HTTP front. */
 export interface Route {
@@ -32,6 +36,9 @@ export interface RouterSettings {
   pages: string[];
   authenticator: Authenticator | undefined;
 }
+
+/** A host with an optional port, and nothing else that a URL can have there, such as a user name. */
+const HOST_HEADER = /^(?:\[[\da-f:.]+\]|[^\s/?#@\\[\]:]+)(?::\d{1,5})?$/iu;
 
 const CORS_HEADERS = new Headers({
   vary: "origin",
@@ -83,11 +90,21 @@ function checkHostAndOrigin(
   hosts: string[],
   origins: string[],
 ): Response | undefined {
-  const checks = [validateHostHeader(host, hosts), validateOriginHeader(origin, origins)];
-  const refused = checks.find(({ ok }) => !ok);
-  if (refused === undefined || refused.ok) return undefined;
-  const message = `${refused.message}. It is not among those that this server accepts.`;
+  const problem = hostProblem(host, hosts) ?? problemOf(validateOriginHeader(origin, origins));
+  if (problem === undefined) return undefined;
+  const message = `${problem}. It is not among those that this server accepts.`;
   return Response.json({ jsonrpc: "2.0", error: { code: -32_000, message }, id: null }, { status: 403 });
+}
+
+function hostProblem(host: string | undefined, hosts: string[]): string | undefined {
+  if (host !== undefined && host !== "" && !HOST_HEADER.test(host)) return `Invalid Host header: ${host}`;
+  return problemOf(validateHostHeader(host, hosts));
+}
+
+function problemOf(
+  checked: ReturnType<typeof validateHostHeader> | ReturnType<typeof validateOriginHeader>,
+): string | undefined {
+  return checked.ok ? undefined : checked.message;
 }
 
 /** Tells browsers on allowed pages that they may read the answer. False for all other clients. */

@@ -1,5 +1,6 @@
 import type { NodeIncomingMessageLike } from "@modelcontextprotocol/node";
 import type { Servable } from "./create-server.ts";
+import { inExchange } from "./http-exchange.ts";
 import { MCP_PATH, SSE_PATH } from "./http-options.ts";
 import type { HttpOptions } from "./http-options.ts";
 import type { Route } from "./http-routes.ts";
@@ -10,6 +11,8 @@ import type { Logger } from "./logger.ts";
 export interface HttpTransport {
   routes: readonly [Route, ...Route[]];
   sessions: () => number;
+  /** Whether a new client would be refused. */
+  isFull: () => boolean;
   close: () => Promise<void>;
 }
 
@@ -35,6 +38,7 @@ async function loadSse(): Promise<OpenHttpTransport> {
         { method: "POST", path: SSE_MESSAGES_PATH, checks: "token", handle: sse.receive },
       ],
       sessions: () => sse.sessions,
+      isFull: () => sse.isFull,
       close: sse.close,
     };
   };
@@ -55,11 +59,15 @@ async function loadStreamableHttp(): Promise<OpenHttpTransport> {
         {
           path: MCP_PATH,
           checks: "token",
-          // The handler reads fewer properties than Node's types allow to be absent.
-          handle: (request, response) => handle(request as NodeIncomingMessageLike, response),
+          handle: (request, response) =>
+            inExchange(request, response, () =>
+              // The handler reads fewer properties than Node's types allow to be absent.
+              handle(request as NodeIncomingMessageLike, response),
+            ),
         },
       ],
       sessions: () => streamable.sessions,
+      isFull: () => streamable.isFull,
       close: streamable.close,
     };
   };

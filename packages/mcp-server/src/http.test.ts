@@ -164,25 +164,6 @@ describe("serveHttp", () => {
     });
   });
 
-  describe("sessions of the older protocol", () => {
-    it("are bounded in number, and end when they are deleted", async () => {
-      const { url } = await serve({ maxSessions: 2 });
-      const first = await post(url, INITIALIZE);
-      await post(url, INITIALIZE);
-      const refused = await post(url, INITIALIZE);
-      expect([refused.status, refused.body]).toEqual([503, expect.stringContaining("2 sessions are open")]);
-      const session = { "mcp-session-id": String(first.headers["mcp-session-id"]) };
-      expect((await ask(url, { method: "DELETE", headers: session })).status).toBe(200);
-      expect((await post(url, INITIALIZE)).status).toBe(200);
-    });
-
-    it("end when nobody uses them", async () => {
-      const { url } = await serve({ maxSessions: 1, sessionIdleMs: 20 });
-      await post(url, INITIALIZE);
-      await expect.poll(async () => (await post(url, INITIALIZE)).status).toBe(200);
-    });
-  });
-
   describe("close", () => {
     it("is not ready, takes no more, and lets what runs finish", async () => {
       const serving = await serve();

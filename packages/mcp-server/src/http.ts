@@ -1,21 +1,16 @@
 import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { assertKnownOptions, CemError } from "@cem/core";
 import { nearest } from "@cem/text";
 import type { Servable } from "./create-server.ts";
 import type { AuthSettings } from "./http-auth.ts";
+import { CLIENT_ADDRESS_HEADER } from "./http-forwarder.ts";
+import type { HttpForwarder } from "./http-forwarder.ts";
 import type { HttpFront } from "./http-front.ts";
 import { bracketed, HTTP_OPTIONS, MCP_PATH, SSE_PATH } from "./http-options.ts";
 import type { HttpOptions } from "./http-options.ts";
+import type { AuthenticatedRequest } from "./http-routes.ts";
 import { loadHttpTransport } from "./http-transport.ts";
-import {
-  DEFAULT_HOST,
-  DEFAULT_PORT,
-  HEADERS_TIMEOUT_MS,
-  MAX_CONNECTIONS,
-  MAX_HEADER_BYTES,
-  REQUEST_TIMEOUT_MS,
-} from "./limits.ts";
+import { DEFAULT_HOST, DEFAULT_PORT } from "./limits.ts";
 import type { Serving } from "./stdio.ts";
 
 const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
@@ -35,35 +30,63 @@ export interface HttpServing extends Serving {
  */
 export async function serveHttp(server: Servable, options: HttpOptions = {}): Promise<HttpServing> {
   assertKnownOptions(options, HTTP_OPTIONS, "serveHttp", nearest);
-  const { host = DEFAULT_HOST, port = DEFAULT_PORT, auth, transport = "http" } = options;
+  const { host = DEFAULT_HOST, port = DEFAULT_PORT, auth, transport = "http", forwarder } = options;
   requireAuthBeyondLoopback(host, auth);
-  const { createServer } = await import("node:http");
   const { HttpFront } = await import("./http-front.ts");
   const openTransport = await loadHttpTransport(transport);
-  const listening = createServer({
-    maxHeaderSize: MAX_HEADER_BYTES,
-    headersTimeout: HEADERS_TIMEOUT_MS,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-  });
-  listening.maxConnections = MAX_CONNECTIONS;
-  await listen(listening, host, port);
+  const { listening, bound } = await listen(host, port, forwarder);
   try {
-    const { port: bound } = listening.address() as AddressInfo;
     const url = endpointOf(options, host, bound, transport === "sse" ? SSE_PATH : MCP_PATH);
     const front = new HttpFront(server, options, openTransport, { url, host });
-    listening.on("request", (request, response) => void front.handle(request, response));
-    return { url: url.href, ...closing(listening, front, server) };
+    listening.on("request", (request, response) => {
+      if (forwarder !== undefined) readClient(request);
+      void front.handle(request, response);
+    });
+    return { url: url.href, ...closing(listening, front, server, forwarder) };
+  } catch (error) {
+    listening.close();
+    await forwarder?.close();
+    throw error;
+  }
+}
+
+async function listen(
+  host: string,
+  port: number,
+  forwarder: HttpForwarder | undefined,
+): Promise<{ listening: Server; bound: number }> {
+  const { listenForClients, listenForFront } = await import("./http-listen.ts");
+  if (forwarder === undefined) {
+    const { server, port: bound } = await listenForClients(host, port);
+    return { listening: server, bound };
+  }
+  const listening = await listenForFront(forwarder.socketPath);
+  try {
+    return { listening, bound: await forwarder.listen(host, port) };
   } catch (error) {
     listening.close();
     throw error;
   }
 }
 
-function closing(listening: Server, front: HttpFront, server: Servable): Serving {
+/** Takes the client's address from the header that the front has set. */
+function readClient(request: AuthenticatedRequest): void {
+  const client = request.headers[CLIENT_ADDRESS_HEADER];
+  if (typeof client === "string") request.client = client;
+  delete request.headers[CLIENT_ADDRESS_HEADER];
+}
+
+function closing(
+  listening: Server,
+  front: HttpFront,
+  server: Servable,
+  forwarder: HttpForwarder | undefined,
+): Serving {
   const closed = Promise.withResolvers<void>();
   let done: Promise<void> | undefined;
   const close = async (graceMs?: number): Promise<void> => {
     front.stop();
+    await forwarder?.close();
     listening.close(() => closed.resolve());
     await server.runs.close(graceMs);
     await front.answered();
@@ -83,25 +106,6 @@ function requireAuthBeyondLoopback(host: string, auth: AuthSettings | undefined)
     `Without authorization, listening on ${address} would let anyone who can reach this machine run code.`,
     { details: { host } },
   );
-}
-
-/** Why an address can't be listened on, by the code of Node's error. */
-const REASONS: Readonly<Record<string, readonly [reason: string, words: string]>> = {
-  EADDRINUSE: ["taken", "the port is taken"],
-  EACCES: ["not-permitted", "this process has no permission for the port"],
-  EADDRNOTAVAIL: ["not-local", "the address does not belong to this machine"],
-  ENOTFOUND: ["not-found", "there is no host of this name"],
-};
-
-async function listen(server: Server, host: string, port: number): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => {
-      const [reason, words] = REASONS[error.code ?? ""] ?? [error.code, error.message];
-      const message = `Can't listen on ${bracketed(host)}:${port}: ${words}.`;
-      reject(new CemError("ADDRESS_UNUSABLE", message, { details: { host, port, reason }, cause: error }));
-    });
-    server.listen({ host, port }, resolve);
-  });
 }
 
 /** The URL where clients connect. A public URL with a path is used as it is. */

@@ -19,6 +19,7 @@ export { serveStdio } from "./stdio.ts";
 export type { Serving, StdioOptions } from "./stdio.ts";
 export { serveHttp } from "./http.ts";
 export type { HttpServing } from "./http.ts";
+export type { HttpForwarder } from "./http-forwarder.ts";
 export type { HttpOptions } from "./http-options.ts";
 export type { AuthSettings, IssuerAuthSettings, TokenAuthSettings } from "./http-auth.ts";
 export { createLogger } from "./logger.ts";

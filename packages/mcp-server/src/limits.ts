@@ -32,12 +32,30 @@ export const MAX_STDIO_MESSAGE_BYTES = 16 * 1024 * 1024;
 export const DEFAULT_HOST = "127.0.0.1";
 export const DEFAULT_PORT = 3_000;
 export const MAX_BODY_BYTES = 4 * 1024 * 1024;
+/** Messages of one body, which older revisions allow to be a list. */
+export const MAX_BATCH_MESSAGES = 100;
 export const MAX_HEADER_BYTES = 16 * 1024;
 export const HEADERS_TIMEOUT_MS = 10_000;
 /** For receiving a whole request; the answer may take longer. */
 export const REQUEST_TIMEOUT_MS = 30_000;
+/** How long a front waits for the server's word that it is ready. */
+export const READINESS_TIMEOUT_MS = 5_000;
 export const MAX_CONNECTIONS = 2_000;
+/** Of one address, so that it can't take all of them. */
+export const MAX_CONNECTIONS_PER_ADDRESS = 1_000;
+/** Where clients of an interrupted event stream are asked to wait before they come again. */
+export const STREAM_RETRY_MS = 1_000;
+/** How long a request goes on after its event stream was interrupted, for its client to come again. */
+export const STREAM_RESUME_MS = 3_000;
+/** Events of a session kept for a client that comes again. */
+export const MAX_KEPT_EVENTS = 50;
+/** The size of those events as JSON. A larger one is not kept. */
+export const MAX_KEPT_EVENT_CHARACTERS = 128 * 1024;
 /** Sessions of the 2025-11-25 protocol and older, and open SSE streams. */
 export const MAX_SESSIONS = 1_000;
 export const SESSION_IDLE_MS = 30 * 60_000;
+/** A session in which a tool was called, or that a client listens to, is not closed for a newer one before. */
+export const SESSION_MIN_IDLE_MS = 10_000;
+/** The part of the sessions, and of the connections, that one owner can have. */
+export const SESSION_SHARE = 0.5;
 export const SESSION_SWEEP_INTERVAL_MS = 60_000;

@@ -1,4 +1,5 @@
 import { CemError } from "@cem/core";
+import { openForAppending } from "@cem/files";
 import { destination, pino } from "pino";
 import type { DestinationStream, Logger } from "pino";
 
@@ -19,7 +20,7 @@ const STDERR = 2;
 export interface LoggerSettings {
   /** Default: `INFO`. */
   level?: LogLevel | undefined;
-  /** The file to append to; its folder is created. Default: standard error, since standard output is the protocol's. */
+  /** The file to append to, which only its owner may read; its folder is created. Default: standard error, since standard output is the protocol's. */
   file?: string | undefined;
 }
 
@@ -43,7 +44,7 @@ export function createLogger({ level = "INFO", file }: LoggerSettings = {}): Log
 /** Writes synchronously, so that the last lines before a crash are kept. */
 function openDestination(file: string | undefined): DestinationStream {
   try {
-    return destination({ dest: file ?? STDERR, sync: true, mkdir: file !== undefined });
+    return destination({ dest: file === undefined ? STDERR : openForAppending(file), sync: true });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const message = `The log ${file} can't be written: ${reason}.`;

@@ -14,8 +14,12 @@ export interface Readiness {
 const RETRY_INTERVAL_MS = 5_000;
 const PROBE_TIMEOUT_MS = 20_000;
 
-/** Probes by running a program, which also warms up the first guest: at once, and again after a failure. */
-export function createReadiness(agent: Agent, logger: Logger): Readiness {
+/**
+ * Probes by running a program, which also warms up the first guest: at once, and again after a failure.
+ *
+ * @param refusal - Why a new client would be refused now, or `undefined`.
+ */
+export function createReadiness(agent: Agent, logger: Logger, refusal: () => string | undefined): Readiness {
   let stopped = false;
   let probedAt = performance.now();
   const probe = async (): Promise<string | undefined> => {
@@ -29,6 +33,8 @@ export function createReadiness(agent: Agent, logger: Logger): Readiness {
   return {
     async fault() {
       if (stopped) return "shutting down";
+      const refused = refusal();
+      if (refused !== undefined) return refused;
       const fault = await last;
       if (fault === undefined || performance.now() - probedAt < RETRY_INTERVAL_MS) return fault;
       last = probe();

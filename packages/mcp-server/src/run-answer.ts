@@ -3,6 +3,7 @@ import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server"
 import { attachmentsOf } from "./attachments.ts";
 import { seconds } from "./guest-facts.ts";
 import type { GuestFacts } from "./guest-facts.ts";
+import { isObject } from "./is-object.ts";
 import { keepBase64 } from "./keep-base64.ts";
 import { MAX_OUTPUT_CHARACTERS, MAX_VALUE_CHARACTERS } from "./limits.ts";
 import type { RunView } from "./run.ts";
@@ -98,10 +99,6 @@ function keysOf(value: object): string[] {
   const keys = Object.keys(value);
   const left = keys.length - MAX_NAMED_KEYS;
   return left > 0 ? [...keys.slice(0, MAX_NAMED_KEYS), `… and ${left} more`] : keys;
-}
-
-function isObject(value: JsonValue | undefined): value is { [name: string]: JsonValue } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Long output as its beginning and its end. The whole is kept as a result where there is a store. */

@@ -129,7 +129,7 @@ describe("a run, by a client over SSE", () => {
     const refused = await fetch(sse.url);
     expect([refused.status, await refused.text()]).toEqual([
       503,
-      "1 streams are open, which is the maximum. Try again later.",
+      "1 streams are open and in use, which is the maximum. Try again later.",
     ]);
     await client.close();
     await expect

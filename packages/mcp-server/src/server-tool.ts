@@ -1,5 +1,14 @@
 import { randomUUID } from "node:crypto";
-import type { Agent, ErrorInfo, JsonSchema, JsonValue, ResultStore, SkillStore, StateStore } from "@cem/core";
+import type {
+  Agent,
+  ErrorInfo,
+  JsonSchema,
+  JsonValue,
+  Redactor,
+  ResultStore,
+  SkillStore,
+  StateStore,
+} from "@cem/core";
 import { fromJsonSchema } from "@modelcontextprotocol/server";
 import type {
   CallToolResult,
@@ -26,6 +35,8 @@ export interface ToolHost {
   skills?: SkillStore | undefined;
   /** Absent: values and output too large for an answer are cut. */
   results?: ResultStore | undefined;
+  /** Keeps values from answers. Absent: they are passed on. */
+  redactor?: Redactor | undefined;
   /** Adds what helps to errors in answers. */
   hintFor?: HintFor | undefined;
 }

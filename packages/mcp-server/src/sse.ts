@@ -1,9 +1,10 @@
 import type { ServerResponse } from "node:http";
 import { SSEServerTransport } from "@modelcontextprotocol/server-legacy/sse";
 import type { Servable } from "./create-server.ts";
+import { payerOf } from "./http-exchange.ts";
 import type { AuthenticatedRequest } from "./http-routes.ts";
 import { MAX_SESSIONS } from "./limits.ts";
-import { Sessions } from "./sessions.ts";
+import { refusalText, Sessions } from "./sessions.ts";
 
 export const SSE_MESSAGES_PATH = "/messages";
 
@@ -11,6 +12,8 @@ export const SSE_MESSAGES_PATH = "/messages";
 export interface SseServer {
   /** Open streams. */
   readonly sessions: number;
+  /** Whether a new client would be refused. */
+  readonly isFull: boolean;
   /** Opens a client's stream. */
   open: (request: AuthenticatedRequest, response: ServerResponse) => Promise<void>;
   /** Takes a client's message. */
@@ -19,26 +22,28 @@ export interface SseServer {
 }
 
 export function createSseServer(server: Servable, maxSessions: number = MAX_SESSIONS): SseServer {
-  // A session ends with its stream, so none counts as idle.
   const sessions = new Sessions<SSEServerTransport>({
     capacity: maxSessions,
     close: (transport) => transport.close(),
-    isBusy: () => true,
   });
   return {
     get sessions() {
       return sessions.size;
     },
+    get isFull() {
+      return sessions.isFull;
+    },
     async open(request, response) {
-      if (sessions.isFull) {
-        response
-          .writeHead(503)
-          .end(`${maxSessions} streams are open, which is the maximum. Try again later.`);
+      const seat = sessions.take(payerOf(request));
+      if (typeof seat === "string") {
+        response.writeHead(503).end(refusalText(seat, maxSessions, "streams"));
         return;
       }
       const transport = new SSEServerTransport(SSE_MESSAGES_PATH, response);
       const { sessionId } = transport;
-      sessions.add(sessionId, request.auth?.clientId ?? "", transport);
+      seat.fill(sessionId, request.auth?.clientId ?? "", transport);
+      // The session ends with its stream, so it never counts as idle.
+      sessions.hold(sessionId, "request");
       response.once("close", () => sessions.delete(sessionId));
       const connection = await server.factory({ era: "legacy" });
       await connection.connect(transport);

@@ -7,17 +7,20 @@ import {
   isLegacyRequest,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
-import type { JSONRPCMessage, McpHandlerRequestOptions } from "@modelcontextprotocol/server";
+import type { McpHandlerRequestOptions } from "@modelcontextprotocol/server";
 import type { Servable } from "./create-server.ts";
-import { MAX_BODY_BYTES, MAX_SESSIONS } from "./limits.ts";
-import { Sessions } from "./sessions.ts";
-
-type Transport = WebStandardStreamableHTTPServerTransport;
+import { currentExchange } from "./http-exchange.ts";
+import { LegacySession } from "./legacy-session.ts";
+import { MAX_BATCH_MESSAGES, MAX_BODY_BYTES, MAX_SESSIONS } from "./limits.ts";
+import { refusalText, Sessions } from "./sessions.ts";
+import type { Seat } from "./sessions.ts";
 
 /** Streamable HTTP for both generations of the protocol: 2026-07-28 without sessions, older ones with sessions. */
 export interface StreamableHttp {
   /** Open sessions. */
   readonly sessions: number;
+  /** Whether a new client of the older protocol would be refused. */
+  readonly isFull: boolean;
   fetch: (request: Request, options?: McpHandlerRequestOptions) => Promise<Response>;
   close: () => Promise<void>;
 }
@@ -36,58 +39,80 @@ export function createStreamableHttp(server: Servable, options: StreamableHttpOp
     maxRequestBodySize: MAX_BODY_BYTES,
   });
   server.onListChanged((list) => modern.notify[`${list}Changed`]());
-  const sessions = new Sessions<Transport>({
+  const sessions = new Sessions<LegacySession>({
     capacity: maxSessions,
-    close: (transport) => transport.close(),
+    close: (session) => session.transport.close(),
     idleMs: sessionIdleMs,
   });
 
-  const open = async (request: Request, owner: string): Promise<Transport> => {
-    const transport = new WebStandardStreamableHTTPServerTransport({
+  const open = async (
+    request: Request,
+    owner: string,
+    seat: Seat<LegacySession>,
+  ): Promise<WebStandardStreamableHTTPServerTransport> => {
+    const session: LegacySession = new LegacySession({
       sessionIdGenerator: randomUUID,
       maxRequestBodySize: MAX_BODY_BYTES,
-      onsessioninitialized: (id) => sessions.add(id, owner, transport),
+      onsessioninitialized: (id) => seat.fill(id, owner, session),
       onsessionclosed: (id) => sessions.delete(id),
     });
     const connection = await server.factory({ era: "legacy", requestInfo: request });
-    await connection.connect(transport);
-    return transport;
+    await connection.connect(session.transport);
+    return session.transport;
   };
 
   const legacy = async (request: Request, fetchOptions: McpHandlerRequestOptions): Promise<Response> => {
     const owner = fetchOptions.authInfo?.clientId ?? "";
+    const exchange = currentExchange();
     const id = request.headers.get("mcp-session-id");
-    const body = await readBody(request);
+    const messages = messagesOf(fetchOptions.parsedBody);
     if (id !== null) {
-      const transport = sessions.get(id, owner);
-      if (transport === undefined) return refusal(404, -32_001, "Session not found");
-      cancelOnDisconnect(request.signal, transport, body);
-      return transport.handleRequest(request, fetchOptions);
+      const session = sessions.get(id, owner);
+      if (session === undefined) return refusal(404, -32_001, "Session not found");
+      exchange.onClose(sessions.hold(id, request.method === "GET" ? "stream" : "request"));
+      if (messages.some((message) => isJSONRPCRequest(message) && message.method === "tools/call")) {
+        sessions.markWorked(id);
+      }
+      return session.handle(request, messages, fetchOptions);
     }
-    const opens = messagesOf(body).some((message) => isInitializeRequest(message));
-    if (opens && sessions.isFull) {
-      return refusal(
-        503,
-        -32_000,
-        `${maxSessions} sessions are open, which is the maximum. Try again later.`,
-      );
+    if (!messages.some((message) => isInitializeRequest(message))) {
+      return refuseWithoutSession(request, fetchOptions);
     }
-    const transport = await open(request, owner);
-    const answer = await transport.handleRequest(request, fetchOptions);
-    // The request was refused, so no session was opened.
-    if (transport.sessionId === undefined) await transport.close();
-    return answer;
+    const seat = sessions.take(exchange.payer);
+    if (typeof seat === "string") return refusal(503, -32_000, refusalText(seat, maxSessions));
+    try {
+      const transport = await open(request, owner, seat);
+      const answer = await transport.handleRequest(request, fetchOptions);
+      // The request was refused, so no session was opened.
+      if (transport.sessionId === undefined) await transport.close();
+      return answer;
+    } finally {
+      seat.giveBack();
+    }
   };
 
   return {
     get sessions() {
       return sessions.size;
     },
-    async fetch(request, fetchOptions = {}) {
-      if (await isLegacyRequest(request, undefined, { maxRequestBodySize: MAX_BODY_BYTES })) {
-        return legacy(request, fetchOptions);
+    get isFull() {
+      return sessions.isFull;
+    },
+    async fetch(request, given = {}) {
+      let parsedBody: unknown;
+      try {
+        parsedBody = await readBody(request);
+      } catch {
+        return refusal(400, -32_700, "Parse error: Invalid JSON");
       }
-      return modern.fetch(request, fetchOptions);
+      const messages = messagesOf(parsedBody).length;
+      if (messages > MAX_BATCH_MESSAGES) {
+        const words = `Bad Request: the batch has ${messages} messages, and may have ${MAX_BATCH_MESSAGES}`;
+        return refusal(400, -32_600, words);
+      }
+      const fetchOptions = parsedBody === undefined ? given : { ...given, parsedBody };
+      const isLegacy = await isLegacyRequest(request, parsedBody, { maxRequestBodySize: MAX_BODY_BYTES });
+      return isLegacy ? legacy(request, fetchOptions) : modern.fetch(request, fetchOptions);
     },
     async close() {
       await Promise.all([modern.close(), sessions.close()]);
@@ -95,36 +120,28 @@ export function createStreamableHttp(server: Servable, options: StreamableHttpOp
   };
 }
 
+/** The SDK's answer to a request that needs a session and names none. */
+async function refuseWithoutSession(request: Request, options: McpHandlerRequestOptions): Promise<Response> {
+  const transport = new WebStandardStreamableHTTPServerTransport({
+    sessionIdGenerator: randomUUID,
+    maxRequestBodySize: MAX_BODY_BYTES,
+  });
+  try {
+    return await transport.handleRequest(request, options);
+  } finally {
+    await transport.close();
+  }
+}
+
+/** The JSON of a request's body, read once for all that look at it; `undefined` where it has none. @throws SyntaxError */
 async function readBody(request: Request): Promise<unknown> {
   if (request.method !== "POST" || !isJsonContentType(request.headers.get("content-type"))) return undefined;
-  return request
-    .clone()
-    .json()
-    .catch(() => undefined);
+  return JSON.parse(await request.text());
 }
 
 function messagesOf(body: unknown): unknown[] {
+  if (body === undefined) return [];
   return Array.isArray(body) ? body : [body];
-}
-
-/**
- * Cancels a client's requests when it disconnects. The older protocol lets a client resume a stream, but this server
- * keeps no answers, so nobody could read them.
- */
-function cancelOnDisconnect(signal: AbortSignal, transport: Transport, body: unknown): void {
-  const requests = messagesOf(body).filter((message) => isJSONRPCRequest(message));
-  if (requests.length === 0) return;
-  const cancel = (): void => {
-    for (const { id } of requests) {
-      const message: JSONRPCMessage = {
-        jsonrpc: "2.0",
-        method: "notifications/cancelled",
-        params: { requestId: id, reason: "The client disconnected." },
-      };
-      transport.onmessage?.(message);
-    }
-  };
-  signal.addEventListener("abort", cancel, { once: true });
 }
 
 function refusal(status: number, code: number, message: string): Response {

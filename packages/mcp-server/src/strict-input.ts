@@ -1,5 +1,6 @@
 import { nearest } from "@cem/text";
 import type { StandardSchemaWithJSON } from "@modelcontextprotocol/server";
+import { isObject } from "./is-object.ts";
 
 /** Values beyond this number are not named. */
 const MAX_NAMED_VALUES = 20;
@@ -59,10 +60,6 @@ function wrongValue(name: string, value: unknown, allowed: readonly unknown[]): 
   const [near] = typeof value === "string" ? nearest(value, allowed.filter(isString)) : [];
   const hint = near === undefined ? "" : ` Did you mean ${JSON.stringify(near)}?`;
   return `${name} takes ${named.join(", ")}${more}, not ${JSON.stringify(value).slice(0, 100)}.${hint}`;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isString(value: unknown): value is string {

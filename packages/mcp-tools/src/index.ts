@@ -7,6 +7,7 @@ export type { ToolsChange } from "./generated/take-in-changes.ts";
 export { describeChange } from "./generated/watch-changes.ts";
 export type { ServerContents } from "./servers/server-contents.ts";
 export { withHostTools } from "./host/host-catalog.ts";
+export { findHostToolFiles } from "./host/host-tool-files.ts";
 export { loadHostTools } from "./host/load-host-tools.ts";
 export type { HostToolsByServer, LoadedHostTools } from "./host/load-host-tools.ts";
 export type { HostToolFolders } from "./host/host-tool-folders.ts";

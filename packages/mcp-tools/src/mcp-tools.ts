@@ -86,7 +86,7 @@ export function createMcpTools(settings: McpToolsSettings): McpTools {
   );
   const contentListeners = new Set<(server: string, change: ContentChange) => void>();
   const servers = createMcpServers(settings, {
-    onListed: watch.onListed,
+    onListed: (server, list) => watch.onListed(server, list),
     onContentsChanged(server, change) {
       for (const listener of contentListeners) listener(server, change);
     },

@@ -40,7 +40,7 @@ export function explainExit(
 }
 
 const ALLOCATION_FAILURE =
-  /^(?:Array buffer allocation failed|WebAssembly\.Memory\(\): could not allocate memory|.*Out of memory.*|.*Cannot allocate memory.*)$/;
+  /^(?:Array buffer allocation failed|WebAssembly\.Memory\(\): could not allocate memory)$|Out of memory|Cannot allocate memory/;
 
 /** Whether an error means that memory could not be allocated. */
 export function isAllocationFailure(error: GuestError): boolean {

@@ -7,7 +7,7 @@ const MAX_LINE_CHARACTERS = 1_024;
 const PROGRAM_FILE = "program.ts";
 /** Function names of the wrapper that the compiler puts around the program. */
 const WRAPPER_NAMES = /^(?:async )?(?:Module\.|Object\.)?default$/;
-const PLACE_IN_MESSAGE = / ?(?:at|\()? ?blob:[^\s()]*?:(\d+):(\d+)\)?/;
+const PLACE_IN_MESSAGE = / ?(?:at|\()? ?blob:(?:(?!blob:)[^\s()])*?:(\d+):(\d+)\)?/;
 
 /** An error as the guest reports it, with positions in the compiled program. */
 export interface RawGuestError {

@@ -45,7 +45,7 @@ export function systemLibraries(network: boolean): string[] {
 
 function folderOfLibc(): string | undefined {
   try {
-    const match = /(\/\S*\/libc\.so\.6)$/m.exec(readFileSync("/proc/self/maps", "utf8"));
+    const match = /(?<!\S)(\/\S*\/libc\.so\.6)$/m.exec(readFileSync("/proc/self/maps", "utf8"));
     return match?.[1] === undefined ? undefined : dirname(match[1]);
   } catch {
     return undefined;

@@ -29,18 +29,18 @@ const MAX_LABEL_CHARACTERS = 40;
 /** In the order they are applied; each removes what it matches. Every repetition is bounded. */
 const PATTERNS: readonly Pattern[] = [
   {
-    pattern: /\bselect\s[^"'`]{1,200}?\sfrom\s+[\w."]{1,80}/giu,
+    pattern: /\bselect\s(?:(?!\bselect\s)[^"'`]){1,200}?\sfrom\s+[\w."]{1,80}/giu,
     label: "the SQL",
     words: "sql query database",
   },
   { pattern: /\bhttps?:\/\/[^\s"'`<>]{1,2000}/giu, label: "the address", words: "url web page http website" },
   {
-    pattern: /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}/gu,
+    pattern: /(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}/gu,
     label: "the email address",
     words: "email mail recipient",
   },
   {
-    pattern: /"[^"\n]{0,2000}"|`[^`\n]{0,2000}`|“[^”\n]{0,2000}”|(?<!\w)'[^'\n]{0,2000}'(?!\w)/gu,
+    pattern: /"[^"\n]{0,2000}"|`[^`\n]{0,2000}`|“[^“”\n]{0,2000}”|(?<!\w)'[^'\n]{0,2000}'(?!\w)/gu,
     label: "",
     words: "",
   },

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { crc32 } from "node:zlib";
 import type { ToolDefinition } from "@cem/core";
@@ -59,9 +59,8 @@ export class IndexFile {
   /** Replaces the file atomically. A file that can't be written is ignored. */
   async write(hash: string, index: LexicalIndex): Promise<void> {
     try {
-      const { default: writeFileAtomic } = await import("write-file-atomic");
-      await mkdir(this.#folder, { recursive: true });
-      await writeFileAtomic(this.#file(), serialise(index, keyOf(hash)), { fsync: false });
+      const { replaceFile } = await import("@cem/files");
+      await replaceFile(this.#file(), serialise(index, keyOf(hash)));
     } catch {
       // The file only saves time.
     }

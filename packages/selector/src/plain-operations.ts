@@ -12,7 +12,7 @@ const RESULT =
 const ADDS_A_NUMBER = /^(?:add|increase|decrease)\s+-?\d/iu;
 const TWO_NUMBERS = /\d[^\d]+\d/u;
 const NUMBER = /\d/u;
-const PATH = /\/[\w.-]+|\b[\w-]+\.(?:json|txt|md|csv|ya?ml|xml|html?|log)\b/iu;
+const PATH = /\/[\w.-]|(?<![\w-])[\w-]+\.(?:json|txt|md|csv|ya?ml|xml|html?|log)\b/iu;
 
 /**
  * Whether a part of a task only works on results of earlier parts: filter, sort, count, print, statistics, setting a field.

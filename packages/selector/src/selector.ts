@@ -15,7 +15,9 @@ export const DEFAULT_SELECT_LIMIT = 20;
 /** The default number of tools that `search` returns at most. */
 export const DEFAULT_SEARCH_LIMIT = 10;
 /** The longest task that is read, in UTF-16 units. Longer ones are cut. */
-export const MAX_TASK_CHARACTERS = 200_000;
+export const MAX_TASK_CHARACTERS = 50_000;
+/** The longest query that is read, in UTF-16 units. Longer ones are cut. */
+const MAX_QUERY_CHARACTERS = 10_000;
 
 const NO_EMBEDDER = "no embedding model is set";
 const NO_CLOSE_MATCH = "no close match: no tool is about enough of these words";
@@ -119,7 +121,7 @@ export function createSelector(settings: SelectorSettings = {}): Selector {
     }: SelectRequest): Promise<RankedTool[]> {
       signal?.throwIfAborted();
       const { index, ranking } = await catalogs.get(tools);
-      const text = task.slice(0, MAX_TASK_CHARACTERS);
+      const text = task.slice(0, MAX_QUERY_CHARACTERS);
       const meaning = await semantic?.similarities(index, text, signal);
       for (const note of notesOn(meaning)) onNote?.(note);
       const ranks = ranking.rank(text);

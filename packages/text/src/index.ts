@@ -1,6 +1,7 @@
 export { isNamedAsChange } from "./changing-names.ts";
 export { readableNumber } from "./readable-number.ts";
 export { identifierKey, MAX_WORD_CHARACTERS, splitWords } from "./words.ts";
+export { findLookAlike } from "./look-alike.ts";
 export { editDistance, nearest } from "./words-nearest.ts";
 export { characterNgrams } from "./words-ngrams.ts";
 export { splitStems, stem } from "./words-stem.ts";

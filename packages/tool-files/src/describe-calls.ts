@@ -63,7 +63,7 @@ function wholeOf(
 
 /** The type within `Promise<…>` at the end of a signature; types of files that a schema can't tell stand only there. */
 function resultOf(signature: string): string | undefined {
-  return /\): Promise<(.*)>$/u.exec(signature)?.[1];
+  return /\): Promise<((?:(?!\): Promise<).)*)>$/u.exec(signature)?.[1];
 }
 
 /** Notes the unions that are printed, each with the property where it stood first. */

@@ -10,7 +10,7 @@ describe("memberComment", () => {
     ["a", { title: "Place" }, "Place."],
     ["user_name", { title: "User-Name" }, ""],
     ["a", { description: 5, title: 5 }, ""],
-    ["a", { description: "x".repeat(300) }, `${"x".repeat(239)}…`],
+    ["a", { description: "x".repeat(2_001) }, `${"x".repeat(1_999)}…`],
     ["a", { format: "date" }, "Format: date."],
     ["a", { format: "" }, ""],
     ["a", { format: "f".repeat(50) }, `Format: ${"f".repeat(39)}….`],

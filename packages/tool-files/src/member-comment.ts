@@ -2,7 +2,7 @@ import { compactJson, TOO_LARGE } from "./canonical-json.ts";
 import { isRecord, keywordsOf } from "./schema-reader.ts";
 import { commentLine, harmlessInComment, quote } from "./safe-text.ts";
 
-const MAX_DESCRIPTION_CHARACTERS = 240;
+const MAX_DESCRIPTION_CHARACTERS = 2_000;
 const MAX_DEFAULT_CHARACTERS = 60;
 const MAX_FORMAT_CHARACTERS = 40;
 const MAX_PATTERN_CHARACTERS = 40;

@@ -1,9 +1,10 @@
+import { replaceFile } from "@cem/files";
 import path from "node:path";
 import type { JsonValue } from "@cem/core";
 import * as z from "zod";
 import { withFolderLock } from "./folder-lock.ts";
 import { learnOutputSchema } from "./learn-output-schema.ts";
-import { readRegularFile, writeFileAtomically } from "./server-folder.ts";
+import { readRegularFile } from "./server-folder.ts";
 import { type LearnedOutput, learnedOutput } from "./server-lock.ts";
 
 /** The file of inferred result types, beside the lock. It exists where the user allowed results to be observed. */
@@ -60,5 +61,5 @@ export async function addObserved(
 
 async function write(serverDir: string, tools: ObservedResults): Promise<void> {
   const content = { observedVersion: 1, tools: Object.fromEntries(tools) };
-  await writeFileAtomically(serverDir, OBSERVED_FILE, `${JSON.stringify(content, null, 2)}\n`);
+  await replaceFile(path.join(serverDir, OBSERVED_FILE), `${JSON.stringify(content, null, 2)}\n`);
 }

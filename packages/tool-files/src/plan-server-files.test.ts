@@ -60,7 +60,7 @@ describe("planServerFiles", () => {
     expect([...taken.files.keys()]).toEqual(["sub.ts", "tools.lock.json"]);
     expect(taken.conflicts).toEqual(["add.ts", "index.ts"]);
     expect(taken.skipped).toEqual([
-      { name: "add", reason: "add.ts was written or edited by hand and is left as it is." },
+      { name: "add", reason: "add.ts was written by hand and is left as it is." },
     ]);
     expect(taken.lock.tools.map(({ name }) => name)).toEqual(["sub"]);
   });

@@ -34,8 +34,10 @@ export interface ServerFilesRequest {
   learned?: ReadonlyMap<string, LearnedOutput> | undefined;
   /** The lock of the present files, from which names and inferred result types are carried over. */
   previous?: ServerLock | undefined;
-  /** Names of files in the server's folder that were not generated. Their tools are skipped. */
+  /** Names of files in the server's folder that were not generated. Tools that belong there are skipped. */
   occupied?: readonly string[] | undefined;
+  /** Names of files that were generated and edited since. They stay, with their tools. */
+  edited?: readonly string[] | undefined;
   /** The specifier of the module that exports `callTool`. Default: `../../client/index.ts`. */
   clientModule?: string | undefined;
 }
@@ -53,7 +55,7 @@ export interface ServerFilesPlan {
   lock: ServerLock;
   /** Tools without a file, with the reason. */
   skipped: SkippedTool[];
-  /** Files that were not generated and have the name of one that would be. */
+  /** Files that were written or edited by hand and have the name of one that would be generated. They stay as they are. */
   conflicts: string[];
   warnings: ToolWarning[];
 }
@@ -65,6 +67,7 @@ export function planServerFiles(request: ServerFilesRequest): ServerFilesPlan {
   const previousNames = new Map([...before].map(([original, tool]) => [original, tool.name]));
   const names = nameTools([...usable.keys()], previousNames);
   const occupied = new Set(request.occupied?.map((file) => file.toLowerCase()));
+  const edited = new Set(request.edited?.map((file) => file.toLowerCase()));
 
   const files = new Map<string, string>();
   const tools: LockedTool[] = [];
@@ -77,13 +80,14 @@ export function planServerFiles(request: ServerFilesRequest): ServerFilesPlan {
       conflicts.push(name.file);
       skipped.push({
         name: original,
-        reason: `${name.file} was written or edited by hand and is left as it is.`,
+        reason: `${name.file} was written by hand and is left as it is.`,
       });
       continue;
     }
     const { tool, code, messages } = planTool(read, name, before.get(original), request);
     tools.push(tool);
-    files.set(name.file, markGenerated(code));
+    if (edited.has(name.file.toLowerCase())) conflicts.push(name.file);
+    else files.set(name.file, markGenerated(code));
     warnings.push(...messages.map((message) => ({ tool: original, message })));
   }
   tools.sort((a, b) => (a.definition.name < b.definition.name ? -1 : 1));
@@ -93,7 +97,7 @@ export function planServerFiles(request: ServerFilesRequest): ServerFilesPlan {
     server: { name: request.server, info: request.serverInfo ?? {} },
     tools,
   };
-  if (occupied.has(INDEX_FILE)) conflicts.push(INDEX_FILE);
+  if (occupied.has(INDEX_FILE) || edited.has(INDEX_FILE)) conflicts.push(INDEX_FILE);
   else files.set(INDEX_FILE, printIndex(tools));
   // Written last, so that the previous lock is valid until then.
   files.set(LOCK_FILE, printLock(lock));

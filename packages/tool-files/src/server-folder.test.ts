@@ -1,15 +1,9 @@
-import { mkdir, readdir, readFile, stat, symlink, truncate, writeFile } from "node:fs/promises";
+import { mkdir, readdir, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { temporaryFolder } from "../fixtures/temporary-folder.ts";
 import { markGenerated, originOf } from "./generated-mark.ts";
-import {
-  listForeignModules,
-  openServerFolder,
-  readRegularFile,
-  readServerFolder,
-  writeFileAtomically,
-} from "./server-folder.ts";
+import { listForeignModules, openServerFolder, readRegularFile, readServerFolder } from "./server-folder.ts";
 
 let folder = "";
 const at = (name: string): string => path.join(folder, name);
@@ -98,25 +92,6 @@ describe("readRegularFile", () => {
     expect(await readRegularFile(folder)).toBe("");
     await truncate(at("file"), 64 * 1024 * 1024 + 1);
     expect(await readRegularFile(at("file"))).toBe("");
-  });
-});
-
-describe("writeFileAtomically", () => {
-  it("replaces a file and a link, and follows no link", async () => {
-    await writeFile(at("file"), "old");
-    await writeFile(at("outside"), "outside");
-    await symlink(at("outside"), at("link"));
-    for (const name of ["file", "link", "new"]) {
-      await writeFileAtomically(folder, name, "new");
-      expect(await readRegularFile(at(name))).toBe("new");
-    }
-    expect(await readFile(at("outside"), "utf8")).toBe("outside");
-  });
-
-  it("leaves nothing behind when it fails", async () => {
-    await mkdir(at("folder"));
-    await expect(writeFileAtomically(folder, "folder", "new")).rejects.toMatchObject({ code: "EISDIR" });
-    expect(await readdir(folder)).toEqual(["folder"]);
   });
 });
 

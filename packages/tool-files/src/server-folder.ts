@@ -1,13 +1,12 @@
 import { CemError } from "@cem/core";
-import { randomBytes } from "node:crypto";
+import { isTemporaryFile } from "@cem/files";
 import { constants } from "node:fs";
-import { lstat, mkdir, open, readdir, realpath, rename, rm } from "node:fs/promises";
+import { lstat, mkdir, open, readdir, realpath, rm } from "node:fs/promises";
 import path from "node:path";
 import { type FileOrigin, originOf } from "./generated-mark.ts";
 
 /** A larger file was not generated. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
-const TEMPORARY_FILE = /^\.cem-[0-9a-f]{16}\.tmp$/;
 
 /** A file in a server's folder. */
 export interface PresentFile {
@@ -45,7 +44,7 @@ export async function readServerFolder(directory: string): Promise<Map<string, P
   const files = new Map<string, PresentFile>();
   for (const entry of await readdir(directory, { withFileTypes: true })) {
     const file = path.join(directory, entry.name);
-    if (TEMPORARY_FILE.test(entry.name)) await rm(file, { force: true });
+    if (isTemporaryFile(entry.name)) await rm(file, { force: true });
     else if (/\.(?:ts|json)$/i.test(entry.name)) {
       const text = entry.isFile() ? await readRegularFile(file) : "";
       files.set(entry.name, { origin: originOf(text), text });
@@ -72,24 +71,6 @@ export async function readRegularFile(file: string): Promise<string> {
     return status.isFile() && status.size <= MAX_FILE_BYTES ? await handle.readFile("utf8") : "";
   } finally {
     await handle.close();
-  }
-}
-
-/**
- * Replaces a file atomically. A link of this name is replaced, not followed, unlike by the library write-file-atomic,
- * which also opens its temporary files under predictable names, where a link could wait.
- */
-export async function writeFileAtomically(directory: string, name: string, text: string): Promise<void> {
-  const temporary = path.join(directory, `.cem-${randomBytes(8).toString("hex")}.tmp`);
-  const handle = await open(temporary, "wx", 0o644);
-  try {
-    await handle.writeFile(text);
-    await handle.close();
-    await rename(temporary, path.join(directory, name));
-  } catch (error) {
-    await handle.close().catch(() => undefined);
-    await rm(temporary, { force: true });
-    throw error;
   }
 }
 

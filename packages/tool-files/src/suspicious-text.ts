@@ -32,7 +32,7 @@ const FORM_RULES: readonly Rule[] = [
   {
     rule: "html-comment",
     message: "Contains an HTML comment, which is not shown where the text is rendered.",
-    pattern: /<!--(?=[\s\S]{0,2000}\w{3})/,
+    pattern: /<!--(?=(?:(?!<!--)[\s\S]){0,2000}\w{3})/,
   },
   {
     rule: "encoded-text",
@@ -43,7 +43,7 @@ const FORM_RULES: readonly Rule[] = [
   {
     rule: "off-screen-text",
     message: "Moves text out of sight with a long run of white space.",
-    pattern: /\S(?:[ \t\u00A0\u3000]{120,}|(?:[ \t]*\r?\n){25,})[ \t]*\S/,
+    pattern: /\S[ \t\u00A0\u3000]{120,}\S|\S[ \t]*(?:\r?\n[ \t]*){25,}\S/,
   },
 ];
 
@@ -73,13 +73,13 @@ const ORDER_RULES: readonly Rule[] = [
     rule: "hides-from-user",
     message: "Tells the reader to keep something from the user.",
     pattern:
-      /\b(?:do not|don['’]?t|never|must not|should not|avoid|without)\s+(?:\w+\s+){0,2}(?:tell(?:ing)?|mention(?:ing)?|inform(?:ing)?|notify(?:ing)?|reveal(?:ing)?|disclos(?:e|ing)|alert(?:ing)?|let(?:ting)?)\s+(?:\w+\s+){0,4}(?:user|human|person)\b(?!['’]s)|\bkeep (?:this|it) (?:secret|hidden|confidential)\b|\bwithout (?:the )?user['’]?s? (?:knowing|knowledge|noticing)\b|\b(?:silently|secretly|covertly|quietly)\s+(?:\w+\s+)?(?:read|send|copy|forward|include|collect|call|log|upload|add|append)\b/i,
+      /\b(?:do not|don['’]?t|never|must not|should not|avoid|without)\s+(?:\w{1,30}\s{1,5}){0,2}(?:tell(?:ing)?|mention(?:ing)?|inform(?:ing)?|notify(?:ing)?|reveal(?:ing)?|disclos(?:e|ing)|alert(?:ing)?|let(?:ting)?)\s+(?:\w{1,30}\s{1,5}){0,4}(?:user|human|person)\b(?!['’]s)|\bkeep (?:this|it) (?:secret|hidden|confidential)\b|\bwithout (?:the )?user['’]?s? (?:knowing|knowledge|noticing)\b|\b(?:silently|secretly|covertly|quietly)\s+(?:\w+\s+)?(?:read|send|copy|forward|include|collect|call|log|upload|add|append)\b/i,
   },
   {
     rule: "poses-as-system",
     message: "Imitates a system message or the markup of a conversation.",
     pattern:
-      /<\s*\/?\s*(?:system|secret|hidden|admin|im_start|instructions?|important)\s*>|<\|(?:im_start|im_end|system|endoftext)\|>|\[\/?INST\]|<<SYS>>|\[SYSTEM\]|#{2,}\s*system\s*:/i,
+      /<\s*(?:\/\s*)?(?:system|secret|hidden|admin|im_start|instructions?|important)\s*>|<\|(?:im_start|im_end|system|endoftext)\|>|\[\/?INST\]|<<SYS>>|\[SYSTEM\]|(?<!#)#{2,}\s*system\s*:/i,
   },
   {
     rule: "reads-secrets",
@@ -105,13 +105,13 @@ const ORDER_RULES: readonly Rule[] = [
     rule: "takes-over-tools",
     message: "Tells the reader to call this tool before or instead of other tools.",
     pattern:
-      /\b(?:before|prior to|after)\s+(?:(?:using|calling|invoking|running|executing)\s+)?(?:any|every|all|each)\s+(?:of the\s+)?(?:other\s+)?tools?\b|\binstead of (?:using )?(?:any|every|all) other tools?\b|\b(?:when(?:ever)?|if)\s+(?:the\s+)?\w+[_.-][\w.-]+\s+(?:tool\s+|server\s+)?is\s+(?:available|present|called|used|invoked)\b(?=[,;]?\s+(?:you|always|also|first|set|change|send|add|instead|make|the (?:recipient|destination|amount))\b)|\b(?:do not|don['’]?t|never)\s+(?:use|call|invoke)\s+(?:any|the)\s+other\s+(?:tools?|servers?)\b/i,
+      /\b(?:before|prior to|after)\s+(?:(?:using|calling|invoking|running|executing)\s+)?(?:any|every|all|each)\s+(?:of the\s+)?(?:other\s+)?tools?\b|\binstead of (?:using )?(?:any|every|all) other tools?\b|\b(?:when(?:ever)?|if)\s+(?:the\s+)?\w{1,60}[_.-][\w.-]{1,60}\s+(?:tool\s+|server\s+)?is\s+(?:available|present|called|used|invoked)\b(?=[,;]?\s+(?:you|always|also|first|set|change|send|add|instead|make|the (?:recipient|destination|amount))\b)|\b(?:do not|don['’]?t|never)\s+(?:use|call|invoke)\s+(?:any|the)\s+other\s+(?:tools?|servers?)\b/i,
   },
   {
     rule: "runs-commands",
     message: "Tells the reader to run a command that accesses the network.",
     pattern:
-      /\b(?:run|execute|type|enter|also|then|first|must)\b[^.!?]{0,60}\b(?:curl|wget|nc|ncat|bash -c|sh -c|powershell|iex)\s+\S*[^.!?]{0,80}(?:https?:|\||\$\(|\/dev\/tcp)/i,
+      /\b(?:run|execute|type|enter|also|then|first|must)\b[^.!?]{0,60}\b(?:curl|wget|nc|ncat|bash -c|sh -c|powershell|iex)\s+(?:\S{0,100}|[^.!?]{0,80})(?:https?:|\||\$\(|\/dev\/tcp)/i,
   },
 ];
 

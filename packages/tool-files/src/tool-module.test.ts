@@ -165,13 +165,23 @@ describe("the comment of a function", () => {
     [{ title: "Add" }, "/** Add */"],
     [{}, "/** a-tool */"],
     [{ description: "One.\n\n\n \n  Two.\nThree." }, "/**\n * One.\n *\n * Two.\n * Three.\n */"],
-    [{ description: "x".repeat(1_300) }, `/** ${"x".repeat(1_199)}… */`],
   ])("of %j is %j", (definition, comment) => {
     expect(commentOf(definition)).toBe(comment);
   });
 
-  it("has at most 30 lines", () => {
-    expect(commentOf({ description: "line\n".repeat(50) }).split("\n")).toHaveLength(32);
+  it("has the whole description, and says where it ends at a limit", () => {
+    const lines = Array.from({ length: 900 }, (_, at) => `Line ${at}.`);
+    const inputSchema = { type: "object", properties: { city: { type: "string", description: "Where." } } };
+    const comment = commentOf({ description: lines.join("\n"), inputSchema });
+    expect(comment.match(/Line \d+\./gu)).toEqual(lines);
+    const { code } = generateToolModule(
+      { name: "a-tool", description: "@*/ ".repeat(5_000), inputSchema },
+      { server: "server", identifier: "tool" },
+    );
+    expect(code).toMatch(/\/\*\* Where\. \*\/\n {2}city\?: string;/u);
+    const cut = commentOf({ description: "x".repeat(20_001) });
+    expect(cut).toContain(`${"x".repeat(19_999)}…\n`);
+    expect(cut).toContain("The rest of this description, beyond 20000 characters, is in tools.lock.json.");
   });
 
   it("begins with the rules of its findings, each once", () => {

@@ -14,10 +14,11 @@ import { acceptsEmptyObject, type NamedType, NEVER, OPEN_OBJECT, UNKNOWN } from 
 /** The module that exports `callTool` to the generated code, relative to `servers/<server>/`. */
 const DEFAULT_CLIENT_MODULE = "../../client/index.ts";
 
-const MAX_DESCRIPTION_CHARACTERS = 1_200;
-const MAX_DESCRIPTION_LINES = 30;
+/** Of 12,000 real tools, all but a handful say what they do in less. */
+const MAX_DESCRIPTION_CHARACTERS = 20_000;
 /** A module may be this many times larger than its schemas, and this large in any case. */
 const MAX_GROWTH = 6;
+const MAX_COMMENT_GROWTH = 4;
 const MIN_SIZE_BOUND_CHARACTERS = 8 * 1024;
 const MAX_MODULE_CHARACTERS = 512 * 1024;
 
@@ -110,10 +111,15 @@ function withinBounds(parts: ModuleParts): string {
 }
 
 /** Limit of the size of a module, in characters. */
-function sizeBound({ inputSchema, outputSchema }: RawToolDefinition, { learned }: ToolModuleNaming): number {
+function sizeBound(
+  { description = "", inputSchema, outputSchema }: RawToolDefinition,
+  { learned }: ToolModuleNaming,
+): number {
   const json = compactJson([inputSchema, outputSchema ?? learned?.schema], MAX_MODULE_CHARACTERS);
   const size = json === TOO_LARGE ? MAX_MODULE_CHARACTERS : json.length;
-  return Math.min(Math.max(size * MAX_GROWTH, MIN_SIZE_BOUND_CHARACTERS), MAX_MODULE_CHARACTERS);
+  const types = Math.min(Math.max(size * MAX_GROWTH, MIN_SIZE_BOUND_CHARACTERS), MAX_MODULE_CHARACTERS);
+  // Its text is escaped, and each line is a line of a comment.
+  return types + Math.min(description.length, MAX_DESCRIPTION_CHARACTERS) * MAX_COMMENT_GROWTH;
 }
 
 function printModule(parts: ModuleParts, settings: PrintSettings): string {
@@ -145,15 +151,22 @@ function functionComment(
   { learned, flags = [] }: ToolModuleNaming,
 ): string {
   const shown = markFlagged(description?.trim() ? description : (title ?? name), flags);
-  const text = visibleText(shown.slice(0, MAX_DESCRIPTION_CHARACTERS * 4));
-  const paragraphs = clip(text.replaceAll(/\n\s*\n\s*/g, "\n\n").trim(), MAX_DESCRIPTION_CHARACTERS);
-  const lines = harmlessInComment(paragraphs).split("\n").slice(0, MAX_DESCRIPTION_LINES);
+  const lines = harmlessInComment(wholeText(shown)).split("\n");
   if (outputSchema === undefined && learned !== undefined) {
     const results = `${learned.results} observed result${learned.results === 1 ? "" : "s"}`;
     lines.push("", `The result's type was learned from ${results}: the server states none.`);
   }
   if (lines.length === 1) return `/** ${lines[0]} */`;
   return ["/**", ...lines.map((line) => ` * ${line}`.trimEnd()), " */"].join("\n");
+}
+
+/** The text up to a limit, which it says where it ends there. */
+function wholeText(text: string): string {
+  const visible = visibleText(text.slice(0, MAX_DESCRIPTION_CHARACTERS * 4));
+  const paragraphs = visible.replaceAll(/\n\s*\n\s*/g, "\n\n").trim();
+  const shown = clip(paragraphs, MAX_DESCRIPTION_CHARACTERS);
+  if (shown === paragraphs && text.length <= MAX_DESCRIPTION_CHARACTERS * 4) return shown;
+  return `${shown}\n\nThe rest of this description, beyond ${MAX_DESCRIPTION_CHARACTERS} characters, is in tools.lock.json.`;
 }
 
 /** The type of the whole schema. */

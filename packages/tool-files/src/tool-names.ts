@@ -88,10 +88,10 @@ export function nameServerFolders(servers: readonly string[]): Map<string, strin
 
 function toFolder(server: string): string {
   const words = server.replaceAll(/[^\w.-]+/g, "-").replaceAll(/\.{2,}/g, ".");
-  const folder = words.replaceAll(/^[.-]+|[.-]+$/g, "");
+  const folder = words.replaceAll(/^[.-]+|(?<![.-])[.-]+$/g, "");
   if (folder === "") return `server-${nameHash(server)}`;
   if (folder.length > MAX_FOLDER_CHARACTERS)
-    return `${folder.slice(0, 48).replace(/[.-]+$/, "")}-${nameHash(server)}`;
+    return `${folder.slice(0, 48).replace(/(?<![.-])[.-]+$/, "")}-${nameHash(server)}`;
   return DEVICE_NAME.test(folder) ? `${folder.replaceAll(".", "-")}-server` : folder;
 }
 

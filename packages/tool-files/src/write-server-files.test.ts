@@ -79,7 +79,7 @@ describe("writeServerFiles", () => {
     expect(result.removed).toEqual(["sub_tract.ts"]);
   });
 
-  it("leaves what people wrote or edited, reports it and leaves its tool out", async () => {
+  it("leaves what people wrote or edited and reports it; what was edited stays in the index", async () => {
     await write([ADD]);
     await writeFile(path.join(folder, "sub_tract.ts"), "export const mine = 1;\n");
     await writeFile(path.join(folder, "notes.ts"), "// mine\n");
@@ -87,12 +87,16 @@ describe("writeServerFiles", () => {
     await writeFile(path.join(folder, "add.ts"), edited);
     const result = await write([ADD, SUB, { name: "mul" }]);
     expect(result.conflicts).toEqual(["add.ts", "sub_tract.ts"]);
-    expect(result.skipped.map(({ name }) => name)).toEqual(["add", "sub-tract"]);
+    expect(result.skipped.map(({ name }) => name)).toEqual(["sub-tract"]);
+    expect(result.lock.tools.map(({ name }) => name)).toEqual(["add", "mul"]);
     const files = await contents();
     expect(files["add.ts"]).toBe(edited);
     expect(files["sub_tract.ts"]).toBe("export const mine = 1;\n");
     expect(files["notes.ts"]).toBe("// mine\n");
-    expect(files["index.ts"]).toMatch(/\nexport \{ mul \} from "\.\/mul\.ts";\n$/);
+    expect(files["index.ts"]).toMatch(
+      /\nexport \{ add \} from "\.\/add\.ts";\nexport \{ mul \} from "\.\/mul\.ts";\n$/,
+    );
+    expect(await write([ADD, SUB, { name: "mul" }])).toMatchObject({ written: [], removed: [] });
   });
 
   it("takes a file whose line ends git changed for generated", async () => {

@@ -1,16 +1,15 @@
+import { replaceFile } from "@cem/files";
 import { readdir, rm, rmdir } from "node:fs/promises";
 import path from "node:path";
 import { withFolderLock } from "./folder-lock.ts";
+import type { FileOrigin } from "./generated-mark.ts";
 import { OBSERVED_FILE } from "./observed-results.ts";
 import { planServerFiles, type ServerFilesPlan, type ServerFilesRequest } from "./plan-server-files.ts";
-import {
-  openServerFolder,
-  type PresentFile,
-  readServerFolder,
-  writeFileAtomically,
-} from "./server-folder.ts";
+import { openServerFolder, type PresentFile, readServerFolder } from "./server-folder.ts";
 import { invalidLock, LOCK_FILE, parseLock, type ServerLock } from "./server-lock.ts";
 
+/** Everyone who may read the folder may read the tools: the code that runs may be another user. */
+const SHARED_FILE = 0o644;
 const OWN_DATA: ReadonlySet<string> = new Set([LOCK_FILE, OBSERVED_FILE]);
 
 /** The folder of a server. */
@@ -24,7 +23,8 @@ export interface ServerFolder {
 }
 
 /** What {@link writeServerFiles} writes, and where. */
-export type WriteServerFilesRequest = ServerFolder & Omit<ServerFilesRequest, "previous" | "occupied">;
+export type WriteServerFilesRequest = ServerFolder &
+  Omit<ServerFilesRequest, "previous" | "occupied" | "edited">;
 
 /** The result of {@link writeServerFiles}. Files are given by name. */
 export interface WrittenServerFiles extends Omit<ServerFilesPlan, "files"> {
@@ -40,26 +40,28 @@ export interface WrittenServerFiles extends Omit<ServerFilesPlan, "files"> {
 
 /**
  * Generates and writes the files of a server. Files are replaced atomically and only where they changed; those of
- * tools that the server no longer has are removed. Files that were not generated, or edited since, are not touched, and
- * links are not followed. Processes that write the same folder take turns.
+ * tools that the server no longer has are removed. Files that were not generated, or edited since, are not touched; an
+ * edited one stays in the index. Links are not followed. Processes that write the same folder take turns.
  *
  * @throws CemError `TOOL_FILES_UNSAFE_FOLDER`, `TOOL_FILES_BUSY`, `TOOL_LOCK_INVALID`.
  */
-export async function writeServerFiles(request: WriteServerFilesRequest): Promise<WrittenServerFiles> {
-  const { serversDir, folder, signal, ...rest } = request;
+export async function writeServerFiles(wanted: WriteServerFilesRequest): Promise<WrittenServerFiles> {
+  const { serversDir, folder, signal, ...rest } = wanted;
   const directory = await openServerFolder(serversDir, folder);
   return withFolderLock(directory, signal, async () => {
     const present = await readServerFolder(directory);
     const previous = presentLock(directory, present.get(LOCK_FILE));
     const modules = [...present].filter(([file]) => file.endsWith(".ts"));
-    const occupied = modules.filter(([, { origin }]) => origin !== "generated").map(([file]) => file);
-    const { files, ...plan } = planServerFiles({ ...rest, previous, occupied });
+    const namesOf = (kind: FileOrigin): string[] =>
+      modules.filter(([, { origin }]) => origin === kind).map(([file]) => file);
+    const request = { ...rest, previous, occupied: namesOf("foreign"), edited: namesOf("edited") };
+    const { files, ...plan } = planServerFiles(request);
 
     const written: string[] = [];
     for (const [file, text] of files) {
       signal?.throwIfAborted();
       if (present.get(file)?.text === text) continue;
-      await writeFileAtomically(directory, file, text);
+      await replaceFile(path.join(directory, file), text, { mode: SHARED_FILE });
       written.push(file);
     }
     const stale = modules.filter(([file, { origin }]) => origin === "generated" && !files.has(file));

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { HostFiles, stampOf, type ToolFolders } from "./host-files.ts";
 
@@ -84,9 +84,8 @@ export class CheckCache {
     const content: Content = { format: FORMAT, clean: [...entries].slice(-MAX_ENTRIES) };
     this.#entries = new Map(content.clean);
     try {
-      const { default: writeFileAtomic } = await import("write-file-atomic");
-      await mkdir(this.#folder, { recursive: true });
-      await writeFileAtomic(this.#file, JSON.stringify(content), { fsync: false });
+      const { replaceFile } = await import("@cem/files");
+      await replaceFile(this.#file, JSON.stringify(content));
     } catch {
       // A folder that can't be written: the entries are known to this process only.
     }

@@ -94,7 +94,7 @@ export class ProgramChecker {
       if (declared.length === 0) continue;
       const signatures = declared.map(({ signature }) => signature.replaceAll(/[\r\n]+/gu, " "));
       const text = signatures.map((signature) => `export declare function ${signature};\n`).join("");
-      if (onDisk) this.#write(file.replace(/[^/]+$/u, HOST_TOOLS_FILE), text);
+      if (onDisk) this.#write(file.replace(/(?<![^/])[^/]+$/u, HOST_TOOLS_FILE), text);
       // Of two exports of one name TypeScript takes the first.
       const both = `export * from ${JSON.stringify(original)};\nexport * from "./${HOST_TOOLS_FILE}";\n`;
       this.#write(file, onDisk ? both : text);

@@ -9,6 +9,7 @@ const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 const DESCRIPTORS = "/proc/self/fd";
 const HAS_DESCRIPTORS = existsSync(DESCRIPTORS);
 const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
 const UNFINISHED = /^[0-9a-f]{12}\.tmp$/;
 
 /** Thrown when a part of the path is a link or anything else that is not a folder. */
@@ -85,7 +86,7 @@ function containedFolder(handle: FileHandle, base: string): ContainedFolder {
 }
 
 async function makeFolder(folder: string): Promise<void> {
-  await mkdir(folder).catch((error: NodeJS.ErrnoException) => {
+  await mkdir(folder, FOLDER_MODE).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EEXIST") throw error;
   });
 }

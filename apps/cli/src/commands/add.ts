@@ -1,4 +1,4 @@
-import { addServers, generateTools } from "code-execution-mcp/admin";
+import { addServers, generateTools, shellWord } from "code-execution-mcp/admin";
 import type { Answer } from "../answer.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { InvocationOf } from "../invocation.ts";
@@ -18,33 +18,37 @@ export async function addMcpServer(
 ): Promise<Answer> {
   const { live } = context;
   const source = serverSourceOf(options, context);
-  const file = await addServers([{ name, entry }], source);
-  const added = (style: Style): string[] =>
-    renderRow("added", `${oneLine(name)} to ${shortPath(file)}`, style);
+  const { file, warnings } = await addServers([{ name, entry }], source);
+  const added = (style: Style): string[] => [
+    ...renderRow("added", `${oneLine(name)} to ${shortPath(file)}`, style),
+    ...warnings.flatMap((text) => renderRow("note", oneLine(text), style, { paint: style.colors.yellow })),
+  ];
   // A first start may take minutes, and must not look like a standstill.
   if (live?.isTerminal) live.write(`\n${added(live.style).join("\n")}, starting it …\n`);
   const generated = withHints(await generateTools({ ...source, servers: [name], isFirstStart: true }));
   const [server] = generated;
   const isDone = server?.state === "generated";
   const safe = safeData(generated);
-  const next = isDone ? [`cem tools ${name}`] : afterFailure(name, server?.error?.code);
+  const word = shellWord(name);
+  const next = isDone ? { next: `cem tools ${word}` } : afterFailure(word, server?.error?.code);
   return {
     exitCode: isDone ? EXIT_OK : EXIT_FAILED,
-    data: { status: isDone ? "success" : "error", file, server, next },
+    data: { status: isDone ? "success" : "error", file, server, warnings, next: Object.values(next) },
     report: (style) => [
       "",
       ...added(style),
       ...renderGenerated(safe, style),
       "",
-      ...next.flatMap((command, index) => renderRow(index === 0 ? "next" : "", command, style)),
+      ...Object.entries(next).flatMap(([label, command]) => renderRow(label, oneLine(command), style)),
     ],
     brief: () => (isDone ? `${name}: ${server.tools}` : (safe[0]?.error?.message ?? "")),
   };
 }
 
-/** The commands to go on with when a server gave no tools. What else helps stands with its error. */
-function afterFailure(name: string, code: string | undefined): string[] {
-  const remove = `cem remove ${name}   to take it out`;
-  if (code === "SERVER_FOLDER_TAKEN") return [remove];
-  return [code === "AUTH_REQUIRED" ? `cem auth ${name}` : `cem generate ${name}   to try again`, remove];
+/** The commands to go on with when a server gave no tools, by what they are for. What else helps stands with its error. */
+function afterFailure(word: string, code: string | undefined): Record<string, string> {
+  const remove = { "take out": `cem remove ${word}` };
+  if (code === "SERVER_FOLDER_TAKEN") return remove;
+  if (code === "AUTH_REQUIRED") return { next: `cem auth ${word}`, ...remove };
+  return { "try again": `cem generate ${word}`, ...remove };
 }

@@ -4,6 +4,7 @@ import type { CommandContext } from "../command-context.ts";
 import type { InvocationOf } from "../invocation.ts";
 import { serverSourceOf } from "../config-source.ts";
 import { EXIT_FAILED, EXIT_OK } from "../exit-codes.ts";
+import { settleTrust } from "../settle-trust.ts";
 import { withHints } from "../hint.ts";
 import { renderRow } from "../render-rows.ts";
 import { renderGenerated } from "../render-servers.ts";
@@ -14,6 +15,7 @@ export async function authenticate(
   { server, browser, options }: InvocationOf<"auth">,
   context: CommandContext,
 ): Promise<Answer> {
+  await settleTrust(options, context);
   const source = serverSourceOf(options, context);
   await signIn(server, { ...source, openBrowser: (url) => showSignIn(url, browser, context) });
   const generated = withHints(await generateTools({ ...source, servers: [server] }));

@@ -1,7 +1,7 @@
 import { PENDING_SETTINGS, redactConfig, SETTINGS } from "@cem/config";
 import { toErrorInfo } from "@cem/core";
 import { loadConfig } from "code-execution-mcp";
-import { inspectHost } from "code-execution-mcp/admin";
+import { inspectHost, inspectSecurity } from "code-execution-mcp/admin";
 import type { LoadedConfig } from "code-execution-mcp";
 import type { Answer } from "../answer.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -13,12 +13,13 @@ import { EXIT_FAILED, EXIT_OK } from "../exit-codes.ts";
 import { withHint, withHints } from "../hint.ts";
 import { renderChecks, renderSettings } from "../render-doctor.ts";
 import type { ListedSetting } from "../render-doctor.ts";
+import { checkSecurity } from "../security-checks.ts";
 import { safeData } from "../safe-text.ts";
 import { counted } from "../text-layout.ts";
 
 /** `cem doctor`: examines everything a task needs, and says what to do about what is missing. */
 export async function examine(
-  { listValues, options }: InvocationOf<"doctor">,
+  { listValues, security, options }: InvocationOf<"doctor">,
   context: CommandContext,
 ): Promise<Answer> {
   const { signal } = context;
@@ -26,11 +27,15 @@ export async function examine(
   let settings: ListedSetting[] | undefined;
   try {
     const source = serverSourceOf(options, context);
-    const loaded = await loadConfig({ file: source.configFile, overrides: source.config, signal });
+    const { configFile: file, config: overrides, trustFolder } = source;
+    const loaded = await loadConfig({ file, overrides, trustFolder, signal });
     checks.push(checkConfig(loaded));
     if (listValues) settings = listSettings(loaded);
-    const report = await inspectHost(source);
-    checks.push(...checkHost({ ...report, upstream: withHints(report.upstream) }));
+    if (security) checks.push(...checkSecurity(await inspectSecurity(source)));
+    else {
+      const report = await inspectHost(source);
+      checks.push(...checkHost({ ...report, upstream: withHints(report.upstream) }));
+    }
   } catch (thrown) {
     signal.throwIfAborted();
     checks.push(checkFailure(withHint(toErrorInfo(thrown))));

@@ -5,6 +5,7 @@ import type { CommandContext } from "../command-context.ts";
 import type { InvocationOf } from "../invocation.ts";
 import { serverSourceOf } from "../config-source.ts";
 import { EXIT_FAILED, EXIT_OK } from "../exit-codes.ts";
+import { settleTrust } from "../settle-trust.ts";
 import { withHints } from "../hint.ts";
 import { renderGenerated } from "../render-servers.ts";
 import { safeData } from "../safe-text.ts";
@@ -14,6 +15,7 @@ export async function generate(
   { servers, accept, learn, options }: InvocationOf<"generate">,
   context: CommandContext,
 ): Promise<Answer> {
+  await settleTrust(options, context);
   const generated = await generateTools({
     ...serverSourceOf(options, context),
     servers: servers.length === 0 ? undefined : servers,

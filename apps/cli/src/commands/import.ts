@@ -10,7 +10,8 @@ import { EXIT_FAILED, EXIT_OK } from "../exit-codes.ts";
 import { withHints } from "../hint.ts";
 import { renderFoundServers } from "../render-importable.ts";
 import { renderGenerated } from "../render-servers.ts";
-import { safeData } from "../safe-text.ts";
+import { renderRow } from "../render-rows.ts";
+import { oneLine, safeData } from "../safe-text.ts";
 import { counted } from "../text-layout.ts";
 
 /** `cem import`: shows the servers that other programs are set up with, and adds them after a yes. */
@@ -29,8 +30,9 @@ export async function importServers(
     wanted.length > 0 &&
     (yes || (live !== undefined && (await askYesNo(`Add ${counted(wanted.length, "server")}?`, context))));
   let generated: GeneratedServer[] = [];
+  let warnings: string[] = [];
   if (isAgreed) {
-    await addServers(wanted, source);
+    ({ warnings } = await addServers(wanted, source));
     const enabled = wanted.filter(({ entry }) => entry["enabled"] !== false).map(({ name }) => name);
     generated = withHints(await generateTools({ ...source, servers: enabled, isFirstStart: true }));
   }
@@ -43,10 +45,16 @@ export async function importServers(
       found: found.servers.map(withoutEntry),
       problems: found.problems,
       added,
+      warnings,
       generated,
     },
     report: (style) => {
-      if (isAgreed) return renderGenerated(safeData(generated), style);
+      if (isAgreed) {
+        const notes = warnings.flatMap((text) =>
+          renderRow("note", oneLine(text), style, { paint: style.colors.yellow }),
+        );
+        return [...renderGenerated(safeData(generated), style), ...notes];
+      }
       if (wanted.length === 0) return ["", "  There is nothing to add."];
       return ["", "  Nothing was added. To add without being asked: cem import --yes"];
     },

@@ -32,6 +32,10 @@ export async function loadCommand(invocation: Invocation): Promise<RunCommand> {
       const { initialize } = await import("./init.ts");
       return () => initialize(invocation);
     }
+    case "trust": {
+      const { trust } = await import("./trust.ts");
+      return (context) => trust(invocation, context);
+    }
     case "servers": {
       const { listServers } = await import("./servers.ts");
       return (context) => listServers(invocation, context);

@@ -2,7 +2,8 @@ import { readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { renderConfigTemplate } from "@cem/config";
 import { CemError } from "@cem/core";
-import { makeFolder } from "code-execution-mcp/admin";
+import { layProjectFiles, makeFolder, shellWord } from "code-execution-mcp/admin";
+import type { LaidFiles } from "code-execution-mcp/admin";
 import type { Answer } from "../answer.ts";
 import type { InvocationOf } from "../invocation.ts";
 import { EXIT_OK } from "../exit-codes.ts";
@@ -10,20 +11,21 @@ import { FIRST_SERVER, FIRST_TASK, FIRST_TOOL_FILES } from "../first-tool.ts";
 import { renderRow } from "../render-rows.ts";
 import { safeText } from "../safe-text.ts";
 
+const CONFIG_FILE = "config.yaml";
+/** Secrets may be written into it. */
+const PRIVATE_FILE = 0o600;
 const FOLDERS = ["servers", "skills", "workspace"] as const;
-
-interface Laid {
-  made: string[];
-  kept: string[];
-}
 
 /** `cem init`: makes the folders, a commented configuration and a first tool. Changes nothing that is there. */
 export async function initialize({ dir }: InvocationOf<"init">): Promise<Answer> {
   const root = path.resolve(dir);
-  const laid: Laid = { made: [], kept: [] };
+  const laid: LaidFiles = { made: [], kept: [] };
   await layFolder(root, "", laid);
   for (const folder of FOLDERS) await layFolder(root, folder, laid);
-  await layFile(root, "config.yaml", renderConfigTemplate(), laid);
+  await layFile(root, CONFIG_FILE, renderConfigTemplate(), laid);
+  const files = await attempt(root, () => layProjectFiles(root));
+  laid.made.push(...files.made);
+  laid.kept.push(...files.kept);
   const isFirst = await wantsFirstTool(root);
   if (isFirst) await layFirstTool(root, laid);
 
@@ -45,16 +47,16 @@ export async function initialize({ dir }: InvocationOf<"init">): Promise<Answer>
   };
 }
 
-async function layFolder(root: string, name: string, laid: Laid): Promise<void> {
+async function layFolder(root: string, name: string, laid: LaidFiles): Promise<void> {
   const folder = path.join(root, name);
   const isNew = await attempt(folder, () => makeFolder(folder));
   (isNew ? laid.made : laid.kept).push(name === "" ? "" : `${name}/`);
 }
 
-async function layFile(root: string, name: string, content: string, laid: Laid): Promise<void> {
+async function layFile(root: string, name: string, content: string, laid: LaidFiles): Promise<void> {
   const file = path.join(root, name);
   try {
-    await writeFile(file, content, { flag: "wx" });
+    await writeFile(file, content, { flag: "wx", mode: name === CONFIG_FILE ? PRIVATE_FILE : undefined });
     laid.made.push(name);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw notMade(file, error);
@@ -69,7 +71,7 @@ async function wantsFirstTool(root: string): Promise<boolean> {
   return names.length === 0 || names.includes(FIRST_SERVER);
 }
 
-async function layFirstTool(root: string, laid: Laid): Promise<void> {
+async function layFirstTool(root: string, laid: LaidFiles): Promise<void> {
   for (const [name, content] of Object.entries(FIRST_TOOL_FILES)) {
     const folder = path.dirname(path.join(root, name));
     await attempt(folder, () => makeFolder(folder));
@@ -93,8 +95,4 @@ function notMade(place: string, cause: unknown): CemError {
     ? "is in the way: there is a file where a folder should be. Move it, or choose another folder."
     : `could not be made: ${message}`;
   return new CemError(isFile ? "USAGE" : "NOT_WRITABLE", `${place} ${why}`, options);
-}
-
-function shellWord(text: string): string {
-  return /^[\w./-]+$/u.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -21,27 +21,32 @@ export async function searchTools(
 ): Promise<Answer> {
   requireText(query, "query", "the argument");
   requireIntact(query, "query");
-  return withAgent(options, context, async (agent) => {
-    const notes: string[] = [];
-    const onNote = (note: string): void => void notes.push(note);
-    const found = await agent.searchTools(query, { limit: max, signal: context.signal, onNote });
-    const shown = detail === "full" ? found.slice(0, MAX_SHOWN_CODES) : [];
-    const codes = await Promise.all(shown.map(({ tool }) => readToolCode(tool)));
-    const tools = found.map((ranked, at) => described(ranked, detail, codes[at]));
-    const safe = safeData(found);
-    const safeCodes = safeData(codes);
-    return {
-      exitCode: EXIT_OK,
-      data: { status: "success", query, tools, notes },
-      report: (style) => [
-        ...(found.length === 0
-          ? ["", "  Nothing here fits. Try other or fewer words, or see what there is: cem tools"]
-          : renderFound(safe, detail, style, safeCodes)),
-        ...renderFoundNotes(safeData(notes), style),
-      ],
-      brief: () => safe.map(({ tool }) => `${tool.server}.${tool.name}`).join("\n"),
-    };
-  });
+  return withAgent(
+    options,
+    context,
+    async (agent) => {
+      const notes: string[] = [];
+      const onNote = (note: string): void => void notes.push(note);
+      const found = await agent.searchTools(query, { limit: max, signal: context.signal, onNote });
+      const shown = detail === "full" ? found.slice(0, MAX_SHOWN_CODES) : [];
+      const codes = await Promise.all(shown.map(({ tool }) => readToolCode(tool)));
+      const tools = found.map((ranked, at) => described(ranked, detail, codes[at]));
+      const safe = safeData(found);
+      const safeCodes = safeData(codes);
+      return {
+        exitCode: EXIT_OK,
+        data: { status: "success", query, tools, notes },
+        report: (style) => [
+          ...(found.length === 0
+            ? ["", "  Nothing here fits. Try other or fewer words, or see what there is: cem tools"]
+            : renderFound(safe, detail, style, safeCodes)),
+          ...renderFoundNotes(safeData(notes), style),
+        ],
+        brief: () => safe.map(({ tool }) => `${tool.server}.${tool.name}`).join("\n"),
+      };
+    },
+    { asksForTrust: false },
+  );
 }
 
 function described({ tool, score, reason }: RankedTool, detail: Detail, source: string | undefined): object {

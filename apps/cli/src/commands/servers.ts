@@ -4,6 +4,7 @@ import type { CommandContext } from "../command-context.ts";
 import type { InvocationOf } from "../invocation.ts";
 import { serverSourceOf } from "../config-source.ts";
 import { EXIT_FAILED, EXIT_OK } from "../exit-codes.ts";
+import { settleTrust } from "../settle-trust.ts";
 import { withHints } from "../hint.ts";
 import { renderServers, stateOf } from "../render-servers.ts";
 import { safeData } from "../safe-text.ts";
@@ -13,6 +14,7 @@ export async function listServers(
   { options }: InvocationOf<"servers">,
   context: CommandContext,
 ): Promise<Answer> {
+  await settleTrust(options, context);
   const servers = withHints(await inspectServers(serverSourceOf(options, context)));
   const safe = safeData(servers);
   const isUsable = servers.every(({ state }) => state === "ready" || state === "disabled");

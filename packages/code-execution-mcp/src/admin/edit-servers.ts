@@ -1,32 +1,59 @@
-import { mkdir, readFile, rm, stat } from "node:fs/promises";
+import { readFile, rm, stat } from "node:fs/promises";
 import path from "node:path";
+import type { Config, LoadedConfig } from "@cem/config";
 import type { ServerEntry } from "@cem/config/edit";
 import { serverNotFound } from "@cem/core";
+import { replaceFile } from "@cem/files";
 import { loadConfig, loadFrom } from "../wiring/load.ts";
-import { withMcpTools } from "./mcp-servers.ts";
+import { trustServers } from "./folder-trust.ts";
+import { layFilesFor, withMcpTools } from "./mcp-servers.ts";
 import type { ServerSource } from "./mcp-servers.ts";
+import { warningsOf } from "./server-warnings.ts";
 
 /**
  * Adds MCP servers to the configuration file, which is created where it is missing. Comments in it stay.
  *
- * @returns the path of the file.
+ * @returns the path of the file, and what to think about before the servers are used.
  * @throws CemError `SERVER_EXISTS`, or `CONFIG_INVALID` for settings that are wrong. The file is unchanged then.
  */
 export async function addServers(
   servers: readonly { name: string; entry: ServerEntry }[],
   source: ServerSource = {},
-): Promise<string> {
+): Promise<AddedServers> {
   const { addServer } = await import("@cem/config/edit");
   const { file, text } = await readConfigText(source);
   const edited = servers.reduce((yaml, { name, entry }) => addServer(yaml, name, entry), text ?? "");
-  await writeConfigText(file, edited);
+  await replaceFile(file, edited);
+  let config: Config;
   try {
-    await loadConfig({ cwd: source.cwd, file });
+    const load = (): Promise<LoadedConfig> => loadConfig({ cwd: source.cwd, file, trustFolder: false });
+    // First, since they can be part of what is trusted.
+    await layFilesFor(await load());
+    const loaded = await load();
+    const names = servers.map(({ name }) => name);
+    await trustServers(loaded, names);
+    ({ config } = loaded);
   } catch (error) {
-    await (text === undefined ? rm(file) : writeConfigText(file, text));
+    await (text === undefined ? rm(file) : replaceFile(file, text));
     throw error;
   }
-  return file;
+  const known = new Set(config.mcpServers.map(({ name }) => name));
+  const warnings = servers.flatMap(({ name, entry }) =>
+    warningsOf(
+      name,
+      entry,
+      [...known].filter((other) => other !== name),
+    ),
+  );
+  return { file, warnings };
+}
+
+/** The outcome of adding servers. */
+export interface AddedServers {
+  /** The path of the configuration file. */
+  file: string;
+  /** What to think about before the servers are used: names that can be mistaken, images that can change. */
+  warnings: string[];
 }
 
 /** The outcome of removing a server. */
@@ -55,7 +82,7 @@ export async function removeServerAndFiles(name: string, source: ServerSource = 
   const { file, text } = await readConfigText(source);
   const edited = removeServer(text ?? "", name);
   if (edited === undefined && !isGenerated) throw serverNotFound(name, { known });
-  if (edited !== undefined) await writeConfigText(file, edited);
+  if (edited !== undefined) await replaceFile(file, edited);
   const removed = isGenerated ? await removeFiles(directory) : [];
   return { file: edited === undefined ? undefined : file, removed };
 }
@@ -79,11 +106,4 @@ async function readConfigText(source: ServerSource): Promise<{ file: string; tex
   const { file } = await loadFrom(source);
   if (file === undefined) return { file: path.join(cwd, "config.yaml") };
   return { file, text: await readFile(file, "utf8") };
-}
-
-/** Replaces the file as a whole, and keeps its permissions. */
-async function writeConfigText(file: string, text: string): Promise<void> {
-  const { default: writeFileAtomic } = await import("write-file-atomic");
-  await mkdir(path.dirname(file), { recursive: true });
-  await writeFileAtomic(file, text);
 }

@@ -7,8 +7,12 @@ import type { ServerSource } from "./mcp-servers.ts";
 export interface ImportableServer {
   name: string;
   origin: FoundServer["origin"];
-  /** The command or address, without anything that could be a secret: `npx`, `https://mcp.example.com`. */
+  /** The command with its arguments, or the address, without what looks like a secret. */
   reach: string;
+  /** The names of the environment variables or headers that it is given. */
+  variables: string[];
+  /** Keys of the other program that are not taken over, such as `envFile`. */
+  leftOut: string[];
   /** The entry for config.yaml. May hold secrets. */
   entry: ServerEntry;
   /** Why it is not imported. */
@@ -23,22 +27,27 @@ export interface Importable {
   problems: { file: string; message: string }[];
 }
 
-/** Finds the servers that Claude Desktop, Claude Code, Cursor and VS Code are set up with. Changes nothing. */
+/** Finds the servers that other MCP clients are set up with. Changes nothing. */
 export async function findImportable(source: ServerSource = {}): Promise<Importable> {
-  const { readClientConfigs } = await import("@cem/mcp-client");
+  const [{ readClientConfigs }, { describeReach }] = await Promise.all([
+    import("@cem/mcp-client"),
+    import("@cem/config"),
+  ]);
   const { config } = await loadFrom(source);
   const { servers, problems } = await readClientConfigs({ cwd: source.cwd });
   const taken = new Set(config.mcpServers.map(({ name }) => name));
   const met = new Set<string>();
   const found = servers.map((server): ImportableServer => {
-    const { name, origin, unresolved } = server;
+    const { name, origin, unresolved, leftOut } = server;
     const entry = toEntry(server);
     const obstacle = obstacleTo(name, entry, { taken, met });
     if (obstacle === undefined) met.add(name);
     return {
       name,
       origin,
-      reach: reachOf(server.definition),
+      reach: entry === undefined ? "" : describeReach(entry),
+      variables: Object.keys({ ...asRecord(entry?.["env"]), ...asRecord(entry?.["headers"]) }),
+      leftOut,
       entry: entry ?? {},
       unresolved,
       obstacle,
@@ -86,16 +95,12 @@ function filled(key: string, value: unknown): Record<string, unknown> {
   return entries.length === 0 ? {} : { [key]: Object.fromEntries(entries) };
 }
 
-/** Arguments, queries and user names may be secrets, so none of them is shown. */
-function reachOf({ command, url }: FoundServer["definition"]): string {
-  if (typeof command === "string") return command;
-  if (typeof url !== "string" || !URL.canParse(url)) return "";
-  const { origin, pathname } = new URL(url);
-  return origin + pathname.replace(/\/$/, "");
-}
-
 function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === "string");
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+  return isRecord(value) ? value : {};
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

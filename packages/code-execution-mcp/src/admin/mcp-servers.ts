@@ -1,4 +1,6 @@
-import type { Config } from "@cem/config";
+import { realpath } from "node:fs/promises";
+import path from "node:path";
+import type { LoadedConfig } from "@cem/config";
 import type { CatalogSnapshot } from "@cem/core";
 import type { ExaminedServer, GeneratedServer, GenerateOptions, McpTools } from "@cem/mcp-tools";
 import type { AgentOptions, ConfigSource } from "../agent-options.ts";
@@ -7,6 +9,7 @@ import { loadFrom } from "../wiring/load.ts";
 import { createLog } from "../wiring/log.ts";
 import { openMcpTools } from "../wiring/mcp-tools.ts";
 import { createConfiguredCatalog } from "../wiring/stages.ts";
+import { layProjectFiles } from "./project-files.ts";
 
 /** Where the configuration comes from, and where its log goes. */
 export type ServerSource = ConfigSource &
@@ -22,14 +25,14 @@ const LIST_TIMEOUT_MS = 4_000;
 /** Opens the MCP tools of a configuration for one piece of work, and closes them after it. */
 export async function withMcpTools<T>(
   source: ServerSource,
-  work: (mcpTools: McpTools, config: Config) => Promise<T>,
+  work: (mcpTools: McpTools, configuration: LoadedConfig) => Promise<T>,
   options: { minConnectTimeoutMs?: number | undefined } = {},
 ): Promise<T> {
   const loaded = await loadFrom(source);
   const log = createLog(loaded.config, source.onLog);
   const mcpTools = await openMcpTools(loaded, { log, ...options });
   try {
-    return await work(mcpTools, loaded.config);
+    return await work(mcpTools, loaded);
   } finally {
     await mcpTools.close();
   }
@@ -45,7 +48,20 @@ export function generateTools(
   source: ServerSource & GenerateOptions & { isFirstStart?: boolean | undefined } = {},
 ): Promise<GeneratedServer[]> {
   const minConnectTimeoutMs = source.isFirstStart === true ? FIRST_START_TIMEOUT_MS : undefined;
-  return withMcpTools(source, (mcpTools) => mcpTools.generate(source), { minConnectTimeoutMs });
+  const generate = async (mcpTools: McpTools, configuration: LoadedConfig): Promise<GeneratedServer[]> => {
+    const generated = await mcpTools.generate(source);
+    if (generated.some(({ state }) => state !== "failed")) await layFilesFor(configuration);
+    return generated;
+  };
+  return withMcpTools(source, generate, { minConnectTimeoutMs });
+}
+
+/** Writes what editors need beside the generated tools; in a folder that is not the project's own, the least. */
+export async function layFilesFor({ config, trust }: LoadedConfig): Promise<void> {
+  const root = path.dirname(config.execution.serversDir);
+  const isProject = (await realpath(root).catch(() => root)) === trust.folder;
+  // The tools work without.
+  await layProjectFiles(root, isProject ? undefined : "client").catch(() => {});
 }
 
 /** Tries the configured MCP servers, and reports the state of each. */
@@ -63,11 +79,12 @@ export function listCatalog(
   source: ServerSource & { only?: string | undefined } = {},
 ): Promise<CatalogSnapshot> {
   const { only, signal } = source;
-  return withMcpTools(source, async (mcpTools, config) => {
+  return withMcpTools(source, async (mcpTools, configuration) => {
     if (only === undefined || mcpTools.servers.has(only)) {
       await mcpTools.examine({ signal, only, timeoutMs: LIST_TIMEOUT_MS });
     }
-    const catalog = await withHostToolFiles(await createConfiguredCatalog(config, mcpTools), config);
+    const configured = await createConfiguredCatalog(configuration.config, mcpTools);
+    const catalog = await withHostToolFiles(configured, configuration);
     return catalog.list({ signal });
   });
 }

@@ -6,13 +6,21 @@ import { withProgressTasks } from "./progress-tasks.ts";
 
 const MS_PER_SECOND = 1_000;
 
-/** The generator that the configuration asks for: rules, or a model with rules as its fallback. */
-export async function createGenerator({ llm }: Config, sessionLog?: SessionLog): Promise<CodeGenerator> {
+/**
+ * The generator that the configuration asks for: rules, or a model with rules as its fallback.
+ *
+ * @param redact - Keeps values from a model. Rules run here and need none of it.
+ */
+export async function createGenerator(
+  { llm }: Config,
+  redact: (generator: CodeGenerator) => CodeGenerator,
+  sessionLog?: SessionLog,
+): Promise<CodeGenerator> {
   const { createRulesGenerator } = await import("@cem/codegen/rules");
   const rules = withProgressTasks(createRulesGenerator(), sessionLog);
   if (!llm.enabled) return rules;
   const { createFallbackGenerator } = await import("@cem/codegen/llm");
-  return createFallbackGenerator(await createConfiguredModel(llm), rules);
+  return createFallbackGenerator(redact(await createConfiguredModel(llm)), rules);
 }
 
 /** The generator that asks the model, which is told of tools in full. */

@@ -1,11 +1,13 @@
 import type { Middleware } from "@cem/bridge";
 import type { Recorder } from "@cem/bridge/recording";
-import type { Config } from "@cem/config";
+import type { LoadedConfig } from "@cem/config";
 import type { LoadedFor } from "./customer.ts";
-import type { ResultStore, SandboxSpec, ToolCatalog, ToolInvoker } from "@cem/core";
-import type { HostToolFolders } from "@cem/mcp-tools";
+import type { ResultStore, SandboxSpec, ToolCatalog, ToolInvoker, ToolProblem } from "@cem/core";
+import type { HostToolFolders, LoadedHostTools } from "@cem/mcp-tools";
 import type { AgentOptions } from "../agent-options.ts";
+import { hintFor } from "../hints.ts";
 import type { Log } from "./log.ts";
+import { redactCallsOf, redactRecording } from "./redaction.ts";
 import { skillTools } from "./skill-tools.ts";
 import { openRecordingFile, readRecordingFile } from "./recording-file.ts";
 
@@ -19,7 +21,10 @@ export interface HostBridge {
   finish(): Promise<void>;
 }
 
-interface HostBridgeSettings extends Pick<AgentOptions, "tools" | "onElicit" | "recordFile" | "replayFile"> {
+interface HostBridgeSettings extends Pick<
+  AgentOptions,
+  "tools" | "onElicit" | "redactor" | "recordFile" | "replayFile"
+> {
   /** Answers calls of tools that are not in `tools`. A tool source has its calls checked here; any other invoker checks its own. */
   others: ToolInvoker;
   /** Keeps large results and bytes. */
@@ -45,10 +50,11 @@ export async function createHostBridge(
     createSecretFilter,
     orderCalls,
   } = await import("@cem/bridge");
-  const { config } = forWhom;
   const { loadHostTools, withHostTools } = await import("@cem/mcp-tools");
-  const { onElicit: elicit, recordFile, replayFile, others, store, log } = settings;
-  const loaded = await loadHostTools(hostToolFolders(config), settings.tools);
+  const { onElicit: elicit, redactor, recordFile, replayFile, others, store, log } = settings;
+  const loaded = await loadHostTools(hostToolFolders(forWhom), settings.tools);
+  const problem = await heldProblem(forWhom, loaded.held);
+  if (problem !== undefined) log("warning", problem.message);
   const hideSecrets = createSecretFilter(process.env);
   const hostTools = createHostTools({ tools: loaded.tools, store, elicit, hideSecrets });
   const { descriptions } = hostTools;
@@ -65,6 +71,7 @@ export async function createHostBridge(
   const middlewares: Middleware[] = [
     ...(writeRecording === undefined ? [] : [recorded]),
     answerErrors,
+    ...(redactor === undefined ? [] : [await redactCallsOf(redactor, source)]),
     checkCalls(source, {
       onUnvalidated: ({ server, tool, reason }) =>
         log("warning", `${server}.${tool}: its arguments are not checked: ${reason}.`),
@@ -78,29 +85,58 @@ export async function createHostBridge(
     invoker,
     spec: { hidden: loaded.hidden, hostTools: namesByServer(descriptions) },
     addTo: (catalog) =>
-      descriptions.length + loaded.problems.length === 0
+      descriptions.length + loaded.problems.length === 0 && problem === undefined
         ? catalog
-        : withHostTools(catalog, descriptions, loaded),
+        : withHostTools(catalog, descriptions, withProblem(loaded, problem)),
     async finish() {
-      if (recorder !== undefined) await writeRecording?.(recorder.recording());
+      if (recorder !== undefined) await writeRecording?.(redactRecording(recorder.recording(), redactor));
     },
   };
 }
 
 /** A catalog with the host tools in files added, to look at and not to call. */
-export async function withHostToolFiles(catalog: ToolCatalog, config: Config): Promise<ToolCatalog> {
+export async function withHostToolFiles(
+  catalog: ToolCatalog,
+  configuration: LoadedConfig,
+): Promise<ToolCatalog> {
   const { createHostTools } = await import("@cem/bridge");
   const { loadHostTools, withHostTools } = await import("@cem/mcp-tools");
-  const loaded = await loadHostTools(hostToolFolders(config));
-  return withHostTools(catalog, createHostTools({ tools: loaded.tools }).descriptions, loaded);
+  const loaded = await loadHostTools(hostToolFolders(configuration));
+  const problem = await heldProblem(configuration, loaded.held);
+  const { descriptions } = createHostTools({ tools: loaded.tools });
+  return withHostTools(catalog, descriptions, withProblem(loaded, problem));
 }
 
-function hostToolFolders({ execution }: Config): HostToolFolders {
+function withProblem(loaded: LoadedHostTools, problem: ToolProblem | undefined): LoadedHostTools {
+  return problem === undefined ? loaded : { ...loaded, problems: [...loaded.problems, problem] };
+}
+
+/** What is held back of all that the folder asks for, as one problem. */
+async function heldProblem(
+  { trust, file }: LoadedConfig,
+  heldTools: LoadedHostTools["held"],
+): Promise<ToolProblem | undefined> {
+  if (trust.held.length + heldTools.size === 0) return undefined;
+  const { describeHeld } = await import("@cem/config");
+  const tools = [...heldTools.keys()].map((name) => ({ kind: "host-tool", name }) as const);
+  const message = describeHeld([...trust.held, ...tools], trust.folder);
+  const hint = hintFor({ code: "FOLDER_UNTRUSTED", message, details: { folder: trust.folder } });
+  return { server: "", file: file ?? trust.folder, message: `${message} ${hint}` };
+}
+
+function hostToolFolders({ config, trust }: LoadedConfig): HostToolFolders {
+  const { execution } = config;
   const { serversDir, workspaceDir, mountDirectories } = execution;
   const mounted = mountDirectories.filter(({ mode }) => mode === "rw").map(({ host }) => host);
   return {
     serversDir,
     writableDirs: [workspaceDir, ...mounted],
+    async obstacleOf(tool, toolFile) {
+      const { held } = await trust.hostTool(tool, toolFile);
+      if (held === undefined) return undefined;
+      const { folderUntrusted } = await import("@cem/config");
+      return folderUntrusted(`The host tool ${tool}`, trust.folder);
+    },
     ownPackage: { name: "code-execution-mcp", from: import.meta.url },
   };
 }

@@ -17,10 +17,13 @@ export const loadConfig: typeof ConfigPackage.loadConfig = async (options) =>
  * Loads the configuration that an agent made from the same options has, with the folders of the customer that the options
  * or the configuration name.
  *
- * @throws CemError as `loadConfig`, and `CUSTOMER_INVALID`.
+ * @throws CemError as `loadConfig`, `CUSTOMER_INVALID`, and `FOLDER_UNTRUSTED` where nothing can run before the folder is
+ * trusted.
  */
-export async function loadFrom({ cwd, configFile, config, customer }: ConfigSource): Promise<LoadedFor> {
-  const loaded = await loadConfig({ cwd, file: configFile, overrides: config });
+export async function loadFrom(source: ConfigSource): Promise<LoadedFor> {
+  const { cwd, configFile, config, trustFolder, customer } = source;
+  const loaded = await loadConfig({ cwd, file: configFile, overrides: config, trustFolder });
+  if (loaded.trust.obstacle !== undefined) throw loaded.trust.obstacle;
   const id = customer ?? loaded.config.customers.id;
   if (id === undefined) return loaded;
   const { requireCustomerId } = await import("@cem/workspace");

@@ -1,6 +1,5 @@
-import { appendFileSync, mkdirSync } from "node:fs";
-import path from "node:path";
 import type { Config } from "@cem/config";
+import { appendPrivately } from "@cem/files";
 
 const LEVELS = ["debug", "info", "warning", "error", "critical"] as const;
 export type LogLevel = (typeof LEVELS)[number];
@@ -33,8 +32,7 @@ function fileWriter(file: string, instead: (line: string) => void): (line: strin
   return (line) => {
     if (isBroken) return instead(line);
     try {
-      mkdirSync(path.dirname(file), { recursive: true });
-      appendFileSync(file, `${line}\n`);
+      appendPrivately(file, `${line}\n`);
     } catch (error) {
       isBroken = true;
       instead(`The log ${file} can't be written: ${error instanceof Error ? error.message : String(error)}`);

@@ -21,14 +21,20 @@ interface McpToolsOptions {
 
 /** The tools of the MCP servers that a configuration names. */
 export async function openMcpTools(
-  { config, variable, customer }: LoadedFor,
+  { config, trust, variable, customer }: LoadedFor,
   { log, store, elicit, minConnectTimeoutMs = 0 }: McpToolsOptions,
 ): Promise<McpTools> {
-  const { createMcpTools } = await import("@cem/mcp-tools");
+  const [{ createMcpTools }, { folderUntrusted }] = await Promise.all([
+    import("@cem/mcp-tools"),
+    import("@cem/config"),
+  ]);
+  const held = new Set(trust.held.filter(({ kind }) => kind === "server").map(({ name }) => name));
   return createMcpTools({
     servers: config.mcpServers.map((server) => toServerSettings(server, minConnectTimeoutMs)),
+    obstacleOf: (server) =>
+      held.has(server) ? folderUntrusted(`The MCP server "${server}"`, trust.folder) : undefined,
     serversDir: config.execution.serversDir,
-    authFolder: customer?.authDir ?? authFolder(),
+    authFolder: customer?.authDir ?? (await authFolder()),
     holdChanged: config.guardrails.changedTools === "hold",
     variable,
     store,

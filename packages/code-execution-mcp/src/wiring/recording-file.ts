@@ -1,6 +1,7 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import type { Recording } from "@cem/bridge/recording";
 import { CemError } from "@cem/core";
+import { replaceFile } from "@cem/files";
 
 /**
  * Makes sure, before anything runs, that a recording can be written. Only its owner may read it: what tools answer can
@@ -11,7 +12,8 @@ import { CemError } from "@cem/core";
 export async function openRecordingFile(file: string): Promise<(recording: Recording) => Promise<void>> {
   const write = async (recording: Recording): Promise<void> => {
     try {
-      await writeFile(file, `${JSON.stringify(recording, undefined, 2)}\n`, { mode: 0o600 });
+      // A folder that is not there is a slip of the pen.
+      await replaceFile(file, `${JSON.stringify(recording, undefined, 2)}\n`, { makeFolders: false });
     } catch (cause) {
       throw new CemError(
         "RECORDING_UNWRITABLE",

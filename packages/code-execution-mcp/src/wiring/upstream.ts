@@ -1,4 +1,4 @@
-import type { Lazy } from "@cem/core";
+import type { Lazy, Redactor } from "@cem/core";
 import type { AgentServerSettings } from "@cem/mcp-server";
 import type { LoadedConfig } from "@cem/config";
 import type { McpTools } from "@cem/mcp-tools";
@@ -6,15 +6,27 @@ import type { Host } from "../create-agent.ts";
 import type { CemServer } from "../server-options.ts";
 import type { Log } from "./log.ts";
 
+/** Resources and prompts are asked for outside of runs: their tokens can't be sent back. */
+const EXPOSED = "exposed";
+
 type Upstream = NonNullable<AgentServerSettings["upstream"]>;
 
 /** The resources and prompts of the configured servers, which are opened when they are first asked for. */
-export function upstreamOf({ config }: LoadedConfig, host: Lazy<Host>): Upstream {
+export function upstreamOf(
+  { config }: LoadedConfig,
+  host: Lazy<Host>,
+  redactor: Redactor | undefined,
+): Upstream {
   const contents = async (): Promise<McpTools["contents"]> => (await host.get()).mcpTools.contents;
   return {
     servers: config.mcpServers.filter(({ enabled }) => enabled).map(({ name }) => name),
     list: async (server, kind, options) => (await contents()).list(server, kind, options),
-    request: async (server, request, options) => (await contents()).request(server, request, options),
+    async request(server, request, options) {
+      const result = await (await contents()).request(server, request, options);
+      if (redactor === undefined) return result;
+      await redactor.recognize?.(result, { session: EXPOSED, server });
+      return redactor.tokenize(result, { session: EXPOSED, server });
+    },
   };
 }
 

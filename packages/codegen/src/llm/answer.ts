@@ -7,10 +7,10 @@ import { CALL, CANNOT } from "./prompt.ts";
 /** The program in a model's answer, or what the model says is missing. */
 export type Answer = { code: string; calls?: ReadCall[] | undefined } | { missing: string };
 
-const CODE_BLOCK =
-  /^[ \t]*(?<fence>`{3,}|~{3,})[ \t]*(?<language>[\w+-]*)[^\n]*\n(?<code>[\s\S]*?)(?:^[ \t]*\k<fence>[ \t]*$|$(?![\s\S]))/gmu;
+/** A line that begins a block of code, or ends one where nothing follows. */
+const FENCE = /^[ \t]*(?<fence>`{3,}(?!`)|~{3,}(?!~))(?<rest>.*)$/su;
 const PROGRAM_LANGUAGE = /^(?:ts|typescript|js|javascript|tsx|mts|mjs)$/iu;
-const THINKING = /<think>[\s\S]*?<\/think>/gu;
+const THINKING = /<think>(?:(?!<think>)[\s\S])*?<\/think>/gu;
 const CODE_LINE = /^[ \t]*(?:import|export|const|let|await|return|console|async function|function|\/\/)\b/mu;
 const CALL_START = new RegExp(`^(?:\`{3,}\\w*\\s)?[^\\w/]*${CALL}\\b`, "u");
 /** Enough of an answer to tell a call from a program. */
@@ -54,11 +54,36 @@ export function readAnswer(text: string, tools: readonly ToolDefinition[], model
 
 /** The longest block of code; of those in another language, such as an example of the result, where there is no other. */
 function longestProgram(said: string): string {
-  const blocks = [...said.matchAll(CODE_BLOCK)].map(({ groups }) => ({
-    isProgram: PROGRAM_LANGUAGE.test(groups?.["language"] ?? ""),
-    code: groups?.["code"]?.trim() ?? "",
-  }));
+  const blocks = codeBlocks(said);
   const named = blocks.filter(({ isProgram }) => isProgram);
   const [longest] = (named.length > 0 ? named : blocks).toSorted((a, b) => b.code.length - a.code.length);
   return longest?.code ?? "";
+}
+
+interface CodeBlock {
+  /** Whether it says that it is of a language of programs. */
+  isProgram: boolean;
+  code: string;
+}
+
+/** What stands between the fences of each block of code. One that nothing closes goes on to the end. */
+function codeBlocks(text: string): CodeBlock[] {
+  const lines = text.split(/\r?\n/u);
+  const blocks: CodeBlock[] = [];
+  let open: { fence: string; language: string; from: number } | undefined;
+  const close = (end: number): void => {
+    if (open === undefined) return;
+    const code = lines.slice(open.from, end).join("\n").trim();
+    blocks.push({ isProgram: PROGRAM_LANGUAGE.test(open.language), code });
+    open = undefined;
+  };
+  for (const [at, line] of lines.entries()) {
+    const { fence, rest = "" } = FENCE.exec(line)?.groups ?? {};
+    if (fence === undefined) continue;
+    if (open === undefined)
+      open = { fence, language: rest.trim().split(/[^\w+-]/u, 1)[0] ?? "", from: at + 1 };
+    else if (open.fence === fence && rest.trim() === "") close(at);
+  }
+  close(lines.length);
+  return blocks;
 }

@@ -151,7 +151,7 @@ function azureEndpoint(settings: LlmSettings): Endpoint {
   }
   return {
     provider: "azure_openai",
-    baseUrl: baseUrl ?? `${(resource ?? "").replace(/\/+$/u, "")}/openai`,
+    baseUrl: baseUrl ?? `${(resource ?? "").replace(/(?<!\/)\/+$/u, "")}/openai`,
     apiKey,
     deployment: azureDeployment ?? model,
     apiVersion: azureApiVersion ?? DEFAULT_AZURE_API_VERSION,

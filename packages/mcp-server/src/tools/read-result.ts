@@ -1,10 +1,10 @@
 import { CemError } from "@cem/core";
-import type { ResultPage, ResultStore } from "@cem/core";
+import type { Redactor, ResultPage, ResultStore } from "@cem/core";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { blockOf } from "../attachments.ts";
 import { DEFAULT_PAGE_BYTES, MAX_ATTACHMENT_BYTES, MAX_PAGE_BYTES } from "../limits.ts";
 import { followRun } from "../follow-run.ts";
-import { answerValue, declareTool, text } from "../server-tool.ts";
+import { answerValue, declareTool, sessionOf, text } from "../server-tool.ts";
 import type { ToolHost } from "../server-tool.ts";
 
 interface ReadResultInput {
@@ -14,6 +14,8 @@ interface ReadResultInput {
   end?: boolean | undefined;
 }
 
+/** Of a value that a border cuts, so much is read beyond it. */
+const MAX_VALUE_BYTES = 8_192;
 const BYTES = { type: "integer", minimum: 0 } as const;
 
 export const readResult = declareTool<ReadResultInput>({
@@ -30,7 +32,7 @@ export const readResult = declareTool<ReadResultInput>({
   annotations: { destructiveHint: false, openWorldHint: false },
   async handle(input, host, context) {
     const { handle, end = false } = input;
-    if (!handle.startsWith("run-")) return readPage(input, requireResults(host));
+    if (!handle.startsWith("run-")) return readPage(input, host, sessionOf(context).session);
     return followRun(host, context, async (waiter) =>
       end
         ? { state: "finished", result: await host.runs.end(handle, waiter.owner) }
@@ -41,11 +43,17 @@ export const readResult = declareTool<ReadResultInput>({
 
 async function readPage(
   { handle, offset = 0, limit }: ReadResultInput,
-  results: ResultStore,
+  host: ToolHost,
+  session: string,
 ): Promise<CallToolResult> {
+  const results = requireResults(host);
   const bytes = Math.min(Math.max(limit ?? DEFAULT_PAGE_BYTES, 1), MAX_PAGE_BYTES);
   const page = await results.read(handle, { offset, limit: bytes });
-  if (isText(page.mimeType)) return answerValue(textPage(page));
+  if (isText(page.mimeType)) {
+    const shown = textPage(page);
+    if (host.redactor === undefined) return answerValue(shown);
+    return answerValue(await redactPage({ page, shown, handle, results }, host.redactor, session));
+  }
   const type = kindOf(page.mimeType);
   const whole =
     type !== "resource" && limit === undefined && offset === 0 && page.size <= MAX_ATTACHMENT_BYTES;
@@ -62,8 +70,40 @@ async function readPage(
   };
 }
 
+/** Replaces values in a page. One that a border of the page cuts stands, as its token, on the page where it begins. */
+async function redactPage(
+  {
+    page,
+    shown,
+    handle,
+    results,
+  }: { page: ResultPage; shown: TextPage; handle: string; results: ResultStore },
+  redactor: Redactor,
+  session: string,
+): Promise<TextPage> {
+  const from = Math.max(0, page.offset - MAX_VALUE_BYTES);
+  const end = page.offset + Buffer.byteLength(shown.text);
+  const [before, after] = await Promise.all([
+    page.offset === 0 ? undefined : results.read(handle, { offset: from, limit: page.offset - from }),
+    end >= page.size ? undefined : results.read(handle, { offset: end, limit: MAX_VALUE_BYTES }),
+  ]);
+  const head = new TextDecoder().decode(before?.bytes);
+  const text = head + shown.text + new TextDecoder().decode(after?.bytes);
+  await redactor.recognize?.(text, { session });
+  const range = { start: head.length, end: head.length + shown.text.length };
+  return { ...shown, text: redactor.tokenizePart(text, range, { session }) };
+}
+
+interface TextPage {
+  text: string;
+  offset: number;
+  size: number;
+  next_offset?: number | undefined;
+  note?: string | undefined;
+}
+
 /** A page of whole characters: one that the page's end cuts belongs to the next page. */
-function textPage(page: ResultPage): object {
+function textPage(page: ResultPage): TextPage {
   const { bytes } = page;
   let end = bytes.length;
   if (page.offset + bytes.length < page.size) {
@@ -86,7 +126,7 @@ function noteOn({ offset, size, mimeType }: ResultPage, length: number): string 
   return `${part} This is a part of a JSON text, cut anywhere. To take items or fields, read the file in code: JSON.parse(await Deno.readTextFile(handle)).`;
 }
 
-function position({ offset, size }: ResultPage, length: number): object {
+function position({ offset, size }: ResultPage, length: number): Omit<TextPage, "text" | "note"> {
   const next = offset + length;
   return { offset, size, next_offset: next < size ? next : undefined };
 }

@@ -1,23 +1,30 @@
 import { hash } from "node:crypto";
 import type { HostToolDescription } from "@cem/bridge";
-import type { CatalogSnapshot, ToolCatalog, ToolDefinition, ToolProblem, ToolServer } from "@cem/core";
+import type {
+  ErrorInfo,
+  CatalogSnapshot,
+  ToolCatalog,
+  ToolDefinition,
+  ToolProblem,
+  ToolServer,
+} from "@cem/core";
 import type { LoadedHostTools } from "./load-host-tools.ts";
 
 /** A catalog with host tools added: to the server of their name, or to one of their own. */
 export function withHostTools(
   catalog: ToolCatalog,
   descriptions: readonly HostToolDescription[],
-  { files, problems }: Pick<LoadedHostTools, "files" | "problems">,
+  { files, problems, held }: Pick<LoadedHostTools, "files" | "problems" | "held">,
 ): ToolCatalog {
   let tools: Promise<ToolDefinition[]> | undefined;
-  const version = hash("sha256", JSON.stringify(descriptions), "base64url");
+  const version = hash("sha256", JSON.stringify([descriptions, [...held]]), "base64url");
   let last: { from: CatalogSnapshot; merged: CatalogSnapshot } | undefined;
   return {
     specificationVersion: "v1",
     async list(options) {
       const from = await catalog.list(options);
       if (last?.from.version !== from.version || last.from.problems.length !== from.problems.length) {
-        tools ??= toDefinitions(descriptions, files);
+        tools ??= toDefinitions(descriptions, files, held);
         last = { from, merged: merge(from, await tools, problems, version) };
       }
       return last.merged;
@@ -28,6 +35,7 @@ export function withHostTools(
 async function toDefinitions(
   descriptions: readonly HostToolDescription[],
   files: ReadonlyMap<string, string>,
+  held: ReadonlyMap<string, ErrorInfo>,
 ): Promise<ToolDefinition[]> {
   if (descriptions.length === 0) return [];
   const { generateToolModule } = await import("@cem/tool-files");
@@ -41,6 +49,7 @@ async function toDefinitions(
       signature: generateToolModule(description, { server, identifier: name }).signature,
       module: `./servers/${server}/index.ts`,
       file,
+      unavailable: held.get(`${server}.${name}`),
     };
   });
 }

@@ -105,7 +105,7 @@ describe("withHostTools", () => {
     list: async () => snapshot,
   });
   const { descriptions } = createHostTools({ tools: { crm: { find_customer: tool } } });
-  const loaded = { files: new Map<string, string>(), problems: [] };
+  const loaded = { files: new Map<string, string>(), problems: [], held: new Map() };
 
   it("adds host tools as servers of their own", async () => {
     const { servers, version } = await withHostTools(catalogOf(empty), descriptions, loaded).list();

@@ -1,6 +1,8 @@
 import type { HostTool } from "@cem/bridge";
 import { CemError } from "@cem/core";
-import type { ToolProblem } from "@cem/core";
+import { toErrorInfo } from "@cem/core";
+import type { ErrorInfo, ToolProblem } from "@cem/core";
+import { defineTool } from "@cem/bridge/define-tool";
 import { findHostToolFiles, loadHostToolFile } from "./host-tool-files.ts";
 import type { HostToolFolders } from "./host-tool-folders.ts";
 
@@ -14,6 +16,8 @@ export interface LoadedHostTools {
   files: ReadonlyMap<string, string>;
   /** Files that can't be used as tools. */
   problems: readonly ToolProblem[];
+  /** Why tools that are listed can't be called, by `server.name`. Their files were not imported. */
+  held: ReadonlyMap<string, ErrorInfo>;
   /** Guest paths of all files of host tools. */
   hidden: readonly string[];
 }
@@ -30,6 +34,7 @@ export async function loadHostTools(
   const tools = await copyChecked(given);
   const files = new Map<string, string>();
   const problems: ToolProblem[] = [];
+  const held = new Map<string, ErrorInfo>();
   const found = await findHostToolFiles(folders.serversDir);
   for (const one of found) {
     const { server, name, file } = one;
@@ -39,6 +44,13 @@ export async function loadHostTools(
       continue;
     }
     if (tools[server]?.[name] !== undefined) continue;
+    const obstacle = await folders.obstacleOf?.(`${server}.${name}`, file);
+    if (obstacle !== undefined) {
+      held.set(`${server}.${name}`, toErrorInfo(obstacle));
+      (tools[server] ??= {})[name] = heldBack(obstacle);
+      files.set(`${server}.${name}`, file);
+      continue;
+    }
     const loaded = await loadHostToolFile(one, folders);
     if ("problem" in loaded) {
       problems.push(loaded.problem);
@@ -50,7 +62,18 @@ export async function loadHostTools(
   const hidden = found.map(
     ({ server, file }) => `/workspace/servers/${server}/${file.split(/[\\/]/).at(-1)}`,
   );
-  return { tools, files, problems, hidden };
+  return { tools, files, problems, held, hidden };
+}
+
+/** Stands for a tool whose file is not imported. */
+function heldBack(obstacle: CemError): HostTool {
+  return defineTool({
+    description: "Held back: what it does is known once its folder is trusted.",
+    input: { type: "object" },
+    execute: () => {
+      throw obstacle;
+    },
+  });
 }
 
 /** Without a prototype, so that no server's name is one of `Object`'s. */

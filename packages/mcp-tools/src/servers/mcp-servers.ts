@@ -6,6 +6,12 @@ import type { ContentChange, LogEntry, McpConnections, McpServerSettings, ToolLi
 export interface McpServersSettings {
   /** The servers, with `${NAME}` still in place of variables. */
   servers: readonly McpServerSettings[];
+  /**
+   * Why an enabled server may not be connected to.
+   *
+   * @defaultValue each may be
+   */
+  obstacleOf?: ((server: string) => CemError | undefined) | undefined;
   /** The folder that holds a folder of generated files for each server. Absolute. */
   serversDir: string;
   /** Where sign-ins are kept. Absolute. */
@@ -33,7 +39,7 @@ export interface ServerChanges {
 /** What is known of a server without connecting to it. */
 export interface ConfiguredServer {
   enabled: boolean;
-  /** What is wrong with its settings; known once the connections were asked for. */
+  /** Why it is not connected to. What is wrong with its settings is known once the connections were asked for. */
   error?: CemError | undefined;
 }
 
@@ -56,7 +62,10 @@ export function createMcpServers(settings: McpServersSettings, changes: ServerCh
   const { servers, serversDir, authFolder, elicit, onLog } = settings;
   const variable = settings.variable ?? ((name: string) => process.env[name]);
   const byName = new Map<string, ConfiguredServer>(
-    servers.map(({ name, enabled = true }) => [name, { enabled }]),
+    servers.map(({ name, enabled = true }) => [
+      name,
+      { enabled, error: enabled ? settings.obstacleOf?.(name) : undefined },
+    ]),
   );
   let connecting: Promise<McpConnections> | undefined;
   let connected: McpConnections | undefined;
@@ -66,6 +75,7 @@ export function createMcpServers(settings: McpServersSettings, changes: ServerCh
     const { createMcpConnections, fillVariables } = await import("@cem/mcp-client");
     const filled = servers.map((server): McpServerSettings => {
       if (server.enabled === false) return server;
+      if (byName.get(server.name)?.error !== undefined) return { ...server, enabled: false };
       try {
         return fillVariables(server, variable);
       } catch (error) {

@@ -74,7 +74,7 @@ export class ServerRpc {
       );
     }
     this.#origin = parsed.origin;
-    this.#base = `${parsed.origin}${parsed.pathname.replace(/\/+$/, "")}/api/v1`;
+    this.#base = `${parsed.origin}${parsed.pathname.replace(/(?<!\/)\/+$/, "")}/api/v1`;
     this.#apiKey = apiKey;
   }
 

@@ -110,7 +110,11 @@ export default [new Box(total).get(), settings.level, Level[1]] as const;`;
     ["a cycle", "const a: any = { b: {} }; a.b.c = a; export default a", /b\.c refers back to itself/],
     ["a function inside", "export default { list: [() => 1] }", /list\[0\] is a function/],
     ["a symbol", "export default Symbol('x')", /is a symbol/],
-    ["a promise inside", "export default { later: Promise.resolve(1) }", /later is a promise.*await/s],
+    [
+      "a promise inside",
+      "export default { later: Promise.resolve(1) }",
+      /later is a promise(?:(?!later is a promise)[^])*await/,
+    ],
     [
       "100,000 levels",
       "let a: any = []; for (let i = 0; i < 1e5; i++) a = [a]; export default a",

@@ -4,7 +4,7 @@ const TYPESCRIPT = /\.[cm]?ts$/;
 const LEADING_SPACE_OR_COMMENT = /(?:\s|\/\/[^\n]*|\/\*(?:[^*]|\*(?!\/))*\*\/)*/y;
 const RE_EXPORT = /export\s*\{([^}]*)\}\s*from\s*(?:"([^"\n]*)"|'([^'\n]*)')\s*;?/y;
 const NAMES = /^([\w$]+)(?:\s+as\s+([\w$]+))?$/;
-const IMPORT = /^[ \t]*import\s*\{([^}]*)\}\s*from\s*["'][^"'\n]*["'];?/gm;
+const IMPORT = /^[ \t]*import\s*\{([^{}]*)\}\s*from\s*["'][^"'\n]*["'];?/gm;
 
 /** Where a name that a module re-exports comes from. */
 export interface ReExport {

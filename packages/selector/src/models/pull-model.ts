@@ -72,7 +72,7 @@ interface Library {
 export async function pullModel(settings: PullModelSettings): Promise<PulledModel> {
   const { model = DEFAULT_MODEL, modelsDir, library = TRANSFORMERS, signal } = settings;
   const folder = path.join(modelsDir, folderNameOf(model));
-  const source = (settings.mirror ?? HUB).replace(/\/+$/u, "");
+  const source = (settings.mirror ?? HUB).replace(/(?<!\/)\/+$/u, "");
   signal?.throwIfAborted();
   const transformers = await importTransformers<Library>(library);
   const { revision, dtype } = await findWeights(model, source, signal);

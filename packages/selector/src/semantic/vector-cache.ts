@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { appendFile, mkdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 
 const MAGIC = Buffer.from("CEMVEC1\n");
@@ -44,14 +44,13 @@ export class VectorCache {
     const dimensions = added[0]?.length ?? 0;
     if (this.#file === undefined || !this.#writable || records.length === 0) return;
     try {
+      const { appendPrivately, replaceFile } = await import("@cem/files");
       if (isFirst) {
-        const { default: writeFileAtomic } = await import("write-file-atomic");
-        await mkdir(path.dirname(this.#file), { recursive: true });
         const size = Buffer.alloc(FLOAT_BYTES);
         size.writeUInt32LE(dimensions);
-        await writeFileAtomic(this.#file, Buffer.concat([MAGIC, size, ...records]), { fsync: false });
+        await replaceFile(this.#file, Buffer.concat([MAGIC, size, ...records]));
       } else {
-        await appendFile(this.#file, Buffer.concat(records));
+        appendPrivately(this.#file, Buffer.concat(records));
       }
     } catch {
       this.#writable = false;

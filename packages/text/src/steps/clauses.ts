@@ -2,13 +2,13 @@ import { outline } from "./outline.ts";
 import { beginsStep } from "./verbs.ts";
 
 const ABBREVIATION = /(?:\b(?:e\.g|i\.e|etc|vs|mr|mrs|ms|dr|st|no|approx|incl)|\b\p{Lu})\.$/iu;
-const SQL_START = /\bSELECT\s[\s\S]{1,2000}?\sFROM\s|^\s*WITH\s+\w+\s+AS\b/u;
+const SQL_START = /\bSELECT\s(?:(?!\bSELECT\s)[\s\S]){1,2000}?\sFROM\s|^\s*WITH\s+\w+\s+AS\b/u;
 
 /** Splits prose into sentences. Quotes, brackets, paths and numbers are never split. */
 export function splitSentences(text: string): string[] {
   const mask = outline(text);
   const cuts: number[] = [];
-  for (const match of mask.matchAll(/[.!?;]+["')\]]*\s+|(?<=[}\]"'])\s+(?=\p{Lu}\p{Ll}+\s)/gu)) {
+  for (const match of mask.matchAll(/(?<![.!?;])[.!?;]+["')\]]*\s+|(?<=[}\]"'])\s+(?=\p{Lu}\p{Ll}+\s)/gu)) {
     const end = match.index + match[0].length;
     const before = mask.slice(Math.max(0, match.index - 12), match.index + 1);
     const next = mask.slice(end, end + 200);
@@ -63,7 +63,7 @@ function beginsWithNoun(rest: string, nouns: ReadonlySet<string>): boolean {
 }
 
 const SEPARATOR =
-  /(?:\s*[,;]\s*(?:and\s+|but\s+)?(?:and\s+)?(?:(?:then|afterwards|after that|finally)\b,?\s+)?|\s+(?:and|but|&)\s+(?:(?:then|afterwards|after that|finally)\b,?\s+)?|\s+then\s+|\s+(?=(?:otherwise|else)\b)|\s*(?:->|→|=>)\s*)/giu;
+  /(?<!\s)(?:\s*[,;]\s*(?:and\s+|but\s+)?(?:and\s+)?(?:(?:then|afterwards|after that|finally)\b,?\s+)?|\s+(?:and|but|&)\s+(?:(?:then|afterwards|after that|finally)\b,?\s+)?|\s+then\s+|\s+(?=(?:otherwise|else)\b)|\s*(?:->|→|=>)\s*)/giu;
 
 /** Whether "and" joins the parts of a phrase: "between 2 and 5", "both X and Y". */
 function isInsideQuestion(before: string, rest: string): boolean {
@@ -74,9 +74,10 @@ function isInsideQuestion(before: string, rest: string): boolean {
 function splitSql(whole: string, start: number, own: OwnWords): string[] {
   const before = start === 0 ? [] : splitClauses(whole.slice(0, start), own);
   const sentence = `${before.pop() ?? ""} ${whole.slice(start)}`.trim();
-  const match = /;\s*|,?\s+(?:and\s+)?then\s+|,\s+and\s+(?=(?:save|print|count|write|show|return)\b)/u.exec(
-    outline(sentence),
-  );
+  const match =
+    /;\s*|(?:,|(?<![\s,]))\s+(?:and\s+)?then\s+|,\s+and\s+(?=(?:save|print|count|write|show|return)\b)/u.exec(
+      outline(sentence),
+    );
   if (match === null) return [...before, sentence];
   const rest = sentence.slice(match.index + match[0].length);
   return [...before, sentence.slice(0, match.index), ...splitClauses(rest, own)].filter(

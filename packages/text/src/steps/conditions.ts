@@ -23,13 +23,13 @@ export function readCondition(clause: string): {
   const leading = LEADING.exec(clause);
   if (leading !== null) {
     const body = clause.slice(leading[0].length);
-    const cut = /,?\s+then\s+|,\s+|:\s+/u.exec(outline(body)) ?? findOrder(outline(body));
+    const cut = /(?:,|(?<!\s))\s+then\s+|,\s+|:\s+/u.exec(outline(body)) ?? findOrder(outline(body));
     const condition = cut === null ? body : body.slice(0, cut.index);
     const rest = cut === null ? "" : body.slice(cut.index + cut[0].length);
     return { condition: condition.trim(), negated: /^unless$/iu.test(leading[1] ?? ""), rest };
   }
   const trailing =
-    /,?\s+(?:but\s+)?(?:only\s+)?(if|unless|provided that)\s+(?!possible|needed|any\b|necessary|you can)/iu.exec(
+    /(?:,|(?<![\s,]))\s+(?:but\s+)?(?:only\s+)?(if|unless|provided that)\s+(?!possible|needed|any\b|necessary|you can)/iu.exec(
       outline(clause),
     );
   if (
@@ -52,7 +52,7 @@ function findOrder(mask: string): { 0: string; index: number } | null {
       mask,
     );
   if (compared === null) return null;
-  for (const match of mask.matchAll(/\s+(?=\p{L})/gu)) {
+  for (const match of mask.matchAll(/(?<!\s)\s+(?=\p{L})/gu)) {
     if (match.index > compared.index && beginsStep(mask.slice(match.index, match.index + 200)))
       return { 0: match[0], index: match.index };
   }

@@ -31,7 +31,7 @@ export const MAX_STEP_TEXT_CHARACTERS = 200_000;
 const COURTESY =
   /^(?:(?:hi|hello|hey|greetings|good (?:morning|afternoon|evening|day)|ok|okay|thanks|thank you|cheers|many thanks|please|bye)(?: (?:there|all|everyone|so much|very much|a lot|a million|in advance|again|you))*|(?:i would |i'd )?appreciate it)$/iu;
 const CLOSING =
-  /(?:,?\s+(?:please|thanks|thank you|thx|cheers|for me|for us|if you can|if possible|if you please))+$/iu;
+  /(?:(?:,|(?<![\s,]))\s+(?:please|thanks|thank you|thx|cheers|for me|for us|if you can|if possible|if you please)){1,5}$/iu;
 const MAX_CLOSING_CHARACTERS = 80;
 const JOINING =
   /^(?:(?:hi|hello|hey|hi there|hey there|hello there|ok|okay|well|and|but|please|also|then|finally|next|now|afterwards|after that|first|firstly|secondly|thirdly|lastly|first of all|kindly|so|could you|can you|would you|i want you to|i want to|i need you to|i need to|i'd like to|i would like to|let's|i'd like you to|i would like you to|we need to|go ahead and|be so kind as to|if you don't mind|would you mind)\b[,:!]?\s+)+/iu;
@@ -114,10 +114,10 @@ function leadWithOrder(sentence: string): string {
   )
     return sentence;
   const mask = outline(sentence);
-  for (const match of mask.matchAll(/,?\s+(?=\p{L})/gu)) {
+  for (const match of mask.matchAll(/(?:,|(?<![\s,]))\s+(?=\p{L})/gu)) {
     if (!beginsStep(mask.slice(match.index + match[0].length, match.index + 200).replace(/^and\s+/u, "")))
       continue;
-    const order = sentence.slice(match.index + match[0].length).replace(/[.!?]+$/u, "");
+    const order = sentence.slice(match.index + match[0].length).replace(/(?<![.!?])[.!?]+$/u, "");
     return /^and\s/iu.test(order) ? sentence : `${order} ${sentence.slice(0, match.index)}`;
   }
   return sentence;
@@ -126,7 +126,7 @@ function leadWithOrder(sentence: string): string {
 function strip(clause: string): string {
   const bare = withoutMarks(clause.trim().replace(JOINING, ""));
   const end = bare.slice(-MAX_CLOSING_CHARACTERS);
-  const closing = CLOSING.exec(end.replace(/\?+$/u, ""));
+  const closing = CLOSING.exec(end.replace(/(?<!\?)\?+$/u, ""));
   const plain =
     closing === null
       ? bare
@@ -135,5 +135,5 @@ function strip(clause: string): string {
 }
 
 function withoutMarks(text: string): string {
-  return text.replace(/(?<![\d.])[.,;:!]+$|(?<=\d)[.,;:!]+$/u, "").trim();
+  return text.replace(/(?<![.,;:!])[.,;:!]+$/u, "").trim();
 }

@@ -95,7 +95,7 @@ function readSingle(source: string, start: number): Token {
     const found = pattern.exec(source)?.[0];
     if (found === undefined) continue;
     // A full stop behind a path ends the sentence.
-    const text = kind === "path" && found.length > 2 ? found.replace(/\.+$/u, "") : found;
+    const text = kind === "path" && found.length > 2 ? found.replace(/(?<!\.)\.+$/u, "") : found;
     const value = kind === "number" ? readDigits(text.replace(/^[$€£]/u, "")) : undefined;
     return {
       kind,

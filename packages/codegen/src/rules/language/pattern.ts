@@ -78,7 +78,7 @@ export class Pattern {
 
   constructor(text: string, classes: Readonly<Record<string, Phrases>> = {}) {
     const reader = {
-      parts: text.match(/\{[^}]*\}\??|\s\|\s|[()?]|[^\s(){}?|]+(?:\|[^\s(){}?|]+)*/gu) ?? [],
+      parts: text.match(/\{[^{}]*\}\??|\s\|\s|[()?]|[^\s(){}?|]+(?:\|[^\s(){}?|]+)*/gu) ?? [],
       at: 0,
       classes,
     };

@@ -86,7 +86,7 @@ export function findDocumentField(words: string, plan: Plan): Reference | undefi
   if (document === undefined) return undefined;
   const text = words
     .replace(/^(?:the|its|all|each|every)\s+/iu, "")
-    .replace(/\s+(?:field|array|list|value|property|key)$/iu, "")
+    .replace(/(?<!\s)\s+(?:field|array|list|value|property|key)$/iu, "")
     .trim();
   const known = [...document.fields.keys()].find((key) => sameWords(key, text));
   const key =
@@ -118,7 +118,7 @@ export function findProperty(
   plan: Plan,
   wanted: "number" | "any" = "any",
 ): Reference | undefined {
-  const [, text = "", of] = OF.exec(words.replace(/^(?:the|its|their|current|actual)\s+/giu, "")) ?? [];
+  const { text, of } = splitOf(words.replace(/^(?:the|its|their|current|actual)\s+/giu, ""));
   for (const value of plan.values.toReversed()) {
     const key = isMeant(value, of) ? matchProperty(text, value.schema, wanted) : undefined;
     if (key !== undefined) {
@@ -157,7 +157,16 @@ export function meaningsOf(word: string): readonly string[] {
   return Object.hasOwn(PROPERTY_WORDS, key) ? (PROPERTY_WORDS[key] ?? []) : [];
 }
 
-const OF = /^(.+?)(?:\s+(?:in|of|for|at|from)\s+(.+?))?(?:\s+(?:there|outside|now|right now))?$/isu;
+const OF = /(?<=\S)(?<!\s)\s+(?:in|of|for|at|from)\s+(?=\S)/iu;
+const HERE = /(?<=\S)(?<!\s)\s+(?:there|outside|now|right now)$/iu;
+
+/** `the price of apples now`: what is asked for, and of what. */
+function splitOf(words: string): { text: string; of?: string | undefined } {
+  const said = words.replace(HERE, "");
+  const match = OF.exec(said);
+  if (match === null) return { text: said };
+  return { text: said.slice(0, match.index), of: said.slice(match.index + match[0].length) };
+}
 
 /** Whether words behind "of" or "in" mean a value: what it is called, or what it was asked about. */
 function isMeant(value: Value, words: string | undefined): boolean {

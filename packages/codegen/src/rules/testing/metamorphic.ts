@@ -66,7 +66,9 @@ export function replacements(task: string): Replacement[] {
 
 /** The number of a step in a list is its place and nothing more. */
 function isListMark(task: string, { kind, start, end }: Token): boolean {
-  return kind === "number" && /(?:^|\n)\s*$/u.test(task.slice(0, start)) && /^[.)]\s/u.test(task.slice(end));
+  return (
+    kind === "number" && /(?:^|\n)[^\S\n]*$/u.test(task.slice(0, start)) && /^[.)]\s/u.test(task.slice(end))
+  );
 }
 
 function otherOf(token: Token, before: Token | undefined): string | undefined {
@@ -79,7 +81,7 @@ function otherOf(token: Token, before: Token | undefined): string | undefined {
     case "path":
       return lower === "." || lower === ".."
         ? undefined
-        : text.replace(/([^/.]+)(\.\w+)?(\/?)$/u, "other$2$3");
+        : text.replace(/(?<![^/.])([^/.]+)(\.\w+)?(\/?)$/u, "other$2$3");
     case "url":
       return "https://other.example/x";
     case "email":

@@ -16,7 +16,9 @@ export function fillLeftover(filling: Filling, parameter: Parameter): void {
   if (!parameter.isRequired) return;
   const { phrase } = filling;
   if (parameter.role === "number" || isNumeric(parameter.schema)) {
-    const sum = phrase.find(/(?<![\p{L}\d.])[\d(][\d\s.+*/()^-]*[-+*/^][\d\s.+*/()^-]*[\d)](?![\p{L}\d])/u);
+    const sum = phrase.find(
+      /(?<![\p{L}\d.])[\d(](?:[\d\s.()]{0,20}[-+*/^]){1,20}[\d\s.()]{0,20}[\d)](?![\p{L}\d])/u,
+    );
     const arithmetic =
       sum === undefined || /\d-\d\d?-\d/u.test(sum[0])
         ? undefined
@@ -114,7 +116,7 @@ function remainingWords({ phrase, tool, result }: Filling): string | undefined {
   const text = words
     .slice(first, last)
     .join(" ")
-    .replace(/[?.!,:;]+$/u, "")
+    .replace(/(?<![?.!,:;])[?.!,:;]+$/u, "")
     .trim();
   const isPointing =
     /^(?:the |this |that |these |those |both )?(?:results?|outputs?|answers?|values?|it|them|that|this|everything|both|summary|data)$/iu.test(

@@ -63,9 +63,9 @@ function declareMapped(
 }
 
 const THAT_MANY =
-  /\b(?:that many|this many|as many|the same number of)\s+([\p{L}_]+)(?:\s*,?\s*(?:starting|beginning|start|first)\s+(?:with|from|at|by)\s+(.+?))?$/iu;
+  /\b(?:that many|this many|as many|the same number of)\s{1,9}([\p{L}_]{1,60})(?:\s{0,9}(?:,\s{0,9})?(?:starting|beginning|start|first)\s{1,9}(?:with|from|at|by)\s{1,9}(\S.{0,200}))?$/iu;
 const SO_MANY =
-  /\b(?:for|of)\s+(?:the\s+)?(?:first\s+)?(\d{1,6})\s+(cities|locations|places|towns)\b(?:\s*,?\s*(?:starting|beginning)\s+(?:with|from|at)\s+(.+?))?$/iu;
+  /\b(?:for|of)\s{1,9}(?:the\s{1,9})?(?:first\s{1,9})?(\d{1,6})\s{1,9}(cities|locations|places|towns)\b(?:\s{0,9}(?:,\s{0,9})?(?:starting|beginning)\s{1,9}(?:with|from|at)\s{1,9}(\S.{0,200}))?$/iu;
 
 /** `get weather for that many cities starting with San Francisco`: a listing tool of the same server gives the cities. */
 export function readThatMany(tool: ToolDefinition, text: string, plan: Plan): (() => void) | undefined {
@@ -150,7 +150,7 @@ function listIn(value: Value): { expression: Expression; schema: JsonSchema } {
 
 const EACH: readonly RegExp[] = [
   /\b(?:each|every)\s+(?<owner>[\p{L}_]+)['’]s\s+(?<noun>[\p{L}_]+)$/iu,
-  /\b(?:the\s+)?(?<noun>[\p{L}_]+)\s+of\s+(?:each|every)(?:\s+(?<owner>[\p{L}_]+))?$/iu,
+  /(?<![\p{L}_])(?<noun>[\p{L}_]+)\s+of\s+(?:each|every)(?:\s+(?<owner>[\p{L}_]+))?$/iu,
   /\b(?:each|every|all)(?:\s+of)?(?:\s+(?:the|those|these|them|their|its))?(?:\s+(?<noun>[\p{L}_]+))?$/iu,
 ];
 

@@ -6,7 +6,7 @@ let countries: ReadonlySet<string> | undefined;
 export function splitList(text: string, phrase: Phrase, keepsCountries = false): string[] {
   const parts = text
     .split(
-      /\s*,\s*(?:and\s+|or\s+|&\s*)?|\s+(?:and|as well as|&|plus)\s+(?:also\s+)?(?:in\s+|for\s+)?|\s*;\s*|\n/iu,
+      /(?<!\s)\s*,\s*(?:and\s+|or\s+|&\s*)?|(?<!\s)\s+(?:and|as well as|&|plus)\s+(?:also\s+)?(?:in\s+|for\s+)?|(?<!\s)\s*;\s*|\n/iu,
     )
     .map((part) =>
       phrase

@@ -26,10 +26,10 @@ interface StepWords {
 const EVIDENCE: readonly [RegExp, string][] = [
   [/(?:^|[\s"'(])(?:\.{0,2}\/)?[\w.-]*(?:\/[\w.-]+)*\.[a-z][a-z0-9]{0,4}\b(?!@)/iu, "file"],
   [/(?:^|\s)\/[\w.-]+/u, "directory folder file path"],
-  [/\S+@\S+\.\w+/u, "email address"],
+  [/(?<!\S)[^\s@]+@[^\s.]+\.\w/u, "email address"],
   [/https?:\/\//iu, "url page website link"],
   [/\d\s*[+*/^]\s*\d|\d\s+-\s+\d/u, "expression calculate arithmetic"],
-  [/\bselect\b[\s\S]+\bfrom\b/iu, "sql query database"],
+  [/\bselect\b(?:(?!\bselect\b)[\s\S])+?\bfrom\b/iu, "sql query database"],
   [/\b(?:USD|EUR|GBP|JPY|CHF|CNY|INR|AUD|CAD|SEK|NOK|DKK|PLN|BRL|MXN|KRW)\b/u, "currency"],
   [/(?:^|\s)#[a-z][\w-]*/u, "channel message"],
 ];

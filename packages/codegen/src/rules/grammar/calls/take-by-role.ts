@@ -8,7 +8,7 @@ import type { Parameter } from "./parameters.ts";
 /** One value, or several when the text lists them. */
 export type Found = { value: string | number } | { list: string[] } | undefined;
 
-const EMAIL = /[\p{L}\p{N}._%+-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63})+/u;
+const EMAIL = /(?<![\p{L}\p{N}._%+-])[\p{L}\p{N}._%+-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63})+/u;
 const URL = /https?:\/\/[^\s,;"'<>\uE000-\uE002]*[^\s,;"'<>.!?)\uE000-\uE002]/u;
 export const PATH =
   /(?<![\p{L}\p{N}@:/._-])(?:(?:\.{1,2}|~)?\/[\p{L}\p{N}_.@+-]+(?:\/[\p{L}\p{N}_.@+-]+)*\/?|[\p{L}\p{N}_-]+(?:\/[\p{L}\p{N}_.-]+)+|[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*\.[A-Za-z][A-Za-z0-9]{0,4})(?![\p{L}\p{N}@])/u;
@@ -127,7 +127,7 @@ function takePath(phrase: Phrase, { words }: Parameter): Found {
       )
     : undefined;
   if (folderPath?.[1] !== undefined) return { value: folderPath[1] };
-  const quoted = quotedLike(phrase, /^[^\s\n]*[./][^\n]*$/u);
+  const quoted = quotedLike(phrase, /^[^\s./]*[./][^\n]*$/u);
   const path = quoted ?? phrase.take(PATH)?.[0] ?? phrase.take(/(?<=\s)\.{1,2}(?=\s|$)/u)?.[0];
   if (path !== undefined) return { value: path };
   const folder = phrase.take(
@@ -157,7 +157,7 @@ function takeChannel(phrase: Phrase): Found {
 
 function takeTable(phrase: Phrase): Found {
   const before = phrase.take(
-    /(?:\b(?:the|of|in|from|for)\s+)+([\p{L}_][\p{L}\p{N}_]*(?:(?:\s*,\s*|\s+and\s+)(?:the\s+)?[\p{L}_][\p{L}\p{N}_]*)*)\s+tables?\b/iu,
+    /\b(?:the|of|in|from|for)\s{1,9}(?:the\s{1,9})?([\p{L}_][\p{L}\p{N}_]{0,60}(?:(?:\s{0,9},\s{0,9}|\s{1,9}and\s{1,9})(?:the\s{1,9})?[\p{L}_][\p{L}\p{N}_]{0,60}){0,20})\s{1,9}tables?\b/iu,
   )?.[1];
   const named = before ?? phrase.take(/\btable\s+(?:named\s+|called\s+)?([\p{L}_][\p{L}\p{N}_]*)/iu)?.[1];
   const described =
@@ -209,7 +209,7 @@ function takeAfter(phrase: Phrase, prepositions: string, isPlace: boolean): Foun
     "giu",
   );
   for (const match of phrase.text.matchAll(pattern)) {
-    const words = (match[1] ?? "").trim().replace(/[,.]+$/u, "");
+    const words = (match[1] ?? "").trim().replace(/(?<![,.])[,.]+$/u, "");
     if (
       words === "" ||
       PRONOUN.test(words) ||

@@ -59,8 +59,9 @@ export function unclaimed(tool: ToolDefinition, step: string, { args, rest }: Fi
 function valuesIn(words: string, { name, originalName, server }: ToolDefinition): string[] {
   const names = new Set([name, originalName, server, `${server}.${name}`]);
   const found =
-    words.match(/<[^<>\s]{1,80}>|[^\s,;:?!()]*[\p{L}\p{N}][_@#][\p{L}\p{N}][^\s,;:?!()]*|(?<!\S)[@#]\S+/gu) ??
-    [];
+    words.match(
+      /<[^<>\s]{1,80}>|(?<![^\s,;:?!()])[^\s,;:?!()]*[\p{L}\p{N}][_@#][\p{L}\p{N}][^\s,;:?!()]*|(?<!\S)[@#]\S+/gu,
+    ) ?? [];
   return [...new Set(found)].filter((word) => !names.has(word));
 }
 

@@ -2,7 +2,7 @@ import { splitWords } from "@cem/text";
 import { findReference } from "../../planning/references.ts";
 import type { Plan } from "../../planning/plan.ts";
 
-const ABOUT = /\s+(?:in|for|at|of)\s+((?:\p{Lu}[\p{L}'.-]*)(?:\s+\p{Lu}[\p{L}'.-]*)*)(?![\p{L}])/u;
+const ABOUT = /(?<!\s)\s+(?:in|for|at|of)\s+((?:\p{Lu}[\p{L}'.-]*)(?:\s+\p{Lu}[\p{L}'.-]*)*)(?![\p{L}])/u;
 
 /**
  * `the temperature in London is above 5`: what a condition is about is asked for first.

@@ -31,8 +31,8 @@ const WRITES =
 const CHANGES =
   /\b(?:insert\s+into|update\s+\S+\s+set|delete\s+from|drop\s+table|alter\s+table|create\s+table|replace\s+into)\b/iu;
 const ALLOWING =
-  /[\s,]+(?:(?:and|with)\s+)?(?:allow(?:ing|ed)?[ _]writes(?:\s*[=:]?\s*true)?|writes\s+allowed)\s*$/iu;
-const PLACE = /\s+(?:on|in|from|against)\s+the\s+(?:database|db)\s*$/iu;
+  /(?<![\s,])[\s,]+(?:(?:and|with)\s+)?(?:allow(?:ing|ed)?[ _]writes(?:\s*(?:[=:]\s*)?true)?|writes\s+allowed)\s*$/iu;
+const PLACE = /(?<!\s)\s+(?:on|in|from|against)\s+the\s+(?:database|db)\s*$/iu;
 
 /** SQL that the text gives, bare or in quotes, behind words that say to run it. */
 export function readSql(span: Span): GivenSql | undefined {
@@ -49,7 +49,7 @@ export function readSql(span: Span): GivenSql | undefined {
   const allowsWrites = ALLOWING.test(tail);
   const rest = tail.replace(ALLOWING, "").replace(PLACE, "");
   if (first.kind === "quote" && rest.trim() !== "") return undefined;
-  const sql = (first.kind === "quote" ? textOf(first) : rest).trim().replace(/[;.]+$/u, "");
+  const sql = (first.kind === "quote" ? textOf(first) : rest).trim().replace(/(?<![;.])[;.]+$/u, "");
   const isWrite = WRITES.test(sql) || CHANGES.test(withoutTexts(sql));
   const isAsked = lead !== "" && !ACTING.test(lead) && !sql.toLowerCase().startsWith(lead);
   return { sql, isWrite, allowsWrites, isAsked };

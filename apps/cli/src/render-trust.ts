@@ -1,0 +1,54 @@
+import type { HeldItem, TrustItem, TrustKind } from "@cem/config";
+import { renderRow } from "./render-rows.ts";
+import { oneLine } from "./safe-text.ts";
+import { cut } from "./text-layout.ts";
+import type { Style } from "./text-layout.ts";
+
+/** A command can be long, and what is at its end counts too. */
+const MAX_TEXT_COLUMNS = 2_000;
+const MAX_FILES = 12;
+
+const LABELS: Readonly<Record<TrustKind, string>> = {
+  server: "server",
+  "host-tool": "host tool",
+  mount: "mount",
+  path: "path",
+  key: "key",
+};
+
+/** Renders what is held back, for the question whether to trust the folder. */
+export function renderAsked(
+  { folder, held }: { folder: string; held: readonly HeldItem[] },
+  style: Style,
+): string[] {
+  const heading = `Files of ${oneLine(folder)} ask for this on your machine, outside of the sandbox:`;
+  return ["", `  ${heading}`, "", ...renderTrustItems(held, style)];
+}
+
+/** Renders what a folder asks for on this host, a row each, with what it was when it was trusted. */
+export function renderTrustItems(items: readonly (TrustItem | HeldItem)[], style: Style): string[] {
+  return items.flatMap((item) => {
+    const { kind, files } = item;
+    const before = "before" in item ? item.before : undefined;
+    const shown = files.slice(0, MAX_FILES).map((file) => oneLine(file));
+    const more = files.length > shown.length ? ` and ${files.length - shown.length} more` : "";
+    return [
+      ...renderRow(LABELS[kind], textOf(item), style),
+      ...note(files.length === 0 ? undefined : `as it is now: ${shown.join(", ")}${more}`, style),
+      ...note(before && changeOf(before, item), style),
+    ];
+  });
+}
+
+function changeOf(before: TrustItem, item: TrustItem): string {
+  const [was, is] = [textOf(before), textOf(item)];
+  return was === is ? "changed since it was trusted" : `changed since it was trusted: ${was}`;
+}
+
+function note(text: string | undefined, style: Style): string[] {
+  return text === undefined ? [] : renderRow("", text, style).map(style.colors.dim);
+}
+
+function textOf({ name, text }: TrustItem): string {
+  return `${oneLine(name)}  ${cut(oneLine(text), MAX_TEXT_COLUMNS)}`;
+}

@@ -1,0 +1,117 @@
+// What keeping values from the model costs: runs and calls with and without it, side by side, and 1 MB of JSON.
+import { mkdtempSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { createRedactor } from "@cem/pii";
+import { z } from "zod";
+import { createAgent, defineTool } from "../src/index.ts";
+import type { Agent, ConfigInput } from "../src/index.ts";
+
+const ROUNDS = 5;
+const ROWS = 10_000;
+const MEGABYTE = 1_000_000;
+
+const WAYS: Readonly<Record<string, ConfigInput>> = {
+  off: { guardrails: { piiDetection: false } },
+  values: {},
+  tokens: { privacy: { guest: "tokens" } },
+  rules: { privacy: { rules: [{ to: "elsewhere", action: "deny" }] } },
+};
+const importing = 'import { one, rows } from "./servers/crm/index.ts";\n';
+const PROGRAMS: Readonly<Record<string, { code: string; times: number }>> = {
+  "trivial run": { code: "return 1;", times: 60 },
+  "one call": { code: `${importing}return one({ n: 1 });`, times: 25 },
+  "100 calls": {
+    code: `${importing}let sum = 0; for (let n = 0; n < 100; n += 1) sum += (await one({ n })).n; return sum;`,
+    times: 10,
+  },
+  "10,000 rows in, 5 out": {
+    code: `${importing}const all = await rows({}); return all.filter((row) => row.status === "open").sort((a, b) => b.amount - a.amount).slice(0, 5);`,
+    times: 10,
+  },
+};
+
+const rows = Array.from({ length: ROWS }, (_, id) => ({
+  id,
+  customer: `Customer ${id % 97}`,
+  status: id % 3 === 0 ? "paid" : "open",
+  amount: id * 1.5,
+  email: `user${id}@example.com`,
+}));
+const tools = {
+  crm: {
+    rows: defineTool({ description: "Rows.", input: z.object({}), execute: async () => rows }),
+    one: defineTool({
+      description: "One.",
+      input: z.object({ n: z.number() }),
+      execute: async ({ n }) => ({ n }),
+    }),
+  },
+};
+
+const cwd = mkdtempSync(path.join(os.tmpdir(), "cem-bench-"));
+const agents = new Map<string, Agent>(
+  Object.entries(WAYS).map(([way, config]) => [way, createAgent({ cwd, configFile: false, config, tools })]),
+);
+const times = new Map<string, number[]>();
+for (let round = 0; round < ROUNDS; round += 1) {
+  for (const [name, program] of Object.entries(PROGRAMS)) {
+    for (const [way, agent] of agents) {
+      const measured = times.get(`${name} ${way}`) ?? [];
+      times.set(`${name} ${way}`, measured);
+      for (let turn = 0; turn < program.times; turn += 1) {
+        const start = performance.now();
+        const { error } = await agent.executeCode(program.code, { session: "bench", typeCheck: "off" });
+        if (error !== null) throw new Error(error.message);
+        if (round > 0) measured.push(performance.now() - start);
+      }
+    }
+  }
+}
+print(`${"ms, median".padEnd(24)}${[...agents.keys()].map((way) => way.padStart(10)).join("")}`);
+for (const name of Object.keys(PROGRAMS)) {
+  const cells = [...agents.keys()].map((way) =>
+    median(times.get(`${name} ${way}`) ?? [])
+      .toFixed(2)
+      .padStart(10),
+  );
+  print(name.padEnd(24) + cells.join(""));
+}
+for (const agent of agents.values()) await agent.dispose();
+
+const records: object[] = [];
+for (let size = 0; size < MEGABYTE;) {
+  const id = records.length;
+  const email = id % 10 === 0 ? `user${id}@example.com` : null;
+  const record = {
+    id,
+    name: `Customer ${id}`,
+    created: "2026-02-03T10:11:12Z",
+    city: "Berlin",
+    email,
+    note: "A short note about the order",
+  };
+  size += JSON.stringify(record).length;
+  records.push(record);
+}
+const tokenizing = timed(() => createRedactor().tokenize(records, {}));
+const copying = timed(() => JSON.parse(JSON.stringify(records)) as unknown);
+print(`1 MB of JSON: ${tokenizing.toFixed(1)} ms to tokenize, ${copying.toFixed(1)} ms to write and parse`);
+
+function timed(work: () => unknown): number {
+  return median(
+    Array.from({ length: 15 }, () => {
+      const start = performance.now();
+      work();
+      return performance.now() - start;
+    }),
+  );
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

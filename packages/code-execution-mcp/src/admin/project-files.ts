@@ -1,0 +1,86 @@
+import { lstat, mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+
+const CLIENT = `/**
+ * Calls a tool of an MCP server. In the sandbox a module of its own stands here: this one tells editors and compilers its
+ * type, and that code runs with: cem exec <file>
+ */
+export async function callTool<Result = unknown>(
+  server: string,
+  tool: string,
+  input?: object,
+): Promise<Result> {
+  void input;
+  throw new Error(\`\${server}.\${tool} can be called in the sandbox only: cem exec <file>\`);
+}
+`;
+
+const TSCONFIG = `{
+  "compilerOptions": {
+    "target": "ES2023",
+    "lib": ["ES2023", "DOM", "DOM.Iterable"],
+    "module": "ESNext",
+    "moduleResolution": "bundler",
+    "strict": true,
+    "noEmit": true,
+    "allowImportingTsExtensions": true,
+    "skipLibCheck": true
+  },
+  "include": ["client", "servers", "skills"]
+}
+`;
+
+const GITIGNORE = `# Keys and tokens
+.env
+# Files of runs, caches and installed packages
+workspace/
+.cem/
+.tool_cache.json
+node_modules/
+`;
+
+const CLIENT_FILE = "client/index.ts";
+const FILES: Readonly<Record<string, string>> = {
+  [CLIENT_FILE]: CLIENT,
+  "tsconfig.json": TSCONFIG,
+  ".gitignore": GITIGNORE,
+};
+
+/** What became of files that were to be made. */
+export interface LaidFiles {
+  made: string[];
+  /** Those that were there. */
+  kept: string[];
+}
+
+/**
+ * Writes what an editor needs to understand the tools of a project, and what version control must not keep. Changes nothing
+ * that is there.
+ *
+ * @param only - `client`: the module that generated tools import, and no settings of the project.
+ * @throws the file system's error.
+ */
+export async function layProjectFiles(root: string, only?: "client"): Promise<LaidFiles> {
+  const laid: LaidFiles = { made: [], kept: [] };
+  for (const [name, text] of Object.entries(FILES)) {
+    if (only === "client" && name !== CLIENT_FILE) continue;
+    ((await makeFile(root, name, text)) ? laid.made : laid.kept).push(name);
+  }
+  return laid;
+}
+
+/** Not through a link: that may lead out of the project. */
+async function makeFile(root: string, name: string, text: string): Promise<boolean> {
+  const file = path.join(root, name);
+  const folder = path.dirname(file);
+  const found = await lstat(folder).catch(() => undefined);
+  if (found?.isSymbolicLink() === true && folder !== root) return false;
+  await mkdir(folder, { recursive: true });
+  try {
+    await writeFile(file, text, { flag: "wx" });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}

@@ -1,0 +1,30 @@
+import { describe, expect, it } from "vitest";
+import { unpinnedImage, warningsOf } from "./server-warnings.ts";
+
+const DIGEST = `@sha256:${"a".repeat(64)}`;
+
+describe("warningsOf", () => {
+  it("names the server that a name looks like, of those that are there and those that everybody knows", () => {
+    expect(warningsOf("githuh", { command: "x" }, [])).toEqual([
+      '"githuh" looks like "github", which is another server. Is it the one you mean?',
+    ]);
+    expect(warningsOf("my_crm", { url: "https://x.example" }, ["my-crm"])[0]).toContain('"my-crm"');
+    expect(warningsOf("github", { command: "x" }, ["files"])).toEqual([]);
+  });
+
+  it.each([
+    [["run", "-i", "--rm", "mcp/github"], "mcp/github"],
+    [
+      ["run", "-it", "-e", "TOKEN", "--env-file", "x", "-v", "/a:/b", "ghcr.io/x/y:1.2", "stdio"],
+      "ghcr.io/x/y:1.2",
+    ],
+    [["container", "run", "--network=none", "--name", "n", "mcp/fetch", "--flag"], "mcp/fetch"],
+    [["run", "-i", "--rm", `mcp/github${DIGEST}`], undefined],
+    [["run", "-i", "--rm", `mcp/github:1.0${DIGEST}`, "mcp/other"], undefined],
+    [["compose", "up"], undefined],
+  ])("of docker %j finds %s to be unpinned", (args, image) => {
+    expect(unpinnedImage({ command: "/usr/bin/docker", args })).toBe(image);
+    expect(unpinnedImage({ command: "npx", args })).toBeUndefined();
+    expect(warningsOf("mine", { command: "docker", args }, [])).toHaveLength(image === undefined ? 0 : 1);
+  });
+});

@@ -1,0 +1,52 @@
+import { createHash } from "node:crypto";
+import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import { dirname, extname, relative, resolve } from "node:path";
+import { isWithin, realPath } from "./places.ts";
+
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
+const MAX_FILES = 2_000;
+const CODE = new Set([".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx"]);
+/** Whatever may be a path of another module, in code or beside it. */
+const RELATIVE = /["'`](?<path>\.{1,2}\/[^"'`\n]{1,400})["'`]/gu;
+const ENDINGS = ["", ...CODE, ".json", ".node", "/index.ts", "/index.js"];
+
+/**
+ * Digests files of a folder and the code that they name by a relative path, and so on. Links are followed to where they
+ * lead; what lies outside of the folder, or is no file, is left out.
+ *
+ * @param folder - The real path of the folder.
+ * @returns digests by path relative to the folder.
+ */
+export function digestFiles(folder: string, files: readonly string[]): Map<string, string> {
+  const digests = new Map<string, string>();
+  const open = files.map((file) => realPath(file));
+  for (let file = open.pop(); file !== undefined; file = open.pop()) {
+    const name = relative(folder, file);
+    if (digests.has(name) || digests.size >= MAX_FILES || !isWithin(folder, file)) continue;
+    const bytes = readFile(file);
+    if (bytes === undefined) continue;
+    digests.set(name, typeof bytes === "string" ? bytes : createHash("sha256").update(bytes).digest("hex"));
+    if (typeof bytes === "string" || !CODE.has(extname(file))) continue;
+    for (const { groups } of bytes.toString("utf8").matchAll(RELATIVE)) {
+      const place = resolve(dirname(file), groups?.["path"] ?? "");
+      open.push(...ENDINGS.map((ending) => realPath(place + ending)));
+    }
+  }
+  return digests;
+}
+
+/** Reads a regular file without waiting; of one that is too large, its size and time. `undefined` for anything else. */
+function readFile(file: string): Buffer | string | undefined {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const found = fstatSync(descriptor);
+    if (!found.isFile()) return undefined;
+    if (found.size > MAX_FILE_BYTES) return `${found.size} bytes of ${found.mtimeMs}`;
+    return readFileSync(descriptor);
+  } catch {
+    return undefined;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}

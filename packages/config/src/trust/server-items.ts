@@ -1,0 +1,158 @@
+import { existsSync, readFileSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { redactConfig } from "../redact.ts";
+import type { McpServerSetting, ServerAuthSetting, StdioServerSetting } from "../schema-servers.ts";
+import type { Secret } from "../secret.ts";
+import { digestFiles } from "./code-files.ts";
+import { type TrustItem, trustItem } from "./trust-item.ts";
+
+const REFERENCE = /\$\{(?:env:)?(?<name>[A-Za-z_]\w*)(?::-(?<fallback>[^}]*))?\}/gu;
+/** Commands that load what they run, and look into the folder for how. */
+const RUNNERS = new Set([
+  "npx",
+  "npm",
+  "pnpm",
+  "pnpx",
+  "yarn",
+  "bun",
+  "bunx",
+  "corepack",
+  "uv",
+  "uvx",
+  "pipx",
+  "deno",
+  "make",
+]);
+const RUNNER_FILES = [
+  ".npmrc",
+  ".yarnrc",
+  ".yarnrc.yml",
+  ".pnpmfile.cjs",
+  "bunfig.toml",
+  "pnpm-workspace.yaml",
+  "uv.toml",
+  "pyproject.toml",
+  ".python-version",
+  "deno.json",
+  "deno.jsonc",
+  "Makefile",
+];
+/** Programs that look up in tsconfig.json what an import means. */
+const TYPESCRIPT_RUNNER = /^(?:tsx|ts-node|ts-node-esm|bun|bunx)(?:@.*|\.cmd|\.exe)?$/u;
+/** What of package.json decides which program a runner starts. */
+const RUNNER_KEYS = ["name", "bin", "scripts", "workspaces", "packageManager", "directories"];
+
+/** Where an MCP server of a folder would run. */
+export interface ServerPlace {
+  /** The real path of the folder. */
+  folder: string;
+  /** The folder that commands start in. */
+  cwd: string;
+  /** Looks up a variable where the server's settings would get it from. */
+  variable: (name: string) => string | undefined;
+  /** The same, in files of the folder alone. */
+  folderVariable: (name: string) => string | undefined;
+}
+
+/** What an MCP server of the folder asks for: to be started, or to be spoken to as this user. */
+export function serverItem(server: McpServerSetting, place: ServerPlace): TrustItem {
+  const settings =
+    server.connectionType === "stdio"
+      ? [server.command, server.args, reveal(server.env), server.cwd]
+      : [server.connectionType, server.url, reveal(server.headers), revealAuth(server.auth)];
+  const written = JSON.stringify(settings);
+  const names = variablesIn(written);
+  const ofFolder = names.map((name) => [name, place.folderVariable(name)]);
+  const { files, implicitFiles } =
+    server.connectionType === "stdio" ? filesOf(server, place) : { files: new Map(), implicitFiles: [] };
+  const text = describeReach(server);
+  const sent =
+    server.connectionType === "stdio"
+      ? [...names, ...Object.keys(server.env)]
+      : [...names, ...Object.keys(server.headers)];
+  const withNames = sent.length === 0 ? "" : `  with ${[...new Set(sent)].join(", ")}`;
+  const named = { kind: "server", name: server.name, text: text + withNames } as const;
+  return { ...trustItem(named, [settings, ofFolder], files), implicitFiles };
+}
+
+/** The command of a server with its arguments, or its address, without what looks like a secret. */
+export function describeReach(server: {
+  command?: string | undefined;
+  args?: readonly string[] | undefined;
+  cwd?: string | undefined;
+  url?: string | undefined;
+}): string {
+  const { command, args = [], cwd, url = "" } = redactConfig(server);
+  return command === undefined ? addressText(url) : commandText(command, args, cwd);
+}
+
+function commandText(command: string, args: readonly string[], cwd: string | undefined): string {
+  const words = [command, ...args].map((word) => (/^[^\s"'\\]+$/u.test(word) ? word : JSON.stringify(word)));
+  return words.join(" ") + (cwd === undefined ? "" : `  in ${cwd}`);
+}
+
+/** Without user name, query and fragment, which may hold secrets. */
+function addressText(url: string): string {
+  if (!URL.canParse(url)) return url.replace(/[?#].*$/su, "");
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname}`;
+}
+
+/** The files of the folder that a command names or that decide what it runs. */
+function filesOf(
+  { command, args, cwd }: StdioServerSetting,
+  place: ServerPlace,
+): { files: Map<string, string>; implicitFiles: string[] } {
+  const fill = (text: string): string =>
+    text.replace(REFERENCE, (...match) => {
+      const { name = "", fallback = "" } = match.at(-1) as Record<string, string | undefined>;
+      return place.variable(name) ?? fallback;
+    });
+  const base = resolve(place.cwd, fill(cwd ?? "."));
+  const words = [command, ...args].map(fill);
+  const named = words.flatMap((word) => [word, word.slice(word.indexOf("=") + 1)]);
+  const [program = ""] = words;
+  const isRunner = RUNNERS.has(basename(program).replace(/\.(?:cmd|exe|ps1)$/iu, ""));
+  const runner = isRunner ? [...RUNNER_FILES, ...words.slice(1).flatMap(installedAs)] : [];
+  const types = words.some((word) => TYPESCRIPT_RUNNER.test(basename(word))) ? ["tsconfig.json"] : [];
+  const digest = (names: readonly string[]): Map<string, string> =>
+    digestFiles(
+      place.folder,
+      names.map((name) => resolve(base, name)),
+    );
+  const implicit = digest(runner);
+  const files = new Map([...implicit, ...digest([...named, ...types])]);
+  const manifest = isRunner ? manifestOf(base) : undefined;
+  if (manifest !== undefined) files.set("package.json", manifest);
+  return { files, implicitFiles: [...implicit.keys()] };
+}
+
+/** Where a package that is installed in the folder is run from instead of being loaded. */
+function installedAs(word: string): string[] {
+  const [, name] = /^((?:@[\w.-]+\/)?[\w.-]+)(?:@[^/]*)?$/u.exec(word) ?? [];
+  if (name === undefined || name.startsWith("-")) return [];
+  return [join("node_modules", name, "package.json"), join("node_modules", ".bin", basename(name))];
+}
+
+function manifestOf(folder: string): string | undefined {
+  const file = join(folder, "package.json");
+  if (!existsSync(file)) return undefined;
+  try {
+    const manifest = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
+    return JSON.stringify(RUNNER_KEYS.map((key) => manifest[key]));
+  } catch {
+    return "unreadable";
+  }
+}
+
+function variablesIn(text: string): string[] {
+  return [...new Set([...text.matchAll(REFERENCE)].map(({ groups }) => groups?.["name"] ?? ""))];
+}
+
+function reveal(secrets: Readonly<Record<string, Secret>>): [string, string][] {
+  return Object.entries(secrets).map(([name, secret]) => [name, secret.reveal()]);
+}
+
+function revealAuth(auth: ServerAuthSetting | undefined): unknown {
+  return auth === undefined ? undefined : { ...auth, clientSecret: auth.clientSecret?.reveal() };
+}

@@ -1,0 +1,68 @@
+import type { Elicit } from "./elicitation.ts";
+import type { JsonSchema, JsonValue } from "./json.ts";
+
+/** Whose values are replaced, and where they came from. */
+export interface RedactionScope {
+  /** The session whose vault holds the values. Absent: the session of runs that name none. */
+  session?: string | undefined;
+  /** The server that the data comes from. Absent for what a user or a program wrote. */
+  server?: string | undefined;
+  /** The tool that the data comes from. */
+  tool?: string | undefined;
+  /** The schema of the data, whose formats the tokens satisfy. */
+  schema?: JsonSchema | undefined;
+  /** Whether texts are cut at their ends, so that the beginning of a value is to be replaced too. */
+  isCut?: boolean | undefined;
+}
+
+/** The call that values are to go to. */
+export interface RedactionTarget {
+  session?: string | undefined;
+  server: string;
+  tool: string;
+  /** Asks the user whether a value may go there. Without one, no answer is a no. */
+  elicit?: Elicit | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** Replaces values in a text that comes in pieces. */
+export interface RedactionStream {
+  /** @returns what of the text so far can be told for sure to be no part of a value. */
+  push(text: string): string;
+  /** @returns what was held back. */
+  end(): string;
+}
+
+/** Puts tokens in the place of values of persons and of secrets, and turns them back for the calls that may have them. */
+export interface Redactor {
+  readonly specificationVersion: "v1";
+  /** Whether code in the sandbox sees values, or tokens only. */
+  readonly guest: "values" | "tokens";
+  /** Copies data with tokens in place of values. What holds no value is returned as it is. */
+  tokenize<Data>(data: Data, scope: RedactionScope): Data;
+  /**
+   * Replaces values in a part of a text, known by the whole of it. A value that begins before the part is left out, one that
+   * ends beyond it is replaced whole.
+   */
+  tokenizePart(text: string, range: { start: number; end: number }, scope: RedactionScope): string;
+  /** Has a model find names and addresses in data, so that `tokenize` knows them. Absent without such a model. */
+  recognize?(data: unknown, scope: RedactionScope): Promise<void>;
+  /** Takes note of what a tool returned, so that values without a form of their own are known when they leave. */
+  observe(data: JsonValue, scope: RedactionScope): void;
+  /**
+   * Puts values in the place of tokens in the arguments of a call.
+   *
+   * @throws CemError `TOKEN_UNKNOWN` for a token of another session or of none, `FLOW_DENIED` where a rule keeps a value
+   *   from going there.
+   */
+  detokenize(args: JsonValue, target: RedactionTarget): Promise<JsonValue>;
+  /** Puts values in the place of tokens in code, where code in the sandbox sees values. */
+  reveal(code: string, scope: RedactionScope): string;
+  openStream(scope: RedactionScope): RedactionStream;
+  /** Writes the values of a session to where they are kept beyond the process. Absent where they are not. */
+  persist?(session: string | undefined): Promise<void>;
+  /** Forgets the values of a session. */
+  endSession(session: string | undefined): Promise<void>;
+  /** Forgets the values of all sessions, after what is kept on disk was written. */
+  dispose(): Promise<void>;
+}

@@ -1,0 +1,83 @@
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { appendPrivately, isTemporaryFile, replaceFile } from "./index.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), "cem-files-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const modeOf = (file: string): number => statSync(file).mode & 0o777;
+
+describe("replaceFile", () => {
+  it("makes a private file in private folders, whatever the umask is", async () => {
+    const before = process.umask(0);
+    try {
+      const file = path.join(folder, "a", "b", "c.json");
+      await replaceFile(file, "new");
+      expect(readFileSync(file, "utf8")).toBe("new");
+      expect([modeOf(file), modeOf(path.dirname(file))]).toEqual([0o600, 0o700]);
+    } finally {
+      process.umask(before);
+    }
+  });
+
+  it("takes the rights of others from a file that was there", async () => {
+    const file = path.join(folder, "open.json");
+    writeFileSync(file, "old");
+    chmodSync(file, 0o666);
+    await replaceFile(file, "new");
+    expect(modeOf(file)).toBe(0o600);
+    await replaceFile(file, "newer", { mode: 0o644 });
+    expect(modeOf(file)).toBe(0o644);
+  });
+
+  it("replaces a link and leaves what it points to", async () => {
+    const [file, victim] = [path.join(folder, "link"), path.join(folder, "victim")];
+    writeFileSync(victim, "mine");
+    symlinkSync(victim, file);
+    await replaceFile(file, "new");
+    expect([readFileSync(victim, "utf8"), readFileSync(file, "utf8")]).toEqual(["mine", "new"]);
+    expect(lstatSync(file).isSymbolicLink()).toBe(false);
+  });
+
+  it("leaves nothing behind when it fails", async () => {
+    await expect(replaceFile(folder, "new")).rejects.toBeInstanceOf(Error);
+    expect(readdirSync(path.dirname(folder)).filter(isTemporaryFile)).toEqual([]);
+  });
+});
+
+describe("appendPrivately", () => {
+  it("appends to a file that only its owner may read", () => {
+    const file = path.join(folder, "logs", "cem.log");
+    appendPrivately(file, "one\n");
+    chmodSync(file, 0o644);
+    appendPrivately(file, "two\n");
+    expect(readFileSync(file, "utf8")).toBe("one\ntwo\n");
+    expect(modeOf(file)).toBe(0o600);
+  });
+
+  it("follows no link and waits for no pipe", () => {
+    const [link, victim] = [path.join(folder, "link"), path.join(folder, "victim")];
+    symlinkSync(victim, link);
+    expect(() => appendPrivately(link, "x")).toThrow(/ELOOP/u);
+    const pipe = path.join(folder, "pipe");
+    execFileSync("mkfifo", [pipe]);
+    expect(() => appendPrivately(pipe, "x")).toThrow(/ENXIO|EINVAL/u);
+    expect(readdirSync(folder)).not.toContain("victim");
+  });
+});

@@ -1,0 +1,88 @@
+const CHARACTERS_BEFORE = 48;
+const CHARACTERS_AFTER = 14;
+const MAX_KEY_CHARACTERS = 80;
+const WORD = /[\p{L}§]+/gu;
+const MAX_FILLERS = 3;
+/** Words that may stand between a name and its number: `order number is 123`. */
+const FILLERS: ReadonlySet<string> = new Set([
+  "no",
+  "nr",
+  "num",
+  "number",
+  "code",
+  "key",
+  "is",
+  "was",
+  "of",
+  "at",
+  "to",
+  "from",
+]);
+/** Words that say that a number names a thing: an order, a place, a moment. */
+const THINGS: ReadonlySet<string> = new Set(
+  `order orders invoice invoices tracking parcel shipment isbn issn ean upc gtin sku asin doi imei vin serial build
+  commit version versions ver revision release ticket issue case reference ref id ids uuid guid hash sha md checksum
+  digest timestamp timestamps time epoch date nonce seed offset lat lon lng latitude longitude coordinate coordinates
+  price amount total sum revenue cost usd eur barcode part model batch lot record row line page count bytes size
+  duration port pid po rma quote zip zipcode trace span request transaction txn sequence seq snowflake tweet`.split(
+    /\s+/,
+  ),
+);
+
+/** The words around a value: the key it stands under and the text before it, in lower case. */
+export function before(text: string, start: number, key?: string): string {
+  const nearby = text.slice(Math.max(0, start - CHARACTERS_BEFORE), start);
+  return (key === undefined ? nearby : `${spaced(key)}: ${nearby}`).toLowerCase();
+}
+
+/** The text right after a value, in lower case. */
+export function after(text: string, end: number): string {
+  return text.slice(end, end + CHARACTERS_AFTER).toLowerCase();
+}
+
+/** `workPhone_number` as words. */
+export function spaced(key: string): string {
+  return key
+    .slice(0, MAX_KEY_CHARACTERS)
+    .replace(/([a-z\d])([A-Z])/g, "$1 $2")
+    .replace(/[_.-]/g, " ");
+}
+
+/** What stands before a value in its own clause. What stands before a comma or a line's end belongs to another value. */
+export function lastClause(text: string): string {
+  const words = text.trimEnd();
+  return words.slice(Math.max(words.lastIndexOf(","), words.lastIndexOf(";"), words.lastIndexOf("\n")) + 1);
+}
+
+/** Whether words end with one of a set, with at most a few like `number is` after it. */
+export function endsWith(words: string, names: ReadonlySet<string>): boolean {
+  const all = words.match(WORD) ?? [];
+  for (let index = all.length - 1; index >= 0 && index >= all.length - 1 - MAX_FILLERS; index -= 1) {
+    const word = all[index] ?? "";
+    if (names.has(word)) return true;
+    if (!FILLERS.has(word)) return false;
+  }
+  return false;
+}
+
+/** Whether words say that the number after them names a thing and not a person. */
+export function namesThing(words: string): boolean {
+  return endsWith(words, THINGS);
+}
+
+/** Whether words hold one of a set. */
+export function hasWord(words: string, names: ReadonlySet<string>): boolean {
+  return (words.match(WORD) ?? []).some((word) => names.has(word));
+}
+
+/** A set of words, written as one text. */
+export function wordSet(words: string): ReadonlySet<string> {
+  return new Set(words.split(/\s+/));
+}
+
+/** Words before phone numbers. */
+export const SAYS_PHONE = wordSet(
+  `phone phones tel telephone telefon téléphone telephone teléfono telefono mobile mobil cell cellular handy fax desk
+  office landline hotline helpline whatsapp signal sms texted text msisdn dial call calls called calling ring rang reach
+  reached answering contact voicemail pager ph fon number`,
+);

@@ -1,0 +1,83 @@
+import { parsePhoneNumberFromString } from "libphonenumber-js/min";
+import type { CountryCode } from "libphonenumber-js/min";
+import { after, before, hasWord, lastClause, namesThing, SAYS_PHONE, spaced, wordSet } from "../context.ts";
+import { isWordBefore } from "../digits.ts";
+import type { Detector, Finding } from "../types.ts";
+
+const MIN_DIGITS = 7;
+const MAX_DIGITS = 15;
+const CANDIDATE = /[+(]{0,2}\d+(?:[ \u00A0\u2011./()-]{1,2}\d+)*(?: ?(?:x|ext\.? ?|extension )\d{1,6})?/gi;
+const EXTENSION = / ?(?:x|ext\.? ?|extension )\d{1,6}$/i;
+const DATE =
+  /^(?:(?:19|20)\d\d([-./ ])(?:0?[1-9]|1[0-2])\1(?:0?[1-9]|[12]\d|3[01])|(?:0?[1-9]|[12]\d|3[01])([-./ ])(?:0?[1-9]|[12]\d|3[01])\2(?:19|20)\d\d)(?!\d)/;
+const NORTH_AMERICAN = /^(?:\+?1[-. ])?(?:\(\d{3}\) ?|\d{3}([-. ]))\d{3}(?:[-. ])\d{4}$/;
+const SINGLE_DIGITS = /^\d{1,2}(?:[ -]\d{1,2}){4,}$/;
+const WITH_EXIT_CODE = /^00[1-9]?\d{0,2}[-. ]\d/;
+/** Names of properties that hold phone numbers. */
+const PHONE_KEYS = wordSet(
+  "phone phones tel telephone telefon mobile mobil cell cellphone cellular fax landline hotline whatsapp msisdn handy",
+);
+/** What a number is of, written after it: `(03) 5327 5996 office`. */
+const SAYS_PHONE_AFTER = /^[ \-(,|]{1,2}(?:office|fax|mobile|cell|home|work|desk|landline|phone|tel)\b/;
+const MONEY_BEFORE = /[$€£¥#]\s?$|\d[.,:]$/;
+const MONEY_AFTER = /^(?:\s?(?:%|€|usd|eur|gbp|kg|km|ms|bytes|kb|mb|gb|°)|[:,]\d|\.\d|[\p{L}_@=])/u;
+
+/** Settings of {@link createPhoneDetector}. */
+export interface PhoneSettings {
+  /**
+   * Countries whose numbers are found as they are written at home, as ISO codes.
+   *
+   * @defaultValue `["US"]`
+   */
+  regions?: readonly string[] | undefined;
+}
+
+/** Creates a detector of phone numbers: international ones, those of the given regions, and others that words tell. */
+export function createPhoneDetector({ regions = ["US"] }: PhoneSettings = {}): Detector {
+  const isKnown = (number: string, region?: string): boolean =>
+    parsePhoneNumberFromString(number, region as CountryCode | undefined)?.isValid() === true;
+
+  const isPhone = (text: string, match: string, start: number, key: string | undefined): boolean => {
+    const number = match.replace(EXTENSION, "");
+    const digits = number.replace(/\D/g, "");
+    const words = before(text, start);
+    const name = key === undefined ? "" : spaced(key).toLowerCase();
+    const isUnderPhone = hasWord(name, PHONE_KEYS);
+    if (MONEY_BEFORE.test(words) || MONEY_AFTER.test(after(text, start + match.length))) return false;
+    const isNamed =
+      isUnderPhone ||
+      hasWord(lastClause(words), SAYS_PHONE) ||
+      SAYS_PHONE_AFTER.test(after(text, start + match.length));
+    if (number.startsWith("+"))
+      return isNamed || isKnown(number.replace("(0)", "")) || /^\+\d{1,3}[ (-]/.test(number);
+    if (/\p{L}[-/#]$|#$/u.test(words) || SINGLE_DIGITS.test(number)) return false;
+    if (DATE.test(number) || isDecimal(number)) return false;
+    if (namesThing(words) || namesThing(name)) return false;
+    if (isNamed)
+      return digits.length > MIN_DIGITS || /\D/.test(number) || isUnderPhone || /phone|tel|call/.test(words);
+    if (NORTH_AMERICAN.test(number) || WITH_EXIT_CODE.test(number)) return digits.length >= 10;
+    return /\d[ ().-]\(?\d/.test(number) && regions.some((region) => isKnown(number, region));
+  };
+
+  return {
+    find(text, key) {
+      const found: Finding[] = [];
+      for (const { 0: match, index } of text.matchAll(CANDIDATE)) {
+        if (match.length < MIN_DIGITS || match.length > 40) continue;
+        const digits = match.replace(EXTENSION, "").replace(/\D/g, "").length;
+        if (digits < MIN_DIGITS || digits > MAX_DIGITS) continue;
+        // A bracket that is not closed stands around the number.
+        const start = match.startsWith("(") && !match.includes(")") ? index + 1 : index;
+        const number = match.slice(start - index);
+        if (isWordBefore(text, start) || !isPhone(text, number, start, key)) continue;
+        found.push({ start, end: index + match.length, type: "PHONE" });
+      }
+      return found;
+    },
+  };
+}
+
+/** Whether a number with one dot is a decimal fraction. */
+function isDecimal(number: string): boolean {
+  return /^\d+\.\d+$/.test(number);
+}

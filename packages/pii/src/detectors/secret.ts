@@ -1,0 +1,152 @@
+import { hasWord, spaced, wordSet } from "../context.ts";
+import { withoutEnding } from "../digits.ts";
+import type { Detector, Finding } from "../types.ts";
+
+/** Keys and tokens whose issuers give them a beginning of their own. */
+const MARKED: readonly RegExp[] = [
+  /(?<![A-Za-z\d])(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7\d]{16}(?![A-Za-z\d])/g,
+  /(?<![A-Za-z\d])(?:gh[pousr]_[A-Za-z\d]{30,}|github_pat_\w{22,}|glpat-[\w-]{20,}|npm_[A-Za-z\d]{36}|pypi-[\w-]{32,})/g,
+  /(?<![A-Za-z\d])(?:xox[abeoprs]-[\w-]{10,}|xapp-[\w-]{20,}|lin_api_[A-Za-z\d]{32,}|dckr_pat_[\w-]{20,})/g,
+  /(?<![A-Za-z\d])(?:sk-[\w-]{20,}|[srp]k_(?:live_|test_)?[A-Za-z\d]{16,}|whsec_[A-Za-z\d]{16,}|key-[a-f\d]{32})/g,
+  /(?<![A-Za-z\d])(?:AIza[\w-]{35}|ya29\.[\w-]{20,}|GOCSPX-[\w-]{20,}|hf_[A-Za-z\d]{30,}|SG\.[\w-]{16,}\.[\w-]{16,})/g,
+  /(?<![A-Za-z\d])(?:do[opr]_v1_[a-f\d]{64}|shp(?:at|ca|pa|ss)_[a-f\d]{32}|sq0[a-z]{3}-[\w-]{22,}|(?:AC|SK)[a-f\d]{32}(?![A-Za-z\d]))/g,
+];
+const WORD = /[\w-]/;
+const MIN_ASSIGNED_CHARACTERS = 6;
+const MAX_KEYED_CHARACTERS = 4_096;
+const MIN_JWT_PART_CHARACTERS = 8;
+const KEY_BEGIN = /-----BEGIN (?:[A-Z\d]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----/g;
+const KEY_END = "-----END ";
+/** The user and the password in an address, as far as the `@`. */
+const USER_INFO = /(?<=[a-z\d]:\/\/)[^\s:@/?#"'<>]{0,128}:[^\s@/?#"'<>]{1,256}(?=@[\w.[-])/gi;
+/** The same without a scheme: `admin:Passw0rd@10.0.0.1`. */
+const USER_AND_PASSWORD = /(?<![\w.%+/:@-])[\w.-]{1,64}:[^\s:@/?#"'<>,;(){}]{4,128}(?=@[\w[])/g;
+/** Words before a colon and an address of email. */
+const LABELS = wordSet(
+  `mailto mail email emails to from cc bcc reply sip sips xmpp acct contact sender recipient address author user username
+  login id name owner by`,
+);
+const OPTION = /(?<=\s(?:-u|--user)[ =])[^\s:"']{1,64}:[^\s"']{4,128}/g;
+const BEARER = /(?<=\b(?:bearer|basic) )[\w.~+/-]{16,4000}=*/gi;
+/** A name that says so, as far as what is set. */
+const ASSIGNED =
+  /(?:passwords?|passwd|passphrase|pwd|secret|api[_-]?key|access[_-]?key|account[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|token|sharedaccesskey)["']?(?: ?[:=] ?| is )["']?/gi;
+const ASSIGNED_VALUE = /[^\s"',;&<>{}()[\]]{6,512}/y;
+const SECRET_KEY =
+  /(?:^| )(?:passwords?|passwd|passphrase|pwd|secret|secret key|api ?key|access key(?! id)|private key|signing key|encryption key|auth token|access token|refresh token|bearer token|api token|session token|client secret|connection string)$/i;
+/** What stands where a secret would be: words, placeholders, names of variables. */
+const NO_SECRET =
+  /^(?:[a-z]+|[A-Z]+|[\d.]{1,7}|\$.*|\*+|x+|<.*|%.*|\[\[.*|process\.env.*|os\.environ.*|(?:null|none|true|false|undefined|string|required|optional|redacted)\b.*)$/;
+/** The shortest of what its beginning tells. */
+const MIN_MARKED_CHARACTERS = 15;
+const PASSWORDS = wordSet("password passwords passwd passphrase pwd");
+const PLACEHOLDERS = wordSet(
+  `string text null none true false undefined required optional redacted password passwd secret hidden masked empty unset
+  changed expired invalid incorrect wrong missing field value reset forgot forgotten protected prompt example your`,
+);
+const MARKS =
+  /AKIA|ASIA|ABIA|ACCA|gh[pousr]_|_pat_|glpat|xox|xapp|sk-|[srp]k_|whsec|AIza|ya29|GOCSPX|npm_|pypi-|hf_|SG\.|_v1_|shp|lin_|sq0|key-|AC[a-f\d]|SK[a-f\d]|eyJ/;
+
+/** Finds keys, tokens, private keys, passwords in addresses and in settings. */
+export const secretDetector: Detector = {
+  find(text, key) {
+    if (key !== undefined && isSecretUnder(text, key))
+      return [{ start: 0, end: text.length, type: "SECRET" }];
+    const found: Finding[] = [];
+    const add = (start: number, end: number): void => void found.push({ start, end, type: "SECRET" });
+    if (text.length >= MIN_MARKED_CHARACTERS && MARKS.test(text)) findMarked(text, add);
+    if (text.includes("-----BEGIN")) findPrivateKeys(text, add);
+    if (text.includes("://"))
+      for (const { 0: match, index } of text.matchAll(USER_INFO)) add(index, index + match.length);
+    if (text.includes("@") && text.includes(":")) {
+      for (const { 0: match, index } of text.matchAll(USER_AND_PASSWORD)) {
+        const label = match.slice(0, match.indexOf(":")).toLowerCase();
+        if (!LABELS.has(label)) add(index, index + match.length);
+      }
+    }
+    if (text.includes(" -u") || text.includes(" --user"))
+      for (const { 0: match, index } of text.matchAll(OPTION)) add(index, index + match.length);
+    if (text.length >= MIN_MARKED_CHARACTERS && /bearer |basic /i.test(text))
+      for (const { 0: match, index } of text.matchAll(BEARER)) add(index, index + match.length);
+    if (text.includes(":") || text.includes("=") || text.includes(" is ")) findAssigned(text, add);
+    return found;
+  },
+};
+
+/** Adds a place to what was found. */
+type Add = (start: number, end: number) => void;
+
+function findMarked(text: string, add: Add): void {
+  for (const pattern of MARKED) {
+    for (const { 0: match, index } of text.matchAll(pattern)) add(index, index + match.length);
+  }
+  for (let start = text.indexOf("eyJ"); start !== -1;) {
+    const end = endOfJwt(text, start);
+    if (end.isJwt) add(start, end.at);
+    start = text.indexOf("eyJ", end.at);
+  }
+}
+
+/** Where three parts of a JSON web token end, or where what is none may be followed by one. */
+function endOfJwt(text: string, start: number): { at: number; isJwt: boolean } {
+  let at = start;
+  for (let part = 0; part < 3; part += 1) {
+    if (part > 0) {
+      if (text[at] !== ".") return { at, isJwt: false };
+      at += 1;
+    }
+    const from = at;
+    while (at < text.length && WORD.test(text[at] ?? " ")) at += 1;
+    if (at - from < MIN_JWT_PART_CHARACTERS) return { at: Math.max(at, start + 1), isJwt: false };
+  }
+  return { at, isJwt: true };
+}
+
+function findAssigned(text: string, add: Add): void {
+  for (const { 0: name, index } of text.matchAll(ASSIGNED)) {
+    if (/public[ _-]?key$/i.test(text.slice(Math.max(0, index - 10), index))) continue;
+    const start = index + name.length;
+    ASSIGNED_VALUE.lastIndex = start;
+    const [value = ""] = ASSIGNED_VALUE.exec(text) ?? [];
+    const plain = withoutEnding(value, ".:!?\\");
+    const isProse = name.includes(" is ");
+    const isPassword = /^pass|^pwd/i.test(name) && !isProse;
+    if (plain.length < MIN_ASSIGNED_CHARACTERS || (isPassword ? isPlaceholder(plain) : NO_SECRET.test(plain)))
+      continue;
+    if ((isProse || /^token/i.test(name)) && !looksRandom(plain)) continue;
+    add(start, start + plain.length);
+  }
+}
+
+function findPrivateKeys(text: string, add: Add): void {
+  let least = 0;
+  for (const { 0: match, index } of text.matchAll(KEY_BEGIN)) {
+    if (index < least) continue;
+    const end = text.indexOf(KEY_END, index + match.length);
+    const close = end === -1 ? -1 : text.indexOf("-----", end + KEY_END.length);
+    least = close === -1 ? text.length : close + 5;
+    add(index, least);
+  }
+}
+
+function isSecretUnder(text: string, key: string): boolean {
+  if (text.length < 4 || text.length > MAX_KEYED_CHARACTERS) return false;
+  const name = spaced(key);
+  if (!SECRET_KEY.test(name)) return false;
+  // Passphrases have spaces. What else has some is a sentence.
+  if (hasWord(name.toLowerCase(), PASSWORDS)) return !isPlaceholder(text);
+  return !/\s/.test(text.trim()) && (looksRandom(text) || !NO_SECRET.test(text));
+}
+
+/** Whether a text stands where a password would be. */
+function isPlaceholder(text: string): boolean {
+  return (
+    PLACEHOLDERS.has(text.toLowerCase()) ||
+    /^(?:\$.*|\*+|x+|<.*|%.*|\[\[.*|process\.env.*|os\.environ.*)$/.test(text)
+  );
+}
+
+/** Whether a text has letters and digits, as made-up ones have. */
+function looksRandom(text: string): boolean {
+  return text.length >= 8 && /\d/.test(text) && /[A-Za-z]/.test(text);
+}

@@ -1,0 +1,12 @@
+export { createDetector } from "./detect.ts";
+export type { DetectorSettings } from "./detect.ts";
+export { createRedactor } from "./redactor.ts";
+export type { RedactorSettings, VaultStore } from "./redactor.ts";
+export { redactCalls, redactQuestions } from "./redact-calls.ts";
+export type { RedactCallsSettings } from "./redact-calls.ts";
+export { PII_TYPES } from "./types.ts";
+export type { Detector, Finding, PiiType, Recognizer } from "./types.ts";
+export type { CustomDetector } from "./detectors/custom.ts";
+export type { FlowAction, FlowRule } from "./flow-rules.ts";
+export type { VaultData, VaultEntry } from "./vault.ts";
+export type { RedactionScope, RedactionStream, RedactionTarget, Redactor } from "@cem/core";

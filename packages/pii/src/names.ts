@@ -1,0 +1,99 @@
+import { CemError } from "@cem/core";
+import type { Finding, Recognizer } from "./types.ts";
+
+/** A word that a model gave a label. */
+interface LabelledWord {
+  entity: string;
+  score: number;
+  word: string;
+}
+
+/** The part of the library that is used. */
+interface Transformers {
+  env: { allowRemoteModels: boolean };
+  pipeline(task: "token-classification", model: string): Promise<Classify>;
+}
+
+type Classify = (text: string) => Promise<LabelledWord[]>;
+
+/** Settings of {@link createNameRecognizer}. */
+export interface NameRecognizerSettings {
+  /** A folder with a model for token classification in ONNX, such as a BERT for named entities. Nothing is downloaded. */
+  modelDir: string;
+  /**
+   * The least certainty, from 0 to 1.
+   *
+   * @defaultValue 0.6
+   */
+  minScore?: number | undefined;
+}
+
+const LIBRARY: string = "@huggingface/transformers";
+const DEFAULT_MIN_SCORE = 0.6;
+/** Longer texts are read in parts. Models read about 512 tokens. */
+const MAX_PART_CHARACTERS = 1_000;
+/** Labels of models, without `B-` and `I-`. */
+const TYPES: Readonly<Record<string, string>> = {
+  PER: "NAME",
+  PERSON: "NAME",
+  NAME: "NAME",
+  LOC: "ADDRESS",
+  GPE: "ADDRESS",
+  FAC: "ADDRESS",
+  ADDRESS: "ADDRESS",
+};
+
+/**
+ * Creates a recognizer of names and addresses by a model that runs here, through the optional package
+ * `@huggingface/transformers`, which is loaded at the first use.
+ */
+export function createNameRecognizer({
+  modelDir,
+  minScore = DEFAULT_MIN_SCORE,
+}: NameRecognizerSettings): Recognizer {
+  let loading: Promise<Classify> | undefined;
+  return {
+    specificationVersion: "v1",
+    async recognize(texts) {
+      const classify = await (loading ??= load(modelDir));
+      const found: Finding[][] = [];
+      for (const text of texts) found.push(await recognizeIn(text, classify, minScore));
+      return found;
+    },
+  };
+}
+
+async function recognizeIn(text: string, classify: Classify, minScore: number): Promise<Finding[]> {
+  const found: Finding[] = [];
+  for (let from = 0; from < text.length; from += MAX_PART_CHARACTERS) {
+    const part = text.slice(from, from + MAX_PART_CHARACTERS);
+    let at = 0;
+    let last: Finding | undefined;
+    for (const { entity, score, word } of await classify(part)) {
+      const type = TYPES[entity.replace(/^[BIES]-/, "").toUpperCase()];
+      const piece = word.replace(/^##/, "");
+      const start = part.indexOf(piece, at);
+      if (start === -1) continue;
+      at = start + piece.length;
+      if (type === undefined || score < minScore) continue;
+      const isNext = last?.type === type && start + from - last.end <= 1;
+      if (last !== undefined && isNext) last.end = at + from;
+      else found.push((last = { start: start + from, end: at + from, type }));
+    }
+  }
+  return found;
+}
+
+async function load(modelDir: string): Promise<Classify> {
+  try {
+    // A name in a variable: the package is optional, and its types are not needed to build this one.
+    const library = (await import(LIBRARY)) as Transformers;
+    library.env.allowRemoteModels = false;
+    return await library.pipeline("token-classification", modelDir);
+  } catch (cause) {
+    throw new CemError("RECOGNIZER_FAILED", `The model in ${modelDir} that finds names can't be loaded.`, {
+      details: { modelDir },
+      cause,
+    });
+  }
+}

@@ -1,0 +1,80 @@
+import type {
+  Elicit,
+  InvokeContext,
+  JsonSchema,
+  Redactor,
+  ToolCall,
+  ToolInvoker,
+  ToolResult,
+} from "@cem/core";
+
+/** Settings of {@link redactCalls}. */
+export interface RedactCallsSettings {
+  /** The schema of a tool's results, whose formats tokens are to satisfy. */
+  outputSchemaOf?: ((call: ToolCall, signal: AbortSignal) => Promise<JsonSchema | undefined>) | undefined;
+}
+
+/**
+ * Creates a middleware that puts values in the place of tokens in the arguments of calls; and, where code in the sandbox
+ * is to see tokens only, tokens in the place of values in results and errors.
+ */
+export function redactCalls(
+  redactor: Redactor,
+  { outputSchemaOf }: RedactCallsSettings = {},
+): (next: ToolInvoker) => ToolInvoker {
+  return (next) => ({
+    specificationVersion: "v1",
+    async invoke(call, context) {
+      const { server, tool } = call;
+      const { session, signal } = context;
+      const elicit = context.elicit && redactQuestions(context.elicit, redactor, session);
+      const restored = await redactor.detokenize(call.args, {
+        session,
+        server,
+        tool,
+        elicit: waiting(elicit, context),
+        signal,
+      });
+      const result = await next.invoke({ ...call, args: restored }, { ...context, elicit });
+      const scope = { session, server, tool };
+      if (redactor.guest === "values") {
+        if (result.ok) redactor.observe(result.value, scope);
+        return result;
+      }
+      await redactor.recognize?.(result, scope);
+      if (!result.ok) return redactor.tokenize(result, scope);
+      const schema = await outputSchemaOf?.(call, signal);
+      const value = redactor.tokenize(result.value, { ...scope, schema });
+      return { ok: true, value } satisfies ToolResult;
+    },
+  });
+}
+
+/** Puts tokens into the questions that tools ask a user, and values into the answers. */
+export function redactQuestions(elicit: Elicit, redactor: Redactor, session: string | undefined): Elicit {
+  return async (request) => {
+    const { server, message, mode } = request;
+    // A page is for the user to open, at its address as it is.
+    const question = mode === "form" ? { message, requestedSchema: request.requestedSchema } : { message };
+    await redactor.recognize?.(question, { session, server });
+    const answer = await elicit({ ...request, ...redactor.tokenize(question, { session, server }) });
+    if (answer.action !== "accept" || answer.content === undefined) return answer;
+    const content = await redactor.detokenize(answer.content, { session, server, tool: "*" });
+    return { ...answer, content: content as NonNullable<typeof answer.content> };
+  };
+}
+
+/** Stops the clock of the run while a user is asked. */
+function waiting(elicit: Elicit | undefined, { onWaiting }: InvokeContext): Elicit | undefined {
+  return (
+    elicit &&
+    (async (request) => {
+      onWaiting?.(true);
+      try {
+        return await elicit(request);
+      } finally {
+        onWaiting?.(false);
+      }
+    })
+  );
+}

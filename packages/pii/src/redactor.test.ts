@@ -1,0 +1,313 @@
+import type { ElicitRequest, JsonValue, RedactionTarget } from "@cem/core";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createRedactor } from "./index.ts";
+import type { RedactorSettings } from "./index.ts";
+import { visitTexts } from "./json-walk.ts";
+
+const target: RedactionTarget = { server: "mail", tool: "send" };
+const from = { server: "crm", tool: "get" };
+const TOKEN = /^\[\[[A-Z_]+:[a-z2-7]{16}\]\]$/;
+
+const email = fc
+  .tuple(fc.stringMatching(/^[a-z]{2,8}\d{1,4}$/), fc.constantFrom("example.com", "mail.example.co.uk"))
+  .map(([local, domain]) => `${local}@${domain}`);
+const ssn = fc
+  .tuple(
+    fc.integer({ min: 101, max: 665 }),
+    fc.integer({ min: 10, max: 99 }),
+    fc.integer({ min: 1_000, max: 9_999 }),
+  )
+  .map((groups) => groups.join("-"));
+const ip = fc
+  .tuple(fc.integer({ min: 11, max: 99 }), fc.nat(255), fc.nat(255), fc.nat(255))
+  .map((parts) => parts.join("."));
+const value = fc.oneof(email, ssn, ip);
+const words = fc.stringMatching(/^[\p{L} \n'"\\{}😀-😂]{0,20}$/u);
+
+describe("tokenize and detokenize", () => {
+  it("give back any JSON, and no value stands in what was given out", async () => {
+    const leaf = fc.oneof(
+      fc.tuple(words, value, words).map(([before, inner, after]) => `${before} ${inner} ${after}`),
+      value,
+      words,
+      fc
+        .double({ noNaN: true, noDefaultInfinity: true })
+        .map((number) => (Object.is(number, -0) ? 0 : number)),
+      fc.boolean(),
+      fc.constant(null),
+    );
+    const { tree } = fc.letrec((tie) => ({
+      tree: fc.oneof(
+        { maxDepth: 4 },
+        leaf,
+        fc.array(tie("tree"), { maxLength: 4 }),
+        fc.dictionary(fc.oneof(fc.string({ maxLength: 8 }), value, fc.constant("__proto__")), tie("tree"), {
+          maxKeys: 4,
+        }),
+      ),
+    }));
+    await fc.assert(
+      fc.asyncProperty(tree as fc.Arbitrary<JsonValue>, async (data) => {
+        const redactor = createRedactor();
+        const plain = JSON.parse(JSON.stringify(data)) as JsonValue;
+        const shown = redactor.tokenize(plain, {});
+        const text = JSON.stringify(shown);
+        visitTexts(plain, (leafText) => {
+          for (const [found] of leafText.matchAll(/\S+@example\.com|\d{3}-\d{2}-\d{4}/g))
+            expect(text).not.toContain(found);
+        });
+        expect(await redactor.detokenize(shown, target)).toEqual(plain);
+        expect(redactor.tokenize(shown, {})).toEqual(shown);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it("give a value one token in a session and another in the next", async () => {
+    const redactor = createRedactor();
+    const first = redactor.tokenize("ada@example.com", { session: "a" });
+    expect(first).toMatch(TOKEN);
+    expect(redactor.tokenize({ to: "<ada@example.com>" }, { session: "a" })).toEqual({ to: `<${first}>` });
+    const second = redactor.tokenize("ada@example.com", { session: "b" });
+    expect(second).not.toBe(first);
+    await expect(redactor.detokenize({ to: first }, { ...target, session: "b" })).rejects.toMatchObject({
+      code: "TOKEN_UNKNOWN",
+    });
+    await expect(redactor.detokenize(["[[EMAIL:abcdefghijklmnop]]"], target)).rejects.toMatchObject({
+      code: "TOKEN_UNKNOWN",
+    });
+    await redactor.endSession("a");
+    await expect(redactor.detokenize(first, { ...target, session: "a" })).rejects.toMatchObject({
+      code: "TOKEN_UNKNOWN",
+    });
+  });
+
+  it("find tokens in longer texts, in any case, and in addresses of pages", async () => {
+    const redactor = createRedactor();
+    const token = redactor.tokenize("ada@example.com", {});
+    const sent = {
+      a: `x${token}${token}.`,
+      b: token.toLowerCase(),
+      c: `https://x.org/?q=${encodeURIComponent(token)}`,
+      [token]: 1,
+    };
+    expect(await redactor.detokenize(sent, target)).toEqual({
+      a: "xada@example.comada@example.com.",
+      b: "ada@example.com",
+      c: "https://x.org/?q=ada%40example.com",
+      "ada@example.com": 1,
+    });
+  });
+
+  it("satisfy the formats of a schema", async () => {
+    const redactor = createRedactor();
+    const schema = {
+      type: "object",
+      $defs: { mail: { type: "string", format: "email" } },
+      properties: {
+        to: { $ref: "#/$defs/mail" },
+        all: { type: "array", items: { anyOf: [{ type: "string", format: "email" }, { type: "null" }] } },
+        site: { type: "string", format: "uri" },
+        ssn: { type: "string", pattern: "^\\d{3}-\\d{2}-\\d{4}$" },
+        ip: { type: "string", format: "ipv4" },
+        card: { type: "number" },
+        mode: { type: "string", enum: ["10.1.2.3"] },
+      },
+    };
+    const data = {
+      to: "ada@example.com",
+      all: ["bob@example.com", null],
+      site: "https://u:pw123456@example.com/x",
+      ssn: "536-90-4399",
+      ip: "10.1.2.3",
+      card: 4111111111111111,
+      mode: "10.1.2.3",
+    };
+    const shown = redactor.tokenize(data, { schema });
+    expect(shown).toEqual({
+      to: expect.stringMatching(/^user\.[a-z2-7]{16}@redacted\.invalid$/),
+      all: [expect.stringMatching(/^user\./), null],
+      site: expect.stringMatching(/^https:\/\/redacted\.invalid\/[a-z2-7]{16}$/),
+      ssn: expect.stringMatching(/^\d{3}-\d{2}-\d{4}$/),
+      ip: expect.stringMatching(/^2[45]\d(?:\.\d{1,3}){3}$/),
+      card: expect.any(Number),
+      mode: "10.1.2.3",
+    });
+    for (const name of ["to", "ssn", "ip", "card"] as const) expect(shown[name]).not.toBe(data[name]);
+    expect(redactor.tokenize(shown, { schema })).toEqual(shown);
+    expect(await redactor.detokenize(shown, target)).toEqual(data);
+    expect(await redactor.detokenize(`Mail ${shown.to}, SSN ${shown.ssn}; ip=${shown.ip}:80`, target)).toBe(
+      "Mail ada@example.com, SSN 536-90-4399; ip=10.1.2.3:80",
+    );
+  });
+
+  it("leave out what is nested too deep to be looked at", () => {
+    let data: JsonValue = "ada@example.com";
+    for (let depth = 0; depth < 5_000; depth += 1) data = [data];
+    expect(JSON.stringify(createRedactor().tokenize(data, {}))).not.toContain("ada@");
+  });
+});
+
+describe("observe", () => {
+  it("has values known that only their key told", () => {
+    const redactor = createRedactor();
+    redactor.observe({ password: "letmein", phone: "781 5991", note: "plain" }, from);
+    const shown = redactor.tokenize("letmein and 781 5991, plain", {});
+    expect(shown).toMatch(/^\[\[SECRET:\w+\]\] and \[\[PHONE:\w+\]\], plain$/);
+  });
+
+  it("has the beginning of a value known where a text is cut", () => {
+    const redactor = createRedactor();
+    redactor.tokenize("ada.lovelace@example.com", {});
+    expect(redactor.tokenize("to ada.lovel", { isCut: true })).toMatch(/^to \[\[EMAIL:/);
+    expect(redactor.tokenize("to ada.lovel", {})).toBe("to ada.lovel");
+  });
+});
+
+describe("tokenizePart", () => {
+  it("shows each value once, cut anywhere", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(words, value), { minLength: 1, maxLength: 4 }),
+        fc.integer({ min: 1, max: 30 }),
+        async (pieces, size) => {
+          const redactor = createRedactor();
+          const text = pieces.map(([word, one]) => `${word} ${one} `).join("");
+          let shown = "";
+          for (let start = 0; start < text.length; start += size) {
+            shown += redactor.tokenizePart(text, { start, end: Math.min(text.length, start + size) }, {});
+          }
+          expect(shown).toBe(redactor.tokenize(text, {}));
+          expect(await redactor.detokenize(shown, target)).toBe(text);
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe("openStream", () => {
+  it("lets no value through, cut anywhere, and gives back the text", async () => {
+    const line = fc.array(fc.tuple(words, value), { maxLength: 3 });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(line, { maxLength: 5 }),
+        fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }),
+        async (lines, cuts) => {
+          const redactor = createRedactor();
+          const text = lines
+            .map((pieces) => pieces.map(([word, one]) => `${word} ${one} `).join(""))
+            .join("\n");
+          const stream = redactor.openStream({});
+          let shown = "";
+          for (let at = 0, turn = 0; at < text.length; turn += 1) {
+            const size = cuts[turn % cuts.length] ?? 1;
+            shown += stream.push(text.slice(at, at + size));
+            at += size;
+          }
+          shown += stream.end();
+          for (const [found] of text.matchAll(/\S+@example\.com|\d{3}-\d{2}-\d{4}/g))
+            expect(shown).not.toContain(found);
+          expect(await redactor.detokenize(shown, target)).toBe(text);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  it("holds back no line that has ended, and bounds what it holds", () => {
+    const stream = createRedactor().openStream({});
+    expect(stream.push("hello\nwor")).toBe("hello\n");
+    let held = 3;
+    for (let piece = 0; piece < 100; piece += 1) {
+      held += 1_000 - stream.push("x".repeat(1_000)).length;
+      expect(held).toBeLessThan(20_000);
+    }
+  });
+
+  it("swallows a private key of any length", () => {
+    const stream = createRedactor().openStream({});
+    let shown = stream.push("a\n-----BEGIN RSA PRIVATE KEY-----\n");
+    for (let row = 0; row < 1_000; row += 1) shown += stream.push(`${"QUJD".repeat(16)}\n`);
+    shown += stream.push("-----END RSA PRIVATE KEY-----\ndone\n") + stream.end();
+    expect(shown).not.toContain("QUJDQUJD");
+    expect(shown).toContain("done");
+  });
+});
+
+describe("rules", () => {
+  const rules: RedactorSettings["rules"] = [
+    { from: "crm", to: "mail.send", action: "allow" },
+    { from: "SSN", to: "tax", action: "allow" },
+    { from: "crm", to: "bank", action: "ask" },
+  ];
+
+  it("keep a value with its server, also when code joined it or wrote it in another way", async () => {
+    const redactor = createRedactor({ rules });
+    redactor.observe({ email: "ada@example.com", card: "4111 1111 1111 1111", ssn: "536-90-4399" }, from);
+    const token = redactor.tokenize("ada@example.com", {});
+    expect(await redactor.detokenize({ to: token }, target)).toEqual({ to: "ada@example.com" });
+    const elsewhere = { server: "log", tool: "write" };
+    for (const args of [
+      { a: token },
+      { a: "mail ada@example.com!" },
+      { a: "4111111111111111" },
+      { a: "xada@example.comx" },
+    ]) {
+      await expect(redactor.detokenize(args, elsewhere)).rejects.toMatchObject({
+        code: "FLOW_DENIED",
+        details: { from: "crm.get", to: "log.write" },
+      });
+    }
+    expect(await redactor.detokenize({ a: "536-90-4399" }, { server: "tax", tool: "file" })).toEqual({
+      a: "536-90-4399",
+    });
+    expect(await redactor.detokenize({ a: token }, { server: "crm", tool: "update" })).toEqual({
+      a: "ada@example.com",
+    });
+    expect(await redactor.detokenize({ a: "other@example.com" }, elsewhere)).toEqual({
+      a: "other@example.com",
+    });
+  });
+
+  it("ask once, and take no answer for a no", async () => {
+    const redactor = createRedactor({ rules });
+    redactor.observe({ email: "ada@example.com" }, from);
+    const bank = { server: "bank", tool: "pay" };
+    await expect(redactor.detokenize("ada@example.com", bank)).rejects.toMatchObject({ code: "FLOW_DENIED" });
+    const other = createRedactor({ rules });
+    other.observe({ email: "ada@example.com" }, from);
+    const asked: string[] = [];
+    const elicit = async ({
+      message,
+    }: ElicitRequest): Promise<{ action: "accept"; content: { allow: boolean } }> => {
+      asked.push(message);
+      return { action: "accept", content: { allow: true } };
+    };
+    for (let turn = 0; turn < 2; turn += 1) {
+      expect(await other.detokenize("ada@example.com", { ...bank, elicit })).toBe("ada@example.com");
+    }
+    expect(asked).toEqual(["May a value of type EMAIL that came from crm.get go to bank.pay?"]);
+  });
+});
+
+describe("recognizer", () => {
+  it("has names replaced that a model found", async () => {
+    const redactor = createRedactor({
+      recognizer: {
+        specificationVersion: "v1",
+        recognize: async (texts) =>
+          texts.map((text) => {
+            const start = text.indexOf("Ada Lovelace");
+            return start === -1 ? [] : [{ start, end: start + 12, type: "NAME" }];
+          }),
+      },
+    });
+    const data = { note: "Ask Ada Lovelace.", id: 7 };
+    await redactor.recognize?.(data, {});
+    const shown = redactor.tokenize(data, {});
+    expect(shown.note).toMatch(/^Ask \[\[NAME:[a-z2-7]{16}\]\]\.$/);
+    expect(await redactor.detokenize(shown, target)).toEqual(data);
+  });
+});

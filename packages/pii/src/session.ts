@@ -1,0 +1,240 @@
+import { CemError } from "@cem/core";
+import type { JsonSchema, JsonValue, RedactionScope, RedactionTarget } from "@cem/core";
+import { withoutOverlaps } from "./detect.ts";
+import { createKeyedDetector } from "./keyed-values.ts";
+import { FlowCheck } from "./flow-check.ts";
+import type { FlowRule } from "./flow-rules.ts";
+import { mapLeaves, visitTexts } from "./json-walk.ts";
+import { tokenShape } from "./token-shape.ts";
+import type { Detector } from "./types.ts";
+import { Vault } from "./vault.ts";
+import type { ValueFinding, VaultData, VaultEntry } from "./vault.ts";
+
+/** Results that wait to be looked through until something leaves. */
+const MAX_PENDING = 16;
+const PLAIN_NAME = /^[A-Za-z_]{1,32}$/;
+/** Numbers below are no number of a card, a phone or a person. */
+const MIN_NUMBER = 1_000_000;
+const MIN_TEXT_CHARACTERS = 3;
+/** Addresses that are of nobody: this machine, and any. */
+const OWN_MACHINE = /^(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|0\.0\.0\.0|::1?)$/;
+/** What can't end a literal of code, of whatever kind. */
+const HARMLESS_IN_CODE = /^[^"'`\\$/\n\r\u2028\u2029[\]]*$/;
+
+/** The values of one session: found, replaced by tokens, and turned back. */
+export class RedactionSession {
+  readonly vault: Vault;
+  readonly #detector: Detector;
+  readonly #rules: readonly FlowRule[];
+  readonly #pending: { data: JsonValue; origin: string | undefined }[] = [];
+  readonly #keyed = createKeyedDetector();
+  readonly #flows: FlowCheck;
+
+  constructor(detector: Detector, rules: readonly FlowRule[], data?: VaultData) {
+    this.#detector = detector;
+    this.#rules = rules;
+    this.#flows = new FlowCheck(rules);
+    this.vault = new Vault(data);
+  }
+
+  tokenize<Data>(data: Data, scope: RedactionScope): Data {
+    if (this.#pending.length > 0 && typeof data !== "number") this.#lookThrough();
+    const { schema, isCut = false } = scope;
+    const origin = originOf(scope);
+    return mapLeaves(data, {
+      text: (text, key, path) => this.#replaceIn(text, { key, path, schema, isCut, origin }),
+      number: (value, key) => this.#replaceNumber(value, key, origin),
+      name: (name) => (this.#isPlainName(name) ? name : String(this.#replaceIn(name, { origin }))),
+    }) as Data;
+  }
+
+  tokenizePart(text: string, { start, end }: { start: number; end: number }): string {
+    if (this.#pending.length > 0) this.#lookThrough();
+    const found = this.findIn(text).filter((one) => one.end > start && one.start < end);
+    let result = "";
+    let from = start;
+    for (const finding of found) {
+      if (finding.start >= start) {
+        const value = text.slice(finding.start, finding.end);
+        const entry = finding.entry ?? this.vault.entryOf(value, finding.type);
+        result += text.slice(from, finding.start) + String(this.vault.tokenOf(entry));
+      }
+      from = finding.end;
+    }
+    return result + text.slice(from, Math.max(from, end));
+  }
+
+  observe(data: JsonValue, scope: RedactionScope): void {
+    const origin = originOf(scope);
+    // Rules need to know where each value came from.
+    if (this.#rules.length > 0) return void this.tokenize(data, scope);
+    this.#pending.push({ data, origin });
+    if (this.#pending.length > MAX_PENDING) this.#lookThrough();
+  }
+
+  /** Keeps values that a model found. */
+  learn(value: string, type: string, scope: RedactionScope): void {
+    this.vault.entryOf(value, type, originOf(scope));
+  }
+
+  async detokenize(args: JsonValue, target: RedactionTarget): Promise<JsonValue> {
+    const entries = new Set<VaultEntry>();
+    const use = (entry: VaultEntry): VaultEntry => {
+      entries.add(entry);
+      return entry;
+    };
+    const restored = mapLeaves(args, {
+      text: (text) => this.#restoreIn(text, target, use),
+      number: (value) => {
+        const entry = value >= MIN_NUMBER ? this.vault.entryByShaped(value) : undefined;
+        return entry === undefined ? value : use(entry).value;
+      },
+      name: (name) => String(this.#restoreIn(name, target, use)),
+    }) as JsonValue;
+    if (this.#rules.length > 0) {
+      for (const entry of this.#valuesIn(restored)) entries.add(entry);
+      await this.#flows.assertAllowed(entries, target);
+    }
+    return restored;
+  }
+
+  /** Puts values into code. One that could end a literal stays a token, which the bridge turns back. */
+  reveal(code: string): string {
+    return this.#rewrite(code, (entry) => {
+      const value = String(entry.value);
+      return HARMLESS_IN_CODE.test(value) ? value : undefined;
+    });
+  }
+
+  /** Values in a text, in order, and none within a token. */
+  findIn(text: string, key?: string, isCut = false): ValueFinding[] {
+    const found: ValueFinding[] = this.#detector
+      .find(text, key)
+      .filter(({ start, end, type }) => type !== "IP" || !OWN_MACHINE.test(text.slice(start, end)));
+    const known = this.vault.known.find(text, isCut);
+    if (found.length + known.length === 0) return [];
+    // A value that was seen whole wins over what a detector makes of a part of it.
+    const longer = known.filter((one) => !found.some((other) => covers(other, one)));
+    const all = withoutOverlaps([...longer, ...found]) as ValueFinding[];
+    const tokens =
+      this.vault.size === 0 ? [] : this.vault.tokensIn(text).filter(({ entry }) => entry !== undefined);
+    return all.filter((one) => !tokens.some((token) => one.start < token.end && token.start < one.end));
+  }
+
+  replace(text: string, found: readonly ValueFinding[], origin?: string): string {
+    let result = "";
+    let from = 0;
+    for (const finding of found) {
+      const entry =
+        finding.entry ?? this.vault.entryOf(text.slice(finding.start, finding.end), finding.type, origin);
+      result += text.slice(from, finding.start) + String(this.vault.tokenOf(entry));
+      from = finding.end;
+    }
+    return result + text.slice(from);
+  }
+
+  #replaceIn(text: string, place: Place): string | number {
+    if (text.length < MIN_TEXT_CHARACTERS) return text;
+    const { key, path = [], schema, isCut, origin } = place;
+    const found = this.findIn(text, key, isCut);
+    const [first] = found;
+    if (first === undefined) return text;
+    const isWhole = found.length === 1 && first.start === 0 && first.end === text.length;
+    const shape = tokenShape(schema, path, isWhole);
+    if (shape === undefined) return text;
+    if (shape === "plain" || (!isWhole && shape !== "same" && shape !== "uri"))
+      return this.replace(text, found, origin);
+    const whole = isWhole && first.entry ? first.entry : this.vault.entryOf(text, first.type, origin);
+    return this.vault.tokenOf(whole, shape);
+  }
+
+  /** Whether the name of a property is a word, which no detector finds anything in. */
+  #isPlainName(name: string): boolean {
+    return PLAIN_NAME.test(name) && (this.vault.size === 0 || this.vault.known.find(name).length === 0);
+  }
+
+  #replaceNumber(value: number, key: string | undefined, origin: string | undefined): number {
+    if (value < MIN_NUMBER || !Number.isSafeInteger(value)) return value;
+    if (this.vault.entryByShaped(value) !== undefined) return value;
+    const text = String(value);
+    const [first] = this.findIn(text, key);
+    if (first === undefined || first.start > 0 || first.end < text.length) return value;
+    return Number(this.vault.tokenOf(this.vault.entryOf(value, first.type, origin), "number"));
+  }
+
+  #restoreIn(text: string, target: RedactionTarget, use: (entry: VaultEntry) => VaultEntry): string | number {
+    if (text.length < MIN_TEXT_CHARACTERS) return text;
+    const unknown = this.vault.tokensIn(text).find(({ entry }) => entry === undefined);
+    if (unknown !== undefined) throw unknownToken(text.slice(unknown.start, unknown.end), target);
+    return this.#rewrite(text, (entry) => String(use(entry).value));
+  }
+
+  #rewrite(text: string, valueOf: (entry: VaultEntry) => string | undefined): string {
+    let result = "";
+    let from = 0;
+    for (const { start, end, entry, isEncoded } of this.vault.tokensIn(text)) {
+      const value = entry && start >= from ? valueOf(entry) : undefined;
+      if (value === undefined) continue;
+      result += text.slice(from, start) + (isEncoded ? encodeURIComponent(value) : value);
+      from = end;
+    }
+    return from === 0 ? text : result + text.slice(from);
+  }
+
+  /** Entries of values that stand in arguments as they are, in whatever way they are written. */
+  #valuesIn(args: JsonValue): VaultEntry[] {
+    const entries: VaultEntry[] = [];
+    const look = (text: string, key?: string): string => {
+      for (const { start, end, type, entry } of this.findIn(text, key)) {
+        entries.push(
+          ...(entry ? [entry] : []),
+          ...this.vault.entriesLike(text.slice(start, end), entry?.type ?? type),
+        );
+      }
+      // A detector may take what is joined to a value for a part of it.
+      entries.push(...this.vault.known.find(text).map(({ entry }) => entry));
+      return text;
+    };
+    mapLeaves(args, {
+      text: look,
+      number: (value, key) => (value < MIN_NUMBER ? value : (look(String(value), key), value)),
+      name: (name) => look(name),
+    });
+    return entries;
+  }
+
+  #lookThrough(): void {
+    const detect = (text: string, key: string | undefined, origin: string | undefined): void => {
+      for (const { start, end, type } of this.#keyed.find(text, key, this.#detector)) {
+        this.vault.entryOf(text.slice(start, end), type, origin);
+      }
+    };
+    for (const { data, origin } of this.#pending.splice(0))
+      visitTexts(data, (text, key) => detect(text, key, origin));
+  }
+}
+
+interface Place {
+  key?: string | undefined;
+  path?: readonly string[] | undefined;
+  schema?: JsonSchema | undefined;
+  isCut?: boolean | undefined;
+  origin: string | undefined;
+}
+
+function originOf({ server, tool }: RedactionScope): string | undefined {
+  return server === undefined ? undefined : `${server}.${tool ?? "*"}`;
+}
+
+function covers(outer: ValueFinding, inner: ValueFinding): boolean {
+  const isSame = outer.start === inner.start && outer.end === inner.end;
+  return !isSame && outer.start <= inner.start && outer.end >= inner.end;
+}
+
+function unknownToken(token: string, { server, tool }: RedactionTarget): CemError {
+  return new CemError(
+    "TOKEN_UNKNOWN",
+    `The arguments of ${server}.${tool} have the token ${token}, which stands for no value of this session. Tokens last as long as their session: get the value again.`,
+    { details: { server, tool, token } },
+  );
+}

@@ -1,0 +1,84 @@
+import type { RedactionStream } from "@cem/core";
+import type { ValueFinding } from "./vault.ts";
+
+/** What is held back at most of a text without an end of line. */
+const MAX_HELD_CHARACTERS = 8_192;
+/** Values are no longer, but for keys in several lines. */
+const MAX_VALUE_CHARACTERS = 512;
+/** Words before a value tell what it is. */
+const CONTEXT_CHARACTERS = 64;
+const KEY_BEGINS = "-----BEGIN ";
+const KEY_ENDS = /-----END [A-Z\d ]{1,60}-----/;
+
+/** What a stream needs of its session. */
+export interface StreamSession {
+  findIn(text: string): ValueFinding[];
+  replace(text: string, found: readonly ValueFinding[]): string;
+}
+
+/**
+ * Replaces values in a text that comes in pieces. Whole lines go on at once; of a line without its end, as much as may
+ * hold the beginning of a value is held back.
+ */
+export function createRedactionStream(session: StreamSession): RedactionStream {
+  let held = "";
+  let context = "";
+  /** Whether a private key has begun, whose rest is swallowed. */
+  let isInKey = false;
+
+  const emit = (length: number): string => {
+    const text = context + held;
+    const from = context.length;
+    const found = session.findIn(text).filter(({ end }) => end > from);
+    // A value that reaches beyond the end waits, unless it is longer than what may wait.
+    const crossing = found.find(({ start, end }) => start < from + length && end > from + length);
+    const until =
+      crossing !== undefined && crossing.start > from
+        ? crossing.start
+        : Math.max(from + length, crossing?.end ?? 0);
+    const shown = found
+      .filter(({ end }) => end <= until)
+      .map((one) => ({ ...one, start: Math.max(from, one.start) - from, end: one.end - from }));
+    const result = session.replace(held.slice(0, until - from), shown);
+    context = text.slice(Math.max(0, until - CONTEXT_CHARACTERS), until);
+    held = text.slice(until);
+    return result;
+  };
+
+  return {
+    push(piece) {
+      held += piece;
+      if (isInKey) {
+        const end = KEY_ENDS.exec(held);
+        if (end === null) {
+          held = held.slice(-CONTEXT_CHARACTERS);
+          return "";
+        }
+        held = held.slice(end.index + end[0].length);
+        isInKey = false;
+      }
+      const length = safeLength(held);
+      if (length === 0) return "";
+      const opened = held.lastIndexOf(KEY_BEGINS);
+      if (opened === -1 || KEY_ENDS.test(held.slice(opened))) return emit(length);
+      if (held.length - opened <= MAX_HELD_CHARACTERS) return opened === 0 ? "" : emit(opened);
+      isInKey = true;
+      return emit(held.length);
+    },
+    end() {
+      if (isInKey) return "";
+      return held === "" ? "" : emit(held.length);
+    },
+  };
+}
+
+/** How much of a text holds no beginning of a value that its end cuts. */
+function safeLength(text: string): number {
+  const line = Math.max(text.lastIndexOf("\n"), text.lastIndexOf("\r")) + 1;
+  const rest = text.length - line;
+  if (rest <= MAX_VALUE_CHARACTERS) return line;
+  const space = text.lastIndexOf(" ", text.length - MAX_VALUE_CHARACTERS);
+  if (space >= line) return space + 1;
+  // A word without an end: more than a value can be.
+  return rest > MAX_HELD_CHARACTERS ? text.length - MAX_VALUE_CHARACTERS : line;
+}

@@ -1,0 +1,86 @@
+import { createCipheriv, createDecipheriv, hash, randomBytes } from "node:crypto";
+import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import path from "node:path";
+import { CemError } from "@cem/core";
+import writeFileAtomic from "write-file-atomic";
+import type { VaultStore } from "./redactor.ts";
+import type { VaultData } from "./vault.ts";
+
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** The format of the file, which is authenticated with it. */
+const HEADER = Buffer.from("cem-vault-1\n");
+
+/** Settings of {@link createVaultFiles}. */
+export interface VaultFilesSettings {
+  /** The folder of the files, one for each session. Only its owner may enter it. */
+  folder: string;
+  /** 32 bytes in hex or base64. Keep it apart from the folder. */
+  key: string | undefined;
+}
+
+/**
+ * Keeps the values of sessions in files, encrypted with AES-256-GCM.
+ *
+ * @throws CemError `VAULT_KEY_INVALID`. Loading throws `VAULT_UNREADABLE` for a file of another key, or a changed one.
+ */
+export function createVaultFiles({ folder, key }: VaultFilesSettings): VaultStore {
+  const secret = readKey(key);
+  const fileOf = (session: string): string => path.join(folder, `${hash("sha256", session)}.vault`);
+  return {
+    load(session) {
+      const file = fileOf(session);
+      return existsSync(file) ? decrypt(readFileSync(file), secret, session, file) : undefined;
+    },
+    async save(session, data) {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      chmodSync(folder, 0o700);
+      await writeFileAtomic(fileOf(session), encrypt(data, secret, session), { mode: 0o600 });
+    },
+    async remove(session) {
+      await rm(fileOf(session), { force: true });
+    },
+  };
+}
+
+function readKey(key: string | undefined): Buffer {
+  const text = key?.trim() ?? "";
+  const bytes = Buffer.from(text, /^[\da-f]{64}$/i.test(text) ? "hex" : "base64");
+  if (bytes.length === KEY_BYTES) return bytes;
+  throw new CemError(
+    "VAULT_KEY_INVALID",
+    key === undefined
+      ? "Values are to be kept on disk, and there is no key to encrypt them with."
+      : `The key that encrypts values has ${bytes.length} bytes instead of ${KEY_BYTES}.`,
+  );
+}
+
+/** The name of the session is authenticated too, so that a file can't be put in the place of another. */
+function encrypt(data: VaultData, key: Buffer, session: string): Buffer {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(
+    Buffer.concat([HEADER, Buffer.from(session)]),
+  );
+  const body = Buffer.concat([cipher.update(JSON.stringify(data)), cipher.final()]);
+  return Buffer.concat([HEADER, nonce, cipher.getAuthTag(), body]);
+}
+
+function decrypt(bytes: Buffer, key: Buffer, session: string, file: string): VaultData {
+  try {
+    const nonceAt = HEADER.length;
+    const tagAt = nonceAt + NONCE_BYTES;
+    const bodyAt = tagAt + TAG_BYTES;
+    const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(nonceAt, tagAt))
+      .setAAD(Buffer.concat([HEADER, Buffer.from(session)]))
+      .setAuthTag(bytes.subarray(tagAt, bodyAt));
+    const text = Buffer.concat([decipher.update(bytes.subarray(bodyAt)), decipher.final()]).toString("utf8");
+    return JSON.parse(text) as VaultData;
+  } catch (cause) {
+    throw new CemError("VAULT_UNREADABLE", `The values in ${file} can't be read with this key.`, {
+      details: { file },
+      cause,
+    });
+  }
+}

@@ -1,0 +1,145 @@
+import { withoutEnding } from "./digits.ts";
+import { KnownValues } from "./known-values.ts";
+import { formatToken, randomAddress, randomId, randomNumber, sameShape, tokensIn } from "./tokens.ts";
+import type { TokenMatch } from "./tokens.ts";
+import type { Finding, PiiType } from "./types.ts";
+
+/** How a token is to look, for what a schema demands. */
+export type TokenShape = "plain" | "email" | "uri" | "ipv4" | "ipv6" | "number" | "same";
+
+/** A value and its tokens. */
+export interface VaultEntry {
+  id: string;
+  type: PiiType;
+  value: string | number;
+  /** Where the value came from: `server.tool`, or empty for what a user or a program wrote. */
+  origins: string[];
+  /** Tokens that look like values, by shape. */
+  shaped: Partial<Record<TokenShape, string | number>>;
+}
+
+/** The content of a vault, as plain data. */
+export interface VaultData {
+  version: 1;
+  entries: VaultEntry[];
+}
+
+/** Letters, digits and marks that a token may have when it looks like a value. */
+const RUN = /[\w.+@:/#()%-]+(?: [\d()][\w().+-]*)*/g;
+const MAX_SHAPED_CHARACTERS = 512;
+
+/** Keeps the values of one session, each with its token. */
+export class Vault {
+  readonly #byId = new Map<string, VaultEntry>();
+  readonly #byValue = new Map<string | number, VaultEntry>();
+  readonly #byCanonical = new Map<string, VaultEntry[]>();
+  readonly #byShaped = new Map<string, VaultEntry>();
+  readonly known = new KnownValues<VaultEntry>();
+
+  constructor(data?: VaultData) {
+    for (const entry of data?.entries ?? []) this.#keep(entry);
+  }
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  toJSON(): VaultData {
+    return { version: 1, entries: [...this.#byId.values()] };
+  }
+
+  /** The entry of a value, which is made when it is new. */
+  entryOf(value: string | number, type: PiiType, origin?: string): VaultEntry {
+    let entry = this.#byValue.get(value);
+    if (entry === undefined) {
+      entry = { id: randomId(), type, value, origins: [], shaped: {} };
+      this.#keep(entry);
+    }
+    if (origin !== undefined && !entry.origins.includes(origin)) entry.origins.push(origin);
+    return entry;
+  }
+
+  /** The token of an entry: in text, or as a schema demands. */
+  tokenOf(entry: VaultEntry, shape: TokenShape = "plain"): string | number {
+    if (shape === "plain" || shape === "email" || shape === "uri")
+      return formatToken(entry.type, entry.id, shape);
+    const known = entry.shaped[shape];
+    if (known !== undefined) return known;
+    let token = shapedToken(entry, shape);
+    while (this.#byShaped.has(String(token)) || this.#byValue.has(token)) {
+      const other = shapedToken(entry, shape);
+      // A value without letters and digits has no other of its shape.
+      if (other === token) return formatToken(entry.type, entry.id);
+      token = other;
+    }
+    entry.shaped[shape] = token;
+    this.#byShaped.set(String(token), entry);
+    return token;
+  }
+
+  entryById(id: string): VaultEntry | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** The entry of a token that looks like a value. */
+  entryByShaped(token: string | number): VaultEntry | undefined {
+    return this.#byShaped.get(String(token));
+  }
+
+  /** Entries of one value in whatever way it is written: `4111 1111 …` and `41111111…`. */
+  entriesLike(value: string, type: PiiType): VaultEntry[] {
+    return this.#byCanonical.get(canonical(value, type)) ?? [];
+  }
+
+  /** The tokens in a text, of whatever form, in its order; without an entry where they are of another vault or of none. */
+  tokensIn(text: string): (Omit<TokenMatch, "id"> & { entry: VaultEntry | undefined })[] {
+    const found = tokensIn(text).map(({ id, ...match }) => ({ ...match, entry: this.#byId.get(id) }));
+    if (this.#byShaped.size === 0) return found;
+    for (const { 0: run, index } of text.matchAll(RUN)) {
+      if (run.length > MAX_SHAPED_CHARACTERS) continue;
+      for (const { token, at } of readings(run)) {
+        const entry = this.#byShaped.get(token);
+        if (entry === undefined) continue;
+        const start = index + at;
+        found.push({ start, end: start + token.length, isEncoded: false, entry });
+        break;
+      }
+    }
+    return found.toSorted((a, b) => a.start - b.start);
+  }
+
+  #keep(entry: VaultEntry): void {
+    this.#byId.set(entry.id, entry);
+    this.#byValue.set(entry.value, entry);
+    const text = String(entry.value);
+    this.known.add(text, entry);
+    const key = canonical(text, entry.type);
+    this.#byCanonical.set(key, [...(this.#byCanonical.get(key) ?? []), entry]);
+    for (const token of Object.values(entry.shaped)) this.#byShaped.set(String(token), entry);
+  }
+}
+
+/** A run of characters as a token: whole, and without what stands around it in a sentence or an address. */
+function readings(run: string): { token: string; at: number }[] {
+  const trimmed = withoutEnding(run, ".:/)");
+  const words = [...run.matchAll(/[^\s=:/@()]+/g)].map(({ 0: token, index: at }) => ({ token, at }));
+  const parts = words.map(({ token, at }) => ({ token: withoutEnding(token, "."), at }));
+  return [{ token: run, at: 0 }, { token: trimmed, at: 0 }, ...words, ...parts];
+}
+
+function shapedToken({ value, type }: VaultEntry, shape: TokenShape): string | number {
+  if (shape === "number") return randomNumber();
+  if (shape === "ipv4") return randomAddress(4);
+  if (shape === "ipv6") return randomAddress(6);
+  return type === "IP" ? randomAddress(String(value).includes(":") ? 6 : 4) : sameShape(String(value));
+}
+
+/** A value without what differs between two ways to write it. */
+function canonical(value: string, type: PiiType): string {
+  if (type === "CREDIT_CARD" || type === "SSN" || type === "PHONE")
+    return value.replace(/\D/g, "").replace(/^(?:00|1(?=\d{10}$))/, "");
+  return type === "IBAN" ? value.replace(/[^A-Za-z\d]/g, "").toUpperCase() : value.toLowerCase();
+}
+
+/** The part of a finding that vaults need. */
+export type ValueFinding = Finding & { entry?: VaultEntry | undefined };
