@@ -1,5 +1,5 @@
 import type { JsonValue } from "./json.ts";
-import type { TaskResult } from "./agent.ts";
+import type { ErrorInfo } from "./errors.ts";
 
 /** One run in a session's log, as it stands in the file. */
 export interface SessionTask {
@@ -48,7 +48,7 @@ export interface SessionRecord {
 export interface SessionRun {
   /** The task in the user's words. Absent for given code. */
   task?: string | undefined;
-  result: Pick<TaskResult, "code" | "value" | "output" | "error">;
+  result: { code: string; value: JsonValue; output: string; error: ErrorInfo | null };
 }
 
 /** Options of {@link SessionLog.checkpoint}. */

@@ -15,6 +15,7 @@ import type { FairGate } from "./fair-gate.ts";
 import { GuestPool, type Lease } from "./guest-pool.ts";
 import type { Guest } from "./guest.ts";
 import { resolveLimits } from "./run-limits.ts";
+import type { RunRefusal } from "./run-refusal.ts";
 import { emptyReport } from "./run-report.ts";
 import { RunSession } from "./run-session.ts";
 import type { WorkspaceQuota } from "./workspace-quota.ts";
@@ -25,12 +26,6 @@ const DEFAULT_IDLE_MS = 300_000;
 
 /** `none`: each guest serves one run. `session`: a guest may serve several runs of one session. */
 export type SandboxReuse = "none" | "session";
-
-/** Why a run is refused: the code and message of its outcome. */
-export interface RunRefusal {
-  code: string;
-  message: string;
-}
 
 /** Settings of {@link createGuestSandbox}. */
 export interface GuestSandboxSettings {

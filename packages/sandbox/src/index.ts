@@ -1,5 +1,5 @@
 export { createGuestSandbox } from "./guest-sandbox.ts";
-export type { GuestSandbox, GuestSandboxSettings, RunRefusal, SandboxReuse } from "./guest-sandbox.ts";
+export type { GuestSandbox, GuestSandboxSettings, SandboxReuse } from "./guest-sandbox.ts";
 export { FairGate } from "./fair-gate.ts";
 export { GUEST_CLIENT_DECLARATIONS, GUEST_CLIENT_SPECIFIER, GUEST_CLIENT_TYPES } from "./guest-boot.ts";
 export { resolveLimits } from "./run-limits.ts";
@@ -14,3 +14,4 @@ export type {
   SandboxSpec,
   SandboxStats,
 } from "@cem/core";
+export type { RunRefusal } from "./run-refusal.ts";

@@ -41,15 +41,11 @@ describe("FolderCensus", () => {
     expect((await census.count(quick)).entries).toBe(2);
   });
 
-  it("names a folder that it can't list", async () => {
-    let deep = folder;
-    const name = "d".repeat(200);
-    for (let level = 0; level < 18; level += 1) mkdirSync((deep = join(deep, name)));
-    if (process.getuid?.() !== 0) {
-      chmodSync(join(folder, name), 0o300);
-      onTestFinished(() => chmodSync(join(folder, name), 0o700));
-      expect((await new FolderCensus(folder).count(whole)).unlisted).toBe(join(folder, name));
-    } else expect((await new FolderCensus(folder).count(whole)).unlisted).toBeUndefined();
+  it.skipIf(process.getuid?.() === 0)("names a folder that it can't list", async () => {
+    mkdirSync(join(folder, "closed"));
+    chmodSync(join(folder, "closed"), 0o300);
+    onTestFinished(() => chmodSync(join(folder, "closed"), 0o700));
+    expect((await new FolderCensus(folder).count(whole)).unlisted).toBe(join(folder, "closed"));
   });
 
   it("ends at the limit", async () => {

@@ -1,6 +1,6 @@
 import type { SandboxSpec, WorkspaceLimits } from "@cem/core";
 import { FolderCensus, type FolderUsage } from "./folder-census.ts";
-import type { RunRefusal } from "./guest-sandbox.ts";
+import type { RunRefusal } from "./run-refusal.ts";
 import { GUEST_WORKSPACE } from "./guest-spec.ts";
 
 const BYTES_PER_MIB = 1024 * 1024;

@@ -3,7 +3,7 @@ export type { ResultStoreSettings } from "./result-store.ts";
 export { listSessions, readSession } from "./session-folder.ts";
 export type { SessionSummary } from "./session-folder.ts";
 export { createSessionLog } from "./session-log.ts";
-export type { SessionLogSettings } from "./session-log.ts";
+export type { SessionLogSettings } from "./session-log-settings.ts";
 export { recapSession } from "./session-recap.ts";
 export type { Redact } from "./session-task.ts";
 export { STATE_FORMATS } from "./state-format.ts";

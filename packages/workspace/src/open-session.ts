@@ -1,7 +1,7 @@
 import type { JsonValue, SessionCheckpoint, SessionRecord, SessionRun, SessionTask } from "@cem/core";
 import { createNext, hasFile, markCurrent, openSessions } from "./session-folder.ts";
 import { SESSIONS_FOLDER } from "./session-file.ts";
-import type { SessionLogSettings } from "./session-log.ts";
+import type { SessionLogSettings } from "./session-log-settings.ts";
 import { redacted, toSessionTask } from "./session-task.ts";
 import { STATE_ENDINGS } from "./state-format.ts";
 
@@ -23,6 +23,7 @@ const NAMED_FILE = new RegExp(
 export class OpenSession {
   readonly #settings: SessionLogSettings;
   readonly #earlier: Promise<SessionRecord> | undefined;
+  readonly #before: Promise<void> | undefined;
   readonly #startedAt = new Date();
   readonly #added: SessionTask[] = [];
   /** Each task as JSON, in the order of the file. */
@@ -40,7 +41,16 @@ export class OpenSession {
   #problem: unknown;
   #cutRest: (() => void) | undefined;
 
-  constructor(settings: SessionLogSettings, earlier: Promise<SessionRecord> | undefined) {
+  /**
+   * @param earlier - The log to go on with.
+   * @param before - Resolves when the log before this one is written, whose number is lower.
+   */
+  constructor(
+    settings: SessionLogSettings,
+    earlier: Promise<SessionRecord> | undefined,
+    before: Promise<void> | undefined,
+  ) {
+    this.#before = before;
     this.#settings = settings;
     this.#earlier = earlier;
     earlier?.catch(() => {});
@@ -93,6 +103,7 @@ export class OpenSession {
   async #writeAll(): Promise<void> {
     // The answer goes first.
     await new Promise((resolve) => setImmediate(resolve));
+    await this.#before;
     while (this.#isDue) {
       this.#isDue = false;
       const startedAt = performance.now();

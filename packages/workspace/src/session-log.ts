@@ -2,21 +2,10 @@ import type { CheckpointOptions, SessionCheckpoint, SessionLog, SessionRecord, S
 import { readSession } from "./session-folder.ts";
 import { OpenSession } from "./open-session.ts";
 import { recapSession } from "./session-recap.ts";
-import type { Redact } from "./session-task.ts";
+import type { SessionLogSettings } from "./session-log-settings.ts";
 
 /** Sessions of which the log is held open. A session of a client that comes again later has another log. */
 const MAX_OPEN_SESSIONS = 1_000;
-
-export interface SessionLogSettings {
-  /** Absolute host path of the folder that the guest sees as `/workspace`. */
-  workspaceDir: string;
-  customerUid?: string | undefined;
-  /** The session to go on with, for runs that name none: `session_001`, `1`, or `last`. */
-  resume?: string | undefined;
-  redact?: Redact | undefined;
-  /** Receives why a log could not be written. Runs go on without it. */
-  onProblem?: ((error: unknown) => void) | undefined;
-}
 
 /**
  * Creates a log of sessions: files `sessions/session_001.json` and so on in the workspace, which guest code can read, and
@@ -66,7 +55,7 @@ class FileSessionLog implements SessionLog {
   }
 
   async close(): Promise<void> {
-    for (const session of this.#sessions.values()) this.#end(session);
+    for (const session of this.#sessions.values()) void this.#end(session);
     this.#sessions.clear();
     await Promise.all(this.#ending);
   }
@@ -85,20 +74,21 @@ class FileSessionLog implements SessionLog {
       this.#sessions.set(key, known);
       return known;
     }
-    if (known !== undefined) this.#end(known);
+    const before = known && this.#end(known);
     const earlier = known === undefined && key === "" ? this.#resume() : undefined;
-    const made = new OpenSession(this.#settings, earlier);
+    const made = new OpenSession(this.#settings, earlier, before);
     this.#sessions.set(key, made);
     const [oldest] = this.#sessions.keys();
     if (this.#sessions.size > MAX_OPEN_SESSIONS && oldest !== undefined) {
-      this.#end(this.#sessions.get(oldest) as OpenSession);
+      void this.#end(this.#sessions.get(oldest) as OpenSession);
       this.#sessions.delete(oldest);
     }
     return made;
   }
 
-  #end(session: OpenSession): void {
+  #end(session: OpenSession): Promise<void> {
     const ended = session.end(new Date()).finally(() => this.#ending.delete(ended));
     this.#ending.add(ended);
+    return ended;
   }
 }

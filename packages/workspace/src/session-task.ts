@@ -47,10 +47,11 @@ function fits(root: JsonValue, most: number): boolean {
     if (typeof value === "string") left -= value.length;
     else if (typeof value === "number") left -= 8;
     if (typeof value !== "object" || value === null) continue;
-    for (const key in value) {
-      left -= Array.isArray(value) ? 1 : key.length + 3;
-      if (left < 0) return false;
-      pending.push((value as Record<string, JsonValue>)[key] ?? null);
+    const members = Object.entries(value);
+    left -= members.length;
+    for (const [key, member] of left < 0 ? [] : members) {
+      if (!Array.isArray(value)) left -= key.length;
+      pending.push(member);
     }
   }
   return left >= 0;

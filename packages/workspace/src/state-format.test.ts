@@ -81,7 +81,12 @@ describe("createStateStore, with a format", () => {
     expect(await store.save({ step: 1 })).toMatchObject({ file: `/workspace/${name}` });
     expect(readdirSync(workspaceDir)).toEqual([name]);
     expect(await store.read()).toMatchObject({ exists: true, data: { step: 1 } });
-    if (format === "yaml") expect(readFileSync(path.join(workspaceDir, name), "utf8")).toBe("step: 1\n");
+  });
+
+  it("writes YAML that people can read", async () => {
+    const { workspaceDir } = temporaryWorkspace();
+    await createStateStore({ workspaceDir, format: "yaml" }).save({ step: 1 });
+    expect(readFileSync(path.join(workspaceDir, "state.yaml"), "utf8")).toBe("step: 1\n");
   });
 
   it("reads what was saved before the format was changed", async () => {

@@ -38,7 +38,7 @@ function withPaths(original: Callable, count: number): Callable {
       for (let index = 0; index < args.length; index += 1) {
         mapped[index] = index < count ? hostArgument(args[index]) : args[index];
       }
-      return withGuestErrors(() => Reflect.apply(target, self, mapped) as unknown);
+      return withGuestErrors(() => Reflect.apply<unknown, unknown[], unknown>(target, self, mapped));
     },
   });
 }

@@ -1,0 +1,12 @@
+import type { Redact } from "./session-task.ts";
+
+export interface SessionLogSettings {
+  /** Absolute host path of the folder that the guest sees as `/workspace`. */
+  workspaceDir: string;
+  customerUid?: string | undefined;
+  /** The session to go on with, for runs that name none: `session_001`, `1`, or `last`. */
+  resume?: string | undefined;
+  redact?: Redact | undefined;
+  /** Receives why a log could not be written. Runs go on without it. */
+  onProblem?: ((error: unknown) => void) | undefined;
+}
