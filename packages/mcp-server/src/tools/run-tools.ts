@@ -1,7 +1,10 @@
+import { CemError } from "@cem/core";
 import type { JsonSchema } from "@cem/core";
 import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
 import { followRun } from "../follow-run.ts";
+import { currentExchange } from "../http-exchange.ts";
 import { filesSentence, networkSentence, seconds } from "../guest-facts.ts";
+import { MAX_CODE_CHARACTERS } from "../limits.ts";
 import type { BeginRun, RunRequest } from "../run.ts";
 import type { ToolHost } from "../server-tool.ts";
 import { declareTool, RUNS_CODE, sessionOf, text } from "../server-tool.ts";
@@ -29,7 +32,8 @@ export const executeCode = declareTool<{ code: string }>({
   input: { type: "object", properties: { code: text }, required: ["code"] },
   output: RUN_OUTPUT,
   annotations: RUNS_CODE,
-  handle({ code }, host, context) {
+  async handle({ code }, host, context) {
+    if (context.http !== undefined && code.length > MAX_CODE_CHARACTERS) throw codeTooLong(code.length);
     const begin: BeginRun = (options) => host.agent.executeCode(code, options);
     return startRun(host, "code", begin, context);
   },
@@ -62,5 +66,15 @@ function startRun(
 ): Promise<CallToolResult | InputRequiredResult> {
   const session = sessionOf(context);
   const begin: BeginRun = (options) => beginRun({ ...options, ...session });
-  return followRun(host, context, (waiter) => host.runs.start({ ...waiter, kind, begin }), verbose);
+  const payer = context.http === undefined ? undefined : currentExchange().payer;
+  return followRun(host, context, (waiter) => host.runs.start({ ...waiter, payer, kind, begin }), verbose);
+}
+
+function codeTooLong(characters: number): CemError {
+  const limit = MAX_CODE_CHARACTERS;
+  return new CemError(
+    "INPUT_TOO_LARGE",
+    `The code has ${characters} characters, and ${limit} are the most here. Nothing was run: put large data into files of the workspace, a part at a time, and read them in the code.`,
+    { details: { characters, limit } },
+  );
 }
