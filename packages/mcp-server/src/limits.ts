@@ -10,6 +10,8 @@ export const MAX_RUNS_PER_CLIENT = 500;
 export const MAX_ACTIVE_RUNS_PER_CLIENT = Math.max(4, availableParallelism());
 /** The length of code over HTTP, in characters. Parsing and compiling it holds up everybody. */
 export const MAX_CODE_CHARACTERS = 128 * 1024;
+/** The length of a task over HTTP, in characters. It is read in linear time, on everybody's. */
+export const MAX_TASK_CHARACTERS = 64 * 1024;
 /** Runs that outlasted their call and are kept for `read_result`. */
 export const MAX_YIELDED_RUNS = 64;
 /** The idle timeout of a kept run: it is ended and forgotten. */

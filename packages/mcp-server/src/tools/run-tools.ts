@@ -4,7 +4,7 @@ import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelc
 import { followRun } from "../follow-run.ts";
 import { currentExchange } from "../http-exchange.ts";
 import { filesSentence, networkSentence, seconds } from "../guest-facts.ts";
-import { MAX_CODE_CHARACTERS } from "../limits.ts";
+import { MAX_CODE_CHARACTERS, MAX_TASK_CHARACTERS } from "../limits.ts";
 import type { BeginRun, RunRequest } from "../run.ts";
 import type { ToolHost } from "../server-tool.ts";
 import { declareTool, RUNS_CODE, sessionOf, text } from "../server-tool.ts";
@@ -33,7 +33,7 @@ export const executeCode = declareTool<{ code: string }>({
   output: RUN_OUTPUT,
   annotations: RUNS_CODE,
   async handle({ code }, host, context) {
-    if (context.http !== undefined && code.length > MAX_CODE_CHARACTERS) throw codeTooLong(code.length);
+    checkLength("code", code, MAX_CODE_CHARACTERS, context);
     const begin: BeginRun = (options) => host.agent.executeCode(code, options);
     return startRun(host, "code", begin, context);
   },
@@ -51,7 +51,8 @@ export const executeTask = declareTool<{ task_description: string; verbose?: boo
   },
   output: RUN_OUTPUT,
   annotations: RUNS_CODE,
-  handle({ task_description: task, verbose = false }, host, context) {
+  async handle({ task_description: task, verbose = false }, host, context) {
+    checkLength("task", task, MAX_TASK_CHARACTERS, context);
     const begin: BeginRun = (options) => host.agent.executeTask(task, options);
     return startRun(host, "task", begin, context, verbose);
   },
@@ -70,11 +71,12 @@ function startRun(
   return followRun(host, context, (waiter) => host.runs.start({ ...waiter, payer, kind, begin }), verbose);
 }
 
-function codeTooLong(characters: number): CemError {
-  const limit = MAX_CODE_CHARACTERS;
-  return new CemError(
+/** Over HTTP others wait while a long text is read. @throws CemError `INPUT_TOO_LARGE` */
+function checkLength(what: string, { length }: string, limit: number, { http }: ServerContext): void {
+  if (http === undefined || length <= limit) return;
+  throw new CemError(
     "INPUT_TOO_LARGE",
-    `The code has ${characters} characters, and ${limit} are the most here. Nothing was run: put large data into files of the workspace, a part at a time, and read them in the code.`,
-    { details: { characters, limit } },
+    `The ${what} has ${length} characters, and ${limit} are the most here. Nothing was run: put large data into files of the workspace, a part at a time, and read them in code.`,
+    { details: { characters: length, limit } },
   );
 }
