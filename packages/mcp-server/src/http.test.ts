@@ -157,7 +157,11 @@ describe("serveHttp", () => {
       const { url } = await serve();
       const client = await connectHttp(url, "modern");
       for (const [name, arguments_, problem] of [
-        ["execute_code", { code: `return 1;${" ".repeat(128 * 1024)}` }, "code has 131081 characters, and 131072"],
+        [
+          "execute_code",
+          { code: `return 1;${" ".repeat(128 * 1024)}` },
+          "code has 131081 characters, and 131072",
+        ],
         ["execute_task", { task_description: "add ".repeat(20_000) }, "task has 80000 characters, and 65536"],
       ] as const) {
         const answer = await client.callTool({ name, arguments: arguments_ });

@@ -108,7 +108,8 @@ export class ServerThread {
 
   #watch(): void {
     const silentMs = performance.now() - this.#heard;
-    if (silentMs > this.#patienceMs()) this.#end(`it did one thing for ${Math.round(silentMs / 1_000)} seconds`);
+    if (silentMs > this.#patienceMs())
+      this.#end(`it did one thing for ${Math.round(silentMs / 1_000)} seconds`);
     else this.#send({ type: "ping" });
   }
 

@@ -120,7 +120,11 @@ export default [new Box(total).get(), settings.level, Level[1]] as const;`;
       "let a: any = []; for (let i = 0; i < 1e5; i++) a = [a]; export default a",
       /nested deeper/,
     ],
-    ["two million arrays", "return Array.from({ length: 2e6 }, () => [])", /has more than 1000000 values inside.*file/],
+    [
+      "1,200,000 zeros",
+      "return Array(1.2e6).fill(0)",
+      /has more than 1000000 values inside.*file/,
+    ],
   ])("fails with the place for %s", async (_, code, message) => {
     const outcome = await run(code);
     expect(outcome).toMatchObject({
