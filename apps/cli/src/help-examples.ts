@@ -92,6 +92,7 @@ Examples:
   cem skills
   cem skills show double_number
   cem skills add ../their-skills/report
+  cem skills learn last                       propose skills from runs that worked
   cem skills promote monthly_report`;
 
 export const SESSIONS = `

@@ -148,7 +148,9 @@ describe("customers of a server", () => {
     });
     await client.call("save_state", { state_data: { a: 1 } });
     expect(await readdir(path.join(folder, "workspaces"))).toEqual(["acme"]);
-    await expect(connect(url, { authorization: `Bearer ${await sign({ sub: "a" })}` })).rejects.toThrow(/tenant|401|unauthorized/iu);
+    await expect(connect(url, { authorization: `Bearer ${await sign({ sub: "a" })}` })).rejects.toThrow(
+      /tenant|401|unauthorized/iu,
+    );
   });
 
   it("can't be offered what one connection behind the server shows", async () => {
