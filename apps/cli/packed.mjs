@@ -2,6 +2,9 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { createInterface } from "node:readline";
 
 const cem = (...args) => execFileSync("npx", ["--no-install", "cem", ...args], { encoding: "utf8" });
@@ -25,3 +28,40 @@ assert.equal(called.structuredContent.result, 42);
 server.stdin.end();
 const [status] = await once(server, "close");
 assert.equal(status, 0);
+
+// Over HTTP the service is in a thread of its own, whose module is found beside the installed ones.
+const temporary = mkdtempSync(path.join(tmpdir(), "cem-packed-http-"));
+const entry = path.resolve("node_modules/@cem/cli/dist/cem.js");
+const http = spawn(process.execPath, [entry, "serve", "http", "--port", "0"], {
+  env: { ...process.env, TMPDIR: temporary, TEMP: temporary },
+  stdio: ["ignore", "inherit", "pipe"],
+});
+let url;
+for await (const line of createInterface({ input: http.stderr })) {
+  ({ url } = JSON.parse(line));
+  if (url !== undefined) break;
+}
+http.stderr.resume();
+assert.equal(await (await fetch(new URL("/healthz", url))).text(), "ok\n");
+const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+const post = async (id, method, params) => {
+  const body = JSON.stringify({ jsonrpc: "2.0", id, method, params });
+  const response = await fetch(url, { method: "POST", headers, body });
+  const text = await response.text();
+  assert.equal(response.status, 200, text);
+  headers["mcp-session-id"] ??= response.headers.get("mcp-session-id");
+  const json = text.startsWith("{") ? text : /^data: (\{.*)$/m.exec(text)[1];
+  return JSON.parse(json).result;
+};
+const initialized = await post(1, "initialize", {
+  protocolVersion: "2025-11-25",
+  capabilities: {},
+  clientInfo,
+});
+assert.equal(initialized.serverInfo.name, "code-execution-mcp");
+const answer = await post(2, "tools/call", { name: "execute_code", arguments: { code: "return 6 * 7;" } });
+assert.equal(answer.structuredContent.result, 42);
+http.kill("SIGTERM");
+assert.deepEqual(await once(http, "exit"), [143, null]);
+const left = readdirSync(temporary).filter((name) => name !== "node-compile-cache");
+assert.deepEqual(left, []);

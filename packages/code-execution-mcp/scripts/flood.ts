@@ -132,8 +132,10 @@ async function beHostile(number: number): Promise<void> {
   agent.destroy();
 }
 
-async function beFriendly(times: number[], signal: AbortSignal): Promise<void> {
-  const agent = new Agent({ keepAlive: true });
+async function beFriendly(number: number, times: number[], signal: AbortSignal): Promise<void> {
+  // Without tokens a client is known by its address. All of 127.0.0.0/8 is this host's, on Linux.
+  const localAddress = process.platform === "linux" ? `127.0.1.${(number % 254) + 1}` : "127.0.0.1";
+  const agent = new Agent({ keepAlive: true, localAddress });
   const session = await openSession(url, agent);
   while (!signal.aborted) {
     const started = performance.now();
@@ -172,7 +174,9 @@ try {
     const phaseEnd = new AbortController();
     const [healthTimes, friendlyTimes]: [number[], number[]] = [[], []];
     const hostile = phase === "quiet" ? [] : Array.from({ length: hostileClients }, (_, at) => beHostile(at));
-    const friends = Array.from({ length: friendlyClients }, () => beFriendly(friendlyTimes, phaseEnd.signal));
+    const friends = Array.from({ length: friendlyClients }, (_, at) =>
+      beFriendly(at, friendlyTimes, phaseEnd.signal),
+    );
     const all = Promise.all([pollHealth(healthTimes, phaseEnd.signal), ...friends]);
     const time = phase === "quiet" ? 5 : seconds;
     await Promise.race([delay(time * 1_000), all]);
@@ -184,7 +188,7 @@ try {
       stop.abort();
       print(`hostile answers by status ${JSON.stringify(counts)}`);
       await Promise.race([Promise.allSettled([all, ...hostile]), delay(10_000)]);
-      if (p99 > MAX_FAIR_MS) process.exitCode = 1;
+      if (p99 > MAX_FAIR_MS || friendlyTimes.length === 0) process.exitCode = 1;
     }
   }
 } finally {

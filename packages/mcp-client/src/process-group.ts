@@ -1,6 +1,11 @@
+import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 
-const groups = new Set<ChildProcess>();
+/** Reads until the host says that the group has ended, or is gone itself: then servers get a second to end too. */
+const WATCH = 'read -r _ || { sleep 1; kill -s KILL -- "-$0"; }';
+
+/** Running groups, each with the process that ends it when the host is gone. */
+const groups = new Map<ChildProcess, ChildProcess | undefined>();
 const canSignalGroups = process.platform !== "win32";
 
 /** Sends a signal to a process and all its descendants. A server started by `npx` or a shell is a grandchild. */
@@ -26,17 +31,33 @@ export function isGroupAlive(child: ChildProcess): boolean {
 }
 
 function killAll(): void {
-  for (const child of groups) signalGroup(child, "SIGKILL");
+  for (const child of groups.keys()) signalGroup(child, "SIGKILL");
 }
 
-/** Kills the group when this process exits. */
+/** Kills the group when this process exits, or is killed, or its thread ends. */
 export function trackGroup(child: ChildProcess): void {
   if (groups.size === 0) process.on("exit", killAll);
-  groups.add(child);
+  groups.set(child, watchHost(child));
 }
 
 /** Stops tracking a group that has ended. */
 export function untrackGroup(child: ChildProcess): void {
+  groups.get(child)?.stdin?.end("\n");
   groups.delete(child);
   if (groups.size === 0) process.off("exit", killAll);
+}
+
+function watchHost({ pid }: ChildProcess): ChildProcess | undefined {
+  if (pid === undefined || !canSignalGroups) return undefined;
+  // In a group of its own, so that Ctrl+C does not end it before the servers are closed.
+  const watcher = spawn("/bin/sh", ["-c", WATCH, String(pid)], {
+    stdio: ["pipe", "ignore", "ignore"],
+    detached: true,
+  });
+  // Without a shell, only the end of its input ends a server whose host was killed.
+  watcher.on("error", () => {});
+  watcher.stdin.on("error", () => {});
+  watcher.unref();
+  (watcher.stdin as { unref?(): void }).unref?.();
+  return watcher;
 }

@@ -153,6 +153,24 @@ describe("serveHttp", () => {
       await client.close();
     });
 
+    it("as code or as a task that is too long is refused, and nothing is run", async () => {
+      const { url } = await serve();
+      const client = await connectHttp(url, "modern");
+      for (const [name, arguments_, problem] of [
+        [
+          "execute_code",
+          { code: `return 1;${" ".repeat(128 * 1024)}` },
+          "code has 131081 characters, and 131072",
+        ],
+        ["execute_task", { task_description: "add ".repeat(20_000) }, "task has 80000 characters, and 65536"],
+      ] as const) {
+        const answer = await client.callTool({ name, arguments: arguments_ });
+        expect(answer).toMatchObject({ isError: true });
+        expect(JSON.stringify(answer.content)).toContain(problem);
+      }
+      await client.close();
+    });
+
     it("that never comes does not keep the others waiting", async () => {
       const { url } = await serve();
       const slow = connect(Number(new URL(url).port), "127.0.0.1");

@@ -1,7 +1,17 @@
+import { availableParallelism } from "node:os";
+
 /** How long a call waits for its run before it answers with the run's id. Clients time out after about a minute. */
 export const DEFAULT_YIELD_AFTER_MS = 45_000;
 /** Runs under way or waiting at once, of all clients. */
 export const MAX_RUNS = 1_000;
+/** Runs of one client under way or waiting at once. */
+export const MAX_RUNS_PER_CLIENT = 500;
+/** Runs of one client over HTTP under way at once: half of what sandboxes admit. Its further ones wait. */
+export const MAX_ACTIVE_RUNS_PER_CLIENT = Math.max(4, availableParallelism());
+/** The length of code over HTTP, in characters. Parsing and compiling it holds up everybody. */
+export const MAX_CODE_CHARACTERS = 128 * 1024;
+/** The length of a task over HTTP, in characters. It is read in linear time, on everybody's. */
+export const MAX_TASK_CHARACTERS = 64 * 1024;
 /** Runs that outlasted their call and are kept for `read_result`. */
 export const MAX_YIELDED_RUNS = 64;
 /** The idle timeout of a kept run: it is ended and forgotten. */

@@ -1,8 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { CemError } from "@cem/core";
 import type { TaskResult } from "@cem/core";
-import { MAX_RUNS, MAX_YIELDED_RUNS, YIELDED_RUN_IDLE_MS } from "./limits.ts";
+import {
+  MAX_ACTIVE_RUNS_PER_CLIENT,
+  MAX_RUNS,
+  MAX_RUNS_PER_CLIENT,
+  MAX_YIELDED_RUNS,
+  YIELDED_RUN_IDLE_MS,
+} from "./limits.ts";
 import type { Answers, Questions } from "./questions.ts";
+import { RunShares } from "./run-shares.ts";
 import { Run } from "./run.ts";
 import type { RunRequest, RunState, RunView, Waiter } from "./run.ts";
 
@@ -28,6 +35,7 @@ export interface RunRegistrySettings {
  */
 export class RunRegistry {
   readonly #runs = new Set<Run>();
+  readonly #shares = new RunShares(MAX_ACTIVE_RUNS_PER_CLIENT);
   readonly #yielded = new Map<string, Run>();
   readonly #listeners = new Set<RunListener>();
   /** How long a call waits for its run, in milliseconds. */
@@ -57,7 +65,7 @@ export class RunRegistry {
   /**
    * Starts a run and waits for it, at most `yieldAfterMs`.
    *
-   * @throws CemError `SERVER_CLOSING`, or `SERVER_BUSY` where 1,000 runs are under way.
+   * @throws CemError `SERVER_CLOSING`, or `SERVER_BUSY` where 1,000 runs are under way, or 500 of the client.
    */
   async start(request: RunRequest): Promise<RunView> {
     request.signal.throwIfAborted();
@@ -69,7 +77,7 @@ export class RunRegistry {
         { details: { runs: this.#runs.size, maxRuns: MAX_RUNS } },
       );
     }
-    const run = new Run(request);
+    const run = new Run(this.#inTurn(request));
     this.#track(run, request.kind);
     return this.#waitAsOwn(run, request);
   }
@@ -117,6 +125,23 @@ export class RunRegistry {
     for (const run of this.#runs) run.end(new CemError("SERVER_CLOSING", "The server is shutting down."));
     for (const run of this.#yielded.values()) this.#forget(run);
     await all;
+  }
+
+  /** A request whose run begins when it is its client's turn. @throws CemError `SERVER_BUSY` */
+  #inTurn(request: RunRequest): RunRequest {
+    const { payer, begin } = request;
+    if (payer === undefined) return request;
+    const runs = this.#shares.countOf(payer);
+    if (runs >= MAX_RUNS_PER_CLIENT) {
+      throw new CemError(
+        "SERVER_BUSY",
+        `${runs} runs of this client are under way or waiting, which is its share. Nothing was run: try again later.`,
+        { details: { runs, maxRuns: MAX_RUNS_PER_CLIENT } },
+      );
+    }
+    const inTurn: RunRequest["begin"] = (options) =>
+      this.#shares.run(payer, options.signal ?? request.signal, () => begin(options));
+    return { ...request, begin: inTurn };
   }
 
   /** Waits for a run that ends with the call. */

@@ -12,6 +12,8 @@ export interface RunRequest {
   kind: "task" | "code";
   /** The client id that may ask for the run later. */
   owner: string;
+  /** Whose share of the runs it takes. Absent over stdio, which has one client. */
+  payer?: string | undefined;
   begin: BeginRun;
   /** The call's signal. It ends the run until the run outlasts the call. */
   signal: AbortSignal;

@@ -75,6 +75,18 @@ describe("readGuestMessage", () => {
     expect(readGuestMessage(Buffer.alloc(0))).toMatchObject({ ok: false });
   });
 
+  it("rejects messages of very many values without parsing them", () => {
+    const frame = Buffer.from(`{"type":"done","value":[${"[],".repeat(2_000_000)}1]}`);
+    const started = performance.now();
+    expect(readGuestMessage(frame)).toEqual({
+      ok: false,
+      problem: "a message of more than 1,000,000 values",
+    });
+    expect(performance.now() - started).toBeLessThan(500);
+    const most = `{"type":"done","value":[${"{},".repeat(999_998)}1]}`;
+    expect(readGuestMessage(Buffer.from(most)).ok).toBe(true);
+  });
+
   it("rejects values nested deeper than 500 levels", () => {
     expect(readGuestMessage(Buffer.from(nested(501)))).toMatchObject({ ok: true });
     expect(readGuestMessage(Buffer.from(nested(502)))).toEqual({

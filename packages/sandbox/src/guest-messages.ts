@@ -1,7 +1,7 @@
 import type { JsonValue, ToolCallRecord } from "@cem/core";
 import * as z from "zod/mini";
 import type { RawGuestError } from "./guest-stack.ts";
-import { jsonDepth, MAX_VALUE_DEPTH } from "./json-depth.ts";
+import { MAX_VALUE_DEPTH, MAX_VALUES, measureJson } from "./json-depth.ts";
 
 /** Report of a tool call that ran in the guest. */
 export interface GuestTrace extends Omit<ToolCallRecord, "args" | "result"> {
@@ -38,8 +38,8 @@ export type GuestMessage =
   | { type: "done"; value?: JsonValue | undefined }
   | { type: "failed"; kind: "syntax" | "exception"; error: RawGuestError };
 
-/** Nesting levels that a message adds around its value. */
-const MESSAGE_DEPTH = 2;
+/** What a message may hold: its value, and what a message adds around it. */
+const MESSAGE_LIMITS = { depth: MAX_VALUE_DEPTH + 2, marks: MAX_VALUES * 2 + 16 };
 
 const name = z.string().check(z.maxLength(256));
 const count = z.int().check(z.gte(0));
@@ -98,8 +98,12 @@ export type ReadMessage = { ok: true; message: GuestMessage } | { ok: false; pro
 
 /** Parses and validates one message of a guest. Never throws. */
 export function readGuestMessage(frame: Buffer): ReadMessage {
-  if (jsonDepth(frame, MAX_VALUE_DEPTH + MESSAGE_DEPTH) > MAX_VALUE_DEPTH + MESSAGE_DEPTH) {
+  const shape = measureJson(frame, MESSAGE_LIMITS);
+  if (shape.depth > MESSAGE_LIMITS.depth) {
     return { ok: false, problem: `a message nested deeper than ${MAX_VALUE_DEPTH} levels` };
+  }
+  if (shape.marks > MESSAGE_LIMITS.marks) {
+    return { ok: false, problem: `a message of more than ${MAX_VALUES.toLocaleString("en")} values` };
   }
   let parsed: unknown;
   try {

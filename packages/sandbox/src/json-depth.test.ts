@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { jsonDepth } from "./json-depth.ts";
+import { measureJson } from "./json-depth.ts";
 
-describe("jsonDepth", () => {
+const LIMITS = { depth: 100, marks: 100 };
+
+describe("measureJson", () => {
   it.each([
     ["1", 0],
     ["[]", 1],
@@ -17,11 +19,22 @@ describe("jsonDepth", () => {
     ['"never closed [[[', 0],
     ["]]][", 0],
   ])("of %s is %i", (json, depth) => {
-    expect(jsonDepth(Buffer.from(json), 100)).toBe(depth);
+    expect(measureJson(Buffer.from(json), LIMITS).depth).toBe(depth);
   });
 
   it("stops counting beyond the limit", () => {
-    expect(jsonDepth(Buffer.from("[".repeat(10)), 10)).toBe(10);
-    expect(jsonDepth(Buffer.from("[".repeat(1_000_000)), 10)).toBe(11);
+    const limits = { depth: 10, marks: 100 };
+    expect(measureJson(Buffer.from("[".repeat(10)), limits)).toEqual({ depth: 10, marks: 10 });
+    expect(measureJson(Buffer.from("[".repeat(1_000_000)), limits).depth).toBe(11);
+    expect(measureJson(Buffer.from(`[${"0,".repeat(1_000_000)}0]`), limits).marks).toBe(101);
+  });
+
+  it.each([
+    ["1", 0],
+    ["[]", 1],
+    ["[[],[]]", 4],
+    ['{"a,[":[1,2,{}],"b":",,,"}', 6],
+  ])("counts commas, arrays and objects of %s", (json, marks) => {
+    expect(measureJson(Buffer.from(json), LIMITS).marks).toBe(marks);
   });
 });

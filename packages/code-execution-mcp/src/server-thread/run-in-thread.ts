@@ -6,13 +6,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { CemError, toErrorInfo } from "@cem/core";
 import { ForwardingFront } from "@cem/mcp-server/forwarding-front";
 import type { ThreadServerOptions } from "./messages.ts";
-import { ServerThread } from "./server-thread.ts";
-import type { ThreadEnd } from "./server-thread.ts";
+import { ServerThread, THREAD_TIMING } from "./server-thread.ts";
+import type { ThreadEnd, ThreadTiming } from "./server-thread.ts";
 
 /** Restarts in a row, each within `MIN_UPTIME_MS` of the one before, after which the server is given up. */
 const MAX_RESTARTS = 5;
 const MIN_UPTIME_MS = 60_000;
-const RESTART_DELAY_MS = 500;
 
 /** A server in a thread of its own. */
 export interface ThreadServer {
@@ -29,19 +28,22 @@ export interface ThreadServer {
  * wait for it. Where that thread stops or hangs, its requests fail, and another one takes its place.
  *
  * @param onRestart - Called with the reason before another thread is started.
+ * @param timing - How long threads are waited for.
  * @throws CemError as `runServer`.
  */
 export async function runServerInThread(
   options: ThreadServerOptions,
   onRestart: (reason: string) => void = () => {},
+  timing: ThreadTiming = THREAD_TIMING,
 ): Promise<ThreadServer> {
-  const service = new Service(options, onRestart);
+  const service = new Service(options, onRestart, timing);
   return service.start();
 }
 
 class Service {
   readonly #options: ThreadServerOptions;
   readonly #onRestart: (reason: string) => void;
+  readonly #timing: ThreadTiming;
   readonly #front = new ForwardingFront();
   readonly #closed = Promise.withResolvers<void>();
   #folder = "";
@@ -50,9 +52,10 @@ class Service {
   #current: ServerThread | undefined;
   #closing: { graceMs: number | undefined } | undefined;
 
-  constructor(options: ThreadServerOptions, onRestart: (reason: string) => void) {
+  constructor(options: ThreadServerOptions, onRestart: (reason: string) => void, timing: ThreadTiming) {
     this.#options = options;
     this.#onRestart = onRestart;
+    this.#timing = timing;
   }
 
   async start(): Promise<ThreadServer> {
@@ -76,6 +79,7 @@ class Service {
     const thread = new ServerThread(
       { options: this.#options, socketPath: this.#socketPath(), compileCache: getCompileCacheDir() },
       this.#front,
+      this.#timing,
     );
     this.#current = thread;
     void thread.ended.then((end) => this.#onEnd(thread, end));
@@ -105,7 +109,7 @@ class Service {
         throw new CemError("UNEXPECTED", `The server stopped ${MAX_RESTARTS} times in a row: ${end.reason}.`);
       }
       this.#onRestart(end.reason);
-      await delay(RESTART_DELAY_MS * this.#restarts);
+      await delay(this.#timing.restartDelayMs * this.#restarts);
       await this.#startThread();
     } catch (error) {
       await this.#release();

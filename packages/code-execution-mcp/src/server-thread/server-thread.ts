@@ -4,9 +4,27 @@ import type { ErrorInfo } from "@cem/core";
 import type { ForwardingFront } from "@cem/mcp-server/forwarding-front";
 import type { FromThread, ThreadData, ToThread } from "./messages.ts";
 
-const PING_INTERVAL_MS = 5_000;
-/** How long a thread may do one thing before it counts as hung. */
-const HANG_MS = 60_000;
+/** How long threads are waited for, in milliseconds. */
+export interface ThreadTiming {
+  pingIntervalMs: number;
+  /** How long a thread may do one thing before it counts as hung. */
+  hangMs: number;
+  /** The same, while it starts. */
+  startMs: number;
+  /** The same, once it is asked to close. */
+  closeMs: number;
+  /** Before another thread is started, times the number of restarts in a row. */
+  restartDelayMs: number;
+}
+
+/** The timing of servers for people. */
+export const THREAD_TIMING: ThreadTiming = {
+  pingIntervalMs: 1_000,
+  hangMs: 60_000,
+  startMs: 60_000,
+  closeMs: 5_000,
+  restartDelayMs: 500,
+};
 
 /** How a thread ended. */
 export interface ThreadEnd {
@@ -23,19 +41,23 @@ export class ServerThread {
   readonly #started = performance.now();
   readonly #serving = Promise.withResolvers<{ url: string }>();
   readonly #ended = Promise.withResolvers<ThreadEnd>();
+  readonly #timing: ThreadTiming;
   readonly #watchdog: NodeJS.Timeout;
+  #isClosing = false;
+  #hasEnded = false;
   #heard = performance.now();
   /** Whether it served for a while, and did not fail at the start. */
   served = false;
 
-  constructor(data: ThreadData, front: ForwardingFront) {
+  constructor(data: ThreadData, front: ForwardingFront, timing: ThreadTiming) {
+    this.#timing = timing;
     this.#front = front;
     this.#socketPath = data.socketPath;
     this.#worker = new Worker(entryOfThread(), { workerData: data });
     this.#worker.on("message", (message: FromThread) => void this.#receive(message));
     this.#worker.once("error", (error) => this.#end(toErrorInfo(error).message));
     this.#worker.once("exit", (code) => this.#end(`its thread ended with code ${code}`));
-    this.#watchdog = setInterval(() => this.#watch(), PING_INTERVAL_MS).unref();
+    this.#watchdog = setInterval(() => this.#watch(), timing.pingIntervalMs).unref();
   }
 
   /** Resolves when clients can connect. @throws CemError why they can't. */
@@ -50,6 +72,7 @@ export class ServerThread {
 
   /** Gives calls under way `graceMs` milliseconds to finish, then ends the thread. */
   close(graceMs: number | undefined): void {
+    this.#isClosing = true;
     this.#send({ type: "close", graceMs });
   }
 
@@ -85,11 +108,21 @@ export class ServerThread {
 
   #watch(): void {
     const silentMs = performance.now() - this.#heard;
-    if (silentMs > HANG_MS) this.#end(`it did one thing for ${Math.round(silentMs / 1_000)} seconds`);
+    if (silentMs > this.#patienceMs())
+      this.#end(`it did one thing for ${Math.round(silentMs / 1_000)} seconds`);
     else this.#send({ type: "ping" });
   }
 
+  #patienceMs(): number {
+    const { startMs, hangMs, closeMs } = this.#timing;
+    if (!this.served) return startMs;
+    return this.#isClosing ? closeMs : hangMs;
+  }
+
   #end(reason: string | undefined): void {
+    // The exit that follows a failure tells nothing new.
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
     clearInterval(this.#watchdog);
     const uptimeMs = performance.now() - this.#started;
     const message = `The server can't start: ${reason ?? "it was closed"}.`;

@@ -6,5 +6,7 @@ import type * as InThread from "./run-in-thread.ts";
  *
  * @throws CemError as `runServer`.
  */
-export const runServerInThread: typeof InThread.runServerInThread = async (options, onRestart) =>
+export const runServerInThread = async (
+  ...[options, onRestart]: Parameters<typeof InThread.runServerInThread>
+): Promise<InThread.ThreadServer> =>
   (await import("./run-in-thread.ts")).runServerInThread(options, onRestart);

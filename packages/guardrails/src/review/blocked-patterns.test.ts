@@ -10,3 +10,15 @@ it.each(["drop\\u0054able()", "'drop\\x54able'", "'drop\\u{54}able'"])(
     expect(findings[0]).toMatchObject({ rule: "blocked-pattern", line: 2 });
   },
 );
+
+it("gives many slow patterns one timeout together", async () => {
+  const slow = Array.from({ length: 10 }, (_, at) => `(a+)+${at}$`);
+  const guard = createGuard({ blockedPatterns: [...slow, "dropTable"] });
+  const started = performance.now();
+  const { allowed, findings } = await guard.review({ code: `"${"a".repeat(40)}"; dropTable();`, tools: [] });
+  expect(performance.now() - started).toBeLessThan(1_500);
+  expect(allowed).toBe(false);
+  const found = findings.filter(({ rule }) => rule === "blocked-pattern").map(({ message }) => message);
+  expect(found[0]).toContain("took longer than 500 ms on this code");
+  expect(found).toHaveLength(11);
+});

@@ -1,8 +1,8 @@
 import type { Finding } from "@cem/core";
 import { runWithTimeout, SyncTimeoutError } from "@cem/program";
 
-/** How long one pattern may take on one program. */
-const PATTERN_TIMEOUT_MS = 1_000;
+/** How long all patterns together may take on one program. Linear ones need some milliseconds. */
+const PATTERNS_TIMEOUT_MS = 500;
 
 /** A pattern with the expression that it stands for. */
 export interface BlockedPattern {
@@ -24,25 +24,26 @@ export function parsePattern(written: string): BlockedPattern {
 }
 
 /**
- * Finds the first match of each blocked pattern. A pattern that exceeds its timeout counts as found, since a match
- * can't be ruled out.
+ * Finds the first match of each blocked pattern. All share one timeout, and each gets what the others left of it: a
+ * pattern that exceeds it counts as found, since a match can't be ruled out.
  */
 export function findBlockedPatterns(code: string, patterns: readonly BlockedPattern[]): Finding[] {
   if (patterns.length === 0) return [];
   const plain = withoutEscapes(code);
+  const end = performance.now() + PATTERNS_TIMEOUT_MS;
   return patterns.flatMap((pattern): Finding[] => {
     const finding = { rule: "blocked-pattern", severity: "error" } as const;
     const written = JSON.stringify(pattern.written);
     try {
       const search = (text: string): RegExpExecArray | null =>
-        runWithTimeout(() => pattern.expression.exec(text), PATTERN_TIMEOUT_MS);
+        runWithTimeout(() => pattern.expression.exec(text), Math.max(1, Math.ceil(end - performance.now())));
       const match = search(code) ?? (plain === code ? null : search(plain));
       if (match === null) return [];
       const line = match.input.slice(0, match.index).split("\n").length;
       return [{ ...finding, line, message: `The code matches ${written}, which is blocked here.` }];
     } catch (error) {
       if (!(error instanceof SyncTimeoutError)) throw error;
-      const message = `The blocked pattern ${written} took longer than ${PATTERN_TIMEOUT_MS} ms on this code. Write the pattern without nested repetition.`;
+      const message = `The blocked patterns took longer than ${PATTERNS_TIMEOUT_MS} ms on this code, up to ${written}. Write it without nested repetition.`;
       return [{ ...finding, message }];
     }
   });

@@ -1,7 +1,10 @@
+import { CemError } from "@cem/core";
 import type { JsonSchema } from "@cem/core";
 import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
 import { followRun } from "../follow-run.ts";
+import { currentExchange } from "../http-exchange.ts";
 import { filesSentence, networkSentence, seconds } from "../guest-facts.ts";
+import { MAX_CODE_CHARACTERS, MAX_TASK_CHARACTERS } from "../limits.ts";
 import type { BeginRun, RunRequest } from "../run.ts";
 import type { ToolHost } from "../server-tool.ts";
 import { declareTool, RUNS_CODE, sessionOf, text } from "../server-tool.ts";
@@ -29,7 +32,8 @@ export const executeCode = declareTool<{ code: string }>({
   input: { type: "object", properties: { code: text }, required: ["code"] },
   output: RUN_OUTPUT,
   annotations: RUNS_CODE,
-  handle({ code }, host, context) {
+  async handle({ code }, host, context) {
+    checkLength("code", code, MAX_CODE_CHARACTERS, context);
     const begin: BeginRun = (options) => host.agent.executeCode(code, options);
     return startRun(host, "code", begin, context);
   },
@@ -47,7 +51,8 @@ export const executeTask = declareTool<{ task_description: string; verbose?: boo
   },
   output: RUN_OUTPUT,
   annotations: RUNS_CODE,
-  handle({ task_description: task, verbose = false }, host, context) {
+  async handle({ task_description: task, verbose = false }, host, context) {
+    checkLength("task", task, MAX_TASK_CHARACTERS, context);
     const begin: BeginRun = (options) => host.agent.executeTask(task, options);
     return startRun(host, "task", begin, context, verbose);
   },
@@ -62,5 +67,16 @@ function startRun(
 ): Promise<CallToolResult | InputRequiredResult> {
   const session = sessionOf(context);
   const begin: BeginRun = (options) => beginRun({ ...options, ...session });
-  return followRun(host, context, (waiter) => host.runs.start({ ...waiter, kind, begin }), verbose);
+  const payer = context.http === undefined ? undefined : currentExchange().payer;
+  return followRun(host, context, (waiter) => host.runs.start({ ...waiter, payer, kind, begin }), verbose);
+}
+
+/** Over HTTP others wait while a long text is read. @throws CemError `INPUT_TOO_LARGE` */
+function checkLength(what: string, { length }: string, limit: number, { http }: ServerContext): void {
+  if (http === undefined || length <= limit) return;
+  throw new CemError(
+    "INPUT_TOO_LARGE",
+    `The ${what} has ${length} characters, and ${limit} are the most here. Nothing was run: put large data into files of the workspace, a part at a time, and read them in code.`,
+    { details: { characters: length, limit } },
+  );
 }

@@ -129,6 +129,14 @@ export default [new Box(total).get(), settings.level, Level[1]] as const;`;
     });
   });
 
+  it("refuses more than a million values in one", async () => {
+    const code = "return Array(1_200_000).fill(0)";
+    expect(await harness().run(code, { limits: { memoryMb: 1_024 } })).toMatchObject({
+      status: "failed",
+      error: { message: expect.stringMatching(/has more than 1000000 values inside.*file/) },
+    });
+  });
+
   it("carries keys that are names of Object's own, as data only", async () => {
     const code = `return JSON.parse('{"__proto__":{"polluted":true},"constructor":{"prototype":{"x":1}},"toString":1}')`;
     const given = (await value(code)) as Record<string, unknown>;

@@ -37,6 +37,8 @@ export function createJsonEncoder(primordials: Primordials): JsonEncoder {
   const { PromiseConstructor, forEachEntry, forEachMember } = primordials;
   /** The deepest nesting of a value that crosses between guest and host; the host has the same limit. */
   const MAX_DEPTH = 500;
+  /** The most values in one; the host has the same limit. */
+  const MAX_VALUES = 1_000_000;
   const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
   const MapConstructor = Map;
   const SetConstructor = Set;
@@ -61,6 +63,7 @@ export function createJsonEncoder(primordials: Primordials): JsonEncoder {
   interface Encoder {
     text: string;
     limit: number;
+    values: number;
     what: string;
     /** Objects from the root to here. */
     open: InstanceType<typeof SafeWeakMap<boolean>>;
@@ -71,7 +74,7 @@ export function createJsonEncoder(primordials: Primordials): JsonEncoder {
   }
 
   function begin(what: string, limit: number, isResult: boolean): Encoder {
-    return { text: "", limit, what, open: new SafeWeakMap(), isResult, notes: "", noteCount: 0 };
+    return { text: "", limit, values: 0, what, open: new SafeWeakMap(), isResult, notes: "", noteCount: 0 };
   }
 
   function encode(value: unknown, what: string, limit: number): string | undefined {
@@ -100,6 +103,12 @@ export function createJsonEncoder(primordials: Primordials): JsonEncoder {
   }
 
   function write(encoder: Encoder, value: unknown, path: string, depth: number): void {
+    encoder.values += 1;
+    if (encoder.values > MAX_VALUES) {
+      throw new NotJsonError(
+        `${encoder.what} has more than ${MAX_VALUES} values inside. Leave some out, or write them to a file in /workspace.`,
+      );
+    }
     switch (typeof value) {
       case "string":
         put(encoder, quote(value));
