@@ -110,6 +110,38 @@ describe("checkInputs", () => {
   });
 });
 
+describe("checkEgress with secrets", () => {
+  const secret = "s3cr3t-Value/91x+q";
+  const guard = checkEgress({ secrets: [secret] });
+  const encoded = (format: BufferEncoding, around = ""): string =>
+    Buffer.from(around + secret + around).toString(format);
+  it.each<JsonValue>([
+    { q: `before ${secret} after` },
+    { q: [...secret].toReversed().join("") },
+    { q: encoded("base64") },
+    { q: encoded("base64", "x") },
+    { q: encoded("base64url", "xy") },
+    { q: [...encoded("base64")].toReversed().join("") },
+    { q: encoded("hex").toUpperCase() },
+    { q: encodeURIComponent(secret) },
+    { q: [...secret].join(" ") },
+    { q: [...secret] },
+    { a: secret.slice(0, 9), b: { c: secret.slice(9) } },
+    { [secret]: 1 },
+    { q: secret.toUpperCase() },
+  ])("refuses one however it is written: %j", async (args) => {
+    const { call, reached } = guarded(guard);
+    await expect(call(args)).rejects.toMatchObject({ code: "TOOL_NOT_ALLOWED" });
+    expect(reached).toEqual([]);
+  });
+  it("lets texts through that only look alike", async () => {
+    const { call } = guarded(guard);
+    await expect(call({ q: "a secret value", r: encoded("base64").slice(0, 7) })).resolves.toMatchObject({
+      ok: true,
+    });
+  });
+});
+
 describe("checkEgress", () => {
   const guard = checkEgress({
     rules: [{ tools: ["web.*"], hosts: ["*.example.com"] }],
