@@ -110,13 +110,4 @@ const seen = new Set(); const found: string[] = []; const walk = (value: any, de
 walk(client, 0); walk(crm, 0); try { await crm.echo(); } catch (error) { walk(error, 0); found.push(String((error as Error).stack)); }
 return found.join("\\n").slice(0, 200_000);`,
   },
-  {
-    title: "names of tools that objects have by themselves",
-    programs: () =>
-      `const odd: any = await import("./servers/odd/index.ts"); return [typeof (await odd), Object.keys(odd).length > 0, await import("./servers/crm/index.ts").then((crm) => crm.echo({ a: 1 }))];`,
-    check: ({ results }) => {
-      if (results[0]?.error !== null)
-        throw new Error(`the tools can't be used: ${results[0]?.error?.message}`);
-    },
-  },
 ];

@@ -156,12 +156,6 @@ export class Ground {
           }),
         },
         web: { send: defineTool({ description: "Sends.", input: FREE, execute: note("sent") }) },
-        odd: Object.fromEntries(
-          ["constructor", "toString", "then", "hasOwnProperty", "valueOf"].map((name) => [
-            name,
-            defineTool({ description: "Odd.", input: FREE, execute: () => 1 }),
-          ]),
-        ),
       },
     });
   }
