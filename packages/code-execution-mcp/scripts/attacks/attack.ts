@@ -66,3 +66,9 @@ ${COLLECT}for (const file of ${JSON.stringify(files)}) {
 }
 return texts();`;
 }
+
+/** What the last program gave back and printed. */
+export function told({ results }: Evidence): string {
+  const { value, output } = results.at(-1) ?? {};
+  return JSON.stringify([value, output]);
+}

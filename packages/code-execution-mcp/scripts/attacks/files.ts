@@ -1,4 +1,4 @@
-import { COLLECT, readingAll } from "./attack.ts";
+import { COLLECT, readingAll, told } from "./attack.ts";
 import type { Attack } from "./attack.ts";
 
 /** Attacks that read or change files of the host. */
@@ -132,8 +132,8 @@ return texts().replaceAll(/[^\\w]/g, "");`,
     }) => `${COLLECT}for (const id of ["1", "self", "${pid}"]) for (const way of ["root", "cwd", "task/1/root"]) await attempt(() => Deno.readTextFileSync("/proc/" + id + "/" + way + ${JSON.stringify(outside)} + "/secret.txt"));
 for (const path of ["/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/sys/fs/cgroup/cgroup.procs", "/proc/self/oom_score_adj"]) await attempt(() => { Deno.writeTextFileSync(path, "1"); throw new Error("WROTE " + path); });
 return texts();`,
-    check: ({ results }) => {
-      if (JSON.stringify(results).includes("WROTE")) throw new Error("a file of the kernel was written");
+    check: (evidence) => {
+      if (told(evidence).includes("WROTE")) throw new Error("a file of the kernel was written");
     },
   },
   {

@@ -1,4 +1,4 @@
-import { COLLECT } from "./attack.ts";
+import { COLLECT, told } from "./attack.ts";
 import type { Attack } from "./attack.ts";
 
 const reaching = (
@@ -58,8 +58,8 @@ await attempt(async () => { (await import("node:inspector")).open(0); return "OP
 await attempt(async () => { const session = new (await import("node:inspector")).Session(); session.connectToMainThread(); return "OPEN"; });
 await attempt(() => { Deno.kill(${pid}, "SIGUSR1"); return "OPEN"; });
 return texts();`,
-    check: ({ results }) => {
-      if (JSON.stringify(results).includes("OPEN")) throw new Error("something was opened");
+    check: (evidence) => {
+      if (told(evidence).includes("OPEN")) throw new Error("something was opened");
     },
   },
   {

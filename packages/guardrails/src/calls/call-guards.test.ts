@@ -142,6 +142,19 @@ describe("checkEgress with secrets", () => {
   });
 });
 
+describe("checkEgress without rules", () => {
+  it.each<JsonValue>([
+    { url: "http://169.254.169.254/latest" },
+    { url: "//169.254.169.254/latest" },
+    { url: "https://a.example.com/?next=http%3A%2F%2F169.254.169.254" },
+    { host: "169.254.169.254" },
+    { host: "metadata.google.internal:80" },
+  ])("refuses a cloud's metadata: %j", async (args) => {
+    const { call } = guarded(checkEgress());
+    await expect(call(args)).rejects.toMatchObject({ code: "TOOL_NOT_ALLOWED" });
+  });
+});
+
 describe("checkEgress", () => {
   const guard = checkEgress({
     rules: [{ tools: ["web.*"], hosts: ["*.example.com"] }],
