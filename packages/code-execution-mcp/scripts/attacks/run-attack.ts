@@ -38,7 +38,7 @@ export async function runAttack(attack: Attack, ground: Ground): Promise<string 
   if ((await ground.snapshot()) !== before) return `files outside were changed; ${shown(last)}`;
   if (Reflect.get({}, "polluted") !== undefined) return "the host's prototypes were changed";
   const after = await agent.executeCode("return 6 * 7;", { session });
-  return after.value === 42 ? undefined : `the next run failed: ${shown(after)} ${after.output}`;
+  return after.value === 42 ? undefined : `the next run failed: ${shown(after)}`;
 }
 
 function shown(result: TaskResult | undefined): string {

@@ -104,7 +104,8 @@ function hostsIn(text: string, key: string, isRuled: boolean): Set<string> {
   if (relative !== undefined) add(relative);
   const trimmed = text.trim();
   if (HOST_KEY.test(key) && BARE_HOST.test(trimmed)) add(`http://${trimmed}`);
-  if (isRuled && text.includes("@")) for (const [, domain = ""] of text.matchAll(MAIL_IN_TEXT)) add(`http://${domain}`);
+  if (isRuled && text.includes("@"))
+    for (const [, domain = ""] of text.matchAll(MAIL_IN_TEXT)) add(`http://${domain}`);
   // A URL that is encoded inside another, or in a form.
   if (/%(?:25)*2f/i.test(text)) {
     const decoded = text.replaceAll(/%(?:25)*([0-9a-f]{2})/gi, (_, code: string) =>
