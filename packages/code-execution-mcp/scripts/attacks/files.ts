@@ -9,7 +9,7 @@ export const FILE_ATTACKS: readonly Attack[] = [
   },
   {
     title: "files of the system",
-    programs: () => `${readingAll(["/etc/shadow", "/etc/passwd"])}`,
+    programs: () => readingAll(["/etc/shadow", "/etc/passwd"]),
     check: ({ results }) => {
       if (/root:[^"]*:0:0:/u.test(JSON.stringify(results))) throw new Error("users of the host are read");
     },
@@ -139,7 +139,12 @@ return texts();`,
   {
     title: "logs and results of earlier runs",
     programs: ({ records }) =>
-      `${readingAll([`${records}/cem.log`, `${records}/audit.jsonl`, "../records/cem.log", "../records/audit.jsonl"])}`,
+      readingAll([
+        `${records}/cem.log`,
+        `${records}/audit.jsonl`,
+        "../records/cem.log",
+        "../records/audit.jsonl",
+      ]),
   },
   {
     title: "files of the tools and of skills",

@@ -12,7 +12,7 @@ export function createSecretSearch(secrets: readonly string[]): (texts: readonly
     const hex = Buffer.from(secret).toString("hex");
     if (hex.length >= MIN_LOOSE_CHARACTERS) loose.add(hex).add(reversed(hex));
   }
-  for (const secret of [...loose]) loose.add(reversed(secret));
+  for (const secret of loose) loose.add(reversed(secret));
   return (texts) => {
     if (texts.some((text) => coded.some((form) => text.includes(form)))) return true;
     const joined = bare(texts.join("").replaceAll(/%([0-9a-f]{2})/gi, (_, code: string) => fromHex(code)));
@@ -41,7 +41,7 @@ function bare(text: string): string {
 }
 
 function reversed(text: string): string {
-  return [...text].toReversed().join("");
+  return Array.from(text).toReversed().join("");
 }
 
 function fromHex(code: string): string {
