@@ -19,7 +19,7 @@ const ask = async (id, method, params) => {
 const clientInfo = { name: "packed", version: "1.0.0" };
 const opened = await ask(1, "initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo });
 assert.equal(opened.serverInfo.name, "code-execution-mcp");
-assert.equal((await ask(2, "tools/list", {})).tools.length, 9);
+assert.equal((await ask(2, "tools/list", {})).tools.length, 12);
 const called = await ask(3, "tools/call", { name: "execute_code", arguments: { code: "return 6 * 7;" } });
 assert.equal(called.structuredContent.result, 42);
 server.stdin.end();

@@ -7,6 +7,9 @@ import { createApprove } from "./approve-in-terminal.ts";
 import { createTurns } from "./prompt.ts";
 import { runCem, temporaryFolder } from "./testing/run-cem.ts";
 
+/** The folder is ours. */
+const TRUSTED = { CEM_TRUST_FOLDER: "1" };
+
 /** Asks several questions at once and types a line for each prompt; `undefined` ends the input. */
 async function ask(requests: readonly Partial<ApprovalRequest>[], typed: readonly (string | undefined)[]) {
   const [input, output] = [new PassThrough(), new PassThrough()];
@@ -93,7 +96,7 @@ const made = (folder: string): string => {
 describe("cem exec with changes", () => {
   it("refuses what nobody approved, and says what helps", async () => {
     const cwd = project();
-    const { code, stderr } = await runCem(["exec", "code.ts"], { cwd });
+    const { code, stderr } = await runCem(["exec", "code.ts"], { cwd, env: TRUSTED });
     expect(code).toBe(1);
     expect(stderr).toContain("crm.remove was not called");
     expect(stderr).toContain('"!crm.remove" to guardrails.approvals');
@@ -102,7 +105,7 @@ describe("cem exec with changes", () => {
 
   it("lists them in a dry run, and makes exactly those of the plan", async () => {
     const cwd = project();
-    const dry = await runCem(["exec", "--dry-run", "--json", "code.ts"], { cwd });
+    const dry = await runCem(["exec", "--dry-run", "--json", "code.ts"], { cwd, env: TRUSTED });
     expect(JSON.parse(dry.stdout)).toMatchObject({
       dryRun: true,
       value: "c1",
@@ -115,24 +118,24 @@ describe("cem exec with changes", () => {
     expect(() => readFileSync(path.join(cwd, "workspace/report.txt"))).toThrow("ENOENT");
 
     writeFileSync(path.join(cwd, "plan.json"), dry.stdout);
-    const real = await runCem(["exec", "--plan", "plan.json", "--json", "code.ts"], { cwd });
+    const real = await runCem(["exec", "--plan", "plan.json", "--json", "code.ts"], { cwd, env: TRUSTED });
     expect(JSON.parse(real.stdout)).toMatchObject({ status: "success", value: "c1" });
     expect(made(cwd)).toBe("c1 ");
     writeFileSync(
       path.join(cwd, "code.ts"),
       'import { remove } from "./servers/crm/index.ts"; await remove({ id: "c2" });',
     );
-    const other = await runCem(["exec", "--plan", "plan.json", "code.ts"], { cwd });
+    const other = await runCem(["exec", "--plan", "plan.json", "code.ts"], { cwd, env: TRUSTED });
     expect(other.stderr).toContain("approved plan has no such call");
     expect(made(cwd)).toBe("c1 ");
 
-    const { code, stdout } = await runCem(["audit", "verify", "--json"], { cwd });
+    const { code, stdout } = await runCem(["audit", "verify", "--json"], { cwd, env: TRUSTED });
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ status: "success", problems: [] });
     expect(readFileSync(path.join(cwd, "audit.jsonl"), "utf8")).not.toContain('"c1"');
     const lines = readFileSync(path.join(cwd, "audit.jsonl"), "utf8").split("\n");
     writeFileSync(path.join(cwd, "audit.jsonl"), lines.toSpliced(3, 1).join("\n"));
-    const broken = await runCem(["audit", "verify"], { cwd });
+    const broken = await runCem(["audit", "verify"], { cwd, env: TRUSTED });
     expect(broken.code).toBe(1);
     expect(broken.stderr).toContain("1 line is missing before this one");
   });
@@ -142,7 +145,7 @@ describe("cem exec with changes", () => {
     async (...args) => {
       const cwd = project();
       writeFileSync(path.join(cwd, "config.yaml"), "logging:\n  file: logs/cem.log\n  level: debug\n");
-      await runCem(args, { cwd });
+      await runCem(args, { cwd, env: TRUSTED });
       expect(readFileSync(path.join(cwd, "logs/cem.log"), "utf8")).toMatch(/ (?:DEBUG|INFO) /);
     },
   );

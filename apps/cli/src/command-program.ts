@@ -109,7 +109,7 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
   addServerCommands(program, add, found);
   addSettingOptions(add("skills", "List, add, test, promote and remove skills", examples.SKILLS))
     .addArgument(new Argument("[action]", "what to do").choices(SKILL_ACTIONS).default("list"))
-    .argument("[name]", "the skill; for add the folder with its SKILL.md")
+    .argument("[name]", "the skill; for add the folder with its SKILL.md, for learn the session")
     .action((action: SkillAction, name: string | undefined, _: unknown, command: Command) =>
       found({ command: "skills", action, name, options: sharedOptions(program, command) }),
     );

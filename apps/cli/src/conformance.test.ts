@@ -5,6 +5,9 @@ import { temporaryFolder } from "./testing/run-cem.ts";
 import { REVISIONS, runConformance } from "./testing/run-conformance.ts";
 import { spawnCem } from "./testing/spawn-cem.ts";
 
+/** The folder is ours. */
+const TRUSTED = { CEM_TRUST_FOLDER: "1" };
+
 const packages = path.resolve(import.meta.dirname, "../../../packages");
 const script = (file: string): object => ({
   command: process.execPath,
@@ -24,10 +27,10 @@ async function serveFixture(): Promise<string> {
     },
   };
   writeFileSync(path.join(cwd, "config.yaml"), JSON.stringify(config));
-  expect(await spawnCem(["generate", "growing"], { cwd }).ended).toMatchObject({ code: 0 });
+  expect(await spawnCem(["generate", "growing"], { cwd, env: TRUSTED }).ended).toMatchObject({ code: 0 });
   const tools = path.join(packages, "mcp-server/fixtures/conformance-tools.ts");
   const options = ["--port", "0", "--expose", "resources,prompts", "--custom-tools", tools];
-  spawnCem(["serve", "http", ...options], { cwd });
+  spawnCem(["serve", "http", ...options], { cwd, env: TRUSTED });
   return vi.waitFor(
     () => {
       const text = readFileSync(log, "utf8");

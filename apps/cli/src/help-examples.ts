@@ -57,8 +57,8 @@ export const SERVE = `
 stdio serves one client, which starts this command itself:
   { "mcpServers": { "code-execution": { "command": "npx", "args": ["-y", "@cem/cli", "serve"] } } }
 http serves many at http://127.0.0.1:3000/mcp, sse older ones at /sse. Listening on an address that other machines
-can reach needs server.auth_token (CEM_SERVER_TOKEN) or server.auth_issuer with
-server.shared_workspace. The log goes to stderr.
+can reach needs server.auth_token (CEM_SERVER_TOKEN) or server.auth_issuer.
+The log goes to stderr.
 
 Examples:
   cem serve
@@ -92,6 +92,7 @@ Examples:
   cem skills
   cem skills show double_number
   cem skills add ../their-skills/report
+  cem skills learn last                       propose skills from runs that worked
   cem skills promote monthly_report`;
 
 export const SESSIONS = `

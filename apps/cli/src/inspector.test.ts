@@ -68,12 +68,14 @@ const CALLS: readonly [string, Record<string, string>, unknown][] = [
     { query: "weather", detail_level: "name" },
     expect.objectContaining({ weather: expect.any(Array) }),
   ],
-  ["get_state", { state_file: "none.json" }, { exists: false, data: {} }],
+  ["get_state", { state_file: "none.json" }, expect.objectContaining({ exists: false, data: {} })],
   [
     "save_state",
     { state_data: '{"a":1}', state_file: "i.json" },
-    { success: true, file: "/workspace/i.json" },
+    expect.objectContaining({ success: true, file: "/workspace/i.json" }),
   ],
+  ["list_skills", {}, [expect.objectContaining({ name: "double_number", status: "active" })]],
+  ["get_skill", { name: "double_number" }, expect.objectContaining({ description: "Double a number." })],
 ];
 
 describe("the inspector", { timeout: 120_000 }, () => {
@@ -88,7 +90,7 @@ describe("the inspector", { timeout: 120_000 }, () => {
 
   it("lists and calls every tool over HTTP", async () => {
     const { tools = [] } = await inspect([serving.url], "--method", "tools/list");
-    const called = [...CALLS.map(([name]) => name), "read_result"];
+    const called = [...CALLS.map(([name]) => name), "read_result", "save_skill"];
     expect(tools.map(({ name }) => name).toSorted()).toEqual(called.toSorted());
     const answers = await Promise.all(CALLS.map(([name, args]) => callTool([serving.url], name, args)));
     expect(answers).toEqual(CALLS.map(([, , answer]) => answer));

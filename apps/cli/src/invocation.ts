@@ -35,7 +35,7 @@ export type Invocation =
   | { command: "version"; text: string };
 
 /** What `cem skills` can do. */
-export const SKILL_ACTIONS = ["list", "show", "add", "test", "promote", "remove"] as const;
+export const SKILL_ACTIONS = ["list", "show", "add", "learn", "test", "promote", "remove"] as const;
 export type SkillAction = (typeof SKILL_ACTIONS)[number];
 
 /** What `cem sessions` can do. */

@@ -36,6 +36,14 @@ describe("renderResult", () => {
     `);
   });
 
+  it("says what was kept from the model, and how to see it", () => {
+    const token = "[[EMAIL:pu3v5bwvaioc2hfg]]";
+    const result = { ...recordedResult, value: { from: token, to: [token, "[[SSN:nokfmmqi6vvj6z2j]]"] } };
+    expect(renderResult(result, style, options).join(" ").replaceAll(/\s+/gu, " ")).toContain(
+      "kept 2 values of persons or secrets shown as tokens; guardrails.pii_detection: false shows them",
+    );
+  });
+
   it("hides nothing of a long line of code", () => {
     const code = `export default "${"0123456789".repeat(20)}";`;
     const shown = renderResult({ ...recordedResult, code }, style, options).slice(1, 5);

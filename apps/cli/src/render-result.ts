@@ -7,6 +7,9 @@ import { safeData, safeJson } from "./safe-text.ts";
 import type { Style } from "./text-layout.ts";
 import { counted, duration, grouped } from "./text-layout.ts";
 
+/** What stands for a value that is kept from a model. */
+const TOKEN = /\[\[[A-Z_]+:[\w-]+\]\]/gu;
+
 export interface ResultOptions {
   verbose: boolean;
 }
@@ -45,6 +48,11 @@ function renderFacts(result: TaskResult, style: Style, verbose: boolean): string
   if (result.status === "success" && spent > 0 && spent + used > direct) {
     const text = `${counted(direct, "token")} by direct calls, ${grouped(spent + used)} with code: direct calls are cheaper here`;
     rows.push(...renderRow("note", text, style));
+  }
+  const tokens = new Set(`${JSON.stringify(result.value)}${result.output}`.match(TOKEN)).size;
+  if (tokens > 0) {
+    const text = `${counted(tokens, "value")} of persons or secrets shown as tokens; guardrails.pii_detection: false shows them`;
+    rows.push(...renderRow("kept", text, style));
   }
   if (verbose && result.timings.total !== undefined) {
     rows.push(...renderRow("total", duration(result.timings.total), style));

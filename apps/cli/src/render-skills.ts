@@ -1,4 +1,5 @@
 import type { Skill, SkillSummary } from "@cem/core";
+import type { LearnedSkills } from "code-execution-mcp/admin";
 import { renderCode } from "./render-code.ts";
 import { renderRow } from "./render-rows.ts";
 import { oneLine } from "./safe-text.ts";
@@ -25,6 +26,16 @@ export function renderSkills(skills: readonly SkillSummary[], style: Style): str
   ].join(", ");
   const next = proposals > 0 ? " cem skills promote <name> makes a proposal a skill." : "";
   return [...lines, "", colors.dim(`${INDENT}${counts}.${next}`)];
+}
+
+/** Renders what was learned of a session's runs. */
+export function renderLearned({ proposed, skipped }: LearnedSkills, style: Style): string[] {
+  const rows = [
+    ...proposed.flatMap(({ name }) => renderRow("proposed", oneLine(name), style)),
+    ...skipped.flatMap(({ task, reason }) => renderRow("skipped", oneLine(`${task}: ${reason}`), style)),
+  ];
+  const next = "cem skills promote <name> makes a proposal a skill.";
+  return ["", ...rows, ...(proposed.length === 0 ? [] : ["", style.colors.dim(`${INDENT}${next}`)])];
 }
 
 /** Renders one skill with its code. */

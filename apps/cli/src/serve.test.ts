@@ -75,7 +75,7 @@ describe("cem serve", () => {
       }
       const client = new OlderClient({ name: "older", version: "1.0.0" });
       await client.connect(transport);
-      expect((await client.listTools()).tools).toHaveLength(9);
+      expect((await client.listTools()).tools).toHaveLength(12);
       const call = async (name: string, args: Record<string, unknown>) => {
         const { content, structuredContent } = await client.callTool({ name, arguments: args });
         const [first] = content as { text: string }[];

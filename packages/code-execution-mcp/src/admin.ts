@@ -24,7 +24,16 @@ export { readToolCode } from "./admin/tool-code.ts";
 export { verifyAudit } from "./admin/verify-audit.ts";
 export type { AuditVerification } from "@cem/guardrails/audit";
 export { makeFolder } from "./wiring/make-folder.ts";
-export { addSkill, listSkills, promoteSkill, readSkill, removeSkill, testSkill } from "./admin/skills.ts";
+export {
+  addSkill,
+  learnSkills,
+  listSkills,
+  promoteSkill,
+  readSkill,
+  removeSkill,
+  testSkill,
+} from "./admin/skills.ts";
+export type { LearnedSkills } from "./admin/skills.ts";
 export { listSessions, readSession } from "./admin/sessions.ts";
 export type { SessionSummary } from "./admin/sessions.ts";
 export type { SearchReport } from "./wiring/configured-selector.ts";

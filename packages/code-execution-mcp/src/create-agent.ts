@@ -76,7 +76,8 @@ async function setUp(
   if (onPlannedWrite === undefined) return createStages(loaded, options, host);
   const { createScratchWorkspace } = await import("./wiring/scratch-workspace.ts");
   const scratch = await createScratchWorkspace(loaded);
-  const stages = await createStages(scratch.loaded, options);
+  // A run that changes nothing is not logged.
+  const stages = await createStages(scratch.loaded, { ...options, sessions: false, resume: undefined });
   return {
     ...stages,
     async dispose() {

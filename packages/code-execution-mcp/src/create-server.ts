@@ -7,6 +7,9 @@ import { hintFor } from "./hints.ts";
 import { agentOptionsOf, assertRunServerOptions, assertServerOptions } from "./server-options.ts";
 import type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./server-options.ts";
 import { authOf } from "./wiring/auth.ts";
+import { CustomerHosts } from "./wiring/customer-hosts.ts";
+import type { LoadedFor } from "./wiring/customer.ts";
+import { assertNothingShared, customerIdFor, hasCustomers } from "./wiring/serve-customers.ts";
 import { loadFrom } from "./wiring/load.ts";
 import type { Log } from "./wiring/log.ts";
 import { redactorOf } from "./wiring/redaction.ts";
@@ -32,8 +35,15 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   const ownRedactor = options.agent === undefined ? redactorOf(config, options) : undefined;
   const redactor = options.redactor ?? (await ownRedactor?.get());
   const agentOptions = { ...agentOptionsOf(options), redactor, log };
+  const customers =
+    options.agent === undefined && hasCustomers(config)
+      ? new CustomerHosts(loaded, agentOptions, createLoadedAgent)
+      : undefined;
+  if (customers !== undefined) assertNothingShared(config, options.expose);
   const host = lazyHost(loaded, agentOptions);
-  const agent = options.agent ?? createLoadedAgent(loaded, agentOptions, host);
+  const agent =
+    options.agent ??
+    createLoadedAgent(customers === undefined ? loaded : withoutPool(loaded), agentOptions, host);
   const server: CemServer = createAgentServer<Config>({
     agent,
     config,
@@ -43,27 +53,39 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     results: options.results ?? (await createConfiguredResults(config)),
     state: options.state ?? (await createConfiguredState(config)),
     skills: await createConfiguredSkills(loaded),
+    openCustomer: customers && (async (name) => customers.get(await customerIdFor(name, config))),
     redactor,
     // Of an agent that was given, the sandbox is not known.
     guest: options.agent === undefined ? guestFactsOf(config) : {},
     hintFor,
     // What a given agent has behind it is not known either.
-    upstream: options.agent === undefined ? upstreamOf(loaded, host, redactor) : undefined,
+    upstream:
+      options.agent === undefined && customers === undefined ? upstreamOf(loaded, host, redactor) : undefined,
     expose: options.expose ?? config.server.expose,
     onMissing: (name, error) =>
       log("warning", `What server "${name}" has is missing from a list: ${toErrorInfo(error).message}`),
   });
   if (options.agent !== undefined) return server;
-  tellChanges(server, host, log).catch(() => {});
+  if (customers === undefined) tellChanges(server, host, log).catch(() => {});
   agent.warm().catch(() => {});
   const close = server.close.bind(server);
   return Object.assign(server, {
     close: async (graceMs?: number) => {
       await close(graceMs);
+      await customers?.dispose();
       await agent.dispose();
       if (options.redactor === undefined) await redactor?.dispose();
     },
   });
+}
+
+/** Runs belong to customers, whose agents have guests of their own. */
+function withoutPool(loaded: LoadedFor): LoadedFor {
+  const { config } = loaded;
+  return {
+    ...loaded,
+    config: { ...config, optimizations: { ...config.optimizations, sandboxPooling: false } },
+  };
 }
 
 /** A server that serves. Over HTTP `close` gives calls under way `server.shutdown_grace` to finish. */
@@ -111,6 +133,7 @@ async function serve(
     return serveStdio(server, { onError: (error) => logger.warn({ error: error.message }, "protocol") });
   }
   const { allowedHosts, allowedOrigins, publicUrl } = config.server;
+  const { header, trustedProxies } = config.customers;
   const auth = authOf(config);
   const serving = await serveHttp(server, {
     transport,
@@ -120,6 +143,7 @@ async function serve(
     allowedOrigins,
     logger,
     auth,
+    customerHeader: header === undefined ? undefined : { name: header, trustedProxies },
     publicUrl,
     forwarder,
   });

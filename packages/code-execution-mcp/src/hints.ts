@@ -163,7 +163,7 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   ADDRESS_REFUSED: ({ host }) =>
     host === undefined
       ? undefined
-      : "Set server.auth_token (CEM_SERVER_TOKEN) or server.auth_issuer with server.shared_workspace, or listen on 127.0.0.1.",
+      : "Set server.auth_token (CEM_SERVER_TOKEN) or server.auth_issuer, or listen on 127.0.0.1.",
   ADDRESS_UNUSABLE: "Choose another with --host and --port, or server.host and server.port.",
   AUTH_INVALID:
     "Set one of server.auth_token (CEM_SERVER_TOKEN) and server.auth_issuer. A token is made by: openssl rand -hex 32",

@@ -60,7 +60,7 @@ export const serverSettings = {
   ),
   sharedWorkspace: setting(
     flag(false),
-    "OAuth: all clients share one workspace, with its files, state and results. auth_issuer needs it: clients have no workspaces of their own yet.",
+    "OAuth: all clients share one workspace, with its files, state and results. Without it each client is a customer with a workspace of its own.",
   ),
   authScopes: setting(withDefault(z.array(text), []), "OAuth: scopes that a token must have."),
 };

@@ -156,7 +156,7 @@ function translate(value: unknown, context: Translation): unknown {
 /** Writes the placeholders of programs that have others as `${…}`. */
 function withBraces(text: string, client: McpClientName): string {
   if (client === "gemini") return text.replaceAll(/\$([A-Za-z_]\w*)/g, "${$1}");
-  if (client === "opencode") return text.replaceAll(/(?<!\$)\{((?:env|file):[^}]+)\}/g, "${$1}");
+  if (client === "opencode") return text.replaceAll(/(?<!\$)\{((?:env|file):[^{}]+)\}/g, "${$1}");
   return text;
 }
 

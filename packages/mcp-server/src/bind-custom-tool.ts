@@ -2,6 +2,7 @@ import type { Agent, JsonValue } from "@cem/core";
 import type {
   CallToolResult,
   InputRequiredResult,
+  ServerContext,
   StandardSchemaV1,
   StandardSchemaWithJSON,
 } from "@modelcontextprotocol/server";
@@ -13,7 +14,7 @@ import type { ServerTool } from "./server-tool.ts";
 /** Binds a custom tool to the agent and the configuration of a server. @throws CemError `TOOL_INVALID` */
 export function bindCustomTool<Config>(
   tool: AnyCustomTool<Config>,
-  host: { agent: Agent; config: Config },
+  { agentOf, config }: { agentOf: (context: ServerContext) => Agent | Promise<Agent>; config: Config },
 ): ServerTool {
   assertCustomTool(tool);
   const { name, title, description, inputSchema = NO_INPUT, outputSchema, annotations } = tool;
@@ -25,7 +26,8 @@ export function bindCustomTool<Config>(
     outputSchema,
     annotations,
     handle: async (input, mcp) => {
-      const answer = await tool.handler(input, { ...host, signal: mcp.mcpReq.signal, mcp });
+      const agent = await agentOf(mcp);
+      const answer = await tool.handler(input, { agent, config, signal: mcp.mcpReq.signal, mcp });
       return isInputRequired(answer) ? answer : toCallResult(answer, outputSchema !== undefined);
     },
   };

@@ -13,6 +13,8 @@ import { nearest } from "@cem/text";
 import packageJson from "../package.json" with { type: "json" };
 import { AskingRequests } from "./asking-requests.ts";
 import { bindCustomTool } from "./bind-custom-tool.ts";
+import { customerNameOf } from "./customer.ts";
+import type { OpenCustomer } from "./customer.ts";
 import type { AnyCustomTool, CustomTool } from "./custom-tool.ts";
 import type { GuestFacts } from "./guest-facts.ts";
 import { exposeContents, exposedCapabilities } from "./expose-contents.ts";
@@ -24,7 +26,7 @@ import type { Profile } from "./profiles.ts";
 import { RequestStates } from "./request-states.ts";
 import { RunRegistry } from "./run-registry.ts";
 import { messageOf, sessionOf } from "./server-tool.ts";
-import type { HintFor, ServerTool, ToolHost } from "./server-tool.ts";
+import type { HintFor, HostOf, ServerTool, ToolHost } from "./server-tool.ts";
 import { strictInput } from "./strict-input.ts";
 import type { Exposed, UpstreamContents } from "./upstream-contents.ts";
 
@@ -36,6 +38,11 @@ export interface AgentServerSettings<Config = unknown> {
   results?: ResultStore | undefined;
   /** The skills behind `list_skills`, `get_skill` and `save_skill`. Absent: there are no such tools. */
   skills?: SkillStore | undefined;
+  /**
+   * Opens what belongs to the customer of a request, in place of `agent`, `state`, `results` and `skills`. Absent: there
+   * are no customers.
+   */
+  openCustomer?: OpenCustomer | undefined;
   /** The set of tools that clients see. Default: `full`. */
   profile?: Profile | undefined;
   customTools?: readonly AnyCustomTool<Config>[] | undefined;
@@ -68,6 +75,7 @@ const SETTINGS: Readonly<Record<keyof AgentServerSettings, true>> = {
   state: true,
   results: true,
   skills: true,
+  openCustomer: true,
   profile: true,
   customTools: true,
   config: true,
@@ -142,6 +150,7 @@ class ToolServer<Config> implements AgentServer<Config> {
   readonly agent: Agent;
   readonly config: Config;
   readonly runs: RunRegistry;
+  readonly #hostOf: HostOf;
   readonly #name: string;
   readonly #instructions: string;
   readonly #hintFor: HintFor | undefined;
@@ -170,7 +179,10 @@ class ToolServer<Config> implements AgentServer<Config> {
     this.#redactor = redactor;
     const host: ToolHost = { agent, runs: this.runs, guest, state, results, skills, redactor, hintFor };
     const tools = [...toolsOf(profile), ...(skills === undefined ? [] : skillToolsOf(profile))];
-    this.#add(tools.map((bind) => bind(host)));
+    const { openCustomer } = settings;
+    this.#hostOf = async (context) =>
+      openCustomer === undefined ? host : { ...host, ...(await openCustomer(customerNameOf(context))) };
+    this.#add(tools.map((bind) => bind(host, this.#hostOf)));
     this.#instructions = INSTRUCTIONS[profile];
     const { upstream, expose = [], onMissing } = settings;
     this.#exposed = upstream && { upstream, expose, onMissing };
@@ -206,7 +218,8 @@ class ToolServer<Config> implements AgentServer<Config> {
 
   registerTools(tools: readonly AnyCustomTool<Config>[]): void {
     if (tools.length === 0) return;
-    const bound = tools.map((tool) => bindCustomTool(tool, { agent: this.agent, config: this.config }));
+    const agentOf = async (context: ServerContext): Promise<Agent> => (await this.#hostOf(context)).agent;
+    const bound = tools.map((tool) => bindCustomTool(tool, { agentOf, config: this.config }));
     this.#add(bound);
     for (const server of this.#connected.keys()) for (const tool of bound) this.#offer(server, tool);
     for (const listener of this.#listeners) listener("tools");

@@ -8,6 +8,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { AuthInfo, OAuthTokenVerifier, VerifyBearerTokenOptions } from "@modelcontextprotocol/server";
 import type { JWTPayload, JWTVerifyGetKey } from "jose";
+import { withCustomer } from "./customer.ts";
 
 /** A bearer token that all clients share. */
 export interface TokenAuthSettings {
@@ -23,6 +24,8 @@ export interface IssuerAuthSettings {
   audience?: string | undefined;
   /** The URL of the issuer's key set. Default: the one that the issuer's metadata names. */
   jwksUrl?: string | undefined;
+  /** The claim that names the customer. A token without it is refused. Default: none. */
+  customerClaim?: string | undefined;
   /** The scopes that a token must have. Default: none. */
   scopes?: readonly string[] | undefined;
 }
@@ -63,7 +66,7 @@ export function createAuthenticator(settings: AuthSettings, resource: URL): Auth
   const { issuer, scopes = [], audience = resource.href } = settings;
   return {
     ...authenticator({
-      verifier: jwtVerifier(issuer, audience, keysOf(issuer, settings.jwksUrl)),
+      verifier: jwtVerifier(issuer, audience, keysOf(issuer, settings.jwksUrl), settings.customerClaim),
       requiredScopes: [...scopes],
       resourceMetadataUrl: new URL(`/.well-known/oauth-protected-resource${resource.pathname}`, resource)
         .href,
@@ -116,6 +119,7 @@ function jwtVerifier(
   issuer: string,
   audience: string,
   keys: () => Promise<JWTVerifyGetKey>,
+  customerClaim: string | undefined,
 ): OAuthTokenVerifier {
   return {
     async verifyAccessToken(token) {
@@ -128,7 +132,8 @@ function jwtVerifier(
           clockTolerance: CLOCK_TOLERANCE_SECONDS,
           requiredClaims: ["exp"],
         });
-        return authInfoOf(token, payload);
+        const authInfo = authInfoOf(token, payload);
+        return customerClaim === undefined ? authInfo : withClaim(authInfo, payload, customerClaim);
       } catch (error) {
         if (OAuthError.isInstance(error)) throw error;
         if (error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout)) {
@@ -155,6 +160,13 @@ function authInfoOf(token: string, payload: JWTPayload): AuthInfo {
   const clientId = JSON.stringify(identity);
   // The verification requires `exp`. Without it the token would count as expired.
   return { token, clientId, scopes: given, expiresAt: exp ?? 0 };
+}
+
+/** @throws OAuthError where the token lacks the claim. */
+function withClaim(authInfo: AuthInfo, payload: JWTPayload, claim: string): AuthInfo {
+  const named = nameIn(payload[claim]);
+  if (named === undefined) throw invalidToken(`The token has no claim ${JSON.stringify(claim)}.`);
+  return withCustomer(authInfo, named);
 }
 
 function nameIn(claim: unknown): string | undefined {

@@ -32,7 +32,7 @@ export function currentExchange(): HttpExchange {
  * Whose share of sessions and connections a request uses: the client's that its token names, else its address's.
  * A token that all clients share tells nobody apart.
  */
-export function payerOf({ auth, client, socket }: AuthenticatedRequest): string {
+export function payerOf({ auth, clientAddress, socket }: AuthenticatedRequest): string {
   const isTold = auth !== undefined && auth.clientId !== SHARED_CLIENT_ID;
-  return isTold ? auth.clientId : networkOf(client ?? socket.remoteAddress ?? "");
+  return isTold ? auth.clientId : networkOf(clientAddress ?? socket.remoteAddress ?? "");
 }

@@ -69,6 +69,7 @@ export class HttpFront {
       origins: [...own, ...pages],
       pages,
       authenticator,
+      customerHeader: options.customerHeader,
     });
     server.runs.onFinished(({ kind, ms, result }) => {
       const requestId = this.#requestIds.getStore();

@@ -7,6 +7,13 @@ export const MCP_PATH = "/mcp";
 /** Where clients of the legacy HTTP+SSE transport connect. */
 export const SSE_PATH = "/sse";
 
+/** A header that a proxy sets. */
+export interface CustomerHeader {
+  name: string;
+  /** Addresses of proxies. From any other address the header says nothing. */
+  trustedProxies: readonly string[];
+}
+
 export interface HttpOptions {
   /** `http`: Streamable HTTP at `/mcp`. `sse`: the legacy HTTP+SSE transport at `/sse`. Default: `http`. */
   transport?: "http" | "sse" | undefined;
@@ -15,6 +22,8 @@ export interface HttpOptions {
   /** 0: any free port. Default: 3000. */
   port?: number | undefined;
   auth?: AuthSettings | undefined;
+  /** The header in which a trusted proxy names the customer of a request. Default: none. */
+  customerHeader?: CustomerHeader | undefined;
   /** The URL that clients use where it differs from the server's own address, as behind a proxy. */
   publicUrl?: string | undefined;
   /** Host names accepted in the Host header, beside loopback names and those of `host` and `publicUrl`. */
@@ -37,6 +46,7 @@ export const HTTP_OPTIONS: Readonly<Record<keyof HttpOptions, true>> = {
   host: true,
   port: true,
   auth: true,
+  customerHeader: true,
   publicUrl: true,
   allowedHosts: true,
   allowedOrigins: true,

@@ -1,13 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { validateHostHeader, validateOriginHeader } from "@modelcontextprotocol/server";
 import type { AuthInfo } from "@modelcontextprotocol/server";
+import { networkOf } from "./client-network.ts";
+import { withCustomer } from "./customer.ts";
 import type { Authenticator } from "./http-auth.ts";
+import type { CustomerHeader } from "./http-options.ts";
 
 /** A request of Node with what its token says, where the SDK's handlers look for it. */
 export type AuthenticatedRequest = IncomingMessage & {
   auth?: AuthInfo;
   /** The client's address, where a front forwarded the request. */
-  client?: string;
+  clientAddress?: string;
 };
 
 /** One route of the HTTP front. */
@@ -35,6 +38,7 @@ export interface RouterSettings {
   /** Those of `origins` whose browsers may read the answers (CORS). */
   pages: string[];
   authenticator: Authenticator | undefined;
+  customerHeader?: CustomerHeader | undefined;
 }
 
 /** A host with an optional port, and nothing else that a URL can have there, such as a user name. */
@@ -74,9 +78,20 @@ export function createRouter(
       if ("refusal" in checked) return sendResponse(response, checked.refusal);
       request.auth = checked.authInfo;
     }
+    const customer = checks === "token" ? namedBy(request, settings.customerHeader) : undefined;
+    if (customer !== undefined) request.auth = withCustomer(request.auth, customer);
     if (route !== undefined) return route.handle(request, response, url);
     return sendText(response, 404, `There is nothing at ${method} ${url.pathname}. ${notFound}`);
   };
+}
+
+/** The customer whom a trusted proxy names. */
+function namedBy(request: AuthenticatedRequest, header: CustomerHeader | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  const address = networkOf(request.clientAddress ?? request.socket.remoteAddress ?? "");
+  if (!header.trustedProxies.some((trusted) => networkOf(trusted) === address)) return undefined;
+  const value = request.headers[header.name.toLowerCase()];
+  return typeof value === "string" && value !== "" ? value : undefined;
 }
 
 function matches(route: Route, method: string, pathname: string): boolean {

@@ -72,7 +72,7 @@ async function listen(
 /** Takes the client's address from the header that the front has set. */
 function readClient(request: AuthenticatedRequest): void {
   const client = request.headers[CLIENT_ADDRESS_HEADER];
-  if (typeof client === "string") request.client = client;
+  if (typeof client === "string") request.clientAddress = client;
   delete request.headers[CLIENT_ADDRESS_HEADER];
 }
 

@@ -67,21 +67,24 @@ interface ToolDeclaration<Input> {
   ) => Promise<CallToolResult | InputRequiredResult>;
 }
 
-/** Binds one of the server's own tools to what it uses. */
-export type BindTool = (host: ToolHost) => ServerTool;
+/** What the server's own tools use for one request: that of its customer, where there are customers. */
+export type HostOf = (context: ServerContext) => ToolHost | Promise<ToolHost>;
+
+/** Binds one of the server's own tools to what it uses, of which its description tells. */
+export type BindTool = (host: ToolHost, hostOf: HostOf) => ServerTool;
 
 /** Declares one of the server's own tools. Its schemas are compiled once per process. */
 export function declareTool<Input>(declaration: ToolDeclaration<Input>): BindTool {
   const { input, output, handle, description, ...shown } = declaration;
   const inputSchema = fromJsonSchema<Input>(input);
   const outputSchema = fromJsonSchema(output);
-  return (host) => ({
+  return (host, hostOf) => ({
     ...shown,
     description: typeof description === "string" ? description : description(host),
     inputSchema,
     outputSchema,
     // The SDK has validated the input against the schema.
-    handle: (checked, context) => handle(checked as Input, host, context),
+    handle: async (checked, context) => handle(checked as Input, await hostOf(context), context),
   });
 }
 

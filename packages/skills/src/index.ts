@@ -1,6 +1,8 @@
 export { adoptSkillFolder, readSkillDraft } from "./adopt-skill.ts";
 export type { ForeignSkill } from "./adopt-skill.ts";
 export { checkSkill } from "./check-skill.ts";
+export { learnSkill } from "./learn-skill.ts";
+export type { LearnedRun } from "./learn-skill.ts";
 export { mergeSkills } from "./merge-skills.ts";
 export type { MergedSkills } from "./merge-skills.ts";
 export { toProgramCode } from "./skill-imports.ts";

@@ -62,7 +62,9 @@ function seenAs(name: string): string {
 
 /** Whether two names differ in a number that belongs to them, as `db-1` and `db-2` do. */
 function isNumbered(one: string, other: string): boolean {
-  const [base, otherBase] = [one, other].map((name) => name.replace(/[\s._-]*\d+$/u, ""));
+  const [base, otherBase] = [one, other].map((name) =>
+    name.replace(/(?:(?<![\s._-])[\s._-]+|(?<!\d))\d+$/u, ""),
+  );
   return base === otherBase;
 }
 

@@ -19,7 +19,6 @@ export interface CustomerFolder {
   skillsDir: string;
   /** The customer's and the shared skills, as code sees them. */
   mergedSkillsDir: string;
-  sessionsDir: string;
   /** Sign-ins at MCP servers. */
   authDir: string;
 }
@@ -79,7 +78,6 @@ export function createCustomerFolders(root: string): CustomerFolders {
         workspaceDir: path.join(home, "workspace"),
         skillsDir: path.join(home, "skills"),
         mergedSkillsDir: path.join(home, ".skills"),
-        sessionsDir: path.join(home, "sessions"),
         authDir: path.join(home, "auth"),
       };
       for (const part of [folder.workspaceDir, folder.mergedSkillsDir]) {

@@ -15,8 +15,13 @@ const DERIVED_CHARACTERS = 32;
  * @throws CemError `CUSTOMER_INVALID` for one that can't be the name of a folder, or could be taken for another's.
  */
 export function requireCustomerId(id: unknown): string {
-  if (typeof id === "string" && ID.test(id) && !RESERVED.test(id) && !DERIVED.test(id)) return id;
+  if (isGivenCustomerId(id)) return id;
   throw invalidCustomer(id);
+}
+
+/** Whether a value can be a customer's id. */
+export function isGivenCustomerId(id: unknown): id is string {
+  return typeof id === "string" && ID.test(id) && !RESERVED.test(id) && !DERIVED.test(id);
 }
 
 /**
@@ -29,7 +34,7 @@ export function customerIdOf(identity: readonly string[]): string {
 
 /** Whether a name is a customer's id, given or derived. */
 export function isCustomerId(name: string): boolean {
-  return DERIVED.test(name) || (ID.test(name) && !RESERVED.test(name));
+  return DERIVED.test(name) || isGivenCustomerId(name);
 }
 
 function invalidCustomer(id: unknown): CemError {

@@ -2,6 +2,7 @@ import path from "node:path";
 import { CemError } from "@cem/core";
 import {
   addSkill,
+  learnSkills,
   listSkills,
   promoteSkill,
   readSkill,
@@ -13,12 +14,18 @@ import type { CommandContext } from "../command-context.ts";
 import { serverSourceOf } from "../config-source.ts";
 import { EXIT_OK } from "../exit-codes.ts";
 import type { InvocationOf, SkillAction } from "../invocation.ts";
-import { renderSkill, renderSkills } from "../render-skills.ts";
+import { renderLearned, renderSkill, renderSkills } from "../render-skills.ts";
 import { renderRow } from "../render-rows.ts";
 import { oneLine, safeData } from "../safe-text.ts";
 
 /** What each action on one skill is called, once it is done. */
 const DONE = { add: "added", test: "passed", promote: "promoted", remove: "removed" } as const;
+
+/** What an action takes in place of a skill's name. */
+const WANTED: Partial<Record<SkillAction, string>> = {
+  add: "the folder of a skill",
+  learn: "a session, such as session_001 or last",
+};
 
 /** `cem skills`: lists skills, or does something with one. */
 export async function manageSkills(
@@ -47,6 +54,16 @@ export async function manageSkills(
       brief: () => skill.code,
     };
   }
+  if (action === "learn") {
+    const learned = await learnSkills(named, source);
+    const safe = safeData(learned);
+    return {
+      exitCode: EXIT_OK,
+      data: { status: "success", ...learned },
+      report: (style) => renderLearned(safe, style),
+      brief: () => safe.proposed.map((skill) => skill.name).join("\n"),
+    };
+  }
   const done = await act(action, named, source);
   return {
     exitCode: EXIT_OK,
@@ -72,6 +89,6 @@ async function act(
 /** @throws CemError `USAGE` */
 function requireName(action: SkillAction, name: string | undefined): string {
   if (name !== undefined) return name;
-  const what = action === "add" ? "the folder of a skill" : "the name of a skill";
+  const what = WANTED[action] ?? "the name of a skill";
   throw new CemError("USAGE", `cem skills ${action} needs ${what}. See: cem skills --help`);
 }

@@ -46,6 +46,8 @@ async function measureTask(
   const config: ConfigInput = {
     execution: { workspaceDir: folder, serversDir, skillsDir },
     optimizations: { toolCache: false },
+    // Answers are judged by their values, and nobody is there to say yes.
+    guardrails: { piiDetection: false, approvals: [] },
     llm: { ...llm, enabled: true },
   };
   const { config: complete } = await loadConfig({ file: false, overrides: config });

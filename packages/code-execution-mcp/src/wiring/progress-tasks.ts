@@ -34,7 +34,7 @@ async function progressCode(
   const text = task
     .slice(0, MAX_TASK_CHARACTERS)
     .trim()
-    .replace(/[.!]+$/, "")
+    .replace(/(?<![.!])[.!]+$/, "")
     .replaceAll(/\s+/g, " ");
   const saved = SAVE.exec(text);
   const step = CONTINUE.exec(text)?.[1];

@@ -6,7 +6,7 @@ import type { Secret } from "../secret.ts";
 import { digestFiles } from "./code-files.ts";
 import { type TrustItem, trustItem } from "./trust-item.ts";
 
-const REFERENCE = /\$\{(?:env:)?(?<name>[A-Za-z_]\w*)(?::-(?<fallback>[^}]*))?\}/gu;
+const REFERENCE = /\$\{(?:env:)?(?<name>[A-Za-z_]\w*)(?::-(?<fallback>[^{}]*))?\}/gu;
 /** Commands that load what they run, and look into the folder for how. */
 const RUNNERS = new Set([
   "npx",

@@ -1,0 +1,199 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import os from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import type { ConfigInput } from "./index.ts";
+import { runServer } from "./index.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const serversDir = fileURLToPath(new URL("../../../servers", import.meta.url));
+const HEADER = "x-customer";
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), "cem-serve-customers-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+});
+
+async function serve(config: ConfigInput): Promise<string> {
+  const running = await runServer({
+    transport: "http",
+    port: 0,
+    configFile: false,
+    config: {
+      ...config,
+      execution: {
+        workspaceDir: path.join(folder, "workspace"),
+        serversDir,
+        skillsDir: path.join(folder, "skills"),
+      },
+      customers: { dir: path.join(folder, "workspaces"), ...config.customers },
+      optimizations: { toolCache: false },
+      logging: { level: "CRITICAL" },
+    },
+  });
+  onTestFinished(() => running.close(0));
+  return running.url ?? "";
+}
+
+const MODES = ["legacy", { pin: "2026-07-28" }] as const;
+
+async function connect(
+  url: string,
+  headers: Record<string, string>,
+  mode: (typeof MODES)[number] = "legacy",
+) {
+  const client = new Client({ name: "c", version: "1" }, { versionNegotiation: { mode } });
+  const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
+  await client.connect(transport);
+  onTestFinished(() => client.close());
+  const call = async (name: string, args: object = {}) => {
+    const answer = await client.callTool({ name, arguments: { ...args } });
+    return { isError: answer.isError === true, text: JSON.stringify(answer) };
+  };
+  return { call };
+}
+
+/** What one customer leaves, and all the ways in which another could come by it. */
+async function leaveCanaries({ call }: Awaited<ReturnType<typeof connect>>, canary: string): Promise<void> {
+  await call("save_state", { state_data: { canary } });
+  const code = `await Deno.writeTextFile("/workspace/note.txt", ${JSON.stringify(canary)}); return 1;`;
+  expect((await call("execute_code", { code })).isError).toBe(false);
+  const saved = await call("save_skill", {
+    name: "own",
+    description: canary,
+    code: "export const own = (x: number): number => x;",
+    test: 'import { own } from "./skills/own/index.ts";\nreturn own(1) === 1;',
+  });
+  expect(saved).toMatchObject({ isError: false });
+}
+
+const LOOK = `const seen: string[] = [];
+for (const folder of ["/workspace", "/workspace/sessions", "/workspace/results", "/workspace/..", "/workspace/../../ada/workspace"]) {
+  try {
+    for await (const { name } of Deno.readDir(folder)) {
+      seen.push(name, await Deno.readTextFile(folder + "/" + name).catch(() => ""));
+    }
+  } catch {}
+}
+return seen;`;
+
+async function lookAround({ call }: Awaited<ReturnType<typeof connect>>): Promise<string> {
+  const answers = [
+    await call("get_state"),
+    await call("list_skills"),
+    await call("search_tools", { query: "own canary" }),
+    await call("execute_code", { code: LOOK }),
+    await call("read_result", { handle: "/workspace/note.txt" }),
+  ];
+  return answers.map(({ text }) => text).join("\n");
+}
+
+describe("customers of a server", () => {
+  it.each(MODES)("are told apart by a trusted proxy's header, and share nothing: %j", async (mode) => {
+    const url = await serve({ customers: { header: HEADER, trustedProxies: ["127.0.0.1"] } });
+    const ada = await connect(url, { [HEADER]: "ada" }, mode);
+    const bob = await connect(url, { [HEADER]: "bob" }, mode);
+    await leaveCanaries(ada, "canary-of-ada");
+    expect(await lookAround(ada)).toContain("canary-of-ada");
+    expect(await lookAround(bob)).not.toContain("canary-of-ada");
+    expect((await readdir(path.join(folder, "workspaces"))).toSorted()).toEqual(["ada", "bob"]);
+  });
+
+  it("are refused where no trusted proxy names them", async () => {
+    const url = await serve({ customers: { header: HEADER, trustedProxies: ["10.1.2.3"] } });
+    const anyone = await connect(url, { [HEADER]: "ada" });
+    const answer = await anyone.call("execute_code", { code: "return 1;" });
+    expect(answer).toMatchObject({
+      isError: true,
+      text: expect.stringContaining("does not say which customer"),
+    });
+  });
+
+  it("need a name that can be one", async () => {
+    const url = await serve({ customers: { header: HEADER, trustedProxies: ["127.0.0.1"] } });
+    const anyone = await connect(url, { [HEADER]: "../ada" });
+    const answer = await anyone.call("get_state");
+    expect(answer).toMatchObject({
+      isError: true,
+      text: expect.stringContaining("can't be a customer's id"),
+    });
+  });
+
+  it("are the users of an OAuth issuer, each of whom has a workspace", async () => {
+    const { issuer, sign } = await startIssuer();
+    const url = await serve({ server: { authIssuer: issuer, authAudience: "cem" } });
+    const as = async (claims: object) => connect(url, { authorization: `Bearer ${await sign(claims)}` });
+    const ada = await as({ sub: "ada" });
+    await leaveCanaries(ada, "canary-of-ada");
+    // The same person at another client of the issuer is another customer; the same again is the same.
+    expect(await lookAround(await as({ sub: "ada", client_id: "other" }))).not.toContain("canary-of-ada");
+    expect(await lookAround(await as({ sub: "bob" }))).not.toContain("canary-of-ada");
+    expect(await lookAround(await as({ sub: "ada" }))).toContain("canary-of-ada");
+  });
+
+  it("may be named by a claim", async () => {
+    const { issuer, sign } = await startIssuer();
+    const url = await serve({
+      server: { authIssuer: issuer, authAudience: "cem" },
+      customers: { claim: "tenant" },
+    });
+    const client = await connect(url, {
+      authorization: `Bearer ${await sign({ sub: "a", tenant: "acme" })}`,
+    });
+    await client.call("save_state", { state_data: { a: 1 } });
+    expect(await readdir(path.join(folder, "workspaces"))).toEqual(["acme"]);
+    await expect(connect(url, { authorization: `Bearer ${await sign({ sub: "a" })}` })).rejects.toThrow(
+      /tenant|401|unauthorized/iu,
+    );
+  });
+
+  it("can't be offered what one connection behind the server shows", async () => {
+    const config = { customers: { header: HEADER }, server: { expose: ["resources" as const] } };
+    await expect(serve(config)).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+  });
+
+  it("wait for a place where as many are at work as may be, and idle ones make room", async () => {
+    const url = await serve({ customers: { header: HEADER, trustedProxies: ["127.0.0.1"], maxOpen: 1 } });
+    const ada = await connect(url, { [HEADER]: "ada" });
+    const bob = await connect(url, { [HEADER]: "bob" });
+    const slow = ada.call("execute_code", {
+      code: "await new Promise((r) => setTimeout(r, 1500)); return 1;",
+    });
+    await vi.waitFor(async () =>
+      expect(await bob.call("execute_code", { code: "return 2;" })).toMatchObject({
+        text: expect.stringContaining("customers are at work"),
+      }),
+    );
+    expect(await slow).toMatchObject({ isError: false });
+    expect(await bob.call("execute_code", { code: "return 2;" })).toMatchObject({ isError: false });
+  });
+});
+
+/** An OAuth issuer with one key, until the test ends. */
+async function startIssuer() {
+  const keys = await generateKeyPair("RS256");
+  const jwk = { ...(await exportJWK(keys.publicKey)), kid: "one", alg: "RS256", use: "sig" };
+  const server = createServer((request, response) => {
+    const documents: Record<string, object> = {
+      "/.well-known/openid-configuration": { issuer, jwks_uri: `${issuer}/keys` },
+      "/keys": { keys: [jwk] },
+    };
+    const found = documents[request.url ?? ""];
+    response.writeHead(found === undefined ? 404 : 200, { "content-type": "application/json" });
+    response.end(JSON.stringify(found ?? {}));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const sign = (claims: object): Promise<string> =>
+    new SignJWT({ iss: issuer, aud: "cem", exp: Math.floor(Date.now() / 1000) + 60, ...claims })
+      .setProtectedHeader({ alg: "RS256", kid: "one" })
+      .sign(keys.privateKey);
+  return { issuer, sign };
+}
