@@ -231,6 +231,11 @@ describe("values of persons and a model", () => {
     expect(chat.requests).toHaveLength(3);
     expect(leaked(chat.requests)).toEqual([]);
     expect(leaked(watch.seen)).toEqual([]);
+    await watch.agent.dispose();
+    const sessions = filesIn(path.join(project.folder, "workspace/sessions"), () => true);
+    expect(sessions).toContain("Store a note in the sink");
+    expect(sessions).toContain("[[EMAIL:");
+    expect(leaked(sessions)).toEqual([]);
   });
 
   it("are in no code that rules wrote, as it is shown", async () => {

@@ -74,6 +74,22 @@ describe("createAgent with a customer", () => {
     expect(JSON.stringify(result)).not.toContain("of ada");
   });
 
+  it("lets code of one find nothing of another: state, sessions, results and links to them", async () => {
+    const secret = "canary-of-ada-7f3b";
+    const plant = `await Deno.writeTextFile("/workspace/state.json", JSON.stringify({ secret: "${secret}" })); console.log("${secret}"); return "${secret}".repeat(20_000);`;
+    await agents.ada.executeCode(plant, { session: "of-ada" });
+    await agents.ada.executeTask(`Say ${secret}`, { session: "of-ada" });
+    const home = path.join(folder, "workspaces");
+    const look = `const found = []; const visit = (at, depth) => { try { for (const one of Deno.readDirSync(at)) { const path = at + "/" + one.name; if (one.isDirectory && depth < 5) visit(path, depth + 1); else try { found.push(Deno.readTextFileSync(path)); } catch {} } } catch {} };
+for (const at of ["/workspace", "..", "../..", ${JSON.stringify(home)}, ${JSON.stringify(path.join(home, "ada"))}, "/tmp"]) visit(at, 0);
+for (const to of [${JSON.stringify(home)} + "/ada/workspace", "../../ada/workspace", "/proc/self/cwd/../../ada/workspace"]) { try { Deno.symlinkSync(to, "/workspace/away"); visit("/workspace/away", 0); } catch {} try { Deno.linkSync(to + "/state.json", "/workspace/hard"); found.push(Deno.readTextFileSync("/workspace/hard")); } catch {} }
+return found.join("\n").slice(0, 200_000);`;
+    for (const session of ["of-ada", "of-bob"]) {
+      const result = await agents.bob.executeCode(look, { session });
+      expect(JSON.stringify({ ...result, code: "" })).not.toContain(secret);
+    }
+  });
+
   it("gives each the shared skills and their own", async () => {
     const use = 'import { shared } from "./skills/shared/index.ts";\nreturn shared(4);';
     for (const agent of Object.values(agents))

@@ -24,9 +24,8 @@ const THINGS: ReadonlySet<string> = new Set(
   commit version versions ver revision release ticket issue case reference ref id ids uuid guid hash sha md checksum
   digest timestamp timestamps time epoch date nonce seed offset lat lon lng latitude longitude coordinate coordinates
   price amount total sum revenue cost usd eur barcode part model batch lot record row line page count bytes size
-  duration port pid po rma quote zip zipcode trace span request transaction txn sequence seq snowflake tweet`.split(
-    /\s+/,
-  ),
+  duration port pid po rma quote zip zipcode trace span request transaction txn sequence seq snowflake tweet license licence
+  licenses passport voucher coupon permit article`.split(/\s+/),
 );
 
 /** The words around a value: the key it stands under and the text before it, in lower case. */

@@ -38,8 +38,17 @@ describe("createDetector", () => {
     expect(found(text)).toEqual([expected]);
   });
 
+  it("finds each number of a list", () => {
+    expect(found("536 90 4399 219 09 9998")).toEqual(["SSN 536 90 4399", "SSN 219 09 9998"]);
+  });
+
   it.each([
     "order 4539578763621486",
+    "Suite 680 36 4022 Oakridge Lane",
+    "680 36 4022 17 parts",
+    "Ticket 536-90-4399, part 536-90-4399, ISBN 536-90-4399, serial no. 536-90-4399",
+    "000-12-3456 666-12-3456 912-12-3456 536-00-4399 536-90-0000",
+    "my driver's license number is 536904399",
     "Order #112-7654321-1234567",
     "INV-2024-000123",
     "tracking 9400111899223197428497",

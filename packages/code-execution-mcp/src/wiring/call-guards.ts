@@ -80,7 +80,8 @@ export async function createCallGuards(
     const tools = enabled ? approvals : [];
     guards.push(calls.requireApproval({ tools, approve: onApprove, elicit: onElicit, audit }));
   }
-  return { isAllowed: enabled ? allow(calls.matchTools, allowedTools, blockedTools) : () => true, guards };
+  // Which tools may be called is no matter of the review that can be switched off.
+  return { isAllowed: allow(calls.matchTools, allowedTools, blockedTools), guards };
 }
 
 type MatchTools = (patterns: readonly string[]) => (server: string, tool: string) => boolean;

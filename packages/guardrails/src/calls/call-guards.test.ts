@@ -110,6 +110,51 @@ describe("checkInputs", () => {
   });
 });
 
+describe("checkEgress with secrets", () => {
+  const secret = "s3cr3t-Value/91x+q";
+  const guard = checkEgress({ secrets: [secret] });
+  const encoded = (format: BufferEncoding, around = ""): string =>
+    Buffer.from(around + secret + around).toString(format);
+  it.each<JsonValue>([
+    { q: `before ${secret} after` },
+    { q: Array.from(secret).toReversed().join("") },
+    { q: encoded("base64") },
+    { q: encoded("base64", "x") },
+    { q: encoded("base64url", "xy") },
+    { q: Array.from(encoded("base64")).toReversed().join("") },
+    { q: encoded("hex").toUpperCase() },
+    { q: encodeURIComponent(secret) },
+    { q: Array.from(secret).join(" ") },
+    { q: Array.from(secret) },
+    { a: secret.slice(0, 9), b: { c: secret.slice(9) } },
+    { [secret]: 1 },
+    { q: secret.toUpperCase() },
+  ])("refuses one however it is written: %j", async (args) => {
+    const { call, reached } = guarded(guard);
+    await expect(call(args)).rejects.toMatchObject({ code: "TOOL_NOT_ALLOWED" });
+    expect(reached).toEqual([]);
+  });
+  it("lets texts through that only look alike", async () => {
+    const { call } = guarded(guard);
+    await expect(call({ q: "a secret value", r: encoded("base64").slice(0, 7) })).resolves.toMatchObject({
+      ok: true,
+    });
+  });
+});
+
+describe("checkEgress without rules", () => {
+  it.each<JsonValue>([
+    { url: "http://169.254.169.254/latest" },
+    { url: "//169.254.169.254/latest" },
+    { url: "https://a.example.com/?next=http%3A%2F%2F169.254.169.254" },
+    { host: "169.254.169.254" },
+    { host: "metadata.google.internal:80" },
+  ])("refuses a cloud's metadata: %j", async (args) => {
+    const { call } = guarded(checkEgress());
+    await expect(call(args)).rejects.toMatchObject({ code: "TOOL_NOT_ALLOWED" });
+  });
+});
+
 describe("checkEgress", () => {
   const guard = checkEgress({
     rules: [{ tools: ["web.*"], hosts: ["*.example.com"] }],

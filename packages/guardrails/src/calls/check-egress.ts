@@ -2,6 +2,7 @@ import type { JsonValue } from "@cem/core";
 import { notAllowed } from "./check-inputs.ts";
 import { checkingGuard } from "./guarded-call.ts";
 import type { CallGuard } from "./guarded-call.ts";
+import { createSecretSearch } from "./hidden-secrets.ts";
 import { matchTools } from "./tool-patterns.ts";
 
 /** Where the arguments of some tools may point to. */
@@ -20,6 +21,8 @@ export interface EgressSettings {
   secrets?: readonly string[] | undefined;
 }
 
+/** A shorter key holds neither a host nor a secret. */
+const MIN_KEY_CHARACTERS = 4;
 /** Overlapping, since a URL can stand within another. */
 const URL_IN_TEXT = /(?=\b([a-z][a-z0-9+.-]{1,30}:[\\/]{2,4}[^\s"'<>`\\/]{1,300}))/gi;
 /** A URL that takes its scheme from where it stands. */
@@ -35,20 +38,22 @@ const METADATA_HOST =
 
 /**
  * Refuses calls whose arguments point to hosts that they may not, to the metadata service of a cloud, or hold secrets of
- * this process. Encoded forms of an address are read as the address. It throws `TOOL_NOT_ALLOWED`.
+ * this process, also encoded, reversed or in pieces. Encoded forms of an address are read as the address. It throws `TOOL_NOT_ALLOWED`.
  */
 export function checkEgress({ rules = [], secrets = [] }: EgressSettings = {}): CallGuard {
   const compiled = rules.map(({ tools, hosts }) => ({
     matches: matchTools(tools),
     allows: matchHosts(hosts),
   }));
+  const holdsSecret = createSecretSearch(secrets);
   return checkingGuard((call) => {
     const { server, tool, args } = call;
     const applied = compiled.filter(({ matches }) => matches(server, tool));
-    for (const { text, key } of textsOf(args)) {
-      if (secrets.some((secret) => text.includes(secret))) {
-        throw notAllowed(call, "its arguments hold a secret of the process that runs the tools");
-      }
+    const texts = [...textsOf(args)].toReversed();
+    if (holdsSecret(texts.map(({ text }) => text))) {
+      throw notAllowed(call, "its arguments hold a secret of the process that runs the tools");
+    }
+    for (const { text, key } of texts) {
       for (const host of hostsIn(text, key, applied.length > 0)) {
         if (METADATA_HOST.test(host)) {
           throw notAllowed(call, "it points to the metadata service of a cloud", { host });
@@ -80,7 +85,7 @@ function* textsOf(value: JsonValue): Generator<{ text: string; key: string }> {
     else if (Array.isArray(at)) for (const entry of at) pending.push({ value: entry, key });
     else if (typeof at === "object" && at !== null) {
       for (const [name, entry] of Object.entries(at)) {
-        if (name.includes(".") || name.includes("/")) yield { text: name, key: "" };
+        if (name.length >= MIN_KEY_CHARACTERS) yield { text: name, key: "" };
         pending.push({ value: entry, key: name });
       }
     }
@@ -95,12 +100,12 @@ function hostsIn(text: string, key: string, isRuled: boolean): Set<string> {
     if (host !== undefined) hosts.add(host);
   };
   if (/[\\/]{2}/.test(text)) for (const [, url = ""] of text.matchAll(URL_IN_TEXT)) add(url);
-  if (!isRuled) return hosts;
   const relative = RELATIVE_URL.exec(text)?.[1];
   if (relative !== undefined) add(relative);
   const trimmed = text.trim();
   if (HOST_KEY.test(key) && BARE_HOST.test(trimmed)) add(`http://${trimmed}`);
-  if (text.includes("@")) for (const [, domain = ""] of text.matchAll(MAIL_IN_TEXT)) add(`http://${domain}`);
+  if (isRuled && text.includes("@"))
+    for (const [, domain = ""] of text.matchAll(MAIL_IN_TEXT)) add(`http://${domain}`);
   // A URL that is encoded inside another, or in a form.
   if (/%(?:25)*2f/i.test(text)) {
     const decoded = text.replaceAll(/%(?:25)*([0-9a-f]{2})/gi, (_, code: string) =>

@@ -111,7 +111,7 @@ function isAny(text: string, start: number, key: string | undefined): boolean {
 
 /** How long the length of a network after an address is; `undefined` where no network has it. */
 function networkLength(text: string, end: number, most: number): number | undefined {
-  const match = /^\/(\d{1,3})(?![\d.\w/-])/.exec(text.slice(end, end + 6));
+  const match = /^\/(\d{1,3})(?![\w/-]|\.\w)/.exec(text.slice(end, end + 6));
   if (match === null) return 0;
   return Number(match[1]) <= most ? match[0].length : undefined;
 }

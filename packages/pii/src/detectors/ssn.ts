@@ -1,4 +1,4 @@
-import { before, hasWord, lastClause, namesThing, SAYS_PHONE, wordSet } from "../context.ts";
+import { before, endsWith, hasWord, lastClause, namesThing, SAYS_PHONE, wordSet } from "../context.ts";
 import { standsAlone } from "../digits.ts";
 import type { Detector, Finding } from "../types.ts";
 
@@ -7,6 +7,14 @@ const CONTEXT = wordSet("ssn ssns social taxpayer itin tin");
 /** Numbers that were printed in advertisements and became nobody's. */
 const ADVERTISED: ReadonlySet<string> = new Set(["078051120", "219099999"]);
 const SEQUENCES: ReadonlySet<string> = new Set(["123456789", "987654321"]);
+/** Words before the numbers of rooms and seats, after which a house number may follow. */
+const PLACES = wordSet(
+  "suite ste apt apartment unit room rm floor fl box flat building bldg gate locker aisle bin shelf seat flight bus",
+);
+/** A further group of digits, as in a table or a list of dimensions; not one more number of this form. */
+const GROUP_BEFORE = /(?<!\d{3} \d{2} \d{3})\d $/;
+const GROUP_AFTER = /^ (?!\d{3} \d{2} \d{4})\d/;
+const NUMBER_CHARACTERS = 12;
 const ZIP_CODE = /^\s*\d{5}-\d{4}\s*$/;
 const MAX_LIST_CHARACTERS = 64;
 
@@ -23,6 +31,7 @@ export const ssnDetector: Detector = {
       const words = before(text, start, key);
       // Numbers of phones are written in such groups too, though not with hyphens.
       if (match[3] !== "-" && hasWord(lastClause(words), SAYS_PHONE) && !hasWord(words, CONTEXT)) continue;
+      if (!match.includes("-") && !hasWord(words, CONTEXT) && isOneOfMany(text, start, end, words)) continue;
       if (isPlain && SEQUENCES.has(match)) continue;
       if (isPlain && !hasWord(words, CONTEXT) && !isAlone(text, key)) continue;
       found.push({ start, end, type: "SSN" });
@@ -30,6 +39,15 @@ export const ssnDetector: Detector = {
     return found;
   },
 };
+
+/** Whether groups between spaces belong to an address, or to more groups. */
+function isOneOfMany(text: string, start: number, end: number, words: string): boolean {
+  return (
+    endsWith(words, PLACES) ||
+    GROUP_BEFORE.test(text.slice(Math.max(0, start - NUMBER_CHARACTERS), start)) ||
+    GROUP_AFTER.test(text.slice(end, end + NUMBER_CHARACTERS))
+  );
+}
 
 /** Whether a text that stands for itself is nothing but such numbers. */
 function isAlone(text: string, key: string | undefined): boolean {

@@ -195,7 +195,11 @@ async function warmUp(): Promise<void> {
 
 function receive(line: string): void {
   // A result's value is one of the program's realm.
-  if (startsWith(line, RESULT)) return realm?.inside.settle(line);
+  if (startsWith(line, RESULT)) {
+    // One that comes after its run belongs to no program; the next realm has nothing that could take it yet.
+    if (!ended) realm?.inside.settle(line);
+    return;
+  }
   const message = parseJson(line) as HostMessage;
   if (message.type === "run") void run(message);
   else if (message.type === "ping") sayReady();
