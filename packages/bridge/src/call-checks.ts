@@ -42,8 +42,7 @@ export function checkCalls(source: Pick<ToolSource, "find">, settings: CallCheck
   const { isAllowed = () => true, validator = createSchemaValidator() } = settings;
   const reportUnvalidated = onceForEachTool("arguments", settings.onUnvalidated);
 
-  const assertAllowed = async (call: ToolCall, context: InvokeContext): Promise<void> => {
-    const answer = await isAllowed(call, context);
+  const assertAllowed = (call: ToolCall, answer: boolean | string): void => {
     if (answer === true) return;
     const { server, tool } = call;
     const reason = answer === false ? "it is not among the tools of this run" : answer;
@@ -65,7 +64,8 @@ export function checkCalls(source: Pick<ToolSource, "find">, settings: CallCheck
       const { signal } = context;
       const found = await abandonOnAbort(Promise.resolve(source.find(call, signal)), signal);
       if (found === undefined) throw notOnHost(call);
-      await assertAllowed(call, context);
+      const answer = isAllowed(call, context);
+      assertAllowed(call, typeof answer === "object" ? await answer : answer);
       const given = toObject(call);
       const schema = found.inputSchema;
       const args = schema === undefined ? given : withDefaults(given, schema);

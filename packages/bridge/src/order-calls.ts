@@ -1,5 +1,5 @@
 import { abandonOnAbort } from "@cem/core";
-import type { InvokeContext } from "@cem/core";
+import type { InvokeContext, ToolResult } from "@cem/core";
 import type { Middleware } from "./middleware.ts";
 import type { CheckedCall } from "./tool-source.ts";
 
@@ -14,29 +14,36 @@ export function orderCalls(): Middleware {
   /** The end of the last call of each queue. */
   const lastEnds = new Map<string, Promise<void>>();
 
+  const inTurn = async (queue: string, context: InvokeContext, invoke: Invoke): Promise<ToolResult> => {
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    const before = lastEnds.get(queue);
+    const lastEnd = before === undefined ? ended : before.then(() => ended);
+    lastEnds.set(queue, lastEnd);
+    void lastEnd.then(() => lastEnds.get(queue) === lastEnd && lastEnds.delete(queue));
+    try {
+      if (before !== undefined) await abandonOnAbort(before, context.signal);
+      const onWaiting = (isWaiting: boolean): void => {
+        if (isWaiting) end();
+        context.onWaiting?.(isWaiting);
+      };
+      return await invoke({ ...context, onWaiting });
+    } finally {
+      end();
+    }
+  };
+
   return (next) => ({
     specificationVersion: "v1",
-    async invoke(call: CheckedCall, context) {
+    invoke(call: CheckedCall, context) {
       const queue = queueOf(call, context);
-      if (queue === undefined) return next.invoke(call, context);
-      const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-      const before = lastEnds.get(queue);
-      const lastEnd = before === undefined ? ended : before.then(() => ended);
-      lastEnds.set(queue, lastEnd);
-      void lastEnd.then(() => lastEnds.get(queue) === lastEnd && lastEnds.delete(queue));
-      try {
-        if (before !== undefined) await abandonOnAbort(before, context.signal);
-        const onWaiting = (isWaiting: boolean): void => {
-          if (isWaiting) end();
-          context.onWaiting?.(isWaiting);
-        };
-        return await next.invoke(call, { ...context, onWaiting });
-      } finally {
-        end();
-      }
+      return queue === undefined
+        ? next.invoke(call, context)
+        : inTurn(queue, context, (inner) => next.invoke(call, inner));
     },
   });
 }
+
+type Invoke = (context: InvokeContext) => Promise<ToolResult>;
 
 function queueOf({ server, found }: CheckedCall, { session }: InvokeContext): string | undefined {
   if (found?.serial === undefined) return undefined;

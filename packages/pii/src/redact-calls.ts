@@ -35,7 +35,10 @@ export function redactCalls(
         elicit: waiting(elicit, context),
         signal,
       });
-      const result = await next.invoke({ ...call, args: restored }, { ...context, elicit });
+      const result = await next.invoke(
+        restored === call.args ? call : { ...call, args: restored },
+        elicit === undefined ? context : { ...context, elicit },
+      );
       const scope = { session, server, tool };
       if (redactor.guest === "values") {
         if (result.ok) redactor.observe(result.value, scope);

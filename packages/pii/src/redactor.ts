@@ -42,14 +42,18 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
   const { guest = "values", rules = [], recognizer, store, maxSessions = DEFAULT_MAX_SESSIONS } = settings;
   const detector = createDetector(settings);
   const sessions = new Map<string, RedactionSession>();
+  /** The session that was used last: most are used many times in a row. */
+  let latest: { name: string; opened: RedactionSession } | undefined;
 
   const open = ({ session = "" }: Pick<RedactionScope, "session">): RedactionSession => {
+    if (latest?.name === session) return latest.opened;
     let found = sessions.get(session);
     if (found === undefined) found = new RedactionSession(detector, rules, store?.load(session));
     else sessions.delete(session);
     // The last one in the map is the one used last.
     sessions.set(session, found);
     if (sessions.size > maxSessions) sessions.delete(sessions.keys().next().value ?? "");
+    latest = { name: session, opened: found };
     return found;
   };
 
@@ -64,11 +68,13 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
     openStream: (scope) => createRedactionStream(open(scope)),
     async endSession(session = "") {
       sessions.delete(session);
+      latest = undefined;
       await store?.remove(session);
     },
     async dispose() {
       const all = [...sessions];
       sessions.clear();
+      latest = undefined;
       if (store === undefined) return;
       const filled = all.filter(([, { vault }]) => vault.size > 0);
       await Promise.all(filled.map(([name, { vault }]) => store.save(name, vault.toJSON())));

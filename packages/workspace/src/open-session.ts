@@ -10,6 +10,8 @@ const MAX_TASKS = 1_000;
 const MAX_CHARACTERS = 8 * 1024 * 1024;
 /** Writing takes at most one part in so many of the time. */
 const REST_PER_WRITE = 4;
+/** The shortest time between two writes: each waits for the disk twice. */
+const MIN_REST_MS = 100;
 const MAX_REST_MS = 1_000;
 const MAX_STATE_FILES = 50;
 const TASK_DIGITS = 3;
@@ -39,7 +41,11 @@ export class OpenSession {
   #writing: Promise<void> | undefined;
   /** Why the last write failed. */
   #problem: unknown;
+  /** When the next write may begin, unless somebody waits for it. */
+  #restUntil = 0;
   #cutRest: (() => void) | undefined;
+  /** How many wait until all is written. */
+  #waiting = 0;
 
   /**
    * @param earlier - The log to go on with.
@@ -86,11 +92,10 @@ export class OpenSession {
   }
 
   async #settled(): Promise<void> {
+    this.#waiting += 1;
     this.#cutRest?.();
-    while (this.#writing !== undefined) {
-      await this.#writing;
-      this.#cutRest?.();
-    }
+    while (this.#writing !== undefined) await this.#writing;
+    this.#waiting -= 1;
   }
 
   #writeSoon(): void {
@@ -105,6 +110,7 @@ export class OpenSession {
     await new Promise((resolve) => setImmediate(resolve));
     await this.#before;
     while (this.#isDue) {
+      await this.#rest();
       this.#isDue = false;
       const startedAt = performance.now();
       try {
@@ -115,15 +121,18 @@ export class OpenSession {
         this.#settings.onProblem?.(error);
         return;
       }
-      await this.#rest((performance.now() - startedAt) * REST_PER_WRITE);
+      const endedAt = performance.now();
+      const restMs = Math.max(MIN_REST_MS, (endedAt - startedAt) * REST_PER_WRITE);
+      this.#restUntil = endedAt + Math.min(restMs, MAX_REST_MS);
     }
   }
 
-  /** Waits before the next write, unless somebody waits for it. A process may end meanwhile: everything is written. */
-  async #rest(ms: number): Promise<void> {
-    if (!this.#isDue || this.#endedAt !== undefined) return;
+  /** Waits before a write, unless somebody waits for it. A process may end meanwhile: everything is written. */
+  async #rest(): Promise<void> {
+    const ms = this.#restUntil - performance.now();
+    if (ms <= 0 || this.#waiting > 0) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, Math.min(ms, MAX_REST_MS));
+      const timer = setTimeout(resolve, ms);
       this.#cutRest = () => {
         clearTimeout(timer);
         resolve();

@@ -87,7 +87,9 @@ export async function createHostBridge(
     const invoker = new Lazy(async () => compose((await callGuards.get()).guards, next));
     return {
       specificationVersion: "v1",
-      invoke: async (call, context) => (await invoker.get()).invoke(call, context),
+      invoke: (call, context) =>
+        invoker.current?.invoke(call, context) ??
+        invoker.get().then((loaded) => loaded.invoke(call, context)),
     };
   };
   // The order in which a call meets the middlewares: values take the place of tokens; is it allowed, are its arguments
@@ -99,7 +101,9 @@ export async function createHostBridge(
     ...(audit === undefined ? [] : [(await import("@cem/guardrails/audit")).auditCalls(audit), answerErrors]),
     ...(redactor === undefined ? [] : [await redactCallsOf(redactor, source)]),
     checkCalls(source, {
-      isAllowed: async (call, context) => (await callGuards.get()).isAllowed(call, context),
+      isAllowed: (call, context) =>
+        callGuards.current?.isAllowed(call, context) ??
+        callGuards.get().then((guards) => guards.isAllowed(call, context)),
       onUnvalidated: ({ server, tool, reason }) =>
         log("warning", `${server}.${tool}: its arguments are not checked: ${reason}.`),
     }),

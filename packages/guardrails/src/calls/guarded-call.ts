@@ -45,13 +45,20 @@ export function sessionOf({ session = NO_SESSION }: InvokeContext): string {
 
 /** Makes a guard of a check that throws what is wrong with a call. */
 export function checkingGuard(
-  check: (call: GuardedCall, context: InvokeContext) => void | Promise<void>,
+  check: (call: GuardedCall, context: InvokeContext) => Promise<void> | undefined | void,
 ): CallGuard {
   return (next) => ({
     specificationVersion: "v1",
-    async invoke(call, context) {
-      await check(call, context);
-      return next.invoke(call, context);
+    invoke(call, context) {
+      try {
+        // Most checks have nothing to wait for.
+        const checking = check(call, context);
+        return checking === undefined
+          ? next.invoke(call, context)
+          : checking.then(() => next.invoke(call, context));
+      } catch (error) {
+        return Promise.reject(error);
+      }
     },
   });
 }

@@ -3,7 +3,7 @@ import type { ApprovalAnswer, ApprovalRequest, Approve, AuditLog, Elicit, Invoke
 import { auditedValue } from "../audit/audited-value.ts";
 import { questionOf } from "./apply-rules.ts";
 import { elicitApproval } from "./elicit-approval.ts";
-import { annotationsOf, PerSubject } from "./guarded-call.ts";
+import { annotationsOf, checkingGuard, PerSubject } from "./guarded-call.ts";
 import type { CallGuard, GuardedCall } from "./guarded-call.ts";
 import { matchTools } from "./tool-patterns.ts";
 
@@ -72,23 +72,22 @@ export function requireApproval({
     }
   };
 
-  return (next) => ({
-    specificationVersion: "v1",
-    async invoke(call: GuardedCall, context) {
-      const { server, tool } = call;
-      const reason = questionOf(call) ?? reasonFor(call);
-      if (reason === undefined) return next.invoke(call, context);
-      const name = JSON.stringify([server, tool]);
-      const answers = allowed.get(holderOf(context));
-      // What a rule asks about depends on the arguments: an earlier yes does not hold.
-      const earlier = questionOf(call) === undefined && answers.has(name);
-      const answer = earlier ? "earlier" : await ask(call, context, reason);
-      const { run, session } = context;
-      audit?.record({ type: "approval", run, session, server, tool, args: auditedValue(call.args), answer });
-      if (answer === "no" || answer === "unanswered") throw notApproved(call, reason, answer);
-      if (answer === "session") answers.add(name);
-      return next.invoke(call, context);
-    },
+  const requireYes = async (call: GuardedCall, context: InvokeContext, reason: string): Promise<void> => {
+    const { server, tool } = call;
+    const name = JSON.stringify([server, tool]);
+    const answers = allowed.get(holderOf(context));
+    // What a rule asks about depends on the arguments: an earlier yes does not hold.
+    const earlier = questionOf(call) === undefined && answers.has(name);
+    const answer = earlier ? "earlier" : await ask(call, context, reason);
+    const { run, session } = context;
+    audit?.record({ type: "approval", run, session, server, tool, args: auditedValue(call.args), answer });
+    if (answer === "no" || answer === "unanswered") throw notApproved(call, reason, answer);
+    if (answer === "session") answers.add(name);
+  };
+
+  return checkingGuard((call, context) => {
+    const reason = questionOf(call) ?? reasonFor(call);
+    return reason === undefined ? undefined : requireYes(call, context, reason);
   });
 }
 
