@@ -66,7 +66,10 @@ const egressRule = z.strictObject({
 });
 
 export const guardrailSettings = {
-  enabled: setting(flag(true), "Whether code is reviewed before it runs."),
+  enabled: setting(
+    flag(true),
+    "Whether code is reviewed before it runs, and calls are checked, limited and approved. allowed_tools and blocked_tools hold in any case.",
+  ),
   strictMode: setting(flag(false), "Refuse code on warnings too, not only on errors."),
   contentFiltering: setting(
     flag(true),

@@ -1,12 +1,10 @@
 import type { JsonValue, SkillDraft } from "@cem/core";
 import { parseProgram } from "@cem/program";
+import { holdsToken } from "./kept-values.ts";
 import type { Program } from "@cem/program";
 
 const MAX_NAME_CHARACTERS = 48;
 const MAX_RESULT_CHARACTERS = 20_000;
-/** What stands for a value that was kept from a log, and dies with its session. */
-const TOKEN = /\[\[[A-Z_]+:[\w-]+\]\]/u;
-
 /** A run that worked. */
 export interface LearnedRun {
   /** The task in the user's words. May be empty. */
@@ -25,7 +23,7 @@ export function learnSkill({ description, code, result }: LearnedRun): SkillDraf
   const parsed = parseProgram(code);
   const expected = JSON.stringify(result);
   if (!parsed.ok || result === null || expected.length > MAX_RESULT_CHARACTERS) return undefined;
-  if (TOKEN.test(code) || TOKEN.test(expected)) return undefined;
+  if (holdsToken(code) || holdsToken(expected)) return undefined;
   const name = nameFor(description, parsed.program);
   const body = toFunction(parsed.program, name.replaceAll("-", "_"), description);
   if (body === undefined) return undefined;

@@ -1,6 +1,7 @@
 import { CemError } from "@cem/core";
 import type { SkillDraft, ToolDefinition } from "@cem/core";
 import { parseProgram } from "@cem/program";
+import { holdsToken } from "./kept-values.ts";
 import type { Program } from "@cem/program";
 
 const NAME = /^[a-z0-9]+(?:[-_][a-z0-9]+)*$/u;
@@ -41,6 +42,12 @@ export function parseDraft(draft: SkillDraft, tools: readonly ToolDefinition[]):
     throw invalid(name, "its description is empty: say what the skill does and when");
   if (draft.instructions !== undefined) textOf(draft, "instructions", MAX_TEXT_CHARACTERS);
   const code = parse(draft, "code");
+  if (holdsToken(draft.code) || holdsToken(String(draft.test))) {
+    throw invalid(
+      name,
+      "it holds a value that is kept from the model, which means nothing in another session: pass it as an argument",
+    );
+  }
   const test = parse(draft, "test");
   if (exportedNames(code).length === 0) {
     throw invalid(name, "its code exports nothing: write `export async function …`");

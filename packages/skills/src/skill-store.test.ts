@@ -131,6 +131,11 @@ describe("a store of skills", () => {
     ["no test", { test: "" }, /has no test/u],
     ["a test of something else", { test: "if (1 > 2) throw 1;" }, /does not import it/u],
     ["too much code", { code: `export const a = "${"x".repeat(300_000)}";` }, /characters, and 262144/u],
+    [
+      "a value that is kept",
+      { code: 'export const a = "[[EMAIL:pu3v5bwvaioc2hfg]]";' },
+      /kept from the model/u,
+    ],
     ["code that is no text", { code: 5 as never }, /code must be text/u],
   ])("refuses %s", async (_what, change, message) => {
     const saving = createSkillStore({ skillsDir }).save({ ...DRAFT, ...change }, { tools });
