@@ -96,7 +96,7 @@ describe("cem serve", () => {
       expect(await call("save_state", { state_data: { step: 1 } })).toMatchObject({
         json: { success: true },
       });
-      expect((await call("get_state", {})).json).toEqual({ exists: true, data: { step: 1 } });
+      expect((await call("get_state", {})).json).toMatchObject({ exists: true, data: { step: 1 } });
       await client.close();
     });
   });
