@@ -19,6 +19,8 @@ interface Suite {
 }
 
 const open: Suite[] = [];
+/** What is to be done when the test that runs has ended. */
+let finishing: (() => unknown)[] = [];
 let isWanted: (name: string) => boolean = () => true;
 
 /** From here on, only tests of which this is true are declared. */
@@ -44,8 +46,18 @@ function test(name: string, body: Body, timeout = TIMEOUT_MS): void {
   const own = open.at(-1);
   if (own !== undefined) own.tests += 1;
   void nodeIt(name, { timeout: Math.max(timeout, TIMEOUT_MS) }, async () => {
-    await body();
+    finishing = [];
+    try {
+      await body();
+    } finally {
+      for (const finish of finishing.toReversed()) await finish();
+    }
   });
+}
+
+/** Does something once the test that runs has ended. */
+export function onTestFinished(finish: () => unknown): void {
+  finishing.push(finish);
 }
 
 const skipped = (): void => {};
