@@ -1,1 +1,5 @@
-export { default } from "../../vitest.base.ts";
+import { mergeConfig } from "vitest/config";
+import base from "../../vitest.base.ts";
+
+/** Its tests come last of all and mostly wait for processes: one worker would leave a processor idle. */
+export default mergeConfig(base, { test: { maxWorkers: 2 } });

@@ -42,7 +42,7 @@ export function parseDraft(draft: SkillDraft, tools: readonly ToolDefinition[]):
     throw invalid(name, "its description is empty: say what the skill does and when");
   if (draft.instructions !== undefined) textOf(draft, "instructions", MAX_TEXT_CHARACTERS);
   const code = parse(draft, "code");
-  if (holdsToken(draft.code) || holdsToken(String(draft.test))) {
+  if (holdsToken(draft.code) || holdsToken(draft.test)) {
     throw invalid(
       name,
       "it holds a value that is kept from the model, which means nothing in another session: pass it as an argument",
