@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
@@ -65,3 +65,4 @@ http.kill("SIGTERM");
 assert.deepEqual(await once(http, "exit"), [143, null]);
 const left = readdirSync(temporary).filter((name) => name !== "node-compile-cache");
 assert.deepEqual(left, []);
+rmSync(temporary, { recursive: true });

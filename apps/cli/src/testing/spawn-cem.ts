@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import os from "node:os";
 import path from "node:path";
 import { afterEach } from "vitest";
 import type { Ended, RunOptions } from "./run-cem.ts";
@@ -35,7 +36,14 @@ export function spawnCem(
   const [node = "", ...before] = CEM_COMMAND;
   const child = spawn(node, [...before, ...args], {
     cwd,
-    env: { PATH: process.env["PATH"], HOME: cwd, NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
+    // Killed, it leaves its temporary files in the folder that goes with the tests.
+    env: {
+      PATH: process.env["PATH"],
+      HOME: cwd,
+      TMPDIR: os.tmpdir(),
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
+      ...env,
+    },
     stdio: "pipe",
   });
   started.push(child);
