@@ -44,6 +44,8 @@ export async function manageExamples(
 
 /** It serves until it is stopped. */
 const SERVER = "mcp-server";
+/** In the repository nothing is built. */
+const FROM_SOURCES = import.meta.filename.endsWith(".ts") ? ["--conditions=@cem/source"] : [];
 
 function listed(all: readonly Example[]): Answer {
   return {
@@ -78,8 +80,7 @@ async function run(
   { io, signal }: CommandContext,
   isLive: boolean,
 ): Promise<{ output: string; exitCode: number }> {
-  const conditions = process.execArgv.filter((argument) => argument.startsWith("--conditions"));
-  const child = spawn(process.execPath, [...conditions, file], {
+  const child = spawn(process.execPath, [...FROM_SOURCES, file], {
     cwd,
     env: { LOG_LEVEL: "WARNING", ...process.env },
     stdio: ["ignore", "pipe", "inherit"],
