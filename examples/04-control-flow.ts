@@ -6,7 +6,8 @@ const inWords = await agent.executeTask(
   "Get weather for Cairo, and if the temperature is above 10, write 'light clothes' to packing.txt, otherwise write 'coat' to packing.txt",
 );
 console.log(inWords.code);
-console.log(`Packed: ${(await agent.executeTask("Read packing.txt")).value}`);
+const { value: packing } = await agent.executeTask("Read packing.txt");
+console.log("Packed:", packing);
 
 const { value } = await agent.executeCode(`
 import { get_weather } from "./servers/weather/index.ts";

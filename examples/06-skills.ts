@@ -3,7 +3,7 @@ import { promoteSkill, removeSkill } from "code-execution-mcp/admin";
 import { open } from "./open.ts";
 
 const agent = await open();
-console.log(`Doubled: ${await agent.executeTask("Import the double_number skill and use it to double 15")}`);
+console.log("Doubled:", await agent.executeTask("Import the double_number skill and use it to double 15"));
 
 // The skill is reviewed, its types are checked and its test is run before it is kept.
 const proposal = await agent.proposeSkill({
@@ -25,7 +25,7 @@ const skill = await promoteSkill("triple_number", { approvedBy: "you" });
 console.log(
   `${skill.name} is ${skill.status}, version ${skill.version}, approved by ${skill.provenance?.approvedBy}`,
 );
-console.log(`Tripled: ${await agent.executeTask("Use the triple_number skill on 14")}`);
+console.log("Tripled:", await agent.executeTask("Use the triple_number skill on 14"));
 
 await removeSkill("triple_number");
 await agent.dispose();

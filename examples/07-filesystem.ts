@@ -5,7 +5,7 @@ const agent = createAgent();
 const { value } = await agent.executeTask(
   "Write a test file with content 'Hello World', then read it back and print the content",
 );
-console.log(`Read back: ${value}`);
+console.log("Read back:", value);
 
 const report = await agent.executeCode(`
 await Deno.mkdir("reports", { recursive: true });

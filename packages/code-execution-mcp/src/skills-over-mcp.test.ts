@@ -78,7 +78,7 @@ async function connect(
   const names = async () => (await skills.list()).skills.map(({ uri }) => uri);
   const call = async (name: string, args: object = {}) => {
     const answer = await client.callTool({ name, arguments: { ...args } });
-    expect(answer.isError, JSON.stringify(answer)).not.toBe(true);
+    if (answer.isError === true) throw new Error(JSON.stringify(answer.content));
     return answer.structuredContent;
   };
   return { client, skills, names, call, changed };
@@ -146,14 +146,14 @@ describe.each(MODES)("skills over MCP: %j", (mode) => {
     expect(await names()).toEqual([]);
     await call("save_skill", { name: "twice", description: "Double it.", code: DOUBLE, test: TEST });
     expect(await names()).toEqual([]);
-    await expect(skills.get("skill://twice/SKILL.md")).rejects.toThrow();
+    await expect(skills.get("skill://twice/SKILL.md")).rejects.toThrow("No skill is served");
     await promoteSkill("twice", { configFile: false, config: configFor() });
     expect(await names()).toEqual(["skill://twice/SKILL.md"]);
     await vi.waitFor(() => expect(changed.resources).toBeGreaterThan(0), LONG_MS);
     const before = changed.resources;
     await rename(path.join(skillsDir(), "twice"), path.join(folder, "gone"));
     expect(await names()).toEqual([]);
-    await expect(skills.get("skill://twice/SKILL.md")).rejects.toThrow();
+    await expect(skills.get("skill://twice/SKILL.md")).rejects.toThrow("No skill is served");
     await vi.waitFor(() => expect(changed.resources).toBeGreaterThan(before), LONG_MS);
   });
 });
@@ -220,7 +220,7 @@ describe("skills over MCP", () => {
       expect((await client.readResource({ uri: theirs })).contents).not.toEqual([]);
       const templates = (await client.listResourceTemplates()).resourceTemplates;
       expect(templates.map(({ uriTemplate }) => uriTemplate)).toContain("skill://{+path}");
-      await expect(client.readResource({ uri: "skill://nobody/SKILL.md" })).rejects.toThrow();
+      await expect(client.readResource({ uri: "skill://nobody/SKILL.md" })).rejects.toThrow(/not found/iu);
     }
   });
 });
@@ -250,7 +250,7 @@ describe("a folder of skills as others write them", () => {
       ["skill://other-name-2/SKILL.md", "other-name-2", "How."],
     ]);
     expect(JSON.stringify(entries)).not.toContain("secret");
-    await expect(skills.read(entries[0] as never, "secret.txt")).rejects.toThrow();
+    await expect(skills.read(entries[0] as never, "secret.txt")).rejects.toThrow(/secret\.txt/u);
   });
 
   it("of more than a page is listed whole", async () => {

@@ -29,7 +29,19 @@ export interface ScannedFolders {
 
 const SOURCE_EXTENSIONS = [".ts", ".mts", ".js", ".mjs"];
 const INDEX_FILES = SOURCE_EXTENSIONS.map((extension) => `index${extension}`);
-const FOREIGN_EXTENSIONS = [".py", ".sh", ".bash", ".rb", ".go", ".rs", ".php", ".ps1", ".pl", ".r", ".jl"];
+const FOREIGN_EXTENSIONS = new Set([
+  ".py",
+  ".sh",
+  ".bash",
+  ".rb",
+  ".go",
+  ".rs",
+  ".php",
+  ".ps1",
+  ".pl",
+  ".r",
+  ".jl",
+]);
 /** The folder of a skill that holds its code, in the open format. */
 export const SCRIPTS = "scripts";
 const README_FILES = ["SKILL.md", "README.md", "readme.md"];
@@ -123,7 +135,7 @@ function listScripts(folder: string): string[] {
 
 /** Whether a file is a program in a language that no sandbox here runs. */
 function isForeign(name: string): boolean {
-  return FOREIGN_EXTENSIONS.includes(path.extname(name));
+  return FOREIGN_EXTENSIONS.has(path.extname(name));
 }
 
 /** Lists a folder, sorted, so that a catalog is the same on every file system. */

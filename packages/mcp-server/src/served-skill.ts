@@ -79,7 +79,9 @@ export async function serveSkill(
 
 function fittingManifest(served: string, stored: StoredSkill, files: Record<string, Uint8Array>): string {
   const { name, description, instructions } = stored;
-  const shown = [...(description || `The skill ${name}.`)].slice(0, MAX_DESCRIPTION_CHARACTERS).join("");
+  const shown = Array.from(description || `The skill ${name}.`)
+    .slice(0, MAX_DESCRIPTION_CHARACTERS)
+    .join("");
   const index = Object.keys(files).find((file) => /^index\.m?[jt]s$/u.test(file));
   const use = index === undefined ? "" : `Code imports it from "./skills/${name}/${index}".`;
   // JSON is YAML that every reader understands alike.
