@@ -19,7 +19,7 @@ export function skillUri(served: string, file = MANIFEST): string {
 
 /** The skill's name and the path below its folder that a URI stands for. */
 export function parseSkillUri(uri: string): { served: string; file: string } | undefined {
-  const [, served, file] = /^skill:\/\/([^/?#]+)\/?([^?#]*)$/u.exec(uri) ?? [];
+  const [, served, file] = /^skill:\/\/([^/?#]+)(?:\/([^?#]*))?$/u.exec(uri) ?? [];
   try {
     return served === undefined ? undefined : { served, file: decodeURIComponent(file ?? "") };
   } catch {
