@@ -1,32 +1,156 @@
-import { execFile } from "node:child_process";
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { cp, mkdtemp, readdir, rm } from "node:fs/promises";
+import os from "node:os";
 import path from "node:path";
-import { promisify } from "node:util";
-import { describe, expect, it } from "vitest";
+import { createInterface } from "node:readline";
+import { pathToFileURL } from "node:url";
+import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+
+// Each example is a process, perhaps on a busy machine.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const root = path.resolve(import.meta.dirname, "..");
+let cwd: string;
 
-async function runExample(name: string): Promise<string> {
-  const file = path.join(root, "examples", name);
-  const { stdout } = await promisify(execFile)(process.execPath, ["--conditions=@cem/source", file], {
-    cwd: root,
-    timeout: 60_000,
+const MARK = "\u0000 example ";
+/** Runs examples one after another: a process for each would cost a second each. */
+const PROGRAM = `
+for (const name of process.argv.slice(1)) {
+  console.log(${JSON.stringify(MARK)} + name);
+  await import(name).catch((error) => console.log(error));
+}`;
+
+function start(args: readonly string[], env: Record<string, string>): ChildProcess {
+  return spawn(process.execPath, ["--conditions=@cem/source", ...args], {
+    cwd,
+    env: { ...process.env, LOG_LEVEL: "ERROR", ...env },
+    stdio: ["ignore", "pipe", "inherit"],
   });
-  return stdout;
 }
 
+const fileOf = (name: string): string => path.join(root, "examples", name);
+
+/** What each example prints. */
+async function runAll(names: readonly string[], env: Record<string, string>): Promise<Map<string, string>> {
+  const files = names.map((name) => pathToFileURL(fileOf(name)).href);
+  const child = start(["--input-type=module", "-e", PROGRAM, ...files], env);
+  let output = "";
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => (output += text));
+  await once(child, "close");
+  const parts = output.split(MARK).slice(1);
+  return new Map(parts.map((part, index) => [names[index] ?? "", part]));
+}
+
+const SAN_FRANCISCO = '"location":"San Francisco","country":"United States"';
+const [FIRST, SECOND, THIRD] = [
+  '"current_step":2,"total_steps":3,"results":[50],"status":"in_progress"',
+  '"current_step":3,"total_steps":3,"results":[50,60],"status":"in_progress"',
+  '"current_step":4,"total_steps":3,"results":[50,60,60],"status":"completed","total":170',
+];
+const STATE = [
+  'saved {"result":8,"step":1,"message":',
+  "Session 2 has { result: 9, step: 2, message: 'Saved in session 1' }",
+];
+const SKILLS = ["Doubled: 30", "is a proposal", "is active, version 1, approved by you", "Tripled: 42"];
+const STATEFUL = [
+  '{"workflow_id":"wf_1","step":2,"results":[50]}',
+  '"results":[50,60],"total":110',
+  '{"exists":false',
+];
+const MODES = [`direct: {"sum":8,"weather":{${SAN_FRANCISCO}`, `mcp: {"sum":8`, "Both gave the same."];
+const TOOLS = [
+  "greet: Hello, Ada!",
+  /count_tools: \{"servers":\d+,"tools":\d+\}/u,
+  "square: 144",
+  /square: .*expected number, received string/u,
+];
+
+type Printed = readonly (string | RegExp)[];
+
+/** What each example should have printed and has not. */
+function missing(
+  printed: ReadonlyMap<string, string>,
+  expected: Readonly<Record<string, Printed>>,
+): string[] {
+  return Object.entries(expected).flatMap(([name, parts]) => {
+    const output = printed.get(name) ?? "";
+    const lacking = parts.filter((part) =>
+      typeof part === "string" ? !output.includes(part) : !part.test(output),
+    );
+    return lacking.map((part) => `${name}: ${part} is not in:\n${output}`);
+  });
+}
+
+const HERE: Readonly<Record<string, Printed>> = {
+  "00-simple-api.ts": ["5 + 3 is 8", "Calculate 10 * 5: 50", `{"sum":8,"weather":{${SAN_FRANCISCO}`],
+  "01-basic-call.ts": ["Selected: weather.get_weather", "await get_weather({ location:", SAN_FRANCISCO],
+  "02-multi-tool-chain.ts": [/(?:.+: -?[\d.]+ °C\n){6}\d+ tokens instead of \d{4}/u],
+  "03-data-filtering.ts": [
+    "10000 rows in the sandbox",
+    /(?:\{ id: \d+, region: 'North'.*\n.*){5}\]/u,
+    /\b\d\d tokens instead of \d{6}/u,
+    '"mean"',
+  ],
+  "04-control-flow.ts": [
+    "weather.temperature > 10",
+    "Packed: light clothes",
+    "Cairo: 'sunscreen', Oslo: 'jacket'",
+  ],
+  "05-state.ts": STATE,
+  "06-skills.ts": SKILLS,
+  "07-filesystem.ts": ["Read back: Hello World", "sum: 358", "error: CODE_THREW"],
+  "08-cross-session.ts": [FIRST, SECOND, THIRD],
+  "09-configuration.ts": [
+    "after 10 s",
+    "timeout: ",
+    "CONFIG_INVALID",
+    "Did you mean  guardrails.maxExecutionTime ?",
+  ],
+  "11-mcp-client.ts": ["execute_code", "get_weather(", "success: true, result: 8"],
+  "13-programmatic-tools.ts": TOOLS,
+  "own-code.ts": [/July: \["[^"]+","[^"]+","[^"]+"\]/u, "41 tool calls"],
+  "stages-by-hand.ts": ["completed 288"],
+};
+const OVER_MCP: Readonly<Record<string, Printed>> = {
+  "05-state.ts": STATE,
+  "06-skills.ts": SKILLS,
+  "08-cross-session.ts": [FIRST, SECOND, THIRD],
+  "12-mcp-mode.ts": MODES,
+  "14-statefulness.ts": STATEFUL,
+};
+
+beforeEach(async () => {
+  cwd = await mkdtemp(path.join(os.tmpdir(), "cem-examples-"));
+  onTestFinished(() => rm(cwd, { recursive: true, force: true }));
+  for (const folder of ["servers", "skills"]) {
+    await cp(path.join(root, folder), path.join(cwd, folder), { recursive: true });
+  }
+});
+
 describe("the examples", () => {
-  it("execute-task prints the sum and the weather", async () => {
-    const value = JSON.parse(await runExample("execute-task.ts"));
-    expect(value).toMatchObject({ sum: 8, weather: { location: "San Francisco" } });
+  it("are all tried", async () => {
+    const numbered = (await readdir(path.join(root, "examples"))).filter((name) => /^\d\d-/u.test(name));
+    const tried = new Set([...Object.keys(HERE), ...Object.keys(OVER_MCP), "10-mcp-server.ts"]);
+    expect(numbered.filter((name) => !tried.has(name))).toEqual([]);
+    expect(numbered).toHaveLength(15);
   });
 
-  it("own-code calls forty tools and returns three names", async () => {
-    const output = await runExample("own-code.ts");
-    expect(output).toMatch(/July: \["[^"]+","[^"]+","[^"]+"\]/);
-    expect(output).toContain("41 tool calls");
+  it("print what they say, in this process", async () => {
+    const printed = await runAll(Object.keys(HERE), {});
+    expect(missing(printed, HERE)).toEqual([]);
   });
 
-  it("stages-by-hand runs what the rules wrote", async () => {
-    expect(await runExample("stages-by-hand.ts")).toBe("completed 288\n");
+  it("print the same against the server of 10-mcp-server.ts", async () => {
+    const server = start([fileOf("10-mcp-server.ts")], { PORT: "0" });
+    onTestFinished(() => void server.kill("SIGKILL"));
+    const lines = createInterface({ input: server.stdout as NodeJS.ReadableStream });
+    const [line] = (await once(lines, "line")) as [string];
+    const url = /Serving at (http:\S+\/mcp)\./u.exec(line)?.[1] ?? "";
+    const printed = await runAll(Object.keys(OVER_MCP), { MCP_MODE: "true", MCP_SERVER_URL: url });
+    expect(missing(printed, OVER_MCP)).toEqual([]);
+    server.kill("SIGTERM");
+    expect(await once(server, "close")).toEqual([0, null]);
   });
 });

@@ -13,8 +13,8 @@ import {
 import type { Detail } from "./command-options.ts";
 import { addBenchCommand } from "./bench/command-options.ts";
 import * as examples from "./help-examples.ts";
-import { CUSTOMER_ACTIONS, SESSION_ACTIONS, SKILL_ACTIONS } from "./invocation.ts";
-import type { CustomerAction, Invocation, SessionAction, SkillAction } from "./invocation.ts";
+import { CUSTOMER_ACTIONS, EXAMPLE_ACTIONS, SESSION_ACTIONS, SKILL_ACTIONS } from "./invocation.ts";
+import type { CustomerAction, ExampleAction, Invocation, SessionAction, SkillAction } from "./invocation.ts";
 import { addServerCommands } from "./server-commands.ts";
 import { addServeCommand } from "./serve-command.ts";
 
@@ -152,6 +152,12 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
         own: { inactive?: number | undefined; dryRun: boolean; yes: boolean },
         command: Command,
       ) => found({ command: "customers", action, id, ...own, options: sharedOptions(program, command) }),
+    );
+  add("examples", "List and run programs that show how the packages are used", examples.EXAMPLES)
+    .addArgument(new Argument("[action]", "what to do").choices(EXAMPLE_ACTIONS).default("list"))
+    .argument("[ids...]", "for run: their numbers; all without one")
+    .action((action: ExampleAction, ids: string[], _: unknown, command: Command) =>
+      found({ command: "examples", action, ids, options: sharedOptions(program, command) }),
     );
   addSettingOptions(add("model", "Load a model that compares tools by meaning", examples.MODEL))
     .addArgument(new Argument("<action>", "what to do").choices(["pull"]))

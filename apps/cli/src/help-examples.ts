@@ -114,6 +114,15 @@ Examples:
   cem customers delete user_12345
   cem run --customer user_12345 "Calculate 5 + 3"`;
 
+export const EXAMPLES = `
+Each runs in a folder of its own with the sample servers and skills, which is removed afterwards. MCP_MODE=true runs
+05, 06, 08, 12 and 14 against a server: the one that MCP_SERVER_URL names, else one that is started for them.
+
+Examples:
+  cem examples
+  cem examples run 05
+  MCP_MODE=true cem examples run 05 08`;
+
 export const MODEL = `
 The files go into the user's cache folder (optimizations.model_cache_dir, CEM_MODELS_DIR), with the revision and the
 digest of each, which are checked whenever the model is loaded. Nothing is downloaded at any other time. A mirror is

@@ -22,6 +22,7 @@ export type Invocation =
   | CustomersInvocation
   | { command: "skills"; action: SkillAction; name?: string | undefined; options: SharedOptions }
   | ({ command: "sessions"; options: SharedOptions } & SessionsOptions)
+  | { command: "examples"; action: ExampleAction; ids: string[]; options: SharedOptions }
   | { command: "model"; action: "pull"; name?: string | undefined; options: SharedOptions }
   | {
       command: "audit";
@@ -37,6 +38,10 @@ export type Invocation =
 /** What `cem skills` can do. */
 export const SKILL_ACTIONS = ["list", "show", "add", "learn", "test", "promote", "remove"] as const;
 export type SkillAction = (typeof SKILL_ACTIONS)[number];
+
+/** What `cem examples` can do. */
+export const EXAMPLE_ACTIONS = ["list", "run"] as const;
+export type ExampleAction = (typeof EXAMPLE_ACTIONS)[number];
 
 /** What `cem sessions` can do. */
 export const SESSION_ACTIONS = ["list", "show", "resume", "export"] as const;

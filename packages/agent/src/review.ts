@@ -1,4 +1,5 @@
-import type { Lazy, ReviewRequest, ToolDefinition, TypeChecker, Verdict } from "@cem/core";
+import type { Lazy, ReviewRequest, ToolDefinition, ToolProblem, TypeChecker, Verdict } from "@cem/core";
+import { withProblems } from "./catalog-problems.ts";
 import { invalidCode } from "./ending.ts";
 import type { Ending } from "./ending.ts";
 import { refusedReview, refusedTypes } from "./refusals.ts";
@@ -14,17 +15,21 @@ export interface Review extends Verdict {
 /**
  * The stage `review`: has the guard and the type checker read code before it runs.
  *
- * @param ranBefore - Whether an earlier attempt at the same task has run, which a refusal must not deny.
+ * @param known - With `problems`, the files of the catalog that can't be used, and `ranBefore`: whether an earlier attempt at the same task has run, which a refusal must not deny.
  */
 export async function review(
   context: RunContext,
   program: Program,
-  { tools, ranBefore }: { tools: readonly ToolDefinition[]; ranBefore: boolean },
+  {
+    tools,
+    problems,
+    ranBefore,
+  }: { tools: readonly ToolDefinition[]; problems: readonly ToolProblem[]; ranBefore: boolean },
 ): Promise<Review> {
   const { progress, signal } = context;
   const { allowedTools } = context.options;
   const request = { code: program.code, tools, allowedTools, signal };
-  const examine = (): Promise<Review> => examineCode(context, program, request, ranBefore);
+  const examine = (): Promise<Review> => examineCode(context, program, request, { problems, ranBefore });
   const { result, ms } = await progress.stage("review", examine);
   const { allowed, findings } = result;
   progress.emit({ type: "reviewed", allowed, findings, ms });
@@ -49,11 +54,11 @@ async function examineCode(
   context: RunContext,
   program: Program,
   request: ReviewRequest,
-  ranBefore: boolean,
+  { problems, ranBefore }: { problems: readonly ToolProblem[]; ranBefore: boolean },
 ): Promise<Review> {
   // What the guard refuses need not be understood.
   const guard = await context.stages.guard.get();
-  const verdict = await guard.review(request);
+  const verdict = withProblems(await guard.review(request), problems);
   if (!verdict.allowed) {
     const { syntaxError } = verdict;
     const refusal = syntaxError ? invalidCode(syntaxError) : refusedReview(verdict, { ranBefore });

@@ -2,6 +2,7 @@ import { CemError } from "@cem/core";
 import type { ExecuteOptions, GeneratedCode, GenerationRefused, TaskResult, ToolDefinition } from "@cem/core";
 import { readAsMeant } from "./as-meant.ts";
 import { asksForValue } from "./asks-for-value.ts";
+import { withNamedProblems } from "./catalog-problems.ts";
 import { readDataFacts } from "./data-facts.ts";
 import { discover, toolsOf } from "./discovery.ts";
 import { cancelledEnding, endingOf } from "./ending.ts";
@@ -58,7 +59,7 @@ export class TaskRun {
       this.#state.offered = await select(this.#context, task, tools);
       this.#state.facts = await readDataFacts(this.#context, task, this.#state.offered);
       const refusal = await this.#generate(input);
-      if (refusal !== undefined) return this.#refuse(refusal, tools);
+      if (refusal !== undefined) return this.#refuse(refusal, input);
       const cache = new ReadCache(tools);
       return this.#repair(input, cache, await this.#reviewAndExecute(tools, cache));
     });
@@ -98,7 +99,7 @@ export class TaskRun {
         this.#context.progress.emit({ type: "repairing", attempt: history.attempts + 1, reason });
         const refusal = await this.#generate(input);
         if (refusal !== undefined) {
-          if (!history.ranBefore) return this.#refuse(refusal, input.tools);
+          if (!history.ranBefore) return this.#refuse(refusal, input);
           history.notes.push(`The code was not mended: ${hintsOf(refusal)}`);
           break;
         }
@@ -149,11 +150,12 @@ export class TaskRun {
   }
 
   /** The ending of a task for which no code could be written. */
-  #refuse(refusal: GenerationRefused, tools: readonly ToolDefinition[]): Ending {
-    const { offered, program } = this.#state;
+  #refuse(refusal: GenerationRefused, { task, tools }: TaskInput): Ending {
+    const { catalog, offered, program } = this.#state;
     if (program.code === "") program.origin = refusal.origin ?? "rules";
     const { nearest, selected } = offered.selection;
-    return refusedGeneration(refusal, { nearest: [...selected, ...nearest], tools: tools.length });
+    const explained = withNamedProblems(refusal, task, catalog.problems);
+    return refusedGeneration(explained, { nearest: [...selected, ...nearest], tools: tools.length });
   }
 
   /** Offers more tools to a model that lacks one, once. */
@@ -171,7 +173,11 @@ export class TaskRun {
     const { history, program } = state;
     const { ranBefore } = history;
     state.outcome = undefined;
-    const { findings, refusal } = await review(this.#context, program, { tools, ranBefore });
+    const { findings, refusal } = await review(this.#context, program, {
+      tools,
+      problems: state.catalog.problems,
+      ranBefore,
+    });
     state.findings = findings;
     if (refusal !== undefined) return refusal;
     state.outcome = await execute(this.#context, program, {

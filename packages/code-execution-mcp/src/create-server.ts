@@ -10,6 +10,7 @@ import { authOf } from "./wiring/auth.ts";
 import { CustomerHosts } from "./wiring/customer-hosts.ts";
 import type { LoadedFor } from "./wiring/customer.ts";
 import { assertNothingShared, customerIdFor, hasCustomers } from "./wiring/serve-customers.ts";
+import { followSkills } from "./wiring/follow-skills.ts";
 import { loadFrom } from "./wiring/load.ts";
 import type { Log } from "./wiring/log.ts";
 import { redactorOf } from "./wiring/redaction.ts";
@@ -64,14 +65,21 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     expose: options.expose ?? config.server.expose,
     onMissing: (name, error) =>
       log("warning", `What server "${name}" has is missing from a list: ${toErrorInfo(error).message}`),
+    onMissingSkill: (name, error) =>
+      log("warning", `The skill "${name}" can't be served: ${toErrorInfo(error).message}`),
   });
   if (options.agent !== undefined) return server;
   if (customers === undefined) tellChanges(server, host, log).catch(() => {});
+  const following = followSkills(config.execution.skillsDir, async () => {
+    await customers?.refreshSkills();
+    server.listChanged("resources");
+  });
   agent.warm().catch(() => {});
   const close = server.close.bind(server);
   return Object.assign(server, {
     close: async (graceMs?: number) => {
-      await close(graceMs);
+      const stopFollowing = await following;
+      await Promise.all([close(graceMs), stopFollowing()]);
       await customers?.dispose();
       await agent.dispose();
       if (options.redactor === undefined) await redactor?.dispose();

@@ -142,12 +142,21 @@ export async function readServer(
     for (const facts of failure ? [] : functions) await addAlone(file, facts);
   }
 
+  // The open format says nothing of names: what a skill's files export is what it offers.
+  const isWrittenElsewhere = kind === "skill" && folder.readme === "SKILL.md";
+  const [foreign] = folder.foreign;
+  if (foreign !== undefined) {
+    report(
+      pathOf(foreign),
+      "is no TypeScript or JavaScript, which is all that runs here: of this skill only the instructions can be used",
+    );
+  }
   const indexFailure = index === undefined ? undefined : (await graph.factsOf(index)).failure;
   if (index !== undefined && indexFailure) report(index, indexFailure.message, indexFailure.line);
   if (index !== undefined && !indexFailure) await readIndex(index);
   else
     for (const name of folder.files) {
-      if (name.startsWith(`${SCRIPTS}/`)) await readScript(pathOf(name));
+      if (isWrittenElsewhere || name.startsWith(`${SCRIPTS}/`)) await readScript(pathOf(name));
       else if (pathOf(name) !== index) await readFile(pathOf(name), index === undefined);
     }
 

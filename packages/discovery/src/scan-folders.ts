@@ -15,6 +15,8 @@ export interface ToolFolder {
   index?: string | undefined;
   /** Name of its SKILL.md or README.md. */
   readme?: string | undefined;
+  /** Of a skill without source files: those of its code in other languages, which no sandbox runs. */
+  foreign: string[];
 }
 
 /** The folders under a root. */
@@ -27,6 +29,19 @@ export interface ScannedFolders {
 
 const SOURCE_EXTENSIONS = [".ts", ".mts", ".js", ".mjs"];
 const INDEX_FILES = SOURCE_EXTENSIONS.map((extension) => `index${extension}`);
+const FOREIGN_EXTENSIONS = new Set([
+  ".py",
+  ".sh",
+  ".bash",
+  ".rb",
+  ".go",
+  ".rs",
+  ".php",
+  ".ps1",
+  ".pl",
+  ".r",
+  ".jl",
+]);
 /** The folder of a skill that holds its code, in the open format. */
 export const SCRIPTS = "scripts";
 const README_FILES = ["SKILL.md", "README.md", "readme.md"];
@@ -104,15 +119,23 @@ async function scanFolder(root: string, entry: Dirent): Promise<ToolFolder | und
   const readme = README_FILES.find((name) => names.includes(name));
   const isSkill = readme === "SKILL.md";
   if (files.length === 0 && !isSkill) return undefined;
-  const scripts = isSkill && index === undefined && names.includes(SCRIPTS) ? listScripts(folder) : [];
-  return { name: entry.name, folder, files: [...files, ...scripts], index, readme };
+  const scripts = isSkill && names.includes(SCRIPTS) ? listScripts(folder) : [];
+  const sources = scripts.filter((name) => isSource(name) && !isSkipped(path.basename(name)));
+  const all = index === undefined ? [...files, ...sources] : files;
+  const foreign = isSkill && all.length === 0 ? [...names, ...scripts].filter(isForeign) : [];
+  return { name: entry.name, folder, files: all, index, readme, foreign };
 }
 
-/** The sources in the folder where skills of other programs keep their code. */
+/** The files in the folder where skills of other programs keep their code. */
 function listScripts(folder: string): string[] {
   return list(path.join(folder, SCRIPTS))
-    .filter((entry) => entry.isFile() && isSource(entry.name) && !isSkipped(entry.name))
+    .filter((entry) => entry.isFile())
     .map(({ name }) => `${SCRIPTS}/${name}`);
+}
+
+/** Whether a file is a program in a language that no sandbox here runs. */
+function isForeign(name: string): boolean {
+  return FOREIGN_EXTENSIONS.has(path.extname(name));
 }
 
 /** Lists a folder, sorted, so that a catalog is the same on every file system. */

@@ -37,6 +37,6 @@ export function createServerCache(store: FactsStore): ServerCache {
   };
 }
 
-function listingOf({ files, index, readme }: ToolFolder): string {
-  return [index, readme, ...files].join("/");
+function listingOf({ files, foreign, index, readme }: ToolFolder): string {
+  return [index, readme, ...files, ...foreign].join("/");
 }

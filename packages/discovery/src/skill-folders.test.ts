@@ -44,6 +44,38 @@ describe("folders of skills", () => {
     ]);
   });
 
+  it.each(["ts", "mts", "js", "mjs"])(
+    "have what their files beside SKILL.md export: .%s",
+    async (extension) => {
+      const { servers, problems } = await discover(
+        makeTree({
+          "skills/text/SKILL.md": "---\nname: text\ndescription: Texts.\n---\n",
+          [`skills/text/helpers.${extension}`]:
+            "/** Shouts. */\nexport function shout(text) {\n  return text;\n}\n",
+          [`skills/text/scripts/slug.${extension}`]: "/** Slugs. */\nexport const slug = (text) => text;\n",
+        }),
+      );
+      expect(problems).toEqual([]);
+      expect(servers[0]?.tools.map(({ name, module }) => [name, module])).toEqual([
+        ["shout", `./skills/text/helpers.${extension}`],
+        ["slug", `./skills/text/scripts/slug.${extension}`],
+      ]);
+    },
+  );
+
+  it("say that their code does not run here, where it is Python", async () => {
+    const { servers, problems } = await discover(
+      makeTree({
+        "skills/pdf/SKILL.md": "---\nname: pdf\ndescription: Forms.\n---\nRun scripts/fill.py\n",
+        "skills/pdf/scripts/fill.py": "print(1)\n",
+      }),
+    );
+    expect(servers).toMatchObject([{ name: "pdf", description: "Forms.", tools: [] }]);
+    expect(problems).toMatchObject([
+      { server: "pdf", message: expect.stringMatching(/^scripts\/fill.py is no TypeScript or JavaScript/u) },
+    ]);
+  });
+
   it("are asked for where a file stands alone", async () => {
     const { problems } = await discover(makeTree({ "skills/twice.ts": twice, "servers/notes.ts": add }));
     expect(problems.map(({ message }) => message)).toEqual([

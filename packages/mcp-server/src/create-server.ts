@@ -9,6 +9,7 @@ import type {
   ServerContext,
   StandardSchemaV1,
 } from "@modelcontextprotocol/server";
+import type { SkillsExtension, SkillSource } from "@modelcontextprotocol/server/ext/skills";
 import { nearest } from "@cem/text";
 import packageJson from "../package.json" with { type: "json" };
 import { AskingRequests } from "./asking-requests.ts";
@@ -27,6 +28,7 @@ import { RequestStates } from "./request-states.ts";
 import { RunRegistry } from "./run-registry.ts";
 import { messageOf, sessionOf } from "./server-tool.ts";
 import type { HintFor, HostOf, ServerTool, ToolHost } from "./server-tool.ts";
+import { StoredSkillSource } from "./skill-source.ts";
 import { strictInput } from "./strict-input.ts";
 import type { Exposed, UpstreamContents } from "./upstream-contents.ts";
 
@@ -36,7 +38,10 @@ export interface AgentServerSettings<Config = unknown> {
   state?: StateStore | undefined;
   /** The store for values too large for an answer, which `read_result` reads. Absent: such values are cut. */
   results?: ResultStore | undefined;
-  /** The skills behind `list_skills`, `get_skill` and `save_skill`. Absent: there are no such tools. */
+  /**
+   * The skills behind `list_skills`, `get_skill` and `save_skill`, which clients also read over the protocol's extension
+   * for skills (SEP-2640). Absent: there are no such tools and no skills to read.
+   */
   skills?: SkillStore | undefined;
   /**
    * Opens what belongs to the customer of a request, in place of `agent`, `state`, `results` and `skills`. Absent: there
@@ -67,6 +72,8 @@ export interface AgentServerSettings<Config = unknown> {
   upstream?: UpstreamContents | undefined;
   /** Receives why what a server behind has is missing from a list. */
   onMissing?: ((server: string, error: unknown) => void) | undefined;
+  /** Receives why a skill is not served as one. */
+  onMissingSkill?: ((skill: string, error: unknown) => void) | undefined;
 }
 
 /** Every setting's name. */
@@ -87,6 +94,7 @@ const SETTINGS: Readonly<Record<keyof AgentServerSettings, true>> = {
   expose: true,
   upstream: true,
   onMissing: true,
+  onMissingSkill: true,
 };
 
 /** The lists of a server, which may change while clients are connected. */
@@ -163,7 +171,10 @@ class ToolServer<Config> implements AgentServer<Config> {
   readonly #states = new RequestStates();
   readonly #asking = new AskingRequests();
   readonly #listeners = new Set<(list: ListName) => void>();
-  readonly #exposed: Omit<ExposeSettings, "era" | "asking" | "states"> | undefined;
+  readonly #exposed: Omit<ExposeSettings, "era" | "asking" | "states" | "skills"> | undefined;
+  readonly #skills: SkillSource | undefined;
+  readonly #onMissingSkill: AgentServerSettings["onMissingSkill"];
+  #skillsExtension: SkillsExtension | undefined;
   /** The sessions whose values are forgotten when their connection closes. */
   readonly #sessions = new Map<McpServer, string>();
   readonly #calls = new Set<Promise<unknown>>();
@@ -184,12 +195,18 @@ class ToolServer<Config> implements AgentServer<Config> {
       openCustomer === undefined ? host : { ...host, ...(await openCustomer(customerNameOf(context))) };
     this.#add(tools.map((bind) => bind(host, this.#hostOf)));
     this.#instructions = INSTRUCTIONS[profile];
-    const { upstream, expose = [], onMissing } = settings;
+    const { upstream, expose = [], onMissing, onMissingSkill } = settings;
     this.#exposed = upstream && { upstream, expose, onMissing };
+    this.#onMissingSkill = onMissingSkill;
+    const storeOf = async (context: ServerContext) => (await this.#hostOf(context)).skills;
+    this.#skills =
+      skills === undefined
+        ? undefined
+        : new StoredSkillSource({ storeOf, redactor, onMissing: onMissingSkill });
     this.registerTools(customTools);
   }
 
-  readonly factory: McpServerFactory = ({ era }) => {
+  readonly factory: McpServerFactory = async ({ era }) => {
     const server = new McpServer(
       { name: this.#name, title: "Code Execution MCP", version: packageJson.version },
       {
@@ -203,7 +220,14 @@ class ToolServer<Config> implements AgentServer<Config> {
       },
     );
     for (const tool of this.#tools.values()) this.#offer(server, tool);
-    const exposed = this.#exposed && { ...this.#exposed, era, asking: this.#asking, states: this.#states };
+    await this.#serveSkills(server);
+    const exposed = this.#exposed && {
+      ...this.#exposed,
+      skills: this.#skills,
+      era,
+      asking: this.#asking,
+      states: this.#states,
+    };
     this.#connected.set(server, exposed && exposeContents(server, exposed));
     if (era === "legacy") this.#logging.add(server);
     Object.assign(server.server, {
@@ -278,6 +302,17 @@ class ToolServer<Config> implements AgentServer<Config> {
       this.#calls.add(call);
       return call.finally(() => this.#calls.delete(call));
     });
+  }
+
+  /** Loads the protocol's extension for skills where there are some to serve. */
+  async #serveSkills(server: McpServer): Promise<void> {
+    if (this.#skills === undefined) return;
+    const { SkillsExtension } = await import("@modelcontextprotocol/server/ext/skills");
+    this.#skillsExtension ??= new SkillsExtension({
+      source: this.#skills,
+      onWarning: ({ path, message }) => this.#onMissingSkill?.(path, new Error(message)),
+    });
+    this.#skillsExtension.attach(server);
   }
 
   #forget(server: McpServer): void {

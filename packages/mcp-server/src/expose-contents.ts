@@ -1,7 +1,8 @@
 import { CemError } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
-import type { McpServer, ServerContext } from "@modelcontextprotocol/server";
+import type { McpServer, ReadResourceResult, ServerContext } from "@modelcontextprotocol/server";
+import type { SkillReadResult, SkillSource } from "@modelcontextprotocol/server/ext/skills";
 import { exposedName, exposedUri, isObject, withExposedUris } from "./exposed-names.ts";
 import type { AskingRequests } from "./asking-requests.ts";
 import type { RequestStates } from "./request-states.ts";
@@ -9,6 +10,9 @@ import { sessionOf } from "./server-tool.ts";
 import type { Exposed, UpstreamContents, UpstreamOptions, UpstreamRequest } from "./upstream-contents.ts";
 import { textOf, UpstreamLists } from "./upstream-lists.ts";
 import type { UpstreamItem } from "./upstream-lists.ts";
+
+/** The template that the protocol's extension for skills registers. */
+const SKILL_TEMPLATE = { name: "io.modelcontextprotocol/skills", uriTemplate: "skill://{+path}" };
 
 /** What {@link exposeContents} offers. */
 export interface ExposeSettings {
@@ -18,6 +22,8 @@ export interface ExposeSettings {
   asking: AskingRequests;
   states: RequestStates;
   era: "legacy" | "modern";
+  /** The skills of this server, which are resources beside those of the servers behind. */
+  skills?: SkillSource | undefined;
   /** Receives why a server's resources or prompts are missing from a list. */
   onMissing?: ((server: string, error: unknown) => void) | undefined;
 }
@@ -42,7 +48,7 @@ export function exposedCapabilities(expose: readonly Exposed[], era: "legacy" | 
 
 /** Answers requests for resources, prompts and completions with those of the servers behind, under their names. */
 export function exposeContents({ server }: McpServer, settings: ExposeSettings): ExposedContents {
-  const { expose, upstream, asking, states, era, onMissing = () => {} } = settings;
+  const { expose, upstream, asking, states, era, skills, onMissing = () => {} } = settings;
   const lists = new UpstreamLists(upstream, onMissing);
   /** The watched resources: the URI that the client knows, by the exposed one. */
   const watched = new Map<string, string>();
@@ -58,13 +64,19 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
   if (expose.includes("resources")) {
     server.setRequestHandler("resources/list", async (_request, context) => {
       const resources = await lists.all("resources", optionsOf(context));
-      return { resources: resources.map((found) => under(found, "uri")) } as never;
+      const own = (await skills?.listResources?.(context)) ?? [];
+      return { resources: [...own, ...resources.map((found) => under(found, "uri"))] } as never;
     });
     server.setRequestHandler("resources/templates/list", async (_request, context) => {
       const templates = await lists.all("resourceTemplates", optionsOf(context));
-      return { resourceTemplates: templates.map((found) => under(found, "uriTemplate")) } as never;
+      const own = skills === undefined ? [] : [SKILL_TEMPLATE];
+      return {
+        resourceTemplates: [...own, ...templates.map((found) => under(found, "uriTemplate"))],
+      } as never;
     });
     server.setRequestHandler("resources/read", async ({ params: { uri } }, context) => {
+      const skill = await skills?.read(uri, context);
+      if (skill !== undefined) return contentsOf(uri, skill);
       const behind = await lists.findResource(uri, optionsOf(context));
       const request = { method: "resources/read", params: { uri: behind.own } } as const;
       const result = await ask(behind.server, request, context);
@@ -139,6 +151,13 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
     return { completion: result["completion"] ?? { values: [] } } as never;
   });
   return { updated };
+}
+
+/** A file of a skill as a resource. */
+function contentsOf(uri: string, file: SkillReadResult): ReadResourceResult {
+  const { mimeType } = file;
+  if ("text" in file) return { contents: [{ uri, mimeType, text: file.text }] };
+  return { contents: [{ uri, mimeType, blob: Buffer.from(file.bytes).toString("base64") }] };
 }
 
 function isInputRequired(result: JsonObject): boolean {

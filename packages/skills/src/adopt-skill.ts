@@ -1,14 +1,11 @@
 import { existsSync } from "node:fs";
 import { cp, lstat, readdir, stat } from "node:fs/promises";
 import path from "node:path";
-import { CemError } from "@cem/core";
 import type { SkillDraft } from "@cem/core";
 import { invalid, requireSkillName } from "./skill-draft.ts";
 import { readSkillFolder } from "./skill-folder.ts";
+import { requireSkillSize } from "./skill-files.ts";
 import { toProgramCode } from "./skill-imports.ts";
-
-const MAX_FILES = 512;
-const MAX_BYTES = 16 * 1024 * 1024;
 
 /** A skill's folder from elsewhere. */
 export interface ForeignSkill {
@@ -64,10 +61,5 @@ async function requirePlainFiles(folder: string, name: string): Promise<void> {
     if (entry.isFile()) bytes += (await lstat(file)).size;
     else if (!entry.isDirectory()) throw invalid(name, `${file} is a link or no plain file`);
   }
-  if (entries.length <= MAX_FILES && bytes <= MAX_BYTES) return;
-  throw new CemError(
-    "SKILL_INVALID",
-    `The skill has ${entries.length} files and ${bytes} bytes; ${MAX_FILES} files and ${MAX_BYTES} bytes are allowed.`,
-    { details: { skill: name, files: entries.length, bytes } },
-  );
+  requireSkillSize(name, entries.length, bytes);
 }

@@ -15,6 +15,7 @@ import { exportedNames, parseDraft, requireSkillName } from "./skill-draft.ts";
 import type { ParsedDraft } from "./skill-draft.ts";
 import { readSkillFolder, replaceSkillFolder, skillNames } from "./skill-folder.ts";
 import type { SkillFolder } from "./skill-folder.ts";
+import { readSkillFiles } from "./skill-files.ts";
 import { toSkillFile } from "./skill-imports.ts";
 import { formatSkillMarkdown } from "./skill-markdown.ts";
 import { formatProvenance, provenanceOf, versionOf } from "./skill-provenance.ts";
@@ -92,6 +93,17 @@ class FileSkillStore implements SkillStore {
       if (skill !== undefined) return skill;
     }
     throw await this.#notFound(name, status);
+  }
+
+  async files(name: string): Promise<Record<string, Uint8Array>> {
+    await this.#recover();
+    requireSkillPath(name);
+    for (const skillsDir of [this.#folders.active, this.#shared]) {
+      if (skillsDir === undefined) continue;
+      const folder = path.join(skillsDir, name);
+      if ((await readSkillFolder(folder)) !== undefined) return readSkillFiles(name, folder);
+    }
+    throw await this.#notFound(name, "active");
   }
 
   save(

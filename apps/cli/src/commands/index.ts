@@ -72,6 +72,10 @@ export async function loadCommand(invocation: Invocation): Promise<RunCommand> {
       const { manageCustomers } = await import("./customers.ts");
       return (context) => manageCustomers(invocation, context);
     }
+    case "examples": {
+      const { manageExamples } = await import("./examples.ts");
+      return (context) => manageExamples(invocation, context);
+    }
     case "model": {
       const { pullModel } = await import("./model.ts");
       return (context) => pullModel(invocation, context);

@@ -4,8 +4,8 @@ import type { Agent, ResultStore, SkillStore, StateStore, TypeChecker } from "@c
 import type { AgentOptions } from "../agent-options.ts";
 import { countRequests } from "./counted-agent.ts";
 import type { CountedAgent } from "./counted-agent.ts";
-import { forCustomer } from "./customer.ts";
-import type { LoadedFor } from "./customer.ts";
+import { forCustomer, refreshSkills } from "./customer.ts";
+import type { Customer, LoadedFor } from "./customer.ts";
 import { customerTypeChecker } from "./customer-type-checker.ts";
 import { createConfiguredSkills } from "./skills.ts";
 import { createConfiguredTypeChecker } from "./stages.ts";
@@ -26,6 +26,7 @@ interface OpenCustomer {
   host: CustomerHost;
   counted: CountedAgent;
   typeChecker: TypeChecker;
+  customer: Customer | undefined;
 }
 
 /** Opens an agent of a configuration. */
@@ -76,6 +77,13 @@ export class CustomerHosts {
     return (await opening).host;
   }
 
+  /** Shows the customers at work what changed among the skills that all share. */
+  async refreshSkills(): Promise<void> {
+    for (const { customer } of await this.#opened()) {
+      if (customer !== undefined) await refreshSkills(customer);
+    }
+  }
+
   async dispose(): Promise<void> {
     clearInterval(this.#timer);
     const all = [...this.#open.values()];
@@ -104,7 +112,7 @@ export class CustomerHosts {
       createConfiguredState(config),
       createConfiguredSkills(own),
     ]);
-    return { host: { agent: counted.agent, results, state, skills }, counted, typeChecker };
+    return { host: { agent: counted.agent, results, state, skills }, counted, typeChecker, customer };
   }
 
   /** Lets the longest idle customer go where there is no room for another. */

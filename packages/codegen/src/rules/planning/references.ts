@@ -62,6 +62,22 @@ export function findReference(
   return findByName(text, plan, wanted) ?? field ?? findProperty(text, plan, wanted);
 }
 
+const CALCULATED = /^(?:the )?(sum|total|average|mean|median|maximum|max|minimum|min)$/iu;
+const CALLED: Readonly<Record<string, string>> = {
+  sum: "total",
+  mean: "average",
+  maximum: "max",
+  minimum: "min",
+};
+
+/** The newest number, where it was calculated over others and words call it by that: `the sum`. */
+export function findCalculated(words: string, plan: Plan): Reference | undefined {
+  const said = CALCULATED.exec(words.trim())?.[1]?.toLowerCase();
+  const newest = plan.values.findLast((value) => isNumeric(value.schema) && value.document === undefined);
+  if (said === undefined || newest === undefined || newest.words !== (CALLED[said] ?? said)) return undefined;
+  return toReference(newest, "number");
+}
+
 function keyOfField({ expression }: Reference): string {
   return expression.kind === "member" ? expression.key : "";
 }

@@ -4,9 +4,10 @@ import { readTokens } from "../../language/lexer.ts";
 import { Pattern } from "../../language/pattern.ts";
 import { isSmall, Span } from "../../language/token.ts";
 import type { Plan } from "../../planning/plan.ts";
-import { findReference, sameWords } from "../../planning/references.ts";
+import { findCalculated, findReference, sameWords } from "../../planning/references.ts";
 import type { Meaning } from "../../planning/reading.ts";
 import { cast, type Expression, literal, type ObjectEntry } from "../../program/expression.ts";
+import { looked } from "../values.ts";
 import { readField, readPointed } from "./documents.ts";
 import { lacks } from "./places.ts";
 import { FILE_WORDS } from "./words.ts";
@@ -98,6 +99,8 @@ export function readFieldValue(span: Span, plan: Plan, isTextBare = true): Meani
   const isBareWord = span.length === 1 && token?.kind === "word" && !isSmall(token);
   if (span.trimmed.length === 1 && TEXT_KINDS.has(span.trimmed.at(0)?.kind ?? ""))
     return constantMeaning(span.trimmed.text);
+  const calculated = findCalculated(span.text, plan);
+  if (calculated !== undefined) return looked(calculated);
   // A file can be no field of itself.
   const whole = findReference(span.text, plan);
   if (whole?.value.document !== undefined && whole.expression === whole.value.expression) return undefined;

@@ -1,0 +1,70 @@
+import { existsSync } from "node:fs";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
+import { findPackageJSON } from "node:module";
+import os from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { CemError } from "@cem/core";
+
+const EXAMPLES = "examples";
+const PARTS = [EXAMPLES, "servers", "skills"];
+/** What examples import. */
+const PACKAGES = ["code-execution-mcp", "@modelcontextprotocol/client", "zod"];
+
+/** A program that shows how the packages are used. */
+export interface Example {
+  /** Two digits. */
+  id: string;
+  name: string;
+  file: string;
+  /** Its first comment. */
+  about: string;
+}
+
+/** Where examples, sample servers and skills are: beside the built command, or in the repository. */
+function samplesFolder(): string {
+  const here = path.dirname(fileURLToPath(import.meta.url));
+  const folders = [path.join(here, "samples"), path.join(here, "../../..")];
+  const found = folders.find((folder) => existsSync(path.join(folder, EXAMPLES)));
+  if (found === undefined) throw new CemError("CONFIG_NOT_FOUND", "This installation has no examples.");
+  return found;
+}
+
+/** The numbered examples, in order. */
+export async function listExamples(): Promise<Example[]> {
+  const folder = path.join(samplesFolder(), EXAMPLES);
+  const files = (await readdir(folder)).filter((file) => /^\d\d-.*\.ts$/u.test(file)).toSorted();
+  return Promise.all(
+    files.map(async (file) => {
+      const text = await readFile(path.join(folder, file), "utf8");
+      const about = /^\/\/ (.*)$/mu.exec(text)?.[1] ?? "";
+      return { id: file.slice(0, 2), name: file.slice(3, -".ts".length), file, about };
+    }),
+  );
+}
+
+/**
+ * Makes a project with the examples, the sample servers and skills, in which examples find the packages that this
+ * command has.
+ *
+ * @returns its folder, and what removes it.
+ */
+export async function makeExampleProject(): Promise<{ folder: string; remove: () => Promise<void> }> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), "cem-example-"));
+  const samples = samplesFolder();
+  for (const part of PARTS) {
+    await cp(path.join(samples, part), path.join(folder, part), {
+      recursive: true,
+      filter: (file) => path.basename(file) !== "node_modules",
+    });
+  }
+  for (const name of PACKAGES) {
+    const manifest = findPackageJSON(name, import.meta.url);
+    if (manifest === undefined)
+      throw new CemError("CONFIG_NOT_FOUND", `The package ${name} is not installed.`);
+    const link = path.join(folder, "node_modules", name);
+    await mkdir(path.dirname(link), { recursive: true });
+    await symlink(path.dirname(manifest), link, "junction");
+  }
+  return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
+}

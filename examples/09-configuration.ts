@@ -1,0 +1,24 @@
+// Settings as code: the same that config.yaml has, in camelCase, checked when they are read.
+import { CemError, createAgent, loadConfig } from "code-execution-mcp";
+
+const config = {
+  execution: { workspaceDir: "./my-workspace" },
+  guardrails: { maxExecutionTime: 10 },
+  llm: { enabled: false }, // true: a model writes the code, with llm.provider, llm.model and its key
+};
+const { config: checked } = await loadConfig({ file: false, overrides: config });
+console.log(`Runs end after ${checked.guardrails.maxExecutionTime} s`);
+console.log(`As nothing says otherwise, they have ${checked.guardrails.maxMemoryMb} MiB`);
+
+const agent = createAgent({ configFile: false, config });
+const { status, error } = await agent.executeCode("while (true) {}", { limits: { timeoutMs: 200 } });
+console.log(`${status}: ${error?.code}`); // A limit of one run is an option of the run.
+await agent.dispose();
+
+// A setting that does not exist is named, with the one that was meant.
+try {
+  await loadConfig({ file: false, overrides: { guardrails: { maxExecutionTme: 10 } as object } });
+} catch (error) {
+  if (!CemError.isInstance(error)) throw error;
+  console.log(`${error.code}: ${error.message}`);
+}

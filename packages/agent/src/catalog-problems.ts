@@ -1,0 +1,36 @@
+import path from "node:path";
+import type { Finding, GenerationRefused, ToolProblem, UnfilledStep, Verdict } from "@cem/core";
+
+const UNKNOWN = new Set(["unknown-skill", "unknown-server"]);
+
+/** Adds to what is unknown why: its file is there, and can't be used. */
+export function withProblems(verdict: Verdict, problems: readonly ToolProblem[]): Verdict {
+  if (problems.length === 0) return verdict;
+  const explain = (finding: Finding): Finding => {
+    if (!UNKNOWN.has(finding.rule)) return finding;
+    const named = problems.filter(({ server, file }) =>
+      [server, path.basename(file)].some((name) => name !== "" && finding.message.includes(`"${name}"`)),
+    );
+    return named.length === 0 ? finding : { ...finding, hint: named.map(({ message }) => message).join(" ") };
+  };
+  return { ...verdict, findings: verdict.findings.map(explain) };
+}
+
+/** Adds to a refusal the files that the task names and that can't be used, with the reason. */
+export function withNamedProblems(
+  refusal: GenerationRefused,
+  task: string,
+  problems: readonly ToolProblem[],
+): GenerationRefused {
+  const words = new Set(wordsOf(task));
+  const named = problems.filter(({ server }) => {
+    const name = wordsOf(server);
+    return name.length > 0 && name.every((word) => words.has(word));
+  });
+  const steps = named.map(({ message }): UnfilledStep => ({ step: task, reason: "no-tool", hint: message }));
+  return steps.length === 0 ? refusal : { ...refusal, steps: [...refusal.steps, ...steps] };
+}
+
+function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+}

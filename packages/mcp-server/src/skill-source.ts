@@ -1,0 +1,171 @@
+import path from "node:path";
+import { CemError } from "@cem/core";
+import type { Redactor, SkillStore, SkillSummary } from "@cem/core";
+import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import type { Resource, ServerContext } from "@modelcontextprotocol/server";
+import type { Skill, SkillReadResult, SkillSource } from "@modelcontextprotocol/server/ext/skills";
+import { customerNameOf } from "./customer.ts";
+import { parseSkillUri, serveSkill, servedNames, skillUri } from "./served-skill.ts";
+import type { ServedSkill } from "./served-skill.ts";
+
+const PAGE = 100;
+const DIRECTORY = "inode/directory";
+const MIME_TYPES: Readonly<Record<string, string>> = {
+  ".md": "text/markdown",
+  ".txt": "text/plain",
+  ".json": "application/json",
+  ".ts": "text/typescript",
+  ".mts": "text/typescript",
+  ".js": "text/javascript",
+  ".mjs": "text/javascript",
+  ".py": "text/x-python",
+};
+
+export interface SkillSourceSettings {
+  /** The skills of a request's customer. */
+  storeOf: (context: ServerContext) => Promise<SkillStore | undefined>;
+  /** Keeps values of persons from what clients read. */
+  redactor?: Redactor | undefined;
+  /** Receives why a skill is missing from a list. */
+  onMissing?: ((skill: string, error: unknown) => void) | undefined;
+}
+
+/**
+ * The skills that a client can read (SEP-2640): those that are active, as they are at the time. Every answer is read
+ * anew, so a skill that is promoted, changed or removed needs no restart.
+ */
+export class StoredSkillSource implements SkillSource {
+  readonly #settings: SkillSourceSettings;
+
+  constructor(settings: SkillSourceSettings) {
+    this.#settings = settings;
+  }
+
+  async list({ cursor }: { cursor?: string }, context: ServerContext) {
+    const all = await this.#active(context);
+    const names = servedNames(all.map(({ name }) => name));
+    const served = [...names.keys()].toSorted().filter((name) => cursor === undefined || name > cursor);
+    const page = served.slice(0, PAGE);
+    const skills = await Promise.all(
+      page.map((name) => this.#entryOf(name, names.get(name) ?? name, context)),
+    );
+    const last = served.length > PAGE ? page.at(-1) : undefined;
+    return {
+      skills: skills.filter((skill) => skill !== undefined),
+      ...(last !== undefined && { nextCursor: last }),
+    };
+  }
+
+  async get(uri: string, context: ServerContext): Promise<Skill | undefined> {
+    const skill = await this.#find(uri, context);
+    return skill?.entry.uri === uri ? skill.entry : undefined;
+  }
+
+  async read(uri: string, context: ServerContext): Promise<SkillReadResult | undefined> {
+    const bytes = (await this.#find(uri, context))?.files.get(uri);
+    if (bytes === undefined) return undefined;
+    const mimeType = mimeTypeOf(uri);
+    const text = textOf(bytes);
+    return text === undefined ? { bytes, mimeType } : { text, mimeType };
+  }
+
+  async readDirectory(uri: string, _page: { cursor?: string }, context: ServerContext) {
+    const folder = uri.endsWith("/") ? uri : `${uri}/`;
+    const skill = await this.#find(folder, context);
+    const inside = [...(skill?.files ?? [])].filter(([file]) => file.startsWith(folder));
+    if (inside.length === 0) return undefined;
+    const children = new Map<string, Resource>();
+    for (const [file, bytes] of inside) {
+      const [child = "", ...rest] = file.slice(folder.length).split("/");
+      const name = decodeURIComponent(child);
+      const found =
+        rest.length > 0
+          ? { uri: folder + child, name, mimeType: DIRECTORY }
+          : { uri: file, name, mimeType: mimeTypeOf(file), size: bytes.length };
+      children.set(child, found);
+    }
+    return { resources: [...children.values()] };
+  }
+
+  async listResources(context: ServerContext): Promise<Resource[]> {
+    const all = await this.#active(context);
+    const byName = new Map(all.map((skill) => [skill.name, skill]));
+    const names = [...servedNames([...byName.keys()])].toSorted(([one], [other]) => (one < other ? -1 : 1));
+    return names.map(([served, name]) => ({
+      uri: skillUri(served),
+      name: served,
+      description: this.#redact(byName.get(name)?.description ?? "", context),
+      mimeType: "text/markdown",
+    }));
+  }
+
+  async #active(context: ServerContext): Promise<SkillSummary[]> {
+    const all = (await (await this.#settings.storeOf(context))?.list()) ?? [];
+    return all.filter(({ status }) => status === "active");
+  }
+
+  /** Leaves out a skill that can't be read, so that it does not hide the others. */
+  async #entryOf(served: string, name: string, context: ServerContext): Promise<Skill | undefined> {
+    try {
+      return (await this.#serve(served, name, context))?.entry;
+    } catch (error) {
+      this.#settings.onMissing?.(name, error);
+      return undefined;
+    }
+  }
+
+  /** Finds the skill that a URI is of. */
+  async #find(uri: string, context: ServerContext): Promise<ServedSkill | undefined> {
+    const { served } = parseSkillUri(uri) ?? {};
+    if (served === undefined) return undefined;
+    const all = await this.#active(context);
+    const name = servedNames(all.map((skill) => skill.name)).get(served);
+    if (name === undefined) return undefined;
+    try {
+      return await this.#serve(served, name, context);
+    } catch (error) {
+      if (!CemError.isInstance(error)) throw error;
+      if (error.code === "SKILL_NOT_FOUND") return undefined;
+      throw new ProtocolError(ProtocolErrorCode.InternalError, error.message);
+    }
+  }
+
+  async #serve(served: string, name: string, context: ServerContext): Promise<ServedSkill | undefined> {
+    const store = await this.#settings.storeOf(context);
+    if (store === undefined) return undefined;
+    const [skill, files] = await Promise.all([store.get(name, { status: "active" }), store.files(name)]);
+    if (this.#settings.redactor === undefined) return serveSkill(served, skill, files);
+    const shown = { ...skill, description: "", instructions: "" };
+    shown.description = this.#redact(skill.description, context);
+    shown.instructions = this.#redact(skill.instructions, context);
+    const kept = Object.entries(files).map(
+      ([file, bytes]) => [file, this.#redactBytes(bytes, context)] as const,
+    );
+    return serveSkill(served, shown, Object.fromEntries(kept));
+  }
+
+  #redactBytes(bytes: Uint8Array, context: ServerContext): Uint8Array {
+    const text = textOf(bytes);
+    return text === undefined ? bytes : new TextEncoder().encode(this.#redact(text, context));
+  }
+
+  /** Tokens are those of the customer's skills, not of a request, so that a file's digest stays the same. */
+  #redact(text: string, context: ServerContext): string {
+    const { given, identity } = customerNameOf(context);
+    const session = JSON.stringify(["skills", given ?? identity]);
+    return this.#settings.redactor?.tokenize(text, { session }) ?? text;
+  }
+}
+
+function mimeTypeOf(uri: string): string {
+  return MIME_TYPES[path.posix.extname(uri).toLowerCase()] ?? "application/octet-stream";
+}
+
+/** The text of bytes that are one. */
+function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,31 @@
+import { spawn } from "node:child_process";
+import os from "node:os";
+import { compileCache, say, setUp, SetupError } from "./setup.mjs";
+
+/**
+ * Sets up what is missing, then runs a program of the repository from its sources and ends as it ends.
+ *
+ * @param {readonly string[]} args The file, and its arguments.
+ */
+export async function runSource(args) {
+  try {
+    const node = await setUp();
+    const env = { ...process.env, NODE_COMPILE_CACHE: compileCache };
+    const child = spawn(node, ["--conditions=@cem/source", ...args], { stdio: "inherit", env });
+    // The program itself decides how to end on these; this process only waits for it.
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+    child.on("error", (error) => fail(`The command could not be started: ${error.message}`));
+    child.on("exit", (code, signal) => {
+      process.exitCode = code ?? 128 + (os.constants.signals[signal] ?? 1);
+    });
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    fail(error.message);
+  }
+}
+
+/** @param {string} message What is wrong, and what to do. */
+export function fail(message) {
+  say(`\n${message}`);
+  process.exitCode = 1;
+}
