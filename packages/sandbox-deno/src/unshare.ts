@@ -8,7 +8,7 @@ import {
   namespacedDenoArguments,
   NETWORK_FILES,
 } from "@cem/sandbox/provider-kit";
-import { initOf, type GuestPlan } from "./guest-plan.ts";
+import { placedInitOf, placeMounts, type GuestPlan } from "./guest-plan.ts";
 import { hiddenBinds } from "./hidden-placeholder.ts";
 import { findProgram } from "./find-program.ts";
 import type { IsolationBackend, BackendProbe, SpawnPlan } from "./isolation-backend.ts";
@@ -57,8 +57,9 @@ function systemFolders(): string[] {
 }
 
 function planUnshare(plan: GuestPlan): SpawnPlan {
-  const { workspaceDir, mounts, network, denoFile, bootFile, privateDir } = plan;
+  const { workspaceDir, network, denoFile, bootFile, privateDir } = plan;
   const guestBoot = `${GUEST_RUNNER}/guest/${basename(bootFile)}`;
+  const mounts = placeMounts(plan);
   const files = network === "none" ? [] : NETWORK_FILES.filter((path) => existsSync(path));
   const script = [
     "set -e",
@@ -76,7 +77,7 @@ function planUnshare(plan: GuestPlan): SpawnPlan {
     ...bind(denoFile, `${GUEST_RUNNER}/deno`, true),
     ...bind(dirname(bootFile), `${GUEST_RUNNER}/guest`, true),
     ...bind(workspaceDir, GUEST_WORKSPACE, false),
-    ...mounts.flatMap(({ hostPath, guestPath, readOnly }) => bind(hostPath, guestPath, readOnly)),
+    ...mounts.flatMap(({ hostPath, place, readOnly }) => bind(hostPath, place, readOnly)),
     ...hiddenBinds(plan).map(
       ({ source, target }) => `mount -o ${READ_ONLY} -- ${quote(source)} ${quote(`.${target}`)}`,
     ),
@@ -113,8 +114,8 @@ function planUnshare(plan: GuestPlan): SpawnPlan {
     script,
     "sh",
     `${GUEST_RUNNER}/deno`,
-    ...namespacedDenoArguments(plan, guestBoot),
+    ...namespacedDenoArguments({ ...plan, mounts }, guestBoot),
   ];
   const path = "/usr/sbin:/usr/bin:/sbin:/bin";
-  return { file, args, env: { ...guestEnvironment("/tmp/deno"), PATH: path }, cwd: "/", init: initOf(plan) };
+  return { file, args, env: { ...guestEnvironment("/tmp/deno"), PATH: path }, cwd: "/", init: placedInitOf(plan) };
 }
