@@ -42,7 +42,9 @@ export interface PlacedMount extends Mount {
 export function placeMounts({ mounts }: GuestPlan): PlacedMount[] {
   return mounts.map((mount, index) => ({
     ...mount,
-    place: mount.guestPath.startsWith(`${GUEST_WORKSPACE}/`) ? `${GUEST_RUNNER}/mounts/${index}` : mount.guestPath,
+    place: mount.guestPath.startsWith(`${GUEST_WORKSPACE}/`)
+      ? `${GUEST_RUNNER}/mounts/${index}`
+      : mount.guestPath,
   }));
 }
 
@@ -50,7 +52,10 @@ export function placeMounts({ mounts }: GuestPlan): PlacedMount[] {
 export function placedInitOf(plan: GuestPlan): GuestInit {
   const moved = placeMounts(plan).filter(({ guestPath, place }) => place !== guestPath);
   if (moved.length === 0) return initOf(plan);
-  return { ...initOf(plan), moved: Object.fromEntries(moved.map(({ guestPath, place }) => [guestPath, place])) };
+  return {
+    ...initOf(plan),
+    moved: Object.fromEntries(moved.map(({ guestPath, place }) => [guestPath, place])),
+  };
 }
 
 /** The place, in a guest that has a view of its own, of a guest path in a mount. */

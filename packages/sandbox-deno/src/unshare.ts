@@ -117,5 +117,11 @@ function planUnshare(plan: GuestPlan): SpawnPlan {
     ...namespacedDenoArguments({ ...plan, mounts }, guestBoot),
   ];
   const path = "/usr/sbin:/usr/bin:/sbin:/bin";
-  return { file, args, env: { ...guestEnvironment("/tmp/deno"), PATH: path }, cwd: "/", init: placedInitOf(plan) };
+  return {
+    file,
+    args,
+    env: { ...guestEnvironment("/tmp/deno"), PATH: path },
+    cwd: "/",
+    init: placedInitOf(plan),
+  };
 }

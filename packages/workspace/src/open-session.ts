@@ -1,3 +1,4 @@
+import { writeFailure } from "@cem/core";
 import type { JsonValue, SessionCheckpoint, SessionRecord, SessionRun, SessionTask } from "@cem/core";
 import { createNext, hasFile, markCurrent, openSessions } from "./session-folder.ts";
 import { SESSIONS_FOLDER } from "./session-file.ts";
@@ -117,8 +118,8 @@ export class OpenSession {
         await this.#write();
         this.#problem = undefined;
       } catch (error) {
-        this.#problem = error;
-        this.#settings.onProblem?.(error);
+        this.#problem = writeFailure(error, "The log of the session", "the file system of the workspace");
+        this.#settings.onProblem?.(this.#problem);
         return;
       }
       const endedAt = performance.now();
