@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readlinkSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, lstatSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { basename, dirname } from "node:path/posix";
 import {
@@ -45,8 +45,18 @@ function bind(source: string, target: string, readOnly: boolean): string[] {
   const place = quote(`.${target}`);
   const isFolder = statSync(source).isDirectory();
   const make = isFolder ? `mkdir -p ${place}` : `mkdir -p ${quote(`.${dirname(target)}`)}; : >> ${place}`;
-  const options = readOnly ? READ_ONLY : "bind,nosuid,nodev";
+  // The kernel lets no user namespace make it writable.
+  const options = readOnly || isReadOnlyDisk(source) ? READ_ONLY : "bind,nosuid,nodev";
   return [make, `mount -o ${options} -- ${quote(source)} ${place}`];
+}
+
+function isReadOnlyDisk(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EROFS";
+  }
 }
 
 function systemFolders(): string[] {

@@ -125,8 +125,10 @@ export class OpenSession {
         await this.#write();
         this.#problem = undefined;
       } catch (error) {
-        this.#problem = writeFailure(error, "The log of the session", "the file system of the workspace");
-        this.#settings.onProblem?.(this.#problem);
+        const problem = writeFailure(error, "The log of the session", "the file system of the workspace");
+        // Told once while it lasts.
+        if (String(problem) !== String(this.#problem)) this.#settings.onProblem?.(problem);
+        this.#problem = problem;
         return;
       }
       const endedAt = performance.now();
