@@ -8,7 +8,7 @@ import { availableBackends } from "./testing.ts";
 
 const MODULE = JSON.stringify(fileURLToPath(new URL("index.ts", import.meta.url)));
 const READ = 'import { one } from "./servers/s/index.ts"; return [one, Deno.readTextFileSync("note.txt")];';
-const WRITE = 'Deno.writeTextFileSync("made.txt", "x".repeat(4_000_000)); return 1;';
+const WRITE = 'Deno.writeTextFileSync("made.txt", "x"); return 1;';
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "cem-read-only-")));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -21,15 +21,15 @@ const backends = await availableBackends();
 const canMount =
   spawnSync("unshare", ["--mount", "--", "sh", "-c", "mount -t tmpfs tmpfs /mnt"]).status === 0;
 
-/** Runs two programs in a workspace that is a file system of its own. */
-function runOn(isolation: string, change: string): { status: string; value?: unknown; text: string }[] {
+/** Runs two programs in a workspace that is a read-only file system. */
+function runReadOnly(isolation: string): { status: string; value?: unknown; text: string }[] {
   const program = `import { createDenoSandboxProvider } from ${MODULE};
 const sandbox = await createDenoSandboxProvider({ isolation: ${JSON.stringify(isolation)} }).create({ workspaceDir: ${JSON.stringify(workspaceDir)}, mounts: [{ hostPath: ${JSON.stringify(tools)}, guestPath: "/workspace/servers", readOnly: true }] });
 const told = [];
 for (const code of ${JSON.stringify([READ, WRITE])}) { const { status, value, error } = await sandbox.run({ code }); told.push({ status, value, text: error?.message ?? "" }); }
 await sandbox.dispose();
 process.stdout.write(JSON.stringify(told));`;
-  const script = `mount -t tmpfs -o size=1m tmpfs "$1" && echo hello > "$1/note.txt" && ${change} && shift && exec "$@"`;
+  const script = `mount -t tmpfs -o size=1m tmpfs "$1" && echo hello > "$1/note.txt" && mount -o remount,ro "$1" && shift && exec "$@"`;
   const run = [process.execPath, "--conditions=@cem/source", "--input-type=module", "-e", program];
   const args = ["--mount", "--", "sh", "-c", script, "sh", workspaceDir, ...run];
   const { stdout, stderr } = spawnSync("unshare", args, { encoding: "utf8" });
@@ -39,14 +39,8 @@ process.stdout.write(JSON.stringify(told));`;
 
 describe.runIf(canMount).each(backends)("with $isolation", ({ isolation }) => {
   it("programs that do not write run in a read-only workspace, and others are told that it is", () => {
-    const [read, write] = runOn(isolation, 'mount -o remount,ro "$1"');
+    const [read, write] = runReadOnly(isolation);
     expect(read).toMatchObject({ status: "completed", value: [1, "hello\n"] });
     expect(write).toMatchObject({ status: "failed", text: expect.stringMatching(/read-only file system/i) });
-  });
-
-  it("programs that do not write run on a full disk, and others are told that it is", () => {
-    const [read, write] = runOn(isolation, '{ head -c 2000000 /dev/zero > "$1/fill" 2>/dev/null || true; }');
-    expect(read).toMatchObject({ status: "completed", value: [1, "hello\n"] });
-    expect(write).toMatchObject({ status: "failed", text: expect.stringMatching(/no space left/i) });
   });
 });
