@@ -16,7 +16,7 @@ import { temporaryWorkspace } from "../test/temporary-workspace.ts";
 import { createSessionLog, listSessions, readSession, recapSession } from "./index.ts";
 
 /** `pnpm test:kills` for a longer proof. */
-const KILLS = Number(process.env["CEM_KILLS"] ?? 4);
+const KILLS = process.env["CEM_TESTS"] === "all" ? 200 : 4;
 
 let workspaceDir = "";
 let outside = "";

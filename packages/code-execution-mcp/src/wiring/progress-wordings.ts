@@ -10,7 +10,8 @@ const NUMBERS = "one two three four five six seven eight nine ten eleven twelve"
 
 const ASKED = "(?:(?:please|now|then|ok|okay|let's|let us|can you|could you|would you),? ){0,3}";
 const FILE = String.raw`(?:\/workspace\/|\.\/)?((?:[\w-][\w.-]{0,79}\/){0,4}[\w-][\w.-]{0,79}\.json)`;
-const GO_ON = "(?:continue|resume|proceed|go on|carry on|keep going|move on|pick (?:it )?up|start again|restart)";
+const GO_ON =
+  "(?:continue|resume|proceed|go on|carry on|keep going|move on|pick (?:it )?up|start again|restart)";
 const WHOSE = "(?:(?:the|my|our|your|this|all) )?(?:current |latest |present |overall |saved )?";
 const PROGRESS =
   "(?:progress|(?:session |work(?:flow)? )?state|where (?:we|you|i) (?:are|am)|what (?:we|you|i) (?:have|did|have done))";
