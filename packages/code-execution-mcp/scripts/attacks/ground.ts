@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, readdir, readFile, realpath, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import type { AddressInfo, Server } from "node:net";
 import { tmpdir } from "node:os";
@@ -195,7 +195,10 @@ export class Ground {
   }
 }
 
-/** Removes folders that are nested more deeply than a path can be long, which Node's own function can't. */
+/** Removes also folders that are nested more deeply than a path can be long, which Node's own function can't. */
 async function removeTree(folder: string): Promise<void> {
-  await promisify(execFile)("rm", ["-rf", "--", folder]);
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 }).catch(async (error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== "ENAMETOOLONG") throw error;
+    await promisify(execFile)("rm", ["-rf", "--", folder]);
+  });
 }
