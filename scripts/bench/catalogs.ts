@@ -62,7 +62,7 @@ export async function ${name}(input: Input): Promise<{ id: string; count: number
   return { name, source };
 }
 
-async function writeCatalog(folder: string, size: number): Promise<void> {
+export async function writeCatalog(folder: string, size: number): Promise<void> {
   const files: Promise<void>[] = [];
   for (let index = 0; index < size; index += 1) {
     const server = path.join(folder, "servers", `server_${Math.floor(index / TOOLS_PER_SERVER)}`);

@@ -5,8 +5,10 @@ import { parseArgs } from "node:util";
 import { measureCalls } from "./calls.ts";
 import { measureCatalogs } from "./catalogs.ts";
 import { measureColdStart } from "./cold-start.ts";
+import { measureCustomers } from "./customers.ts";
 import { measureReuse } from "./reuse.ts";
 import { measureManyRuns, measureRuns, measureThroughput } from "./runs.ts";
+import { measureState } from "./state.ts";
 import { renderTable } from "./table.ts";
 import type { Table } from "./table.ts";
 
@@ -38,6 +40,8 @@ const measures: Record<string, () => Promise<Table>> = {
   calls: () => measureCalls(rounds),
   reuse: () => measureReuse(values.quick ? 1 : 3, values["isolated-vm"]),
   many: () => measureManyRuns(values.quick ? 1_000 : 20_000),
+  state: () => measureState(rounds),
+  customers: () => measureCustomers(values.quick ? 1_000 : 10_000, values.quick ? 3 : 7),
   catalogs: () => measureCatalogs([10, 1000, 5000], rounds),
 };
 for (const [name, measure] of Object.entries(measures)) {

@@ -99,6 +99,7 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
     return `Set ${name} in the environment or in .env, or write \${${text(variable, "NAME")}:-default} in its place.`;
   },
   // Sandboxes and the workspace.
+  DISK_FULL: "Make room on that disk. execution.workspace_dir can name a folder on another one.",
   GUEST_START_FAILED: "See what this host can run with  cem doctor",
   ISOLATION_TOO_WEAK: "Set execution.min_isolation to a level that this host has. See which with  cem doctor",
   LIMIT_INVALID: NO_HINT,

@@ -78,6 +78,29 @@ describe("sessions of an agent", () => {
     expect(log().tasks).toHaveLength(4);
   });
 
+  it("go on where they were left off, by rules, in this process and in a later one", async () => {
+    const first = agentOf();
+    await expect(first.executeTask("Continue where we left off")).resolves.toMatchObject({
+      error: { code: "CODE_THREW", message: expect.stringContaining("no earlier progress") as string },
+    });
+    await first.executeTask("Calculate 5 + 3");
+    await first.executeTask("Calculate 2 * 3");
+    await first.executeTask("Please save the progress so far to notes/today.json, then continue.");
+    expect(await first.executeTask("Pick up where we left off")).toMatchObject({
+      value: { step: 3, earlier: [{ result: 8 }, { result: 6 }] },
+    });
+    expect(await first.executeTask("Continue from step two")).toMatchObject({
+      value: { step: 2, earlier: [{ result: 8 }] },
+    });
+    await first.dispose();
+    // A process that goes on with no session finds the file.
+    const second = agentOf();
+    expect(await second.executeTask("Load progress from notes/today.json and continue")).toMatchObject({
+      value: { step: 3, earlier: [{ result: 8 }, { result: 6 }] },
+    });
+    await second.dispose();
+  });
+
   it("are not kept where auto_save or state is switched off", async () => {
     for (const state of [{ autoSave: false }, { enabled: false }]) {
       const agent = agentOf({}, state);

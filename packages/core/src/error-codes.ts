@@ -55,6 +55,7 @@ export const ERROR_CODES = {
   TOOL_REMOVED: "The server no longer has a tool that a generated file calls.",
   VARIABLE_MISSING: "A variable that the settings of a server refer to is not set.",
   // Sandboxes and the workspace.
+  DISK_FULL: "The disk has no room left for what is to be written.",
   GUEST_START_FAILED: "A sandbox guest did not start.",
   ISOLATION_TOO_WEAK: "The host can't give the isolation level that is required.",
   LIMIT_INVALID: "A limit of a run is not a usable number.",

@@ -14,6 +14,7 @@ export {
   serverDisabled,
 } from "./failures.ts";
 export type { FailedTool, KnownNames } from "./failures.ts";
+export { writeFailure } from "./write-failures.ts";
 export { exampleArguments, exampleCall } from "./example-call.ts";
 export { copyBeginning } from "./copy-beginning.ts";
 export { Lazy } from "./lazy.ts";

@@ -8,8 +8,9 @@ export interface StateOptions {
 /** Options of {@link StateStore.save}. */
 export interface SaveStateOptions extends StateOptions {
   /**
-   * The version that the data is based on, as {@link StateStore.read} gave it; empty for a file that did not exist. Saving
-   * fails when the file has another one by now. Absent: what is there is replaced.
+   * The version that the data is based on, as {@link StateStore.read} gave it; empty for a file that did not exist. When the
+   * file has another one by now, both changes are merged if they changed different keys; else saving fails. Absent: what
+   * is there is replaced.
    */
   version?: string | undefined;
 }
@@ -27,6 +28,8 @@ export interface SavedState {
   /** The file's path in the sandbox. */
   file: string;
   version: string;
+  /** Whether what others had saved meanwhile was merged with the data. */
+  merged?: boolean | undefined;
   /** The path in the sandbox under which a broken file was kept that stood there before. */
   keptAside?: string | undefined;
 }
@@ -46,8 +49,8 @@ export interface StateStore {
    * Replaces a state file atomically, also between processes.
    *
    * @param file - Path within the workspace. Default: the configured state file.
-   * @throws CemError `STATE_PATH_INVALID`, `STATE_TOO_LARGE`, `STATE_BUSY`, or `STATE_CONFLICT` when the file is not of the
-   *   given version.
+   * @throws CemError `STATE_PATH_INVALID`, `STATE_TOO_LARGE`, `STATE_BUSY`, `DISK_FULL`, `NOT_WRITABLE`, or
+   *   `STATE_CONFLICT` when the file is not of the given version and someone else changed the same keys.
    */
   save(data: JsonValue, file?: string, options?: SaveStateOptions): Promise<SavedState>;
 }

@@ -22,6 +22,12 @@ export interface ReplaceOptions {
    * @defaultValue true
    */
   makeFolders?: boolean | undefined;
+  /**
+   * Whether to wait until the disk has it, so that it is there after a loss of power, too.
+   *
+   * @defaultValue false
+   */
+  durable?: boolean | undefined;
 }
 
 /**
@@ -31,7 +37,7 @@ export interface ReplaceOptions {
 export async function replaceFile(
   file: string,
   content: string | Uint8Array,
-  { mode = PRIVATE_FILE, makeFolders = true }: ReplaceOptions = {},
+  { mode = PRIVATE_FILE, makeFolders = true, durable = false }: ReplaceOptions = {},
 ): Promise<void> {
   const folder = path.dirname(file);
   const temporary = path.join(folder, `.cem-${randomBytes(8).toString("hex")}.tmp`);
@@ -41,6 +47,7 @@ export async function replaceFile(
     await handle.writeFile(content);
     // Whatever the process's umask is.
     await handle.chmod(mode);
+    if (durable) await handle.sync();
     await handle.close();
     await rename(temporary, file);
   } catch (error) {
@@ -48,6 +55,14 @@ export async function replaceFile(
     await rm(temporary, { force: true });
     throw error;
   }
+  if (durable) await syncFolder(folder);
+}
+
+/** Keeps the new name over a loss of power. Not every system can open a folder. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r").catch(() => undefined);
+  await handle?.sync().catch(() => undefined);
+  await handle?.close();
 }
 
 /** Whether a name is one that {@link replaceFile} gives a file until it is renamed. */

@@ -2,8 +2,8 @@ import { createCipheriv, createDecipheriv, hash, randomBytes } from "node:crypto
 import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import path from "node:path";
-import { CemError } from "@cem/core";
-import writeFileAtomic from "write-file-atomic";
+import { CemError, writeFailure } from "@cem/core";
+import { PRIVATE_FOLDER, replaceFile } from "@cem/files";
 import type { VaultStore } from "./redactor.ts";
 import type { VaultData } from "./vault.ts";
 
@@ -29,15 +29,35 @@ export interface VaultFilesSettings {
 export function createVaultFiles({ folder, key }: VaultFilesSettings): VaultStore {
   const secret = readKey(key);
   const fileOf = (session: string): string => path.join(folder, `${hash("sha256", session)}.vault`);
+  /** The last save of each file that is under way. */
+  const saves = new Map<string, Promise<void>>();
+  const write = async (file: string, content: Buffer): Promise<void> => {
+    try {
+      mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
+      chmodSync(folder, PRIVATE_FOLDER);
+      await replaceFile(file, content, { durable: true });
+    } catch (error) {
+      throw writeFailure(error, "The file of a session's values", `the disk of ${folder}`);
+    }
+  };
   return {
     load(session) {
       const file = fileOf(session);
       return existsSync(file) ? decrypt(readFileSync(file), secret, session, file) : undefined;
     },
     async save(session, data) {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
-      chmodSync(folder, 0o700);
-      await writeFileAtomic(fileOf(session), encrypt(data, secret, session), { mode: 0o600 });
+      const file = fileOf(session);
+      const before = saves.get(file);
+      // In the order that they are asked for.
+      const done = Promise.resolve(before?.catch(() => {})).then(() =>
+        write(file, encrypt(data, secret, session)),
+      );
+      saves.set(file, done);
+      try {
+        await done;
+      } finally {
+        if (saves.get(file) === done) saves.delete(file);
+      }
     },
     async remove(session) {
       await rm(fileOf(session), { force: true });

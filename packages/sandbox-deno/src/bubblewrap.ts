@@ -7,7 +7,7 @@ import {
   NETWORK_FILES,
   systemLibraries,
 } from "@cem/sandbox/provider-kit";
-import { initOf, type GuestPlan } from "./guest-plan.ts";
+import { placedInitOf, placeMounts, type GuestPlan } from "./guest-plan.ts";
 import { hiddenBinds } from "./hidden-placeholder.ts";
 import { findProgram } from "./find-program.ts";
 import type { IsolationBackend, BackendProbe, SpawnPlan } from "./isolation-backend.ts";
@@ -35,8 +35,9 @@ export function findBubblewrap(): BackendProbe {
 }
 
 function planBubblewrap(bwrap: string, plan: GuestPlan): SpawnPlan {
-  const { workspaceDir, mounts, network, denoFile, bootFile, privateDir } = plan;
+  const { workspaceDir, network, denoFile, bootFile, privateDir } = plan;
   const guestBoot = `${GUEST_RUNNER}/guest/${basename(bootFile)}`;
+  const mounts = placeMounts(plan);
   const shared = network === "none" ? [] : ["--share-net"];
   const system = [...systemLibraries(network !== "none"), ...(network === "none" ? [] : NETWORK_FILES)];
   const [file = bwrap, ...args] = [
@@ -71,10 +72,10 @@ function planBubblewrap(bwrap: string, plan: GuestPlan): SpawnPlan {
     "--bind",
     workspaceDir,
     GUEST_WORKSPACE,
-    ...mounts.flatMap(({ hostPath, guestPath, readOnly }) => [
+    ...mounts.flatMap(({ hostPath, place, readOnly }) => [
       readOnly ? "--ro-bind" : "--bind",
       hostPath,
-      guestPath,
+      place,
     ]),
     ...hiddenBinds(plan).flatMap(({ source, target }) => ["--ro-bind", source, target]),
     "--remount-ro",
@@ -83,14 +84,14 @@ function planBubblewrap(bwrap: string, plan: GuestPlan): SpawnPlan {
     GUEST_WORKSPACE,
     "--",
     `${GUEST_RUNNER}/deno`,
-    ...namespacedDenoArguments(plan, guestBoot),
+    ...namespacedDenoArguments({ ...plan, mounts }, guestBoot),
   ];
   return {
     file,
     args,
     env: guestEnvironment("/tmp/deno"),
     cwd: "/",
-    init: initOf(plan),
+    init: placedInitOf(plan),
     descriptorFile: seccompFilterFile(privateDir, network),
   };
 }

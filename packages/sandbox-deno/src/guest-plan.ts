@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { join, sep } from "node:path";
 import type { Mount, NetworkPolicy } from "@cem/core";
-import { GUEST_WORKSPACE, type InitMessage } from "@cem/sandbox/provider-kit";
+import { GUEST_RUNNER, GUEST_WORKSPACE, type InitMessage } from "@cem/sandbox/provider-kit";
 
 /** A guest's files, permissions and limits, for every isolation backend. */
 export interface GuestPlan {
@@ -23,10 +23,47 @@ export interface GuestPlan {
 }
 
 /** What a guest is told at its start about its files and tools. */
-export type GuestInit = Pick<InitMessage, "paths" | "hostPaths" | "hostTools" | "hidden">;
+export type GuestInit = Pick<InitMessage, "paths" | "hostPaths" | "moved" | "hostTools" | "hidden">;
 
 export function initOf({ hostTools, hidden }: GuestPlan): GuestInit {
   return { hostTools, hidden };
+}
+
+/** A mount in the guest's own view of the file system. */
+export interface PlacedMount extends Mount {
+  /** Where it is mounted. */
+  place: string;
+}
+
+/**
+ * Where each mount goes in a guest that has a view of its own. A mount point in the workspace would be a folder on the
+ * host, which can't be removed while any guest lives; so those go elsewhere, and the guest runner maps their paths.
+ */
+export function placeMounts({ mounts }: GuestPlan): PlacedMount[] {
+  return mounts.map((mount, index) => ({
+    ...mount,
+    place: mount.guestPath.startsWith(`${GUEST_WORKSPACE}/`)
+      ? `${GUEST_RUNNER}/mounts/${index}`
+      : mount.guestPath,
+  }));
+}
+
+/** What a guest with a view of its own is told at its start. */
+export function placedInitOf(plan: GuestPlan): GuestInit {
+  const moved = placeMounts(plan).filter(({ guestPath, place }) => place !== guestPath);
+  if (moved.length === 0) return initOf(plan);
+  return {
+    ...initOf(plan),
+    moved: Object.fromEntries(moved.map(({ guestPath, place }) => [guestPath, place])),
+  };
+}
+
+/** The place, in a guest that has a view of its own, of a guest path in a mount. */
+export function toPlace(plan: GuestPlan, path: string): string {
+  const [mount] = placeMounts(plan)
+    .filter(({ guestPath }) => path.startsWith(`${guestPath}/`))
+    .toSorted((one, other) => other.guestPath.length - one.guestPath.length);
+  return mount === undefined ? path : mount.place + path.slice(mount.guestPath.length);
 }
 
 /** The placeholder that a guest finds at a hidden file's path: a module that throws an explanation. */

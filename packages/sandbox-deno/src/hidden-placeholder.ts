@@ -1,5 +1,5 @@
 import { existsSync, writeFileSync } from "node:fs";
-import { hiddenPlaceholder, toHostPath, type GuestPlan } from "./guest-plan.ts";
+import { hiddenPlaceholder, toHostPath, toPlace, type GuestPlan } from "./guest-plan.ts";
 
 const TEXT = `throw new Error("This file runs on the host, where code in the sandbox can't see it. Import its tools from ./servers/<server>/index.ts.");\n`;
 
@@ -19,5 +19,5 @@ export function hiddenBinds(plan: GuestPlan): { source: string; target: string }
   const real = hiddenHostPaths(plan);
   return plan.hidden
     .filter((_, index) => existsSync(real[index] ?? ""))
-    .map((target) => ({ source: hiddenPlaceholder(plan.privateDir), target }));
+    .map((file) => ({ source: hiddenPlaceholder(plan.privateDir), target: toPlace(plan, file) }));
 }

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readlinkSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, lstatSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { basename, dirname } from "node:path/posix";
 import {
@@ -8,7 +8,7 @@ import {
   namespacedDenoArguments,
   NETWORK_FILES,
 } from "@cem/sandbox/provider-kit";
-import { initOf, type GuestPlan } from "./guest-plan.ts";
+import { placedInitOf, placeMounts, type GuestPlan } from "./guest-plan.ts";
 import { hiddenBinds } from "./hidden-placeholder.ts";
 import { findProgram } from "./find-program.ts";
 import type { IsolationBackend, BackendProbe, SpawnPlan } from "./isolation-backend.ts";
@@ -45,8 +45,18 @@ function bind(source: string, target: string, readOnly: boolean): string[] {
   const place = quote(`.${target}`);
   const isFolder = statSync(source).isDirectory();
   const make = isFolder ? `mkdir -p ${place}` : `mkdir -p ${quote(`.${dirname(target)}`)}; : >> ${place}`;
-  const options = readOnly ? READ_ONLY : "bind,nosuid,nodev";
+  // The kernel lets no user namespace make it writable.
+  const options = readOnly || isReadOnlyDisk(source) ? READ_ONLY : "bind,nosuid,nodev";
   return [make, `mount -o ${options} -- ${quote(source)} ${place}`];
+}
+
+function isReadOnlyDisk(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EROFS";
+  }
 }
 
 function systemFolders(): string[] {
@@ -57,8 +67,9 @@ function systemFolders(): string[] {
 }
 
 function planUnshare(plan: GuestPlan): SpawnPlan {
-  const { workspaceDir, mounts, network, denoFile, bootFile, privateDir } = plan;
+  const { workspaceDir, network, denoFile, bootFile, privateDir } = plan;
   const guestBoot = `${GUEST_RUNNER}/guest/${basename(bootFile)}`;
+  const mounts = placeMounts(plan);
   const files = network === "none" ? [] : NETWORK_FILES.filter((path) => existsSync(path));
   const script = [
     "set -e",
@@ -76,7 +87,7 @@ function planUnshare(plan: GuestPlan): SpawnPlan {
     ...bind(denoFile, `${GUEST_RUNNER}/deno`, true),
     ...bind(dirname(bootFile), `${GUEST_RUNNER}/guest`, true),
     ...bind(workspaceDir, GUEST_WORKSPACE, false),
-    ...mounts.flatMap(({ hostPath, guestPath, readOnly }) => bind(hostPath, guestPath, readOnly)),
+    ...mounts.flatMap(({ hostPath, place, readOnly }) => bind(hostPath, place, readOnly)),
     ...hiddenBinds(plan).map(
       ({ source, target }) => `mount -o ${READ_ONLY} -- ${quote(source)} ${quote(`.${target}`)}`,
     ),
@@ -113,8 +124,14 @@ function planUnshare(plan: GuestPlan): SpawnPlan {
     script,
     "sh",
     `${GUEST_RUNNER}/deno`,
-    ...namespacedDenoArguments(plan, guestBoot),
+    ...namespacedDenoArguments({ ...plan, mounts }, guestBoot),
   ];
   const path = "/usr/sbin:/usr/bin:/sbin:/bin";
-  return { file, args, env: { ...guestEnvironment("/tmp/deno"), PATH: path }, cwd: "/", init: initOf(plan) };
+  return {
+    file,
+    args,
+    env: { ...guestEnvironment("/tmp/deno"), PATH: path },
+    cwd: "/",
+    init: placedInitOf(plan),
+  };
 }

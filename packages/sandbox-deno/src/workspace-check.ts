@@ -3,7 +3,7 @@ import { type RunRefusal } from "@cem/sandbox";
 import { GUEST_WORKSPACE } from "@cem/sandbox/provider-kit";
 import { toGuestPath, type GuestPlan } from "./guest-plan.ts";
 import type { IsolationBackend } from "./isolation-backend.ts";
-import { findLeavingLink, hasLinkBetween } from "./workspace-links.ts";
+import { createLinkSearch, hasLinkBetween } from "./workspace-links.ts";
 
 /**
  * Creates the check before each run, where only Deno's permissions isolate the guest: a symbolic link in the workspace
@@ -31,8 +31,9 @@ export async function workspaceCheck(
   }
   if (level !== "permissions") return undefined;
   const roots = [workspaceDir, ...mounts.map(({ hostPath }) => hostPath)];
+  const findLeavingLink = createLinkSearch(roots);
   return async () => {
-    const link = await findLeavingLink(roots);
+    const link = await findLeavingLink();
     if (link === undefined) return undefined;
     return {
       code: "WORKSPACE_LINK_REFUSED",

@@ -1,8 +1,20 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { findLeavingLink, hasLinkBetween } from "./workspace-links.ts";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createLinkSearch, hasLinkBetween } from "./workspace-links.ts";
+
+/** Longer than a tick of any system's clock of files. */
+const tick = () => new Promise((resolve) => setTimeout(resolve, 20));
 
 describe("links in a workspace", () => {
   let folder = "";
@@ -26,19 +38,57 @@ describe("links in a workspace", () => {
   ])("are found when they lead to %s", async (_, target) => {
     const link = join(workspace, "deep/er/link");
     symlinkSync(target, link);
-    expect(await findLeavingLink([workspace])).toBe(link);
+    expect(await createLinkSearch([workspace])()).toBe(link);
   });
 
   it("may stay when they lead inside, by any way", async () => {
     symlinkSync("../file.txt", join(workspace, "deep/link"));
     symlinkSync(join(workspace, "deep"), join(workspace, "absolute"));
-    expect(await findLeavingLink([workspace])).toBeUndefined();
+    expect(await createLinkSearch([workspace])()).toBeUndefined();
   });
 
   it("may lead from one root to another", async () => {
     const other = join(folder, "ws-evil");
     symlinkSync(other, join(workspace, "link"));
-    expect(await findLeavingLink([workspace, other])).toBeUndefined();
+    expect(await createLinkSearch([workspace, other])()).toBeUndefined();
+  });
+
+  it("are found by a later search of folders that were read before, and may lead elsewhere by then", async () => {
+    const old = new Date(Date.now() - 3_600_000);
+    const search = createLinkSearch([workspace]);
+    const clock = vi.spyOn(Date, "now").mockImplementation(() => old.getTime() + 7_200_000);
+    try {
+      symlinkSync("../file.txt", join(workspace, "deep/inside"));
+      expect(await search()).toBeUndefined();
+      await tick();
+      expect(await search()).toBeUndefined();
+      // With the time of a folder that is long unchanged, which a program can set.
+      symlinkSync("/etc", join(workspace, "deep/er/link"));
+      utimesSync(join(workspace, "deep/er"), old, old);
+      expect(await search()).toBe(join(workspace, "deep/er/link"));
+      await tick();
+      rmSync(join(workspace, "deep/er/link"));
+      expect(await search()).toBeUndefined();
+      await tick();
+      mkdirSync(join(workspace, "made/later"), { recursive: true });
+      expect(await search()).toBeUndefined();
+      await tick();
+      renameSync(join(workspace, "file.txt"), join(workspace, "moved.txt"));
+      expect(await search()).toBe(join(workspace, "deep/inside"));
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
+  it("are found right after a search, in the same tick of the clock", async () => {
+    const search = createLinkSearch([workspace]);
+    for (let round = 0; round < 50; round += 1) {
+      const link = join(workspace, "deep/er", `link${round}`);
+      expect(await search()).toBeUndefined();
+      symlinkSync("/etc", link);
+      expect(await search()).toBe(link);
+      rmSync(link);
+    }
   });
 
   it("are seen on the way to a mount's place", async () => {

@@ -9,6 +9,8 @@ export interface InitMessage {
   paths?: Record<string, string> | undefined;
   /** What stands for paths of the host in texts that such a guest gives out: guest path by host path. */
   hostPaths?: Record<string, string> | undefined;
+  /** Place by guest folder, where a folder of the guest is mounted elsewhere in its own view of the file system. */
+  moved?: Record<string, string> | undefined;
   /** Names of tools on the host that have no file, by server. */
   hostTools?: Readonly<Record<string, readonly string[]>> | undefined;
   /** Guest paths of files that can't be imported. */

@@ -4,7 +4,8 @@ import { GUEST_WORKSPACE } from "./guest-spec.ts";
 
 /** Permissions of a guest that has a file system view of its own. */
 export interface NamespacedGuest {
-  mounts: readonly Mount[];
+  /** Each with the place where it is mounted, if that is not its guest path. */
+  mounts: readonly (Mount & { place?: string })[];
   network: NetworkPolicy;
   memoryMb: number;
   /** Guest paths that Deno refuses to read, for files that the view itself can't hide. */
@@ -14,8 +15,9 @@ export interface NamespacedGuest {
 /** Builds Deno's arguments for a guest that has a file system view of its own. */
 export function namespacedDenoArguments(plan: NamespacedGuest, bootFile: string): string[] {
   const { mounts, network, memoryMb, denyRead = [] } = plan;
-  const paths = mounts.map(({ guestPath }) => guestPath);
-  const readOnly = mounts.filter((mount) => mount.readOnly).map(({ guestPath }) => guestPath);
+  const placeOf = ({ guestPath, place }: (typeof mounts)[number]): string => place ?? guestPath;
+  const paths = mounts.map(placeOf);
+  const readOnly = mounts.filter((mount) => mount.readOnly).map(placeOf);
   return denoArguments({
     bootFile,
     read: [GUEST_WORKSPACE, ...paths],

@@ -3,13 +3,16 @@ import { lstat, link, mkdir, readFile, rename, unlink, writeFile } from "node:fs
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CemError } from "@cem/core";
+import { CemError, writeFailure } from "@cem/core";
 
 const WAIT_MS = 10_000;
 const FIRST_PAUSE_MS = 1;
 const MAX_PAUSE_MS = 50;
-/** A lock of a process that has its number from another one that was killed. */
+/** Where the start of processes is not known: a lock of one that has its number from another one that was killed. */
 const ABANDONED_MS = 60_000;
+const UNKNOWN = "-";
+/** Counted from the one behind the name of the program. */
+const STARTED_FIELD = 19;
 const PRIVATE_FOLDER = 0o700;
 
 /**
@@ -27,7 +30,7 @@ export async function withLock<Result>(
 ): Promise<Result> {
   const folder = await lockFolder();
   const file = join(folder, `${createHash("sha256").update(key).digest("hex")}.lock`);
-  const content = `${process.pid} ${randomBytes(8).toString("hex")}`;
+  const content = `${process.pid} ${await startOf(process.pid)} ${randomBytes(8).toString("hex")}`;
   await acquire(file, content, shown);
   try {
     return await action();
@@ -40,9 +43,11 @@ async function acquire(file: string, content: string, shown: string): Promise<vo
   const startedAt = performance.now();
   // Made with its content in one step, so that whoever finds it knows whose it is.
   const own = `${file}.${randomBytes(6).toString("hex")}`;
-  await writeFile(own, content, { flag: "wx", mode: 0o600 });
   try {
+    await writeFile(own, content, { flag: "wx", mode: 0o600 });
     await linkWhenFree(own, file, shown, startedAt);
+  } catch (error) {
+    throw writeFailure(error, `A lock for ${shown}`, `the file system of ${tmpdir()}`);
   } finally {
     await unlink(own).catch(() => {});
   }
@@ -72,8 +77,18 @@ async function isAbandoned(file: string): Promise<boolean> {
   const content = await readLock(file);
   const found = await lstat(file).catch(() => undefined);
   if (found === undefined || content === undefined) return false;
-  if (Date.now() - found.mtimeMs > ABANDONED_MS) return true;
-  return !isRunning(Number(content.split(" ")[0]));
+  const [pid, started = UNKNOWN] = content.split(" ");
+  if (!isRunning(Number(pid))) return true;
+  // A clock that jumps would take the lock from whoever holds it.
+  if (started === UNKNOWN) return Date.now() - found.mtimeMs > ABANDONED_MS;
+  return (await startOf(Number(pid))) !== started;
+}
+
+/** When a process was started, in the kernel's own count. Two processes of one number have different ones. */
+async function startOf(pid: number): Promise<string> {
+  const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  // The name of the program, which may hold anything, is in parentheses before it.
+  return text.slice(text.lastIndexOf(")") + 2).split(" ")[STARTED_FIELD] ?? UNKNOWN;
 }
 
 /** Takes an abandoned lock away. One that was made meanwhile by another process is put back. */

@@ -1,3 +1,4 @@
+import { writeFailure } from "@cem/core";
 import type { JsonValue, SessionCheckpoint, SessionRecord, SessionRun, SessionTask } from "@cem/core";
 import { createNext, hasFile, markCurrent, openSessions } from "./session-folder.ts";
 import { SESSIONS_FOLDER } from "./session-file.ts";
@@ -21,12 +22,26 @@ const NAMED_FILE = new RegExp(
   "g",
 );
 
+/** How a session begins. */
+interface SessionStart {
+  /** The log to go on with. */
+  earlier: Promise<SessionRecord> | undefined;
+  /** Resolves when the log before this one is written, whose number is lower. */
+  before: Promise<void> | undefined;
+  startedAt: Date;
+}
+
+/** A log that is gone on with may come from a clock that was ahead. */
+function latest(one: string, other: string): string {
+  return Date.parse(one) < Date.parse(other) ? other : one;
+}
+
 /** The log of one session while it goes on. */
 export class OpenSession {
   readonly #settings: SessionLogSettings;
   readonly #earlier: Promise<SessionRecord> | undefined;
   readonly #before: Promise<void> | undefined;
-  readonly #startedAt = new Date();
+  readonly #startedAt: Date;
   readonly #added: SessionTask[] = [];
   /** Each task as JSON, in the order of the file. */
   readonly #written: string[] = [];
@@ -47,18 +62,11 @@ export class OpenSession {
   /** How many wait until all is written. */
   #waiting = 0;
 
-  /**
-   * @param earlier - The log to go on with.
-   * @param before - Resolves when the log before this one is written, whose number is lower.
-   */
-  constructor(
-    settings: SessionLogSettings,
-    earlier: Promise<SessionRecord> | undefined,
-    before: Promise<void> | undefined,
-  ) {
-    this.#before = before;
+  constructor(settings: SessionLogSettings, { earlier, before, startedAt }: SessionStart) {
     this.#settings = settings;
     this.#earlier = earlier;
+    this.#before = before;
+    this.#startedAt = startedAt;
     earlier?.catch(() => {});
   }
 
@@ -117,8 +125,10 @@ export class OpenSession {
         await this.#write();
         this.#problem = undefined;
       } catch (error) {
-        this.#problem = error;
-        this.#settings.onProblem?.(error);
+        const problem = writeFailure(error, "The log of the session", "the file system of the workspace");
+        // Told once while it lasts.
+        if (String(problem) !== String(this.#problem)) this.#settings.onProblem?.(problem);
+        this.#problem = problem;
         return;
       }
       const endedAt = performance.now();
@@ -158,7 +168,8 @@ export class OpenSession {
       };
       this.#checkpoint = undefined;
     }
-    record.ended_at = this.#endedAt?.toISOString() ?? null;
+    record.ended_at =
+      this.#endedAt === undefined ? null : latest(this.#endedAt.toISOString(), record.started_at);
     record.state_files = [...this.#stateFiles];
     if (this.#id === undefined) this.#id = await createNext(folder, (id) => this.#encode(id));
     else await folder.replace(`${this.#id}.json`, this.#encode(this.#id));

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { open, unlink } from "node:fs/promises";
-import { CemError } from "@cem/core";
+import { CemError, writeFailure } from "@cem/core";
 import type { ResultPage, ResultStore } from "@cem/core";
 import { NotAFolder, openContained } from "./contained-folder.ts";
 import type { ContainedFolder } from "./contained-folder.ts";
@@ -72,12 +72,7 @@ export function createResultStore(settings: ResultStoreSettings): ResultStore {
     async write(bytes, mimeType, suggestedName) {
       await using folder = await openResults(workspaceDir, true);
       const name = `${randomBytes(RANDOM_BYTES).toString("hex")}-${plainName(suggestedName)}`;
-      const file = await open(folder.child(name), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
-      try {
-        await file.writeFile(bytes);
-      } finally {
-        await file.close();
-      }
+      await writeWhole(folder.child(name), bytes);
       stored.push({ name, mimeType, size: bytes.length });
       storedBytes += bytes.length;
       await removeOldest(folder);
@@ -100,7 +95,8 @@ async function openResults(workspaceDir: string, create: boolean, path = ""): Pr
     const folder = await openContained(workspaceDir, [RESULTS_FOLDER], create);
     if (folder !== undefined) return folder;
   } catch (error) {
-    if (!(error instanceof NotAFolder)) throw error;
+    if (!(error instanceof NotAFolder))
+      throw writeFailure(error, "A result", "the file system of the workspace");
     throw new CemError(
       "RESULTS_UNUSABLE",
       `Results can't be stored: "${RESULTS_FOLDER}" in the workspace is a link or a file, not a folder.`,
@@ -108,6 +104,17 @@ async function openResults(workspaceDir: string, create: boolean, path = ""): Pr
     );
   }
   throw resultNotFound(path);
+}
+
+/** Writes a new file. Of one that the disk has no room for, nothing stays. */
+async function writeWhole(file: string, bytes: Uint8Array): Promise<void> {
+  try {
+    await using handle = await open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+    await handle.writeFile(bytes);
+  } catch (error) {
+    await unlink(file).catch(() => {});
+    throw writeFailure(error, "A result", "the file system of the workspace");
+  }
 }
 
 async function readPage(

@@ -21,6 +21,8 @@ class FileSessionLog implements SessionLog {
   readonly #settings: SessionLogSettings;
   readonly #sessions = new Map<string, OpenSession>();
   readonly #ending = new Set<Promise<void>>();
+  /** In milliseconds. Read once: a clock that is set while the log goes on does not turn its order round. */
+  readonly #epoch = Date.now() - performance.now();
   #resumed: Promise<SessionRecord> | undefined;
 
   constructor(settings: SessionLogSettings) {
@@ -28,7 +30,7 @@ class FileSessionLog implements SessionLog {
   }
 
   record(run: SessionRun, session = ""): void {
-    this.#sessionOf(session).add(run, new Date());
+    this.#sessionOf(session).add(run, this.#now());
   }
 
   async checkpoint({
@@ -36,7 +38,7 @@ class FileSessionLog implements SessionLog {
     context = null,
     session = "",
   }: CheckpointOptions = {}): Promise<SessionCheckpoint> {
-    return this.#sessionOf(session).checkpoint(step, context, new Date());
+    return this.#sessionOf(session).checkpoint(step, context, this.#now());
   }
 
   async read(session = ""): Promise<SessionRecord | undefined> {
@@ -60,6 +62,10 @@ class FileSessionLog implements SessionLog {
     await Promise.all(this.#ending);
   }
 
+  #now(): Date {
+    return new Date(this.#epoch + performance.now());
+  }
+
   #resume(): Promise<SessionRecord> | undefined {
     const { resume, workspaceDir } = this.#settings;
     if (resume !== undefined) this.#resumed ??= readSession(workspaceDir, resume);
@@ -76,7 +82,7 @@ class FileSessionLog implements SessionLog {
     }
     const before = known && this.#end(known);
     const earlier = known === undefined && key === "" ? this.#resume() : undefined;
-    const made = new OpenSession(this.#settings, earlier, before);
+    const made = new OpenSession(this.#settings, { earlier, before, startedAt: this.#now() });
     this.#sessions.set(key, made);
     const [oldest] = this.#sessions.keys();
     if (this.#sessions.size > MAX_OPEN_SESSIONS && oldest !== undefined) {
@@ -87,7 +93,7 @@ class FileSessionLog implements SessionLog {
   }
 
   #end(session: OpenSession): Promise<void> {
-    const ended = session.end(new Date()).finally(() => this.#ending.delete(ended));
+    const ended = session.end(this.#now()).finally(() => this.#ending.delete(ended));
     this.#ending.add(ended);
     return ended;
   }

@@ -11,6 +11,7 @@ export type ParsedState = { ok: true; value: JsonValue } | { ok: false; reason: 
 
 const MIB = 1024 * 1024;
 const INDENT = 2;
+const MAX_INDENTED_CHARACTERS = 256 * 1024;
 const MAX_DEPTH = 1_000;
 /** The format's ending in a file's name; the first is the one that it is given. */
 const ENDINGS: Readonly<Record<StateFormat, readonly string[]>> = {
@@ -53,7 +54,7 @@ export function largestOf(format: StateFormat, maxBytes: number): number {
 export async function encodeState(value: JsonValue, format: StateFormat): Promise<Uint8Array> {
   switch (format) {
     case "json":
-      return Buffer.from(`${JSON.stringify(value, undefined, INDENT)}\n`);
+      return Buffer.from(`${jsonOf(value)}\n`);
     case "yaml": {
       const { stringify } = await import("yaml");
       return Buffer.from(stringify(value, { aliasDuplicateObjects: false }));
@@ -63,6 +64,12 @@ export async function encodeState(value: JsonValue, format: StateFormat): Promis
       return encode(value, { maxDepth: MAX_DEPTH, ignoreUndefined: true });
     }
   }
+}
+
+/** A large file is for no reader, and half of it would be indentation. */
+function jsonOf(value: JsonValue): string {
+  const compact = JSON.stringify(value);
+  return compact.length > MAX_INDENTED_CHARACTERS ? compact : JSON.stringify(value, undefined, INDENT);
 }
 
 /** Reads a state file's bytes, which a hostile program may have written. Never throws. */

@@ -1,12 +1,14 @@
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { link, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { CemError } from "@cem/core";
+import { CemError, writeFailure } from "@cem/core";
 import type { JsonValue, ReadState, SavedState, SaveStateOptions, StateOptions, StateStore } from "@cem/core";
 import { NotAFolder, openContained } from "./contained-folder.ts";
 import type { ContainedFolder } from "./contained-folder.ts";
 import { readContained, UnusableFile } from "./contained-file.ts";
 import { withLock } from "./file-lock.ts";
+import { KnownStates } from "./known-states.ts";
+import { NO_VERSION, pickleRefused, refusePickle, stateConflict } from "./state-failures.ts";
 import {
   encodeState,
   formatOf,
@@ -18,13 +20,13 @@ import {
   STATE_FORMATS,
 } from "./state-format.ts";
 import type { StateFormat } from "./state-format.ts";
+import { mergeChanges } from "./state-merge.ts";
 import { invalidStatePath, parseStatePath } from "./state-path.ts";
 import type { StatePath } from "./state-path.ts";
 
 const DEFAULT_STATE_FILE = "state.json";
 const DEFAULT_MAX_STATE_BYTES = 64 * 1024 * 1024;
 const VERSION_CHARACTERS = 16;
-const NO_VERSION = "";
 
 export interface StateStoreSettings {
   /** Absolute host path of the folder that the guest sees as `/workspace`. It must exist when state is saved. */
@@ -68,7 +70,7 @@ class FileStateStore implements StateStore {
   readonly #maxBytes: number;
   /** The last pending save of each file; saves of one file run in the order they were requested. */
   readonly #saves = new Map<string, Promise<SavedState>>();
-
+  readonly #known = new KnownStates();
   /** Files of which nothing unfinished of another process is left. */
   readonly #tidied = new Set<string>();
 
@@ -102,7 +104,11 @@ class FileStateStore implements StateStore {
     if (isPickle(bytes)) throw pickleRefused(statePath.guestPath);
     const format = formatOf(statePath.name) ?? "json";
     const parsed = await parseState(bytes, format);
-    if (parsed.ok) return { exists: true, data: parsed.value, version: versionOf(bytes) };
+    if (parsed.ok) {
+      const version = versionOf(bytes);
+      this.#known.add(statePath.guestPath, version, bytes);
+      return { exists: true, data: parsed.value, version };
+    }
     throw new CemError(
       "STATE_UNREADABLE",
       `${statePath.guestPath} is not valid ${FORMAT_NAMES[format]}: ${parsed.reason}. The file is unchanged; saving new state renames it first.`,
@@ -141,16 +147,56 @@ class FileStateStore implements StateStore {
         throw error;
       });
       const current = found === undefined ? NO_VERSION : versionOf(found);
-      if (version !== undefined && version !== current) throw conflict(statePath.guestPath, version, current);
-      const saved: SavedState = { file: statePath.guestPath, version: versionOf(bytes) };
-      if (found !== undefined && !(await isReadable(found, statePath.name))) {
+      const isChanged = version !== undefined && version !== current;
+      const written = isChanged ? await this.#merge(statePath, bytes, { version, found, current }) : bytes;
+      const saved: SavedState = { file: statePath.guestPath, version: versionOf(written) };
+      if (isChanged) saved.merged = true;
+      if (found !== undefined && !(await this.#isReadable(statePath, found, current))) {
         saved.keptAside = await keepAside(folder, statePath);
       }
       if (!this.#tidied.has(key)) await folder.removeUnfinished(statePath.name);
       this.#tidied.add(key);
-      await folder.replace(statePath.name, bytes);
+      await folder.replace(statePath.name, written);
+      this.#known.add(statePath.guestPath, saved.version, written);
       return saved;
+    }).catch((error: unknown) => {
+      throw writeFailure(error, statePath.guestPath, "the file system of the workspace");
     });
+  }
+
+  /**
+   * Puts a change and what others changed meanwhile together.
+   *
+   * @throws CemError `STATE_CONFLICT` when both changed the same, or the state that the change is based on is not known.
+   */
+  async #merge(
+    statePath: StatePath,
+    bytes: Uint8Array,
+    { version, found, current }: { version: string; found: Uint8Array | undefined; current: string },
+  ): Promise<Uint8Array> {
+    const { guestPath, name } = statePath;
+    const format = formatOf(name) ?? "json";
+    const base = version === NO_VERSION ? EMPTY : this.#known.contentOf(guestPath, version);
+    const states = [];
+    for (const content of base === undefined || found === undefined ? [] : [base, bytes, found]) {
+      const parsed = content === EMPTY ? { ok: true as const, value: {} } : await parseState(content, format);
+      if (parsed.ok) states.push(parsed.value);
+    }
+    const [before, mine, theirs] = states;
+    const merged =
+      before === undefined || mine === undefined || theirs === undefined
+        ? undefined
+        : mergeChanges(before, mine, theirs);
+    if (merged?.ok !== true)
+      throw stateConflict(guestPath, { expected: version, found: current, keys: merged?.keys });
+    const written = await encodeState(merged.value, format);
+    this.#requireSize(statePath, written.byteLength);
+    return written;
+  }
+
+  async #isReadable({ guestPath, name }: StatePath, bytes: Uint8Array, version: string): Promise<boolean> {
+    if (this.#known.isReadable(guestPath, version)) return true;
+    return (await parseState(bytes, formatOf(name) ?? "json")).ok;
   }
 
   async #readBytes(
@@ -193,6 +239,9 @@ class FileStateStore implements StateStore {
   }
 }
 
+/** The state before there was a file. */
+const EMPTY = new Uint8Array();
+
 const FORMAT_NAMES: Readonly<Record<StateFormat, string>> = {
   json: "JSON",
   yaml: "YAML",
@@ -212,11 +261,7 @@ function withName(statePath: StatePath, name: string): StatePath {
 }
 
 function versionOf(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex").slice(0, VERSION_CHARACTERS);
-}
-
-async function isReadable(bytes: Uint8Array, name: string): Promise<boolean> {
-  return (await parseState(bytes, formatOf(name) ?? "json")).ok;
+  return hash("sha256", bytes).slice(0, VERSION_CHARACTERS);
 }
 
 /** Keeps a broken file under another name. The file itself stays until it is replaced, where the file system allows. */
@@ -226,29 +271,4 @@ async function keepAside(folder: ContainedFolder, { name, guestPath }: StatePath
   const [from, to] = [folder.child(name), folder.child(aside)];
   await link(from, to).catch(() => rename(from, to));
   return guestPath.slice(0, -name.length) + aside;
-}
-
-function conflict(file: string, expected: string, found: string): CemError {
-  const now = found === NO_VERSION ? "it was removed" : `it has version ${found} now`;
-  return new CemError(
-    "STATE_CONFLICT",
-    `${file} was changed by someone else: ${now}, the new state is based on ${expected === NO_VERSION ? "no file" : `version ${expected}`}. Read it again, and save what both changes make.`,
-    { details: { file, expected, found } },
-  );
-}
-
-function refusePickle(file: string | undefined): void {
-  if (file !== undefined && /\.(?:pkl|pickle)$/.test(file)) throw pickleRefused(file);
-}
-
-function pickleRefused(file: string): CemError {
-  const last = file.slice(file.lastIndexOf("/") + 1);
-  // It stands in a command.
-  const name = /^[\w.-]{1,200}$/.test(last) ? last : "state.pkl";
-  const target = nameInFormat(name, "json");
-  return new CemError(
-    "STATE_UNREADABLE",
-    `${name} is a Python pickle, which runs code when it is read, so it is not read here. Where you trust it, convert it once: python3 -c "import json, pickle; json.dump(pickle.load(open('${name}', 'rb')), open('${target}', 'w'))"`,
-    { details: { file: name, reason: "a Python pickle" } },
-  );
 }

@@ -6,8 +6,8 @@ import { describe, expect, it } from "vitest";
 import { temporaryWorkspace } from "../test/temporary-workspace.ts";
 import { createStateStore } from "./index.ts";
 
-/** `CEM_KILLS=200 vitest run src/state-versions.test.ts` for a longer proof. */
-const KILLS = Number(process.env["CEM_KILLS"] ?? 6);
+/** `pnpm test:kills` for a longer proof. */
+const KILLS = process.env["CEM_TESTS"] === "all" ? 200 : 6;
 const MODULE = JSON.stringify(fileURLToPath(new URL("index.ts", import.meta.url)));
 
 function startNode(script: string) {
@@ -68,9 +68,7 @@ describe("versions of state", () => {
         const { n, end, text } = data as { n?: number; end?: number; text?: string };
         expect(n).toBe(end);
         expect(text?.length ?? 50_000).toBe(50_000);
-        const started = performance.now();
         await store.save(data, undefined, { version });
-        expect(performance.now() - started).toBeLessThan(20_000);
       }
       await createStateStore({ workspaceDir }).save(0);
       expect(readdirSync(workspaceDir)).toEqual(["state.json"]);

@@ -1,9 +1,11 @@
+import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import type { AddressInfo, Server } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { promisify } from "node:util";
 import type { JsonValue, SandboxProvider } from "@cem/core";
 import { createAgent, defineTool } from "../../src/index.ts";
 import type { Agent } from "../../src/index.ts";
@@ -178,7 +180,7 @@ export class Ground {
   async clear(): Promise<void> {
     for (const name of await readdir(this.target.workspace))
       if (!["servers", "client", "skills"].includes(name))
-        await rm(path.join(this.target.workspace, name), { recursive: true, force: true, maxRetries: 3 });
+        await removeTree(path.join(this.target.workspace, name));
     this.sent.length = 0;
     this.log.length = 0;
     this.cancelled = false;
@@ -189,6 +191,14 @@ export class Ground {
     await Promise.all(Object.values(this.agents).map((agent) => agent.dispose()));
     await this.#close();
     delete process.env[VARIABLE];
-    await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+    await removeTree(this.#folder);
   }
+}
+
+/** Removes also folders that are nested more deeply than a path can be long, which Node's own function can't. */
+async function removeTree(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 }).catch(async (error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== "ENAMETOOLONG") throw error;
+    await promisify(execFile)("rm", ["-rf", "--", folder]);
+  });
 }

@@ -1,12 +1,6 @@
 import type { CodeGenerator, GeneratedCode, GenerateRequest, SessionLog, SessionRecord } from "@cem/core";
+import { readProgressTask } from "./progress-wordings.ts";
 
-/** "Save current progress to state.json and continue" */
-const SAVE =
-  /^(?:please )?save (?:the |my |our )?(?:current |latest )?progress(?: (?:to|in|into) (?:\/workspace\/)?([\w.-]{1,80}\.json))?(?:,? (?:and|then) (?:continue|go on|carry on))?$/i;
-/** "Continue from step 2" */
-const CONTINUE =
-  /^(?:please )?(?:continue|resume|go on|carry on)(?: (?:the )?(?:work|workflow|task|session))? (?:from|at|with) step (\d{1,6})$/i;
-const DEFAULT_FILE = "state.json";
 const MAX_TASK_CHARACTERS = 200;
 const MAX_TASKS = 100;
 
@@ -31,17 +25,11 @@ async function progressCode(
   { task, session }: GenerateRequest,
   sessionLog: SessionLog,
 ): Promise<string | undefined> {
-  const text = task
-    .slice(0, MAX_TASK_CHARACTERS)
-    .trim()
-    .replace(/(?<![.!])[.!]+$/, "")
-    .replaceAll(/\s+/g, " ");
-  const saved = SAVE.exec(text);
-  const step = CONTINUE.exec(text)?.[1];
-  if (saved === null && step === undefined) return undefined;
+  const asked = readProgressTask(task);
+  if (asked === undefined) return undefined;
   const progress = progressOf(await sessionLog.read(session));
-  if (step !== undefined) return continueCode(Number(step), progress);
-  return saveCode(saved?.[1] ?? DEFAULT_FILE, progress);
+  const code = asked.kind === "save" ? saveCode() : continueCode(asked.step);
+  return opening(asked.file, progress) + code;
 }
 
 interface Progress {
@@ -50,18 +38,20 @@ interface Progress {
   tasks: { task: string; result: unknown; error: string | null }[];
 }
 
+/** What a session did. Tasks about progress are no part of it. */
 function progressOf(record: SessionRecord | undefined): Progress {
-  const tasks = (record?.tasks ?? []).slice(-MAX_TASKS).map(({ description, result, error }) => ({
+  const done = (record?.tasks ?? []).filter(({ description }) => readProgressTask(description) === undefined);
+  const tasks = done.slice(-MAX_TASKS).map(({ description, result, error }) => ({
     task: description.slice(0, MAX_TASK_CHARACTERS),
     result,
     error,
   }));
-  const step = record?.checkpoint?.step ?? record?.tasks.length ?? 0;
-  return { session: record?.session_id ?? null, step, tasks };
+  return { session: record?.session_id ?? null, step: record?.checkpoint?.step ?? done.length, tasks };
 }
 
 function opening(file: string, progress: Progress): string {
-  return `import { readFile, writeFile } from "node:fs/promises";
+  return `import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
 
 const file = ${JSON.stringify(`/workspace/${file}`)};
 const text = await readFile(file, "utf8").catch(() => "{}");
@@ -70,20 +60,29 @@ const progress: Record<string, any> = ${JSON.stringify(progress, undefined, 2)};
 `;
 }
 
-function saveCode(file: string, progress: Progress): string {
-  return `${opening(file, progress)}
+function saveCode(): string {
+  return `
 const saved = { ...state, step: progress.step, progress: { ...progress, saved_at: new Date().toISOString() } };
+await mkdir(dirname(file), { recursive: true });
 await writeFile(file, JSON.stringify(saved, null, 2));
 return saved;
 `;
 }
 
-function continueCode(step: number, progress: Progress): string {
-  return `${opening(DEFAULT_FILE, progress)}
-const known = progress.tasks.length > 0 ? progress : (state.progress ?? progress);
-const earlier = known.tasks.slice(0, ${Math.max(0, step - 1)});
-const continued = { ...state, step: ${step} };
+function continueCode(step: number | undefined): string {
+  const chosen =
+    step === undefined
+      ? `
+if (known.tasks.length === 0 && state.step === undefined) throw new Error("There is no earlier progress to continue from: neither this session nor " + file + " has any.");
+const step = Number(progress.tasks.length > 0 ? progress.step : state.step ?? known.step) + 1;`
+      : `
+const step = ${step};`;
+  return `
+const known = progress.tasks.length > 0 ? progress : (state.progress ?? progress);${chosen}
+const earlier = known.tasks.slice(0, Math.max(0, step - 1));
+const continued = { ...state, step };
+await mkdir(dirname(file), { recursive: true });
 await writeFile(file, JSON.stringify(continued, null, 2));
-return { step: ${step}, earlier, state: continued };
+return { step, earlier, state: continued };
 `;
 }

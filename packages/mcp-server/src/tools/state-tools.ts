@@ -29,7 +29,7 @@ export const saveState = declareTool<{
 }>({
   name: "save_state",
   title: "Save state",
-  description: "Replace that state; given a version, only if it still has that.",
+  description: "Replace that state; given a version, keys that others changed since are kept.",
   input: {
     type: "object",
     properties: { state_data: OBJECT, state_file: text, version: text },
@@ -37,7 +37,7 @@ export const saveState = declareTool<{
   },
   output: {
     type: "object",
-    properties: { success: { type: "boolean" }, file: text, version: text },
+    properties: { success: { type: "boolean" }, file: text, version: text, merged: { type: "boolean" } },
     required: ["success", "file"],
   },
   annotations: { destructiveHint: true, idempotentHint: true, openWorldHint: false },

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SandboxProvider } from "@cem/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -167,6 +167,69 @@ try { return Deno.readTextFileSync("link/secret.txt"); } catch (error) { return 
 import { addTwice } from "./skills/double_number/index.ts";
 export default [await add({ a: 1, b: 2 }), await addTwice(3), Deno.readTextFileSync("/data/notes/note.txt")];`;
       expect(await harness.value(code)).toEqual([3, 6, "from a mount"]);
+    });
+
+    it("are read by relative paths, by Node's functions and from any folder, under their own names", async () => {
+      const code = `import fs from "node:fs";
+import { readFile } from "node:fs/promises";
+const file = "servers/calculator/index.ts";
+const texts = [Deno.readTextFileSync(file), fs.readFileSync("./" + file, "utf8"), await readFile("/workspace/../workspace//./" + file, "utf8"),
+  Deno.readTextFileSync(new URL("file:///workspace/" + file)), await (await Deno.open(file)).readable.pipeThrough(new TextDecoderStream()).getReader().read().then(({ value }) => value)];
+const listed = [Array.from(Deno.readDirSync("servers"), ({ name }) => name).sort(), fs.readdirSync("./servers").sort()];
+const real = [Deno.realPathSync(file), fs.realpathSync(file)];
+Deno.mkdirSync("below", { recursive: true });
+Deno.chdir("below");
+texts.push(Deno.readTextFileSync("../" + file));
+Deno.chdir("/workspace/servers");
+const there = Deno.cwd();
+texts.push(Deno.readTextFileSync("calculator/index.ts"));
+Deno.chdir("/workspace");
+let told = "";
+try { Deno.readTextFileSync("servers/none.ts"); } catch (error) { told = error.message; }
+return { same: new Set(texts).size, listed, real, there, told };`;
+      const value = (await harness.value(code)) as Record<string, unknown>;
+      const file = "/workspace/servers/calculator/index.ts";
+      expect(value).toMatchObject({
+        same: 1,
+        listed: [
+          ["calculator", "host"],
+          ["calculator", "host"],
+        ],
+        real: [file, file],
+        there: "/workspace/servers",
+      });
+      expect(value["told"]).toContain("/workspace/servers/none.ts");
+    });
+
+    it("leave no folder of theirs in the workspace, whatever a program does", async () => {
+      const code = `for (const make of [() => Deno.mkdirSync("servers"), () => Deno.mkdirSync("/workspace/skills", { recursive: true }), () => Deno.writeTextFileSync("skills", "x")]) try { make(); } catch {}
+return Deno.readTextFileSync("servers/calculator/index.ts").length > 0;`;
+      const { isolation, ...outcome } = await harness.run(code);
+      expect(outcome).toMatchObject({ status: "completed", value: true });
+      // A microVM mounts them in the workspace.
+      if (isolation.level === "microvm") return;
+      expect(readdirSync(harness.workspace).filter((name) => name !== "below")).toEqual([]);
+    });
+
+    it("cover a folder of the workspace with their name, and leave it as it is", async () => {
+      const own = await Harness.make(makeProvider(), { "servers/mine/note.txt": "mine" }, (folder) => {
+        writeFiles(join(folder, "shared"), TOOL_FILES);
+        const servers = {
+          hostPath: join(folder, "shared/servers"),
+          guestPath: "/workspace/servers",
+          readOnly: true,
+        };
+        return { mounts: [servers] };
+      });
+      try {
+        const code = `import { add } from "./servers/calculator/index.ts";
+let seen = "nothing"; try { seen = Deno.readTextFileSync("servers/mine/note.txt"); } catch {}
+export default [await add({ a: 1, b: 2 }), seen];`;
+        expect(await own.value(code)).toEqual([3, "nothing"]);
+        expect(readFileSync(join(own.workspace, "servers/mine/note.txt"), "utf8")).toBe("mine");
+      } finally {
+        await own.dispose();
+      }
     });
 
     it("reach the host by the client module beside them, and so does the program", async () => {

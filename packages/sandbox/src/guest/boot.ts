@@ -159,6 +159,7 @@ async function start({
   token,
   paths,
   hostPaths = {},
+  moved,
   reuse = false,
   hostTools = {},
   hidden = [],
@@ -169,6 +170,9 @@ async function start({
     usePaths(paths, hostPaths);
     patchFileFunctions();
     hideHost();
+  } else if (moved !== undefined) {
+    usePaths(moved, guestFolders(moved));
+    patchFileFunctions({ ownView: true });
   }
   noteFiniteWork();
   redirectStderr();
@@ -182,6 +186,11 @@ async function start({
   if (reuse) pendingWork.observe();
   isReused = reuse;
   sayReady();
+}
+
+/** Guest folder by place. */
+function guestFolders(moved: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(moved).map(([guest, place]) => [place, guest]));
 }
 
 /** Runs a program, so that the first one of the host finds all parts loaded. */

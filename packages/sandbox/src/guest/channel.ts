@@ -25,6 +25,7 @@ export type HostMessage =
       token: string;
       paths?: Record<string, string>;
       hostPaths?: Record<string, string>;
+      moved?: Record<string, string>;
       reuse?: boolean;
       hostTools?: Record<string, string[]>;
       hidden?: string[];

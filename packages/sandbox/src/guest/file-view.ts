@@ -1,11 +1,13 @@
 import { normalize } from "node:path/posix";
 import { deno } from "./deno.ts";
-import { toGuestPath, toGuestText, toHostPath } from "./paths.ts";
+import { isMounted, toGuestPath, toGuestText, toHostPath } from "./paths.ts";
 
 type Callable = (...args: unknown[]) => unknown;
 type Functions = Record<string, unknown>;
 
 const PARENT = /(?:^|\/)\.\.(?:\/|$)/;
+/** Names one folder in more than one way. */
+const UNPLAIN = /\/(?:\/|\.\.?(?:\/|$))/;
 
 /** Functions of Deno that take one path first, and those that take two. */
 const ONE_PATH =
@@ -14,11 +16,16 @@ const TWO_PATHS = "rename copyFile link symlink";
 const TEMPORARY = "makeTempDir makeTempFile";
 const NODE_TWO_PATHS = new Set(["rename", "copyFile", "link", "symlink", "cp"]);
 
+/** Taken before it is patched. */
+const currentFolder = deno["cwd"] as () => string;
+
 /** The host path for a guest path, of which `..` can't lead to a folder of the host. */
 function hostPath(path: string): string {
-  if (!PARENT.test(path)) return toHostPath(path);
-  const from = path.startsWith("/") ? "" : `${toGuestPath((deno["cwd"] as () => string)())}/`;
-  return toHostPath(normalize(from + path));
+  if (path.startsWith("/") && !UNPLAIN.test(path)) return toHostPath(path);
+  const from = path.startsWith("/") ? "" : `${toGuestPath(currentFolder())}/`;
+  const plain = normalize(from + path);
+  // Otherwise as the program gave it, which errors show.
+  return PARENT.test(path) || isMounted(plain) ? toHostPath(plain) : path;
 }
 
 function hostArgument(value: unknown): unknown {
@@ -26,7 +33,7 @@ function hostArgument(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(hostArgument);
   if (!(value instanceof URL)) return value;
   const url = new URL(value.href);
-  if (url.protocol === "file:") url.pathname = toHostPath(url.pathname);
+  if (url.protocol === "file:") url.pathname = hostPath(url.pathname);
   return url;
 }
 
@@ -95,6 +102,8 @@ function patchDeno(): void {
 }
 
 let isPatched = false;
+/** Whether the kernel hides the host's files, too. */
+let hasOwnView = false;
 
 /**
  * Patches a module of Node's, where the guest has no file system view of its own: functions of files accept guest paths,
@@ -108,6 +117,7 @@ export function patchNodeModule(name: string, members: Functions): void {
   if (name === "sqlite") patch(members, "DatabaseSync", (original) => constructedWithPath(original));
   if (name === "module") patch(members, "_load", (original) => withPatchedModule(original));
   if (name === "process") patchProcess(members);
+  if (hasOwnView) return;
   if (name === "v8") for (const snapshot of HEAP_SNAPSHOTS) patch(members, snapshot, () => unavailable);
   if (name === "worker_threads") patch(members, "Worker", () => unavailable);
 }
@@ -157,6 +167,7 @@ function patchProcess(process: Functions): void {
   patch(process, "cwd", withGuestResult);
   patch(process, "chdir", (chdir) => withPaths(chdir, 1));
   patch(process, "getBuiltinModule", (original) => withPatchedModule(original));
+  if (hasOwnView) return;
   for (const name of ["execPath", "argv0", "title"]) {
     process[name] = toGuestPath(String(process[name]));
   }
@@ -182,11 +193,14 @@ function patchProcessLater(): void {
 }
 
 /**
- * Makes `/workspace/…` work where the guest has no file system view of its own: patches every function with a path
- * parameter to accept guest paths. For convenience only; Deno's permissions enforce access.
+ * Makes `/workspace/…` work where the guest has no file system view of its own, or not all of it is there: patches every
+ * function with a path parameter to accept guest paths. For convenience only; Deno's permissions enforce access.
+ *
+ * @param options - `ownView`: whether the guest has a view of its own, in which some folders are elsewhere.
  */
-export function patchFileFunctions(): void {
+export function patchFileFunctions({ ownView = false }: { ownView?: boolean } = {}): void {
   isPatched = true;
+  hasOwnView = ownView;
   patchDeno();
   patchProcessLater();
 }

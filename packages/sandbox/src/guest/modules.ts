@@ -297,7 +297,8 @@ export class Modules {
     const kind = specifier.startsWith("./skills/") ? "skills" : "servers";
     const server = TOOL_MODULE.exec(new URL(specifier, PROGRAM_URL).pathname)?.[1];
     const near = server === undefined ? undefined : closestName(server, foldersOf(kind));
-    const hint = near === undefined ? "" : ` Did you mean ./${kind}/${near}/index.ts?`;
+    // The folder may be there without the module.
+    const hint = near === undefined || near === server ? "" : ` Did you mean ./${kind}/${near}/index.ts?`;
     return this.#error("TypeError", `There is no module ${specifier}.${hint}`);
   }
 

@@ -26,6 +26,15 @@ export function usePaths(paths: Record<string, string>, hostPaths: Record<string
   prefixes = keys(paths).toSorted((one, other) => other.length - one.length);
 }
 
+/** Whether a guest path is, or lies in, a folder that is mounted below the workspace. */
+export function isMounted(path: string): boolean {
+  for (let index = 0; index < prefixes.length; index += 1) {
+    const prefix = prefixes[index] as string;
+    if (prefix !== "/workspace" && (path === prefix || startsWith(path, `${prefix}/`))) return true;
+  }
+  return false;
+}
+
 /** Maps a guest path to a host path. */
 export function toHostPath(path: string): string {
   for (let index = 0; index < prefixes.length; index += 1) {
