@@ -10,7 +10,7 @@ export { STATE_FORMATS } from "./state-format.ts";
 export type { StateFormat } from "./state-format.ts";
 export { createCustomerFolders } from "./customer-folders.ts";
 export type { CustomerFolder, CustomerFolders, CustomerUsage } from "./customer-folders.ts";
-export { customerIdOf, isGivenCustomerId, requireCustomerId } from "./customer-id.ts";
+export { customerIdOf, requireCustomerId } from "./customer-id.ts";
 export { createStateStore } from "./state-store.ts";
 export type { StateStoreSettings } from "./state-store.ts";
 export type { JsonValue, ResultPage, ResultStore, StateStore } from "@cem/core";
