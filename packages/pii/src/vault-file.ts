@@ -15,8 +15,11 @@ const HEADER = Buffer.from("cem-vault-1\n");
 
 /** Settings of {@link createVaultFiles}. */
 export interface VaultFilesSettings {
-  /** The folder of the files, one for each session. Only its owner may enter it. */
-  folder: string;
+  /**
+   * The folder of the files, one for each session. Only its owner may enter it. A function tells the folder of a session:
+   * where there is none, nothing is kept.
+   */
+  folder: string | ((session: string) => string | undefined);
   /** 32 bytes in hex or base64. Keep it apart from the folder. */
   key: string | undefined;
 }
@@ -28,19 +31,25 @@ export interface VaultFilesSettings {
  */
 export function createVaultFiles({ folder, key }: VaultFilesSettings): VaultStore {
   const secret = readKey(key);
-  const fileOf = (session: string): string => path.join(folder, `${hash("sha256", session)}.vault`);
+  const folderOf = typeof folder === "string" ? () => folder : folder;
+  const fileIn = (own: string, session: string): string => path.join(own, `${hash("sha256", session)}.vault`);
   return {
     load(session) {
-      const file = fileOf(session);
+      const own = folderOf(session);
+      if (own === undefined) return undefined;
+      const file = fileIn(own, session);
       return existsSync(file) ? decrypt(readFileSync(file), secret, session, file) : undefined;
     },
     async save(session, data) {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
-      chmodSync(folder, 0o700);
-      await writeFileAtomic(fileOf(session), encrypt(data, secret, session), { mode: 0o600 });
+      const own = folderOf(session);
+      if (own === undefined) return;
+      mkdirSync(own, { recursive: true, mode: 0o700 });
+      chmodSync(own, 0o700);
+      await writeFileAtomic(fileIn(own, session), encrypt(data, secret, session), { mode: 0o600 });
     },
     async remove(session) {
-      await rm(fileOf(session), { force: true });
+      const own = folderOf(session);
+      if (own !== undefined) await rm(fileIn(own, session), { force: true });
     },
   };
 }
