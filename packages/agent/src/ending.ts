@@ -41,7 +41,10 @@ export function endingOf(
     case "killed":
       return outcome.reason === "aborted"
         ? failure("ABORTED", "The run was cancelled.")
-        : failure(outcome.code ?? "RUN_KILLED", outcome.message, { ...outcome.details, reason: outcome.reason });
+        : failure(outcome.code ?? "RUN_KILLED", outcome.message, {
+            ...outcome.details,
+            reason: outcome.reason,
+          });
     case "refused":
       return failure(outcome.code, outcome.message, outcome.details, "refused");
   }

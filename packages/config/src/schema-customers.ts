@@ -13,13 +13,18 @@ const customerId = z
 const quota = z
   .strictObject({
     per: described(z.enum(["minute", "hour", "day", "week"]), "The time that it is for."),
-    runs: described(z.optional(whole(1, MAX_QUOTA_RUNS)), "Most runs of code, repaired ones and tests of skills among them."),
+    runs: described(
+      z.optional(whole(1, MAX_QUOTA_RUNS)),
+      "Most runs of code, repaired ones and tests of skills among them.",
+    ),
     seconds: described(
       z.optional(number(0.1, MAX_QUOTA_SECONDS)),
       "Most seconds that code runs, without those in which a person is asked.",
     ),
   })
-  .check(z.refine(({ runs, seconds }) => runs !== undefined || seconds !== undefined, "needs runs or seconds"));
+  .check(
+    z.refine(({ runs, seconds }) => runs !== undefined || seconds !== undefined, "needs runs or seconds"),
+  );
 
 /** Settings of customers, each of whom has a workspace of their own. */
 export const customerSettings = {
@@ -44,9 +49,13 @@ export const customerSettings = {
   ),
   quotas: setting(
     withDefault(
-      z
-        .array(quota)
-        .check(unique(({ per }) => per, (per) => `There is a quota per ${per} already.`, "per")),
+      z.array(quota).check(
+        unique(
+          ({ per }) => per,
+          (per) => `There is a quota per ${per} already.`,
+          "per",
+        ),
+      ),
       [],
     ),
     "What each customer may use: a list of {per, runs, seconds}, such as {per: hour, runs: 100, seconds: 600}. All of them hold.",

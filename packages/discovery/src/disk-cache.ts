@@ -47,10 +47,12 @@ export async function saveCache(
     states: [...sources.states]
       .filter(([name]) => isKept(name))
       .map(([name, state]) => [relative(name), state]),
-    entries: [...store.entries].filter(([name]) => isKept(name)).map(([name, entry]) => [
-      relative(name),
-      { ...entry, dependencies: entry.dependencies.map(([name, hash]) => [relative(name), hash]) },
-    ]),
+    entries: [...store.entries]
+      .filter(([name]) => isKept(name))
+      .map(([name, entry]) => [
+        relative(name),
+        { ...entry, dependencies: entry.dependencies.map(([name, hash]) => [relative(name), hash]) },
+      ]),
   };
   try {
     const { replaceFile } = await import("@cem/files");

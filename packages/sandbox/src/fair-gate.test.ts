@@ -28,7 +28,9 @@ describe("FairGate", () => {
           order.push(name);
           leaves.push(leave);
         });
-      const all = ["ax1", "ax2", "ax3", "ax4", "ax5", "ax6", "ay1", "b1", "b2", "b3", "c1", "c2", "d1"].map(visit);
+      const all = ["ax1", "ax2", "ax3", "ax4", "ax5", "ax6", "ay1", "b1", "b2", "b3", "c1", "c2", "d1"].map(
+        visit,
+      );
       await vi.waitFor(() => expect(order).toEqual(["ax1", "ax2", "ax3", "ax4", "b1", "b2", "c1", "d1"]));
       for (let at = 0; at < all.length; at += 1) {
         await vi.waitFor(() => expect(leaves[at]).toBeDefined());
@@ -106,7 +108,9 @@ describe("FairGate", () => {
 
     it("refuses a caller whose signal has aborted already", async () => {
       const gate = new FairGate(1);
-      await expect(gate.enter({ session: "c" }, AbortSignal.abort())).rejects.toMatchObject({ name: "AbortError" });
+      await expect(gate.enter({ session: "c" }, AbortSignal.abort())).rejects.toMatchObject({
+        name: "AbortError",
+      });
       expect(gate.inside).toBe(0);
     });
   });

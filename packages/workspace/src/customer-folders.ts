@@ -151,7 +151,8 @@ async function idleMs(home: string, clock: MachineClock): Promise<number> {
   const agoMs = Math.max(0, clock.wallMs() - found.mtimeMs);
   if (usage === undefined || found.mtimeMs < usage.time.wallMs - DATED_BACK_MS) return agoMs;
   // Begins to count on this machine, or after its restart, so that a time of day that went back does not hold for ever.
-  if (usage.time.machines[clock.machine] === undefined) await updateUsage(home, () => {}, clock).catch(() => {});
+  if (usage.time.machines[clock.machine] === undefined)
+    await updateUsage(home, () => {}, clock).catch(() => {});
   return advance(usage.time, clock).nowMs - usage.lastUsedMs;
 }
 

@@ -30,7 +30,11 @@ export function isCustomerId(name: string): boolean {
 
 function invalidCustomer(id: unknown): CemError {
   const shown = typeof id === "string" ? JSON.stringify(id.slice(0, 80)) : typeof id;
-  return new CemError("CUSTOMER_INVALID", `${shown} can't be a customer's id: it needs ${CUSTOMER_ID_RULE}.`, {
-    details: { customer: typeof id === "string" ? id.slice(0, 80) : typeof id },
-  });
+  return new CemError(
+    "CUSTOMER_INVALID",
+    `${shown} can't be a customer's id: it needs ${CUSTOMER_ID_RULE}.`,
+    {
+      details: { customer: typeof id === "string" ? id.slice(0, 80) : typeof id },
+    },
+  );
 }

@@ -30,7 +30,8 @@ export interface QuotaUsage {
 export function chargeRun(usage: StoredUsage, quotas: readonly CustomerQuota[]): RunCharge | RunStop {
   for (const quota of quotas) {
     const used = quotaUsage(usage, quota);
-    if (used.maxRuns !== undefined && used.runs >= used.maxRuns) return usedUp(used, "runs", "Nothing was run.");
+    if (used.maxRuns !== undefined && used.runs >= used.maxRuns)
+      return usedUp(used, "runs", "Nothing was run.");
   }
   const charge: RunCharge = { paidMs: 0, periods: new Map() };
   const stop = chargeTime(usage, quotas, charge, "Nothing was run.");
@@ -83,12 +84,7 @@ export function settleRun(
 }
 
 /** Counts a run that is charged afterwards, where no quota has seconds, so that its time can be shown. */
-function addTime(
-  usage: StoredUsage,
-  quotas: readonly CustomerQuota[],
-  charge: RunCharge,
-  ms: number,
-): void {
+function addTime(usage: StoredUsage, quotas: readonly CustomerQuota[], charge: RunCharge, ms: number): void {
   for (const { per } of quotas) {
     const period = periodOf(usage, per);
     period.ranMs += ms;
@@ -97,7 +93,10 @@ function addTime(
 }
 
 /** What was used of a quota so far. */
-export function quotaUsage({ time, periods }: StoredUsage, { per, runs, seconds }: CustomerQuota): QuotaUsage {
+export function quotaUsage(
+  { time, periods }: StoredUsage,
+  { per, runs, seconds }: CustomerQuota,
+): QuotaUsage {
   const period = periods[per];
   return {
     per,

@@ -59,9 +59,14 @@ describe("a customer's quota of runs", () => {
     const refused = await createRunMeter({ home, quotas, clock }).admit();
     expect(refused).toEqual({
       code: "QUOTA_EXCEEDED",
-      message:
-        "The customer has used 3 of 3 runs per hour. Nothing was run. They are free again in 30 min.",
-      details: expect.objectContaining({ quota: "runs", per: "hour", runs: 3, maxRuns: 3, retryAfterMs: HOUR / 2 }),
+      message: "The customer has used 3 of 3 runs per hour. Nothing was run. They are free again in 30 min.",
+      details: expect.objectContaining({
+        quota: "runs",
+        per: "hour",
+        runs: 3,
+        maxRuns: 3,
+        retryAfterMs: HOUR / 2,
+      }),
     });
     expect(await readQuotas(home, quotas, clock)).toMatchObject([{ runs: 3, resetsInMs: HOUR / 2 }]);
     clock.steady += HOUR / 2;
@@ -167,7 +172,9 @@ describe("a customer's quota of seconds", () => {
 
   it("gives back what a run paid for and did not use", async () => {
     expect(await use(quotas, machine(), { runs: 100, ms: 30 })).toBe(67);
-    expect(await readQuotas(home, quotas, machine())).toMatchObject([{ runs: 67, seconds: 2.01, maxSeconds: 2 }]);
+    expect(await readQuotas(home, quotas, machine())).toMatchObject([
+      { runs: 67, seconds: 2.01, maxSeconds: 2 },
+    ]);
   });
 
   it("is paid before it is used, so that runs at once stay below it together", async () => {

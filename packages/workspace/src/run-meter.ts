@@ -41,7 +41,14 @@ export async function readQuotas(
 ): Promise<QuotaUsage[]> {
   if (quotas.length === 0) return [];
   const usage = await readUsage(home, clock);
-  if (usage === undefined) return quotas.map(({ per, runs, seconds }) => ({ per, runs: 0, maxRuns: runs, seconds: 0, maxSeconds: seconds }));
+  if (usage === undefined)
+    return quotas.map(({ per, runs, seconds }) => ({
+      per,
+      runs: 0,
+      maxRuns: runs,
+      seconds: 0,
+      maxSeconds: seconds,
+    }));
   return quotas.map((quota) => quotaUsage(usage, quota));
 }
 
@@ -78,9 +85,11 @@ class CustomerMeter implements RunMeter {
 
   async settle(charge: RunCharge, spentMs: number): Promise<void> {
     // What can't be settled stays charged as it is.
-    await updateUsage(this.#home, (usage) => settleRun(usage, this.#quotas, charge, spentMs), this.#clock).catch(
-      () => {},
-    );
+    await updateUsage(
+      this.#home,
+      (usage) => settleRun(usage, this.#quotas, charge, spentMs),
+      this.#clock,
+    ).catch(() => {});
   }
 
   get hasSeconds(): boolean {

@@ -180,9 +180,7 @@ export class CustomerHosts {
     const opening = this.#open.get(id);
     if (opening === undefined) return;
     this.#open.delete(id);
-    this.#close(
-      opening.then((customer) => idleOf(customer.counted).then(() => disposeOf(customer))),
-    );
+    this.#close(opening.then((customer) => idleOf(customer.counted).then(() => disposeOf(customer))));
   }
 
   #close(closing: Promise<void>): void {

@@ -58,8 +58,7 @@ export function scopeToCustomer(redactor: Redactor, id: string): CustomerRedacto
     },
     dispose: () => redactor.dispose(),
   };
-  if (recognize !== undefined)
-    made.recognize = (data, scope) => recognize.call(redactor, data, own(scope));
+  if (recognize !== undefined) made.recognize = (data, scope) => recognize.call(redactor, data, own(scope));
   if (persist !== undefined) made.persist = (session) => persist.call(redactor, nameOf(session));
   scoped.set(made, { id, made });
   return made;
