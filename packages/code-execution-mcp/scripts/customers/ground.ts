@@ -4,7 +4,7 @@ import path from "node:path";
 import type { JsonValue, SandboxProvider } from "@cem/core";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { createAgent, defineTool, runServer } from "../../src/index.ts";
-import type { AgentOptions, ConfigInput } from "../../src/index.ts";
+import type { Agent, AgentOptions, ConfigInput } from "../../src/index.ts";
 import { startIssuer } from "./issuer.ts";
 import type { Access, Visitor } from "./visitor.ts";
 import { look, makeVisitor, plant } from "./visitor.ts";
@@ -38,6 +38,7 @@ export async function tryCustomers({ provider, entrance, customers }: Settings):
     const named = entrance === "user" ? undefined : root;
     await inTurns(visitors, (one) => plant(one, named && path.join(named, one.id)));
     const problems: string[] = [];
+    await inTurns(visitors, ({ access }) => access.comeAgain());
     await inTurns(visitors, async (one) => {
       const others = visitors.filter((other) => other !== one);
       const found = await look(one, sampleOf(others, one), root);
@@ -49,6 +50,12 @@ export async function tryCustomers({ provider, entrance, customers }: Settings):
       }
     });
     problems.push(...misdelivered(post, visitors));
+    for (const { id, address } of visitors) {
+      const own = post.filter(
+        (sent) => JSON.stringify(sent).includes(`"${id}"`) && JSON.stringify(sent).includes(address),
+      );
+      if (own.length < 2) problems.push(`the token of ${id} is not known to its own customer`);
+    }
     return problems;
   } finally {
     for (const close of closing) await close();
@@ -120,7 +127,8 @@ async function openEntrance(
   options: AgentOptions,
   closing: (() => Promise<unknown> | void)[],
 ): Promise<(id: string) => Promise<Access>> {
-  if (entrance === "code") return async (customer) => agentAccess(createAgent({ ...options, customer }));
+  if (entrance === "code")
+    return async (customer) => agentAccess(() => createAgent({ ...options, customer }));
   const issuer = entrance === "header" ? undefined : await startIssuer();
   if (issuer !== undefined) closing.push(() => issuer.close());
   const { config = {} } = options;
@@ -155,7 +163,8 @@ async function openEntrance(
   };
 }
 
-function agentAccess(agent: ReturnType<typeof createAgent>): Access {
+function agentAccess(open: () => Agent): Access {
+  let agent = open();
   // The same name for all: a session of one customer is none of another's.
   const session = "main";
   return {
@@ -167,6 +176,10 @@ function agentAccess(agent: ReturnType<typeof createAgent>): Access {
       const found = await agent.searchTools("note canary own");
       const recalled = await agent.executeTask(`Continue from step 2: say ${told[0] ?? ""}`, { session });
       return JSON.stringify([found, { ...recalled, code: "" }]);
+    },
+    async comeAgain() {
+      await agent.dispose();
+      agent = open();
     },
     close: () => agent.dispose(),
   };
@@ -190,6 +203,7 @@ function clientAccess(client: Client): Access {
       }
       return answers.join("\n");
     },
+    comeAgain: async () => {},
     close: () => client.close(),
   };
 }

@@ -8,6 +8,8 @@ export interface Access {
   code(code: string): Promise<string>;
   /** Everything else that can be asked, with what others were told: handles, tokens, ids of runs. */
   ask(told: readonly string[]): Promise<string>;
+  /** Leaves and comes again, as far as the entrance knows of that. */
+  comeAgain(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -61,7 +63,7 @@ export async function plant(visitor: Visitor, home: string | undefined): Promise
 
 /** All that a customer can come by who looks for what is of others. */
 export async function look(visitor: Visitor, others: readonly Visitor[], root: string): Promise<string> {
-  const told = others.flatMap((other) => other.told);
+  const told = [visitor, ...others].flatMap((one) => one.told);
   const ids = others.map(({ id }) => id);
   const found = await visitor.access.code(`
     import { send } from "./servers/post/index.ts";
