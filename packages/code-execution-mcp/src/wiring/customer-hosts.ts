@@ -134,7 +134,9 @@ export class CustomerHosts {
     if (opened === undefined || (await opened.isThere())) return true;
     if (this.#open.get(id) !== opening) return false;
     this.#open.delete(id);
-    this.#close(disposeOf(opened).then(opened.forget));
+    // Runs end by themselves now, and say why.
+    const ended = idleOf(opened.counted, DELETED_GRACE_MS);
+    this.#close(ended.then(() => disposeOf(opened)).then(opened.forget));
     return false;
   }
 
@@ -195,9 +197,12 @@ async function disposeOf({ counted, typeChecker }: OpenCustomer): Promise<void> 
 }
 
 const BUSY_POLL_MS = 100;
+/** How long runs of a customer who was deleted have to notice it. */
+const DELETED_GRACE_MS = 2_000;
 
-/** Resolves once an agent has nothing under way. */
-async function idleOf(counted: CountedAgent): Promise<void> {
+/** Resolves once an agent has nothing under way, or the time is over. */
+async function idleOf(counted: CountedAgent, timeoutMs = Infinity): Promise<void> {
   const { setTimeout: delay } = await import("node:timers/promises");
-  while (counted.busy > 0) await delay(BUSY_POLL_MS, undefined, { ref: false });
+  const until = performance.now() + timeoutMs;
+  while (counted.busy > 0 && performance.now() < until) await delay(BUSY_POLL_MS, undefined, { ref: false });
 }
