@@ -4,6 +4,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { measureCalls } from "./calls.ts";
 import { measureCatalogs } from "./catalogs.ts";
+import { measureCustomers } from "./customers.ts";
 import { measureColdStart } from "./cold-start.ts";
 import { measureReuse } from "./reuse.ts";
 import { measureManyRuns, measureRuns, measureThroughput } from "./runs.ts";
@@ -36,6 +37,7 @@ const measures: Record<string, () => Promise<Table>> = {
   runs: () => measureRuns(rounds),
   throughput: () => measureThroughput(),
   calls: () => measureCalls(rounds),
+  customers: () => measureCustomers(rounds),
   reuse: () => measureReuse(values.quick ? 1 : 3, values["isolated-vm"]),
   many: () => measureManyRuns(values.quick ? 1_000 : 20_000),
   catalogs: () => measureCatalogs([10, 1000, 5000], rounds),
