@@ -10,7 +10,7 @@ import { createConfiguredAudit } from "./wiring/audit.ts";
 import { createCallGuards } from "./wiring/call-guards.ts";
 import type { CallGuards } from "./wiring/call-guards.ts";
 import type { LoadedFor } from "./wiring/customer.ts";
-import { customerSandbox } from "./wiring/customer-sandbox.ts";
+import { customerMeter, customerSandbox } from "./wiring/customer-sandbox.ts";
 import { createConfiguredSelector } from "./wiring/configured-selector.ts";
 import { createGenerator } from "./wiring/generators.ts";
 import { redactElicit, redactGenerator, redactLog, redactorOf, redactStore } from "./wiring/redaction.ts";
@@ -105,6 +105,7 @@ async function createStages(
     onProblem: (error) =>
       createLog(config, options.onLog)("error", `The session can't be logged: ${String(error)}`),
   });
+  const meter = await customerMeter(loaded);
   const selector = new Lazy(() => createConfiguredSelector(config, options.oneRun));
   return {
     async catalog() {
@@ -129,7 +130,7 @@ async function createStages(
       return createSandbox(config, {
         ...options,
         ...bridge.spec,
-        ...(await customerSandbox(loaded, options)),
+        ...(await customerSandbox(loaded, { ...options, meter })),
       });
     },
     invoker: async () => (await host.get()).bridge.invoker,
@@ -139,6 +140,7 @@ async function createStages(
     typeCheck: config.execution.typeCheck,
     maxRepairs: config.llm.maxRepairs,
     sessionLog,
+    meter,
     dataFacts: config.llm.dataFacts,
     saveSkill: (draft, saving) =>
       saveCheckedSkill(draft, saving, {

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
-import type { TaskResult } from "@cem/core";
+import type { AgentEvent, TaskResult } from "@cem/core";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { customerUsage, deleteCustomer, listSessions } from "./admin.ts";
@@ -62,6 +62,12 @@ describe("quotas of a customer", () => {
         details: { quota: "runs", retryAfterMs: expect.any(Number) },
       },
     });
+    // Nor is code written for a task.
+    const written: string[] = [];
+    const onEvent = ({ type }: AgentEvent) => written.push(type);
+    const task = await agents[0]?.executeTask("Calculate 5 + 3", { onEvent });
+    expect(task).toMatchObject({ status: "refused", error: { code: "QUOTA_EXCEEDED" }, code: "" });
+    expect(written).not.toContain("generated");
     expect(await open("bob", { quotas }).executeCode("return 1;")).toMatchObject({ value: 1 });
     expect(await customerUsage("ada", optionsOf({ quotas }))).toMatchObject({
       quotas: [{ per: "hour", runs: 3, maxRuns: 3, seconds: expect.any(Number) }],
@@ -103,7 +109,14 @@ describe("quotas of a customer", () => {
     ] as const) {
       const client = new Client({ name: "c", version: "1" }, { versionNegotiation: { mode } });
       const requestInit = { headers: { "x-customer": customer } };
-      await client.connect(new StreamableHTTPClientTransport(new URL(running.url ?? ""), { requestInit }));
+      const waits: (string | null)[] = [];
+      const noting: typeof fetch = async (...request) => {
+        const answer = await fetch(...request);
+        waits.push(answer.headers.get("retry-after"));
+        return answer;
+      };
+      const url = new URL(running.url ?? "");
+      await client.connect(new StreamableHTTPClientTransport(url, { requestInit, fetch: noting }));
       const run = () => client.callTool({ name: "execute_code", arguments: { code: "return 1;" } });
       expect(await run()).toMatchObject({ structuredContent: { success: true } });
       expect(await run()).toMatchObject({
@@ -113,6 +126,8 @@ describe("quotas of a customer", () => {
           retry_after_seconds: expect.any(Number),
         },
       });
+      // An event stream has begun before the run ends.
+      expect(waits.some((seconds) => Number(seconds) > 0)).toBe(mode !== "legacy");
       await client.close();
     }
   });

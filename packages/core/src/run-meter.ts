@@ -26,6 +26,8 @@ export interface RunTicket {
 
 /** Meters the runs of one owner, such as a customer: says which may begin, and ends those that have used up what they may. */
 export interface RunMeter {
+  /** Why no run may begin now, so that no code is written for it. Takes nothing. */
+  check(): Promise<RunStop | undefined>;
   /** Called when a run's turn has come. */
   admit(): Promise<RunTicket | RunStop>;
 }

@@ -67,6 +67,14 @@ class CustomerMeter implements RunMeter {
     this.isThere = followFolder(home);
   }
 
+  async check(): Promise<RunStop | undefined> {
+    if (!(await this.isThere())) return this.gone("Nothing was run.");
+    const usage = this.#quotas.length === 0 ? undefined : await readUsage(this.#home, this.#clock);
+    // Charged to a copy.
+    const charge = usage && chargeRun(usage, this.#quotas);
+    return charge !== undefined && "code" in charge ? charge : undefined;
+  }
+
   async admit(): Promise<RunTicket | RunStop> {
     if (!(await this.isThere())) return this.gone("Nothing was run.");
     if (this.#quotas.length === 0) {

@@ -1,5 +1,5 @@
 import { Lazy } from "@cem/core";
-import type { Mount, SandboxProvider, SandboxSpec } from "@cem/core";
+import type { Mount, RunMeter, SandboxProvider, SandboxSpec } from "@cem/core";
 import { chooseProvider } from "./choose-sandbox.ts";
 import type { LoadedFor } from "./customer.ts";
 
@@ -20,19 +20,30 @@ export interface CustomerSandbox extends Pick<SandboxSpec, "owner" | "meter"> {
 export async function customerSandbox(
   { config, customer }: LoadedFor,
   {
+    meter,
     sandboxProvider,
     oneRun = false,
-  }: { sandboxProvider?: SandboxProvider | undefined; oneRun?: boolean | undefined },
+  }: {
+    meter: RunMeter | undefined;
+    sandboxProvider?: SandboxProvider | undefined;
+    oneRun?: boolean | undefined;
+  },
 ): Promise<CustomerSandbox | undefined> {
   if (customer === undefined) return undefined;
-  const { createRunMeter } = await import("@cem/workspace");
-  const { home, id, sessionsDir } = customer;
+  const { id, sessionsDir } = customer;
   return {
     owner: id,
-    meter: createRunMeter({ home, quotas: config.customers.quotas }),
+    meter,
     mounts: [{ hostPath: sessionsDir, guestPath: "/workspace/sessions", readOnly: true }],
     sandboxProvider: sandboxProvider ?? (await sharedProvider(config, oneRun).get()),
   };
+}
+
+/** The meter of a customer's runs. `undefined` where there is no customer. */
+export async function customerMeter({ config, customer }: LoadedFor): Promise<RunMeter | undefined> {
+  if (customer === undefined) return undefined;
+  const { createRunMeter } = await import("@cem/workspace");
+  return createRunMeter({ home: customer.home, quotas: config.customers.quotas });
 }
 
 function sharedProvider(config: LoadedFor["config"], oneRun: boolean): Lazy<SandboxProvider> {
