@@ -23,11 +23,11 @@ describe("FairGate", () => {
       const gate = new FairGate(8);
       const order: string[] = [];
       const leaves: (() => void)[] = [];
-      const visit = (name: string) =>
-        gate.enter({ owner: name[0], session: name.slice(0, 2) }).then((leave) => {
-          order.push(name);
-          leaves.push(leave);
-        });
+      const visit = async (name: string): Promise<void> => {
+        const leave = await gate.enter({ owner: name[0], session: name.slice(0, 2) });
+        order.push(name);
+        leaves.push(leave);
+      };
       const all = ["ax1", "ax2", "ax3", "ax4", "ax5", "ax6", "ay1", "b1", "b2", "b3", "c1", "c2", "d1"].map(
         visit,
       );

@@ -116,7 +116,7 @@ function optionsIn(folder: string, sandboxProvider: SandboxProvider, post: JsonV
     },
     execute: (input) => {
       post.push({ ...input });
-      return `sent ${String(Reflect.get(input, "text"))}`;
+      return { sent: input };
     },
   });
   return { configFile: false, config, sandboxProvider, tools: { post: { send } } };

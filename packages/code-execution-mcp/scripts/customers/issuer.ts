@@ -6,8 +6,8 @@ import { exportJWK, generateKeyPair, SignJWT } from "jose";
 export interface Issuer {
   issuer: string;
   /** Makes an access token for the audience `cem`. */
-  sign(claims: object): Promise<string>;
-  close(): void;
+  sign: (claims: object) => Promise<string>;
+  close: () => void;
 }
 
 /** Starts an OAuth issuer on this host. */

@@ -37,7 +37,6 @@ export function scopeToCustomer(redactor: Redactor, id: string): CustomerRedacto
     ...scope,
     session: nameOf(scope.session),
   });
-  const { persist, recognize } = redactor;
   const made: CustomerRedactor = {
     specificationVersion: "v1",
     guest: redactor.guest,
@@ -58,8 +57,9 @@ export function scopeToCustomer(redactor: Redactor, id: string): CustomerRedacto
     },
     dispose: () => redactor.dispose(),
   };
-  if (recognize !== undefined) made.recognize = (data, scope) => recognize.call(redactor, data, own(scope));
-  if (persist !== undefined) made.persist = (session) => persist.call(redactor, nameOf(session));
+  if (redactor.recognize !== undefined)
+    made.recognize = async (data, scope) => redactor.recognize?.(data, own(scope));
+  if (redactor.persist !== undefined) made.persist = async (session) => redactor.persist?.(nameOf(session));
   scoped.set(made, { id, made });
   return made;
 }
