@@ -162,14 +162,14 @@ class PooledSandbox implements GuestSandbox {
     if (entered === "busy") return { ...report(), status: "refused", ...this.#busy() };
     if (entered === "gone") return ended("aborted", "The run was aborted before it started.");
     this.#running += 1;
-    let settle: (() => Promise<void> | undefined) | undefined;
+    let settle: (() => Promise<void>) | undefined;
     try {
       const { quota } = this.#settings;
       const refusal = (await quota?.check()) ?? (await this.#settings.checkWorkspace?.());
       if (refusal !== undefined) return { ...report(), status: "refused", ...refusal };
-      const ticket = await this.#settings.meter?.admit();
+      const ticket = this.#settings.meter && (await this.#settings.meter.admit());
       if (ticket !== undefined && "code" in ticket) return { ...report(), status: "refused", ...ticket };
-      settle = () => ticket?.settle();
+      if (ticket !== undefined) settle = () => ticket.settle();
       const lease = await this.#take(request);
       if ("message" in lease) return ended("crashed", lease.message);
       const { isolation } = this;
@@ -189,7 +189,7 @@ class PooledSandbox implements GuestSandbox {
       };
       return await new RunSession(session).run();
     } finally {
-      await settle?.();
+      if (settle !== undefined) await settle();
       this.#running -= 1;
       entered();
       this.#pool.refillSoon();
