@@ -4,6 +4,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { measureCalls } from "./calls.ts";
 import { measureCatalogs } from "./catalogs.ts";
+import { measureContentCache } from "./content-cache.ts";
 import { measureColdStart } from "./cold-start.ts";
 import { measureCustomers } from "./customers.ts";
 import { measureReuse } from "./reuse.ts";
@@ -38,10 +39,11 @@ const measures: Record<string, () => Promise<Table>> = {
   runs: () => measureRuns(rounds),
   throughput: () => measureThroughput(),
   calls: () => measureCalls(rounds),
+  customers: () => measureCustomers(rounds),
   reuse: () => measureReuse(values.quick ? 1 : 3, values["isolated-vm"]),
   many: () => measureManyRuns(values.quick ? 1_000 : 20_000),
   state: () => measureState(rounds),
-  customers: () => measureCustomers(values.quick ? 1_000 : 10_000, values.quick ? 3 : 7),
+  "content-cache": () => measureContentCache(values.quick ? 1_000 : 10_000, values.quick ? 3 : 7),
   catalogs: () => measureCatalogs([10, 1000, 5000], rounds),
 };
 for (const [name, measure] of Object.entries(measures)) {

@@ -53,6 +53,24 @@ describe("cem customers", () => {
     expect(readdirSync(path.join(cwd, "workspaces"))).toEqual([]);
   });
 
+  it("shows what was used of quotas, which hold from one command to the next", async () => {
+    const own = temporaryFolder();
+    const quotas = "customers:\n  quotas:\n    - { per: day, runs: 1, seconds: 60 }\n";
+    writeFileSync(path.join(own, "config.yaml"), quotas);
+    writeFileSync(path.join(own, "one.ts"), "return 1;");
+    const run = (...args: string[]): Promise<Ended> => runCem([...args, ...SAMPLES], { cwd: own });
+    expect(await run("exec", "one.ts", "--customer", "ada")).toMatchObject({ code: 0 });
+    const refused = await run("exec", "one.ts", "--customer", "ada");
+    expect(refused.code).not.toBe(0);
+    expect(`${refused.stdout}${refused.stderr}`.replaceAll(/\s+/gu, " ")).toContain(
+      "has used 1 of 1 runs per day",
+    );
+    const { stdout } = await run("customers", "usage", "ada");
+    expect(stdout).toMatch(/ada\s+day\s+1 of 1\s+\d+\.\d of 60\s+in 24 h/u);
+    const json = await run("customers", "usage", "ada", "--json");
+    expect(JSON.parse(json.stdout)).toMatchObject({ customers: [{ quotas: [{ per: "day", runs: 1 }] }] });
+  });
+
   it.each([
     [["customers", "usage", "nobody"], 1, "There is no customer"],
     [["customers", "delete", "../x", "--yes"], 1, "There is no customer"],

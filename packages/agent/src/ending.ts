@@ -41,9 +41,12 @@ export function endingOf(
     case "killed":
       return outcome.reason === "aborted"
         ? failure("ABORTED", "The run was cancelled.")
-        : failure("RUN_KILLED", outcome.message, { reason: outcome.reason });
+        : failure(outcome.code ?? "RUN_KILLED", outcome.message, {
+            ...outcome.details,
+            reason: outcome.reason,
+          });
     case "refused":
-      return failure(outcome.code, outcome.message, {}, "refused");
+      return failure(outcome.code, outcome.message, outcome.details, "refused");
   }
 }
 

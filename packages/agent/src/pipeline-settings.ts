@@ -3,6 +3,7 @@ import type {
   CodeGenerator,
   Guard,
   Redactor,
+  RunMeter,
   Sandbox,
   SessionLog,
   SaveSkillOptions,
@@ -73,6 +74,8 @@ export interface PipelineSettings {
         options: SaveSkillOptions & { tools: readonly ToolDefinition[] },
       ) => Promise<Skill>)
     | undefined;
+  /** Meters the runs of the sandbox. No code is written for a task while none may begin. */
+  meter?: RunMeter | undefined;
   /** Keeps what the runs did. Closed by the caller. Without one, nothing is kept. */
   sessionLog?: SessionLog | undefined;
   /**

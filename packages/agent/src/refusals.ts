@@ -1,5 +1,5 @@
 import { toolId } from "@cem/core";
-import type { Finding, GenerationRefused, RankedTool, UnfilledStep, Verdict } from "@cem/core";
+import type { Finding, GenerationRefused, RankedTool, RunStop, UnfilledStep, Verdict } from "@cem/core";
 import type { Ending } from "./ending.ts";
 
 const CODES = {
@@ -31,6 +31,11 @@ export function refusedGeneration(
       },
     },
   };
+}
+
+/** The ending of a task whose code might not run now. */
+export function refusedByMeter({ code, message, details = {} }: RunStop): Ending {
+  return { status: "refused", value: null, error: { code, message, details } };
 }
 
 /** What is missing, in sentences. */

@@ -12,7 +12,7 @@ import { generate } from "./generation.ts";
 import type { GenerationInput } from "./generation.ts";
 import { prepareCode, prepareTask } from "./preparation.ts";
 import { ReadCache } from "./read-cache.ts";
-import { hintsOf, refusedGeneration } from "./refusals.ts";
+import { hintsOf, refusedByMeter, refusedGeneration } from "./refusals.ts";
 import { RepairHistory } from "./repair-history.ts";
 import { toolsForRepair } from "./repair-tools.ts";
 import { review } from "./review.ts";
@@ -53,6 +53,8 @@ export class TaskRun {
   /** Writes code for a task and runs it; a model's code is repaired while that helps. */
   task(task: string): Promise<TaskResult> {
     return this.#finish({ kind: "task", input: task }, async () => {
+      const stop = await this.#context.stages.settings.meter?.check();
+      if (stop !== undefined) return refusedByMeter(stop);
       await prepareTask(this.#context);
       const tools = await this.#discover();
       const input = { task, tools };

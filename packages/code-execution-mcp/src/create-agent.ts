@@ -10,6 +10,7 @@ import { createConfiguredAudit } from "./wiring/audit.ts";
 import { createCallGuards } from "./wiring/call-guards.ts";
 import type { CallGuards } from "./wiring/call-guards.ts";
 import type { LoadedFor } from "./wiring/customer.ts";
+import { customerMeter, customerSandbox } from "./wiring/customer-sandbox.ts";
 import { createConfiguredSelector } from "./wiring/configured-selector.ts";
 import { createGenerator } from "./wiring/generators.ts";
 import { redactElicit, redactGenerator, redactLog, redactorOf, redactStore } from "./wiring/redaction.ts";
@@ -97,18 +98,19 @@ async function createStages(
   host: Lazy<Host> = lazyHost(loaded, options),
 ): Promise<OwnedPipelineSettings> {
   const { config } = loaded;
-  const isRedacted = redactorOf(config, options) !== undefined;
+  const isRedacted = redactorOf(loaded, options) !== undefined;
   const redactor = async (): Promise<Redactor | undefined> => (await host.get()).redactor;
   const sessionLog = await createConfiguredSessions(loaded, {
     ...options,
     onProblem: (error) =>
       createLog(config, options.onLog)("error", `The session can't be logged: ${String(error)}`),
   });
+  const meter = await customerMeter(loaded);
   const selector = new Lazy(() => createConfiguredSelector(config, options.oneRun));
   return {
     async catalog() {
       const { bridge, mcpTools } = await host.get();
-      return bridge.addTo(options.catalog ?? (await createConfiguredCatalog(config, mcpTools)));
+      return bridge.addTo(options.catalog ?? (await createConfiguredCatalog(loaded, mcpTools)));
     },
     selector: options.selector ?? (() => selector.get()),
     async generator() {
@@ -125,7 +127,11 @@ async function createStages(
     },
     async sandbox() {
       const { bridge } = await host.get();
-      return createSandbox(config, { ...options, ...bridge.spec });
+      return createSandbox(config, {
+        ...options,
+        ...bridge.spec,
+        ...(await customerSandbox(loaded, { ...options, meter })),
+      });
     },
     invoker: async () => (await host.get()).bridge.invoker,
     redactor: isRedacted ? redactor : undefined,
@@ -134,6 +140,7 @@ async function createStages(
     typeCheck: config.execution.typeCheck,
     maxRepairs: config.llm.maxRepairs,
     sessionLog,
+    meter,
     dataFacts: config.llm.dataFacts,
     saveSkill: (draft, saving) =>
       saveCheckedSkill(draft, saving, {
@@ -172,7 +179,7 @@ export interface Host {
 
 async function openHost(loaded: LoadedFor, options: AgentOptions): Promise<Host> {
   const { config } = loaded;
-  const redactor = await redactorOf(config, options)?.get();
+  const redactor = await redactorOf(loaded, options)?.get();
   const store = redactStore(await createConfiguredResults(config), redactor);
   const log = redactLog(options.log ?? createLog(config, options.onLog), redactor);
   const elicit = await redactElicit(options.onElicit, redactor);

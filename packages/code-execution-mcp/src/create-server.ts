@@ -33,7 +33,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   const { config } = loaded;
   const { createAgentServer } = await loadServer();
   const log = options.log ?? logTo(await loggerOf(config));
-  const ownRedactor = options.agent === undefined ? redactorOf(config, options) : undefined;
+  const ownRedactor = options.agent === undefined ? redactorOf(loaded, options) : undefined;
   const redactor = options.redactor ?? (await ownRedactor?.get());
   const agentOptions = { ...agentOptionsOf(options), redactor, log };
   const customers =

@@ -132,7 +132,9 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   // Customers.
   CUSTOMER_INVALID: NO_HINT,
   CUSTOMER_NOT_FOUND: "See which there are with  cem customers",
+  CUSTOMER_GONE: NO_HINT,
   CUSTOMER_UNKNOWN: NO_HINT,
+  QUOTA_EXCEEDED: NO_HINT,
   // Skills.
   SKILLS_DISABLED: NO_HINT,
   SKILL_INVALID: NO_HINT,

@@ -1,12 +1,11 @@
 import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { startIssuer } from "../scripts/customers/issuer.ts";
+import type { Issuer } from "../scripts/customers/issuer.ts";
 import type { ConfigInput } from "./index.ts";
 import { runServer } from "./index.ts";
 
@@ -126,7 +125,7 @@ describe("customers of a server", () => {
   });
 
   it("are the users of an OAuth issuer, each of whom has a workspace", async () => {
-    const { issuer, sign } = await startIssuer();
+    const { issuer, sign } = await openIssuer();
     const url = await serve({ server: { authIssuer: issuer, authAudience: "cem" } });
     const as = async (claims: object) => connect(url, { authorization: `Bearer ${await sign(claims)}` });
     const ada = await as({ sub: "ada" });
@@ -138,7 +137,7 @@ describe("customers of a server", () => {
   });
 
   it("may be named by a claim", async () => {
-    const { issuer, sign } = await startIssuer();
+    const { issuer, sign } = await openIssuer();
     const url = await serve({
       server: { authIssuer: issuer, authAudience: "cem" },
       customers: { claim: "tenant" },
@@ -175,25 +174,9 @@ describe("customers of a server", () => {
   });
 });
 
-/** An OAuth issuer with one key, until the test ends. */
-async function startIssuer() {
-  const keys = await generateKeyPair("RS256");
-  const jwk = { ...(await exportJWK(keys.publicKey)), kid: "one", alg: "RS256", use: "sig" };
-  const server = createServer((request, response) => {
-    const documents: Record<string, object> = {
-      "/.well-known/openid-configuration": { issuer, jwks_uri: `${issuer}/keys` },
-      "/keys": { keys: [jwk] },
-    };
-    const found = documents[request.url ?? ""];
-    response.writeHead(found === undefined ? 404 : 200, { "content-type": "application/json" });
-    response.end(JSON.stringify(found ?? {}));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const sign = (claims: object): Promise<string> =>
-    new SignJWT({ iss: issuer, aud: "cem", exp: Math.floor(Date.now() / 1000) + 60, ...claims })
-      .setProtectedHeader({ alg: "RS256", kid: "one" })
-      .sign(keys.privateKey);
-  return { issuer, sign };
+/** An OAuth issuer, until the test ends. */
+async function openIssuer(): Promise<Issuer> {
+  const issuer = await startIssuer();
+  onTestFinished(() => issuer.close());
+  return issuer;
 }

@@ -1,16 +1,29 @@
+import { CUSTOMER_ID, CUSTOMER_ID_RULE } from "@cem/core";
 import * as z from "zod/mini";
-import { number, setting, text, whole, withDefault } from "./setting.ts";
+import { described, number, setting, text, unique, whole, withDefault } from "./setting.ts";
 
 const MAX_SECONDS = 86_400;
-const CUSTOMER_ID = /^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/;
+const MAX_QUOTA_RUNS = 1_000_000_000;
+const MAX_QUOTA_SECONDS = 1_000_000_000;
 
 const customerId = z
   .string()
-  .check(
-    z.regex(
-      CUSTOMER_ID,
-      "is not a customer's id: lower-case letters, digits, _ and -, at most 64 characters",
+  .check(z.regex(CUSTOMER_ID, `is not a customer's id, which needs ${CUSTOMER_ID_RULE}`));
+
+const quota = z
+  .strictObject({
+    per: described(z.enum(["minute", "hour", "day", "week"]), "The time that it is for."),
+    runs: described(
+      z.optional(whole(1, MAX_QUOTA_RUNS)),
+      "Most runs of code, repaired ones and tests of skills among them.",
     ),
+    seconds: described(
+      z.optional(number(0.1, MAX_QUOTA_SECONDS)),
+      "Most seconds that code runs, without those in which a person is asked.",
+    ),
+  })
+  .check(
+    z.refine(({ runs, seconds }) => runs !== undefined || seconds !== undefined, "needs runs or seconds"),
   );
 
 /** Settings of customers, each of whom has a workspace of their own. */
@@ -33,6 +46,19 @@ export const customerSettings = {
   trustedProxies: setting(
     withDefault(z.array(text), []),
     "Addresses whose customers.header is believed, such as 127.0.0.1.",
+  ),
+  quotas: setting(
+    withDefault(
+      z.array(quota).check(
+        unique(
+          ({ per }) => per,
+          (per) => `There is a quota per ${per} already.`,
+          "per",
+        ),
+      ),
+      [],
+    ),
+    "What each customer may use: a list of {per, runs, seconds}, such as {per: hour, runs: 100, seconds: 600}. All of them hold.",
   ),
   maxOpen: setting(
     withDefault(whole(1, 10_000), 50),

@@ -103,6 +103,8 @@ export type {
   WorkspaceLimits,
 } from "./sandbox.ts";
 export { DEFAULT_RUN_LIMITS } from "./limits.ts";
+export { CUSTOMER_ID, CUSTOMER_ID_RULE, isGivenCustomerId } from "./customers.ts";
+export type { MeteredRun, RunMeter, RunStop, RunTicket } from "./run-meter.ts";
 export { STAGES } from "./agent.ts";
 export type {
   Agent,

@@ -1,6 +1,8 @@
 import type { ErrorCode } from "./error-codes.ts";
 import type { ToolCallRecord, ToolInvoker } from "./invocation.ts";
+import type { ErrorDetails } from "./errors.ts";
 import type { JsonValue } from "./json.ts";
+import type { RunMeter } from "./run-meter.ts";
 
 /**
  * Isolation levels, strongest first. `microvm`: the guest has its own kernel. `namespaces`: kernel namespaces surround
@@ -81,6 +83,13 @@ export interface SandboxSpec {
   minIsolation?: IsolationLevel | undefined;
   /** The session of runs that name none. Absent: such a run shares its guest with no other. */
   defaultSession?: string | undefined;
+  /**
+   * Whose runs these are, such as a customer's. Where guests are scarce, owners take turns, and none has more than its
+   * share. Absent: sessions take turns.
+   */
+  owner?: string | undefined;
+  /** Meters the runs of the owner. Absent: they use what they need. */
+  meter?: RunMeter | undefined;
 }
 
 /** A piece of what a run printed. */
@@ -177,9 +186,16 @@ export type RunOutcome = RunReport &
     | { status: "timed-out"; limitMs: number }
     | { status: "out-of-memory"; limitMb: number }
     /** The run was ended from outside, or by a limit other than time and memory. */
-    | { status: "killed"; reason: KillReason; message: string }
-    /** The run was not started, because its policy can't be enforced here. */
-    | { status: "refused"; code: ErrorCode; message: string }
+    | {
+        status: "killed";
+        reason: KillReason;
+        message: string;
+        /** The code of the error. Default: `RUN_KILLED`. */
+        code?: ErrorCode | undefined;
+        details?: ErrorDetails | undefined;
+      }
+    /** The run was not started, because its policy can't be enforced here, or its owner may run no more now. */
+    | { status: "refused"; code: ErrorCode; message: string; details?: ErrorDetails | undefined }
   );
 
 /** Why a run was ended. */
@@ -190,6 +206,7 @@ export type KillReason =
   | "payload-limit"
   | "write-limit"
   | "workspace-quota"
+  | "meter"
   | "protocol"
   | "crashed"
   | "disposed";

@@ -28,6 +28,12 @@ export interface DiscoverySettings {
    */
   cacheFile?: string | undefined;
   /**
+   * Whether the cache file has the skills too.
+   *
+   * @defaultValue `true`
+   */
+  cacheSkills?: boolean | undefined;
+  /**
    * Reads several folders at the same time.
    *
    * @defaultValue `true`
@@ -67,6 +73,9 @@ export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
   const store = createFactsStore(sources);
   const servers = createServerCache(store);
   const cacheRoot = roots[0]?.dir ?? "";
+  const skillsRoot = roots[1]?.dir;
+  const isKept = (file: string): boolean =>
+    settings.cacheSkills !== false || skillsRoot === undefined || !file.startsWith(skillsRoot + path.sep);
   const loaded =
     cacheFile === undefined ? Promise.resolve() : loadCache(cacheFile, cacheRoot, sources, store);
   let last: Promise<unknown> = loaded;
@@ -101,7 +110,7 @@ export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
     }
     const isPruned = prune(visited);
     if (cacheFile !== undefined && (isPruned || store.reads !== readsBefore))
-      await saveCache(cacheFile, cacheRoot, sources, store);
+      await saveCache(cacheFile, cacheRoot, { sources, store, isKept });
     return toSnapshot(found);
   }
 

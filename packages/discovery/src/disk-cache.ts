@@ -27,21 +27,32 @@ export async function loadCache(
   }
 }
 
+/** What a cache file is made of. */
+interface Cached {
+  sources: SourceFiles;
+  store: FactsStore;
+  /** Whether what is known of a source file is kept. */
+  isKept: (file: string) => boolean;
+}
+
 /** Replaces the cache file atomically. A file that can't be written is ignored: the next process reads everything. */
 export async function saveCache(
   file: string,
   root: string,
-  sources: SourceFiles,
-  store: FactsStore,
+  { sources, store, isKept }: Cached,
 ): Promise<void> {
   const relative = (absolute: string) => path.relative(root, absolute);
   const content = {
     format: FORMAT,
-    states: [...sources.states].map(([name, state]) => [relative(name), state]),
-    entries: [...store.entries].map(([name, entry]) => [
-      relative(name),
-      { ...entry, dependencies: entry.dependencies.map(([name, hash]) => [relative(name), hash]) },
-    ]),
+    states: [...sources.states]
+      .filter(([name]) => isKept(name))
+      .map(([name, state]) => [relative(name), state]),
+    entries: [...store.entries]
+      .filter(([name]) => isKept(name))
+      .map(([name, entry]) => [
+        relative(name),
+        { ...entry, dependencies: entry.dependencies.map(([name, hash]) => [relative(name), hash]) },
+      ]),
   };
   try {
     const { replaceFile } = await import("@cem/files");

@@ -176,7 +176,7 @@ class ToolServer<Config> implements AgentServer<Config> {
   readonly #onMissingSkill: AgentServerSettings["onMissingSkill"];
   #skillsExtension: SkillsExtension | undefined;
   /** The sessions whose values are forgotten when their connection closes. */
-  readonly #sessions = new Map<McpServer, string>();
+  readonly #sessions = new Map<McpServer, { session: string; redactor: Redactor | undefined }>();
   readonly #calls = new Set<Promise<unknown>>();
 
   constructor(settings: AgentServerSettings<Config>) {
@@ -191,8 +191,18 @@ class ToolServer<Config> implements AgentServer<Config> {
     const host: ToolHost = { agent, runs: this.runs, guest, state, results, skills, redactor, hintFor };
     const tools = [...toolsOf(profile), ...(skills === undefined ? [] : skillToolsOf(profile))];
     const { openCustomer } = settings;
-    this.#hostOf = async (context) =>
-      openCustomer === undefined ? host : { ...host, ...(await openCustomer(customerNameOf(context))) };
+    const ofCustomer = async (open: OpenCustomer, context: ServerContext): Promise<ToolHost> => ({
+      ...host,
+      ...(await open(customerNameOf(context))),
+    });
+    // Of one call, what is opened first is used to the end: a customer who is deleted meanwhile must not come back.
+    const opened = new WeakMap<ServerContext, Promise<ToolHost>>();
+    this.#hostOf = (context) => {
+      if (openCustomer === undefined) return host;
+      const opening = opened.get(context) ?? ofCustomer(openCustomer, context);
+      opened.set(context, opening);
+      return opening;
+    };
     this.#add(tools.map((bind) => bind(host, this.#hostOf)));
     this.#instructions = INSTRUCTIONS[profile];
     const { upstream, expose = [], onMissing, onMissingSkill } = settings;
@@ -296,9 +306,7 @@ class ToolServer<Config> implements AgentServer<Config> {
       const call = handle(input, context)
         .then((answer) => this.#states.signed(answer, context))
         .catch((error: unknown) => this.#answerError(error))
-        .then((answer) => this.#redact(name, answer, context));
-      // Without a session of its own a connection may be that of one call.
-      if (context.sessionId !== undefined) this.#sessions.set(server, sessionOf(context).session);
+        .then((answer) => this.#redact(server, name, answer, context));
       this.#calls.add(call);
       return call.finally(() => this.#calls.delete(call));
     });
@@ -318,21 +326,37 @@ class ToolServer<Config> implements AgentServer<Config> {
   #forget(server: McpServer): void {
     this.#connected.delete(server);
     this.#logging.delete(server);
-    const session = this.#sessions.get(server);
-    if (session === undefined) return;
+    const known = this.#sessions.get(server);
+    if (known === undefined) return;
     this.#sessions.delete(server);
-    this.#redactor?.endSession(session).catch(() => {});
+    known.redactor?.endSession(known.session).catch(() => {});
   }
 
   async #redact(
+    server: McpServer,
     tool: string,
     answer: CallToolResult | InputRequiredResult,
     context: ServerContext,
   ): Promise<CallToolResult | InputRequiredResult> {
+    if (this.#redactor === undefined) return answer;
+    const { session } = sessionOf(context);
+    const redactor = await this.#redactorOf(context);
+    // Without a session of its own a connection may be that of one call.
+    if (context.sessionId !== undefined && this.#connected.has(server))
+      this.#sessions.set(server, { session, redactor });
     // Questions come from runs, whose redactor has seen them.
-    if (this.#redactor === undefined || !("content" in answer)) return answer;
+    if (redactor === undefined || !("content" in answer)) return answer;
     const { redactAnswer } = await import("./redact-answer.ts");
-    return redactAnswer(tool, answer as CallToolResult, this.#redactor, sessionOf(context).session);
+    return redactAnswer(tool, answer as CallToolResult, redactor, session);
+  }
+
+  /** That of the request's customer; where the customer can't be told or served, that of nobody in particular. */
+  async #redactorOf(context: ServerContext): Promise<Redactor | undefined> {
+    try {
+      return (await this.#hostOf(context)).redactor;
+    } catch {
+      return this.#redactor;
+    }
   }
 
   /** Answers with an error of ours. The SDK answers with the others, its protocol errors among them. */

@@ -1,5 +1,5 @@
 import { CemError } from "@cem/core";
-import type { Agent, ResultStore, SkillStore, StateStore } from "@cem/core";
+import type { Agent, Redactor, ResultStore, SkillStore, StateStore } from "@cem/core";
 import type { AuthInfo, ServerContext } from "@modelcontextprotocol/server";
 
 /** What belongs to one customer of a server. */
@@ -8,6 +8,10 @@ export interface CustomerParts {
   state?: StateStore | undefined;
   results?: ResultStore | undefined;
   skills?: SkillStore | undefined;
+  /** Keeps the customer's values from answers. Absent: they are passed on. */
+  redactor?: Redactor | undefined;
+  /** Whose share of the runs its runs take, by whichever client they come. Default: the client's. */
+  payer?: string | undefined;
 }
 
 /** How a request names the customer that it comes from. */

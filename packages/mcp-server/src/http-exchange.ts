@@ -10,6 +10,8 @@ export interface HttpExchange {
   payer: string;
   /** Calls the listener when the answer is sent or the client is gone. */
   onClose(listener: () => void): void;
+  /** Says in the answer's header after how many seconds to come again, unless the answer has begun. */
+  retryAfter(seconds: number): void;
 }
 
 const exchanges = new AsyncLocalStorage<HttpExchange>();
@@ -20,12 +22,15 @@ export function inExchange<T>(request: AuthenticatedRequest, response: ServerRes
     if (response.closed) listener();
     else response.once("close", listener);
   };
-  return exchanges.run({ payer: payerOf(request), onClose }, handle);
+  const retryAfter = (seconds: number): void => {
+    if (!response.headersSent) response.setHeader("retry-after", String(seconds));
+  };
+  return exchanges.run({ payer: payerOf(request), onClose, retryAfter }, handle);
 }
 
 /** The exchange of the request that is being handled. */
 export function currentExchange(): HttpExchange {
-  return exchanges.getStore() ?? { payer: "", onClose: () => {} };
+  return exchanges.getStore() ?? { payer: "", onClose: () => {}, retryAfter: () => {} };
 }
 
 /**

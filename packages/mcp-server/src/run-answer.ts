@@ -3,6 +3,7 @@ import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server"
 import { attachmentsOf } from "./attachments.ts";
 import { seconds } from "./guest-facts.ts";
 import type { GuestFacts } from "./guest-facts.ts";
+import { currentExchange } from "./http-exchange.ts";
 import { isObject } from "./is-object.ts";
 import { keepBase64 } from "./keep-base64.ts";
 import { MAX_OUTPUT_CHARACTERS, MAX_VALUE_CHARACTERS } from "./limits.ts";
@@ -11,6 +12,7 @@ import { summarize } from "./run-summary.ts";
 import { messageOf } from "./server-tool.ts";
 import type { HintFor } from "./server-tool.ts";
 
+const MS_PER_SECOND = 1_000;
 const PREVIEW_CHARACTERS = 400;
 const MAX_NAMED_KEYS = 30;
 
@@ -52,9 +54,18 @@ async function answerResult(
   ]);
   const summary = summarize(result, verbose);
   const error = result.error === null ? null : messageOf(result.error, hintFor);
-  const data = { success, result: value, output, error };
+  const retryAfter = retryAfterOf(result);
+  if (retryAfter !== undefined) currentExchange().retryAfter(retryAfter);
+  const waiting = retryAfter === undefined ? {} : { retry_after_seconds: retryAfter };
+  const data = { success, result: value, output, error, ...waiting };
   const more = summary === "" ? attachments : [text(summary), ...attachments];
   return success ? answer(data, more) : { ...answer(data, more), isError: true };
+}
+
+/** After how many seconds the same would be done that was refused now. */
+function retryAfterOf({ error }: TaskResult): number | undefined {
+  const ms = error?.details["retryAfterMs"];
+  return typeof ms === "number" ? Math.ceil(ms / MS_PER_SECOND) : undefined;
 }
 
 function answer(data: { [key: string]: JsonValue }, more: ContentBlock[]): CallToolResult {

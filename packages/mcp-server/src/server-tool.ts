@@ -37,6 +37,8 @@ export interface ToolHost {
   results?: ResultStore | undefined;
   /** Keeps values from answers. Absent: they are passed on. */
   redactor?: Redactor | undefined;
+  /** Whose share of the runs is taken. Absent: the client's. */
+  payer?: string | undefined;
   /** Adds what helps to errors in answers. */
   hintFor?: HintFor | undefined;
 }

@@ -15,8 +15,11 @@ const HEADER = Buffer.from("cem-vault-1\n");
 
 /** Settings of {@link createVaultFiles}. */
 export interface VaultFilesSettings {
-  /** The folder of the files, one for each session. Only its owner may enter it. */
-  folder: string;
+  /**
+   * The folder of the files, one for each session. Only its owner may enter it. A function tells the folder of a session:
+   * where there is none, nothing is kept.
+   */
+  folder: string | ((session: string) => string | undefined);
   /** 32 bytes in hex or base64. Keep it apart from the folder. */
   key: string | undefined;
 }
@@ -28,39 +31,44 @@ export interface VaultFilesSettings {
  */
 export function createVaultFiles({ folder, key }: VaultFilesSettings): VaultStore {
   const secret = readKey(key);
-  const fileOf = (session: string): string => path.join(folder, `${hash("sha256", session)}.vault`);
-  /** The last save of each file that is under way. */
+  const folderOf = typeof folder === "string" ? () => folder : folder;
+  const fileIn = (own: string, session: string): string => path.join(own, `${hash("sha256", session)}.vault`);
+  /** The last save of each session that is under way. */
   const saves = new Map<string, Promise<void>>();
-  const write = async (file: string, content: Buffer): Promise<void> => {
+  const write = async (session: string, content: Buffer): Promise<void> => {
+    const own = folderOf(session);
+    if (own === undefined) return;
     try {
-      mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
-      chmodSync(folder, PRIVATE_FOLDER);
-      await replaceFile(file, content, { durable: true });
+      mkdirSync(own, { recursive: true, mode: PRIVATE_FOLDER });
+      chmodSync(own, PRIVATE_FOLDER);
+      await replaceFile(fileIn(own, session), content, { durable: true });
     } catch (error) {
-      throw writeFailure(error, "The file of a session's values", `the disk of ${folder}`);
+      throw writeFailure(error, "The file of a session's values", `the disk of ${own}`);
     }
   };
   return {
     load(session) {
-      const file = fileOf(session);
+      const own = folderOf(session);
+      if (own === undefined) return undefined;
+      const file = fileIn(own, session);
       return existsSync(file) ? decrypt(readFileSync(file), secret, session, file) : undefined;
     },
     async save(session, data) {
-      const file = fileOf(session);
-      const before = saves.get(file);
+      const before = saves.get(session);
       // In the order that they are asked for.
       const done = Promise.resolve(before?.catch(() => {})).then(() =>
-        write(file, encrypt(data, secret, session)),
+        write(session, encrypt(data, secret, session)),
       );
-      saves.set(file, done);
+      saves.set(session, done);
       try {
         await done;
       } finally {
-        if (saves.get(file) === done) saves.delete(file);
+        if (saves.get(session) === done) saves.delete(session);
       }
     },
     async remove(session) {
-      await rm(fileOf(session), { force: true });
+      const own = folderOf(session);
+      if (own !== undefined) await rm(fileIn(own, session), { force: true });
     },
   };
 }

@@ -144,6 +144,8 @@ class DenoProvider implements DenoSandboxProvider {
       idleMs: this.#settings.idleMs,
       reuse: this.#settings.reuse,
       defaultSession: spec.defaultSession,
+      owner: spec.owner,
+      meter: spec.meter,
       queueTimeoutMs: this.#settings.queueTimeoutMs,
       firstGuest,
       startGuest: () => startGuest(backend.plan(plan), this.#isReused),

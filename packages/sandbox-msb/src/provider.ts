@@ -102,6 +102,8 @@ class EmbeddedProvider implements MicrosandboxProvider {
       idleMs: this.#settings.idleMs,
       reuse: this.#settings.reuse,
       defaultSession: spec.defaultSession,
+      owner: spec.owner,
+      meter: spec.meter,
       quota: createWorkspaceQuota(spec),
       queueTimeoutMs: this.#settings.queueTimeoutMs,
       startTimeoutMs: this.#bootTimeoutMs,

@@ -2,13 +2,34 @@ interface Waiting {
   enter(): void;
 }
 
+/** Who waits for a slot. */
+export interface GateKey {
+  /** Owners take turns, and none holds more slots than it leaves free. Absent: the session takes turns, and may hold all. */
+  owner?: string | undefined;
+  /** The sessions of an owner take turns too. */
+  session: unknown;
+}
+
+/** The callers of one owner. */
+interface Owner {
+  key: unknown;
+  /** Whether it has to leave slots to others. */
+  leavesRoom: boolean;
+  inside: number;
+  /** By session; the one whose turn it is comes first. */
+  queues: Map<unknown, Waiting[]>;
+}
+
 /**
- * A fair semaphore: at most `capacity` holders at once. Waiting callers are admitted round-robin by key, and first come
- * first served within a key, so that one busy key can't starve the others.
+ * A fair semaphore: at most `capacity` holders at once. Waiting callers are admitted round-robin by owner, then by
+ * session, and first come first served within a session. An owner is admitted while it holds fewer slots than are free:
+ * one has at most half of them, a second at most a quarter, so that whoever comes next finds one without waiting for
+ * another's run to end.
  */
 export class FairGate {
   readonly #capacity: number;
-  readonly #queues = new Map<unknown, Waiting[]>();
+  /** Owners with callers inside or waiting; the one whose turn it is comes first. */
+  readonly #owners = new Map<unknown, Owner>();
   #inside = 0;
   #waiting = 0;
 
@@ -27,72 +48,103 @@ export class FairGate {
   }
 
   /** Takes a slot that is free; `undefined` when there is none. */
-  tryEnter(): (() => void) | undefined {
+  tryEnter(key: GateKey): (() => void) | undefined {
     if (this.#inside >= this.#capacity) return undefined;
-    this.#inside += 1;
-    return this.#release();
+    const owner = this.#ownerOf(key);
+    if (this.#mayEnter(owner)) return this.#admit(owner);
+    this.#forgetIdle(owner);
+    return undefined;
   }
 
   /**
    * Waits for a slot.
    *
-   * @param key - Groups callers that take turns with callers of other keys.
    * @returns The function that frees the slot; further calls of it do nothing.
    * @throws The signal's reason when it aborts before a slot is free.
    */
-  enter(key: unknown, signal?: AbortSignal): Promise<() => void> {
+  enter(key: GateKey, signal?: AbortSignal): Promise<() => void> {
     if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
-    const entered = this.tryEnter();
+    const entered = this.tryEnter(key);
     if (entered !== undefined) return Promise.resolve(entered);
+    const owner = this.#ownerOf(key);
     return new Promise((resolve, reject) => {
       const abort = () => {
-        this.#forget(key, waiting);
+        this.#forget(owner, key.session, waiting);
         reject(signal?.reason as Error);
       };
       const waiting: Waiting = {
         enter: () => {
           signal?.removeEventListener("abort", abort);
-          resolve(this.#release());
+          resolve(this.#admit(owner));
         },
       };
       signal?.addEventListener("abort", abort, { once: true });
-      const queue = this.#queues.get(key);
-      if (queue === undefined) this.#queues.set(key, [waiting]);
+      const queue = owner.queues.get(key.session);
+      if (queue === undefined) owner.queues.set(key.session, [waiting]);
       else queue.push(waiting);
       this.#waiting += 1;
     });
   }
 
-  #release(): () => void {
+  #ownerOf({ owner: name, session }: GateKey): Owner {
+    const key = name ?? session;
+    let owner = this.#owners.get(key);
+    if (owner === undefined) {
+      owner = { key, leavesRoom: name !== undefined, inside: 0, queues: new Map() };
+      this.#owners.set(key, owner);
+    }
+    return owner;
+  }
+
+  #mayEnter({ inside, leavesRoom }: Owner): boolean {
+    const free = this.#capacity - this.#inside;
+    return leavesRoom ? inside < free : free > 0;
+  }
+
+  #admit(owner: Owner): () => void {
+    this.#inside += 1;
+    owner.inside += 1;
     let left = false;
     return () => {
       if (left) return;
       left = true;
-      const next = this.#next();
-      if (next === undefined) this.#inside -= 1;
-      else next.enter();
+      this.#inside -= 1;
+      owner.inside -= 1;
+      for (let next = this.#next(); next !== undefined; next = this.#next()) next.enter();
+      this.#forgetIdle(owner);
     };
   }
 
-  /** Dequeues the first caller of the key whose turn it is, and moves that key to the back. */
+  /** Dequeues the first caller whose owner's turn it is, and moves its owner and its session to the back. */
   #next(): Waiting | undefined {
-    for (const [key, queue] of this.#queues) {
-      const next = queue.shift();
-      this.#queues.delete(key);
-      if (queue.length > 0) this.#queues.set(key, queue);
-      if (next === undefined) continue;
-      this.#waiting -= 1;
-      return next;
+    for (const [key, owner] of this.#owners) {
+      if (!this.#mayEnter(owner)) continue;
+      for (const [session, queue] of owner.queues) {
+        const next = queue.shift();
+        owner.queues.delete(session);
+        if (queue.length > 0) owner.queues.set(session, queue);
+        if (next === undefined) continue;
+        this.#owners.delete(key);
+        this.#owners.set(key, owner);
+        this.#waiting -= 1;
+        return next;
+      }
     }
     return undefined;
   }
 
-  #forget(key: unknown, waiting: Waiting): void {
-    const queue = this.#queues.get(key);
+  #forget(owner: Owner, session: unknown, waiting: Waiting): void {
+    const queue = owner.queues.get(session);
     const index = queue?.indexOf(waiting) ?? -1;
     if (queue === undefined || index === -1) return;
     queue.splice(index, 1);
     this.#waiting -= 1;
-    if (queue.length === 0) this.#queues.delete(key);
+    if (queue.length === 0) owner.queues.delete(session);
+    this.#forgetIdle(owner);
+  }
+
+  #forgetIdle(owner: Owner): void {
+    if (owner.inside === 0 && owner.queues.size === 0 && this.#owners.get(owner.key) === owner)
+      this.#owners.delete(owner.key);
   }
 }

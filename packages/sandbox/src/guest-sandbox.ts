@@ -4,6 +4,7 @@ import {
   type KillReason,
   type Isolation,
   type RunLimits,
+  type RunMeter,
   type RunOutcome,
   type RunRequest,
   type Sandbox,
@@ -11,7 +12,7 @@ import {
 } from "@cem/core";
 import { compileForGuest } from "./compile-for-guest.ts";
 import type { ConnectedGuest } from "./connected-guest.ts";
-import type { FairGate } from "./fair-gate.ts";
+import type { FairGate, GateKey } from "./fair-gate.ts";
 import { GuestPool, type Lease } from "./guest-pool.ts";
 import type { Guest } from "./guest.ts";
 import { resolveLimits } from "./run-limits.ts";
@@ -41,6 +42,10 @@ export interface GuestSandboxSettings {
   checkWorkspace?: (() => Promise<RunRefusal | undefined>) | undefined;
   /** Ends runs that take the workspace above its quota. */
   quota?: WorkspaceQuota | undefined;
+  /** Whose runs these are; owners take turns at the gate. */
+  owner?: string | undefined;
+  /** Meters the runs of the owner. */
+  meter?: RunMeter | undefined;
   /** Bounds concurrent runs over all sandboxes that share it. */
   gate: FairGate;
   /**
@@ -157,10 +162,14 @@ class PooledSandbox implements GuestSandbox {
     if (entered === "busy") return { ...report(), status: "refused", ...this.#busy() };
     if (entered === "gone") return ended("aborted", "The run was aborted before it started.");
     this.#running += 1;
+    let settle: (() => Promise<void>) | undefined;
     try {
       const { quota } = this.#settings;
       const refusal = (await quota?.check()) ?? (await this.#settings.checkWorkspace?.());
       if (refusal !== undefined) return { ...report(), status: "refused", ...refusal };
+      const ticket = this.#settings.meter && (await this.#settings.meter.admit());
+      if (ticket !== undefined && "code" in ticket) return { ...report(), status: "refused", ...ticket };
+      if (ticket !== undefined) settle = () => ticket.settle();
       const lease = await this.#take(request);
       if ("message" in lease) return ended("crashed", lease.message);
       const { isolation } = this;
@@ -176,9 +185,11 @@ class PooledSandbox implements GuestSandbox {
         disposed,
         release,
         quota,
+        ticket,
       };
       return await new RunSession(session).run();
     } finally {
+      if (settle !== undefined) await settle();
       this.#running -= 1;
       entered();
       this.#pool.refillSoon();
@@ -201,17 +212,22 @@ class PooledSandbox implements GuestSandbox {
   /** Enters at once where there is room, which is the rule. */
   #enter(request: RunRequest): Promise<(() => void) | "gone" | "busy"> | (() => void) | "gone" {
     if (request.signal?.aborted === true || this.#disposal.signal.aborted) return "gone";
-    return this.#settings.gate.tryEnter() ?? this.#queue(request);
+    return this.#settings.gate.tryEnter(this.#keyOf(request)) ?? this.#queue(request);
+  }
+
+  #keyOf({ session }: RunRequest): GateKey {
+    return { owner: this.#settings.owner, session: session ?? this };
   }
 
   /** Waits in the queue; `gone` when the run was aborted or the sandbox disposed meanwhile, `busy` on timeout. */
-  async #queue({ signal, session }: RunRequest): Promise<(() => void) | "gone" | "busy"> {
+  async #queue(request: RunRequest): Promise<(() => void) | "gone" | "busy"> {
+    const { signal } = request;
     const { gate, queueTimeoutMs } = this.#settings;
     const late = queueTimeoutMs === undefined ? undefined : AbortSignal.timeout(queueTimeoutMs);
     const signals = [this.#disposal.signal, signal, late].filter((one) => one !== undefined);
     this.#queued += 1;
     try {
-      return await gate.enter(session ?? this, AbortSignal.any(signals));
+      return await gate.enter(this.#keyOf(request), AbortSignal.any(signals));
     } catch {
       return late?.aborted === true && signal?.aborted !== true && !this.#disposal.signal.aborted
         ? "busy"

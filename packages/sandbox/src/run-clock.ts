@@ -4,6 +4,9 @@ export class RunClock {
   #leftMs: number;
   #waiting = 0;
   #startedAt = 0;
+  /** Before the last start. */
+  #spentMs = 0;
+  #isRunning = false;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -15,6 +18,7 @@ export class RunClock {
   start(): void {
     if (this.#stopped) return;
     this.#startedAt = performance.now();
+    this.#isRunning = true;
     this.#timer = setTimeout(this.#onExpired, this.#leftMs);
   }
 
@@ -22,7 +26,8 @@ export class RunClock {
     this.#waiting += 1;
     if (this.#waiting > 1) return;
     clearTimeout(this.#timer);
-    this.#leftMs = Math.max(0, this.#leftMs - (performance.now() - this.#startedAt));
+    const ranMs = this.#halt();
+    this.#leftMs = Math.max(0, this.#leftMs - ranMs);
   }
 
   resume(): void {
@@ -34,5 +39,20 @@ export class RunClock {
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);
+    this.#halt();
+  }
+
+  /** How long it has run, in milliseconds, without pauses. */
+  get spentMs(): number {
+    return this.#spentMs + (this.#isRunning ? performance.now() - this.#startedAt : 0);
+  }
+
+  /** Stands still from now on. @returns how long it ran since its last start. */
+  #halt(): number {
+    if (!this.#isRunning) return 0;
+    const ranMs = performance.now() - this.#startedAt;
+    this.#isRunning = false;
+    this.#spentMs += ranMs;
+    return ranMs;
   }
 }

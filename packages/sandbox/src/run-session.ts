@@ -5,6 +5,8 @@ import type {
   RunOutcome,
   RunReport,
   RunRequest,
+  RunStop,
+  RunTicket,
   UnawaitedWork,
 } from "@cem/core";
 import type { ConnectedGuest, GuestListener } from "./connected-guest.ts";
@@ -55,6 +57,7 @@ export interface SessionSettings {
   /** Returns the guest to its session after a run that ended by itself. Absent: the guest is killed. */
   release?: (() => void) | undefined;
   quota?: WorkspaceQuota | undefined;
+  ticket?: RunTicket | undefined;
 }
 
 /** One run on one guest, from the program's start to its outcome. */
@@ -88,7 +91,7 @@ export class RunSession implements GuestListener {
 
   /** Starts the program and resolves with its outcome. Never rejects. */
   run(): Promise<RunOutcome> {
-    const { connected, source, limits, request, disposed, quota } = this.#settings;
+    const { connected, source, limits, request, disposed, quota, ticket } = this.#settings;
     connected.listen(this, limits.payloadBytes + FRAME_OVERHEAD_BYTES);
     this.#onAbort(request.signal, "aborted", "The run was aborted.");
     this.#onAbort(disposed, "disposed", "The sandbox was disposed.");
@@ -97,6 +100,7 @@ export class RunSession implements GuestListener {
     this.#watchUsage();
     if (quota !== undefined)
       this.#cleanups.push(quota.watch((message) => this.#kill("workspace-quota", message)));
+    ticket?.watch({ spentMs: () => this.#clock.spentMs, stop: (why) => this.#stop(why) });
     const { calls, callsInFlight, payloadBytes } = limits;
     const message = { type: "run", source, calls, callsInFlight, payloadBytes } as const;
     if (!this.#ended) connected.guest.stdin.write(encodeHostMessage(message));
@@ -212,6 +216,10 @@ export class RunSession implements GuestListener {
     const stopped = left.length === 0 ? this.#unawaited : left;
     this.#unawaited = stopped.map((work) => ({ ...work, isStopped: true }));
     this.#end({ status: "timed-out", limitMs });
+  }
+
+  #stop({ code, message, details }: RunStop): void {
+    this.#end({ status: "killed", reason: "meter", message, code, details });
   }
 
   #kill(reason: KillReason, message: string): void {

@@ -78,8 +78,8 @@ describe("the folders of customers", () => {
     await writeFile(path.join(workspaceDir, "a/b.txt"), "12345");
     await symlink("/usr", path.join(workspaceDir, "usr"));
     const usage = await folders.usage("user_1");
-    expect(usage).toMatchObject({ id: "user_1", entries: 5 });
-    expect(usage.bytes).toBeLessThan(20);
+    expect(usage).toMatchObject({ id: "user_1", entries: 7 });
+    expect(usage.bytes).toBeLessThan(500);
   });
 
   it("that were not used for some days are named", async () => {
@@ -91,6 +91,43 @@ describe("the folders of customers", () => {
     expect(await folders.inactive(30)).toEqual(["old"]);
     await folders.open("old");
     expect(await folders.inactive(30)).toEqual([]);
+  });
+
+  it("are not taken for unused by a time of day that jumps, nor for used for ever", async () => {
+    const day = 86_400_000;
+    const clock = {
+      machine: "one",
+      steady: 1,
+      jump: 0,
+      steadyMs() {
+        return this.steady;
+      },
+      wallMs() {
+        return Date.now() + this.jump + this.steady;
+      },
+    };
+    const folders = createCustomerFolders(root, { clock });
+    await folders.open("user_1");
+    for (const jump of [400 * day, -4_000 * day]) {
+      clock.jump = jump;
+      expect(await folders.inactive(30)).toEqual([]);
+    }
+    clock.steady += 31 * day;
+    expect(await folders.inactive(30)).toEqual(["user_1"]);
+    await folders.open("user_1");
+    // After a restart with a time of day that went back, it counts from the first look.
+    Object.assign(clock, { machine: "restarted", jump: -4_000 * day });
+    expect(await folders.inactive(30)).toEqual([]);
+    clock.steady += 31 * day;
+    expect(await folders.inactive(30)).toEqual(["user_1"]);
+  });
+
+  it("of a removal that was cut off are removed with the next", async () => {
+    const folders = createCustomerFolders(root);
+    await folders.open("gone");
+    await mkdir(path.join(root, ".leaving-other-1/workspace"), { recursive: true });
+    await folders.remove("gone");
+    expect(await readdir(root)).toEqual([]);
   });
 
   it("are removed with everything in them, and nothing else", async () => {

@@ -1,12 +1,23 @@
-import { lstat, mkdir, opendir, readdir, rename, rm, utimes } from "node:fs/promises";
+import { lstat, mkdir, opendir, readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { CemError } from "@cem/core";
 import { isCustomerId } from "./customer-id.ts";
+import { readStored, updateUsage } from "./customer-usage.ts";
+import type { CustomerQuota } from "./customer-usage.ts";
+import type { QuotaUsage } from "./run-charges.ts";
+import { noteUse, readQuotas } from "./run-meter.ts";
+import { advance, thisMachine } from "./steady-clock.ts";
+import type { MachineClock } from "./steady-clock.ts";
 
 const PRIVATE = 0o700;
 /** A folder on its way out. No customer's id begins so. */
 const LEAVING = ".leaving-";
 const MS_PER_DAY = 86_400_000;
+/** A folder's own time that is so much older than what is noted in it was set by somebody. */
+const DATED_BACK_MS = 3_600_000;
+/** Together half a minute. */
+const REMOVE_RETRIES = 40;
+const REMOVE_RETRY_MS = 40;
 
 /** The folders of one customer. Nobody but the owner of the process can enter them. */
 export interface CustomerFolder {
@@ -19,8 +30,14 @@ export interface CustomerFolder {
   skillsDir: string;
   /** The customer's and the shared skills, as code sees them. */
   mergedSkillsDir: string;
+  /** The logs of the customer's sessions, which code sees as `/workspace/sessions` and can't write. */
+  sessionsDir: string;
   /** Sign-ins at MCP servers. */
   authDir: string;
+  /** Values that are kept from the model, encrypted. */
+  vaultDir: string;
+  /** What is kept to save time, where it tells of the customer. */
+  cacheDir: string;
 }
 
 /** What a customer has on disk. */
@@ -29,8 +46,17 @@ export interface CustomerUsage {
   bytes: number;
   /** Files and folders. */
   entries: number;
-  /** When the customer's folder was last used, in ISO 8601. */
+  /** When the customer was last at work, in ISO 8601. */
   lastUsed: string;
+  /** What was used of each quota. Absent where none is known. */
+  quotas?: QuotaUsage[] | undefined;
+}
+
+/** Settings of {@link createCustomerFolders}. */
+export interface CustomerFoldersSettings {
+  /** What each customer may use, which {@link CustomerFolders.usage} tells of. */
+  quotas?: readonly CustomerQuota[] | undefined;
+  clock?: MachineClock | undefined;
 }
 
 /** The customers whose folders are under one root. */
@@ -43,12 +69,19 @@ export interface CustomerFolders {
   usage(id: string): Promise<CustomerUsage>;
   /** The customers that were not used for some days. */
   inactive(days: number): Promise<string[]>;
-  /** Removes everything of a customer. @throws CemError `CUSTOMER_NOT_FOUND` */
+  /**
+   * Removes everything of a customer, also while code of theirs runs: agents of this and of other processes end it.
+   *
+   * @throws CemError `CUSTOMER_NOT_FOUND`
+   */
   remove(id: string): Promise<void>;
 }
 
 /** @param root - Absolute path of the folder with one folder for each customer. */
-export function createCustomerFolders(root: string): CustomerFolders {
+export function createCustomerFolders(
+  root: string,
+  { quotas = [], clock = thisMachine }: CustomerFoldersSettings = {},
+): CustomerFolders {
   const homeOf = (id: string): string => {
     if (!isCustomerId(id)) throw notFound(id, []);
     return path.join(root, id);
@@ -78,34 +111,57 @@ export function createCustomerFolders(root: string): CustomerFolders {
         workspaceDir: path.join(home, "workspace"),
         skillsDir: path.join(home, "skills"),
         mergedSkillsDir: path.join(home, ".skills"),
+        sessionsDir: path.join(home, "sessions"),
         authDir: path.join(home, "auth"),
+        vaultDir: path.join(home, "vault"),
+        cacheDir: path.join(home, "cache"),
       };
-      for (const part of [folder.workspaceDir, folder.mergedSkillsDir]) {
+      for (const part of [folder.workspaceDir, folder.mergedSkillsDir, folder.sessionsDir]) {
         await mkdir(part, { recursive: true, mode: PRIVATE });
       }
-      const now = new Date();
-      await utimes(home, now, now);
+      await noteUse(home, clock);
       return folder;
     },
     async usage(id) {
       const home = await requireHome(id);
-      const { mtime } = await lstat(home);
-      return { id, ...(await measure(home)), lastUsed: mtime.toISOString() };
+      const lastUsed = new Date(clock.wallMs() - (await idleMs(home, clock))).toISOString();
+      const used = quotas.length === 0 ? undefined : await readQuotas(home, quotas, clock);
+      return { id, ...(await measure(home)), lastUsed, quotas: used };
     },
     async inactive(days) {
-      const before = Date.now() - days * MS_PER_DAY;
       const ids = await list();
-      const times = await Promise.all(ids.map((id) => lstat(path.join(root, id)).catch(ignoreMissing)));
-      return ids.filter((_, at) => (times[at]?.mtimeMs ?? Infinity) < before);
+      const idle = await Promise.all(ids.map((id) => idleMs(path.join(root, id), clock)));
+      return ids.filter((_, at) => (idle[at] ?? 0) > days * MS_PER_DAY);
     },
     async remove(id) {
       const home = await requireHome(id);
       // Out of the way at once: what opens the customer meanwhile begins with nothing.
       const leaving = path.join(root, `${LEAVING}${id}-${process.hrtime.bigint()}`);
       await rename(home, leaving);
-      await rm(leaving, { recursive: true, force: true, maxRetries: 3 });
+      await removeLeft(root);
     },
   };
+}
+
+/** How long a customer was not at work. A folder that was put back from elsewhere, or that somebody dated back, says so itself. */
+async function idleMs(home: string, clock: MachineClock): Promise<number> {
+  const found = await lstat(home).catch(ignoreMissing);
+  if (found === undefined) return 0;
+  const usage = await readStored(home);
+  const agoMs = Math.max(0, clock.wallMs() - found.mtimeMs);
+  if (usage === undefined || found.mtimeMs < usage.time.wallMs - DATED_BACK_MS) return agoMs;
+  // Begins to count on this machine, or after its restart, so that a time of day that went back does not hold for ever.
+  if (usage.time.machines[clock.machine] === undefined)
+    await updateUsage(home, () => {}, clock).catch(() => {});
+  return advance(usage.time, clock).nowMs - usage.lastUsedMs;
+}
+
+/** Removes customers on their way out, also those that a process which was killed has left. */
+async function removeLeft(root: string): Promise<void> {
+  const names = (await readdir(root)).filter((name) => name.startsWith(LEAVING));
+  // Code that still runs there may add files until it is ended.
+  const options = { recursive: true, force: true, maxRetries: REMOVE_RETRIES, retryDelay: REMOVE_RETRY_MS };
+  await Promise.all(names.map((name) => rm(path.join(root, name), options)));
 }
 
 /** Counts without following links. */

@@ -1,10 +1,6 @@
 import { hash } from "node:crypto";
-import { CemError } from "@cem/core";
+import { CemError, CUSTOMER_ID_RULE, isGivenCustomerId } from "@cem/core";
 
-/** One spelling for each customer on every file system: no upper case, nothing that looks like another letter. */
-const ID = /^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/u;
-/** Names that Windows keeps for devices. */
-const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)$/u;
 /** Ids that are made from an identity. */
 const DERIVED = /^id-[0-9a-f]{32}$/u;
 const DERIVED_CHARACTERS = 32;
@@ -17,11 +13,6 @@ const DERIVED_CHARACTERS = 32;
 export function requireCustomerId(id: unknown): string {
   if (isGivenCustomerId(id)) return id;
   throw invalidCustomer(id);
-}
-
-/** Whether a value can be a customer's id. */
-export function isGivenCustomerId(id: unknown): id is string {
-  return typeof id === "string" && ID.test(id) && !RESERVED.test(id) && !DERIVED.test(id);
 }
 
 /**
@@ -41,7 +32,9 @@ function invalidCustomer(id: unknown): CemError {
   const shown = typeof id === "string" ? JSON.stringify(id.slice(0, 80)) : typeof id;
   return new CemError(
     "CUSTOMER_INVALID",
-    `${shown} can't be a customer's id: it needs lower-case letters a to z, digits, _ and -, at most 64 characters, beginning and ending with a letter or digit.`,
-    { details: { customer: typeof id === "string" ? id.slice(0, 80) : typeof id } },
+    `${shown} can't be a customer's id: it needs ${CUSTOMER_ID_RULE}.`,
+    {
+      details: { customer: typeof id === "string" ? id.slice(0, 80) : typeof id },
+    },
   );
 }

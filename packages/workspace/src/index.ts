@@ -9,8 +9,19 @@ export type { Redact } from "./session-task.ts";
 export { STATE_FORMATS } from "./state-format.ts";
 export type { StateFormat } from "./state-format.ts";
 export { createCustomerFolders } from "./customer-folders.ts";
-export type { CustomerFolder, CustomerFolders, CustomerUsage } from "./customer-folders.ts";
-export { customerIdOf, isGivenCustomerId, requireCustomerId } from "./customer-id.ts";
+export type {
+  CustomerFolder,
+  CustomerFolders,
+  CustomerFoldersSettings,
+  CustomerUsage,
+} from "./customer-folders.ts";
+export type { CustomerQuota, QuotaPeriod } from "./customer-usage.ts";
+export type { QuotaUsage } from "./run-charges.ts";
+export { createRunMeter } from "./run-meter.ts";
+export type { RunMeterSettings } from "./run-meter.ts";
+export { followFolder } from "./same-folder.ts";
+export type { MachineClock } from "./steady-clock.ts";
+export { customerIdOf, requireCustomerId } from "./customer-id.ts";
 export { createStateStore } from "./state-store.ts";
 export type { StateStoreSettings } from "./state-store.ts";
 export type { JsonValue, ResultPage, ResultStore, StateStore } from "@cem/core";

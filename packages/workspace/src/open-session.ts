@@ -154,7 +154,9 @@ export class OpenSession {
   async #write(): Promise<void> {
     await this.#loadEarlier();
     await this.#takeAdded();
-    await using folder = await openSessions(this.#settings.workspaceDir, true);
+    const { isThere, logDir, workspaceDir } = this.#settings;
+    if ((await isThere?.()) === false) return;
+    await using folder = await openSessions(logDir ?? workspaceDir, true);
     if (folder === undefined) return;
     const record = this.#record as SessionRecord;
     if (this.#checkpoint !== undefined) {

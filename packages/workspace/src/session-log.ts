@@ -67,8 +67,8 @@ class FileSessionLog implements SessionLog {
   }
 
   #resume(): Promise<SessionRecord> | undefined {
-    const { resume, workspaceDir } = this.#settings;
-    if (resume !== undefined) this.#resumed ??= readSession(workspaceDir, resume);
+    const { logDir, resume, workspaceDir } = this.#settings;
+    if (resume !== undefined) this.#resumed ??= readSession(logDir ?? workspaceDir, resume);
     return this.#resumed;
   }
 

@@ -46,5 +46,6 @@ export async function cleanCustomers(
 async function openFolders({ cwd, configFile, config }: ServerSource): Promise<CustomerFolders> {
   const loaded = await loadConfig({ cwd, file: configFile, overrides: config });
   const { createCustomerFolders } = await import("@cem/workspace");
-  return createCustomerFolders(loaded.config.customers.dir);
+  const { dir, quotas } = loaded.config.customers;
+  return createCustomerFolders(dir, { quotas });
 }

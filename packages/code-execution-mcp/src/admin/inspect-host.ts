@@ -55,7 +55,7 @@ export async function inspectHost(source: ServerSource = {}): Promise<HostReport
       inspectFolder(serversDir),
       inspectFolder(skillsDir),
       examined
-        .then(() => createConfiguredCatalog(config, mcpTools))
+        .then(() => createConfiguredCatalog({ config }, mcpTools))
         .then((catalog) => withHostToolFiles(catalog, configuration))
         .then((catalog) => catalog.list(options)),
       examined,

@@ -84,7 +84,7 @@ export function listCatalog(
     if (only === undefined || mcpTools.servers.has(only)) {
       await mcpTools.examine({ signal, only, timeoutMs: LIST_TIMEOUT_MS });
     }
-    const configured = await createConfiguredCatalog(configuration.config, mcpTools);
+    const configured = await createConfiguredCatalog(configuration, mcpTools);
     const catalog = await withHostToolFiles(configured, configuration);
     return catalog.list({ signal });
   });

@@ -2,6 +2,7 @@ import type { SessionRecord } from "@cem/core";
 import type { SessionSummary } from "@cem/workspace";
 import type { ConfigSource } from "../agent-options.ts";
 import { loadFrom } from "../wiring/load.ts";
+import { logDirOf } from "../wiring/workspace.ts";
 
 export type { SessionSummary } from "@cem/workspace";
 
@@ -9,9 +10,9 @@ export type { SessionSummary } from "@cem/workspace";
 export async function listSessions(
   source: ConfigSource & { max?: number | undefined } = {},
 ): Promise<SessionSummary[]> {
-  const { config } = await loadFrom(source);
+  const loaded = await loadFrom(source);
   const workspace = await import("@cem/workspace");
-  return workspace.listSessions(config.execution.workspaceDir, source);
+  return workspace.listSessions(logDirOf(loaded), source);
 }
 
 /**
@@ -21,7 +22,7 @@ export async function listSessions(
  * @throws CemError `SESSION_NOT_FOUND`
  */
 export async function readSession(id: string, source: ConfigSource = {}): Promise<SessionRecord> {
-  const { config } = await loadFrom(source);
+  const loaded = await loadFrom(source);
   const workspace = await import("@cem/workspace");
-  return workspace.readSession(config.execution.workspaceDir, id);
+  return workspace.readSession(logDirOf(loaded), id);
 }

@@ -1,11 +1,14 @@
+import { watch } from "node:fs";
+import type { FSWatcher } from "node:fs";
 import type { LoadedConfig } from "@cem/config";
 import { CemError, Lazy } from "@cem/core";
-import type { Agent, ResultStore, SkillStore, StateStore, TypeChecker } from "@cem/core";
+import type { Agent, Redactor, ResultStore, SkillStore, StateStore, TypeChecker } from "@cem/core";
 import type { AgentOptions } from "../agent-options.ts";
 import { countRequests } from "./counted-agent.ts";
 import type { CountedAgent } from "./counted-agent.ts";
 import { forCustomer, refreshSkills } from "./customer.ts";
 import type { Customer, LoadedFor } from "./customer.ts";
+import { scopeToCustomer } from "./customer-redactor.ts";
 import { customerTypeChecker } from "./customer-type-checker.ts";
 import { createConfiguredSkills } from "./skills.ts";
 import { createConfiguredTypeChecker } from "./stages.ts";
@@ -20,10 +23,17 @@ export interface CustomerHost {
   results: ResultStore;
   state: StateStore | undefined;
   skills: SkillStore;
+  redactor: Redactor | undefined;
+  /** Whose share of the runs its runs take. */
+  payer: string;
 }
 
 interface OpenCustomer {
   host: CustomerHost;
+  /** Forgets what is kept of the customer in memory. */
+  forget: () => Promise<void>;
+  /** Whether the customer was not deleted. */
+  isThere: () => Promise<boolean>;
   counted: CountedAgent;
   typeChecker: TypeChecker;
   customer: Customer | undefined;
@@ -45,6 +55,7 @@ export class CustomerHosts {
   readonly #typeChecker: Lazy<TypeChecker>;
   readonly #timer: NodeJS.Timeout;
   readonly #closing = new Set<Promise<void>>();
+  #watcher: FSWatcher | undefined;
 
   constructor(loaded: LoadedConfig, options: AgentOptions, openAgent: OpenAgent) {
     this.#loaded = loaded;
@@ -68,6 +79,7 @@ export class CustomerHosts {
    */
   async get(id: string): Promise<CustomerHost> {
     let opening = this.#open.get(id);
+    if (opening !== undefined && !(await this.#isThere(id, opening))) opening = this.#open.get(id);
     if (opening === undefined) {
       await this.#makeRoom();
       opening = this.#open.get(id) ?? this.#openCustomer(id);
@@ -86,6 +98,7 @@ export class CustomerHosts {
 
   async dispose(): Promise<void> {
     clearInterval(this.#timer);
+    this.#watcher?.close();
     const all = [...this.#open.values()];
     this.#open.clear();
     const opened = await Promise.allSettled(all);
@@ -98,6 +111,7 @@ export class CustomerHosts {
 
   async #openCustomer(id: string): Promise<OpenCustomer> {
     const loaded = await forCustomer(this.#loaded, id);
+    this.#watch();
     // A guest that waits for a customer's first run is worth less than what it takes while many are idle.
     const optimizations = { ...loaded.config.optimizations, sandboxPooling: false };
     const own: LoadedFor = { ...loaded, config: { ...loaded.config, optimizations } };
@@ -106,13 +120,43 @@ export class CustomerHosts {
       shared: this.#typeChecker,
       own: new Lazy(() => createConfiguredTypeChecker(config)),
     });
-    const counted = countRequests(this.#openAgent(own, { ...this.#options, typeChecker }));
+    const { followFolder } = await import("@cem/workspace");
+    const isThere = followFolder(customer?.home ?? "");
+    await isThere();
+    const everybodys = this.#options.redactor;
+    const redactor = everybodys && scopeToCustomer(everybodys, id);
+    const counted = countRequests(this.#openAgent(own, { ...this.#options, redactor, typeChecker }));
     const [results, state, skills] = await Promise.all([
       createConfiguredResults(config),
       createConfiguredState(config),
       createConfiguredSkills(own),
     ]);
-    return { host: { agent: counted.agent, results, state, skills }, counted, typeChecker, customer };
+    const { agent } = counted;
+    const host = { agent, results, state, skills, redactor, payer: `customer ${id}` };
+    return { host, counted, typeChecker, customer, isThere, forget: async () => redactor?.forget() };
+  }
+
+  /** Ends what is open of a customer who was deleted, by this or another process. */
+  async #isThere(id: string, opening: Promise<OpenCustomer>): Promise<boolean> {
+    const opened = await opening.catch(() => undefined);
+    if (opened === undefined || (await opened.isThere())) return true;
+    if (this.#open.get(id) !== opening) return false;
+    this.#open.delete(id);
+    // Runs end by themselves now, and say why.
+    const ended = idleOf(opened.counted, DELETED_GRACE_MS);
+    this.#close(ended.then(() => disposeOf(opened)).then(opened.forget));
+    return false;
+  }
+
+  /** Looks for customers who are deleted while they are at work. */
+  #watch(): void {
+    if (this.#watcher !== undefined) return;
+    this.#watcher = watch(this.#loaded.config.customers.dir, { persistent: false }, (_, name) => {
+      const opening = name === null ? undefined : this.#open.get(name);
+      if (name !== null && opening !== undefined) void this.#isThere(name, opening);
+    });
+    // The next request of a customer looks too.
+    this.#watcher.on("error", () => this.#watcher?.close());
   }
 
   /** Lets the longest idle customer go where there is no room for another. */
@@ -146,10 +190,11 @@ export class CustomerHosts {
     const opening = this.#open.get(id);
     if (opening === undefined) return;
     this.#open.delete(id);
-    const closed = opening
-      .then((customer) => idleOf(customer.counted).then(() => disposeOf(customer)))
-      .catch(() => {})
-      .finally(() => this.#closing.delete(closed));
+    this.#close(opening.then((customer) => idleOf(customer.counted).then(() => disposeOf(customer))));
+  }
+
+  #close(closing: Promise<void>): void {
+    const closed = closing.catch(() => {}).finally(() => this.#closing.delete(closed));
     this.#closing.add(closed);
   }
 }
@@ -160,9 +205,12 @@ async function disposeOf({ counted, typeChecker }: OpenCustomer): Promise<void> 
 }
 
 const BUSY_POLL_MS = 100;
+/** How long runs of a customer who was deleted have to notice it. */
+const DELETED_GRACE_MS = 2_000;
 
-/** Resolves once an agent has nothing under way. */
-async function idleOf(counted: CountedAgent): Promise<void> {
+/** Resolves once an agent has nothing under way, or the time is over. */
+async function idleOf(counted: CountedAgent, timeoutMs = Infinity): Promise<void> {
   const { setTimeout: delay } = await import("node:timers/promises");
-  while (counted.busy > 0) await delay(BUSY_POLL_MS, undefined, { ref: false });
+  const until = performance.now() + timeoutMs;
+  while (counted.busy > 0 && performance.now() < until) await delay(BUSY_POLL_MS, undefined, { ref: false });
 }

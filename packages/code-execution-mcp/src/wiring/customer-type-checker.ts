@@ -21,7 +21,8 @@ export function customerTypeChecker(
   };
 }
 
-async function hasSkills(folder: string): Promise<boolean> {
+/** Whether a customer has skills of their own. */
+export async function hasSkills(folder: string): Promise<boolean> {
   const names = await readdir(folder).catch(() => []);
   return names.some((name) => !name.startsWith("."));
 }

@@ -1,5 +1,6 @@
 import type { LoadedConfig } from "@cem/config";
 import type { CustomerFolder } from "@cem/workspace";
+import { hasSkills } from "./customer-type-checker.ts";
 
 /** Whose configuration it is. */
 export interface Customer extends CustomerFolder {
@@ -20,15 +21,21 @@ export interface LoadedFor extends LoadedConfig {
  */
 export async function forCustomer(loaded: LoadedConfig, id: string): Promise<LoadedFor> {
   const { createCustomerFolders } = await import("@cem/workspace");
-  const { execution, customers } = loaded.config;
+  const { execution, customers, optimizations } = loaded.config;
   const folder = await createCustomerFolders(customers.dir).open(id);
   const { workspaceDir, mergedSkillsDir: skillsDir } = folder;
   const customer: Customer = { ...folder, sharedSkillsDir: execution.skillsDir };
   await refreshSkills(customer);
   const state = { ...execution.state, workspaceDir };
+  // Without skills of their own, customers search the same catalog, whose index they share.
+  const searchCacheDir = (await hasSkills(folder.skillsDir)) ? folder.cacheDir : optimizations.searchCacheDir;
   return {
     ...loaded,
-    config: { ...loaded.config, execution: { ...execution, workspaceDir, skillsDir, state } },
+    config: {
+      ...loaded.config,
+      execution: { ...execution, workspaceDir, skillsDir, state },
+      optimizations: { ...optimizations, searchCacheDir },
+    },
     customer,
   };
 }

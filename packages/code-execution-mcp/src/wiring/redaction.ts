@@ -4,6 +4,8 @@ import type { Recording } from "@cem/bridge/recording";
 import type { Config } from "@cem/config";
 import { Lazy } from "@cem/core";
 import type { CodeGenerator, Elicit, JsonValue, Redactor, ResultStore } from "@cem/core";
+import type { LoadedFor } from "./customer.ts";
+import { scopeToCustomer, vaultFolderOf } from "./customer-redactor.ts";
 import type { Log } from "./log.ts";
 
 /** What is recorded belongs to no one session: its tokens are its own. */
@@ -13,6 +15,15 @@ const sessionOfCall = new AsyncLocalStorage<string | undefined>();
 
 /** The redactor that the configuration asks for, or that an option brings. `undefined` where values are passed on. */
 export function redactorOf(
+  { config, customer }: LoadedFor,
+  options: { redactor?: Redactor | undefined },
+): Lazy<Redactor> | undefined {
+  const everybodys = everybodysRedactor(config, options);
+  if (customer === undefined) return everybodys;
+  return everybodys && new Lazy(async () => scopeToCustomer(await everybodys.get(), customer.id));
+}
+
+function everybodysRedactor(
   config: Config,
   { redactor }: { redactor?: Redactor | undefined },
 ): Lazy<Redactor> | undefined {
@@ -23,9 +34,9 @@ export function redactorOf(
     : undefined;
 }
 
-async function createConfiguredRedactor({ privacy }: Config): Promise<Redactor> {
+async function createConfiguredRedactor(config: Config): Promise<Redactor> {
   const { createRedactor } = await import("@cem/pii");
-  const { guest, rules, types, regions, custom, namesModel, vault, vaultDir, vaultKey } = privacy;
+  const { guest, rules, types, regions, custom, namesModel, vault, vaultKey } = config.privacy;
   return createRedactor({
     guest,
     rules,
@@ -42,7 +53,7 @@ async function createConfiguredRedactor({ privacy }: Config): Promise<Redactor> 
       vault === "memory"
         ? undefined
         : (await import("@cem/pii/vault-file")).createVaultFiles({
-            folder: vaultDir,
+            folder: vaultFolderOf(config),
             key: vaultKey?.reveal(),
           }),
   });

@@ -14,7 +14,10 @@ const MS_PER_SECOND = 1000;
 const AGENT_SESSION = "agent";
 
 /** What a sandbox needs beyond the configuration. */
-export interface SandboxOptions extends Pick<SandboxSpec, "hidden" | "hostTools"> {
+export interface SandboxOptions extends Pick<
+  SandboxSpec,
+  "hidden" | "hostTools" | "mounts" | "owner" | "meter"
+> {
   /** Creates the sandbox. Default: the provider that the configuration asks for. */
   sandboxProvider?: SandboxProvider | undefined;
   /**
@@ -31,12 +34,23 @@ export interface SandboxOptions extends Pick<SandboxSpec, "hidden" | "hostTools"
  * @throws CemError `SANDBOX_UNAVAILABLE`, `ISOLATION_TOO_WEAK` or `WORKSPACE_UNUSABLE`.
  */
 export async function createSandbox(config: Config, options: SandboxOptions = {}): Promise<Sandbox> {
-  const { hidden = [], hostTools = {}, oneRun = false } = options;
+  const { hidden = [], hostTools = {}, mounts = [], owner, meter, oneRun = false } = options;
   const sandboxProvider = options.sandboxProvider ?? (await chooseProvider(config, oneRun));
   const { workspaceDir, serversDir, skillsDir } = config.execution;
   await makeWorkspace(workspaceDir);
-  const create = (): Promise<Sandbox> =>
-    sandboxProvider.create({ ...sandboxSpec(config), hidden, hostTools, defaultSession: AGENT_SESSION });
+  const create = (): Promise<Sandbox> => {
+    const spec = sandboxSpec(config);
+    const all = [...(spec.mounts ?? []), ...mounts];
+    return sandboxProvider.create({
+      ...spec,
+      mounts: all,
+      hidden,
+      hostTools,
+      owner,
+      meter,
+      defaultSession: AGENT_SESSION,
+    });
+  };
   return followFolders(create, [serversDir, skillsDir]);
 }
 

@@ -1,5 +1,5 @@
 import type { Config } from "@cem/config";
-import { CemError } from "@cem/core";
+import { CemError, isGivenCustomerId } from "@cem/core";
 import type { CustomerName } from "@cem/mcp-server";
 
 /** Whether a server has customers: where a proxy or a token says who they are, and they do not share one workspace. */
@@ -17,7 +17,7 @@ export async function customerIdFor(
   { given, identity }: CustomerName,
   { customers }: Config,
 ): Promise<string> {
-  const [{ customerIdOf, isGivenCustomerId, requireCustomerId }, { customerUnknown }] = await Promise.all([
+  const [{ customerIdOf, requireCustomerId }, { customerUnknown }] = await Promise.all([
     import("@cem/workspace"),
     import("@cem/mcp-server"),
   ]);

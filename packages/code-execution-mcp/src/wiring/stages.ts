@@ -2,11 +2,12 @@ import type { Config } from "@cem/config";
 import type { Guard, ToolCatalog, TypeChecker } from "@cem/core";
 import type { FindOrders, ReviewRule } from "@cem/guardrails";
 import type { McpTools } from "@cem/mcp-tools";
+import type { LoadedFor } from "./customer.ts";
 import type { CallGuards } from "./call-guards.ts";
 
 /** The catalog of the tools in the configured folders; those of MCP servers are marked where they can't be called. */
 export async function createConfiguredCatalog(
-  { execution, optimizations }: Config,
+  { config: { execution, optimizations }, customer }: Pick<LoadedFor, "config" | "customer">,
   mcpTools: McpTools,
 ): Promise<ToolCatalog> {
   const { createDiscovery } = await import("@cem/discovery");
@@ -17,6 +18,8 @@ export async function createConfiguredCatalog(
     skillsDir,
     parallel: enabled && parallelDiscovery,
     cacheFile: enabled && toolCache ? toolCacheFile : undefined,
+    // The file is everybody's.
+    cacheSkills: customer === undefined,
     readListed: (folder) => mcpTools.readListed(folder),
   });
   return mcpTools.withAvailability(discovery);

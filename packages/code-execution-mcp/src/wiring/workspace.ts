@@ -26,6 +26,11 @@ export interface SessionOptions {
   onProblem: (error: unknown) => void;
 }
 
+/** The folder that holds the folder `sessions`: the workspace, or a customer's own, where code can't write. */
+export function logDirOf({ config, customer }: Pick<LoadedFor, "config" | "customer">): string {
+  return customer?.home ?? config.execution.workspaceDir;
+}
+
 /** The log of sessions: files in the workspace. `undefined` where none is wanted. */
 export async function createConfiguredSessions(
   { config, customer }: LoadedFor,
@@ -38,6 +43,9 @@ export async function createConfiguredSessions(
     sessions ??
     (state.enabled && state.autoSave && (customer !== undefined || server.authIssuer === undefined));
   if (!isWanted && resume === undefined) return undefined;
-  const { createSessionLog } = await import("@cem/workspace");
-  return createSessionLog({ workspaceDir, customerUid: customer?.id, resume, onProblem });
+  const { createSessionLog, followFolder } = await import("@cem/workspace");
+  const logDir = logDirOf({ config, customer });
+  const isThere = customer && followFolder(customer.home);
+  await isThere?.();
+  return createSessionLog({ workspaceDir, logDir, isThere, customerUid: customer?.id, resume, onProblem });
 }

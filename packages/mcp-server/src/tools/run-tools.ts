@@ -67,7 +67,7 @@ function startRun(
 ): Promise<CallToolResult | InputRequiredResult> {
   const session = sessionOf(context);
   const begin: BeginRun = (options) => beginRun({ ...options, ...session });
-  const payer = context.http === undefined ? undefined : currentExchange().payer;
+  const payer = context.http === undefined ? undefined : (host.payer ?? currentExchange().payer);
   return followRun(host, context, (waiter) => host.runs.start({ ...waiter, payer, kind, begin }), verbose);
 }
 

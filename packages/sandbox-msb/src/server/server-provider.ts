@@ -155,6 +155,8 @@ class ServerProvider implements MicrosandboxServerProvider {
       idleMs: this.#settings.idleMs,
       reuse: this.#settings.reuse,
       defaultSession: spec.defaultSession,
+      owner: spec.owner,
+      meter: spec.meter,
       quota: createWorkspaceQuota(spec),
       queueTimeoutMs: this.#settings.queueTimeoutMs,
       startTimeoutMs: SETUP_TIMEOUT_MS,

@@ -1,0 +1,75 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import type { Config } from "@cem/config";
+import type { Redactor } from "@cem/core";
+
+/** Sessions that are remembered, to forget their values with the customer. As many as a redactor keeps. */
+const MAX_SESSIONS = 10_000;
+const OF_CUSTOMER = /^customer ([a-z0-9_-]+) /u;
+
+/** A redactor whose sessions are those of one customer. */
+export interface CustomerRedactor extends Redactor {
+  /** Forgets the values of all of the customer's sessions. */
+  forget(): Promise<void>;
+}
+
+/** Those of each customer, so that none is scoped twice. */
+const scoped = new WeakMap<Redactor, { id: string; made: CustomerRedactor }>();
+
+/**
+ * Gives a customer sessions of its own in a redactor that others use too: a token of another's session, be it of the same
+ * name, stands for nothing.
+ */
+export function scopeToCustomer(redactor: Redactor, id: string): CustomerRedactor {
+  const known = scoped.get(redactor);
+  if (known?.id === id) return known.made;
+  const sessions = new Set<string>();
+  const nameOf = (session = ""): string => {
+    const name = `customer ${id} ${session}`;
+    if (!sessions.has(name)) {
+      const [oldest] = sessions;
+      if (sessions.size >= MAX_SESSIONS && oldest !== undefined) sessions.delete(oldest);
+      sessions.add(name);
+    }
+    return name;
+  };
+  const own = <Scope extends { session?: string | undefined }>(scope: Scope): Scope => ({
+    ...scope,
+    session: nameOf(scope.session),
+  });
+  const made: CustomerRedactor = {
+    specificationVersion: "v1",
+    guest: redactor.guest,
+    tokenize: (data, scope) => redactor.tokenize(data, own(scope)),
+    tokenizePart: (text, range, scope) => redactor.tokenizePart(text, range, own(scope)),
+    observe: (data, scope) => redactor.observe(data, own(scope)),
+    detokenize: (args, target) => redactor.detokenize(args, own(target)),
+    reveal: (code, scope) => redactor.reveal(code, own(scope)),
+    openStream: (scope) => redactor.openStream(own(scope)),
+    async endSession(session) {
+      const name = nameOf(session);
+      sessions.delete(name);
+      await redactor.endSession(name);
+    },
+    async forget() {
+      await Promise.all([...sessions].map((name) => redactor.endSession(name)));
+      sessions.clear();
+    },
+    dispose: () => redactor.dispose(),
+  };
+  if (redactor.recognize !== undefined)
+    made.recognize = async (data, scope) => redactor.recognize?.(data, own(scope));
+  if (redactor.persist !== undefined) made.persist = async (session) => redactor.persist?.(nameOf(session));
+  scoped.set(made, { id, made });
+  return made;
+}
+
+/** The folder in which the values of a session are kept: a customer's are with the customer, as long as there is one. */
+export function vaultFolderOf({ customers, privacy }: Config): (session: string) => string | undefined {
+  return (session) => {
+    const id = OF_CUSTOMER.exec(session)?.[1];
+    if (id === undefined) return privacy.vaultDir;
+    const home = path.join(customers.dir, id);
+    return existsSync(home) ? path.join(home, "vault") : undefined;
+  };
+}

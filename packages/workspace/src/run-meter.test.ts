@@ -1,0 +1,233 @@
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import type { RunStop, RunTicket } from "@cem/core";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createRunMeter, readQuotas } from "./run-meter.ts";
+import type { CustomerQuota } from "./customer-usage.ts";
+
+const HOUR = 3_600_000;
+let home: string;
+beforeEach(async () => {
+  home = path.join(await mkdtemp(path.join(os.tmpdir(), "cem-meter-")), "ada");
+  await mkdir(home);
+});
+afterEach(() => rm(path.dirname(home), { recursive: true, force: true }));
+
+/** A machine whose clocks are set by hand. */
+function machine(name = "one") {
+  return {
+    machine: name,
+    steady: 1_000_000,
+    wall: 1_700_000_000_000,
+    steadyMs() {
+      return this.steady;
+    },
+    wallMs() {
+      return this.wall;
+    },
+  };
+}
+
+const isTicket = (admitted: RunTicket | RunStop): admitted is RunTicket => "settle" in admitted;
+
+/** Runs that take some milliseconds each, until one may not begin or is stopped. */
+async function use(
+  quotas: readonly CustomerQuota[],
+  clock: ReturnType<typeof machine>,
+  { runs, ms = 0 }: { runs: number; ms?: number },
+): Promise<number> {
+  const meter = createRunMeter({ home, quotas, clock });
+  for (let run = 0; run < runs; run += 1) {
+    const admitted = await meter.admit();
+    if (!isTicket(admitted)) return run;
+    admitted.watch({ spentMs: () => ms, stop: () => {} });
+    await admitted.settle();
+  }
+  return runs;
+}
+
+describe("a customer's quota of runs", () => {
+  const quotas: CustomerQuota[] = [{ per: "hour", runs: 3 }];
+
+  it("ends with a refusal that says what was used and when it is free again", async () => {
+    const clock = machine();
+    expect(await use(quotas, clock, { runs: 5 })).toBe(3);
+    clock.steady += HOUR / 2;
+    const refused = await createRunMeter({ home, quotas, clock }).admit();
+    expect(refused).toEqual({
+      code: "QUOTA_EXCEEDED",
+      message: "The customer has used 3 of 3 runs per hour. Nothing was run. They are free again in 30 min.",
+      details: expect.objectContaining({
+        quota: "runs",
+        per: "hour",
+        runs: 3,
+        maxRuns: 3,
+        retryAfterMs: HOUR / 2,
+      }),
+    });
+    expect(await readQuotas(home, quotas, clock)).toMatchObject([{ runs: 3, resetsInMs: HOUR / 2 }]);
+    clock.steady += HOUR / 2;
+    expect(await use(quotas, clock, { runs: 5 })).toBe(3);
+  });
+
+  it("is not moved by a time of day that jumps, however far", async () => {
+    const clock = machine();
+    expect(await use(quotas, clock, { runs: 5 })).toBe(3);
+    for (const jump of [HOUR * 24 * 400, -HOUR * 24 * 800, HOUR, -1]) {
+      clock.wall += jump;
+      expect(await use(quotas, clock, { runs: 1 })).toBe(0);
+    }
+    clock.steady += HOUR;
+    expect(await use(quotas, clock, { runs: 5 })).toBe(3);
+  });
+
+  it("ends for everybody in time after a restart, be the time of day back by years", async () => {
+    const clock = machine();
+    expect(await use(quotas, clock, { runs: 5 })).toBe(3);
+    const restarted = { ...machine("restarted"), steady: 5, wall: clock.wall - HOUR * 24 * 3_650 };
+    expect(await use(quotas, restarted, { runs: 1 })).toBe(0);
+    restarted.steady += HOUR - 1;
+    expect(await use(quotas, restarted, { runs: 1 })).toBe(0);
+    restarted.steady += 1;
+    expect(await use(quotas, restarted, { runs: 5 })).toBe(3);
+    const onTime = { ...machine("later"), wall: restarted.wall + HOUR };
+    expect(await use(quotas, onTime, { runs: 5 })).toBe(3);
+  });
+
+  it("is one for two machines whose times of day differ", async () => {
+    const [one, other] = [machine("one"), { ...machine("other"), steady: 7 }];
+    other.wall += HOUR / 2;
+    let ran = 0;
+    for (let turn = 0; turn < 20; turn += 1) {
+      ran += await use(quotas, turn % 2 === 0 ? one : other, { runs: 1 });
+      one.steady += 1;
+      other.steady += 1;
+    }
+    expect(ran).toBe(3);
+  });
+
+  it("holds where several quotas do, each for its time", async () => {
+    const clock = machine();
+    const both: CustomerQuota[] = [
+      { per: "minute", runs: 2 },
+      { per: "hour", runs: 3 },
+    ];
+    expect(await use(both, clock, { runs: 9 })).toBe(2);
+    clock.steady += 60_000;
+    expect(await use(both, clock, { runs: 9 })).toBe(1);
+    clock.steady += 60_000;
+    expect(await createRunMeter({ home, quotas: both, clock }).admit()).toMatchObject({
+      details: { per: "hour" },
+    });
+  });
+
+  it("is used together by processes, and outlives them", async () => {
+    const script = `
+      import { createRunMeter } from ${JSON.stringify(new URL("run-meter.ts", import.meta.url).href)};
+      const meter = createRunMeter({ home: ${JSON.stringify(home)}, quotas: [{ per: "week", runs: 40 }] });
+      let ran = 0;
+      for (let at = 0; at < 10; at += 1) {
+        const all = await Promise.all(Array.from({ length: 4 }, () => meter.admit()));
+        for (const one of all) if ("settle" in one) { ran += 1; await one.settle(); }
+      }
+      console.log(ran);`;
+    const run = promisify(execFile);
+    const flags = ["--conditions=@cem/source", "--input-type=module", "-e", script];
+    const ended = await Promise.all([1, 2].map(() => run(process.execPath, flags)));
+    const counts = ended.map(({ stdout }) => Number(stdout));
+    expect(counts[0] ?? 0).toBeGreaterThan(0);
+    expect((counts[0] ?? 0) + (counts[1] ?? 0)).toBe(40);
+    expect(await createRunMeter({ home, quotas: [{ per: "week", runs: 40 }] }).admit()).toMatchObject({
+      code: "QUOTA_EXCEEDED",
+    });
+    expect((await readdir(home)).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+  }, 60_000);
+});
+
+describe("a customer's quota of seconds", () => {
+  const quotas: CustomerQuota[] = [{ per: "day", seconds: 2 }];
+
+  it("stops a run that would use more, and lets none begin after it", async () => {
+    const clock = machine();
+    const meter = createRunMeter({ home, quotas, clock });
+    const ticket = (await meter.admit()) as RunTicket;
+    let spent = 0;
+    const stopped = Promise.withResolvers<RunStop>();
+    const timer = setInterval(() => (spent = Math.min(spent + 50, 2_100)), 10);
+    ticket.watch({ spentMs: () => spent, stop: stopped.resolve });
+    expect(await stopped.promise).toMatchObject({
+      code: "QUOTA_EXCEEDED",
+      message: expect.stringMatching(
+        /^The customer has used 2 of 2 seconds of runs per day\. The run was stopped\. They are free again in 24 h\.$/u,
+      ),
+    });
+    clearInterval(timer);
+    expect(spent).toBeGreaterThanOrEqual(2_000);
+    await ticket.settle();
+    expect(await meter.admit()).toMatchObject({ code: "QUOTA_EXCEEDED", details: { quota: "seconds" } });
+  });
+
+  it("gives back what a run paid for and did not use", async () => {
+    expect(await use(quotas, machine(), { runs: 100, ms: 30 })).toBe(67);
+    expect(await readQuotas(home, quotas, machine())).toMatchObject([
+      { runs: 67, seconds: 2.01, maxSeconds: 2 },
+    ]);
+  });
+
+  it("is paid before it is used, so that runs at once stay below it together", async () => {
+    const meter = createRunMeter({ home, quotas, clock: machine() });
+    const admitted = [];
+    for (let run = 0; run < 5; run += 1) admitted.push(await meter.admit());
+    expect(admitted.filter(isTicket)).toHaveLength(2);
+  });
+
+  it("gives nothing back into the next period", async () => {
+    const clock = machine();
+    const meter = createRunMeter({ home, quotas: [{ per: "minute", seconds: 2 }], clock });
+    const first = (await meter.admit()) as RunTicket;
+    clock.steady += 60_000;
+    const second = (await meter.admit()) as RunTicket;
+    await first.settle();
+    second.watch({ spentMs: () => 900, stop: () => {} });
+    await second.settle();
+    expect(await readQuotas(home, [{ per: "minute", seconds: 2 }], clock)).toMatchObject([{ seconds: 0.9 }]);
+  });
+});
+
+describe("the meter of a customer", () => {
+  it("refuses runs, and stops those under way, once the customer is deleted", async () => {
+    for (const quotas of [[], [{ per: "hour", runs: 100 }]] as CustomerQuota[][]) {
+      await mkdir(home, { recursive: true });
+      const meter = createRunMeter({ home, quotas });
+      const ticket = (await meter.admit()) as RunTicket;
+      const stopped = Promise.withResolvers<RunStop>();
+      ticket.watch({ spentMs: () => 1, stop: stopped.resolve });
+      await rename(home, `${home}-gone`);
+      expect(await stopped.promise).toMatchObject({ code: "CUSTOMER_GONE" });
+      await ticket.settle();
+      expect(await meter.admit()).toMatchObject({ code: "CUSTOMER_GONE" });
+      // Another customer of the same name is not this one.
+      await mkdir(home);
+      await vi.waitFor(async () => expect(await meter.admit()).toMatchObject({ code: "CUSTOMER_GONE" }));
+      await rm(`${home}-gone`, { recursive: true });
+    }
+  });
+
+  it("lets nothing run where the use can't be noted", async () => {
+    const meter = createRunMeter({ home, quotas: [{ per: "hour", runs: 100 }] });
+    await mkdir(path.join(home, "usage.json"));
+    expect(await meter.admit()).toMatchObject({
+      code: "WORKSPACE_UNUSABLE",
+      message: expect.stringContaining("Nothing was run."),
+    });
+  });
+
+  it("begins anew where its file is broken", async () => {
+    await writeFile(path.join(home, "usage.json"), '{"version":1,"time":{');
+    expect(await use([{ per: "hour", runs: 2 }], machine(), { runs: 3 })).toBe(2);
+    expect(JSON.parse(await readFile(path.join(home, "usage.json"), "utf8"))).toMatchObject({ version: 1 });
+  });
+});

@@ -1,0 +1,206 @@
+import path from "node:path";
+import { CemError, toErrorInfo } from "@cem/core";
+import type { MeteredRun, RunMeter, RunStop, RunTicket } from "@cem/core";
+import { readUsage, updateUsage } from "./customer-usage.ts";
+import type { CustomerQuota } from "./customer-usage.ts";
+import { chargeRun, chargeTime, quotaUsage, settleRun } from "./run-charges.ts";
+import type { QuotaUsage, RunCharge } from "./run-charges.ts";
+import { followFolder } from "./same-folder.ts";
+import { thisMachine } from "./steady-clock.ts";
+import type { MachineClock } from "./steady-clock.ts";
+
+/** Between two looks at a run under way. */
+const PERIOD_MS = 100;
+/** Before what is paid is used up, the next slice is paid for. */
+const AHEAD_MS = 300;
+/** Between two notes that a customer is at work. */
+const NOTE_PERIOD_MS = 600_000;
+
+export interface RunMeterSettings {
+  /** Absolute path of the customer's folder, which exists. */
+  home: string;
+  /** What the customer may use. All of them hold. */
+  quotas: readonly CustomerQuota[];
+  clock?: MachineClock | undefined;
+}
+
+/**
+ * Creates the meter of a customer's runs. It charges runs and their time to the customer's quotas, together with other
+ * processes of this machine, and ends runs when the quotas are used up or the customer is deleted. Time is paid for in
+ * slices before it is used, so a process that is killed loses one slice for each run at most, and gains none.
+ */
+export function createRunMeter(settings: RunMeterSettings): RunMeter {
+  return new CustomerMeter(settings);
+}
+
+/** What a customer has used of each quota. */
+export async function readQuotas(
+  home: string,
+  quotas: readonly CustomerQuota[],
+  clock: MachineClock = thisMachine,
+): Promise<QuotaUsage[]> {
+  if (quotas.length === 0) return [];
+  const usage = await readUsage(home, clock);
+  if (usage === undefined)
+    return quotas.map(({ per, runs, seconds }) => ({
+      per,
+      runs: 0,
+      maxRuns: runs,
+      seconds: 0,
+      maxSeconds: seconds,
+    }));
+  return quotas.map((quota) => quotaUsage(usage, quota));
+}
+
+class CustomerMeter implements RunMeter {
+  readonly #home: string;
+  readonly #quotas: readonly CustomerQuota[];
+  readonly #clock: MachineClock;
+  /** Whether the customer's folder is the one that there was at the first run. */
+  readonly isThere: () => Promise<boolean>;
+  #notedAt = performance.now();
+
+  constructor({ home, quotas, clock = thisMachine }: RunMeterSettings) {
+    this.#home = home;
+    this.#quotas = quotas;
+    this.#clock = clock;
+    this.isThere = followFolder(home);
+  }
+
+  async check(): Promise<RunStop | undefined> {
+    if (!(await this.isThere())) return this.gone("Nothing was run.");
+    const usage = this.#quotas.length === 0 ? undefined : await readUsage(this.#home, this.#clock);
+    // Charged to a copy.
+    const charge = usage && chargeRun(usage, this.#quotas);
+    return charge !== undefined && "code" in charge ? charge : undefined;
+  }
+
+  async admit(): Promise<RunTicket | RunStop> {
+    if (!(await this.isThere())) return this.gone("Nothing was run.");
+    if (this.#quotas.length === 0) {
+      this.#noteSoon();
+      return new Ticket(this, undefined);
+    }
+    const charge = await this.#update((usage) => chargeRun(usage, this.#quotas), "Nothing was run.");
+    return "code" in charge ? charge : new Ticket(this, charge);
+  }
+
+  /** Pays for the next slice of a run's time. */
+  async renew(charge: RunCharge): Promise<RunStop | undefined> {
+    const outcome = "The run was stopped.";
+    return this.#update((usage) => chargeTime(usage, this.#quotas, charge, outcome), outcome);
+  }
+
+  async settle(charge: RunCharge, spentMs: number): Promise<void> {
+    // What can't be settled stays charged as it is.
+    await updateUsage(
+      this.#home,
+      (usage) => settleRun(usage, this.#quotas, charge, spentMs),
+      this.#clock,
+    ).catch(() => {});
+  }
+
+  get hasSeconds(): boolean {
+    return this.#quotas.some(({ seconds }) => seconds !== undefined);
+  }
+
+  gone(outcome: string): RunStop {
+    const customer = path.basename(this.#home);
+    const message = `The customer ${customer} was deleted. ${outcome}`;
+    return { code: "CUSTOMER_GONE", message, details: { customer } };
+  }
+
+  /** What can't be charged may not run. */
+  async #update<Result>(
+    change: Parameters<typeof updateUsage<Result>>[1],
+    outcome: string,
+  ): Promise<Result | RunStop> {
+    try {
+      return await updateUsage(
+        this.#home,
+        (usage) => {
+          usage.lastUsedMs = usage.time.nowMs;
+          return change(usage);
+        },
+        this.#clock,
+      );
+    } catch (error) {
+      if (!(await this.isThere())) return this.gone(outcome);
+      const { code, message } = toErrorInfo(error);
+      const why = `What the customer has used can't be noted: ${message}. ${outcome}`;
+      return { code: CemError.isInstance(error) ? code : "WORKSPACE_UNUSABLE", message: why };
+    }
+  }
+
+  #noteSoon(): void {
+    if (performance.now() - this.#notedAt < NOTE_PERIOD_MS) return;
+    this.#notedAt = performance.now();
+    noteUse(this.#home, this.#clock).catch(() => {});
+  }
+}
+
+/** Notes that a customer is at work. */
+export function noteUse(home: string, clock: MachineClock = thisMachine): Promise<void> {
+  return updateUsage(
+    home,
+    (usage) => {
+      usage.lastUsedMs = usage.time.nowMs;
+    },
+    clock,
+  );
+}
+
+class Ticket implements RunTicket {
+  readonly #meter: CustomerMeter;
+  readonly #charge: RunCharge | undefined;
+  #run: MeteredRun | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> | undefined;
+  #isSettled = false;
+  /** Why there is no further slice. The run goes on for what is paid. */
+  #last: RunStop | undefined;
+
+  constructor(meter: CustomerMeter, charge: RunCharge | undefined) {
+    this.#meter = meter;
+    this.#charge = charge;
+  }
+
+  watch(run: MeteredRun): void {
+    this.#run = run;
+    this.#lookLater(run, PERIOD_MS);
+  }
+
+  async settle(): Promise<void> {
+    this.#isSettled = true;
+    clearTimeout(this.#timer);
+    await this.#looking;
+    if (this.#charge !== undefined) await this.#meter.settle(this.#charge, this.#run?.spentMs() ?? 0);
+  }
+
+  #lookLater(run: MeteredRun, delayMs: number): void {
+    if (this.#isSettled) return;
+    const leftMs = this.#isLimited ? this.#leftMs(run) : Infinity;
+    this.#timer = setTimeout(
+      () => {
+        this.#looking = this.#look(run).finally(() => this.#lookLater(run, PERIOD_MS));
+      },
+      Math.max(1, Math.min(delayMs, leftMs)),
+    );
+  }
+
+  get #isLimited(): boolean {
+    return this.#charge !== undefined && this.#meter.hasSeconds;
+  }
+
+  #leftMs(run: MeteredRun): number {
+    return (this.#charge?.paidMs ?? 0) - run.spentMs();
+  }
+
+  async #look(run: MeteredRun): Promise<void> {
+    if (!(await this.#meter.isThere())) return run.stop(this.#meter.gone("The run was stopped."));
+    if (!this.#isLimited || this.#charge === undefined) return;
+    if (this.#last === undefined && this.#leftMs(run) < AHEAD_MS)
+      this.#last = await this.#meter.renew(this.#charge);
+    if (this.#last !== undefined && this.#leftMs(run) <= 0) run.stop(this.#last);
+  }
+}
