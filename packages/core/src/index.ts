@@ -115,3 +115,4 @@ export type {
   TaskStatus,
   TypeCheckMode,
 } from "./agent.ts";
+export type { WorkflowStepContext, WorkflowStepKind } from "./workflow-steps.ts";
