@@ -20,6 +20,7 @@ const FLOORS: readonly (readonly string[])[] = [
     "@cem/skills",
     "@cem/type-check",
     "@cem/sandbox-msb",
+    "@cem/plugins",
   ],
   ["@cem/mcp-tools"],
   ["@cem/agent"],
