@@ -29,7 +29,7 @@ export interface Detector {
    */
   find(text: string, key?: string): Finding[];
   /** Looks at texts ahead of `find`, all at once. Set by a detector for which each request costs. */
-  prepare?(texts: readonly { text: string; key?: string | undefined }[]): void;
+  prepare?: ((texts: readonly { text: string; key?: string | undefined }[]) => void) | undefined;
 }
 
 /** Finds names and addresses, which takes a model. */

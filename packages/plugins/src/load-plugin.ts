@@ -91,7 +91,7 @@ async function within<T>(name: string, what: string, work: () => T | Promise<T>)
   const timer = setTimeout(() => clock.abort(), LOAD_TIMEOUT_MS);
   const details = { plugin: name };
   try {
-    return await abandonOnAbort(Promise.try(work), clock.signal);
+    return await abandonOnAbort((async () => work())(), clock.signal);
   } catch (error) {
     if (clock.signal.aborted) {
       const message = `The plugin ${name} was not ${what} within ${LOAD_TIMEOUT_MS / 1_000} s.`;

@@ -14,7 +14,7 @@ export interface BatchDetector {
 }
 
 /** Turns what a user declares into a detector that knows what it was prepared for. */
-export function createBatchDetector({ type, findAll }: BatchDetector): Required<Detector> {
+export function createBatchDetector({ type, findAll }: BatchDetector): Detector {
   let prepared = new Map<string, readonly { start: number; end: number }[]>();
   const find = (texts: readonly DetectedText[]): readonly (readonly { start: number; end: number }[])[] =>
     texts.length === 0 ? [] : findAll(texts);
