@@ -1,4 +1,5 @@
 import type {
+  AgentEvent,
   AuditLog,
   CodeGenerator,
   Guard,
@@ -73,6 +74,10 @@ export interface PipelineSettings {
         options: SaveSkillOptions & { tools: readonly ToolDefinition[] },
       ) => Promise<Skill>)
     | undefined;
+  /** Receives the events of every request, as its own listener does. Must not throw. */
+  onEvent?: ((event: AgentEvent) => void) | undefined;
+  /** Remarks that every result has, such as what went wrong beside the run. */
+  remarks?: (() => readonly string[]) | undefined;
   /** Keeps what the runs did. Closed by the caller. Without one, nothing is kept. */
   sessionLog?: SessionLog | undefined;
   /**

@@ -8,6 +8,7 @@ import { agentOptionsOf, assertRunServerOptions, assertServerOptions } from "./s
 import type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./server-options.ts";
 import { authOf } from "./wiring/auth.ts";
 import { CustomerHosts } from "./wiring/customer-hosts.ts";
+import { disposePlugins } from "./wiring/customer.ts";
 import type { LoadedFor } from "./wiring/customer.ts";
 import { assertNothingShared, customerIdFor, hasCustomers } from "./wiring/serve-customers.ts";
 import { loadFrom } from "./wiring/load.ts";
@@ -32,7 +33,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   const { config } = loaded;
   const { createAgentServer } = await loadServer();
   const log = options.log ?? logTo(await loggerOf(config));
-  const ownRedactor = options.agent === undefined ? redactorOf(config, options) : undefined;
+  const ownRedactor = options.agent === undefined ? redactorOf(config, options, loaded.pluginSet) : undefined;
   const redactor = options.redactor ?? (await ownRedactor?.get());
   const agentOptions = { ...agentOptionsOf(options), redactor, log };
   const customers =
@@ -75,6 +76,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
       await customers?.dispose();
       await agent.dispose();
       if (options.redactor === undefined) await redactor?.dispose();
+      await disposePlugins(loaded);
     },
   });
 }

@@ -1,10 +1,9 @@
-import type { LoadedConfig } from "@cem/config";
 import { CemError, Lazy } from "@cem/core";
 import type { Agent, ResultStore, SkillStore, StateStore, TypeChecker } from "@cem/core";
 import type { AgentOptions } from "../agent-options.ts";
 import { countRequests } from "./counted-agent.ts";
 import type { CountedAgent } from "./counted-agent.ts";
-import { forCustomer } from "./customer.ts";
+import { disposePlugins, forCustomer } from "./customer.ts";
 import type { LoadedFor } from "./customer.ts";
 import { customerTypeChecker } from "./customer-type-checker.ts";
 import { createConfiguredSkills } from "./skills.ts";
@@ -26,6 +25,7 @@ interface OpenCustomer {
   host: CustomerHost;
   counted: CountedAgent;
   typeChecker: TypeChecker;
+  loaded: LoadedFor;
 }
 
 /** Opens an agent of a configuration. */
@@ -36,7 +36,7 @@ type OpenAgent = (loaded: LoadedFor, options: AgentOptions) => Agent;
  * another's. The longest idle are let go first.
  */
 export class CustomerHosts {
-  readonly #loaded: LoadedConfig;
+  readonly #loaded: LoadedFor;
   readonly #options: AgentOptions;
   readonly #openAgent: OpenAgent;
   readonly #open = new Map<string, Promise<OpenCustomer>>();
@@ -45,7 +45,7 @@ export class CustomerHosts {
   readonly #timer: NodeJS.Timeout;
   readonly #closing = new Set<Promise<void>>();
 
-  constructor(loaded: LoadedConfig, options: AgentOptions, openAgent: OpenAgent) {
+  constructor(loaded: LoadedFor, options: AgentOptions, openAgent: OpenAgent) {
     this.#loaded = loaded;
     this.#options = options;
     this.#openAgent = openAgent;
@@ -104,7 +104,7 @@ export class CustomerHosts {
       createConfiguredState(config),
       createConfiguredSkills(own),
     ]);
-    return { host: { agent: counted.agent, results, state, skills }, counted, typeChecker };
+    return { host: { agent: counted.agent, results, state, skills }, counted, typeChecker, loaded: own };
   }
 
   /** Lets the longest idle customer go where there is no room for another. */
@@ -146,9 +146,10 @@ export class CustomerHosts {
   }
 }
 
-async function disposeOf({ counted, typeChecker }: OpenCustomer): Promise<void> {
+async function disposeOf({ counted, typeChecker, loaded }: OpenCustomer): Promise<void> {
   await counted.agent.dispose();
   await typeChecker.dispose();
+  await disposePlugins(loaded);
 }
 
 const BUSY_POLL_MS = 100;

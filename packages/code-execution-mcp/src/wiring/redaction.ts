@@ -4,6 +4,7 @@ import type { Recording } from "@cem/bridge/recording";
 import type { Config } from "@cem/config";
 import { Lazy } from "@cem/core";
 import type { CodeGenerator, Elicit, JsonValue, Redactor, ResultStore } from "@cem/core";
+import type { PluginSet } from "@cem/plugins";
 import type { Log } from "./log.ts";
 
 /** What is recorded belongs to no one session: its tokens are its own. */
@@ -15,15 +16,19 @@ const sessionOfCall = new AsyncLocalStorage<string | undefined>();
 export function redactorOf(
   config: Config,
   { redactor }: { redactor?: Redactor | undefined },
+  plugins: Lazy<PluginSet> | undefined,
 ): Lazy<Redactor> | undefined {
   if (redactor !== undefined) return new Lazy(async () => redactor);
   const { privacyProtection, piiDetection, tokenization } = config.guardrails;
   return privacyProtection && piiDetection && tokenization
-    ? new Lazy(() => createConfiguredRedactor(config))
+    ? new Lazy(async () => createConfiguredRedactor(config, (await plugins?.get())?.detectors))
     : undefined;
 }
 
-async function createConfiguredRedactor({ privacy }: Config): Promise<Redactor> {
+async function createConfiguredRedactor(
+  { privacy }: Config,
+  detectors: PluginSet["detectors"] = [],
+): Promise<Redactor> {
   const { createRedactor } = await import("@cem/pii");
   const { guest, rules, types, regions, custom, namesModel, vault, vaultDir, vaultKey } = privacy;
   return createRedactor({
@@ -31,9 +36,12 @@ async function createConfiguredRedactor({ privacy }: Config): Promise<Redactor> 
     rules,
     types,
     regions,
-    custom: custom.map(({ type, pattern, values = [] }) =>
-      pattern === undefined ? { type, values } : { type, pattern: new RegExp(pattern, "gu") },
-    ),
+    custom: [
+      ...custom.map(({ type, pattern, values = [] }) =>
+        pattern === undefined ? { type, values } : { type, pattern: new RegExp(pattern, "gu") },
+      ),
+      ...detectors,
+    ],
     recognizer:
       namesModel === undefined
         ? undefined
