@@ -57,6 +57,8 @@ export interface LoadConfigOptions {
    * the program's own
    */
   trustFolder?: boolean | undefined;
+  /** Whether the program brings plugins of its own, whose sandboxes `execution.sandbox_type` may name. */
+  hasPlugins?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -122,7 +124,7 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   const isOwn = options.trustFolder !== false && options.file !== undefined;
   // A file that .env names may be a trusted one of another folder: it is this folder that asks for it.
   const folder = found.file === undefined || found.ofFolder === true ? cwd : dirname(found.file);
-  assertSandboxType(config, origins);
+  if (options.hasPlugins !== true) assertSandboxType(config, origins);
   const plugins = await findPlugins(config, {
     base: origins["plugins"]?.file === undefined ? cwd : dirname(origins["plugins"].file),
     folder: realPath(folder),

@@ -225,8 +225,7 @@ export class RedactionSession {
     };
     const pending = this.#pending.splice(0);
     this.#prepare(pending.map(({ data }) => data));
-    for (const { data, origin } of pending)
-      visitTexts(data, (text, key) => detect(text, key, origin));
+    for (const { data, origin } of pending) visitTexts(data, (text, key) => detect(text, key, origin));
   }
 }
 

@@ -7,7 +7,9 @@ type Fields = Readonly<Record<string, unknown>>;
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
 const isObject = (value: unknown): value is Fields => typeof value === "object" && value !== null;
 const isPort = (value: unknown, ...methods: readonly string[]): value is Fields =>
-  isObject(value) && value["specificationVersion"] === "v1" && methods.every((name) => typeof value[name] === "function");
+  isObject(value) &&
+  value["specificationVersion"] === "v1" &&
+  methods.every((name) => typeof value[name] === "function");
 
 const DETECTED_TYPE = /^[A-Z][A-Z\d_]{0,31}$/u;
 const COMMAND_NAME = /^[a-z][a-z\d-]{0,40}$/u;

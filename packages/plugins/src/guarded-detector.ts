@@ -22,7 +22,9 @@ export function guardDetector(custom: CustomDetector, use: PluginUse): CustomDet
 
   const findIn = ({ text, key }: DetectedText): Place[] => {
     try {
-      return placesIn(text, detector.find(text, key), () => use.unusable(part, "it finds places that are not there"));
+      return placesIn(text, detector.find(text, key), () =>
+        use.unusable(part, "it finds places that are not there"),
+      );
     } catch (error) {
       const failed = use.unusable(part, `it threw ${reasonOf(error)}`);
       if (use.isRequired) throw failed;

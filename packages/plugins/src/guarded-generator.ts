@@ -25,7 +25,10 @@ export function askGenerators(own: readonly OwnedGenerator[], last: CodeGenerato
           return undefined;
         });
         if (answer === undefined) continue;
-        return { ...answer, notes: [...notes, ...(answer.notes ?? []), `written by the plugin ${one.use.name}`] };
+        return {
+          ...answer,
+          notes: [...notes, ...(answer.notes ?? []), `written by the plugin ${one.use.name}`],
+        };
       }
       const answer = await last.generate(request);
       return notes.length === 0 ? answer : { ...answer, notes: [...notes, ...(answer.notes ?? [])] };
@@ -47,7 +50,10 @@ async function ask(
   >;
   if (status === "refused") return undefined;
   if (status !== "generated" || typeof code !== "string" || code.trim() === "" || !Array.isArray(uses)) {
-    throw use.unusable("generator", 'it has to return { status: "generated", code, origin, uses } or a refusal');
+    throw use.unusable(
+      "generator",
+      'it has to return { status: "generated", code, origin, uses } or a refusal',
+    );
   }
   const known = new Map(
     [...request.tools, ...(request.otherTools ?? [])].map((tool) => [toolId(tool), tool]),

@@ -76,7 +76,9 @@ function toVerdict(given: unknown, use: PluginUse): Verdict {
 }
 
 function toFinding(given: unknown, plugin: string): Finding {
-  const { rule, severity, message, hint, line, column } = (given ?? {}) as Partial<Record<keyof Finding, unknown>>;
+  const { rule, severity, message, hint, line, column } = (given ?? {}) as Partial<
+    Record<keyof Finding, unknown>
+  >;
   return {
     rule: `${plugin}/${typeof rule === "string" ? rule : "finding"}`,
     severity: severity === "warning" ? "warning" : "error",

@@ -54,7 +54,8 @@ export function guardSandbox(provider: SandboxProvider, use: PluginUse): Sandbox
 
 function isProbe(probe: SandboxProbe | undefined): probe is SandboxProbe {
   return (
-    probe?.available === false || (probe?.available === true && ISOLATION_LEVELS.includes(probe.isolation?.level))
+    probe?.available === false ||
+    (probe?.available === true && ISOLATION_LEVELS.includes(probe.isolation?.level))
   );
 }
 
@@ -88,12 +89,14 @@ function guardCreated(sandbox: Sandbox, part: string, use: PluginUse, spec: Sand
     async run(request) {
       const started = performance.now();
       const { signal, limits } = request;
-      const timeoutMs = (limits?.timeoutMs ?? spec.limits?.timeoutMs ?? DEFAULT_RUN_LIMITS.timeoutMs) + RUN_GRACE_MS;
+      const timeoutMs =
+        (limits?.timeoutMs ?? spec.limits?.timeoutMs ?? DEFAULT_RUN_LIMITS.timeoutMs) + RUN_GRACE_MS;
       const clock = pausable(timeoutMs, request);
       try {
         const running = use.time(() => sandbox.run(clock.request));
         const outcome = await Promise.race([running, clock.over]);
-        if (STATUSES.has(outcome?.status) && Array.isArray(outcome.toolCalls)) return { ...outcome, isolation };
+        if (STATUSES.has(outcome?.status) && Array.isArray(outcome.toolCalls))
+          return { ...outcome, isolation };
         throw use.unusable(part, "run() has to return a RunOutcome");
       } catch (error) {
         if (signal?.aborted !== true && !CemError.isInstance(error)) {
@@ -104,8 +107,7 @@ function guardCreated(sandbox: Sandbox, part: string, use: PluginUse, spec: Sand
         clock.stop();
       }
     },
-    dispose: () =>
-      use.call(part, { timeoutMs: DISPOSE_TIMEOUT_MS }, () => sandbox.dispose()).catch(() => {}),
+    dispose: () => use.call(part, { timeoutMs: DISPOSE_TIMEOUT_MS }, () => sandbox.dispose()).catch(() => {}),
     ...(stats !== undefined && { stats }),
   };
 }

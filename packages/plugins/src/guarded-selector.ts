@@ -31,7 +31,10 @@ export function askSelectors(own: readonly OwnedSelector[], last: ToolSelector):
     async search(request) {
       const notes: string[] = [];
       for (const { selector, use } of own) {
-        const ranked = toRanked(await attempt(use, request, notes, (asked) => selector.search(asked)), request);
+        const ranked = toRanked(
+          await attempt(use, request, notes, (asked) => selector.search(asked)),
+          request,
+        );
         if (ranked.length === 0) continue;
         for (const note of [...notes, `by the plugin ${use.name}`]) request.onNote?.(note);
         return request.limit === undefined ? ranked : ranked.slice(0, request.limit);

@@ -34,7 +34,9 @@ export function requirePlugin(value: unknown, named: string): Plugin {
   if (typeof value !== "object" || value === null) {
     throw refuse("its module has to export definePlugin({ … }) as default");
   }
-  const { specificationVersion, name, version, setup, options } = value as Partial<Record<keyof Plugin, unknown>>;
+  const { specificationVersion, name, version, setup, options } = value as Partial<
+    Record<keyof Plugin, unknown>
+  >;
   if (typeof specificationVersion !== "string") throw refuse(`it has no specificationVersion: "${VERSION}"`);
   if (specificationVersion !== VERSION) {
     const message = `The plugin ${named} is made for version ${JSON.stringify(specificationVersion.slice(0, 20))} of the ports, and this cem has ${VERSION}.`;
@@ -42,7 +44,8 @@ export function requirePlugin(value: unknown, named: string): Plugin {
       details: { ...details, specificationVersion, supported: [VERSION] },
     });
   }
-  if (typeof name !== "string" || !NAME.test(name)) throw refuse("its name has to be letters, digits, - and _");
+  if (typeof name !== "string" || !NAME.test(name))
+    throw refuse("its name has to be letters, digits, - and _");
   if (typeof version !== "string" || version === "") throw refuse("its version has to be a text");
   if (typeof setup !== "function") throw refuse("it has no function setup");
   if (options !== undefined && !isStandardSchema(options)) {

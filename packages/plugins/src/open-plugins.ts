@@ -160,7 +160,8 @@ class PluginOpening {
   async #open(entry: Entry): Promise<void> {
     const { named, from, options, required = false } = entry.request;
     const { log = () => {}, variable = (name) => process.env[name] } = this.#settings;
-    const plugin = "file" in from ? await importPlugin({ named, file: from.file }) : requirePlugin(from.plugin, named);
+    const plugin =
+      "file" in from ? await importPlugin({ named, file: from.file }) : requirePlugin(from.plugin, named);
     const { name } = plugin;
     const twin = this.#entries.find((other) => other.plugin?.name === name);
     if (twin !== undefined) {
@@ -197,7 +198,8 @@ class PluginOpening {
       adds.push("selector");
     }
     for (const sandbox of parts.sandboxes ?? []) {
-      if (this.#claim("sandbox", sandbox.name, entry)) this.#sandboxes.set(sandbox.name, guardSandbox(sandbox, use));
+      if (this.#claim("sandbox", sandbox.name, entry))
+        this.#sandboxes.set(sandbox.name, guardSandbox(sandbox, use));
     }
     for (const step of parts.steps ?? []) {
       if (!this.#claim("step", step.name, entry)) continue;
@@ -210,9 +212,15 @@ class PluginOpening {
         scheme: transport.scheme,
         connect: async (request) => {
           const limits = { timeoutMs: CONNECT_TIMEOUT_MS, signal: request.signal };
-          const made = await use.call(`transport ${transport.scheme}`, limits, () => transport.connect(request));
-          if (["start", "send", "close"].every((name) => typeof (made as never)[name] === "function")) return made;
-          throw use.unusable(`transport ${transport.scheme}`, "connect() has to return { start, send, close }");
+          const made = await use.call(`transport ${transport.scheme}`, limits, () =>
+            transport.connect(request),
+          );
+          if (["start", "send", "close"].every((name) => typeof (made as never)[name] === "function"))
+            return made;
+          throw use.unusable(
+            `transport ${transport.scheme}`,
+            "connect() has to return { start, send, close }",
+          );
         },
       });
     }
@@ -236,7 +244,10 @@ class PluginOpening {
           use.unusable(`tool ${server}.${name}`, fault);
           continue;
         }
-        taken[name] = defineTool({ ...tool, execute: (input, context) => use.time(async () => tool.execute(input, context)) });
+        taken[name] = defineTool({
+          ...tool,
+          execute: (input, context) => use.time(async () => tool.execute(input, context)),
+        });
         entry.adds.push(`tool ${server}.${name}`);
       }
       this.#tools[server] = taken;
@@ -307,6 +318,8 @@ function timedStep(step: WorkflowStepKind, use: PluginUse): WorkflowStepKind {
     configSchema,
     isIdempotent,
     run,
-    ...(plan !== undefined && { plan: (config) => use.callNow(`step ${name}`, PLAN_TIMEOUT_MS, () => plan(config)) }),
+    ...(plan !== undefined && {
+      plan: (config) => use.callNow(`step ${name}`, PLAN_TIMEOUT_MS, () => plan(config)),
+    }),
   };
 }

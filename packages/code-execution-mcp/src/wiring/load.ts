@@ -23,8 +23,9 @@ export const loadConfig: typeof ConfigPackage.loadConfig = async (options) =>
  * trusted.
  */
 export async function loadFrom(source: ConfigSource & PluginOptions): Promise<LoadedFor> {
-  const { cwd, configFile, config, trustFolder, customer } = source;
-  const found = await loadConfig({ cwd, file: configFile, overrides: config, trustFolder });
+  const { cwd, configFile, config, trustFolder, customer, plugins = [] } = source;
+  const hasPlugins = plugins.length > 0;
+  const found = await loadConfig({ cwd, file: configFile, overrides: config, trustFolder, hasPlugins });
   if (found.trust.obstacle !== undefined) throw found.trust.obstacle;
   const openPlugins = (): LoadedFor["pluginSet"] => lazyPlugins(found, source);
   const loaded: LoadedFor = { ...found, pluginSet: openPlugins(), openPlugins };
