@@ -76,8 +76,8 @@ export interface PipelineSettings {
     | undefined;
   /** Receives the events of every request, as its own listener does. Must not throw. */
   onEvent?: ((event: AgentEvent) => void) | undefined;
-  /** Remarks that every result has, such as what went wrong beside the run. */
-  remarks?: (() => readonly string[]) | undefined;
+  /** Tells what went wrong so far beside the runs, for their results. */
+  warnings?: (() => readonly string[]) | undefined;
   /** Keeps what the runs did. Closed by the caller. Without one, nothing is kept. */
   sessionLog?: SessionLog | undefined;
   /**

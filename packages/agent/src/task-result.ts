@@ -32,11 +32,8 @@ export async function toTaskResult(
     contextTokens: countContext(context, state, ending, count),
     usage: history.usage,
     attempts: program.origin === "given" ? undefined : history.attempts,
-    notes: nonEmpty([
-      ...history.notes,
-      ...notesOf({ outcome, program, findings }, describeCallIn(catalog)),
-      ...(context.stages.settings.remarks?.() ?? []),
-    ]),
+    notes: nonEmpty([...history.notes, ...notesOf({ outcome, program, findings }, describeCallIn(catalog))]),
+    warnings: nonEmpty(context.stages.settings.warnings?.()),
   };
 }
 

@@ -138,7 +138,10 @@ async function createStages(
       if (pluginSet === undefined) return chosen;
       const { askGenerators } = await import("@cem/plugins");
       // Whom a plugin's generator asks is not known: it sees tokens only.
-      const own = (await pluginSet.get()).generators.map((one) => ({ ...one, generator: redact(one.generator) }));
+      const own = (await pluginSet.get()).generators.map((one) => ({
+        ...one,
+        generator: redact(one.generator),
+      }));
       return askGenerators(own, chosen);
     },
     async guard() {
@@ -161,7 +164,7 @@ async function createStages(
     typeCheck: config.execution.typeCheck,
     maxRepairs: config.llm.maxRepairs,
     onEvent: pluginSet && ((event) => pluginSet.current?.listeners.push(event)),
-    remarks: pluginSet && (() => pluginSet.current?.problems() ?? []),
+    warnings: pluginSet && (() => pluginSet.current?.problems() ?? []),
     sessionLog,
     dataFacts: config.llm.dataFacts,
     saveSkill: (draft, saving) =>

@@ -9,7 +9,8 @@ type Hint = string | ((details: ErrorDetails) => string | undefined) | undefined
 
 const NO_HINT = undefined;
 const MAX_STEP_HINTS = 5;
-const PLUGINS_HINT = "See how each plugin stands with  cem plugins list  ; it is named under plugins in config.yaml.";
+const PLUGINS_HINT =
+  "See how each plugin stands with  cem plugins list  ; it is named under plugins in config.yaml.";
 const MORE_ROOM =
   "Delete what is not needed, or allow more with execution.limits.max_workspace_mb and max_workspace_entries.";
 

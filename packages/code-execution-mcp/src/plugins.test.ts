@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import type { AgentEvent } from "@cem/core";
+import type { AgentEvent, McpMessage } from "@cem/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import { createAgent, definePlugin, defineTool } from "./index.ts";
@@ -201,14 +201,14 @@ describe("what a plugin adds", () => {
       connect({ url }: { url: string }) {
         urls.push(url);
         const connection = {
-          onmessage: undefined as ((message: never) => void) | undefined,
+          onmessage: undefined as ((message: McpMessage) => void) | undefined,
           onclose: undefined as (() => void) | undefined,
           start: async () => {},
           async close() {
             connection.onclose?.();
           },
-          async send(message: { id?: number; method?: string }) {
-            const results: Record<string, object> = {
+          async send(message: McpMessage) {
+            const results: Record<string, Record<string, unknown>> = {
               initialize: {
                 protocolVersion: "2025-06-18",
                 capabilities: { tools: {} },
@@ -217,9 +217,10 @@ describe("what a plugin adds", () => {
               "tools/list": { tools: [{ name: "ping", inputSchema: { type: "object" } }] },
               "tools/call": { content: [{ type: "text", text: "pong" }] },
             };
-            const result = results[message.method ?? ""];
-            if (message.id === undefined || result === undefined) return;
-            connection.onmessage?.({ jsonrpc: "2.0", id: message.id, result } as never);
+            if (!("method" in message) || !("id" in message)) return;
+            const result = results[message.method];
+            if (result === undefined) return;
+            connection.onmessage?.({ jsonrpc: "2.0", id: message.id, result });
           },
         };
         return connection;
@@ -238,7 +239,7 @@ describe("what a plugin adds", () => {
     const agent = createAgent({ ...options, onLog: () => {} });
     agents.push(agent);
     const { generateTools } = await import("./index.ts");
-    await generateTools({ ...options, onLog: () => {} }, ["far"]).catch(() => {});
+    await generateTools({ ...options, onLog: () => {} });
     const result = await agent.executeCode(
       'import { callTool } from "./client/index.ts";\nreturn await callTool("far", "ping", {});',
     );
@@ -267,14 +268,14 @@ describe("options of a plugin", () => {
 
   it("that are wrong leave the plugin out and are named", async () => {
     const agent = agentWith([{ plugin: counting, options: { start: "x", begin: 2 } }]);
-    const { notes, value } = await agent.executeCode("return 1;");
+    const { warnings, value } = await agent.executeCode("return 1;");
     expect(value).toBe(1);
-    expect(notes?.join()).toMatch(/options of the plugin counting are wrong: .*start.*begin/);
+    expect(warnings?.join()).toMatch(/options of the plugin counting are wrong: .*start.*begin/);
   });
 
   it("are refused where it takes none", async () => {
     const agent = agentWith([{ plugin: plugin("none", {}), options: { a: 1 } }]);
-    expect((await agent.executeCode("return 1;")).notes?.join()).toContain("none takes no options");
+    expect((await agent.executeCode("return 1;")).warnings?.join()).toContain("none takes no options");
   });
 });
 
@@ -394,7 +395,7 @@ describe("a plugin that fails", () => {
     await vi.waitFor(
       async () => {
         // What listeners do with events is known soon after.
-        for (const note of (await agent.executeCode("return 1;")).notes ?? []) notes.add(note);
+        for (const note of (await agent.executeCode("return 1;")).warnings ?? []) notes.add(note);
         expect([...notes].join("\n")).toMatch(/listener of the plugin p20/);
       },
       { timeout: 30_000 },
@@ -437,7 +438,7 @@ describe("plugins", () => {
     ]);
     const result = await agent.executeCode(GREET);
     expect(result.value).toBe("Hello Ada");
-    expect(result.notes?.join()).toContain(
+    expect(result.warnings?.join()).toContain(
       "The server greeter of the plugin two is left out: the plugin one has one of this name.",
     );
     expect(order).toEqual(["one", "two"]);
@@ -482,7 +483,7 @@ export default definePlugin({
       .catch(() => {});
     const again = agentWith([], { plugins: ["./workspace/evil.ts"] });
     await writeFile(path.join(folder, "workspace", "evil.ts"), "globalThis.evil = true; export default 1;");
-    expect((await again.executeCode("return 1;")).notes?.join()).toContain(
+    expect((await again.executeCode("return 1;")).warnings?.join()).toContain(
       "Code in the sandbox can write to",
     );
     expect((globalThis as { evil?: boolean }).evil).toBeUndefined();

@@ -171,7 +171,7 @@ async function findPlugins(
   const found = plugins.map((plugin) => findPlugin(plugin, place));
   if (!place.isAsked) return { sources: found, items: [] };
   const asked = found.map((source) => askForPlugin(source, place));
-  return { sources: asked.map(({ source }) => source), items: asked.map(({ item }) => item) };
+  return { sources: asked.map(({ source }) => source), items: asked.flatMap(({ item }) => item ?? []) };
 }
 
 /** Only plugins bring sandboxes of other names. */

@@ -115,5 +115,5 @@ export type {
   TaskStatus,
   TypeCheckMode,
 } from "./agent.ts";
-export type { McpTransport, McpTransportProvider, McpTransportRequest } from "./mcp-transport.ts";
+export type { McpMessage, McpTransport, McpTransportProvider, McpTransportRequest } from "./mcp-transport.ts";
 export type { WorkflowStepContext, WorkflowStepKind } from "./workflow-steps.ts";

@@ -82,7 +82,8 @@ function toMode(protocol: ProtocolChoice): Attempt["protocol"] {
 
 function mayTryNext(error: unknown, attempt: Attempt): boolean {
   // A server that only supports 2026-07-28 answers `initialize` with an error.
-  if (attempt.transportKind === "stdio" || attempt.transportKind === "custom") return error instanceof ProtocolError;
+  if (attempt.transportKind === "stdio" || attempt.transportKind === "custom")
+    return error instanceof ProtocolError;
   return error instanceof SdkHttpError && [400, 404, 405, 406].includes(error.data.status);
 }
 

@@ -41,7 +41,9 @@ type Sandboxes = ReadonlyMap<string, (config: Config, oneRun: boolean) => Promis
 
 /** The sandboxes by the names that `execution.sandbox_type` has for them, those of plugins after the others. */
 function sandboxesOf(plugins: PluginSandboxes | undefined): Sandboxes {
-  const added = [...(plugins?.sandboxes ?? [])].map(([name, provider]) => [name, async () => provider] as const);
+  const added = [...(plugins?.sandboxes ?? [])].map(
+    ([name, provider]) => [name, async () => provider] as const,
+  );
   return new Map([["deno", createDeno], ["microsandbox", createMicrosandbox], ...added]);
 }
 

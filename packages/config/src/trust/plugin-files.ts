@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { moduleResolve } from "import-meta-resolve";
 import { digestFiles } from "./code-files.ts";
@@ -32,7 +32,7 @@ export function digestPlugin(folder: string, entry: string): Map<string, string>
       return [...code.matchAll(BARE)].flatMap(({ groups }) => installed(groups?.["name"] ?? "", file));
     },
   });
-  for (const manifest of manifests) digests.set(manifest, keysOf(manifest));
+  for (const manifest of manifests) digests.set(relative(folder, manifest), keysOf(manifest));
   return digests;
 }
 

@@ -58,12 +58,9 @@ export function findPlugin(setting: PluginSetting, { base, folder }: PluginPlace
 export function askForPlugin(
   source: PluginSource,
   { folder }: PluginPlace,
-): { source: PluginSource; item: TrustItem } {
+): { source: PluginSource; item?: TrustItem | undefined } {
   const { name, plugin, options, file } = source;
-  if (file === undefined) {
-    const text = "is not there";
-    return { source, item: trustItem({ kind: "plugin", name, text }, [plugin, options]) };
-  }
+  if (file === undefined) return { source };
   const digests = digestPlugin(folder, file);
   const text = `loads ${relative(folder, file)} into this process`;
   const item = trustItem({ kind: "plugin", name, text }, [plugin, file, options], digests);
