@@ -112,7 +112,7 @@ export type PluginOptions<Options extends StandardSchemaV1 | undefined> = Option
  *   version: "1.0.0",
  *   options: z.object({ prefix: z.string().default("E") }),
  *   setup: ({ prefix }) => ({
- *     detectors: [{ type: "EMPLOYEE_ID", pattern: new RegExp(`\\b${prefix}\\d{6}\\b`) }],
+ *     detectors: [{ type: "EMPLOYEE", pattern: new RegExp(`\\b${prefix}\\d{6}\\b`) }],
  *   }),
  * });
  * ```

@@ -54,7 +54,7 @@ export interface PluginReport {
   /** `held`: its folder is not trusted. `failed`: it was not set up. */
   state: "ready" | "held" | "failed";
   required: boolean;
-  /** What it adds: `tool crm.find`, `detector EMPLOYEE_ID`. */
+  /** What it adds: `tool crm.find`, `detector EMPLOYEE`. */
   adds: readonly string[];
   times: PluginTimes;
   /** What went wrong, one sentence each. */
