@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
+import type { Plugin, PluginContext } from "code-execution-mcp";
 import { agentWith, disposeAgents, temporaryFolder } from "../agent-with.ts";
-import journal from "./index.js";
 
 afterAll(disposeAgents);
 
@@ -24,12 +24,14 @@ describe("cem-plugin-journal", () => {
 
   it("has a step of workflows that writes once, however often it is repeated", async () => {
     const file = path.join(await temporaryFolder(), "journal.jsonl");
-    const { steps } = await journal.setup({ file } as never, undefined as never);
+    const module: { default: Plugin } = await import(new URL("index.js", import.meta.url).href);
+    const context = { signal: AbortSignal.timeout(60_000), folder: undefined, variable() {}, log() {} };
+    const { steps } = await module.default.setup({ file }, context as PluginContext);
     const step = steps?.[0];
-    const context = { step: "note", idempotencyKey: "run-1/note" } as never;
+    const work = { step: "note", idempotencyKey: "run-1/note" } as never;
     expect(step?.plan?.({ text: "done" })).toEqual([`write "done" into ${file}`]);
-    expect(await step?.run({ text: "done" }, context)).toEqual({ written: true });
-    expect(await step?.run({ text: "done" }, context)).toEqual({ written: false });
+    expect(await step?.run({ text: "done" }, work)).toEqual({ written: true });
+    expect(await step?.run({ text: "done" }, work)).toEqual({ written: false });
     expect(await lines(file)).toEqual([{ step: "note", text: "done", key: "run-1/note" }]);
   });
 });

@@ -121,5 +121,5 @@ export function definePlugin<const Options extends StandardSchemaV1 | undefined 
   plugin: Plugin<Options>,
 ): Plugin {
   // `setup` is called with what the schema lets through, so the wider type is safe.
-  return Object.freeze({ ...plugin }) as unknown as Plugin;
+  return Object.freeze({ ...plugin });
 }

@@ -17,7 +17,7 @@ export class EventListeners {
   readonly #listeners: readonly OwnedListener[];
   #waiting: AgentEvent[] = [];
   #isPlanned = false;
-  readonly #settling = new Set<Promise<void>>();
+  readonly #settling = new Set<Promise<unknown>>();
 
   constructor(listeners: readonly OwnedListener[]) {
     this.#listeners = listeners;
@@ -58,13 +58,9 @@ export class EventListeners {
   #settle(returned: readonly (void | Promise<void>)[], use: PluginUse): void {
     const pending = returned.filter((one) => one instanceof Promise);
     if (pending.length === 0) return;
-    const settled: Promise<void> = use
-      .call("event listener", { timeoutMs: SETTLE_TIMEOUT_MS }, () => Promise.all(pending))
-      .then(
-        () => {},
-        () => {},
-      )
-      .finally(() => this.#settling.delete(settled));
+    const limits = { timeoutMs: SETTLE_TIMEOUT_MS };
+    const settled = Promise.allSettled([use.call("event listener", limits, () => Promise.all(pending))]);
     this.#settling.add(settled);
+    void settled.finally(() => this.#settling.delete(settled));
   }
 }

@@ -21,13 +21,16 @@ export function addGuards(first: Guard, added: readonly OwnedGuard[]): Guard {
   const combined: Guard = {
     specificationVersion: "v1",
     async review(request) {
-      let verdict = await first.review(request);
+      const verdict = await first.review(request);
+      const findings = [...verdict.findings];
+      let { allowed } = verdict;
       for (const own of added) {
-        if (!verdict.allowed) break;
-        const { allowed, findings } = await reviewWith(own, request);
-        verdict = { ...verdict, allowed, findings: [...verdict.findings, ...findings] };
+        if (!allowed) break;
+        const added = await reviewWith(own, request);
+        ({ allowed } = added);
+        findings.push(...added.findings);
       }
-      return verdict;
+      return { ...verdict, allowed, findings };
     },
   };
   if (first.inspect === undefined && inspecting.length === 0) return combined;

@@ -174,7 +174,7 @@ class PluginOpening {
       folder: "file" in from ? from.folder : undefined,
       signal: this.#closing.signal,
       variable,
-      log: (message) => log(`${name}: ${String(message)}`),
+      log: (message) => log(`${name}: ${message}`),
     });
     const checked = checkParts(parts, (part, why) => entry.use.unusable(part, why));
     entry.dispose = checked.dispose;
