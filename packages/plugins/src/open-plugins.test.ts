@@ -52,7 +52,7 @@ describe("PluginUse", () => {
     const call = (): Promise<never> => used.call("guard", { timeoutMs: LIMIT_MS }, work);
     await expect(call()).rejects.toThrow("The guard of the plugin p did not end within 0.05 s.");
     await expect(call()).rejects.toMatchObject({ code: "PLUGIN_TIMEOUT" });
-    const unused = vi.fn();
+    const unused = vi.fn<() => void>();
     await expect(used.call("guard", { timeoutMs: LIMIT_MS }, unused)).rejects.toThrow("is used no more");
     expect(unused).not.toHaveBeenCalled();
     expect(await used.call("selector", { timeoutMs: 60_000 }, () => "other parts")).toBe("other parts");
