@@ -113,7 +113,7 @@ describe("plugins of a stranger's folder", () => {
 
   it.each(changes)("are asked for anew when %s", async (_, change) => {
     const at = project([{ plugin: "./mine.mjs", options: { a: 1 } }], {
-      "mine.mjs": marking("mine", 'import "./lib/part.mjs";\nimport "dep";'),
+      "mine.mjs": marking("mine", 'import "./lib/part.mjs";\nawait import(/* lazily */ "dep");'),
       "lib/part.mjs": "export const part = 1;",
       "node_modules/dep/package.json": JSON.stringify({ name: "dep", main: "index.mjs" }),
       "node_modules/dep/index.mjs": 'export { inner } from "./inner.js";',

@@ -209,6 +209,7 @@ async function openHost(loaded: LoadedFor, options: AgentOptions): Promise<Host>
   const store = redactStore(await createConfiguredResults(config), redactor);
   const log = redactLog(options.log ?? createLog(config, options.onLog), redactor);
   const elicit = await redactElicit(options.onElicit, redactor);
+  plugins?.logTo((message) => log("warning", message));
   const mcpTools = await openMcpTools(loaded, { log, store, elicit });
   const others = options.invoker ?? mcpTools.source;
   try {

@@ -8,13 +8,7 @@ export type {
   PluginParts,
 } from "./define-plugin.ts";
 export { openPlugins } from "./open-plugins.ts";
-export type {
-  NamedPart,
-  OpenPluginsSettings,
-  PluginReport,
-  PluginRequest,
-  PluginSet,
-} from "./open-plugins.ts";
+export type { NamedPart, OpenPluginsSettings, PluginReport, PluginRequest, PluginSet } from "./plugin-set.ts";
 export { addGuards } from "./guarded-guard.ts";
 export { askGenerators } from "./guarded-generator.ts";
 export { askSelectors } from "./guarded-selector.ts";

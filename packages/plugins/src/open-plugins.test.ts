@@ -5,7 +5,7 @@ import { definePlugin } from "./define-plugin.ts";
 import type { Plugin, PluginParts } from "./define-plugin.ts";
 import { addGuards } from "./guarded-guard.ts";
 import { openPlugins } from "./open-plugins.ts";
-import type { PluginSet } from "./open-plugins.ts";
+import type { PluginSet } from "./plugin-set.ts";
 import { PluginUse } from "./plugin-use.ts";
 import { runWithin, TimeLimitReached } from "./run-within.ts";
 

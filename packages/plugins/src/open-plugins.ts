@@ -11,74 +11,14 @@ import { guardDetector } from "./guarded-detector.ts";
 import type { OwnedGenerator } from "./guarded-generator.ts";
 import type { OwnedGuard } from "./guarded-guard.ts";
 import { guardSandbox } from "./guarded-sandbox.ts";
+import { timedStep } from "./guarded-step.ts";
+import { guardTransport } from "./guarded-transport.ts";
 import type { OwnedSelector } from "./guarded-selector.ts";
 import { importPlugin, requirePlugin, setUpPlugin } from "./load-plugin.ts";
 import { PluginUse } from "./plugin-use.ts";
-import type { PluginTimes } from "./plugin-use.ts";
+import type { NamedPart, OpenPluginsSettings, PluginReport, PluginRequest, PluginSet } from "./plugin-set.ts";
 
 const DISPOSE_TIMEOUT_MS = 5_000;
-const CONNECT_TIMEOUT_MS = 60_000;
-const PLAN_TIMEOUT_MS = 1_000;
-
-/** A plugin to load. */
-export interface PluginRequest {
-  /** How messages name it until its own name is known. */
-  named: string;
-  /** The module; or the plugin itself, where it is given in code. */
-  from: { file: string; folder: string } | { plugin: unknown };
-  options?: Readonly<Record<string, unknown>> | undefined;
-  required?: boolean | undefined;
-  /** Why it may not be loaded. Its code is then not touched. */
-  obstacle?: { state: "held" | "failed"; error: CemError } | undefined;
-}
-
-/** Settings of {@link openPlugins}. */
-export interface OpenPluginsSettings {
-  /** Names that are taken before any plugin adds one. */
-  taken?: Partial<Record<NamedPart, readonly string[]>> | undefined;
-  /** Why a tool can't be used, though it was made with `defineTool`. */
-  faultOfTool?: ((server: string, name: string, tool: HostTool) => Promise<string | undefined>) | undefined;
-  variable?: ((name: string) => string | undefined) | undefined;
-  log?: ((message: string) => void) | undefined;
-}
-
-/** Parts that have names, of which each belongs to the first that has it. */
-export type NamedPart = "server" | "sandbox" | "step" | "transport" | "command";
-
-/** How a plugin stands, for people. */
-export interface PluginReport {
-  name: string;
-  version?: string | undefined;
-  /** How the configuration names it: a path or a package. */
-  source: string;
-  /** `held`: its folder is not trusted. `failed`: it was not set up. */
-  state: "ready" | "held" | "failed";
-  required: boolean;
-  /** What it adds: `tool crm.find`, `detector EMPLOYEE`. */
-  adds: readonly string[];
-  times: PluginTimes;
-  /** What went wrong, one sentence each. */
-  problems: readonly string[];
-}
-
-/** What all plugins add. Everything in it is checked, limited and timed. */
-export interface PluginSet {
-  readonly tools: Readonly<Record<string, Readonly<Record<string, HostTool>>>>;
-  readonly detectors: readonly CustomDetector[];
-  readonly guards: readonly OwnedGuard[];
-  readonly generators: readonly OwnedGenerator[];
-  readonly selectors: readonly OwnedSelector[];
-  readonly sandboxes: ReadonlyMap<string, SandboxProvider>;
-  readonly steps: readonly WorkflowStepKind[];
-  readonly transports: ReadonlyMap<string, McpTransportProvider>;
-  readonly commands: ReadonlyMap<string, { command: PluginCommand; use: PluginUse }>;
-  readonly listeners: EventListeners;
-  reports(): PluginReport[];
-  /** What went wrong so far, with the plugins' names. */
-  problems(): string[];
-  /** Lets the plugins free what they hold. Safe to call twice. */
-  dispose(): Promise<void>;
-}
 
 /**
  * Loads plugins in their order and gathers what they add. One that can't be loaded is reported and left out.
@@ -100,13 +40,14 @@ interface Entry {
   plugin?: Plugin | undefined;
   state: PluginReport["state"];
   adds: string[];
+  /** Aborts when the plugin is let go. */
+  closing: AbortController;
   dispose?: PluginParts["dispose"];
 }
 
 class PluginOpening {
   readonly #settings: OpenPluginsSettings;
   readonly #entries: Entry[] = [];
-  readonly #closing = new AbortController();
   readonly #owners: Record<NamedPart, Map<string, string>>;
   readonly #tools = Object.create(null) as Record<string, Record<string, HostTool>>;
   readonly #detectors: CustomDetector[] = [];
@@ -118,11 +59,13 @@ class PluginOpening {
   readonly #transports = new Map<string, McpTransportProvider>();
   readonly #commands = new Map<string, { command: PluginCommand; use: PluginUse }>();
   readonly #listeners: OwnedListener[] = [];
+  #log: (message: string) => void;
   #disposed: Promise<void> | undefined;
 
   constructor(settings: OpenPluginsSettings) {
     this.#settings = settings;
-    const { taken = {} } = settings;
+    const { taken = {}, log = () => {} } = settings;
+    this.#log = log;
     const owned = (names: readonly string[] = []): Map<string, string> =>
       new Map(names.map((name) => [name, "cem or the project"]));
     this.#owners = {
@@ -136,8 +79,13 @@ class PluginOpening {
 
   async add(request: PluginRequest): Promise<void> {
     const { named, required = false, obstacle } = request;
-    const { log = () => {} } = this.#settings;
-    const entry: Entry = { request, use: new PluginUse(named, required, log), state: "ready", adds: [] };
+    const entry: Entry = {
+      request,
+      use: this.#use(named, required),
+      state: "ready",
+      adds: [],
+      closing: new AbortController(),
+    };
     this.#entries.push(entry);
     const started = performance.now();
     try {
@@ -148,6 +96,7 @@ class PluginOpening {
       await this.#open(entry);
     } catch (error) {
       if (entry.state === "ready") entry.state = "failed";
+      entry.closing.abort();
       entry.use.note(toErrorInfo(error).message);
       if (!required) return;
       await this.#dispose();
@@ -157,9 +106,13 @@ class PluginOpening {
     }
   }
 
+  #use(name: string, isRequired: boolean): PluginUse {
+    return new PluginUse(name, isRequired, (message) => this.#log(message));
+  }
+
   async #open(entry: Entry): Promise<void> {
     const { named, from, options, required = false } = entry.request;
-    const { log = () => {}, variable = (name) => process.env[name] } = this.#settings;
+    const { variable = (name) => process.env[name] } = this.#settings;
     const plugin =
       "file" in from ? await importPlugin({ named, file: from.file }) : requirePlugin(from.plugin, named);
     const { name } = plugin;
@@ -169,12 +122,12 @@ class PluginOpening {
       throw new CemError("PLUGIN_INVALID", message, { details: { plugin: name } });
     }
     entry.plugin = plugin;
-    entry.use = new PluginUse(name, required, log);
+    entry.use = this.#use(name, required);
     const parts = await setUpPlugin(plugin, options, {
       folder: "file" in from ? from.folder : undefined,
-      signal: this.#closing.signal,
+      signal: entry.closing.signal,
       variable,
-      log: (message) => log(`${name}: ${message}`),
+      log: (message) => this.#log(`${name}: ${message}`),
     });
     const checked = checkParts(parts, (part, why) => entry.use.unusable(part, why));
     entry.dispose = checked.dispose;
@@ -207,22 +160,7 @@ class PluginOpening {
     }
     for (const transport of parts.transports ?? []) {
       if (!this.#claim("transport", transport.scheme, entry)) continue;
-      this.#transports.set(transport.scheme, {
-        specificationVersion: "v1",
-        scheme: transport.scheme,
-        connect: async (request) => {
-          const limits = { timeoutMs: CONNECT_TIMEOUT_MS, signal: request.signal };
-          const made = await use.call(`transport ${transport.scheme}`, limits, () =>
-            transport.connect(request),
-          );
-          if (["start", "send", "close"].every((name) => typeof (made as never)[name] === "function"))
-            return made;
-          throw use.unusable(
-            `transport ${transport.scheme}`,
-            "connect() has to return { start, send, close }",
-          );
-        },
-      });
+      this.#transports.set(transport.scheme, guardTransport(transport, use));
     }
     for (const [name, command] of Object.entries(parts.commands ?? {})) {
       if (this.#claim("command", name, entry)) this.#commands.set(name, { command, use });
@@ -279,6 +217,9 @@ class PluginOpening {
       transports: this.#transports,
       commands: this.#commands,
       listeners,
+      logTo: (log) => {
+        this.#log = log;
+      },
       reports: () => this.#entries.map(reportOf),
       problems: () => this.#entries.flatMap(({ use }) => use.problems),
       dispose: () => (this.#disposed ??= listeners.flush().then(() => this.#dispose())),
@@ -286,8 +227,8 @@ class PluginOpening {
   }
 
   async #dispose(): Promise<void> {
-    this.#closing.abort();
-    const ending = this.#entries.map(async ({ dispose, use }) => {
+    const ending = this.#entries.map(async ({ closing, dispose, use }) => {
+      closing.abort();
       if (dispose !== undefined) await use.call("dispose", { timeoutMs: DISPOSE_TIMEOUT_MS }, dispose);
     });
     await Promise.allSettled(ending);
@@ -304,22 +245,5 @@ function reportOf({ request, use, plugin, state, adds }: Entry): PluginReport {
     adds: adds.map((one) => one.replace(/^guard \d+$/u, "guard")),
     times: { ...use.times },
     problems: use.problems,
-  };
-}
-
-/** A workflow ends its steps itself when their time is over. */
-function timedStep(step: WorkflowStepKind, use: PluginUse): WorkflowStepKind {
-  const { specificationVersion, name, configSchema, isIdempotent } = step;
-  const run: WorkflowStepKind["run"] = (config, context) => use.time(async () => step.run(config, context));
-  const plan = step.plan?.bind(step);
-  return {
-    specificationVersion,
-    name,
-    configSchema,
-    isIdempotent,
-    run,
-    ...(plan !== undefined && {
-      plan: (config) => use.callNow(`step ${name}`, PLAN_TIMEOUT_MS, () => plan(config)),
-    }),
   };
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { moduleResolve } from "import-meta-resolve";
@@ -7,7 +7,8 @@ import { realPath } from "./places.ts";
 
 /** What of package.json decides which code a module is and loads. */
 const MANIFEST_KEYS = ["name", "type", "main", "exports", "imports"];
-const BARE = /\b(?:from|import|require)\b[\s(]*["'`](?<name>[^"'`./\\\n][^"'`\n]{0,200})["'`]/gu;
+/** Whatever may be the name of a package or of an entry of `imports`, however it stands in the code. */
+const NAMED = /["'`](?<name>[@#\w][^"'`\\\s]{0,200})["'`]/gu;
 /** Modules are resolved as `import` does, and as `require` does in modules of that kind. */
 const CONDITIONS = [
   new Set(["node", "import", "module-sync"]),
@@ -24,20 +25,48 @@ const OWN_PACKAGE = /^code-execution-mcp(?:\/|$)/u;
  */
 export function digestPlugin(folder: string, entry: string): Map<string, string> {
   const manifests = new Set<string>();
+  const installed = createLookup();
   const digests = digestFiles(folder, [entry], {
     isWithin: () => true,
     alsoNamed(file, code) {
       const manifest = manifestOf(file);
       if (manifest !== undefined) manifests.add(manifest);
-      return [...code.matchAll(BARE)].flatMap(({ groups }) => installed(groups?.["name"] ?? "", file));
+      const names = new Set([...code.matchAll(NAMED)].map(({ groups }) => groups?.["name"] ?? ""));
+      return [...names].flatMap((name) => (installed(name, file) ? modulesOf(name, file) : []));
     },
   });
   for (const manifest of manifests) digests.set(relative(folder, manifest), keysOf(manifest));
   return digests;
 }
 
-function installed(name: string, from: string): string[] {
-  if (OWN_PACKAGE.test(name)) return [];
+/** Returns a function that says whether a package of a name is installed for a file, so that few names are resolved. */
+function createLookup(): (name: string, file: string) => boolean {
+  const folders = new Map<string, ReadonlySet<string>>();
+  const packagesIn = (folder: string): ReadonlySet<string> => {
+    const known = folders.get(folder) ?? new Set(list(join(folder, "node_modules")));
+    folders.set(folder, known);
+    return known;
+  };
+  return (name, file) => {
+    if (name.startsWith("#")) return true;
+    const [first = ""] = name.split("/", 1);
+    if (OWN_PACKAGE.test(name)) return false;
+    for (let folder = dirname(file); ; folder = dirname(folder)) {
+      if (packagesIn(folder).has(first)) return true;
+      if (folder === dirname(folder)) return false;
+    }
+  };
+}
+
+function list(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function modulesOf(name: string, from: string): string[] {
   return CONDITIONS.flatMap((conditions) => resolveModule(name, from, conditions) ?? []);
 }
 
