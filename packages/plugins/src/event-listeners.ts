@@ -3,6 +3,8 @@ import type { PluginUse } from "./plugin-use.ts";
 
 const EVENTS_TIMEOUT_MS = 1_000;
 const SETTLE_TIMEOUT_MS = 10_000;
+/** How long events are gathered, since each passing on costs. */
+const GATHER_MS = 5;
 /** Events that wait for their listeners. The oldest beyond are dropped. */
 const MAX_WAITING = 10_000;
 
@@ -29,7 +31,7 @@ export class EventListeners {
     if (this.#waiting.length > MAX_WAITING) this.#waiting.shift();
     if (this.#isPlanned) return;
     this.#isPlanned = true;
-    setImmediate(() => this.#pass());
+    setTimeout(() => this.#pass(), GATHER_MS).unref();
   }
 
   /** Passes on what waits, and waits for listeners that are at work. */

@@ -1,5 +1,4 @@
-import { readdir, realpath } from "node:fs/promises";
-import path from "node:path";
+import { readdir } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import type { LoadedConfig } from "@cem/config";
 import { CemError, Lazy } from "@cem/core";
@@ -88,12 +87,12 @@ function toRequest(given: GivenPlugin): PluginRequest {
 
 async function configuredRequests({ config, plugins, trust }: LoadedConfig): Promise<PluginRequest[]> {
   if (plugins.length === 0) return [];
-  const [{ folderUntrusted }, { resolveOwnPackage }] = await Promise.all([
+  const [{ folderUntrusted, isWithin, realPath }, { resolveOwnPackage }] = await Promise.all([
     import("@cem/config"),
     import("@cem/files"),
   ]);
   const held = new Set(trust.held.filter(({ kind }) => kind === "plugin").map(({ name }) => name));
-  const writable = await writableFolders(config);
+  const writable = writableFolders(config).map(realPath);
   resolveOwnPackage(
     { name: "code-execution-mcp", from: import.meta.url },
     {
@@ -124,17 +123,11 @@ async function configuredRequests({ config, plugins, trust }: LoadedConfig): Pro
   });
 }
 
-/** The real paths of folders that code in the sandbox can write to. */
-async function writableFolders({ execution }: LoadedConfig["config"]): Promise<string[]> {
+/** The folders that code in the sandbox can write to. */
+function writableFolders({ execution }: LoadedConfig["config"]): string[] {
   const { workspaceDir, state, mountDirectories } = execution;
   const mounted = mountDirectories.filter(({ mode }) => mode === "rw").map(({ host }) => host);
-  const folders = [workspaceDir, state.workspaceDir, ...mounted];
-  return Promise.all(folders.map((folder) => realpath(folder).catch(() => folder)));
-}
-
-function isWithin(folder: string, file: string): boolean {
-  const way = path.relative(folder, file);
-  return !way.startsWith("..") && !path.isAbsolute(way);
+  return [workspaceDir, state.workspaceDir, ...mounted];
 }
 
 /** The servers that the project or the program has: a plugin can't put a tool into one of them, nor in its place. */

@@ -22,6 +22,8 @@ export interface PluginSource extends PluginSetting {
   problem?: string | undefined;
 }
 
+/** Stands for the content of a file that is too large to be read. */
+const UNREAD = /^\d+ bytes of /u;
 const PACKAGE = /^(?:@[a-z\d~-][\w.~-]*\/)?[a-z\d~-][\w.~-]*(?:\/[\w.~-]+)*$/iu;
 
 /** Where plugins are looked for. */
@@ -65,11 +67,17 @@ export function askForPlugin(
   const text = `loads ${relative(folder, file)} into this process`;
   const item = trustItem({ kind: "plugin", name, text }, [plugin, file, options], digests);
   const files = [...digests.keys()].map((one) => join(folder, one));
-  const isTooLarge = digests.size >= MAX_FILES;
-  const problem = isTooLarge
-    ? `It loads more than ${MAX_FILES} files, too many to see whether they change. Bundle it into fewer.`
-    : undefined;
+  const problem = unseen(digests);
   return { source: { ...source, files, problem }, item };
+}
+
+/** Why a change of a plugin's files could go unseen. */
+function unseen(digests: ReadonlyMap<string, string>): string | undefined {
+  if (digests.size >= MAX_FILES) {
+    return `It loads ${MAX_FILES} files or more, too many to see whether they change. Bundle it into fewer.`;
+  }
+  const [large] = [...digests].find(([, digest]) => UNREAD.test(digest)) ?? [];
+  return large === undefined ? undefined : `${large} is too large to see whether it changes.`;
 }
 
 /** `undefined` for what is no package's name, so that URLs and paths are none. */

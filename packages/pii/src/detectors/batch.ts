@@ -13,22 +13,34 @@ export interface BatchDetector {
   findAll: (texts: readonly DetectedText[]) => readonly (readonly { start: number; end: number }[])[];
 }
 
-/** Turns what a user declares into a detector that knows what it was prepared for. */
+type Places = readonly { start: number; end: number }[];
+
+/** Short texts come again and again: names of stages, states, cities. */
+const MAX_KEPT = 4_000;
+const MAX_KEPT_CHARACTERS = 200;
+
+/** Turns what a user declares into a detector that remembers what it was prepared for, and short texts for longer. */
 export function createBatchDetector({ type, findAll }: BatchDetector): Detector {
-  let prepared = new Map<string, readonly { start: number; end: number }[]>();
-  const find = (texts: readonly DetectedText[]): readonly (readonly { start: number; end: number }[])[] =>
-    texts.length === 0 ? [] : findAll(texts);
+  let kept = new Map<string, Places>();
+  let prepared = new Map<string, Places>();
+  const look = (texts: readonly DetectedText[]): void => {
+    prepared = new Map();
+    const unknown = texts.filter(({ text, key }) => !kept.has(nameOf(text, key)));
+    if (unknown.length === 0) return;
+    if (kept.size > MAX_KEPT) kept = new Map();
+    for (const [index, places] of findAll(unknown).entries()) {
+      const { text = "", key } = unknown[index] ?? {};
+      const isKept = text.length <= MAX_KEPT_CHARACTERS && kept.size <= MAX_KEPT;
+      (isKept ? kept : prepared).set(nameOf(text, key), places);
+    }
+  };
+  const known = (name: string): Places | undefined => prepared.get(name) ?? kept.get(name);
   return {
-    prepare(texts) {
-      prepared = new Map();
-      for (const [index, places] of find(texts).entries()) {
-        const text = texts[index];
-        if (text !== undefined) prepared.set(nameOf(text.text, text.key), places);
-      }
-    },
+    prepare: look,
     find(text, key) {
-      const places = prepared.get(nameOf(text, key)) ?? find([{ text, key }])[0] ?? [];
-      return places.map(({ start, end }) => ({ start, end, type }));
+      const name = nameOf(text, key);
+      if (known(name) === undefined) look([{ text, key }]);
+      return (known(name) ?? []).map(({ start, end }) => ({ start, end, type }));
     },
   };
 }
