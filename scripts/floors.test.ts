@@ -23,6 +23,7 @@ const FLOORS: readonly (readonly string[])[] = [
     "@cem/store-postgres",
     "@cem/type-check",
     "@cem/sandbox-msb",
+    "@cem/plugins",
   ],
   ["@cem/mcp-tools"],
   ["@cem/agent"],

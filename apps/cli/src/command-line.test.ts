@@ -59,18 +59,31 @@ describe("parseCommandLine", () => {
   });
 
   it.each([
-    [["rnu", "x"], /unknown command 'rnu'\. Did you mean run\?/iu],
     [["run", "x", "--jsno"], /unknown option '--jsno'\. Did you mean --json\?/iu],
     [["Calculate 5 + 3"], /To run a task: cem run "Calculate 5 \+ 3"/u],
     [["run"], /missing required argument 'task'\. See: cem run --help/iu],
     [["exec", "a.ts", "b.ts"], /too many arguments/iu],
     [["search", "x", "--max", "0"], /whole number from 1 to 1000/u],
     [["run", "x", "--timeout", "soon"], /number of seconds above 0/u],
-    [["run", "x", "--sandbox", "chroot"], /Allowed choices are auto, deno, microsandbox/u],
+    [["run", "x", "--min-isolation", "chroot"], /Allowed choices are microvm, namespaces, permissions/u],
     [["run", "x", "--config"], /argument missing/iu],
   ])("says what is wrong with %j", (argv, message) => {
     expect(() => parse(...argv)).toThrow(
       expect.objectContaining({ code: "USAGE", message: expect.stringMatching(message) }),
     );
+  });
+
+  it("takes an unknown command for a plugin's, with what to say where no plugin has it", () => {
+    const usage = expect.objectContaining({
+      code: "USAGE",
+      message: expect.stringMatching(/unknown command 'rnu'\. Did you mean run\?/iu),
+    });
+    expect(parse("rnu", "x", "--own", "--json")).toMatchObject({
+      command: "plugin-command",
+      name: "rnu",
+      words: ["x", "--own"],
+      options: { json: true },
+      usage,
+    });
   });
 });

@@ -1,6 +1,6 @@
 import { CemError } from "@cem/core";
-import { CommanderError } from "commander";
-import type { Command } from "commander";
+import { Command, CommanderError } from "commander";
+import { addOutputOptions, addSettingOptions, sharedOptions } from "./command-options.ts";
 import { buildProgram, VERSION } from "./command-program.ts";
 import type { Invocation } from "./invocation.ts";
 
@@ -33,10 +33,36 @@ export function parseCommandLine(argv: readonly string[], colors: boolean): Invo
     if (error.code === "commander.help" || error.code === "commander.helpDisplayed") {
       return { command: "help", text: printed.trimEnd() };
     }
-    throw usageError(error, argv, program);
+    const usage = usageError(error, argv, program);
+    if (error.code !== "commander.unknownCommand") throw usage;
+    return pluginCommand(program, usage);
   }
   if (invocation === undefined) return { command: "help", text: program.helpInformation().trimEnd() };
   return invocation;
+}
+
+/**
+ * A command that a plugin may add: which plugins there are is known once the configuration is read.
+ *
+ * @throws CemError `USAGE` for a name that no plugin's command can have.
+ */
+function pluginCommand(program: Command, usage: CemError): Invocation {
+  const [name = "", ...rest] = program.args;
+  if (!/^[a-z][a-z\d-]*$/u.test(name)) throw usage;
+  const command = addSettingOptions(addOutputOptions(new Command(name)))
+    .argument("[words...]")
+    .allowUnknownOption()
+    .helpOption(false)
+    .exitOverride()
+    .configureOutput({ outputError: () => {} });
+  try {
+    command.parse(rest, { from: "user" });
+  } catch (error) {
+    if (error instanceof CommanderError) throw usageError(error, [name, ...rest], program);
+    throw error;
+  }
+  const options = sharedOptions(program, command);
+  return { command: "plugin-command", name, words: [...command.args], usage, options };
 }
 
 function usageError(error: CommanderError, argv: readonly string[], program: Command): CemError {

@@ -10,8 +10,6 @@ export type Detail = (typeof DETAILS)[number];
 const GENERATION_MODES = ["auto", "code", "direct"] as const;
 const TYPE_CHECK_MODES = ["before", "off"] as const;
 
-export const SANDBOX_TYPES = ["auto", "deno", "microsandbox"] as const;
-
 /** Options that commands share, before and after the command's name. */
 export interface SharedOptions {
   json: boolean;
@@ -23,7 +21,7 @@ export interface SharedOptions {
   servers?: string | undefined;
   skills?: string | undefined;
   customer?: string | undefined;
-  sandbox?: (typeof SANDBOX_TYPES)[number] | undefined;
+  sandbox?: string | undefined;
   minIsolation?: IsolationLevel | undefined;
   typeCheck?: TypeCheckMode | undefined;
   mode?: GenerationMode | undefined;
@@ -85,7 +83,7 @@ export function addSettingOptions(command: Command, configFlag = "--config <file
     new Option("--servers <dir>", "the folder of tool servers"),
     new Option("--skills <dir>", "the folder of skills"),
     new Option("--customer <id>", "the customer whose workspace, state and skills are used"),
-    new Option("--sandbox <type>", "what runs the code").choices(SANDBOX_TYPES),
+    new Option("--sandbox <type>", "what runs the code: auto, deno, microsandbox, or one of a plugin"),
     new Option("--min-isolation <level>", "refuse to run below this level").choices(ISOLATION_LEVELS),
     new Option("--type-check <when>", "check types before code runs, or not").choices(TYPE_CHECK_MODES),
     new Option("--mode <mode>", "what a model answers with: a program, one call, or either").choices(

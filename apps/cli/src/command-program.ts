@@ -159,6 +159,11 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
     .action((action: ExampleAction, ids: string[], _: unknown, command: Command) =>
       found({ command: "examples", action, ids, options: sharedOptions(program, command) }),
     );
+  addSettingOptions(add("plugins", "List plugins: what each adds, how it stands", examples.PLUGINS))
+    .addArgument(new Argument("[action]", "what to do").choices(["list"]).default("list"))
+    .action((action: "list", _: unknown, command: Command) =>
+      found({ command: "plugins", action, options: sharedOptions(program, command) }),
+    );
   addSettingOptions(add("model", "Load a model that compares tools by meaning", examples.MODEL))
     .addArgument(new Argument("<action>", "what to do").choices(["pull"]))
     .argument("[name]", "its name on huggingface.co or the mirror, with @ and a revision where one is wanted")

@@ -4,6 +4,7 @@ import type { LoadedConfig } from "code-execution-mcp";
 import { hintFor } from "code-execution-mcp/admin";
 import type { ExaminedServer, FolderReport, HostReport } from "code-execution-mcp/admin";
 import { catalogSize } from "./render-catalog.ts";
+import { describeTimes } from "./render-plugins.ts";
 import { notesOf } from "./render-servers.ts";
 import { shortPath } from "./short-path.ts";
 import { counted } from "./text-layout.ts";
@@ -25,6 +26,7 @@ export function checkHost(report: HostReport): Check[] {
   const { configuration, sandboxes } = report;
   return [
     checkServers(report),
+    ...checkPlugins(report.plugins),
     ...sandboxes.map(({ name, probe }) => checkSandbox(name, probe)),
     ...(sandboxes.some(({ probe }) => probe.available) ? [] : [noSandbox]),
     checkWorkspace(report.workspace),
@@ -81,6 +83,21 @@ function checkServers({ catalog: { servers, problems }, servers: folder, upstrea
   for (const server of upstream) notes.push(...notesOf(server).map((note) => `${server.name}: ${note}`));
   if (servers.length === 0) notes.push(`nothing in ${shortPath(folder.path)}: cem init makes a first tool`);
   return { name: "servers", state: notes.length > 0 ? "warning" : "ok", summary, notes };
+}
+
+/** Nothing is said of plugins where there are none. */
+function checkPlugins(plugins: HostReport["plugins"]): Check[] {
+  if (plugins.length === 0) return [];
+  const wrong = plugins.filter(({ state, problems }) => state !== "ready" || problems.length > 0);
+  const parts = [
+    counted(plugins.length, "plugin"),
+    ...(wrong.length > 0 ? [`${wrong.length} with a problem`] : []),
+  ];
+  const notes = plugins.flatMap(({ name, version = "", state, times, problems }) => [
+    `${`${name} ${version}`.trim()}: ${state}, ${describeTimes(times)}`,
+    ...problems,
+  ]);
+  return [{ name: "plugins", state: wrong.length > 0 ? "warning" : "ok", summary: parts.join(", "), notes }];
 }
 
 /** `3 of them upstream (1 unreachable)`. */

@@ -123,6 +123,15 @@ Examples:
   cem examples run 05
   MCP_MODE=true cem examples run 05 08`;
 
+export const PLUGINS = `
+Plugins are named under plugins in config.yaml: a path (./my-plugin.ts), or a package that is installed there. They add
+tools, detectors, guards, generators, selectors, sandboxes, steps of workflows, transports, listeners and commands: a
+command of a plugin is called as  cem <name>. They run on this host, so those of a folder need its trust: cem trust.
+
+Examples:
+  cem plugins list
+  cem plugins list --json`;
+
 export const MODEL = `
 The files go into the user's cache folder (optimizations.model_cache_dir, CEM_MODELS_DIR), with the revision and the
 digest of each, which are checked whenever the model is loaded. Nothing is downloaded at any other time. A mirror is

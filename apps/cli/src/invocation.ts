@@ -1,3 +1,4 @@
+import type { CemError } from "@cem/core";
 import type { Exposed, Profile, TransportName } from "code-execution-mcp";
 import type { Detail, SharedOptions } from "./command-options.ts";
 
@@ -23,6 +24,8 @@ export type Invocation =
   | { command: "skills"; action: SkillAction; name?: string | undefined; options: SharedOptions }
   | ({ command: "sessions"; options: SharedOptions } & SessionsOptions)
   | { command: "examples"; action: ExampleAction; ids: string[]; options: SharedOptions }
+  | { command: "plugins"; action: "list"; options: SharedOptions }
+  | { command: "plugin-command"; name: string; words: string[]; usage: CemError; options: SharedOptions }
   | { command: "model"; action: "pull"; name?: string | undefined; options: SharedOptions }
   | {
       command: "audit";

@@ -54,10 +54,16 @@ function renderFacts(result: TaskResult, style: Style, verbose: boolean): string
     const text = `${counted(tokens, "value")} of persons or secrets shown as tokens; guardrails.pii_detection: false shows them`;
     rows.push(...renderRow("kept", text, style));
   }
+  rows.push(...renderWarnings(result, style));
   if (verbose && result.timings.total !== undefined) {
     rows.push(...renderRow("total", duration(result.timings.total), style));
   }
   return rows;
+}
+
+/** Renders what went wrong beside the run. */
+function renderWarnings({ warnings = [] }: TaskResult, style: Style): string[] {
+  return warnings.flatMap((warning) => renderRow("warning", warning, style, { paint: style.colors.yellow }));
 }
 
 function usageText({ attempts = 1, usage }: TaskResult): string {

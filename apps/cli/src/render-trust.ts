@@ -11,6 +11,7 @@ const MAX_FILES = 12;
 const LABELS: Readonly<Record<TrustKind, string>> = {
   server: "server",
   "host-tool": "host tool",
+  plugin: "plugin",
   mount: "mount",
   path: "path",
   key: "key",

@@ -55,7 +55,6 @@ describe("the commands about MCP servers", () => {
     [["add", "a", "--header", "X: y", "--", "node"], /are for a URL/u],
     [["add", "a", "--env", "X=y", "https://x.example"], /--env is for a command/u],
     [["add", "a", "--transport", "ws", "https://x.example"], /Allowed choices are http, sse/u],
-    [["generat"], /Did you mean generate\?/u],
   ])("say what is wrong with %j", (argv, message) => {
     expect(() => parse(...argv)).toThrow(
       expect.objectContaining({ code: "USAGE", message: expect.stringMatching(message) }),

@@ -1,4 +1,5 @@
 import type {
+  AgentEvent,
   AuditLog,
   CodeGenerator,
   Guard,
@@ -76,6 +77,10 @@ export interface PipelineSettings {
     | undefined;
   /** Meters the runs of the sandbox. No code is written for a task while none may begin. */
   meter?: RunMeter | undefined;
+  /** Receives the events of every request, as its own listener does. Must not throw. */
+  onEvent?: ((event: AgentEvent) => void) | undefined;
+  /** Tells what went wrong so far beside the runs, for their results. */
+  warnings?: (() => readonly string[]) | undefined;
   /** Keeps what the runs did. Closed by the caller. Without one, nothing is kept. */
   sessionLog?: SessionLog | undefined;
   /**

@@ -50,7 +50,8 @@ class Pipeline implements Agent {
     requireText(task, "TASK_EMPTY", "The task is empty: say what should be done.");
     return this.#request(options, async (stages, signal) => {
       const { sessionLog } = stages.settings;
-      const informed = sessionLog === undefined ? options : await withRecap(task, options, sessionLog);
+      const heard = heardBy(stages, options);
+      const informed = sessionLog === undefined ? heard : await withRecap(task, heard, sessionLog);
       const result = await redacted(stages, informed, (own) => new TaskRun(stages, own, signal).task(task));
       sessionLog?.record({ task: await redactedTask(stages, task, options), result }, sessionOf(options));
       return result;
@@ -60,7 +61,9 @@ class Pipeline implements Agent {
   async executeCode(code: string, options: ExecuteOptions = {}): Promise<TaskResult> {
     requireText(code, "CODE_EMPTY", "The code is empty: there is nothing to run.");
     return this.#request(options, async (stages, signal) => {
-      const result = await redacted(stages, options, (own) => new TaskRun(stages, own, signal).code(code));
+      const result = await redacted(stages, heardBy(stages, options), (own) =>
+        new TaskRun(stages, own, signal).code(code),
+      );
       stages.settings.sessionLog?.record({ result }, sessionOf(options));
       return result;
     });
@@ -131,6 +134,20 @@ class Pipeline implements Agent {
       this.#requests.delete(answer);
     }
   }
+}
+
+/** Has the listener of all requests hear a request too. */
+function heardBy({ settings }: Stages, options: ExecuteOptions): ExecuteOptions {
+  const { onEvent: hear } = settings;
+  if (hear === undefined) return options;
+  const { onEvent } = options;
+  return {
+    ...options,
+    onEvent(event) {
+      hear(event);
+      onEvent?.(event);
+    },
+  };
 }
 
 function disposedError(): CemError {

@@ -33,6 +33,7 @@ export async function toTaskResult(
     usage: history.usage,
     attempts: program.origin === "given" ? undefined : history.attempts,
     notes: nonEmpty([...history.notes, ...notesOf({ outcome, program, findings }, describeCallIn(catalog))]),
+    warnings: nonEmpty(context.stages.settings.warnings?.()),
   };
 }
 

@@ -18,6 +18,7 @@ import type { HostToolsByServer } from "@cem/mcp-tools";
 import { nearest } from "@cem/text";
 import type { CallGuardOptions } from "./wiring/call-guards.ts";
 import type { Log } from "./wiring/log.ts";
+import type { GivenPlugin } from "./wiring/plugins.ts";
 
 /** Where the configuration comes from. */
 export interface ConfigSource {
@@ -66,6 +67,8 @@ export interface AgentOptions extends ConfigSource, CallGuardOptions {
   oneRun?: boolean | undefined;
   /** Functions of the host as tools, by server and tool name: `{ crm: { find_customer: defineTool({ … }) } }`. */
   tools?: HostToolsByServer | undefined;
+  /** Plugins, made with `definePlugin`, which are loaded before those of the configuration. */
+  plugins?: readonly GivenPlugin[] | undefined;
   /** Answers calls of host tools that are not in `tools`. Default: the configured MCP servers. */
   invoker?: ToolInvoker | undefined;
   /** Asks the user a question of a tool while it runs. Default: they are cancelled, as nobody could be asked. */
@@ -112,6 +115,7 @@ export const AGENT_OPTIONS = {
   sandboxProvider: true,
   oneRun: true,
   tools: true,
+  plugins: true,
   invoker: true,
   onElicit: true,
   redactor: true,

@@ -9,6 +9,7 @@ import type { AgentOptions } from "./agent-options.ts";
 import { createConfiguredAudit } from "./wiring/audit.ts";
 import { createCallGuards } from "./wiring/call-guards.ts";
 import type { CallGuards } from "./wiring/call-guards.ts";
+import { disposePlugins } from "./wiring/customer.ts";
 import type { LoadedFor } from "./wiring/customer.ts";
 import { customerMeter, customerSandbox } from "./wiring/customer-sandbox.ts";
 import { createConfiguredSelector } from "./wiring/configured-selector.ts";
@@ -36,7 +37,7 @@ import { createConfiguredResults, createConfiguredSessions } from "./wiring/work
  */
 export function createAgent(options: AgentOptions = {}): Agent {
   assertAgentOptions(options);
-  return createPipeline(async () => setUp(await loadFrom(options), options));
+  return createPipeline(() => setUpOwned(options));
 }
 
 /** Like {@link createAgent}, with a configuration that was loaded already. */
@@ -59,12 +60,25 @@ export async function executeTask(
   options: AgentOptions & ExecuteOptions = {},
 ): Promise<TaskResult> {
   assertTaskOptions(options);
-  const agent = createPipeline(async () => setUp(await loadFrom(options), { ...options, oneRun: true }));
+  const agent = createPipeline(() => setUpOwned({ ...options, oneRun: true }));
   try {
     return await agent.executeTask(task, options);
   } finally {
     await agent.dispose();
   }
+}
+
+/** Loads the configuration and creates the stages. Its plugins are disposed with them. */
+async function setUpOwned(options: AgentOptions): Promise<OwnedPipelineSettings> {
+  const loaded = await loadFrom(options);
+  const stages = await setUp(loaded, options);
+  return {
+    ...stages,
+    async dispose() {
+      await stages.dispose?.();
+      await disposePlugins(loaded);
+    },
+  };
 }
 
 /** Creates the stages; those of a dry run see a copy of the workspace. */
@@ -97,7 +111,7 @@ async function createStages(
   options: AgentOptions,
   host: Lazy<Host> = lazyHost(loaded, options),
 ): Promise<OwnedPipelineSettings> {
-  const { config } = loaded;
+  const { config, pluginSet } = loaded;
   const isRedacted = redactorOf(loaded, options) !== undefined;
   const redactor = async (): Promise<Redactor | undefined> => (await host.get()).redactor;
   const sessionLog = await createConfiguredSessions(loaded, {
@@ -112,18 +126,34 @@ async function createStages(
       const { bridge, mcpTools } = await host.get();
       return bridge.addTo(options.catalog ?? (await createConfiguredCatalog(loaded, mcpTools)));
     },
-    selector: options.selector ?? (() => selector.get()),
+    async selector() {
+      const chosen = options.selector ?? (await selector.get());
+      if (pluginSet === undefined) return chosen;
+      const { askSelectors } = await import("@cem/plugins");
+      return askSelectors((await pluginSet.get()).selectors, chosen);
+    },
     async generator() {
       const { generator } = options;
       const redact = redactGenerator(isRedacted ? await redactor() : undefined);
-      return generator === undefined ? createGenerator(config, redact, sessionLog) : redact(generator);
+      const chosen =
+        generator === undefined ? await createGenerator(config, redact, sessionLog) : redact(generator);
+      if (pluginSet === undefined) return chosen;
+      const { askGenerators } = await import("@cem/plugins");
+      // Whom a plugin's generator asks is not known: it sees tokens only.
+      const own = (await pluginSet.get()).generators.map((one) => ({
+        ...one,
+        generator: redact(one.generator),
+      }));
+      return askGenerators(own, chosen);
     },
     async guard() {
       const { mcpTools, callGuards } = await host.get();
       const { reviewRules } = options;
       const guard =
         options.guard ?? (await createConfiguredGuard(config, await callGuards.get(), reviewRules));
-      return mcpTools.startingServers(guard);
+      if (pluginSet === undefined) return mcpTools.startingServers(guard);
+      const { addGuards } = await import("@cem/plugins");
+      return mcpTools.startingServers(addGuards(guard, (await pluginSet.get()).guards));
     },
     async sandbox() {
       const { bridge } = await host.get();
@@ -131,6 +161,7 @@ async function createStages(
         ...options,
         ...bridge.spec,
         ...(await customerSandbox(loaded, { ...options, meter })),
+        plugins: await pluginSet?.get(),
       });
     },
     invoker: async () => (await host.get()).bridge.invoker,
@@ -139,6 +170,8 @@ async function createStages(
     typeChecker: options.typeChecker ?? (() => createConfiguredTypeChecker(config)),
     typeCheck: config.execution.typeCheck,
     maxRepairs: config.llm.maxRepairs,
+    onEvent: pluginSet && ((event) => pluginSet.current?.listeners.push(event)),
+    warnings: pluginSet && (() => pluginSet.current?.problems() ?? []),
     sessionLog,
     meter,
     dataFacts: config.llm.dataFacts,
@@ -178,11 +211,13 @@ export interface Host {
 }
 
 async function openHost(loaded: LoadedFor, options: AgentOptions): Promise<Host> {
-  const { config } = loaded;
+  const { config, pluginSet } = loaded;
+  const plugins = await pluginSet?.get();
   const redactor = await redactorOf(loaded, options)?.get();
   const store = redactStore(await createConfiguredResults(config), redactor);
   const log = redactLog(options.log ?? createLog(config, options.onLog), redactor);
   const elicit = await redactElicit(options.onElicit, redactor);
+  plugins?.logTo((message) => log("warning", message));
   const mcpTools = await openMcpTools(loaded, { log, store, elicit });
   const others = options.invoker ?? mcpTools.source;
   try {
@@ -194,6 +229,7 @@ async function openHost(loaded: LoadedFor, options: AgentOptions): Promise<Host>
     const callGuards = new Lazy(() => createCallGuards(loaded, { ...options, audit, secrets }));
     const bridge = await createHostBridge(loaded, {
       ...options,
+      tools: plugins === undefined ? options.tools : { ...options.tools, ...plugins.tools },
       redactor,
       onElicit: elicit,
       others,

@@ -8,6 +8,7 @@ import { agentOptionsOf, assertRunServerOptions, assertServerOptions } from "./s
 import type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./server-options.ts";
 import { authOf } from "./wiring/auth.ts";
 import { CustomerHosts } from "./wiring/customer-hosts.ts";
+import { disposePlugins } from "./wiring/customer.ts";
 import type { LoadedFor } from "./wiring/customer.ts";
 import { assertNothingShared, customerIdFor, hasCustomers } from "./wiring/serve-customers.ts";
 import { followSkills } from "./wiring/follow-skills.ts";
@@ -83,6 +84,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
       await customers?.dispose();
       await agent.dispose();
       if (options.redactor === undefined) await redactor?.dispose();
+      await disposePlugins(loaded);
     },
   });
 }

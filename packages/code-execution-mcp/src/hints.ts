@@ -9,6 +9,8 @@ type Hint = string | ((details: ErrorDetails) => string | undefined) | undefined
 
 const NO_HINT = undefined;
 const MAX_STEP_HINTS = 5;
+const PLUGINS_HINT =
+  "See how each plugin stands with  cem plugins list  ; it is named under plugins in config.yaml.";
 const MORE_ROOM =
   "Delete what is not needed, or allow more with execution.limits.max_workspace_mb and max_workspace_entries.";
 
@@ -192,6 +194,10 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   },
   LOG_UNWRITABLE: "Set logging.file to a file that can be written.",
   OPTION_INVALID: NO_HINT,
+  PLUGIN_FAILED: PLUGINS_HINT,
+  PLUGIN_INCOMPATIBLE: "Update the plugin, or cem, so that both have the same version of the ports.",
+  PLUGIN_INVALID: PLUGINS_HINT,
+  PLUGIN_TIMEOUT: PLUGINS_HINT,
   RECORDING_INVALID: "Make a recording with --record.",
   RECORDING_UNREADABLE: NO_HINT,
   RECORDING_UNWRITABLE: NO_HINT,

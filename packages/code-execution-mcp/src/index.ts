@@ -9,6 +9,15 @@ export type { ThreadServerOptions } from "./server-thread/messages.ts";
 export type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./server-options.ts";
 export type { Log, LogLevel } from "./wiring/log.ts";
 export { defineTool } from "@cem/bridge/define-tool";
+export { definePlugin } from "@cem/plugins/define-plugin";
+export type {
+  Plugin,
+  PluginCommand,
+  PluginCommandContext,
+  PluginContext,
+  PluginParts,
+} from "@cem/plugins/define-plugin";
+export type { GivenPlugin } from "./wiring/plugins.ts";
 export type { ReviewRule } from "@cem/guardrails";
 export type { HostTool, HostToolContext, ToolSchema } from "@cem/bridge/define-tool";
 export { loadConfig } from "./wiring/load.ts";

@@ -47,6 +47,7 @@ describe("code-execution-mcp", () => {
       "flatqueue",
       "gpt-tokenizer",
       "mcp-server",
+      "plugins",
       "safe-stable-stringify",
       "stemmer",
       "text",

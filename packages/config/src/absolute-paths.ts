@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type * as z from "zod/mini";
 import { getPath, setPath } from "./layer.ts";
 import type { Config, configSchema } from "./schema.ts";
+import { isPluginPath } from "./schema-plugins.ts";
 import { SETTINGS } from "./settings.ts";
 
 /**
@@ -20,6 +21,10 @@ export function withAbsolutePaths(
   }
   const mountsBase = base("execution.mount_directories");
   for (const mount of values.execution.mountDirectories) mount.host = absolute(mount.host, mountsBase);
+  const pluginsBase = base("plugins");
+  for (const one of values.plugins) {
+    if (isPluginPath(one.plugin)) one.plugin = absolute(one.plugin, pluginsBase);
+  }
   const serversBase = base("mcp_servers");
   for (const server of values.mcpServers) {
     // A variable may stand for an absolute path.

@@ -68,7 +68,7 @@ describe("config.schema.json", () => {
     const bad = [
       { x: 1 },
       { execution: { sandbox_typ: "deno" } },
-      { execution: { sandbox_type: "docker" } },
+      { execution: { min_isolation: "docker" } },
       { guardrails: { max_memory_mb: "512" } },
       { mcp_servers: [{ url: "x" }] },
       { logging: { level: "LOUD" } },

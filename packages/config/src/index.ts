@@ -2,6 +2,9 @@ export { loadConfig } from "./load-config.ts";
 export type { LoadConfigOptions, LoadedConfig } from "./load-config.ts";
 export { configSchema } from "./schema.ts";
 export type { Config, ConfigInput } from "./schema.ts";
+export { SANDBOX_TYPES } from "./schema.ts";
+export type { PluginSetting } from "./schema-plugins.ts";
+export type { PluginSource } from "./trust/plugin-source.ts";
 export type { MountSetting } from "./schema-mounts.ts";
 export type {
   McpServerSetting,
@@ -23,7 +26,7 @@ export type { ConfigProblem } from "./problem.ts";
 export { describeHeld, folderUntrusted } from "./trust/hold-back.ts";
 export { addTrust, readTrust, removeTrust, trustFile, userConfigFolder } from "./trust/trust-store.ts";
 export { describeReach } from "./trust/server-items.ts";
-export { realPath } from "./trust/places.ts";
+export { isWithin, realPath } from "./trust/places.ts";
 export type { FolderTrust } from "./trust/folder-trust.ts";
 export type { HeldItem, TrustItem, TrustKind } from "./trust/trust-item.ts";
 export type { TrustRecord } from "./trust/trust-store.ts";

@@ -36,12 +36,13 @@ function toYamlNames(node: Node): Node {
       keyword === "default" ? value : mapNodes(value),
     ]),
   );
-  if (copy.required !== undefined) copy.required = copy.required.map(toSnakeCase);
+  // A property can have this name too.
+  if (Array.isArray(copy.required)) copy.required = copy.required.map(toSnakeCase);
   if (copy.properties === undefined) return copy;
   copy.properties = Object.fromEntries(
     Object.entries(copy.properties).map(([key, child]) => {
       const name = toSnakeCase(key);
-      return [name, copy.required?.includes(name) === true ? child : nullable(child)];
+      return [name, Array.isArray(copy.required) && copy.required.includes(name) ? child : nullable(child)];
     }),
   );
   return copy;

@@ -4,17 +4,19 @@ import { bind } from "./bind.ts";
 import { checkLayer } from "./check.ts";
 import { findConfigFile, readConfigFile, readEnvFile } from "./config-file.ts";
 import { environmentLayer, type EnvironmentSource } from "./environment.ts";
-import { emptyLayer, type Origin } from "./layer.ts";
+import { nearest } from "@cem/text";
+import { emptyLayer, type Origin, problemAt } from "./layer.ts";
 import { locate } from "./located.ts";
-import { configInvalid, type ConfigProblem } from "./problem.ts";
+import { configInvalid, type ConfigProblem, formatValue } from "./problem.ts";
 import { mergeLayers } from "./merge.ts";
 import { chooseProvider } from "./provider.ts";
 import { redactWhenPrinted } from "./redact.ts";
-import { type Config, type ConfigInput, configSchema } from "./schema.ts";
+import { type Config, type ConfigInput, configSchema, SANDBOX_TYPES } from "./schema.ts";
 import { type FolderTrust, openFolderTrust } from "./trust/folder-trust.ts";
 import { withoutHeld } from "./trust/hold-back.ts";
 import { mountItems, type PathOrigins, pathItems } from "./trust/place-items.ts";
 import { realPath } from "./trust/places.ts";
+import type { PluginSource } from "./trust/plugin-source.ts";
 import { keyItems } from "./trust/secret-destinations.ts";
 import { serverItem, type ServerPlace } from "./trust/server-items.ts";
 import type { TrustItem } from "./trust/trust-item.ts";
@@ -55,6 +57,8 @@ export interface LoadConfigOptions {
    * the program's own
    */
   trustFolder?: boolean | undefined;
+  /** Whether the program brings plugins of its own, whose sandboxes `execution.sandbox_type` may name. */
+  hasPlugins?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -68,6 +72,8 @@ export interface LoadedConfig {
   warnings: string[];
   /** What files of the folder ask for on this host, and what of it is held back. */
   trust: FolderTrust;
+  /** The plugins in their order. None was loaded; those that are held back are in `trust.held`. */
+  plugins: readonly PluginSource[];
   /** Looks up a variable in the environment and then in `.env`. */
   variable: (name: string) => string | undefined;
 }
@@ -118,14 +124,23 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   const isOwn = options.trustFolder !== false && options.file !== undefined;
   // A file that .env names may be a trusted one of another folder: it is this folder that asks for it.
   const folder = found.file === undefined || found.ofFolder === true ? cwd : dirname(found.file);
-  const requested = requestedBy(config, {
-    origins,
-    cwd,
+  if (options.hasPlugins !== true) assertSandboxType(config, origins);
+  const plugins = await findPlugins(config, {
+    base: origins["plugins"]?.file === undefined ? cwd : dirname(origins["plugins"].file),
     folder: realPath(folder),
-    defaultsFolder: isOwn ? undefined : realPath(cwd),
-    variable,
-    folderVariable: (name) => (env[name] === undefined ? dotenv.variables[name] : undefined),
+    isAsked: origins["plugins"]?.ofFolder === true,
   });
+  const requested = [
+    ...requestedBy(config, {
+      origins,
+      cwd,
+      folder: realPath(folder),
+      defaultsFolder: isOwn ? undefined : realPath(cwd),
+      variable,
+      folderVariable: (name) => (env[name] === undefined ? dotenv.variables[name] : undefined),
+    }),
+    ...plugins.items,
+  ];
   const trust = await openFolderTrust({
     folder,
     env,
@@ -141,8 +156,36 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
     file: found.file,
     warnings,
     trust: { ...trust, obstacle },
+    plugins: plugins.sources,
     variable,
   };
+}
+
+/** Where the plugins are, and what those ask for that files of the folder name. */
+async function findPlugins(
+  { plugins }: Config,
+  place: { base: string; folder: string; isAsked: boolean },
+): Promise<{ sources: PluginSource[]; items: TrustItem[] }> {
+  if (plugins.length === 0) return { sources: [], items: [] };
+  const { askForPlugin, findPlugin } = await import("./trust/plugin-source.ts");
+  const found = plugins.map((plugin) => findPlugin(plugin, place));
+  if (!place.isAsked) return { sources: found, items: [] };
+  const asked = found.map((source) => askForPlugin(source, place));
+  return { sources: asked.map(({ source }) => source), items: asked.flatMap(({ item }) => item ?? []) };
+}
+
+/** Only plugins bring sandboxes of other names. */
+function assertSandboxType({ execution, plugins }: Config, origins: Readonly<Record<string, Origin>>): void {
+  const { sandboxType } = execution;
+  if (plugins.length > 0 || SANDBOX_TYPES.includes(sandboxType)) return;
+  const [suggestion] = nearest(sandboxType, SANDBOX_TYPES);
+  const allowed = SANDBOX_TYPES.join(", ");
+  const origin = origins["execution.sandbox_type"] ?? { from: "default", label: "default" };
+  const value = formatValue(sandboxType);
+  const hint = suggestion === undefined ? "" : ` Did you mean ${suggestion}?`;
+  const message = `is ${value}. Allowed: ${allowed}.${hint}`;
+  const at = { path: "execution.sandbox_type", origin };
+  throw configInvalid([problemAt(at, message, { line: origin.line, allowed, value, suggestion })]);
 }
 
 /** What files of the folder ask for. */

@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { customerSettings } from "./schema-customers.ts";
 import { guardrailSettings } from "./schema-guardrails.ts";
 import { mounts } from "./schema-mounts.ts";
+import { plugins } from "./schema-plugins.ts";
 import { privacySettings } from "./schema-privacy.ts";
 import { serverSettings } from "./schema-server.ts";
 import { mcpServers } from "./schema-servers.ts";
@@ -21,6 +22,8 @@ import {
 } from "./setting.ts";
 
 const LOG_LEVELS = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] as const;
+/** The sandboxes that need no plugin. */
+export const SANDBOX_TYPES: readonly string[] = ["auto", "deno", "microsandbox"];
 const BYTES_PER_KB = 1024;
 const BYTES_PER_MB = 1024 * 1024;
 
@@ -100,8 +103,9 @@ const execution = section("Where and how code runs.", {
   }),
   skillsDir: setting(withDefault(text, "./skills"), "Folder with the skills.", { path: true }),
   sandboxType: setting(
-    choice(["auto", "deno", "microsandbox"], "auto"),
-    "Sandbox that runs the code. auto: the one with the strongest isolation that works on this host.",
+    withDefault(text, "auto"),
+    "Sandbox that runs the code. auto: the one of deno and microsandbox with the strongest isolation that works on this host.",
+    { allowed: `${SANDBOX_TYPES.join(", ")}, or the name of a plugin's sandbox` },
   ),
   sandboxImage: setting(
     withDefault(text, "auto"),
@@ -287,6 +291,10 @@ export const configSchema = z.strictObject({
   mcpServers: setting(
     withDefault(mcpServers, []),
     "MCP servers: a list of {name, url, …}, or a mapping from names to {command, args, env, cwd} or {url, headers}. ${NAME} in a value comes from the environment. mcpServers is the same key.",
+  ),
+  plugins: setting(
+    withDefault(plugins, []),
+    "Plugins, loaded in this order: paths of modules (./my-plugin.ts), names of packages that are installed here, or {plugin, options, required}.",
   ),
   toolMappings: setting(withDefault(z.array(toolMapping), []), "Functions that stand for tools.", {
     pending: "no tool mappings yet",

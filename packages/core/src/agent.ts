@@ -85,6 +85,8 @@ export interface TaskResult {
   attempts?: number | undefined;
   /** Remarks on how the code was written, on what it did not await, and that it returned and printed nothing. */
   notes?: readonly string[] | undefined;
+  /** What went wrong beside the run, for instance a plugin that failed. */
+  warnings?: readonly string[] | undefined;
 }
 
 /** An event while a task or given code is carried out. `ms` is the duration of a stage in milliseconds. */

@@ -118,5 +118,6 @@ export type {
   TaskStatus,
   TypeCheckMode,
 } from "./agent.ts";
+export type { McpMessage, McpTransport, McpTransportProvider, McpTransportRequest } from "./mcp-transport.ts";
 export type { WorkflowStepContext, WorkflowStepKind } from "./workflow-steps.ts";
 export type { EntriesOptions, ListOptions, Store, StoredValue, StoreKey, WriteOptions } from "./store.ts";

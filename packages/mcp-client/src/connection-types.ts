@@ -12,7 +12,7 @@ export interface ServerStatus {
   name: string;
   state: ServerState;
   /** The transport in use, or the configured one before the first connection. */
-  transport: "stdio" | "http" | "sse";
+  transport: "stdio" | "http" | "sse" | "custom";
   /** The negotiated protocol version, such as `2026-07-28`. Absent before the first connection. */
   protocol?: string | undefined;
   /** The name and version the server gives itself. */

@@ -5,7 +5,13 @@ import { describeCause } from "./call-failures.ts";
 import type { CallbackListener } from "./oauth-callback.ts";
 import { createOAuthProvider } from "./oauth-provider.ts";
 import { createServerFetch } from "./server-fetch.ts";
-import type { AuthorizationCodeSettings, McpServerSettings } from "./server-settings.ts";
+import type {
+  AuthorizationCodeSettings,
+  HttpSettings,
+  McpServerSettings,
+  SseSettings,
+  TransportSettings,
+} from "./server-settings.ts";
 import { createSignIn } from "./sign-in.ts";
 import type { SignIn } from "./sign-in.ts";
 import { createFileTokenStore, createMemoryTokenStore, storeKey } from "./token-store.ts";
@@ -46,7 +52,7 @@ export function createOAuth(options: { folder?: string | undefined; clientName: 
   return {
     signInFor(server) {
       const { transport, name } = server;
-      if (transport.kind === "stdio") return undefined;
+      if (!isWeb(transport)) return undefined;
       const hasHeader = Object.keys(transport.headers ?? {}).some(
         (key) => key.toLowerCase() === "authorization",
       );
@@ -98,7 +104,7 @@ export function createOAuth(options: { folder?: string | undefined; clientName: 
     },
 
     async forget({ transport }) {
-      if (transport.kind !== "stdio") await store.remove(storeKey(transport.url));
+      if (isWeb(transport)) await store.remove(storeKey(transport.url));
     },
   };
 }
@@ -118,13 +124,17 @@ async function prepareRecord(
   await store.write({ ...kept, callbackPort: port, client: isGood ? client : undefined });
 }
 
+function isWeb(transport: TransportSettings): transport is HttpSettings | SseSettings {
+  return transport.kind === "http" || transport.kind === "sse";
+}
+
 function assertCanSignIn(server: McpServerSettings): {
   serverUrl: string;
   settings: AuthorizationCodeSettings;
 } {
   const { transport, auth: settings = { kind: "authorization-code" } } = server;
-  if (transport.kind === "stdio") {
-    throw failed(server.name, "it runs as a local process, and sign-in is for HTTP servers");
+  if (!isWeb(transport)) {
+    throw failed(server.name, "it is not reached over HTTP, and sign-in is for HTTP servers");
   }
   if (settings.kind === "client-credentials") {
     throw failed(server.name, "it uses client credentials, which need no user");
@@ -151,7 +161,7 @@ async function askForChallenge(
   { transport }: McpServerSettings,
   signal: AbortSignal,
 ): Promise<ReturnType<typeof extractWWWAuthenticateParams>> {
-  if (transport.kind === "stdio") return {};
+  if (!isWeb(transport)) return {};
   const response = await createServerFetch(transport)(transport.url, {
     method: transport.kind === "sse" ? "GET" : "POST",
     signal,

@@ -18,7 +18,7 @@ import { withoutUndefined } from "./without-undefined.ts";
 export interface OpenClient {
   client: Client;
   /** The transport that worked. */
-  transportKind: "stdio" | "http" | "sse";
+  transportKind: "stdio" | "http" | "sse" | "custom";
   /** The server's process. Present for stdio only. */
   process?: StdioTransport | undefined;
 }
@@ -63,11 +63,11 @@ function planAttempts(settings: McpServerSettings): Attempt[] {
   const protocol = toMode(settings.protocol ?? "auto");
   if (kind === "sse") return [{ transportKind: "sse", protocol: "legacy" }];
   if (protocol !== "auto") return [{ transportKind: kind, protocol }];
-  // A stdio server of a version before 2026-07-28 may not answer, or exit, when it is probed.
-  if (kind === "stdio") {
+  // A server of a version before 2026-07-28 that is not asked over HTTP may not answer, or exit, when it is probed.
+  if (kind !== "http") {
     return [
-      { transportKind: "stdio", protocol: "legacy" },
-      { transportKind: "stdio", protocol: "auto" },
+      { transportKind: kind, protocol: "legacy" },
+      { transportKind: kind, protocol: "auto" },
     ];
   }
   return [
@@ -82,13 +82,14 @@ function toMode(protocol: ProtocolChoice): Attempt["protocol"] {
 
 function mayTryNext(error: unknown, attempt: Attempt): boolean {
   // A server that only supports 2026-07-28 answers `initialize` with an error.
-  if (attempt.transportKind === "stdio") return error instanceof ProtocolError;
+  if (attempt.transportKind === "stdio" || attempt.transportKind === "custom")
+    return error instanceof ProtocolError;
   return error instanceof SdkHttpError && [400, 404, 405, 406].includes(error.data.status);
 }
 
 async function open(attempt: Attempt, options: OpenClientOptions): Promise<OpenClient> {
   const { signal, timeoutMs } = options;
-  const { transport, process } = createTransport(attempt.transportKind, options);
+  const { transport, process } = await createTransport(attempt.transportKind, options);
   keepListsRaw(transport);
   const client = new Client(options.identity, {
     ...options.clientOptions,
@@ -113,14 +114,20 @@ async function open(attempt: Attempt, options: OpenClientOptions): Promise<OpenC
   }
 }
 
-function createTransport(
+async function createTransport(
   kind: OpenClient["transportKind"],
   options: OpenClientOptions,
-): { transport: Transport; process?: StdioTransport | undefined } {
+): Promise<{ transport: Transport; process?: StdioTransport | undefined }> {
   const { transport } = options.settings;
   if (transport.kind === "stdio") {
     const process = createStdioTransport(transport, { onStderr: options.onStderr });
     return { transport: process, process };
+  }
+  if (transport.kind === "custom") {
+    const { url, headers = {}, provider } = transport;
+    const made = await provider.connect({ url, headers, signal: options.signal });
+    // Its messages are those of the protocol, which the client checks.
+    return { transport: made as unknown as Transport };
   }
   const fetch = createServerFetch(transport);
   const common = withoutUndefined({ fetch, authProvider: options.authProvider });

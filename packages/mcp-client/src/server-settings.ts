@@ -1,3 +1,5 @@
+import type { McpTransportProvider } from "@cem/core";
+
 /** The protocol version to speak. `legacy`: those before 2026-07-28. `auto`: whatever the server supports. */
 export type ProtocolChoice = "auto" | "legacy" | "2026-07-28";
 
@@ -36,8 +38,16 @@ export interface SseSettings {
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
+/** A server that is reached in a way of its own. */
+export interface CustomSettings {
+  kind: "custom";
+  url: string;
+  headers?: Readonly<Record<string, string>> | undefined;
+  provider: McpTransportProvider;
+}
+
 /** How a server is reached. */
-export type TransportSettings = StdioSettings | HttpSettings | SseSettings;
+export type TransportSettings = StdioSettings | HttpSettings | SseSettings | CustomSettings;
 
 /** OAuth authorization code flow: the user signs in through the browser. */
 export interface AuthorizationCodeSettings {

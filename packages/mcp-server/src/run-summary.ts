@@ -13,7 +13,7 @@ export function summarize(result: TaskResult, verbose: boolean): string {
       `The program printed ${result.outputDroppedBytes} bytes more than output may have. These are kept nowhere: write to a file in /workspace instead.`,
     );
   }
-  lines.push(...(result.notes ?? []));
+  lines.push(...(result.notes ?? []), ...(result.warnings ?? []));
   if (verbose) lines.push(...verboseLines(result));
   return lines.join("\n");
 }

@@ -41,6 +41,7 @@ export class RedactionSession {
     if (this.#pending.length > 0 && typeof data !== "number") this.#lookThrough();
     const { schema, isCut = false } = scope;
     const origin = originOf(scope);
+    this.#prepare(data);
     return mapLeaves(data, {
       text: (text, key, path) => this.#replaceIn(text, { key, path, schema, isCut, origin }),
       number: (value, key) => this.#replaceNumber(value, key, origin),
@@ -148,6 +149,18 @@ export class RedactionSession {
     return this.vault.tokenOf(whole, shape);
   }
 
+  /** Has a detector for which each request costs look at all texts at once. */
+  #prepare(data: unknown): void {
+    if (this.#detector.prepare === undefined) return;
+    const texts: { text: string; key?: string | undefined }[] = [];
+    mapLeaves(data, {
+      text: (text, key) => (texts.push({ text, key }), text),
+      number: (value, key) => (value >= MIN_NUMBER && texts.push({ text: String(value), key }), value),
+      name: (text) => (PLAIN_NAME.test(text) || texts.push({ text }), text),
+    });
+    this.#detector.prepare(texts);
+  }
+
   /** Whether the name of a property is a word, which no detector finds anything in. */
   #isPlainName(name: string): boolean {
     return PLAIN_NAME.test(name) && (this.vault.size === 0 || this.vault.known.find(name).length === 0);
@@ -184,6 +197,7 @@ export class RedactionSession {
   /** Entries of values that stand in arguments as they are, in whatever way they are written. */
   #valuesIn(args: JsonValue): VaultEntry[] {
     const entries: VaultEntry[] = [];
+    this.#prepare(args);
     const look = (text: string, key?: string): string => {
       for (const { start, end, type, entry } of this.findIn(text, key)) {
         entries.push(
@@ -209,8 +223,9 @@ export class RedactionSession {
         this.vault.entryOf(text.slice(start, end), type, origin);
       }
     };
-    for (const { data, origin } of this.#pending.splice(0))
-      visitTexts(data, (text, key) => detect(text, key, origin));
+    const pending = this.#pending.splice(0);
+    this.#prepare(pending.map(({ data }) => data));
+    for (const { data, origin } of pending) visitTexts(data, (text, key) => detect(text, key, origin));
   }
 }
 

@@ -76,6 +76,14 @@ export async function loadCommand(invocation: Invocation): Promise<RunCommand> {
       const { manageExamples } = await import("./examples.ts");
       return (context) => manageExamples(invocation, context);
     }
+    case "plugins": {
+      const { listPlugins } = await import("./plugins.ts");
+      return (context) => listPlugins(invocation, context);
+    }
+    case "plugin-command": {
+      const { runPluginCommand } = await import("./plugin-command.ts");
+      return (context) => runPluginCommand(invocation, context);
+    }
     case "model": {
       const { pullModel } = await import("./model.ts");
       return (context) => pullModel(invocation, context);

@@ -7,7 +7,10 @@ import { probeSandboxes } from "../wiring/choose-sandbox.ts";
 import { inspectSearch } from "../wiring/configured-selector.ts";
 import type { SearchReport } from "../wiring/configured-selector.ts";
 import { withHostToolFiles } from "../wiring/host-bridge.ts";
+import type { PluginReport } from "@cem/plugins";
+import { disposePlugins } from "../wiring/customer.ts";
 import { loadFrom } from "../wiring/load.ts";
+import { reportPlugins } from "../wiring/plugins.ts";
 import { createLog, logged } from "../wiring/log.ts";
 import { openMcpTools } from "../wiring/mcp-tools.ts";
 import { createConfiguredCatalog } from "../wiring/stages.ts";
@@ -33,6 +36,8 @@ export interface HostReport {
   /** The configured MCP servers, each tried. */
   upstream: ExaminedServer[];
   search: SearchReport;
+  /** The plugins in their order. Those that are held back were not loaded. */
+  plugins: PluginReport[];
   sandboxes: { name: string; probe: SandboxProbe }[];
 }
 
@@ -47,10 +52,11 @@ export async function inspectHost(source: ServerSource = {}): Promise<HostReport
   const { config } = configuration;
   const { workspaceDir, serversDir, skillsDir } = config.execution;
   const log = createLog(config, source.onLog);
+  const pluginSet = await configuration.pluginSet?.get();
   const mcpTools = await openMcpTools(configuration, { log });
   const inspect = async (): Promise<HostReport> => {
     const examined = mcpTools.examine(options);
-    const [workspace, servers, skills, catalog, upstream, search, sandboxes] = await Promise.all([
+    const [workspace, servers, skills, catalog, upstream, search, sandboxes, plugins] = await Promise.all([
       inspectFolder(workspaceDir),
       inspectFolder(serversDir),
       inspectFolder(skillsDir),
@@ -60,15 +66,18 @@ export async function inspectHost(source: ServerSource = {}): Promise<HostReport
         .then((catalog) => catalog.list(options)),
       examined,
       inspectSearch(config),
-      probeSandboxes(config, options),
+      probeSandboxes(config, { ...options, plugins: pluginSet }),
+      pluginSet === undefined ? [] : reportPlugins(configuration, pluginSet),
     ]);
     const { node } = process.versions;
-    return { node, configuration, workspace, servers, skills, catalog, upstream, search, sandboxes };
+    const folders = { workspace, servers, skills };
+    return { node, configuration, ...folders, catalog, upstream, search, sandboxes, plugins };
   };
   try {
     return await logged(log, "examining this host", inspect);
   } finally {
     await mcpTools.close();
+    await disposePlugins(configuration);
   }
 }
 

@@ -1,5 +1,7 @@
 import type { Config } from "@cem/config";
+import { CemError } from "@cem/core";
 import type { SandboxProbe, SandboxProvider } from "@cem/core";
+import type { PluginSet } from "@cem/plugins";
 
 /** How long a run waits for its turn before it is told to come again, in milliseconds. */
 const QUEUE_TIMEOUT_MS = 60_000;
@@ -30,31 +32,64 @@ async function mayRunMicrovms(): Promise<boolean> {
   return findObstacle(readSigns()) === undefined;
 }
 
-/** The provider that the configuration asks for; for `auto` the strongest that this host gives. */
-export async function chooseProvider(config: Config, oneRun: boolean): Promise<SandboxProvider> {
-  const { sandboxType } = config.execution;
-  if (sandboxType === "microsandbox") return createMicrosandbox(config, oneRun);
-  if (sandboxType === "auto" && (await mayRunMicrovms())) {
-    const microsandbox = await createMicrosandbox(config, oneRun);
-    if ((await microsandbox.probe()).available) return microsandbox;
-  }
+async function createDeno(config: Config, oneRun: boolean): Promise<SandboxProvider> {
   const { createDenoSandboxProvider } = await import("@cem/sandbox-deno");
   return createDenoSandboxProvider(poolSettings(config, oneRun));
+}
+
+type Sandboxes = ReadonlyMap<string, (config: Config, oneRun: boolean) => Promise<SandboxProvider>>;
+
+/** The sandboxes by the names that `execution.sandbox_type` has for them, those of plugins after the others. */
+function sandboxesOf(plugins: PluginSandboxes | undefined): Sandboxes {
+  const added = [...(plugins?.sandboxes ?? [])].map(
+    ([name, provider]) => [name, async () => provider] as const,
+  );
+  return new Map([["deno", createDeno], ["microsandbox", createMicrosandbox], ...added]);
+}
+
+/** What plugins add, and what went wrong with them. */
+type PluginSandboxes = Pick<PluginSet, "sandboxes" | "problems">;
+
+/**
+ * The provider that the configuration asks for; for `auto` the strongest that this host gives.
+ *
+ * @throws CemError `SANDBOX_UNAVAILABLE` for a name that no plugin has brought.
+ */
+export async function chooseProvider(
+  config: Config,
+  oneRun: boolean,
+  plugins?: PluginSandboxes,
+): Promise<SandboxProvider> {
+  const { sandboxType } = config.execution;
+  if (sandboxType === "auto") {
+    if (!(await mayRunMicrovms())) return createDeno(config, oneRun);
+    const microsandbox = await createMicrosandbox(config, oneRun);
+    return (await microsandbox.probe()).available ? microsandbox : createDeno(config, oneRun);
+  }
+  const sandboxes = sandboxesOf(plugins);
+  const create = sandboxes.get(sandboxType);
+  if (create !== undefined) return create(config, oneRun);
+  const known = [...sandboxes.keys()];
+  const message = [
+    `No sandbox has the name ${JSON.stringify(sandboxType)}: there are auto, ${known.join(", ")}.`,
+    ...(plugins?.problems() ?? []),
+  ].join(" ");
+  throw new CemError("SANDBOX_UNAVAILABLE", message, { details: { sandbox: sandboxType, known } });
 }
 
 /** What each sandbox that the configuration may mean gives on this host. */
 export async function probeSandboxes(
   config: Config,
-  options: { signal?: AbortSignal | undefined },
+  options: { signal?: AbortSignal | undefined; plugins?: PluginSandboxes | undefined },
 ): Promise<{ name: string; probe: SandboxProbe }[]> {
   const { sandboxType } = config.execution;
-  const { createDenoSandboxProvider } = await import("@cem/sandbox-deno");
-  const deno = createDenoSandboxProvider();
-  const microsandbox = await createMicrosandbox(config, true);
-  const providers = { auto: [deno, microsandbox], deno: [deno], microsandbox: [microsandbox] }[sandboxType];
-  const probing = providers.map(async (provider) => ({
-    name: provider.name,
-    probe: await provider.probe(options),
-  }));
+  const sandboxes = sandboxesOf(options.plugins);
+  const names = sandboxType === "auto" ? ["deno", "microsandbox"] : [sandboxType];
+  const probing = names.map(async (name) => {
+    const provider = await sandboxes.get(name)?.(config, true);
+    if (provider !== undefined) return { name: provider.name, probe: await provider.probe(options) };
+    const reason = "no plugin has brought a sandbox of this name";
+    return { name, probe: { available: false, reason, hint: "" } as const };
+  });
   return Promise.all(probing);
 }

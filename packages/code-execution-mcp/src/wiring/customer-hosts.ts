@@ -1,13 +1,12 @@
 import { watch } from "node:fs";
 import type { FSWatcher } from "node:fs";
-import type { LoadedConfig } from "@cem/config";
 import { CemError, Lazy } from "@cem/core";
 import type { Agent, Redactor, ResultStore, SkillStore, StateStore, TypeChecker } from "@cem/core";
 import type { AgentOptions } from "../agent-options.ts";
 import { countRequests } from "./counted-agent.ts";
 import type { CountedAgent } from "./counted-agent.ts";
-import { forCustomer, refreshSkills } from "./customer.ts";
-import type { Customer, LoadedFor } from "./customer.ts";
+import { disposePlugins, forCustomer, refreshSkills } from "./customer.ts";
+import type { LoadedFor } from "./customer.ts";
 import { scopeToCustomer } from "./customer-redactor.ts";
 import { customerTypeChecker } from "./customer-type-checker.ts";
 import { createConfiguredSkills } from "./skills.ts";
@@ -36,7 +35,7 @@ interface OpenCustomer {
   isThere: () => Promise<boolean>;
   counted: CountedAgent;
   typeChecker: TypeChecker;
-  customer: Customer | undefined;
+  loaded: LoadedFor;
 }
 
 /** Opens an agent of a configuration. */
@@ -47,7 +46,7 @@ type OpenAgent = (loaded: LoadedFor, options: AgentOptions) => Agent;
  * another's. The longest idle are let go first.
  */
 export class CustomerHosts {
-  readonly #loaded: LoadedConfig;
+  readonly #loaded: LoadedFor;
   readonly #options: AgentOptions;
   readonly #openAgent: OpenAgent;
   readonly #open = new Map<string, Promise<OpenCustomer>>();
@@ -57,7 +56,7 @@ export class CustomerHosts {
   readonly #closing = new Set<Promise<void>>();
   #watcher: FSWatcher | undefined;
 
-  constructor(loaded: LoadedConfig, options: AgentOptions, openAgent: OpenAgent) {
+  constructor(loaded: LoadedFor, options: AgentOptions, openAgent: OpenAgent) {
     this.#loaded = loaded;
     this.#options = options;
     this.#openAgent = openAgent;
@@ -91,7 +90,8 @@ export class CustomerHosts {
 
   /** Shows the customers at work what changed among the skills that all share. */
   async refreshSkills(): Promise<void> {
-    for (const { customer } of await this.#opened()) {
+    for (const { loaded } of await this.#opened()) {
+      const { customer } = loaded;
       if (customer !== undefined) await refreshSkills(customer);
     }
   }
@@ -133,7 +133,7 @@ export class CustomerHosts {
     ]);
     const { agent } = counted;
     const host = { agent, results, state, skills, redactor, payer: `customer ${id}` };
-    return { host, counted, typeChecker, customer, isThere, forget: async () => redactor?.forget() };
+    return { host, counted, typeChecker, loaded: own, isThere, forget: async () => redactor?.forget() };
   }
 
   /** Ends what is open of a customer who was deleted, by this or another process. */
@@ -199,9 +199,10 @@ export class CustomerHosts {
   }
 }
 
-async function disposeOf({ counted, typeChecker }: OpenCustomer): Promise<void> {
+async function disposeOf({ counted, typeChecker, loaded }: OpenCustomer): Promise<void> {
   await counted.agent.dispose();
   await typeChecker.dispose();
+  await disposePlugins(loaded);
 }
 
 const BUSY_POLL_MS = 100;

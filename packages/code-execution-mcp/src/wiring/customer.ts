@@ -1,4 +1,6 @@
 import type { LoadedConfig } from "@cem/config";
+import type { Lazy } from "@cem/core";
+import type { PluginSet } from "@cem/plugins";
 import type { CustomerFolder } from "@cem/workspace";
 import { hasSkills } from "./customer-type-checker.ts";
 
@@ -11,6 +13,15 @@ export interface Customer extends CustomerFolder {
 /** A configuration, and the customer whose folders it names. */
 export interface LoadedFor extends LoadedConfig {
   customer?: Customer | undefined;
+  /** What plugins add, opened when it is first needed. Whoever loaded the configuration disposes it. */
+  pluginSet?: Lazy<PluginSet> | undefined;
+  /** Opens the plugins once more, for another customer. */
+  openPlugins?: (() => Lazy<PluginSet> | undefined) | undefined;
+}
+
+/** Lets the plugins free what they hold, where they were opened. */
+export async function disposePlugins({ pluginSet }: LoadedFor): Promise<void> {
+  await (await pluginSet?.settled())?.dispose();
 }
 
 /**
@@ -19,7 +30,7 @@ export interface LoadedFor extends LoadedConfig {
  *
  * @param id - Checked or derived before.
  */
-export async function forCustomer(loaded: LoadedConfig, id: string): Promise<LoadedFor> {
+export async function forCustomer(loaded: LoadedFor, id: string): Promise<LoadedFor> {
   const { createCustomerFolders } = await import("@cem/workspace");
   const { execution, customers, optimizations } = loaded.config;
   const folder = await createCustomerFolders(customers.dir).open(id);
@@ -31,6 +42,7 @@ export async function forCustomer(loaded: LoadedConfig, id: string): Promise<Loa
   const searchCacheDir = (await hasSkills(folder.skillsDir)) ? folder.cacheDir : optimizations.searchCacheDir;
   return {
     ...loaded,
+    pluginSet: loaded.openPlugins?.(),
     config: {
       ...loaded.config,
       execution: { ...execution, workspaceDir, skillsDir, state },

@@ -2,6 +2,8 @@ import type * as ConfigPackage from "@cem/config";
 import type { ConfigSource } from "../agent-options.ts";
 import { forCustomer } from "./customer.ts";
 import type { LoadedFor } from "./customer.ts";
+import { lazyPlugins } from "./plugins.ts";
+import type { PluginOptions } from "./plugins.ts";
 
 /**
  * Loads the configuration from the defaults, config.yaml, `.env`, the environment and `overrides`; later sources take
@@ -20,10 +22,13 @@ export const loadConfig: typeof ConfigPackage.loadConfig = async (options) =>
  * @throws CemError as `loadConfig`, `CUSTOMER_INVALID`, and `FOLDER_UNTRUSTED` where nothing can run before the folder is
  * trusted.
  */
-export async function loadFrom(source: ConfigSource): Promise<LoadedFor> {
-  const { cwd, configFile, config, trustFolder, customer } = source;
-  const loaded = await loadConfig({ cwd, file: configFile, overrides: config, trustFolder });
-  if (loaded.trust.obstacle !== undefined) throw loaded.trust.obstacle;
+export async function loadFrom(source: ConfigSource & PluginOptions): Promise<LoadedFor> {
+  const { cwd, configFile, config, trustFolder, customer, plugins = [] } = source;
+  const hasPlugins = plugins.length > 0;
+  const found = await loadConfig({ cwd, file: configFile, overrides: config, trustFolder, hasPlugins });
+  if (found.trust.obstacle !== undefined) throw found.trust.obstacle;
+  const openPlugins = (): LoadedFor["pluginSet"] => lazyPlugins(found, source);
+  const loaded: LoadedFor = { ...found, pluginSet: openPlugins(), openPlugins };
   const id = customer ?? loaded.config.customers.id;
   if (id === undefined) return loaded;
   const { requireCustomerId } = await import("@cem/workspace");

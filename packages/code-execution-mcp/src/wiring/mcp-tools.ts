@@ -21,16 +21,17 @@ interface McpToolsOptions {
 
 /** The tools of the MCP servers that a configuration names. */
 export async function openMcpTools(
-  { config, trust, variable, customer }: LoadedFor,
+  { config, trust, variable, customer, pluginSet }: LoadedFor,
   { log, store, elicit, minConnectTimeoutMs = 0 }: McpToolsOptions,
 ): Promise<McpTools> {
   const [{ createMcpTools }, { folderUntrusted }] = await Promise.all([
     import("@cem/mcp-tools"),
     import("@cem/config"),
   ]);
+  const transports = (await pluginSet?.get())?.transports;
   const held = new Set(trust.held.filter(({ kind }) => kind === "server").map(({ name }) => name));
   return createMcpTools({
-    servers: config.mcpServers.map((server) => toServerSettings(server, minConnectTimeoutMs)),
+    servers: config.mcpServers.map((server) => toServerSettings(server, minConnectTimeoutMs, transports)),
     obstacleOf: (server) =>
       held.has(server) ? folderUntrusted(`The MCP server "${server}"`, trust.folder) : undefined,
     serversDir: config.execution.serversDir,

@@ -6,6 +6,7 @@ import { Lazy } from "@cem/core";
 import type { CodeGenerator, Elicit, JsonValue, Redactor, ResultStore } from "@cem/core";
 import type { LoadedFor } from "./customer.ts";
 import { scopeToCustomer, vaultFolderOf } from "./customer-redactor.ts";
+import type { PluginSet } from "@cem/plugins";
 import type { Log } from "./log.ts";
 
 /** What is recorded belongs to no one session: its tokens are its own. */
@@ -15,10 +16,10 @@ const sessionOfCall = new AsyncLocalStorage<string | undefined>();
 
 /** The redactor that the configuration asks for, or that an option brings. `undefined` where values are passed on. */
 export function redactorOf(
-  { config, customer }: LoadedFor,
+  { config, customer, pluginSet }: LoadedFor,
   options: { redactor?: Redactor | undefined },
 ): Lazy<Redactor> | undefined {
-  const everybodys = everybodysRedactor(config, options);
+  const everybodys = everybodysRedactor(config, options, pluginSet);
   if (customer === undefined) return everybodys;
   return everybodys && new Lazy(async () => scopeToCustomer(await everybodys.get(), customer.id));
 }
@@ -26,15 +27,19 @@ export function redactorOf(
 function everybodysRedactor(
   config: Config,
   { redactor }: { redactor?: Redactor | undefined },
+  plugins: Lazy<PluginSet> | undefined,
 ): Lazy<Redactor> | undefined {
   if (redactor !== undefined) return new Lazy(async () => redactor);
   const { privacyProtection, piiDetection, tokenization } = config.guardrails;
   return privacyProtection && piiDetection && tokenization
-    ? new Lazy(() => createConfiguredRedactor(config))
+    ? new Lazy(async () => createConfiguredRedactor(config, (await plugins?.get())?.detectors))
     : undefined;
 }
 
-async function createConfiguredRedactor(config: Config): Promise<Redactor> {
+async function createConfiguredRedactor(
+  config: Config,
+  detectors: PluginSet["detectors"] = [],
+): Promise<Redactor> {
   const { createRedactor } = await import("@cem/pii");
   const { guest, rules, types, regions, custom, namesModel, vault, vaultKey } = config.privacy;
   return createRedactor({
@@ -42,9 +47,12 @@ async function createConfiguredRedactor(config: Config): Promise<Redactor> {
     rules,
     types,
     regions,
-    custom: custom.map(({ type, pattern, values = [] }) =>
-      pattern === undefined ? { type, values } : { type, pattern: new RegExp(pattern, "gu") },
-    ),
+    custom: [
+      ...custom.map(({ type, pattern, values = [] }) =>
+        pattern === undefined ? { type, values } : { type, pattern: new RegExp(pattern, "gu") },
+      ),
+      ...detectors,
+    ],
     recognizer:
       namesModel === undefined
         ? undefined

@@ -3,6 +3,7 @@ import type { Config } from "@cem/config";
 import type { GuestFacts } from "@cem/mcp-server";
 import { CemError } from "@cem/core";
 import type { Mount, NetworkPolicy, RunLimits, Sandbox, SandboxProvider, SandboxSpec } from "@cem/core";
+import type { PluginSet } from "@cem/plugins";
 import { chooseProvider } from "./choose-sandbox.ts";
 import { followFolders } from "./follow-folders.ts";
 import { makeFolder } from "./make-folder.ts";
@@ -26,6 +27,8 @@ export interface SandboxOptions extends Pick<
    * @defaultValue false
    */
   oneRun?: boolean | undefined;
+  /** Sandboxes that the configuration can name, beside those that there are anyway. */
+  plugins?: Pick<PluginSet, "sandboxes" | "problems"> | undefined;
 }
 
 /**
@@ -34,8 +37,8 @@ export interface SandboxOptions extends Pick<
  * @throws CemError `SANDBOX_UNAVAILABLE`, `ISOLATION_TOO_WEAK` or `WORKSPACE_UNUSABLE`.
  */
 export async function createSandbox(config: Config, options: SandboxOptions = {}): Promise<Sandbox> {
-  const { hidden = [], hostTools = {}, mounts = [], owner, meter, oneRun = false } = options;
-  const sandboxProvider = options.sandboxProvider ?? (await chooseProvider(config, oneRun));
+  const { hidden = [], hostTools = {}, mounts = [], owner, meter, oneRun = false, plugins } = options;
+  const sandboxProvider = options.sandboxProvider ?? (await chooseProvider(config, oneRun, plugins));
   const { workspaceDir, serversDir, skillsDir } = config.execution;
   await makeWorkspace(workspaceDir);
   const create = (): Promise<Sandbox> => {

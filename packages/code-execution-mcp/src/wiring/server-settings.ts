@@ -1,17 +1,22 @@
 import type { McpServerSetting, Secret, ServerAuthSetting } from "@cem/config";
+import type { McpTransportProvider } from "@cem/core";
 import type { AuthSettings, McpServerSettings, TransportSettings } from "@cem/mcp-client";
 
 const MS_PER_SECOND = 1_000;
 
 /** Maps a server of the configuration to settings of the MCP client. `${NAME}` stays in place. */
-export function toServerSettings(setting: McpServerSetting, minConnectTimeoutMs: number): McpServerSettings {
+export function toServerSettings(
+  setting: McpServerSetting,
+  minConnectTimeoutMs: number,
+  transports?: ReadonlyMap<string, McpTransportProvider>,
+): McpServerSettings {
   const { name, enabled, timeout, metadata, concurrency, writes, protocol } = setting;
   const { connections, maxConnections } = setting;
   const timeoutMs = Math.ceil(timeout * MS_PER_SECOND);
   const auth = setting.connectionType === "stdio" ? undefined : setting.auth;
   return {
     name,
-    transport: toTransport(setting),
+    transport: toTransport(setting, transports),
     enabled,
     timeoutMs,
     connectTimeoutMs: Math.max(timeoutMs, minConnectTimeoutMs),
@@ -25,9 +30,16 @@ export function toServerSettings(setting: McpServerSetting, minConnectTimeoutMs:
   };
 }
 
-function toTransport(setting: McpServerSetting): TransportSettings {
+/** The scheme of a URL says which plugin connects to it, if any. */
+function toTransport(
+  setting: McpServerSetting,
+  transports?: ReadonlyMap<string, McpTransportProvider>,
+): TransportSettings {
   if (setting.connectionType !== "stdio") {
     const { connectionType, url, headers } = setting;
+    const [, scheme = ""] = /^([a-z][a-z\d+.-]*):/iu.exec(url) ?? [];
+    const provider = transports?.get(scheme.toLowerCase());
+    if (provider !== undefined) return { kind: "custom", url, headers: reveal(headers), provider };
     return { kind: connectionType === "sse" ? "sse" : "http", url, headers: reveal(headers) };
   }
   const { command, args, env, cwd } = setting;

@@ -4,11 +4,20 @@ import { dirname, extname, relative, resolve } from "node:path";
 import { isWithin, realPath } from "./places.ts";
 
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
-const MAX_FILES = 2_000;
+/** The most files that are looked at. */
+export const MAX_FILES = 2_000;
 const CODE = new Set([".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx"]);
 /** Whatever may be a path of another module, in code or beside it. */
 const RELATIVE = /["'`](?<path>\.{1,2}\/[^"'`\n]{1,400})["'`]/gu;
 const ENDINGS = ["", ...CODE, ".json", ".node", "/index.ts", "/index.js"];
+
+/** Which files are digested beside those that are named. */
+interface FollowOptions {
+  /** Whether a file is digested. Default: those in the folder. */
+  isWithin?: ((file: string) => boolean) | undefined;
+  /** The real paths of further files that a file names in its code. */
+  alsoNamed?: ((file: string, code: string) => readonly string[]) | undefined;
+}
 
 /**
  * Digests files of a folder and the code that they name by a relative path, and so on. Links are followed to where they
@@ -17,17 +26,23 @@ const ENDINGS = ["", ...CODE, ".json", ".node", "/index.ts", "/index.js"];
  * @param folder - The real path of the folder.
  * @returns digests by path relative to the folder.
  */
-export function digestFiles(folder: string, files: readonly string[]): Map<string, string> {
+export function digestFiles(
+  folder: string,
+  files: readonly string[],
+  { isWithin: mayFollow = (file) => isWithin(folder, file), alsoNamed = () => [] }: FollowOptions = {},
+): Map<string, string> {
   const digests = new Map<string, string>();
   const open = files.map((file) => realPath(file));
   for (let file = open.pop(); file !== undefined; file = open.pop()) {
     const name = relative(folder, file);
-    if (digests.has(name) || digests.size >= MAX_FILES || !isWithin(folder, file)) continue;
+    if (digests.has(name) || digests.size >= MAX_FILES || !mayFollow(file)) continue;
     const bytes = readFile(file);
     if (bytes === undefined) continue;
     digests.set(name, typeof bytes === "string" ? bytes : createHash("sha256").update(bytes).digest("hex"));
     if (typeof bytes === "string" || !CODE.has(extname(file))) continue;
-    for (const { groups } of bytes.toString("utf8").matchAll(RELATIVE)) {
+    const code = bytes.toString("utf8");
+    open.push(...alsoNamed(file, code));
+    for (const { groups } of code.matchAll(RELATIVE)) {
       const place = resolve(dirname(file), groups?.["path"] ?? "");
       open.push(...ENDINGS.map((ending) => realPath(place + ending)));
     }

@@ -12,7 +12,7 @@ const MAX_NAMED = 8;
 
 /**
  * A configuration without what is held back: mounts are left out, paths are the defaults, and no key is sent. MCP servers
- * stay, to be listed; who connects to them looks at `trust.held`.
+ * and plugins stay, to be listed; who connects to them or loads them looks at `trust.held`.
  *
  * @param defaultsFolder - The folder that the defaults start from.
  * @returns the configuration, and why it can't be used: a default is a link out of the folder.
@@ -22,7 +22,7 @@ export function withoutHeld(
   trust: FolderTrust,
   defaultsFolder: string,
 ): { config: Config; obstacle?: CemError | undefined } {
-  const held = trust.held.filter(({ kind }) => kind !== "server");
+  const held = trust.held.filter(({ kind }) => kind !== "server" && kind !== "plugin");
   if (held.length === 0) return { config };
   const { execution } = config;
   const mounts = new Set(held.filter(({ kind }) => kind === "mount").map(({ name }) => name));
@@ -105,6 +105,7 @@ export function describeHeld(held: readonly Pick<HeldItem, "kind" | "name">[], f
 const KINDS: Readonly<Record<HeldItem["kind"], string>> = {
   server: "MCP server",
   "host-tool": "host tool",
+  plugin: "plugin",
   mount: "mount",
   path: "setting",
   key: "setting",

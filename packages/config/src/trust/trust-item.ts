@@ -16,10 +16,11 @@ export interface TrustItem {
 }
 
 /**
- * `server`: an MCP server. `host-tool`: a file that runs on the host. `mount` and `path`: a place outside of the folder.
+ * `server`: an MCP server. `host-tool`: a file that runs on the host. `plugin`: a module that runs in
+ * this process. `mount` and `path`: a place outside of the folder.
  * `key`: a key of the user for an address that the folder names.
  */
-export type TrustKind = "server" | "host-tool" | "mount" | "path" | "key";
+export type TrustKind = "server" | "host-tool" | "plugin" | "mount" | "path" | "key";
 
 /** An item that is held back. */
 export interface HeldItem extends TrustItem {

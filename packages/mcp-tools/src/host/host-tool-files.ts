@@ -5,10 +5,14 @@ import { pathToFileURL } from "node:url";
 import { isHostTool } from "@cem/bridge";
 import type { HostTool } from "@cem/bridge";
 import type { ToolProblem } from "@cem/core";
-import { resolveOwnPackage } from "./resolve-own-package.ts";
+import { resolveOwnPackage } from "@cem/files";
 import type { HostToolFolders } from "./host-tool-folders.ts";
 
 const HOST_FILE = /^(?<name>[^._].*)\.host\.m?[jt]s$/;
+const HOST_TOOL_FILES = {
+  kind: "host tool",
+  isImporter: (url: string): boolean => /\.host\.m?[jt]s$/.test(url),
+};
 const LOAD_TIMEOUT_MS = 30_000;
 
 export interface HostToolFile {
@@ -61,7 +65,7 @@ export async function loadHostToolFile(
         `is not run on the host: code in the sandbox can write to ${writable}. Move the servers out of there.`,
       );
     }
-    if (ownPackage !== undefined) resolveOwnPackage(ownPackage);
+    if (ownPackage !== undefined) resolveOwnPackage(ownPackage, HOST_TOOL_FILES);
     const module = await importWithin(real);
     const tool = [module["default"], module[name]].find(isHostTool);
     if (tool !== undefined) return { tool };

@@ -38,7 +38,7 @@ export async function loadHostTools(
   const found = await findHostToolFiles(folders.serversDir);
   for (const one of found) {
     const { server, name, file } = one;
-    const fault = await nameFault(server, name);
+    const fault = await toolNameFault(server, name);
     if (fault !== undefined) {
       problems.push({ server, file, message: `The tool ${server}.${name} ${fault}` });
       continue;
@@ -81,7 +81,7 @@ async function copyChecked(given: HostToolsByServer): Promise<Record<string, Rec
   const tools = Object.create(null) as Record<string, Record<string, HostTool>>;
   for (const [server, own] of Object.entries(given)) {
     for (const [name, tool] of Object.entries(own)) {
-      const fault = await nameFault(server, name);
+      const fault = await toolNameFault(server, name);
       if (fault !== undefined) {
         throw new CemError("TOOL_INVALID", `The tool ${server}.${name} ${fault}`, {
           details: { server, tool: name },
@@ -95,7 +95,8 @@ async function copyChecked(given: HostToolsByServer): Promise<Record<string, Rec
 
 const SERVER_NAME = /^[\p{L}\p{N}][\p{L}\p{N}_.@-]*$/u;
 
-async function nameFault(server: string, name: string): Promise<string | undefined> {
+/** Why a tool can't have a name. `undefined` where it can. */
+export async function toolNameFault(server: string, name: string): Promise<string | undefined> {
   if (!SERVER_NAME.test(server))
     return "has a server's name that can't stand in an import. Use letters, digits, _, - and .";
   const { nameTools } = await import("@cem/tool-files");

@@ -1,4 +1,6 @@
 import type { Detector, Finding, PiiType } from "../types.ts";
+import { createBatchDetector } from "./batch.ts";
+import type { BatchDetector } from "./batch.ts";
 
 /** What to find beyond the types that are known: by pattern, by list, or by a function. */
 export type CustomDetector = { type: PiiType } & (
@@ -11,11 +13,13 @@ export type CustomDetector = { type: PiiType } & (
       values: readonly string[];
     }
   | { find: (text: string, key?: string) => readonly { start: number; end: number }[] }
+  | Pick<BatchDetector, "findAll">
 );
 
 /** Turns what a user declares into a detector. */
 export function createCustomDetector(custom: CustomDetector): Detector {
   const { type } = custom;
+  if ("findAll" in custom) return createBatchDetector({ type, findAll: custom.findAll });
   if ("find" in custom) {
     return { find: (text, key) => custom.find(text, key).map(({ start, end }) => ({ start, end, type })) };
   }

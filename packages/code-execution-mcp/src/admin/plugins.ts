@@ -1,0 +1,74 @@
+import { CemError } from "@cem/core";
+import type { JsonValue } from "@cem/core";
+import type { PluginReport } from "@cem/plugins";
+import type { AgentOptions } from "../agent-options.ts";
+import { createLoadedAgent } from "../create-agent.ts";
+import { disposePlugins } from "../wiring/customer.ts";
+import type { LoadedFor } from "../wiring/customer.ts";
+import { loadFrom } from "../wiring/load.ts";
+import { reportPlugins } from "../wiring/plugins.ts";
+import type { ServerSource } from "./mcp-servers.ts";
+
+/**
+ * Loads the plugins of a configuration and tells how each stands. Those of a folder that is not trusted are not loaded.
+ *
+ * @throws CemError the failure of a plugin that is required.
+ */
+export async function listPlugins(source: ServerSource = {}): Promise<PluginReport[]> {
+  return withPlugins(source, async (loaded) => {
+    const set = await loaded.pluginSet?.get();
+    return set === undefined ? [] : reportPlugins(loaded, set);
+  });
+}
+
+/** A command of a plugin to carry out. */
+export interface PluginCommandRequest extends Omit<AgentOptions, "catalog"> {
+  name: string;
+  /** What follows the name. */
+  words: readonly string[];
+  signal: AbortSignal;
+}
+
+/**
+ * Carries out a command that a plugin adds to `cem`.
+ *
+ * @returns what it answers; `undefined` where no plugin has such a command.
+ * @throws CemError `PLUGIN_FAILED` where it throws, or what it throws where that is a CemError.
+ */
+export async function runPluginCommand({
+  name,
+  words,
+  signal,
+  ...options
+}: PluginCommandRequest): Promise<{ value: JsonValue | undefined } | undefined> {
+  return withPlugins(options, async (loaded) => {
+    const found = (await loaded.pluginSet?.get())?.commands.get(name);
+    if (found === undefined) return undefined;
+    const { command, use } = found;
+    const agent = createLoadedAgent(loaded, { ...options, oneRun: true });
+    try {
+      const folder = options.cwd ?? process.cwd();
+      return { value: await use.time(async () => command.run(words, { folder, signal, agent })) };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (CemError.isInstance(error)) throw error;
+      const reason = error instanceof Error ? error.message : String(error);
+      const message = `The command ${name} of the plugin ${use.name} failed: ${reason}`;
+      throw new CemError("PLUGIN_FAILED", message, {
+        details: { plugin: use.name, command: name },
+        cause: error,
+      });
+    } finally {
+      await agent.dispose();
+    }
+  });
+}
+
+async function withPlugins<T>(source: AgentOptions, work: (loaded: LoadedFor) => Promise<T>): Promise<T> {
+  const loaded = await loadFrom(source);
+  try {
+    return await work(loaded);
+  } finally {
+    await disposePlugins(loaded);
+  }
+}

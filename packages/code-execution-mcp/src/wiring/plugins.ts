@@ -1,0 +1,155 @@
+import { readdir } from "node:fs/promises";
+import { pathToFileURL } from "node:url";
+import type { LoadedConfig } from "@cem/config";
+import { CemError, Lazy } from "@cem/core";
+import type { OpenPluginsSettings, Plugin, PluginReport, PluginRequest, PluginSet } from "@cem/plugins";
+import type { HostToolsByServer } from "@cem/mcp-tools";
+import { createLog } from "./log.ts";
+import { readPluginTimes, savePluginTimes } from "./plugin-times.ts";
+
+/** A plugin that a program gives in code. */
+export type GivenPlugin =
+  | Plugin
+  | {
+      plugin: Plugin;
+      /** Checked by the plugin's own schema. */
+      options?: Readonly<Record<string, unknown>> | undefined;
+      /** Whether nothing may run without it. */
+      required?: boolean | undefined;
+    };
+
+/** What a program gives, besides the configuration. */
+export interface PluginOptions {
+  plugins?: readonly GivenPlugin[] | undefined;
+  tools?: HostToolsByServer | undefined;
+  onLog?: ((line: string) => void) | undefined;
+}
+
+/** Names that no plugin can take: those of steps and transports that there are anyway. */
+const STEPS = ["tool_call", "code_execution", "condition", "loop", "workflow", "form"];
+const TRANSPORTS = ["http", "https", "stdio", "sse", "file", "data"];
+/** The URLs of folders whose modules get this package, whatever is installed beside them. */
+const pluginFolders = new Set<string>();
+
+/** The plugins of a configuration and of a program, opened when they are first needed. `undefined` where there are none. */
+export function lazyPlugins(loaded: LoadedConfig, options: PluginOptions): Lazy<PluginSet> | undefined {
+  const { plugins = [] } = options;
+  if (plugins.length + loaded.plugins.length === 0) return undefined;
+  return new Lazy(() => openConfiguredPlugins(loaded, options));
+}
+
+/** What plugins cost so far, with what earlier processes noted. */
+export async function reportPlugins({ config }: LoadedConfig, set: PluginSet): Promise<PluginReport[]> {
+  const before = await readPluginTimes(config);
+  return set.reports().map((report) => {
+    const { uses = 0, useMs = 0, failures = 0, problems = [] } = before[report.name] ?? {};
+    const times = {
+      setupMs: report.times.setupMs,
+      uses: report.times.uses + uses,
+      useMs: report.times.useMs + useMs,
+      failures: report.times.failures + failures,
+    };
+    return { ...report, times, problems: [...new Set([...report.problems, ...problems])] };
+  });
+}
+
+async function openConfiguredPlugins(loaded: LoadedConfig, options: PluginOptions): Promise<PluginSet> {
+  const { openPlugins } = await import("@cem/plugins");
+  const { config, variable } = loaded;
+  const log = createLog(config, options.onLog);
+  const given = (options.plugins ?? []).map(toRequest);
+  const set = await openPlugins([...given, ...(await configuredRequests(loaded))], {
+    taken: {
+      server: await takenServers(loaded, options.tools),
+      sandbox: (await import("@cem/config")).SANDBOX_TYPES,
+      step: STEPS,
+      transport: TRANSPORTS,
+    },
+    faultOfTool,
+    variable,
+    log: (message) => log("warning", message),
+  });
+  let disposed: Promise<void> | undefined;
+  return {
+    ...set,
+    dispose: () => (disposed ??= set.dispose().then(() => savePluginTimes(config, set.reports()))),
+  };
+}
+
+function toRequest(given: GivenPlugin): PluginRequest {
+  const { plugin, options, required } =
+    typeof given === "object" && given !== null && "plugin" in given
+      ? given
+      : { plugin: given, options: undefined, required: undefined };
+  const { name } = (plugin ?? {}) as { name?: unknown };
+  return { named: typeof name === "string" ? name : "given in code", from: { plugin }, options, required };
+}
+
+async function configuredRequests({ config, plugins, trust }: LoadedConfig): Promise<PluginRequest[]> {
+  if (plugins.length === 0) return [];
+  const [{ folderUntrusted, isWithin, realPath }, { resolveOwnPackage }] = await Promise.all([
+    import("@cem/config"),
+    import("@cem/files"),
+  ]);
+  const held = new Set(trust.held.filter(({ kind }) => kind === "plugin").map(({ name }) => name));
+  const writable = writableFolders(config).map(realPath);
+  resolveOwnPackage(
+    { name: "code-execution-mcp", from: import.meta.url },
+    {
+      kind: "plugin",
+      isPreferred: true,
+      isImporter: (url) => [...pluginFolders].some((folder) => url.startsWith(folder)),
+    },
+  );
+  return plugins.map(({ name, file = "", root = "", files, options, required, problem }): PluginRequest => {
+    const request = { named: name, from: { file, folder: root }, options, required };
+    const details = { plugin: name };
+    if (held.has(name)) {
+      const error = folderUntrusted(`The plugin ${name}`, trust.folder);
+      return { ...request, obstacle: { state: "held", error } };
+    }
+    const written = files.map((one) => writable.find((folder) => isWithin(folder, one))).find(Boolean);
+    const why =
+      problem ??
+      (written === undefined
+        ? undefined
+        : `Code in the sandbox can write to ${written}, where files of it are. Move it out of there.`);
+    if (why !== undefined) {
+      const error = new CemError("PLUGIN_INVALID", `The plugin ${name} can't be loaded. ${why}`, { details });
+      return { ...request, obstacle: { state: "failed", error } };
+    }
+    pluginFolders.add(`${pathToFileURL(root).href}/`);
+    return request;
+  });
+}
+
+/** The folders that code in the sandbox can write to. */
+function writableFolders({ execution }: LoadedConfig["config"]): string[] {
+  const { workspaceDir, state, mountDirectories } = execution;
+  const mounted = mountDirectories.filter(({ mode }) => mode === "rw").map(({ host }) => host);
+  return [workspaceDir, state.workspaceDir, ...mounted];
+}
+
+/** The servers that the project or the program has: a plugin can't put a tool into one of them, nor in its place. */
+async function takenServers({ config }: LoadedConfig, given: HostToolsByServer = {}): Promise<string[]> {
+  const folders = await readdir(config.execution.serversDir).catch((): string[] => []);
+  return [...Object.keys(given), ...config.mcpServers.map(({ name }) => name), ...folders];
+}
+
+const faultOfTool: OpenPluginsSettings["faultOfTool"] = async (server, name, tool) => {
+  const [{ toolNameFault }, { createHostTools }] = await Promise.all([
+    import("@cem/mcp-tools"),
+    import("@cem/bridge"),
+  ]);
+  const fault = await toolNameFault(server, name);
+  if (fault !== undefined) return `it ${fault}`;
+  if (typeof tool.description !== "string" || typeof tool.execute !== "function") {
+    return "it needs a description and execute()";
+  }
+  try {
+    createHostTools({ tools: { [server]: { [name]: tool } } });
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+};

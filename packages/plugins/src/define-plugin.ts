@@ -1,0 +1,125 @@
+import type { HostTool } from "@cem/bridge/define-tool";
+import type {
+  Agent,
+  AgentEvent,
+  CodeGenerator,
+  Guard,
+  JsonValue,
+  McpTransportProvider,
+  SandboxProvider,
+  ToolSelector,
+  WorkflowStepKind,
+} from "@cem/core";
+import type { CustomDetector } from "@cem/pii";
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+
+/** What a plugin gets when it is set up. */
+export interface PluginContext {
+  /** The folder of the plugin's own files. Absent for a plugin that is given in code. */
+  readonly folder: string | undefined;
+  /** Aborts when the plugin is let go, or was not set up in time. */
+  readonly signal: AbortSignal;
+  /** Looks up a variable in the environment and in `.env`. */
+  variable(name: string): string | undefined;
+  /** Writes a line to the log, under the plugin's name. */
+  log(message: string): void;
+}
+
+/** What a command of a plugin gets with its arguments. */
+export interface PluginCommandContext {
+  /** The folder that the command was started in. */
+  readonly folder: string;
+  /** Aborts when the command is interrupted. */
+  readonly signal: AbortSignal;
+  /** An agent as `cem run` has it. It is set up when it is first used, and disposed after the command. */
+  readonly agent: Agent;
+}
+
+/** A command of `cem`: `cem <name> [arguments]`. */
+export interface PluginCommand {
+  /** What it does, in one line. */
+  description: string;
+  /** What follows the name: `<employee> [month]`. */
+  usage?: string | undefined;
+  /**
+   * Carries out the command.
+   *
+   * @param words - The words after the command's name, without options of `cem` itself.
+   * @returns what is printed: text as it is, other values as a result. `undefined` prints nothing.
+   */
+  run(
+    words: readonly string[],
+    context: PluginCommandContext,
+  ): JsonValue | undefined | Promise<JsonValue | undefined>;
+}
+
+/** What a plugin adds. */
+export interface PluginParts {
+  /** Functions of the host by server and name, made with `defineTool`. */
+  tools?: Readonly<Record<string, Readonly<Record<string, HostTool>>>> | undefined;
+  /** Find values of persons and secrets, beside those of `@cem/pii`. */
+  detectors?: readonly CustomDetector[] | undefined;
+  /** Review code after the default guard. They can refuse it, and never allow what another refused. */
+  guards?: readonly Guard[] | undefined;
+  /** Are asked for code in their order, before the default one. One that refuses passes the task on. */
+  generators?: readonly CodeGenerator[] | undefined;
+  /** Are asked for tools in their order, before the default one. One that picks none passes the task on. */
+  selectors?: readonly ToolSelector[] | undefined;
+  /** Sandboxes that `execution.sandbox_type` can name. */
+  sandboxes?: readonly SandboxProvider[] | undefined;
+  /** Types of workflow steps. */
+  steps?: readonly WorkflowStepKind[] | undefined;
+  /** Ways to connect to MCP servers, by the scheme of their URLs. */
+  transports?: readonly McpTransportProvider[] | undefined;
+  /** Receives a copy of the events of every request, with tokens in place of personal values, soon after they happened. */
+  onEvent?: ((event: AgentEvent) => void | Promise<void>) | undefined;
+  /** Commands of `cem` by name. */
+  commands?: Readonly<Record<string, PluginCommand>> | undefined;
+  /** Frees what the plugin holds. */
+  dispose?: (() => void | Promise<void>) | undefined;
+}
+
+/** A plugin: what it is, and what sets it up. */
+export interface Plugin<Options extends StandardSchemaV1 | undefined = StandardSchemaV1 | undefined> {
+  /** The version of the ports that it is made for. */
+  readonly specificationVersion: "v1";
+  /** Its name, by which messages speak of it: letters, digits, `-`, `_`, `.`, and `@scope/` in front. */
+  readonly name: string;
+  readonly version: string;
+  /** Checks the options that the configuration has for it. Without one it takes none. */
+  readonly options?: Options | undefined;
+  /**
+   * Makes what the plugin adds. Called once for each agent.
+   *
+   * @param options - The schema's output, after defaults and transformations.
+   */
+  setup(options: PluginOptions<Options>, context: PluginContext): PluginParts | Promise<PluginParts>;
+}
+
+/** The type of what `setup` gets as options. */
+export type PluginOptions<Options extends StandardSchemaV1 | undefined> = Options extends StandardSchemaV1
+  ? StandardSchemaV1.InferOutput<Options>
+  : undefined;
+
+/**
+ * Defines a plugin. The schema of its options determines what `setup` gets.
+ *
+ * @example
+ * ```ts
+ * export default definePlugin({
+ *   specificationVersion: "v1",
+ *   name: "employees",
+ *   version: "1.0.0",
+ *   options: z.object({ prefix: z.string().default("E") }),
+ *   setup: ({ prefix }) => ({
+ *     detectors: [{ type: "EMPLOYEE", pattern: new RegExp(`\\b${prefix}\\d{6}\\b`) }],
+ *   }),
+ * });
+ * ```
+ */
+export function definePlugin<const Options extends StandardSchemaV1 | undefined = undefined>(
+  plugin: Plugin<Options>,
+): Plugin {
+  // `setup` is called with what the schema lets through, so the wider type is safe.
+  return Object.freeze({ ...plugin });
+}
