@@ -3,7 +3,7 @@ import type { ErrorDetails, ErrorInfo, KnownErrorCode, SandboxProbe } from "@cem
 import type { LoadedConfig } from "code-execution-mcp";
 import { hintFor } from "code-execution-mcp/admin";
 import type { ExaminedServer, FolderReport, HostReport } from "code-execution-mcp/admin";
-import { catalogSize } from "./render-catalog.ts";
+import { catalogSize, PYTHON_HINT } from "./render-catalog.ts";
 import { notesOf } from "./render-servers.ts";
 import { shortPath } from "./short-path.ts";
 import { counted } from "./text-layout.ts";
@@ -78,6 +78,7 @@ function checkServers({ catalog: { servers, problems }, servers: folder, upstrea
     // What concerns the whole folder names it.
     server === "" ? message : `${shortPath(file)}${line === undefined ? "" : `:${line}`}  ${message}`,
   );
+  if (problems.some(({ cause }) => cause === "python")) notes.push(PYTHON_HINT);
   for (const server of upstream) notes.push(...notesOf(server).map((note) => `${server.name}: ${note}`));
   if (servers.length === 0) notes.push(`nothing in ${shortPath(folder.path)}: cem init makes a first tool`);
   return { name: "servers", state: notes.length > 0 ? "warning" : "ok", summary, notes };

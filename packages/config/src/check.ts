@@ -1,6 +1,8 @@
 import { getPath, type Layer, type SettingOrigin, originKey, problemAt } from "./layer.ts";
 import { nearest } from "@cem/text";
+import { dottedPath, toSnakeCase } from "./names.ts";
 import { type ConfigProblem, formatValue } from "./problem.ts";
+import { adviceOnRemovedValue } from "./python-original.ts";
 import { configSchema } from "./schema.ts";
 import { allowedOf, holdsSecret, itemOf, nodeKindOf, schemaFor, unwrap, valueOf } from "./schema-shape.ts";
 import * as z from "zod/mini";
@@ -41,10 +43,11 @@ function toProblem(issue: Issue, layer: Layer): ConfigProblem {
     inner instanceof z.ZodMiniEnum && typeof value === "string"
       ? nearest(value, inner.options.map(String))[0]
       : undefined;
-  const hint = suggestion === undefined ? "" : ` Did you mean ${suggestion}?`;
+  const removed = adviceOnRemovedValue(dottedPath(issue.path.map((key) => toSnakeCase(String(key)))), value);
+  const hint = removed ?? (suggestion === undefined ? "" : `Did you mean ${suggestion}?`);
   return problemAt(
     settingOrigin,
-    `is ${hidden ? describeKind(value) : formatValue(value)}. Allowed: ${allowed}.${hint}`,
+    `is ${hidden ? describeKind(value) : formatValue(value)}. Allowed: ${allowed}.${hint === "" ? "" : ` ${hint}`}`,
     {
       allowed,
       value: hidden ? undefined : formatValue(value),

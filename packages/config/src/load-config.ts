@@ -8,7 +8,8 @@ import { emptyLayer, type Origin } from "./layer.ts";
 import { locate } from "./located.ts";
 import { configInvalid, type ConfigProblem } from "./problem.ts";
 import { mergeLayers } from "./merge.ts";
-import { chooseProvider } from "./provider.ts";
+import { chooseProvider, noticeOfIdleModel } from "./provider.ts";
+import { warnOfRemovedVariables } from "./python-original.ts";
 import { redactWhenPrinted } from "./redact.ts";
 import { type Config, type ConfigInput, configSchema } from "./schema.ts";
 import { type FolderTrust, openFolderTrust } from "./trust/folder-trust.ts";
@@ -18,6 +19,7 @@ import { realPath } from "./trust/places.ts";
 import { keyItems } from "./trust/secret-destinations.ts";
 import { serverItem, type ServerPlace } from "./trust/server-items.ts";
 import type { TrustItem } from "./trust/trust-item.ts";
+import { serversOfVariables, type VariableServer } from "./variable-servers.ts";
 import { FILE_VARIABLE, type Variables, variableValue } from "./variables.ts";
 
 export interface LoadConfigOptions {
@@ -110,7 +112,11 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   const problems = layers.flatMap((layer) => sortByPosition([...layer.problems, ...checkLayer(layer)]));
   if (problems.length > 0) throw configInvalid(problems);
   const { values, origins } = mergeLayers(layers);
-  const config = withAbsolutePaths(configSchema.parse(values), (path) => {
+  const { servers: named, warnings: unusable } = serversOfVariables(sources);
+  const { mcpServers: configured, ...parsed } = configSchema.parse(values);
+  const added = named.filter(({ name }) => configured.every((server) => server.name !== name));
+  const mcpServers = [...configured, ...toSettings(added)];
+  const config = withAbsolutePaths({ ...parsed, mcpServers }, (path) => {
     const file = origins[path]?.file;
     return file === undefined ? cwd : dirname(file);
   });
@@ -118,7 +124,9 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   const isOwn = options.trustFolder !== false && options.file !== undefined;
   // A file that .env names may be a trusted one of another folder: it is this folder that asks for it.
   const folder = found.file === undefined || found.ofFolder === true ? cwd : dirname(found.file);
-  const requested = requestedBy(config, {
+  const ofFolder = new Set(added.filter(({ origin }) => origin.ofFolder === true).map(({ name }) => name));
+  if (origins["mcp_servers"]?.ofFolder === true) for (const { name } of configured) ofFolder.add(name);
+  const requested = requestedBy(config, ofFolder, {
     origins,
     cwd,
     folder: realPath(folder),
@@ -134,7 +142,12 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
     allowsHostTools: options.trustFolder !== false && (isOwn || isNamed(origins["execution.servers_dir"])),
   });
   const { config: usable, obstacle } = withoutHeld(config, trust, cwd);
-  const warnings = [found, dotenv, ...environment].flatMap((source) => source.warnings);
+  const warnings = [
+    ...[found, dotenv, ...environment].flatMap((source) => source.warnings),
+    ...unusable,
+    ...sources.flatMap(({ from, variables }) => warnOfRemovedVariables(from, variables)),
+    ...noticeOfIdleModel(origins["llm.enabled"], sources),
+  ];
   return {
     config: redactWhenPrinted(usable),
     origins,
@@ -145,12 +158,26 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   };
 }
 
-/** What files of the folder ask for. */
-function requestedBy(config: Config, from: PathOrigins & ServerPlace): TrustItem[] {
+/** The settings of servers that variables name. */
+function toSettings(servers: readonly VariableServer[]): Config["mcpServers"] {
+  return configSchema.parse({ mcpServers: servers.map(({ name, url }) => ({ name, url })) }).mcpServers;
+}
+
+/**
+ * What files of the folder ask for.
+ *
+ * @param servers - The names of the MCP servers that such files name.
+ */
+function requestedBy(
+  config: Config,
+  servers: ReadonlySet<string>,
+  from: PathOrigins & ServerPlace,
+): TrustItem[] {
   const { origins } = from;
-  const servers = origins["mcp_servers"]?.ofFolder === true ? config.mcpServers : [];
   return [
-    ...servers.filter(({ enabled }) => enabled).map((server) => serverItem(server, from)),
+    ...config.mcpServers
+      .filter(({ name, enabled }) => enabled && servers.has(name))
+      .map((server) => serverItem(server, from)),
     ...mountItems(config, from),
     ...pathItems(config, from),
     ...keyItems(config, origins),
