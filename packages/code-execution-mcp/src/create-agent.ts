@@ -16,7 +16,7 @@ import { redactElicit, redactGenerator, redactLog, redactorOf, redactStore } fro
 import { createHostBridge } from "./wiring/host-bridge.ts";
 import type { HostBridge } from "./wiring/host-bridge.ts";
 import { loadFrom } from "./wiring/load.ts";
-import { createLog } from "./wiring/log.ts";
+import { createLog, logWarnings } from "./wiring/log.ts";
 import { openMcpTools } from "./wiring/mcp-tools.ts";
 import { createSandbox } from "./wiring/sandboxes.ts";
 import { saveCheckedSkill } from "./wiring/skills.ts";
@@ -35,7 +35,7 @@ import { createConfiguredResults, createConfiguredSessions } from "./wiring/work
  */
 export function createAgent(options: AgentOptions = {}): Agent {
   assertAgentOptions(options);
-  return createPipeline(async () => setUp(await loadFrom(options), options));
+  return createPipeline(async () => setUp(await loadLogged(options), options));
 }
 
 /** Like {@link createAgent}, with a configuration that was loaded already. */
@@ -58,12 +58,19 @@ export async function executeTask(
   options: AgentOptions & ExecuteOptions = {},
 ): Promise<TaskResult> {
   assertTaskOptions(options);
-  const agent = createPipeline(async () => setUp(await loadFrom(options), { ...options, oneRun: true }));
+  const agent = createPipeline(async () => setUp(await loadLogged(options), { ...options, oneRun: true }));
   try {
     return await agent.executeTask(task, options);
   } finally {
     await agent.dispose();
   }
+}
+
+/** Loads the configuration, and logs what of it is ignored. */
+async function loadLogged(options: AgentOptions): Promise<LoadedFor> {
+  const loaded = await loadFrom(options);
+  if (loaded.warnings.length > 0) logWarnings(loaded, options.log ?? createLog(loaded.config, options.onLog));
+  return loaded;
 }
 
 /** Creates the stages; those of a dry run see a copy of the workspace. */

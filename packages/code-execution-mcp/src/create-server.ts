@@ -11,6 +11,7 @@ import { CustomerHosts } from "./wiring/customer-hosts.ts";
 import type { LoadedFor } from "./wiring/customer.ts";
 import { assertNothingShared, customerIdFor, hasCustomers } from "./wiring/serve-customers.ts";
 import { loadFrom } from "./wiring/load.ts";
+import { logWarnings } from "./wiring/log.ts";
 import type { Log } from "./wiring/log.ts";
 import { redactorOf } from "./wiring/redaction.ts";
 import { tellChanges, upstreamOf } from "./wiring/upstream.ts";
@@ -32,6 +33,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   const { config } = loaded;
   const { createAgentServer } = await loadServer();
   const log = options.log ?? logTo(await loggerOf(config));
+  logWarnings(loaded, log);
   const ownRedactor = options.agent === undefined ? redactorOf(config, options) : undefined;
   const redactor = options.redactor ?? (await ownRedactor?.get());
   const agentOptions = { ...agentOptionsOf(options), redactor, log };

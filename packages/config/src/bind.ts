@@ -5,7 +5,7 @@ import { emptyLayer, type Layer, type Origin, type SettingOrigin, originKey, pro
 import { dottedPath, toSnakeCase } from "./names.ts";
 import { nearest } from "@cem/text";
 import { itemOf, properties, schemaFor, unwrap, valueOf } from "./schema-shape.ts";
-import { formatValue } from "./problem.ts";
+import { type ConfigProblem, formatValue } from "./problem.ts";
 import { adviceOnRemovedSetting } from "./python-original.ts";
 import { SETTINGS } from "./settings.ts";
 import { VARIABLES } from "./variables.ts";
@@ -147,12 +147,15 @@ class Binder {
           : variable === undefined
             ? `Did you mean  ${suggestion} ?`
             : `As an environment variable it sets  ${suggestion} .`;
-    this.#problem({ ...keyPath, written: [path] }, entry, `is not a setting. ${hint}`, suggestion);
+    this.#problem({ ...keyPath, written: [path] }, entry, `is not a setting. ${hint}`, {
+      suggestion,
+      unknown: true,
+    });
   }
 
-  #problem(keyPath: KeyPath, entry: LocatedEntry, message: string, suggestion?: string): void {
+  #problem(keyPath: KeyPath, entry: LocatedEntry, message: string, more?: Partial<ConfigProblem>): void {
     const settingOrigin = this.#originAt(keyPath, positionOf(entry));
-    this.#layer.problems.push(problemAt(settingOrigin, message, { suggestion }));
+    this.#layer.problems.push(problemAt(settingOrigin, message, more));
   }
 
   #recordOrigin(keyPath: KeyPath, position: SettingOrigin["position"]): void {

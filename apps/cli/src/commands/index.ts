@@ -32,6 +32,10 @@ export async function loadCommand(invocation: Invocation): Promise<RunCommand> {
       const { initialize } = await import("./init.ts");
       return () => initialize(invocation);
     }
+    case "migrate": {
+      const { migrate } = await import("./migrate.ts");
+      return (context) => migrate(invocation, context);
+    }
     case "trust": {
       const { trust } = await import("./trust.ts");
       return (context) => trust(invocation, context);
