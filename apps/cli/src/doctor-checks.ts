@@ -74,11 +74,11 @@ function checkServers({ catalog: { servers, problems }, servers: folder, upstrea
     ...(problems.length > 0 ? [counted(problems.length, "problem")] : []),
     ...(upstream.length > 0 ? [upstreamSummary(upstream)] : []),
   ].join(", ");
-  const notes = problems.map(({ server, file, line, message }) =>
+  const notes = problems.map(({ server, file, line, message, cause }) => {
     // What concerns the whole folder names it.
-    server === "" ? message : `${shortPath(file)}${line === undefined ? "" : `:${line}`}  ${message}`,
-  );
-  if (problems.some(({ cause }) => cause === "python")) notes.push(PYTHON_HINT);
+    if (server === "") return cause === "python" ? `${message} ${PYTHON_HINT}` : message;
+    return `${shortPath(file)}${line === undefined ? "" : `:${line}`}  ${message}`;
+  });
   for (const server of upstream) notes.push(...notesOf(server).map((note) => `${server.name}: ${note}`));
   if (servers.length === 0) notes.push(`nothing in ${shortPath(folder.path)}: cem init makes a first tool`);
   return { name: "servers", state: notes.length > 0 ? "warning" : "ok", summary, notes };

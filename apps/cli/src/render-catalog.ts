@@ -138,11 +138,11 @@ export function renderFoundNotes(notes: readonly string[], { colors }: Style): s
 export function renderProblems(problems: readonly ToolProblem[], { colors }: Style): string[] {
   const ofFolder = problems.filter(({ server }) => server === "");
   const ofFiles = problems.filter(({ server }) => server !== "");
-  const helps = ofFolder.some(({ cause }) => cause === "python") ? [`  ${PYTHON_HINT}`] : [];
-  const remarks = [
-    ...ofFolder.flatMap(({ message }) => ["", `  ${colors.yellow(oneLine(message))}`]),
-    ...helps,
-  ];
+  const remarks = ofFolder.flatMap(({ message, cause }) => [
+    "",
+    `  ${colors.yellow(oneLine(message))}`,
+    ...(cause === "python" ? [`  ${PYTHON_HINT}`] : []),
+  ]);
   if (ofFiles.length === 0) return remarks;
   const lines = ofFiles.flatMap(({ file, line, message }) => {
     const place = `${oneLine(shortPath(file))}${line === undefined ? "" : `:${line}`}`;

@@ -7,15 +7,8 @@ const SECRET_LINE =
 
 /** What a file of a migration changes, as a unified diff, without secrets of a configuration. */
 export function diffOf({ file, from, text, before }: MigratedFile): string {
-  const patch = createTwoFilesPatch(
-    before === undefined ? "/dev/null" : from,
-    file,
-    before ?? "",
-    text,
-    "",
-    "",
-    { context: 2 },
-  );
-  const text = patch.replace(/^=+\n/u, "").trimEnd();
-  return before === undefined ? text : text.replaceAll(SECRET_LINE, "$<start>[secret]");
+  const source = before === undefined ? "/dev/null" : from;
+  const patch = createTwoFilesPatch(source, file, before ?? "", text, "", "", { context: 2 });
+  const shown = patch.replace(/^=+\n/u, "").trimEnd();
+  return before === undefined ? shown : shown.replaceAll(SECRET_LINE, "$<start>[secret]");
 }

@@ -34,6 +34,7 @@ export async function planMigration(project: string): Promise<Migration> {
   const files = [...config.files, ...(tools?.files ?? []), ...(skills?.files ?? [])].map(
     (file): MigratedFile => ({ ...file, isThere: existsSync(path.join(folder, file.file)) }),
   );
+  const kept = new Set(files.filter(({ isThere }) => isThere).map(({ file }) => file));
   const servers = (tools?.servers ?? []).map((server) => ({
     ...server,
     isConfigured: config.servers.has(server.name) || variables.servers.includes(server.name),
