@@ -16,6 +16,10 @@ export function parseCommandLine(argv: readonly string[], colors: boolean): Invo
   const program = buildProgram((found) => {
     invocation = found;
   });
+  if (argv.indexOf("--") === argv.indexOf("add") + 1 && argv.includes("add")) {
+    const message = 'The name of the server goes before "--": cem add <name> -- npx -y <server>';
+    throw new CemError("USAGE", message, { details: { arguments: [...argv] } });
+  }
   for (const command of [program, ...program.commands]) {
     command.exitOverride().configureOutput({
       writeOut: (text) => (printed += text),
@@ -50,6 +54,12 @@ function usageError(error: CommanderError, argv: readonly string[], program: Com
 
 function adviceFor(error: CommanderError, argv: readonly string[], program: Command): string {
   const named = argv.find((argument) => !argument.startsWith("-")) ?? "";
+  if (named === "add" && error.code === "commander.unknownOption") {
+    const words = argv.filter((argument) => argument !== "--").slice(argv.indexOf("add") + 1);
+    const [name = "<name>", ...command] = words;
+    const isPlain = command.length > 0 && !name.startsWith("-") && !String(command[0]).startsWith("-");
+    return `A command goes after "--": cem add ${isPlain ? [name, "--", ...command].join(" ") : "<name> -- npx -y <server>"}`;
+  }
   const takesWords = named === "run" || named === "search";
   if (error.code === "commander.unknownOption" && takesWords) {
     return `Words that begin with "-" go after "--", as in: cem ${named} -- "-5 + 3"`;

@@ -132,7 +132,8 @@ async function createStages(
     },
     async sandbox() {
       const { bridge } = await host.get();
-      return createSandbox(config, { ...options, ...bridge.spec });
+      const chosenBy = loaded.origins["execution.sandbox_type"]?.label;
+      return createSandbox(config, { ...options, ...bridge.spec, chosenBy });
     },
     invoker: async () => (await host.get()).bridge.invoker,
     redactor: isRedacted ? redactor : undefined,

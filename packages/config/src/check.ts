@@ -44,7 +44,12 @@ function toProblem(issue: Issue, layer: Layer): ConfigProblem {
       ? nearest(value, inner.options.map(String))[0]
       : undefined;
   const removed = adviceOnRemovedValue(dottedPath(issue.path.map((key) => toSnakeCase(String(key)))), value);
-  const hint = removed ?? (suggestion === undefined ? "" : `Did you mean ${suggestion}?`);
+  const hint =
+    removed ??
+    (typeof value === "string" && hidden && /^[\w-]+:\S/u.test(value)
+      ? "Write a space after the colon."
+      : undefined) ??
+    (suggestion === undefined ? "" : `Did you mean ${suggestion}?`);
   return problemAt(
     settingOrigin,
     `is ${hidden ? describeKind(value) : formatValue(value)}. Allowed: ${allowed}.${hint === "" ? "" : ` ${hint}`}`,

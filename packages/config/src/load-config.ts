@@ -4,7 +4,7 @@ import { bind } from "./bind.ts";
 import { checkLayer } from "./check.ts";
 import { findConfigFile, readConfigFile, readEnvFile } from "./config-file.ts";
 import { environmentLayer, type EnvironmentSource } from "./environment.ts";
-import { emptyLayer, type Origin } from "./layer.ts";
+import { emptyLayer, type Layer, type Origin } from "./layer.ts";
 import { locate } from "./located.ts";
 import { configInvalid, type ConfigProblem } from "./problem.ts";
 import { mergeLayers } from "./merge.ts";
@@ -109,7 +109,7 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   const provider = chooseProvider([fileLayer, argumentLayer], sources);
   const environment = sources.map((source) => environmentLayer(source, provider));
   const layers = [fileLayer, ...environment.map(({ layer }) => layer), argumentLayer];
-  const problems = layers.flatMap((layer) => sortByPosition([...layer.problems, ...checkLayer(layer)]));
+  const problems = layers.flatMap((layer) => sortByPosition(problemsOf(layer)));
   if (problems.length > 0) throw configInvalid(problems);
   const { values, origins } = mergeLayers(layers);
   const { servers: named, warnings: unusable } = serversOfVariables(sources);
@@ -182,6 +182,16 @@ function requestedBy(
     ...pathItems(config, from),
     ...keyItems(config, origins),
   ];
+}
+
+/** The problems of one source. What a mapping lacks is not said where a key of it has another name. */
+function problemsOf(layer: Layer): ConfigProblem[] {
+  const renamed = layer.problems.filter(
+    ({ unknown, suggestion }) => unknown === true && suggestion !== undefined,
+  );
+  const isExplained = ({ path }: ConfigProblem): boolean =>
+    renamed.some((problem) => path !== "" && problem.path.slice(0, problem.path.lastIndexOf(".")) === path);
+  return [...layer.problems, ...checkLayer(layer).filter((problem) => !isExplained(problem))];
 }
 
 /** Whether the program or the environment set it, and no file. */

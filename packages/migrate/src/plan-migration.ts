@@ -45,7 +45,13 @@ export async function planMigration(project: string): Promise<Migration> {
     files,
     changes: config.changes,
     works: [...config.works, ...variables.works, ...data.works],
-    left: [...config.left, ...variables.left, ...(tools?.left ?? []), ...(skills?.left ?? []), ...data.left],
+    left: [
+      ...config.left,
+      ...variables.left,
+      ...(tools?.left ?? []),
+      ...(skills?.left ?? []),
+      ...data.left,
+    ].filter(({ place }) => !kept.has(place)),
     servers,
   };
 }

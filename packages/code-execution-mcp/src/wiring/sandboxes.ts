@@ -23,6 +23,8 @@ export interface SandboxOptions extends Pick<SandboxSpec, "hidden" | "hostTools"
    * @defaultValue false
    */
   oneRun?: boolean | undefined;
+  /** What set `execution.sandbox_type`: `config.yaml:9`. It is named where the sandbox can't start. */
+  chosenBy?: string | undefined;
 }
 
 /**
@@ -35,9 +37,23 @@ export async function createSandbox(config: Config, options: SandboxOptions = {}
   const sandboxProvider = options.sandboxProvider ?? (await chooseProvider(config, oneRun));
   const { workspaceDir, serversDir, skillsDir } = config.execution;
   await makeWorkspace(workspaceDir);
-  const create = (): Promise<Sandbox> =>
-    sandboxProvider.create({ ...sandboxSpec(config), hidden, hostTools, defaultSession: AGENT_SESSION });
+  const create = async (): Promise<Sandbox> => {
+    const spec = { ...sandboxSpec(config), hidden, hostTools, defaultSession: AGENT_SESSION };
+    try {
+      return await sandboxProvider.create(spec);
+    } catch (error) {
+      throw withChoice(error, config, options.chosenBy);
+    }
+  };
   return followFolders(create, [serversDir, skillsDir]);
+}
+
+/** An error of a sandbox that was asked for by name, with who asked. */
+function withChoice(error: unknown, { execution }: Config, chosenBy: string | undefined): unknown {
+  const isAsked = execution.sandboxType !== "auto" && chosenBy !== undefined;
+  if (!isAsked || !CemError.isInstance(error) || error.code !== "SANDBOX_UNAVAILABLE") return error;
+  const details = { ...error.details, sandbox: execution.sandboxType, chosenBy };
+  return new CemError("SANDBOX_UNAVAILABLE", error.message, { details, cause: error });
 }
 
 /** Maps the configuration to the specification of a sandbox. */
