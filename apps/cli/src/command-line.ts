@@ -2,17 +2,29 @@ import { CemError } from "@cem/core";
 import { CommanderError } from "commander";
 import type { Command } from "commander";
 import { buildProgram, VERSION } from "./command-program.ts";
+import { fitHelp } from "./fit-help.ts";
 import type { Invocation } from "./invocation.ts";
+
+/** Below this there is no room for terms and what they are side by side. */
+const MIN_TABLE_COLUMNS = 80;
+/** Wide enough that nothing is broken. */
+const UNBROKEN = 10_000;
 
 /**
  * Reads the arguments after the command's name.
  *
  * @param colors - Whether help may be coloured.
+ * @param columns - The width that help has to fit. Default: it is not broken.
  * @throws CemError `USAGE` with what is wrong and what was perhaps meant.
  */
-export function parseCommandLine(argv: readonly string[], colors: boolean): Invocation {
+export function parseCommandLine(argv: readonly string[], colors: boolean, columns?: number): Invocation {
   let invocation: Invocation | undefined;
   let printed = "";
+  const isNarrow = columns !== undefined && columns < MIN_TABLE_COLUMNS;
+  const help = (text: string): Invocation => {
+    const whole = text.trimEnd();
+    return { command: "help", text: columns === undefined ? whole : fitHelp(whole, columns) };
+  };
   const program = buildProgram((found) => {
     invocation = found;
   });
@@ -26,6 +38,7 @@ export function parseCommandLine(argv: readonly string[], colors: boolean): Invo
       writeErr: (text) => (printed += text),
       outputError: () => {},
       getOutHasColors: () => colors,
+      ...(columns === undefined ? {} : { getOutHelpWidth: () => (isNarrow ? UNBROKEN : columns) }),
       getErrHasColors: () => colors,
     });
   }
@@ -35,11 +48,11 @@ export function parseCommandLine(argv: readonly string[], colors: boolean): Invo
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === "commander.version") return { command: "version", text: VERSION };
     if (error.code === "commander.help" || error.code === "commander.helpDisplayed") {
-      return { command: "help", text: printed.trimEnd() };
+      return help(printed);
     }
     throw usageError(error, argv, program);
   }
-  if (invocation === undefined) return { command: "help", text: program.helpInformation().trimEnd() };
+  if (invocation === undefined) return help(program.helpInformation());
   return invocation;
 }
 

@@ -5,6 +5,7 @@ import type { CommandIo } from "./command-io.ts";
 import { parseCommandLine } from "./command-line.ts";
 import { loadCommand } from "./commands/index.ts";
 import { EXIT_FAILED, exitCodeOfError, isOwnCode } from "./exit-codes.ts";
+import { helpColumns } from "./fit-help.ts";
 import { GRACE_MS, watchForInterruption } from "./interruption.ts";
 import type { Interruption, StopReason } from "./interruption.ts";
 import type { Invocation } from "./invocation.ts";
@@ -38,7 +39,11 @@ export async function main(given: readonly string[], io: CommandIo): Promise<num
 
   const execute = async (): Promise<Answer> => {
     try {
-      const invocation = parseCommandLine(argv, terminal.out.style.colors.isColorSupported);
+      const invocation = parseCommandLine(
+        argv,
+        terminal.out.style.colors.isColorSupported,
+        helpColumns(io.stdout, process.env),
+      );
       mode = modeOf(invocation, mode);
       // A server has its own bound on how long it takes to stop.
       if (invocation.command === "serve") graceMs = MAX_TIMER_MS;

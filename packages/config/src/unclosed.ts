@@ -21,7 +21,10 @@ export function findUnclosed(text: string): Unclosed | undefined {
     if (MARKS.has(token)) continue;
     if (token === "[" || token === "{") open.push({ what: token, offset });
     const opener = CLOSERS[token];
-    if (opener !== undefined && open.pop()?.what !== opener) return undefined;
+    if (opener !== undefined) {
+      const last = open.pop();
+      if (last?.what !== opener) return last;
+    }
     const [quote = ""] = token;
     if ((quote === '"' || quote === "'") && (token.length === 1 || !token.endsWith(quote)))
       return { what: "quote", offset };
