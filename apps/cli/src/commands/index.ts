@@ -30,7 +30,7 @@ export async function loadCommand(invocation: Invocation): Promise<RunCommand> {
     }
     case "init": {
       const { initialize } = await import("./init.ts");
-      return () => initialize(invocation);
+      return (context) => initialize(invocation, context);
     }
     case "migrate": {
       const { migrate } = await import("./migrate.ts");
