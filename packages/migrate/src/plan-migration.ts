@@ -93,6 +93,11 @@ async function planConfig(folder: string): Promise<PlannedConfig> {
       });
       return undefined;
     };
+    const folders = {
+      servers: place("servers_dir", "servers"),
+      skills: place("skills_dir", "skills"),
+      workspace: place("workspace_dir", "workspace"),
+    };
     const entries = settings["mcp_servers"];
     const names = Array.isArray(entries)
       ? entries.map((entry) => toRecord(entry)["name"])
@@ -104,11 +109,7 @@ async function planConfig(folder: string): Promise<PlannedConfig> {
       changes,
       works: changes.length === 0 && problems.length === 0 ? [`${name}  loads as it is`] : [],
       left: [...planned.left, ...problems.map((reason) => ({ place: name, reason }))],
-      folders: {
-        servers: place("servers_dir", "servers"),
-        skills: place("skills_dir", "skills"),
-        workspace: place("workspace_dir", "workspace"),
-      },
+      folders,
       servers: new Set(names.map(String)),
     };
   }

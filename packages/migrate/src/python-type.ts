@@ -87,7 +87,8 @@ function union(options: readonly string[], depth: number): string {
   return types.includes("unknown") ? "unknown" : types.join(" | ");
 }
 
-function listOf(type: string): string {
+/** The type of a list of these. */
+export function listOf(type: string): string {
   return type.includes(" | ") ? `(${type})[]` : `${type}[]`;
 }
 

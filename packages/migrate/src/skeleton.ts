@@ -1,6 +1,6 @@
 import { parseDocstring } from "./docstring.ts";
 import type { PythonFunction, PythonParameter } from "./python-module.ts";
-import { isOptional, toTypeScriptType } from "./python-type.ts";
+import { isOptional, listOf, toTypeScriptType } from "./python-type.ts";
 
 const RESERVED = new Set(
   "arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for function if implements import in instanceof interface let new null package private protected public return static super switch this throw true try typeof undefined var void while with yield then constructor".split(
@@ -53,7 +53,7 @@ function member(parameter: PythonParameter, about: string): string {
   const doc = lines === "" ? "" : `${comment([lines], "  ")}\n`;
   if (kind === "keywords") return `${doc}  [name: string]: unknown;`;
   const key = /^[\p{ID_Start}_$][\p{ID_Continue}$]*$/u.test(name) ? name : JSON.stringify(name);
-  if (kind === "rest") return `${doc}  ${key}?: ${annotation === undefined ? "unknown" : `(${type})`}[];`;
+  if (kind === "rest") return `${doc}  ${key}?: ${listOf(annotation === undefined ? "unknown" : type)};`;
   return `${doc}  ${key}${isOmittable(parameter) ? "?" : ""}: ${type};`;
 }
 
