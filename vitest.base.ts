@@ -9,12 +9,16 @@ const underTurbo = process.env["TURBO_HASH"] !== undefined;
 /** Set by test:mutation, which has to see which tests import a changed file. */
 const underMutation = process.env["CEM_MUTATION"] !== undefined;
 
+/** `long`, as in CI: the files that take long run too. `all`: each proof at its full number as well. */
+const isComplete = ["long", "all"].includes(process.env["CEM_TESTS"] ?? "");
+
 /** Tests run against the sources of every package, so one package's tests need no build. */
 export default defineConfig({
   resolve: { conditions: ["@cem/source"] },
   ssr: { resolve: { conditions: ["@cem/source"] } },
   test: {
     include: ["src/**/*.test.ts"],
+    exclude: isComplete ? [] : ["**/*.long.test.ts"],
     globalSetup: [fileURLToPath(new URL("./vitest.guard.ts", import.meta.url))],
     testTimeout: 60_000,
     hookTimeout: 60_000,
