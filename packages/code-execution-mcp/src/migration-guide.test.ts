@@ -72,17 +72,12 @@ describe("the guide for the Python original", () => {
   describe("keys of config.yaml", () => {
     it.each(rowsOf("Keys of config.yaml"))("%s: %s", async (there, here) => {
       const [key = ""] = spansIn(there);
-      const problems = await findProblems(yamlOf(key), "config.yaml");
-      if (here === "gone") {
-        expect(problems).toMatchObject([
-          { path: key, unknown: true, message: expect.stringContaining("delete the line") },
-        ]);
-        return;
-      }
-      expect(problems).toEqual([]);
+      const said = (await findProblems(yamlOf(key), "config.yaml")).map(({ message }) => message).join(" ");
       const [setting = key] = key.split("[].");
-      expect(PENDING_SETTINGS[setting] !== undefined && !key.startsWith("workflows")).toBe(
-        here.includes("without an effect"),
+      const isPending = PENDING_SETTINGS[setting] !== undefined && !key.startsWith("workflows");
+      const works = isPending ? "without an effect" : "works";
+      expect(said.includes("delete the line") ? "gone" : said || works).toBe(
+        here === "gone" ? "gone" : here.includes("without an effect") ? "without an effect" : "works",
       );
     });
   });
@@ -109,11 +104,14 @@ describe("the guide for the Python original", () => {
         ? { llm: { provider: "azure_openai" as const } }
         : {};
       const { config, origins, warnings } = await main.loadConfig({ cwd, env: {}, overrides });
-      if (here.startsWith("nothing"))
-        expect(warnings.join(" ")).toContain(`.env ${name}  sets nothing here.`);
-      else if (name === "MCP_SERVER_1_URL")
-        expect(config.mcpServers).toMatchObject([{ name: "1", url: value }]);
-      else expect(origins[setting]).toMatchObject({ from: ".env", variable: name });
+      const isNamed = warnings.some((warning) => warning.startsWith(`.env ${name}  sets nothing here.`));
+      const isServer = config.mcpServers.some((server) => server.name === "1" && "url" in server);
+      const isSet = origins[setting]?.from === ".env" && origins[setting].variable === name;
+      expect({ isNamed, isServer, isSet }).toEqual({
+        isNamed: here.startsWith("nothing"),
+        isServer: name === "MCP_SERVER_1_URL",
+        isSet: !here.startsWith("nothing") && name !== "MCP_SERVER_1_URL",
+      });
     });
 
     it("has every variable that the loader reads or names for the original's sake", () => {

@@ -63,7 +63,16 @@ describe("renderStarterConfig", () => {
     const { config: defaults } = await load("");
     expect(config.guardrails).toEqual(defaults.guardrails);
     expect(origins["llm.enabled"]?.from).toBe("default");
-    expect((await load(starter.replaceAll(/^ {2}# (?=[a-z_]+: )/gm, "  "))).config.llm.enabled).toBe(true);
+    expect(
+      (
+        await load(
+          starter.replaceAll(
+            /^ {2}# (?=(?:enabled|provider|model|file|mount_directories|allowed_networks): )/gm,
+            "  ",
+          ),
+        )
+      ).config.llm.enabled,
+    ).toBe(true);
   });
 });
 
