@@ -5,8 +5,6 @@ const MIN_COLUMNS = 40;
 /** A paragraph whose lines are longer than this goes on in the next line. */
 const LONG_LINE_COLUMNS = 70;
 const DESCRIPTION_INDENT = 4;
-/** Two columns of a line: a term, an option or an example, and what it is. */
-const PAIR = /^(?<indent> *)(?<term>\S.*?) {2,}(?<about>\S.*)$/u;
 const EXAMPLES = "Examples:";
 
 /** The columns that help may take: those of the terminal, else what COLUMNS says; `undefined` where neither is known. */
@@ -27,19 +25,23 @@ export function fitHelp(text: string, width: number): string {
 }
 
 function fitLine(line: string, width: number, isExample: boolean): string[] {
-  const { indent = "", term = "", about } = PAIR.exec(line)?.groups ?? {};
-  if (about !== undefined) {
+  const indent = line.slice(0, line.length - line.trimStart().length);
+  // Two columns: a term, an option or an example, and what it is.
+  const gap = line.indexOf("  ", indent.length);
+  if (gap !== -1) {
     const deeper = `${indent}${" ".repeat(DESCRIPTION_INDENT)}`;
-    return [...fitLine(`${indent}${term}`, width, isExample), ...indented(about, deeper, width)];
+    return [
+      ...fitLine(line.slice(0, gap), width, isExample),
+      ...indented(line.slice(gap).trim(), deeper, width),
+    ];
   }
   if (columnsOf(line) <= width) return [line];
-  const own = /^ */u.exec(line)?.[0] ?? "";
-  if (!isExample) return indented(line.trim(), own, width);
-  const rows = wrap(line.trim(), width - own.length - DESCRIPTION_INDENT);
+  if (!isExample) return indented(line.trim(), indent, width);
+  const rows = wrap(line.trim(), width - indent.length - DESCRIPTION_INDENT);
   return rows.map((row, at) => {
     const isQuoted = (rows.slice(0, at).join(" ").match(/"/gu)?.length ?? 0) % 2 === 1;
     const end = at === rows.length - 1 ? "" : " \\";
-    const start = at === 0 ? own : `${own}  `;
+    const start = at === 0 ? indent : `${indent}  `;
     // In a quotation an indent would be part of the text; and the name of a package may need the whole width.
     const isFlush = isQuoted || columnsOf(`${start}${row}${end}`) > width;
     return `${isFlush ? "" : start}${row}${end}`;
