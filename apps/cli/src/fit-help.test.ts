@@ -33,7 +33,7 @@ describe("the help", () => {
       "      the sum",
     ]);
     const quoted = fitHelp('Examples:\n  cem run "Calculate 5 + 3 and 6 + 4 and 7 + 5"', 40);
-    expect(quoted.split("\n").slice(1)).toEqual(['  cem run "Calculate 5 + 3 and 6 + \\', 'and 7 + 5"']);
+    expect(quoted.split("\n").slice(1)).toEqual(['  cem run "Calculate 5 + 3 and 6 + 4 \\', 'and 7 + 5"']);
   });
 
   it("is as wide as the terminal, or as COLUMNS says", () => {
