@@ -19,6 +19,7 @@ const FLOORS: readonly (readonly string[])[] = [
     "@cem/mcp-client",
     "@cem/workspace",
     "@cem/skills",
+    "@cem/migrate",
     "@cem/store-redis",
     "@cem/store-postgres",
     "@cem/type-check",

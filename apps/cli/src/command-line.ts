@@ -2,26 +2,43 @@ import { CemError } from "@cem/core";
 import { Command, CommanderError } from "commander";
 import { addOutputOptions, addSettingOptions, sharedOptions } from "./command-options.ts";
 import { buildProgram, VERSION } from "./command-program.ts";
+import { fitHelp } from "./fit-help.ts";
 import type { Invocation } from "./invocation.ts";
+
+/** Below this there is no room for terms and what they are side by side. */
+const MIN_TABLE_COLUMNS = 80;
+/** Wide enough that nothing is broken. */
+const UNBROKEN = 10_000;
 
 /**
  * Reads the arguments after the command's name.
  *
  * @param colors - Whether help may be coloured.
+ * @param columns - The width that help has to fit. Default: it is not broken.
  * @throws CemError `USAGE` with what is wrong and what was perhaps meant.
  */
-export function parseCommandLine(argv: readonly string[], colors: boolean): Invocation {
+export function parseCommandLine(argv: readonly string[], colors: boolean, columns?: number): Invocation {
   let invocation: Invocation | undefined;
   let printed = "";
+  const isNarrow = columns !== undefined && columns < MIN_TABLE_COLUMNS;
+  const help = (text: string): Invocation => {
+    const whole = text.trimEnd();
+    return { command: "help", text: columns === undefined ? whole : fitHelp(whole, columns) };
+  };
   const program = buildProgram((found) => {
     invocation = found;
   });
+  if (argv.indexOf("--") === argv.indexOf("add") + 1 && argv.includes("add")) {
+    const message = 'The name of the server goes before "--": cem add <name> -- npx -y <server>';
+    throw new CemError("USAGE", message, { details: { arguments: [...argv] } });
+  }
   for (const command of [program, ...program.commands]) {
     command.exitOverride().configureOutput({
       writeOut: (text) => (printed += text),
       writeErr: (text) => (printed += text),
       outputError: () => {},
       getOutHasColors: () => colors,
+      ...(columns === undefined ? {} : { getOutHelpWidth: () => (isNarrow ? UNBROKEN : columns) }),
       getErrHasColors: () => colors,
     });
   }
@@ -31,13 +48,13 @@ export function parseCommandLine(argv: readonly string[], colors: boolean): Invo
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === "commander.version") return { command: "version", text: VERSION };
     if (error.code === "commander.help" || error.code === "commander.helpDisplayed") {
-      return { command: "help", text: printed.trimEnd() };
+      return help(printed);
     }
     const usage = usageError(error, argv, program);
     if (error.code !== "commander.unknownCommand") throw usage;
     return pluginCommand(program, usage);
   }
-  if (invocation === undefined) return { command: "help", text: program.helpInformation().trimEnd() };
+  if (invocation === undefined) return help(program.helpInformation());
   return invocation;
 }
 
@@ -76,6 +93,12 @@ function usageError(error: CommanderError, argv: readonly string[], program: Com
 
 function adviceFor(error: CommanderError, argv: readonly string[], program: Command): string {
   const named = argv.find((argument) => !argument.startsWith("-")) ?? "";
+  if (named === "add" && error.code === "commander.unknownOption") {
+    const words = argv.filter((argument) => argument !== "--").slice(argv.indexOf("add") + 1);
+    const [name = "<name>", ...command] = words;
+    const isPlain = command.length > 0 && !name.startsWith("-") && !String(command[0]).startsWith("-");
+    return `A command goes after "--": cem add ${isPlain ? [name, "--", ...command].join(" ") : "<name> -- npx -y <server>"}`;
+  }
   const takesWords = named === "run" || named === "search";
   if (error.code === "commander.unknownOption" && takesWords) {
     return `Words that begin with "-" go after "--", as in: cem ${named} -- "-5 + 3"`;

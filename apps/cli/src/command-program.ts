@@ -91,6 +91,17 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
     .action((dir: string, _, command: Command) =>
       found({ command: "init", dir, options: sharedOptions(program, command) }),
     );
+  add("migrate", "Move a project of the Python original over", examples.MIGRATE)
+    .argument("[folder]", "the project", ".")
+    .addOption(
+      new Option("--dry-run", "show what would be made, and make nothing (as without --write)").conflicts(
+        "write",
+      ),
+    )
+    .option("--write", "make the files; nothing that is there is changed", false)
+    .action((folder: string, { write }: { write: boolean }, command: Command) =>
+      found({ command: "migrate", folder, write, options: sharedOptions(program, command) }),
+    );
   addSettingOptions(add("trust", "Allow what files of a folder ask for on this host", examples.TRUST))
     .argument("[folder]", "the folder", ".")
     .option("-y, --yes", "trust it without asking", false)

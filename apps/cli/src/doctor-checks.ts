@@ -3,7 +3,7 @@ import type { ErrorDetails, ErrorInfo, KnownErrorCode, SandboxProbe } from "@cem
 import type { LoadedConfig } from "code-execution-mcp";
 import { hintFor } from "code-execution-mcp/admin";
 import type { ExaminedServer, FolderReport, HostReport } from "code-execution-mcp/admin";
-import { catalogSize } from "./render-catalog.ts";
+import { catalogSize, PYTHON_HINT } from "./render-catalog.ts";
 import { describeTimes } from "./render-plugins.ts";
 import { notesOf } from "./render-servers.ts";
 import { shortPath } from "./short-path.ts";
@@ -76,10 +76,11 @@ function checkServers({ catalog: { servers, problems }, servers: folder, upstrea
     ...(problems.length > 0 ? [counted(problems.length, "problem")] : []),
     ...(upstream.length > 0 ? [upstreamSummary(upstream)] : []),
   ].join(", ");
-  const notes = problems.map(({ server, file, line, message }) =>
+  const notes = problems.map(({ server, file, line, message, cause }) => {
     // What concerns the whole folder names it.
-    server === "" ? message : `${shortPath(file)}${line === undefined ? "" : `:${line}`}  ${message}`,
-  );
+    if (server === "") return cause === "python" ? `${message} ${PYTHON_HINT}` : message;
+    return `${shortPath(file)}${line === undefined ? "" : `:${line}`}  ${message}`;
+  });
   for (const server of upstream) notes.push(...notesOf(server).map((note) => `${server.name}: ${note}`));
   if (servers.length === 0) notes.push(`nothing in ${shortPath(folder.path)}: cem init makes a first tool`);
   return { name: "servers", state: notes.length > 0 ? "warning" : "ok", summary, notes };

@@ -156,3 +156,12 @@ Examples:
   cem bench pooling                           first and later runs, with and without a pool
   cem bench pooling --sequence 01,03,01,07    these programs in this order
   cem bench pooling --example 01 -n 5 --svg pooling.svg`;
+
+export const MIGRATE = `
+Reads config.yaml, .env, servers/, skills/ and workspace/ of a project in Python (AgentKernel, code_execution_mcp,
+mcpruntime) and shows what it would make of them. Tools and skills in Python become skeletons in TypeScript, with their
+signatures and comments, whose bodies are yours to write. Files that are there are never changed.
+
+Examples:
+  cem migrate                    look, and make nothing
+  cem migrate ../old --write     make the files beside the old ones`;

@@ -10,6 +10,7 @@ export type Invocation =
   | { command: "search"; query: string; detail: Detail; max: number; options: SharedOptions }
   | { command: "doctor"; listValues: boolean; security: boolean; options: SharedOptions }
   | { command: "init"; dir: string; options: SharedOptions }
+  | { command: "migrate"; folder: string; write: boolean; options: SharedOptions }
   | {
       command: "trust";
       folder: string;

@@ -5,10 +5,12 @@ import type { CommandIo } from "./command-io.ts";
 import { parseCommandLine } from "./command-line.ts";
 import { loadCommand } from "./commands/index.ts";
 import { EXIT_FAILED, exitCodeOfError, isOwnCode } from "./exit-codes.ts";
+import { helpColumns } from "./fit-help.ts";
 import { GRACE_MS, watchForInterruption } from "./interruption.ts";
 import type { Interruption, StopReason } from "./interruption.ts";
 import type { Invocation } from "./invocation.ts";
 import { safeJson, safeText } from "./safe-text.ts";
+import { systemErrorOf } from "./system-error.ts";
 import { createTerminal } from "./terminal.ts";
 import type { Output, Terminal } from "./terminal.ts";
 
@@ -20,12 +22,14 @@ type Mode = "json" | "quiet" | "report";
 /**
  * Reads the command line, does what it says, and prints the answer in the way that was asked for.
  *
- * @param argv - The arguments after the command's name.
+ * @param given - The arguments after the command's name.
  * @param io - The streams and signals to use: `process`.
  * @returns The exit code, once everything is written. What a command that was interrupted has left running is ended
  * by ending the process.
  */
-export async function main(argv: readonly string[], io: CommandIo): Promise<number> {
+export async function main(given: readonly string[], io: CommandIo): Promise<number> {
+  // Package managers pass on the "--" of  npm exec -- cem -- tools .
+  const argv = given[0] === "--" ? given.slice(1) : given;
   const words = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv;
   const terminal = createTerminal(io, !words.includes("--no-color"));
   let mode: Mode = words.includes("--json") ? "json" : "report";
@@ -35,7 +39,11 @@ export async function main(argv: readonly string[], io: CommandIo): Promise<numb
 
   const execute = async (): Promise<Answer> => {
     try {
-      const invocation = parseCommandLine(argv, terminal.out.style.colors.isColorSupported);
+      const invocation = parseCommandLine(
+        argv,
+        terminal.out.style.colors.isColorSupported,
+        helpColumns(io.stdout, process.env),
+      );
       mode = modeOf(invocation, mode);
       // A server has its own bound on how long it takes to stop.
       if (invocation.command === "serve") graceMs = MAX_TIMER_MS;
@@ -76,10 +84,10 @@ async function answerToError(thrown: unknown, verbose: boolean): Promise<Answer>
 }
 
 async function explain(thrown: unknown): Promise<ErrorInfo> {
-  const error = toErrorInfo(thrown);
-  if (!CemError.isInstance(thrown)) return { ...error, hint: FAULT_HINT };
+  const error = systemErrorOf(thrown) ?? toErrorInfo(thrown);
   // Wrong use is answered at once, without loading what the commands need.
   if (isOwnCode(error.code)) return error;
+  if (!CemError.isInstance(thrown)) return { ...error, hint: FAULT_HINT };
   const { withHint } = await import("./hint.ts");
   return withHint(error);
 }

@@ -12,6 +12,9 @@ const INDENT = "  ";
 const TOOL_INDENT = "    ";
 const MIN_SUMMARY_COLUMNS = 20;
 
+/** What helps against tools in Python. */
+export const PYTHON_HINT = "Begin them in TypeScript with:  cem migrate";
+
 /** The first sentence of a description, or its beginning. */
 function summary(description: string, width: number): string {
   const text = oneLine(description);
@@ -135,7 +138,11 @@ export function renderFoundNotes(notes: readonly string[], { colors }: Style): s
 export function renderProblems(problems: readonly ToolProblem[], { colors }: Style): string[] {
   const ofFolder = problems.filter(({ server }) => server === "");
   const ofFiles = problems.filter(({ server }) => server !== "");
-  const remarks = ofFolder.flatMap(({ message }) => ["", `  ${colors.yellow(oneLine(message))}`]);
+  const remarks = ofFolder.flatMap(({ message, cause }) => [
+    "",
+    `  ${colors.yellow(oneLine(message))}`,
+    ...(cause === "python" ? [`  ${PYTHON_HINT}`] : []),
+  ]);
   if (ofFiles.length === 0) return remarks;
   const lines = ofFiles.flatMap(({ file, line, message }) => {
     const place = `${oneLine(shortPath(file))}${line === undefined ? "" : `:${line}`}`;

@@ -66,7 +66,8 @@ function toEntry(
   { header, env, transport }: AddOptions,
   command: Command,
 ): Record<string, unknown> {
-  if (rest.length === 0 && /^https?:\/\//i.test(first)) {
+  if (/^https?:\/\//i.test(first)) {
+    if (rest.length > 0) command.error(`A URL takes no arguments, and there is "${rest[0]}".`);
     if (env !== undefined) command.error("--env is for a command; a URL takes --header.");
     return definedOf({ url: first, type: transport, headers: header });
   }

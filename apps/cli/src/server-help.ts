@@ -12,7 +12,7 @@ The server is written to config.yaml, whose comments are kept. Then its tools ar
 
 Examples:
   cem add everything -- npx -y @modelcontextprotocol/server-everything
-  cem add files -- npx -y @modelcontextprotocol/server-filesystem ./data
+  cem add memory --env MEMORY_FILE_PATH=m.json -- npx -y @modelcontextprotocol/server-memory
   cem add crm https://crm.example.com/mcp --header 'Authorization: Bearer \${CRM_TOKEN}'`;
 
 export const REMOVE = `

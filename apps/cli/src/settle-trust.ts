@@ -9,7 +9,7 @@ import { safeData, safeText } from "./safe-text.ts";
 
 /**
  * Asks whether to trust the folder where files of it ask for something that is held back. Where nobody can be asked, it says
- * once, on stderr, what is held back; the command goes on without it.
+ * once, on stderr, what is held back; the command goes on without it. What of the configuration is ignored is said there, too.
  *
  * @param asks - `false` where the command can do all of its work without.
  */
@@ -19,7 +19,8 @@ export async function settleTrust(
   asks = true,
 ): Promise<void> {
   const { io, live } = context;
-  const { folder, requested, held } = await inspectTrust(serverSourceOf(options, context));
+  const { folder, requested, held, warnings } = await inspectTrust(serverSourceOf(options, context));
+  if (!options.json && !options.quiet) for (const text of warnings) io.stderr.write(`${safeText(text)}\n`);
   if (held.length === 0) return;
   if (!asks || live === undefined || io.stdin.isTTY !== true) {
     if (options.json || options.quiet) return;

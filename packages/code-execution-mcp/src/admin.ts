@@ -15,6 +15,7 @@ export { generateTools, inspectServers, listCatalog, signIn } from "./admin/mcp-
 export type { ServerSource } from "./admin/mcp-servers.ts";
 export { inspectSecurity } from "./admin/inspect-security.ts";
 export type { SecurityReport } from "./admin/inspect-security.ts";
+export { diffsOf, planMigration, writeMigration } from "./admin/migrate.ts";
 export { layProjectFiles } from "./admin/project-files.ts";
 export type { LaidFiles } from "./admin/project-files.ts";
 export { measureDirectCost, measureTokenCost } from "./admin/server-cost.ts";
@@ -43,3 +44,4 @@ export type { SearchReport } from "./wiring/configured-selector.ts";
 export type { TokenCost } from "@cem/mcp-server";
 export type { PullProgress } from "@cem/selector";
 export type { ExaminedServer, GeneratedServer, GenerateOptions } from "@cem/mcp-tools";
+export type { MigratedFile, Migration } from "@cem/migrate";

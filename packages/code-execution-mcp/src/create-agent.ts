@@ -18,7 +18,7 @@ import { redactElicit, redactGenerator, redactLog, redactorOf, redactStore } fro
 import { createHostBridge } from "./wiring/host-bridge.ts";
 import type { HostBridge } from "./wiring/host-bridge.ts";
 import { loadFrom } from "./wiring/load.ts";
-import { createLog } from "./wiring/log.ts";
+import { createLog, logWarnings } from "./wiring/log.ts";
 import { openMcpTools } from "./wiring/mcp-tools.ts";
 import { createSandbox } from "./wiring/sandboxes.ts";
 import { saveCheckedSkill } from "./wiring/skills.ts";
@@ -68,9 +68,16 @@ export async function executeTask(
   }
 }
 
+/** Loads the configuration, and logs what of it is ignored. */
+async function loadLogged(options: AgentOptions): Promise<LoadedFor> {
+  const loaded = await loadFrom(options);
+  if (loaded.warnings.length > 0) logWarnings(loaded, options.log ?? createLog(loaded.config, options.onLog));
+  return loaded;
+}
+
 /** Loads the configuration and creates the stages. Its plugins are disposed with them. */
 async function setUpOwned(options: AgentOptions): Promise<OwnedPipelineSettings> {
-  const loaded = await loadFrom(options);
+  const loaded = await loadLogged(options);
   const stages = await setUp(loaded, options);
   return {
     ...stages,
@@ -162,6 +169,7 @@ async function createStages(
         ...bridge.spec,
         ...(await customerSandbox(loaded, { ...options, meter })),
         plugins: await pluginSet?.get(),
+        chosenBy: loaded.origins["execution.sandbox_type"]?.label,
       });
     },
     invoker: async () => (await host.get()).bridge.invoker,

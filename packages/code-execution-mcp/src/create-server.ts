@@ -13,6 +13,7 @@ import type { LoadedFor } from "./wiring/customer.ts";
 import { assertNothingShared, customerIdFor, hasCustomers } from "./wiring/serve-customers.ts";
 import { followSkills } from "./wiring/follow-skills.ts";
 import { loadFrom } from "./wiring/load.ts";
+import { logWarnings } from "./wiring/log.ts";
 import type { Log } from "./wiring/log.ts";
 import { redactorOf } from "./wiring/redaction.ts";
 import { tellChanges, upstreamOf } from "./wiring/upstream.ts";
@@ -34,6 +35,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   const { config } = loaded;
   const { createAgentServer } = await loadServer();
   const log = options.log ?? logTo(await loggerOf(config));
+  logWarnings(loaded, log);
   const ownRedactor = options.agent === undefined ? redactorOf(loaded, options) : undefined;
   const redactor = options.redactor ?? (await ownRedactor?.get());
   const agentOptions = { ...agentOptionsOf(options), redactor, log };

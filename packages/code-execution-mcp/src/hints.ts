@@ -24,7 +24,8 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   CODE_INVALID: NO_HINT,
   CODE_MISTYPED: NO_HINT,
   CODE_REFUSED: NO_HINT,
-  CODE_THREW: ({ toolError }) => (isErrorInfo(toolError) ? hintFor(toolError) : undefined),
+  CODE_THREW: ({ toolError, name, message }) =>
+    isErrorInfo(toolError) ? hintFor(toolError) : name === "NotCapable" ? hintOfDenied(message) : undefined,
   NO_TOOL: (details) =>
     hintOfSteps(details) ??
     (details["tools"] === 0
@@ -113,8 +114,11 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   SANDBOX_SERVER_REFUSED: "Set execution.msb_api_key (MSB_API_KEY) to a key of that server.",
   SANDBOX_SERVER_UNREACHABLE: "Start the server, or correct execution.msb_server_url (MSB_SERVER_URL).",
   SANDBOX_SPEC_INVALID: NO_HINT,
-  SANDBOX_UNAVAILABLE:
-    "With execution.sandbox_type: auto another sandbox is taken where there is one. See which with  cem doctor",
+  SANDBOX_UNAVAILABLE: ({ sandbox, chosenBy }) => {
+    const where =
+      sandbox === undefined ? "" : `${text(chosenBy, "It")} asks for ${text(sandbox, "it")} by name. `;
+    return `${where}With execution.sandbox_type: auto another sandbox is taken where there is one. See which with  cem doctor`;
+  },
   SESSION_NOT_FOUND: "See which there are with  cem sessions",
   SESSIONS_DISABLED: "Set execution.state.enabled and execution.state.auto_save to true.",
   STATE_BUSY: NO_HINT,
@@ -232,6 +236,16 @@ const LIMITS: Readonly<Record<string, string>> = {
 export function hintFor({ code, details }: ErrorInfo): string | undefined {
   const hint = Object.hasOwn(HINTS, code) ? HINTS[code as KnownErrorCode] : undefined;
   return typeof hint === "function" ? hint(details) : hint;
+}
+
+/** The setting that allows what the sandbox denied. */
+function hintOfDenied(message: unknown): string | undefined {
+  const denied = String(message);
+  if (denied.startsWith("The sandbox has no network access"))
+    return "Allow it with execution.allow_network_access: true, and name the hosts in guardrails.allowed_networks.";
+  return /^The sandbox can't (?:read|write) /u.test(denied)
+    ? "Let code see a folder of this machine with execution.mount_directories."
+    : undefined;
 }
 
 /** The hints for the tools that would do a step of a task and can't be called now. */

@@ -2,10 +2,11 @@ import * as z from "zod/mini";
 import type { Located, LocatedEntry } from "./located.ts";
 import { plainValue } from "./located.ts";
 import { emptyLayer, type Layer, type Origin, type SettingOrigin, originKey, problemAt } from "./layer.ts";
-import { dottedPath } from "./names.ts";
+import { dottedPath, toSnakeCase } from "./names.ts";
 import { nearest } from "@cem/text";
 import { itemOf, properties, schemaFor, unwrap, valueOf } from "./schema-shape.ts";
-import { formatValue } from "./problem.ts";
+import { type ConfigProblem, formatValue } from "./problem.ts";
+import { adviceOnRemovedSetting } from "./python-original.ts";
 import { SETTINGS } from "./settings.ts";
 import { VARIABLES } from "./variables.ts";
 
@@ -26,6 +27,23 @@ interface KeyPath {
 
 const YES = new Set(["yes", "on", "y"]);
 const NO = new Set(["no", "off", "n"]);
+/** Names that other programs use for a setting here, by its name in YAML. */
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+  ["cmd", "command"],
+  ["executable", "command"],
+  ["arguments", "args"],
+  ["environment", "env"],
+  ["env_vars", "env"],
+  ["working_dir", "cwd"],
+  ["workdir", "cwd"],
+  ["directory", "cwd"],
+  ["uri", "url"],
+  ["endpoint", "url"],
+  ["server_url", "url"],
+  ["transport", "type"],
+  ["servers", "mcp_servers"],
+  ["tools", "mcp_servers"],
+]);
 /** The name that other MCP hosts use for `mcp_servers`. */
 const MCP_SERVERS_ALIAS = "mcpServers";
 
@@ -114,23 +132,30 @@ class Binder {
     const name = entry.key === "" ? '""' : formatValue(entry.key).slice(1, -1);
     const path = dottedPath([...keyPath.written.slice(0, -1), name]);
     const variable = VARIABLES.find((candidate) => candidate.name === entry.key);
-    const [near] = nearest(entry.key, siblings);
+    const other = OTHER_NAMES.get(toSnakeCase(entry.key));
+    const near = other !== undefined && siblings.includes(other) ? other : nearest(entry.key, siblings)[0];
+    const removed = adviceOnRemovedSetting(path);
     const elsewhere = keyPath.keys.length < 2 ? sameNameElsewhere(entry.key, this.#options.style) : undefined;
     const suggestion =
       variable?.path ??
       (near === undefined ? elsewhere : dottedPath([...keyPath.written.slice(0, -1), near]));
     const hint =
-      suggestion === undefined
-        ? `Settings here: ${siblings.filter((sibling) => sibling !== MCP_SERVERS_ALIAS || this.#options.style === "camel").join(", ")}.`
-        : variable === undefined
-          ? `Did you mean  ${suggestion} ?`
-          : `As an environment variable it sets  ${suggestion} .`;
-    this.#problem({ ...keyPath, written: [path] }, entry, `is not a setting. ${hint}`, suggestion);
+      removed !== undefined
+        ? removed
+        : suggestion === undefined
+          ? `Settings here: ${siblings.filter((sibling) => sibling !== MCP_SERVERS_ALIAS || this.#options.style === "camel").join(", ")}.`
+          : variable === undefined
+            ? `Did you mean  ${suggestion} ?`
+            : `As an environment variable it sets  ${suggestion} .`;
+    this.#problem({ ...keyPath, written: [path] }, entry, `is not a setting. ${hint}`, {
+      suggestion,
+      unknown: true,
+    });
   }
 
-  #problem(keyPath: KeyPath, entry: LocatedEntry, message: string, suggestion?: string): void {
+  #problem(keyPath: KeyPath, entry: LocatedEntry, message: string, more?: Partial<ConfigProblem>): void {
     const settingOrigin = this.#originAt(keyPath, positionOf(entry));
-    this.#layer.problems.push(problemAt(settingOrigin, message, { suggestion }));
+    this.#layer.problems.push(problemAt(settingOrigin, message, more));
   }
 
   #recordOrigin(keyPath: KeyPath, position: SettingOrigin["position"]): void {

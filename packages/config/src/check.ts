@@ -1,6 +1,8 @@
 import { getPath, type Layer, type SettingOrigin, originKey, problemAt } from "./layer.ts";
 import { nearest } from "@cem/text";
+import { dottedPath, toSnakeCase } from "./names.ts";
 import { type ConfigProblem, formatValue } from "./problem.ts";
+import { adviceOnRemovedValue } from "./python-original.ts";
 import { configSchema } from "./schema.ts";
 import { allowedOf, holdsSecret, itemOf, nodeKindOf, schemaFor, unwrap, valueOf } from "./schema-shape.ts";
 import * as z from "zod/mini";
@@ -41,16 +43,18 @@ function toProblem(issue: Issue, layer: Layer): ConfigProblem {
     inner instanceof z.ZodMiniEnum && typeof value === "string"
       ? nearest(value, inner.options.map(String))[0]
       : undefined;
-  const hint = suggestion === undefined ? "" : ` Did you mean ${suggestion}?`;
-  return problemAt(
-    settingOrigin,
-    `is ${hidden ? describeKind(value) : formatValue(value)}. Allowed: ${allowed}.${hint}`,
-    {
-      allowed,
-      value: hidden ? undefined : formatValue(value),
-      suggestion,
-    },
-  );
+  const path = dottedPath(issue.path.map((key) => toSnakeCase(String(key))));
+  const isUnspaced =
+    nodeKindOf(inner) === "mapping" && typeof value === "string" && /^[\w-]+:\S/u.test(value);
+  const advice =
+    adviceOnRemovedValue(path, value) ??
+    (suggestion === undefined ? undefined : `Did you mean ${suggestion}?`);
+  const shown = hidden ? describeKind(value) : formatValue(value);
+  const message = isUnspaced
+    ? `is ${shown}. Write a space after the colon in it.`
+    : [`is ${shown}.`, `Allowed: ${allowed}.`, advice].filter((part) => part !== undefined).join(" ");
+  const shownValue = hidden ? undefined : formatValue(value);
+  return problemAt(settingOrigin, message, { allowed, value: shownValue, suggestion });
 }
 
 /** The origin of a value, or of the nearest value around it that has one. */

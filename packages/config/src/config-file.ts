@@ -35,14 +35,7 @@ export async function readConfigFile(
   { file, namedBy, ofFolder }: { file: string; namedBy?: string | undefined; ofFolder?: boolean | undefined },
   signal?: AbortSignal,
 ): Promise<Layer> {
-  const name = basename(file);
-  const origin = (line?: number): Origin => ({
-    from: "file",
-    label: line === undefined ? name : `${name}:${line}`,
-    file,
-    line,
-    ofFolder,
-  });
+  const origin = originIn(file, ofFolder);
   const invalid = (message: string): CemError =>
     configInvalid([problemAt({ path: "", origin: origin() }, message)]);
   let text: string | undefined;
@@ -60,6 +53,15 @@ export async function readConfigFile(
   }
   if (text === undefined)
     throw invalid(`is not a file of at most ${MAX_FILE_KB} KiB, so it is not a configuration.`);
+  return parseConfig(text, origin);
+}
+
+/**
+ * Reads the text of a configuration file.
+ *
+ * @throws CemError `CONFIG_INVALID` when it is not a mapping in YAML.
+ */
+export async function parseConfig(text: string, origin: (line?: number) => Origin): Promise<Layer> {
   const { readYaml } = await import("./yaml-reader.ts");
   const { value, problems } = readYaml(text);
   if (problems.length > 0) {
@@ -77,9 +79,23 @@ export async function readConfigFile(
     );
   }
   if (value === undefined) return emptyLayer();
-  if (value.kind !== "mapping")
-    throw invalid("is not a mapping of settings, such as  execution:  or  logging: .");
+  if (value.kind !== "mapping") {
+    const message = "is not a mapping of settings, such as  execution:  or  logging: .";
+    throw configInvalid([problemAt({ path: "", origin: origin() }, message)]);
+  }
   return bind(value, configSchema, { style: "snake", origin });
+}
+
+/** Makes the origins of what stands in a file. */
+export function originIn(file: string, ofFolder?: boolean): (line?: number) => Origin {
+  const name = basename(file);
+  return (line) => ({
+    from: "file",
+    label: line === undefined ? name : `${name}:${line}`,
+    file,
+    line,
+    ofFolder,
+  });
 }
 
 /** Reads a `.env` file. One that is missing or not a regular file sets nothing. */

@@ -4,7 +4,14 @@ import { parse } from "yaml";
 import { describe, expect, it } from "vitest";
 import { settingsTable } from "../scripts/reference.ts";
 import { load } from "../test/config-folder.ts";
-import { configJsonSchema, loadConfig, PENDING_SETTINGS, renderConfigTemplate, SETTINGS } from "./index.ts";
+import {
+  configJsonSchema,
+  loadConfig,
+  PENDING_SETTINGS,
+  renderConfigTemplate,
+  renderStarterConfig,
+  SETTINGS,
+} from "./index.ts";
 
 function read(name: string): string {
   return readFileSync(new URL(`../${name}`, import.meta.url), "utf8");
@@ -46,6 +53,26 @@ describe("renderConfigTemplate", () => {
     expect(renderConfigTemplate({ schema: "./s.json" }).split("\n")[0]).toBe(
       "# yaml-language-server: $schema=./s.json",
     );
+  });
+});
+
+describe("renderStarterConfig", () => {
+  it("sets nothing but defaults, and every example behind a # is allowed", async () => {
+    const starter = renderStarterConfig();
+    const { config, origins } = await load(starter);
+    const { config: defaults } = await load("");
+    expect(config.guardrails).toEqual(defaults.guardrails);
+    expect(origins["llm.enabled"]?.from).toBe("default");
+    expect(
+      (
+        await load(
+          starter.replaceAll(
+            /^ {2}# (?=(?:enabled|provider|model|file|mount_directories|allowed_networks): )/gm,
+            "  ",
+          ),
+        )
+      ).config.llm.enabled,
+    ).toBe(true);
   });
 });
 

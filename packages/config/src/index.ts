@@ -14,6 +14,7 @@ export type {
 } from "./schema-servers.ts";
 export { Secret } from "./secret.ts";
 export { configJsonSchema } from "./json-schema.ts";
+export { renderStarterConfig } from "./starter.ts";
 export { renderConfigTemplate } from "./template.ts";
 export type { TemplateOptions } from "./template.ts";
 export { redactConfig } from "./redact.ts";

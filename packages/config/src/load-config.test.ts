@@ -175,6 +175,7 @@ describe("loadConfig", () => {
   describe("variables", () => {
     const SAMPLES: Record<string, [text: string, value: unknown]> = {
       "llm.provider": ["OpenAI", "openai"],
+      "execution.sandbox_type": ["Deno", "deno"],
       "execution.state.state_format": ["YAML", "yaml"],
       "logging.level": ["warning", "WARNING"],
       "optimizations.model_mirror": ["https://hub.example", "https://hub.example"],

@@ -5,11 +5,12 @@ import { checkLayer } from "./check.ts";
 import { findConfigFile, readConfigFile, readEnvFile } from "./config-file.ts";
 import { environmentLayer, type EnvironmentSource } from "./environment.ts";
 import { nearest } from "@cem/text";
-import { emptyLayer, type Origin, problemAt } from "./layer.ts";
+import { emptyLayer, type Layer, type Origin, problemAt } from "./layer.ts";
 import { locate } from "./located.ts";
 import { configInvalid, type ConfigProblem, formatValue } from "./problem.ts";
 import { mergeLayers } from "./merge.ts";
-import { chooseProvider } from "./provider.ts";
+import { chooseProvider, noticeOfIdleModel } from "./provider.ts";
+import { warnOfRemovedVariables } from "./python-original.ts";
 import { redactWhenPrinted } from "./redact.ts";
 import { type Config, type ConfigInput, configSchema, SANDBOX_TYPES } from "./schema.ts";
 import { type FolderTrust, openFolderTrust } from "./trust/folder-trust.ts";
@@ -20,6 +21,7 @@ import type { PluginSource } from "./trust/plugin-source.ts";
 import { keyItems } from "./trust/secret-destinations.ts";
 import { serverItem, type ServerPlace } from "./trust/server-items.ts";
 import type { TrustItem } from "./trust/trust-item.ts";
+import { serversOfVariables, type VariableServer } from "./variable-servers.ts";
 import { FILE_VARIABLE, type Variables, variableValue } from "./variables.ts";
 
 export interface LoadConfigOptions {
@@ -113,10 +115,14 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   const provider = chooseProvider([fileLayer, argumentLayer], sources);
   const environment = sources.map((source) => environmentLayer(source, provider));
   const layers = [fileLayer, ...environment.map(({ layer }) => layer), argumentLayer];
-  const problems = layers.flatMap((layer) => sortByPosition([...layer.problems, ...checkLayer(layer)]));
+  const problems = layers.flatMap((layer) => sortByPosition(problemsOf(layer)));
   if (problems.length > 0) throw configInvalid(problems);
   const { values, origins } = mergeLayers(layers);
-  const config = withAbsolutePaths(configSchema.parse(values), (path) => {
+  const { servers: named, warnings: unusable } = serversOfVariables(sources);
+  const { mcpServers: configured, ...parsed } = configSchema.parse(values);
+  const added = named.filter(({ name }) => configured.every((server) => server.name !== name));
+  const mcpServers = [...configured, ...toSettings(added)];
+  const config = withAbsolutePaths({ ...parsed, mcpServers }, (path) => {
     const file = origins[path]?.file;
     return file === undefined ? cwd : dirname(file);
   });
@@ -124,6 +130,8 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   const isOwn = options.trustFolder !== false && options.file !== undefined;
   // A file that .env names may be a trusted one of another folder: it is this folder that asks for it.
   const folder = found.file === undefined || found.ofFolder === true ? cwd : dirname(found.file);
+  const ofFolder = new Set(added.filter(({ origin }) => origin.ofFolder === true).map(({ name }) => name));
+  if (origins["mcp_servers"]?.ofFolder === true) for (const { name } of configured) ofFolder.add(name);
   if (options.hasPlugins !== true) assertSandboxType(config, origins);
   const plugins = await findPlugins(config, {
     base: origins["plugins"]?.file === undefined ? cwd : dirname(origins["plugins"].file),
@@ -131,7 +139,7 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
     isAsked: origins["plugins"]?.ofFolder === true,
   });
   const requested = [
-    ...requestedBy(config, {
+    ...requestedBy(config, ofFolder, {
       origins,
       cwd,
       folder: realPath(folder),
@@ -149,7 +157,12 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
     allowsHostTools: options.trustFolder !== false && (isOwn || isNamed(origins["execution.servers_dir"])),
   });
   const { config: usable, obstacle } = withoutHeld(config, trust, cwd);
-  const warnings = [found, dotenv, ...environment].flatMap((source) => source.warnings);
+  const warnings = [
+    ...[found, dotenv, ...environment].flatMap((source) => source.warnings),
+    ...unusable,
+    ...sources.flatMap(({ from, variables }) => warnOfRemovedVariables(from, variables)),
+    ...noticeOfIdleModel(origins["llm.enabled"], sources),
+  ];
   return {
     config: redactWhenPrinted(usable),
     origins,
@@ -188,16 +201,40 @@ function assertSandboxType({ execution, plugins }: Config, origins: Readonly<Rec
   throw configInvalid([problemAt(at, message, { line: origin.line, allowed, value, suggestion })]);
 }
 
-/** What files of the folder ask for. */
-function requestedBy(config: Config, from: PathOrigins & ServerPlace): TrustItem[] {
+/** The settings of servers that variables name. */
+function toSettings(servers: readonly VariableServer[]): Config["mcpServers"] {
+  return configSchema.parse({ mcpServers: servers.map(({ name, url }) => ({ name, url })) }).mcpServers;
+}
+
+/**
+ * What files of the folder ask for.
+ *
+ * @param servers - The names of the MCP servers that such files name.
+ */
+function requestedBy(
+  config: Config,
+  servers: ReadonlySet<string>,
+  from: PathOrigins & ServerPlace,
+): TrustItem[] {
   const { origins } = from;
-  const servers = origins["mcp_servers"]?.ofFolder === true ? config.mcpServers : [];
   return [
-    ...servers.filter(({ enabled }) => enabled).map((server) => serverItem(server, from)),
+    ...config.mcpServers
+      .filter(({ name, enabled }) => enabled && servers.has(name))
+      .map((server) => serverItem(server, from)),
     ...mountItems(config, from),
     ...pathItems(config, from),
     ...keyItems(config, origins),
   ];
+}
+
+/** The problems of one source. What a mapping lacks is not said where a key of it has another name. */
+function problemsOf(layer: Layer): ConfigProblem[] {
+  const renamed = layer.problems.filter(
+    ({ unknown, suggestion }) => unknown === true && suggestion !== undefined,
+  );
+  const isExplained = ({ path }: ConfigProblem): boolean =>
+    renamed.some((problem) => path !== "" && problem.path.slice(0, problem.path.lastIndexOf(".")) === path);
+  return [...layer.problems, ...checkLayer(layer).filter((problem) => !isExplained(problem))];
 }
 
 /** Whether the program or the environment set it, and no file. */

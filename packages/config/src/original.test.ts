@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { load } from "../test/config-folder.ts";
-import { SETTINGS } from "./index.ts";
+import { folderWith, load, problems } from "../test/config-folder.ts";
+import { loadConfig, SETTINGS } from "./index.ts";
 
 const WRITTEN_FOR_THE_ORIGINAL = `
 execution:
@@ -87,5 +87,45 @@ describe("a config.yaml written for the Python original", () => {
     });
     const unset = SETTINGS.filter(({ path }) => origins[path]?.from !== "file").map(({ path }) => path);
     expect(unset.filter((path) => !OURS.test(path))).toEqual([]);
+  });
+
+  it("is told which line to change where it names what is not here", async () => {
+    const found = await problems(
+      "execution:\n  sandbox_type: OpenSandbox\n  opensandbox_image: python:3.11\n",
+    );
+    expect(found.map(({ message }) => message)).toEqual([
+      expect.stringContaining("OpenSandbox runs Python; write auto."),
+      "is not a setting. There is no OpenSandbox here: delete the line.",
+    ]);
+  });
+});
+
+describe("variables written for the Python original", () => {
+  it("name MCP servers, weaker than the file, and those of .env are held back until the folder is trusted", async () => {
+    const cwd = await folderWith({
+      "config.yaml": "mcp_servers: [{name: two, url: 'http://localhost:2'}]",
+      ".env":
+        "MCP_SERVER_1_URL=http://localhost:1\nMCP_SERVER_TWO_URL=http://localhost:9\nMCP_SERVER_URL=http://x\n",
+    });
+    const env = { MCP_SERVER_3_URL: "http://localhost:3", MCP_SERVER_4_URL: "stdio://x" };
+    const { config, trust, warnings } = await loadConfig({ cwd, env, trustFolder: false });
+    expect(config.mcpServers.map((server) => [server.name, "url" in server ? server.url : ""])).toEqual([
+      ["two", "http://localhost:2"],
+      ["3", "http://localhost:3"],
+      ["1", "http://localhost:1"],
+    ]);
+    expect(trust.held.map(({ name }) => name)).toEqual(["two", "1"]);
+    expect(warnings).toEqual([expect.stringContaining("environment MCP_SERVER_4_URL  is not used")]);
+  });
+
+  it("call no model by Azure's alone, which is said until llm.enabled is set", async () => {
+    const env = { AZURE_OPENAI_ENDPOINT: "https://a.example", AZURE_OPENAI_API_KEY: "k" };
+    const { config, warnings } = await loadConfig({ cwd: await folderWith({}), env });
+    expect(config.llm).toMatchObject({ enabled: false, provider: "azure_openai" });
+    expect(warnings).toEqual([expect.stringContaining("LLM_ENABLED=true")]);
+    for (const enabled of ["true", "false"])
+      expect(
+        (await loadConfig({ cwd: await folderWith({}), env: { ...env, LLM_ENABLED: enabled } })).warnings,
+      ).toEqual([]);
   });
 });

@@ -23,6 +23,8 @@ export interface ConfigProblem {
   value?: string | undefined;
   /** What the setting takes, in words. */
   allowed?: string | undefined;
+  /** Whether the key is no setting. */
+  unknown?: boolean | undefined;
   /** The nearest valid name or value. */
   suggestion?: string | undefined;
 }

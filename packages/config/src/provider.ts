@@ -1,4 +1,4 @@
-import { getPath, type Layer } from "./layer.ts";
+import { getPath, type Layer, type Origin } from "./layer.ts";
 import { type Variables, variableValue } from "./variables.ts";
 
 export const PROVIDER_KEYS = ["llm", "provider"];
@@ -32,4 +32,20 @@ export function chooseProvider(
   );
   if (azure === undefined) return { name: "openai", variable };
   return { name: "azure_openai", variable: AZURE_VARIABLE, deducedFrom: azure.from };
+}
+
+/**
+ * Says that Azure's variables alone call no model: an endpoint in the environment may be another program's, and code,
+ * schemas and data would go there at a cost. Whoever sets `llm.enabled`, to either, is not told.
+ */
+export function noticeOfIdleModel(
+  enabled: Origin | undefined,
+  sources: readonly { from: string; variables: Variables }[],
+): string[] {
+  if (enabled !== undefined && enabled.from !== "default") return [];
+  const source = sources.findLast(({ variables }) => variableValue(variables, AZURE_VARIABLE) !== undefined);
+  if (source === undefined) return [];
+  return [
+    `${source.from} ${AZURE_VARIABLE}  is set, but no model is asked before llm.enabled: true (LLM_ENABLED=true) says so; false ends this notice.`,
+  ];
 }

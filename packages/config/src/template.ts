@@ -57,7 +57,8 @@ function lastName(path: string): string {
   return path.slice(path.lastIndexOf(".") + 1);
 }
 
-function comment(text: string, indent: string): string[] {
+/** A comment in YAML, broken into lines. */
+export function comment(text: string, indent: string): string[] {
   const lines: string[] = [];
   let line = `${indent}#`;
   for (const word of text.split(" ")) {

@@ -19,6 +19,31 @@ describe("a config.yaml that is not what it should be", () => {
       'config.yaml:3  sets "model" twice, first on line 2.',
     ],
     ["a lacking quote", 'llm:\n  model: "x', "config.yaml:2  lacks a closing quote"],
+    [
+      "a bracket that is not closed",
+      "llm:\n  model: [a\n  enabled: true\n",
+      "config.yaml:2  lacks a closing bracket: a [ is",
+    ],
+    [
+      "a brace that is not closed",
+      "mcpServers: {a: {command: x}\nllm:\n",
+      "config.yaml:1  lacks a closing bracket: a { is",
+    ],
+    [
+      "a bracket closed by a brace",
+      '{"a": {"args": ["-y"}}',
+      "config.yaml:1  lacks a closing bracket: a [ is",
+    ],
+    [
+      "a quote in lines above",
+      'llm:\n  model: "x\n  enabled: true\n',
+      "config.yaml:2  lacks a closing quote",
+    ],
+    [
+      "no space after a colon",
+      "llm:\n  model:x",
+      "config.yaml:1  llm  is a text. Write a space after the colon in it.",
+    ],
     ["an unknown tag", "llm:\n  model: !env X", "config.yaml:2  has a tag (!…), which means nothing here"],
     ["a Python tag", "llm: !!python/object:os.system {}", "config.yaml:1  has a tag"],
     ["an alias of nothing", "llm: *sk", "config.yaml:1  uses an alias (*…)"],

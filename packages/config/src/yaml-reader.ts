@@ -10,6 +10,7 @@ import {
   type YAMLMap,
 } from "yaml";
 import type { Located, LocatedEntry, Position } from "./located.ts";
+import { findUnclosed, type Unclosed } from "./unclosed.ts";
 
 const MAX_DEPTH = 64;
 /** The most values in a file, with aliases resolved. */
@@ -28,7 +29,7 @@ const MESSAGES: Partial<Record<ErrorCode, string>> = {
     "has a value after a value; a key may have one, and nested keys go on lines of their own",
   KEY_OVER_1024_CHARS: "has a key that is too long",
   MISSING_CHAR: "lacks a closing quote, a bracket, a comma or the space after a colon",
-  MULTILINE_IMPLICIT_KEY: "is not `key: value`; is a colon missing?",
+  MULTILINE_IMPLICIT_KEY: "is not `key: value`: perhaps a colon is missing",
   MULTIPLE_DOCS: "starts a second document; the file takes one",
   MULTIPLE_ANCHORS: "has two anchors (&…) on one value",
   MULTIPLE_TAGS: "has two tags (!…) on one value",
@@ -37,7 +38,7 @@ const MESSAGES: Partial<Record<ErrorCode, string>> = {
   TAB_AS_INDENT: "is indented by a tab; use spaces",
   TAG_RESOLVE_FAILED: "has a tag (!…), which means nothing here; put text that starts with ! in quotes",
   BAD_ALIAS: "has an alias (*…) without a name; put text that starts with * in quotes",
-  UNEXPECTED_TOKEN: "can't be read as YAML; is a quote or a bracket missing?",
+  UNEXPECTED_TOKEN: "can't be read as YAML: perhaps a quote or a bracket is missing",
 };
 
 const NO_ANCHOR =
@@ -72,8 +73,22 @@ export function readYaml(text: string): { value: Located | undefined; problems: 
     message: MESSAGES[code] ?? "can't be read as YAML",
     ...at(pos[0]),
   }));
-  if (problems.length > 0) return { value: undefined, problems };
+  if (problems.length > 0) {
+    const unclosed = findUnclosed(text);
+    return {
+      value: undefined,
+      problems: unclosed === undefined ? problems : [unclosedProblem(unclosed, at)],
+    };
+  }
   return new Converter(at).convertDocument(document);
+}
+
+function unclosedProblem({ what, offset }: Unclosed, at: (offset: number) => Partial<Position>): YamlProblem {
+  const message =
+    what === "quote"
+      ? "lacks a closing quote: one begins here and does not end"
+      : `lacks a closing bracket: a ${what} is opened here and not closed with ${what === "[" ? "]" : "}"}`;
+  return { message, ...at(offset) };
 }
 
 /** Converts nodes to located values in one pass, with bounds on depth and size. */

@@ -72,6 +72,8 @@ export interface ToolProblem {
   /** The line in the file, from 1. */
   line?: number | undefined;
   message: string;
+  /** What is behind it, where a face can say what helps: `python` for tools in a language that is not run. */
+  cause?: "python" | undefined;
 }
 
 /** A group of tools: an MCP server, a folder of tool files, or a skill. */

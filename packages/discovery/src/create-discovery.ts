@@ -86,7 +86,8 @@ export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
     const visited = new Set<string>();
     const found: { server?: ToolServer | undefined; problems: ToolProblem[] }[] = [];
     for (const { kind, dir } of roots) {
-      const { folders, loose, problems } = await scanFolders(dir, concurrency, signal);
+      const { folders, loose, python, problems } = await scanFolders(dir, concurrency, signal);
+      if (python.length > 0) problems.push(inPython(dir, python));
       if (kind === "skill") problems.push(...loose.map((name) => skillWithoutFolder(dir, name)));
       const read = async (folder: ToolFolder): Promise<ReadServer> => {
         signal?.throwIfAborted();
@@ -135,6 +136,17 @@ export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
       return next;
     },
   };
+}
+
+const MAX_NAMED_FILES = 5;
+
+/** Files in Python, which no sandbox runs: one problem for all of a root. */
+function inPython(dir: string, names: readonly string[]): ToolProblem {
+  const shown = names.slice(0, MAX_NAMED_FILES).join(", ");
+  const more = names.length > MAX_NAMED_FILES ? ` and ${names.length - MAX_NAMED_FILES} more` : "";
+  const [subject, verb] = names.length === 1 ? ["1 file", "is"] : [`${names.length} files`, "are"];
+  const message = `${subject} in ${path.basename(dir)}/ ${verb} in Python, which does not run here: ${shown}${more}.`;
+  return { server: "", file: dir, message, cause: "python" };
 }
 
 /** A file beside the skills was meant as one. */

@@ -24,6 +24,8 @@ export interface ScannedFolders {
   folders: ToolFolder[];
   /** Names of the source files beside the folders. */
   loose: string[];
+  /** Files in Python that have no counterpart in TypeScript, relative to the root. */
+  python: string[];
   problems: ToolProblem[];
 }
 
@@ -71,6 +73,7 @@ export async function scanFolders(
   signal?: AbortSignal,
 ): Promise<ScannedFolders> {
   const problems: ToolProblem[] = [];
+  const python: string[] = [];
   let entries: Dirent[] = [];
   try {
     entries = list(root);
@@ -84,7 +87,7 @@ export async function scanFolders(
     async (entry) => {
       signal?.throwIfAborted();
       try {
-        return await scanFolder(root, entry);
+        return await scanFolder(root, entry, python);
       } catch (error) {
         problems.push({ server: entry.name, file: path.join(root, entry.name), message: messageOf(error) });
         return undefined;
@@ -92,15 +95,18 @@ export async function scanFolders(
     },
     { concurrency },
   );
+  const names = new Set(entries.map(({ name }) => name));
+  python.push(...pythonWithoutCounterpart(names));
   const loose = entries.filter((entry) => entry.isFile() && isSource(entry.name) && !isSkipped(entry.name));
   return {
     folders: scanned.filter((folder) => folder !== undefined),
     loose: loose.map(({ name }) => name),
+    python: python.toSorted(),
     problems,
   };
 }
 
-async function scanFolder(root: string, entry: Dirent): Promise<ToolFolder | undefined> {
+async function scanFolder(root: string, entry: Dirent, python: string[]): Promise<ToolFolder | undefined> {
   const folder = path.join(root, entry.name);
   if (entry.isSymbolicLink()) {
     const [target, real] = await Promise.all([realpath(folder), realpath(root)]);
@@ -114,6 +120,7 @@ async function scanFolder(root: string, entry: Dirent): Promise<ToolFolder | und
   if (!FOLDER_NAME.test(entry.name))
     throw new Error("has a name that can't stand in an import. Use letters, digits, _, - and .");
   const names = list(folder).map(({ name }) => name);
+  python.push(...pythonWithoutCounterpart(new Set(names)).map((name) => `${entry.name}/${name}`));
   const files = names.filter((name) => isSource(name) && !isSkipped(name));
   const index = INDEX_FILES.find((name) => files.includes(name));
   const readme = README_FILES.find((name) => names.includes(name));
@@ -124,6 +131,16 @@ async function scanFolder(root: string, entry: Dirent): Promise<ToolFolder | und
   const all = index === undefined ? [...files, ...sources] : files;
   const foreign = isSkill && all.length === 0 ? [...names, ...scripts].filter(isForeign) : [];
   return { name: entry.name, folder, files: all, index, readme, foreign };
+}
+
+/** Modules in Python beside which stands neither a source nor a folder of the same name. */
+function pythonWithoutCounterpart(names: ReadonlySet<string>): string[] {
+  const isPublic = (name: string): boolean =>
+    name.endsWith(".py") && !/^(?:[._]|test_|conftest\.py$|setup\.py$)|_test\.py$/u.test(name);
+  return [...names].filter(isPublic).filter((name) => {
+    const stem = name.slice(0, -".py".length);
+    return ["", ...SOURCE_EXTENSIONS].every((extension) => !names.has(`${stem}${extension}`));
+  });
 }
 
 /** The files in the folder where skills of other programs keep their code. */

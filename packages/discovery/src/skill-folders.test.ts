@@ -82,4 +82,24 @@ describe("folders of skills", () => {
       "twice.ts stands in no folder, so it is no skill. Move it to skills/twice/index.ts.",
     ]);
   });
+
+  it("names files in Python once for a folder, but no packages, tests or those that are moved", async () => {
+    const { servers, problems } = await discover(
+      makeTree({
+        "servers/weather/__init__.py": "",
+        "servers/weather/get_weather.py": "",
+        "servers/weather/test_weather.py": "",
+        "servers/calc/add.py": "",
+        "servers/calc/add.ts": add,
+        "skills/clean.py": "",
+        "skills/moved.py": "",
+        "skills/moved/index.ts": add,
+      }),
+    );
+    expect(servers.map(({ name }) => name)).toEqual(["calc", "moved"]);
+    expect(problems.map(({ cause, message }) => [cause, message])).toEqual([
+      ["python", "1 file in servers/ is in Python, which does not run here: weather/get_weather.py."],
+      ["python", "1 file in skills/ is in Python, which does not run here: clean.py."],
+    ]);
+  });
 });

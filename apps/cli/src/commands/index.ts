@@ -30,7 +30,11 @@ export async function loadCommand(invocation: Invocation): Promise<RunCommand> {
     }
     case "init": {
       const { initialize } = await import("./init.ts");
-      return () => initialize(invocation);
+      return (context) => initialize(invocation, context);
+    }
+    case "migrate": {
+      const { migrate } = await import("./migrate.ts");
+      return (context) => migrate(invocation, context);
     }
     case "trust": {
       const { trust } = await import("./trust.ts");

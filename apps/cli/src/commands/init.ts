@@ -1,10 +1,13 @@
 import { readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { renderConfigTemplate } from "@cem/config";
+import { renderStarterConfig } from "@cem/config";
 import { CemError } from "@cem/core";
 import { layProjectFiles, makeFolder, shellWord } from "code-execution-mcp/admin";
 import type { LaidFiles } from "code-execution-mcp/admin";
 import type { Answer } from "../answer.ts";
+import type { CommandContext } from "../command-context.ts";
+import type { SharedOptions } from "../command-options.ts";
+import { serverSourceOf } from "../config-source.ts";
 import type { InvocationOf } from "../invocation.ts";
 import { EXIT_OK } from "../exit-codes.ts";
 import { FIRST_SERVER, FIRST_TASK, FIRST_TOOL_FILES } from "../first-tool.ts";
@@ -16,13 +19,19 @@ const CONFIG_FILE = "config.yaml";
 const PRIVATE_FILE = 0o600;
 const FOLDERS = ["servers", "skills", "workspace"] as const;
 
-/** `cem init`: makes the folders, a commented configuration and a first tool. Changes nothing that is there. */
-export async function initialize({ dir }: InvocationOf<"init">): Promise<Answer> {
+/**
+ * `cem init`: makes the folders, a short configuration and a first tool. Changes nothing that is there. In a terminal it asks
+ * for the MCP servers that other programs have.
+ */
+export async function initialize(
+  { dir, options }: InvocationOf<"init">,
+  context: CommandContext,
+): Promise<Answer> {
   const root = path.resolve(dir);
   const laid: LaidFiles = { made: [], kept: [] };
   await layFolder(root, "", laid);
   for (const folder of FOLDERS) await layFolder(root, folder, laid);
-  await layFile(root, CONFIG_FILE, renderConfigTemplate(), laid);
+  await layFile(root, CONFIG_FILE, renderStarterConfig(), laid);
   const files = await attempt(root, () => layProjectFiles(root));
   laid.made.push(...files.made);
   laid.kept.push(...files.kept);
@@ -32,19 +41,39 @@ export async function initialize({ dir }: InvocationOf<"init">): Promise<Answer>
   const made = laid.made.filter((name) => name !== "");
   const kept = laid.kept.filter((name) => name !== "");
   const place = dir === "." ? [] : [`cd ${shellWord(dir)}`];
+  const imported = await offerServers(root, options, context);
   const next = [...place, isFirst ? `cem run "${FIRST_TASK}"` : "cem tools"];
   return {
     exitCode: EXIT_OK,
-    data: { status: "success", dir: root, made, kept, next },
+    data: { status: "success", dir: root, made, kept, next, imported: imported?.data },
     report: (style) => [
       "",
       ...(made.length > 0 ? renderRow("made", made.join("  "), style) : []),
       ...(kept.length > 0 ? renderRow("kept", `${kept.join("  ")}  (there already)`, style) : []),
+      ...(imported?.report(style) ?? []),
       "",
       ...next.flatMap((command, index) => renderRow(index === 0 ? "next" : "", safeText(command), style)),
     ],
     brief: () => made.join("\n"),
   };
+}
+
+/** Asks for the MCP servers of other programs, where there are any and somebody can answer. */
+async function offerServers(
+  root: string,
+  options: SharedOptions,
+  context: CommandContext,
+): Promise<Answer | undefined> {
+  if (context.live === undefined || context.io.stdin.isTTY !== true) return undefined;
+  const { findImportable } = await import("code-execution-mcp/admin");
+  const config = path.join(root, CONFIG_FILE);
+  const { servers } = await findImportable(serverSourceOf({ ...options, config }, context));
+  if (servers.every(({ obstacle }) => obstacle !== undefined)) return undefined;
+  const { importServers } = await import("./import.ts");
+  return importServers(
+    { command: "import", names: [], yes: false, options: { ...options, config } },
+    context,
+  );
 }
 
 async function layFolder(root: string, name: string, laid: LaidFiles): Promise<void> {

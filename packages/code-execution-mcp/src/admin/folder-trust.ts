@@ -10,6 +10,8 @@ export interface TrustReport {
   requested: TrustItem[];
   /** What of it is held back. */
   held: HeldItem[];
+  /** What of the configuration was ignored and why, one sentence each. */
+  warnings: string[];
 }
 
 /** Finds out what files of a folder ask for, and imports and starts none of it. */
@@ -26,6 +28,7 @@ export async function inspectTrust(source: ServerSource = {}): Promise<TrustRepo
     folder,
     requested: [...requested, ...tools.map(({ item }) => item)],
     held: [...held, ...tools.map((tool) => tool.held).filter((item) => item !== undefined)],
+    warnings: loaded.warnings,
   };
 }
 

@@ -26,7 +26,7 @@ const TSCONFIG = `{
     "allowImportingTsExtensions": true,
     "skipLibCheck": true
   },
-  "include": ["client", "servers", "skills"]
+  "include": ["*.ts", "client", "servers", "skills"]
 }
 `;
 

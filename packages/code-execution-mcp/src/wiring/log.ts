@@ -1,4 +1,4 @@
-import type { Config } from "@cem/config";
+import type { Config, LoadedConfig } from "@cem/config";
 import { appendPrivately } from "@cem/files";
 
 const LEVELS = ["debug", "info", "warning", "error", "critical"] as const;
@@ -20,6 +20,11 @@ export function createLog({ logging }: Config, write: (line: string) => void = w
     if (LEVELS.indexOf(level) < least) return;
     put(`${new Date().toISOString()} ${level.toUpperCase().padEnd(8)} ${oneHarmlessLine(message)}`);
   };
+}
+
+/** Logs what of a configuration is ignored. */
+export function logWarnings({ warnings }: Pick<LoadedConfig, "warnings">, log: Log): void {
+  for (const warning of warnings) log("warning", warning);
 }
 
 /** Does something, and logs when it began and how it ended. */

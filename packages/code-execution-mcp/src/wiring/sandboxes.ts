@@ -29,6 +29,8 @@ export interface SandboxOptions extends Pick<
   oneRun?: boolean | undefined;
   /** Sandboxes that the configuration can name, beside those that there are anyway. */
   plugins?: Pick<PluginSet, "sandboxes" | "problems"> | undefined;
+  /** What set `execution.sandbox_type`: `config.yaml:9`. It is named where the sandbox can't start. */
+  chosenBy?: string | undefined;
 }
 
 /**
@@ -41,20 +43,32 @@ export async function createSandbox(config: Config, options: SandboxOptions = {}
   const sandboxProvider = options.sandboxProvider ?? (await chooseProvider(config, oneRun, plugins));
   const { workspaceDir, serversDir, skillsDir } = config.execution;
   await makeWorkspace(workspaceDir);
-  const create = (): Promise<Sandbox> => {
+  const create = async (): Promise<Sandbox> => {
     const spec = sandboxSpec(config);
     const all = [...(spec.mounts ?? []), ...mounts];
-    return sandboxProvider.create({
-      ...spec,
-      mounts: all,
-      hidden,
-      hostTools,
-      owner,
-      meter,
-      defaultSession: AGENT_SESSION,
-    });
+    try {
+      return await sandboxProvider.create({
+        ...spec,
+        mounts: all,
+        hidden,
+        hostTools,
+        owner,
+        meter,
+        defaultSession: AGENT_SESSION,
+      });
+    } catch (error) {
+      throw withChoice(error, config, options.chosenBy);
+    }
   };
   return followFolders(create, [serversDir, skillsDir]);
+}
+
+/** An error of a sandbox that was asked for by name, with who asked. */
+function withChoice(error: unknown, { execution }: Config, chosenBy: string | undefined): unknown {
+  const isAsked = execution.sandboxType !== "auto" && chosenBy !== undefined;
+  if (!isAsked || !CemError.isInstance(error) || error.code !== "SANDBOX_UNAVAILABLE") return error;
+  const details = { ...error.details, sandbox: execution.sandboxType, chosenBy };
+  return new CemError("SANDBOX_UNAVAILABLE", error.message, { details, cause: error });
 }
 
 /** Maps the configuration to the specification of a sandbox. */
