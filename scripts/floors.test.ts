@@ -21,9 +21,9 @@ const FLOORS: readonly (readonly string[])[] = [
     "@cem/type-check",
     "@cem/sandbox-msb",
   ],
-  ["@cem/mcp-tools"],
+  ["@cem/mcp-tools", "@cem/answers"],
   ["@cem/agent"],
-  ["@cem/mcp-server", "@cem/workflows"],
+  ["@cem/mcp-server", "@cem/workflows", "@cem/ai"],
   ["code-execution-mcp"],
   ["@cem/cli", "@cem/server"],
 ];

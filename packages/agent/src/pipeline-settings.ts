@@ -5,6 +5,7 @@ import type {
   Redactor,
   Sandbox,
   SessionLog,
+  ResultStore,
   SaveSkillOptions,
   Skill,
   SkillDraft,
@@ -73,6 +74,8 @@ export interface PipelineSettings {
         options: SaveSkillOptions & { tools: readonly ToolDefinition[] },
       ) => Promise<Skill>)
     | undefined;
+  /** Keeps the images, files and large values of results. Closed by the caller. Without one, nothing is kept. */
+  results?: OnDemand<ResultStore> | undefined;
   /** Keeps what the runs did. Closed by the caller. Without one, nothing is kept. */
   sessionLog?: SessionLog | undefined;
   /**

@@ -2,7 +2,7 @@ import { createPipeline } from "@cem/agent";
 import type { OwnedPipelineSettings } from "@cem/agent";
 import type { Config } from "@cem/config";
 import { Lazy } from "@cem/core";
-import type { Agent, AuditLog, ExecuteOptions, Redactor, TaskResult } from "@cem/core";
+import type { Agent, AuditLog, ExecuteOptions, Redactor, ResultStore, TaskResult } from "@cem/core";
 import type { McpTools } from "@cem/mcp-tools";
 import { assertAgentOptions, assertTaskOptions } from "./agent-options.ts";
 import type { AgentOptions } from "./agent-options.ts";
@@ -128,6 +128,7 @@ async function createStages(
       return createSandbox(config, { ...options, ...bridge.spec });
     },
     invoker: async () => (await host.get()).bridge.invoker,
+    results: async () => (await host.get()).results,
     redactor: isRedacted ? redactor : undefined,
     audit: async () => (await host.get()).audit,
     typeChecker: options.typeChecker ?? (() => createConfiguredTypeChecker(config)),
@@ -164,6 +165,7 @@ function isLogRead({ logging }: Config, { log, onLog }: AgentOptions): boolean {
 export interface Host {
   mcpTools: McpTools;
   bridge: HostBridge;
+  results: ResultStore;
   /** `undefined` where values are passed on. */
   redactor: Redactor | undefined;
   callGuards: Lazy<CallGuards>;
@@ -195,7 +197,7 @@ async function openHost(loaded: LoadedFor, options: AgentOptions): Promise<Host>
       callGuards,
       audit,
     });
-    return { mcpTools, bridge, redactor, callGuards, audit };
+    return { mcpTools, bridge, results: store, redactor, callGuards, audit };
   } catch (error) {
     await mcpTools.close();
     throw error;

@@ -2,6 +2,9 @@ import { readFile } from "node:fs/promises";
 import { countTokens } from "./count-tokens.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
+export { createTokenBudget, takeFitting } from "./token-budget.ts";
+export type { TokenBudget } from "./token-budget.ts";
+
 /** Counts the o200k_base tokens of a text. */
 export type TokenCounter = (text: string) => number;
 
