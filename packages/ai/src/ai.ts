@@ -19,9 +19,7 @@ type ModelOutputPart =
   | { type: "file"; mediaType: string; filename: string; data: { type: "data"; data: string } };
 
 /** What a model reads of an output. */
-export type ModelOutput =
-  | { type: "json"; value: CodeOutput }
-  | { type: "content"; value: ModelOutputPart[] };
+export type ModelOutput = { type: "json"; value: CodeOutput } | { type: "content"; value: ModelOutputPart[] };
 
 /** A tool that runs code, as the AI SDK takes it. */
 export interface ExecuteCodeTool {

@@ -67,5 +67,5 @@ function isCallable({ unavailable }: ToolDefinition): boolean {
 function moreTools(count: number, servers: readonly { name: string }[]): string {
   const names = servers.slice(0, MAX_NAMED_SERVERS).map(({ name }) => name);
   const others = servers.length > names.length ? ` and ${servers.length - names.length} more servers` : "";
-  return `${count} more tools, of ${names.join(", ")}${others}: search_tools shows them.`;
+  return `${count} more ${count === 1 ? "tool" : "tools"}, of ${names.join(", ")}${others}: search_tools shows them.`;
 }

@@ -15,7 +15,8 @@ export async function findTools(
   try {
     const found = await agent.searchTools(query, { limit, signal, onNote: (note) => notes.push(note) });
     const tools = found.map(({ tool }) => tool);
-    const text = tools.length === 0 ? "Nothing was found: try other or fewer words." : signaturesOf(tools).text;
+    const text =
+      tools.length === 0 ? "Nothing was found: try other or fewer words." : signaturesOf(tools).text;
     return [text, ...notes.map((note) => `// ${note}`)].join("\n");
   } catch (error) {
     if (CemError.isInstance(error) && error.code === "QUERY_EMPTY") return error.message;

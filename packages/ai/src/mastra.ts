@@ -30,7 +30,7 @@ export async function executeCodeTool(
       const { output } = await runCode(agent, code, options, abortSignal);
       return output;
     },
-    ...(needsApproval !== false && { requireApproval: ({ code }) => needsYes(agent, code, options) }),
+    requireApproval: needsApproval === false ? false : ({ code }) => needsYes(agent, code, options),
     async toModelOutput(value) {
       const output = value as CodeOutput;
       const attachments = await attachmentsFor(agent, output, options);
@@ -46,10 +46,7 @@ export async function executeCodeTool(
 }
 
 /** Makes the search for tools a tool of Mastra. */
-export function searchToolsTool(
-  agent: Agent,
-  options: SearchToolsOptions = {},
-): Tool<{ query: string }> {
+export function searchToolsTool(agent: Agent, options: SearchToolsOptions = {}): Tool<{ query: string }> {
   return createTool({
     id: SEARCH_TOOLS,
     description: SEARCH_DESCRIPTION,

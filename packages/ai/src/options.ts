@@ -3,14 +3,7 @@ import type { ExecuteOptions } from "@cem/core";
 /** The options of a run that a tool passes on: its session, its limits, whom to ask. */
 export type RunOptions = Pick<
   ExecuteOptions,
-  | "allowedTools"
-  | "limits"
-  | "onApprove"
-  | "onElicit"
-  | "onEvent"
-  | "session"
-  | "singleUse"
-  | "typeCheck"
+  "allowedTools" | "limits" | "onApprove" | "onElicit" | "onEvent" | "session" | "singleUse" | "typeCheck"
 >;
 
 /** Options of every tool that runs code. */

@@ -29,10 +29,7 @@ export function textInputJsonSchema<Name extends string>(
 }
 
 /** Describes an object with one text, as a Standard Schema. */
-export function textInputSchema<Name extends string>(
-  name: Name,
-  description: string,
-): TextInputSchema<Name> {
+export function textInputSchema<Name extends string>(name: Name, description: string): TextInputSchema<Name> {
   const jsonSchema = (): TextInputJsonSchema<Name> => textInputJsonSchema(name, description);
   return {
     "~standard": {

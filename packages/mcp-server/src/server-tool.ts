@@ -1,14 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { HintFor } from "@cem/answers";
-import type {
-  Agent,
-  JsonSchema,
-  JsonValue,
-  Redactor,
-  ResultStore,
-  SkillStore,
-  StateStore,
-} from "@cem/core";
+import type { Agent, JsonSchema, JsonValue, Redactor, ResultStore, SkillStore, StateStore } from "@cem/core";
 import { fromJsonSchema } from "@modelcontextprotocol/server";
 import type {
   CallToolResult,
