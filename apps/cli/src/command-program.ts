@@ -13,14 +13,15 @@ import {
 import type { Detail } from "./command-options.ts";
 import { addBenchCommand } from "./bench/command-options.ts";
 import * as examples from "./help-examples.ts";
-import { CUSTOMER_ACTIONS, SESSION_ACTIONS, SKILL_ACTIONS } from "./invocation.ts";
-import type { CustomerAction, Invocation, SessionAction, SkillAction } from "./invocation.ts";
+import { CUSTOMER_ACTIONS, KEEP_WARM_ACTIONS, SESSION_ACTIONS, SKILL_ACTIONS } from "./invocation.ts";
+import type { CustomerAction, Invocation, KeepWarmAction, SessionAction, SkillAction } from "./invocation.ts";
 import { addServerCommands } from "./server-commands.ts";
 import { addServeCommand } from "./serve-command.ts";
 
 export const VERSION: string = packageJson.version;
 
 const MAX_SEARCH_RESULTS = 1_000;
+const MAX_IDLE_MINUTES = 1_440;
 const MAX_LISTED_SESSIONS = 100_000;
 
 /**
@@ -55,6 +56,23 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
     .argument("<file>", 'a TypeScript file, or "-" to read the code from stdin')
     .action((file: string, _, command: Command) =>
       found({ command: "exec", file, options: sharedOptions(program, command) }),
+    );
+  addRun(add("call", "Call one tool", examples.CALL))
+    .argument("<server.tool>", "the tool")
+    .argument("[arguments...]", "name=value, name:=json, or one JSON object")
+    .action((target: string, args: string[], _, command: Command) =>
+      found({ command: "call", target, args, options: sharedOptions(program, command) }),
+    );
+  addSettingOptions(add("keep-warm", "Keep this folder ready, for quick commands", examples.KEEP_WARM))
+    .addArgument(new Argument("[action]", "what to do").choices(KEEP_WARM_ACTIONS).default("start"))
+    .option(
+      "--idle <minutes>",
+      "end after so many minutes without a command",
+      wholeNumber(1, MAX_IDLE_MINUTES),
+      15,
+    )
+    .action((action: KeepWarmAction, { idle }: { idle: number }, command: Command) =>
+      found({ command: "keep-warm", action, idle, options: sharedOptions(program, command) }),
     );
   addSettingOptions(add("tools", "List the servers and their tools", examples.TOOLS))
     .argument("[server]", "one server, with the signatures of its tools")

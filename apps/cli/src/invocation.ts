@@ -5,6 +5,8 @@ import type { Detail, SharedOptions } from "./command-options.ts";
 export type Invocation =
   | { command: "run"; task: string; options: SharedOptions }
   | { command: "exec"; file: string; options: SharedOptions }
+  | { command: "call"; target: string; args: string[]; options: SharedOptions }
+  | { command: "keep-warm"; action: KeepWarmAction; idle: number; options: SharedOptions }
   | { command: "tools"; server?: string | undefined; options: SharedOptions }
   | { command: "search"; query: string; detail: Detail; max: number; options: SharedOptions }
   | { command: "doctor"; listValues: boolean; security: boolean; options: SharedOptions }
@@ -37,6 +39,10 @@ export type Invocation =
 /** What `cem skills` can do. */
 export const SKILL_ACTIONS = ["list", "show", "add", "learn", "test", "promote", "remove"] as const;
 export type SkillAction = (typeof SKILL_ACTIONS)[number];
+
+/** What `cem keep-warm` can do. `serve` is the process that `start` starts. */
+export const KEEP_WARM_ACTIONS = ["start", "status", "stop", "serve"] as const;
+export type KeepWarmAction = (typeof KEEP_WARM_ACTIONS)[number];
 
 /** What `cem sessions` can do. */
 export const SESSION_ACTIONS = ["list", "show", "resume", "export"] as const;

@@ -18,6 +18,7 @@ export type { SecurityReport } from "./admin/inspect-security.ts";
 export { layProjectFiles } from "./admin/project-files.ts";
 export type { LaidFiles } from "./admin/project-files.ts";
 export { measureDirectCost, measureTokenCost } from "./admin/server-cost.ts";
+export { stampProject } from "./admin/project-stamp.ts";
 export { pullEmbeddingModel } from "./admin/pull-embedding-model.ts";
 export type { PulledEmbeddingModel, PullEmbeddingModelRequest } from "./admin/pull-embedding-model.ts";
 export { readToolCode } from "./admin/tool-code.ts";

@@ -64,6 +64,12 @@ export interface AgentOptions extends ConfigSource, CallGuardOptions {
    * @defaultValue false
    */
   oneRun?: boolean | undefined;
+  /**
+   * Whether the MCP servers are started as soon as the agent is set up, ahead of their first use.
+   *
+   * @defaultValue false
+   */
+  startServers?: boolean | undefined;
   /** Functions of the host as tools, by server and tool name: `{ crm: { find_customer: defineTool({ … }) } }`. */
   tools?: HostToolsByServer | undefined;
   /** Answers calls of host tools that are not in `tools`. Default: the configured MCP servers. */
@@ -111,6 +117,7 @@ export const AGENT_OPTIONS = {
   typeChecker: true,
   sandboxProvider: true,
   oneRun: true,
+  startServers: true,
   tools: true,
   invoker: true,
   onElicit: true,

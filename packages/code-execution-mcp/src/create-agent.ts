@@ -104,6 +104,13 @@ async function createStages(
     onProblem: (error) =>
       createLog(config, options.onLog)("error", `The session can't be logged: ${String(error)}`),
   });
+  if (options.startServers === true) {
+    // What can't be set up, the first request reports.
+    host.get().then(
+      ({ mcpTools }) => mcpTools.startAll(),
+      () => {},
+    );
+  }
   const selector = new Lazy(() => createConfiguredSelector(config, options.oneRun));
   return {
     async catalog() {
