@@ -41,9 +41,8 @@ async function start(invocation: KeepWarm): Promise<Answer> {
   // Node's own options, such as conditions, are passed on.
   const child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? "", ...serveWords()], {
     detached: true,
-      stdio: ["ignore", "ignore", "ignore", "ipc"],
-    },
-  );
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
+  });
   const ended = once(child, "exit").then(() => undefined);
   const ready = once(child, "message").then(() => true);
   if ((await Promise.race([ready, ended])) === undefined) throw cannotKeep();

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
-import { createInterface } from "node:readline";
+import { StringDecoder } from "node:string_decoder";
 import type {
   AgentEvent,
   ApprovalAnswer,
@@ -69,10 +69,19 @@ export function send(socket: Socket, message: ClientMessage | ServerMessage): vo
   if (!socket.destroyed) socket.write(`${JSON.stringify(message)}\n`);
 }
 
-/** The messages that come, until the other side has ended. */
+/** The messages that come, until either side has ended. */
 export async function* messagesOf<Message>(socket: Socket): AsyncGenerator<Message> {
-  for await (const line of createInterface({ input: socket, crlfDelay: Infinity })) {
-    yield JSON.parse(line) as Message;
+  const decoder = new StringDecoder("utf8");
+  let rest = "";
+  try {
+    for await (const chunk of socket as AsyncIterable<Buffer>) {
+      const lines = (rest + decoder.write(chunk)).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) yield JSON.parse(line) as Message;
+    }
+  } catch (error) {
+    // A socket that is closed before its end has no more messages.
+    if (!socket.destroyed) throw error;
   }
 }
 
