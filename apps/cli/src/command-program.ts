@@ -13,8 +13,15 @@ import {
 import type { Detail } from "./command-options.ts";
 import { addBenchCommand } from "./bench/command-options.ts";
 import * as examples from "./help-examples.ts";
-import { CUSTOMER_ACTIONS, KEEP_WARM_ACTIONS, SESSION_ACTIONS, SKILL_ACTIONS } from "./invocation.ts";
-import type { CustomerAction, Invocation, KeepWarmAction, SessionAction, SkillAction } from "./invocation.ts";
+import { CUSTOMER_ACTIONS, KEEP_WARM_ACTIONS, SESSION_ACTIONS, SHELLS, SKILL_ACTIONS } from "./invocation.ts";
+import type {
+  CustomerAction,
+  Invocation,
+  KeepWarmAction,
+  SessionAction,
+  Shell,
+  SkillAction,
+} from "./invocation.ts";
 import { addServerCommands } from "./server-commands.ts";
 import { addServeCommand } from "./serve-command.ts";
 
@@ -183,6 +190,24 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
     .option("--expect <hash>", "a hash that an earlier check printed, which the log has to have")
     .action((action: "verify", file: string | undefined, { expect }: { expect?: string }, command: Command) =>
       found({ command: "audit", action, file, expect, options: sharedOptions(program, command) }),
+    );
+  addSettingOptions(add("emit", "Write a typed client of an MCP server", examples.EMIT))
+    .addArgument(new Argument("<what>", "what to write").choices(["client"]))
+    .argument("<server>", "the server")
+    .option("--out <file>", "the file, instead of stdout")
+    .action((_what: "client", server: string, { out }: { out?: string }, command: Command) =>
+      found({ command: "emit", server, out, options: sharedOptions(program, command) }),
+    );
+  add("completion", "Print the completion of a shell", examples.COMPLETION)
+    .addArgument(new Argument("<shell>", "the shell").choices(SHELLS))
+    .action((shell: Shell, _, command: Command) =>
+      found({ command: "completion", shell, options: sharedOptions(program, command) }),
+    );
+  program
+    .command("complete", { hidden: true })
+    .argument("[words...]")
+    .action((words: string[], _, command: Command) =>
+      found({ command: "complete", words, options: sharedOptions(program, command) }),
     );
   addBenchCommand(add("bench", "Measure this host", examples.BENCH), (own, command) =>
     found({ command: "bench", ...own, options: sharedOptions(program, command) }),

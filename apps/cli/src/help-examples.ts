@@ -50,6 +50,19 @@ Examples:
   cem keep-warm status
   cem keep-warm stop`;
 
+export const EMIT = `
+The file needs the package @modelcontextprotocol/client and nothing else. Values that may be secret are read from the
+environment.
+
+Examples:
+  cem emit client crm --out src/crm.ts`;
+
+export const COMPLETION = `
+Examples:
+  source <(cem completion bash)               in ~/.bashrc
+  source <(cem completion zsh)                in ~/.zshrc, after compinit
+  cem completion fish > ~/.config/fish/completions/cem.fish`;
+
 export const TRUST = `
 MCP servers, host tools (*.host.ts), folders outside of this one and keys for addresses that its files name are held
 back until you say yes. The yes is for exactly what is shown: what changes later is held back again. For CI and

@@ -7,6 +7,9 @@ export type Invocation =
   | { command: "exec"; file: string; options: SharedOptions }
   | { command: "call"; target: string; args: string[]; options: SharedOptions }
   | { command: "keep-warm"; action: KeepWarmAction; idle: number; options: SharedOptions }
+  | { command: "emit"; server: string; out?: string | undefined; options: SharedOptions }
+  | { command: "completion"; shell: Shell; options: SharedOptions }
+  | { command: "complete"; words: string[]; options: SharedOptions }
   | { command: "tools"; server?: string | undefined; options: SharedOptions }
   | { command: "search"; query: string; detail: Detail; max: number; options: SharedOptions }
   | { command: "doctor"; listValues: boolean; security: boolean; options: SharedOptions }
@@ -39,6 +42,10 @@ export type Invocation =
 /** What `cem skills` can do. */
 export const SKILL_ACTIONS = ["list", "show", "add", "learn", "test", "promote", "remove"] as const;
 export type SkillAction = (typeof SKILL_ACTIONS)[number];
+
+/** The shells that `cem completion` knows. */
+export const SHELLS = ["bash", "zsh", "fish"] as const;
+export type Shell = (typeof SHELLS)[number];
 
 /** What `cem keep-warm` can do. `serve` is the process that `start` starts. */
 export const KEEP_WARM_ACTIONS = ["start", "status", "stop", "serve"] as const;
