@@ -25,7 +25,8 @@ export function printClient({ server, tools, transport }: ClientRequest): string
     return [...comment, `  ${methodOf(signatures[at] ?? tool.signature)}`].join("\n");
   });
   const calls = tools.map(
-    ({ name, originalName = name }) => `    ${name}: (input) => call(client, ${quote(originalName)}, input),`,
+    ({ name, originalName = name }) =>
+      `    ${name}: (input?: object) => call<Result<"${name}">>(client, ${quote(originalName)}, input),`,
   );
   const name = quote(server);
   return `// A client of the MCP server ${commentLine(server, MAX_DESCRIPTION_CHARACTERS)}, made by: cem emit client. Making it again replaces this file.
@@ -37,6 +38,8 @@ ${types.map((type) => `export ${type}\n`).join("")}/** The tools of the server. 
 export interface Tools {
 ${methods.join("\n")}
 }
+
+type Result<Name extends keyof Tools> = Awaited<ReturnType<Tools[Name]>>;
 
 /** Thrown where a tool answers with an error. */
 export class ToolError extends Error {
@@ -69,12 +72,12 @@ ${calls.join("\n")}
 }
 
 /** A result of a known type comes as data; otherwise a text comes as a string, JSON text parsed, and anything else as it is. */
-async function call<Result>(client: Client, name: string, input: object = {}): Promise<Result> {
+async function call<Value>(client: Client, name: string, input: object = {}): Promise<Value> {
   const result = (await client.callTool({ name, arguments: { ...input } })) as CallToolResult;
   if (result.isError === true) throw new ToolError(name, result);
-  if (result.structuredContent !== undefined) return result.structuredContent as Result;
+  if (result.structuredContent !== undefined) return result.structuredContent as Value;
   const isText = result.content.every(({ type }) => type === "text");
-  return (isText ? parsed(textOf(result)) : result.content) as Result;
+  return (isText ? parsed(textOf(result)) : result.content) as Value;
 }
 
 function textOf({ content }: CallToolResult): string {

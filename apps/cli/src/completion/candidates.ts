@@ -35,7 +35,8 @@ async function possible(
   program: Command,
   readCatalog: ReadCatalog,
 ): Promise<Candidate[]> {
-  const { command, given, open } = read(before, program);
+  const { command, given, open, isUnknown } = read(before, program);
+  if (isUnknown) return [];
   if (open !== undefined) return (open.argChoices ?? []).map((word) => ({ word, about: "" }));
   if (typed.startsWith("-")) return optionsOf(command ?? program);
   if (command === undefined) {
@@ -57,10 +58,12 @@ interface Line {
   given: string[];
   /** An option that waits for its value. */
   open: Option | undefined;
+  /** Whether there is no such command. */
+  isUnknown: boolean;
 }
 
 function read(words: readonly string[], program: Command): Line {
-  const line: Line = { command: undefined, given: [], open: undefined };
+  const line: Line = { command: undefined, given: [], open: undefined, isUnknown: false };
   for (const word of words) {
     const { command, open } = line;
     line.open = undefined;
@@ -70,8 +73,10 @@ function read(words: readonly string[], program: Command): Line {
     );
     if (option !== undefined) line.open = option.required ? option : undefined;
     else if (word.startsWith("-")) continue;
-    else if (command === undefined) line.command = program.commands.find((one) => one.name() === word);
-    else line.given.push(word);
+    else if (command === undefined) {
+      line.command = program.commands.find((one) => one.name() === word);
+      line.isUnknown ||= line.command === undefined;
+    } else line.given.push(word);
   }
   return line;
 }

@@ -20,7 +20,11 @@ export async function emitClient(server: string, source: ServerSource = {}): Pro
   const setting = findServer(server, config);
   const { transport } = toServerSettings(setting, 0);
   const { servers } = await listCatalog({ ...source, only: server, triesServers: false });
-  const tools = servers.find(({ name }) => name === server)?.tools ?? [];
+  const { isServerRequest } = await import("@cem/mcp-client");
+  const tools = (servers.find(({ name }) => name === server)?.tools ?? []).filter(
+    // What lists resources and prompts is a tool here alone.
+    ({ kind, originalName }) => kind === "host" && !isServerRequest(originalName ?? ""),
+  );
   if (tools.length === 0) {
     throw new CemError("TOOL_NOT_GENERATED", `No tools of server "${server}" are known yet.`, {
       details: { server },
