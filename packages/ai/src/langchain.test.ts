@@ -1,5 +1,5 @@
 import { ToolMessage } from "@langchain/core/messages";
-import { Command, MemorySaver } from "@langchain/langgraph";
+import { Command, INTERRUPT, MemorySaver } from "@langchain/langgraph";
 import { ChatOpenAI } from "@langchain/openai";
 import { createAgent } from "langchain";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
@@ -65,7 +65,7 @@ describe("executeCodeTool, with LangChain", () => {
     const clerk = createAgent({ model: model(), tools, checkpointer: new MemorySaver() });
     const thread = { configurable: { thread_id: "1" } };
     const first = await clerk.invoke({ messages }, thread);
-    expect(JSON.stringify(first.__interrupt__)).toContain("delete_order({ id: 7 })");
+    expect(JSON.stringify(Reflect.get(first, INTERRUPT))).toContain("delete_order({ id: 7 })");
     expect(shop.deleted).toEqual([]);
     await clerk.invoke(new Command({ resume: { decisions: [decision] } }), thread);
     expect(shop.deleted.splice(0)).toEqual(deleted);

@@ -1,4 +1,5 @@
-import type { TokenCounter } from "./index.ts";
+/** Counts the o200k_base tokens of a text. */
+export type TokenCounter = (text: string) => number;
 
 /** A candidate that does not fit is passed over; after so many, the budget counts as spent. */
 const MAX_MISFITS = 5;

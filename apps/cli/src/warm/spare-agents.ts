@@ -63,7 +63,7 @@ export class SpareAgents {
     this.#isDisposed = true;
     const spares = await Promise.all(this.#spares);
     this.#spares.clear();
-    await Promise.all(spares.map((spare) => spare?.agent.dispose()));
+    await Promise.all(spares.map(async (spare) => spare?.agent.dispose()));
   }
 
   async #make(): Promise<Spare | undefined> {
