@@ -115,3 +115,5 @@ export type {
   TaskStatus,
   TypeCheckMode,
 } from "./agent.ts";
+export type { WorkflowStepContext, WorkflowStepKind } from "./workflow-steps.ts";
+export type { EntriesOptions, ListOptions, Store, StoredValue, StoreKey, WriteOptions } from "./store.ts";
