@@ -46,8 +46,11 @@ function findTool(target: string, { servers }: CatalogSnapshot): ToolDefinition 
 
 function passed(args: JsonObject, { callStyle, inputSchema }: ToolDefinition): string {
   if (callStyle === "object") return JSON.stringify(args);
-  const values = Object.keys(inputSchema["properties"] ?? {}).map((name) =>
-    args[name] === undefined ? "undefined" : JSON.stringify(args[name]),
-  );
-  return values.join(", ").replace(/(?:, )?undefined(?:, undefined)*$/u, "");
+  const names = Object.keys(inputSchema["properties"] ?? {});
+  const last = names.findLastIndex((name) => args[name] !== undefined);
+  // JSON.stringify(undefined) is undefined, which is written as such.
+  return names
+    .slice(0, last + 1)
+    .map((name) => String(JSON.stringify(args[name])))
+    .join(", ");
 }

@@ -72,7 +72,7 @@ function printTransport(server: string, transport: Transport): Printed {
   };
 }
 
-const PLACEHOLDER = /\$\{(\w+)(?::-([^}]*))?\}/gu;
+const PLACEHOLDER = /\$\{(\w+)(?::-([^{}]*))?\}/gu;
 
 /**
  * A text as an expression, with variables of the environment for its placeholders.
