@@ -26,9 +26,9 @@ const FLOORS: readonly (readonly string[])[] = [
     "@cem/sandbox-msb",
     "@cem/plugins",
   ],
-  ["@cem/mcp-tools"],
+  ["@cem/mcp-tools", "@cem/answers"],
   ["@cem/agent"],
-  ["@cem/mcp-server", "@cem/workflows"],
+  ["@cem/mcp-server", "@cem/workflows", "@cem/ai"],
   ["code-execution-mcp"],
   ["@cem/cli", "@cem/server"],
 ];

@@ -13,14 +13,30 @@ import {
 import type { Detail } from "./command-options.ts";
 import { addBenchCommand } from "./bench/command-options.ts";
 import * as examples from "./help-examples.ts";
-import { CUSTOMER_ACTIONS, EXAMPLE_ACTIONS, SESSION_ACTIONS, SKILL_ACTIONS } from "./invocation.ts";
-import type { CustomerAction, ExampleAction, Invocation, SessionAction, SkillAction } from "./invocation.ts";
+import {
+  CUSTOMER_ACTIONS,
+  EXAMPLE_ACTIONS,
+  KEEP_WARM_ACTIONS,
+  SESSION_ACTIONS,
+  SHELLS,
+  SKILL_ACTIONS,
+} from "./invocation.ts";
+import type {
+  CustomerAction,
+  ExampleAction,
+  Invocation,
+  KeepWarmAction,
+  SessionAction,
+  Shell,
+  SkillAction,
+} from "./invocation.ts";
 import { addServerCommands } from "./server-commands.ts";
 import { addServeCommand } from "./serve-command.ts";
 
 export const VERSION: string = packageJson.version;
 
 const MAX_SEARCH_RESULTS = 1_000;
+const MAX_IDLE_MINUTES = 1_440;
 const MAX_LISTED_SESSIONS = 100_000;
 
 /**
@@ -55,6 +71,23 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
     .argument("<file>", 'a TypeScript file, or "-" to read the code from stdin')
     .action((file: string, _, command: Command) =>
       found({ command: "exec", file, options: sharedOptions(program, command) }),
+    );
+  addRun(add("call", "Call one tool", examples.CALL))
+    .argument("<server.tool>", "the tool")
+    .argument("[arguments...]", "name=value, name:=json, or one JSON object")
+    .action((target: string, args: string[], _, command: Command) =>
+      found({ command: "call", target, args, options: sharedOptions(program, command) }),
+    );
+  addSettingOptions(add("keep-warm", "Keep this folder ready, for quick commands", examples.KEEP_WARM))
+    .addArgument(new Argument("[action]", "what to do").choices(KEEP_WARM_ACTIONS).default("start"))
+    .option(
+      "--idle <minutes>",
+      "end after so many minutes without a command",
+      wholeNumber(1, MAX_IDLE_MINUTES),
+      15,
+    )
+    .action((action: KeepWarmAction, { idle }: { idle: number }, command: Command) =>
+      found({ command: "keep-warm", action, idle, options: sharedOptions(program, command) }),
     );
   addSettingOptions(add("tools", "List the servers and their tools", examples.TOOLS))
     .argument("[server]", "one server, with the signatures of its tools")
@@ -187,6 +220,24 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
     .option("--expect <hash>", "a hash that an earlier check printed, which the log has to have")
     .action((action: "verify", file: string | undefined, { expect }: { expect?: string }, command: Command) =>
       found({ command: "audit", action, file, expect, options: sharedOptions(program, command) }),
+    );
+  addSettingOptions(add("emit", "Write a typed client of an MCP server", examples.EMIT))
+    .addArgument(new Argument("<what>", "what to write").choices(["client"]))
+    .argument("<server>", "the server")
+    .option("--out <file>", "the file, instead of stdout")
+    .action((_what: "client", server: string, { out }: { out?: string }, command: Command) =>
+      found({ command: "emit", server, out, options: sharedOptions(program, command) }),
+    );
+  add("completion", "Print the completion of a shell", examples.COMPLETION)
+    .addArgument(new Argument("<shell>", "the shell").choices(SHELLS))
+    .action((shell: Shell, _, command: Command) =>
+      found({ command: "completion", shell, options: sharedOptions(program, command) }),
+    );
+  program
+    .command("complete", { hidden: true })
+    .argument("[words...]")
+    .action((words: string[], _, command: Command) =>
+      found({ command: "complete", words, options: sharedOptions(program, command) }),
     );
   addBenchCommand(add("bench", "Measure this host", examples.BENCH), (own, command) =>
     found({ command: "bench", ...own, options: sharedOptions(program, command) }),

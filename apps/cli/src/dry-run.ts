@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { CemError } from "@cem/core";
-import type { Agent, TaskResult } from "@cem/core";
 import type { PlannedWrite } from "code-execution-mcp";
 import type { Answer } from "./answer.ts";
 import { askYesNo } from "./ask-yes-no.ts";
@@ -12,7 +11,10 @@ import { answerToResult } from "./result-answer.ts";
 import { oneLine, safeText } from "./safe-text.ts";
 import { counted } from "./text-layout.ts";
 import type { Style } from "./text-layout.ts";
-import { withAgent } from "./with-agent.ts";
+import { doWarm } from "./warm/warm-client.ts";
+import { carryOut } from "./warm/work.ts";
+import type { Work } from "./warm/work.ts";
+import { askingOf, withAgent } from "./with-agent.ts";
 
 const INDENT = "  ";
 const MAX_SHOWN_CHARACTERS = 300;
@@ -23,27 +25,26 @@ interface Plan {
   writes: readonly PlannedWrite[];
 }
 
-/** Runs code or a task as its options say: at once, dry, or within an approved plan. */
-export async function runAgent(
-  options: SharedOptions,
-  context: CommandContext,
-  work: (agent: Agent) => Promise<TaskResult>,
-): Promise<Answer> {
-  if (options.dryRun === true) return runDry(options, context, work);
+/** Runs code, a call or a task as its options say: at once, dry, or within an approved plan. */
+export async function runAgent(work: Work, options: SharedOptions, context: CommandContext): Promise<Answer> {
+  if (options.dryRun === true) return runDry(work, options, context);
   const approvedWrites = options.plan === undefined ? undefined : (await readPlan(options.plan)).writes;
-  return answerToResult(await withAgent(options, context, work, { approvedWrites }), options);
+  const execute = executeOptions(context, options);
+  const done =
+    (await doWarm(work, options, execute, () => askingOf(context))) ??
+    (await withAgent(options, context, (agent) => carryOut(agent, work, execute), { approvedWrites }));
+  return answerToResult(done, options);
 }
 
 /** Lists the writes; where somebody sits at the terminal and says yes, makes exactly them. */
-async function runDry(
-  options: SharedOptions,
-  context: CommandContext,
-  work: (agent: Agent) => Promise<TaskResult>,
-): Promise<Answer> {
+async function runDry(work: Work, options: SharedOptions, context: CommandContext): Promise<Answer> {
   const writes: PlannedWrite[] = [];
-  const result = await withAgent(options, context, work, {
-    onPlannedWrite: (write) => void writes.push(write),
-  });
+  const result = await withAgent(
+    options,
+    context,
+    (agent) => carryOut(agent, work, executeOptions(context, options)),
+    { onPlannedWrite: (write) => void writes.push(write) },
+  );
   const answer = await answerToResult(result, options);
   const plan = { code: result.code, writes };
   const listed: Answer = {

@@ -30,6 +30,39 @@ Examples:
   cem exec --dry-run --json report.ts > plan.json
   cem exec --plan plan.json report.ts         the changes of that plan and no others`;
 
+export const CALL = `
+Values are read as the tool's parameters want them: days=3 is a number where it takes one.
+
+Examples:
+  cem call weather.get_weather location=Oslo
+  cem call calculator.add a=5 b=3 --quiet
+  cem call crm.update id=7 tags:='["new"]'
+  cem call crm.update '{"id":7,"tags":["new"]}'`;
+
+export const KEEP_WARM = `
+A process in the background keeps agents, guests, the catalog and MCP servers of this folder ready, so that cem exec,
+cem run and cem call answer sooner, with the same answers. Each command has an agent of its own. It is yours alone, and
+is passed over when the configuration, the tools, the environment or cem itself have changed since.
+
+Examples:
+  cem keep-warm
+  cem keep-warm --idle 60
+  cem keep-warm status
+  cem keep-warm stop`;
+
+export const EMIT = `
+The file needs the package @modelcontextprotocol/client and nothing else. Values that may be secret are read from the
+environment.
+
+Examples:
+  cem emit client crm --out src/crm.ts`;
+
+export const COMPLETION = `
+Examples:
+  source <(cem completion bash)               in ~/.bashrc
+  source <(cem completion zsh)                in ~/.zshrc, after compinit
+  cem completion fish > ~/.config/fish/completions/cem.fish`;
+
 export const TRUST = `
 MCP servers, host tools (*.host.ts), folders outside of this one and keys for addresses that its files name are held
 back until you say yes. The yes is for exactly what is shown: what changes later is held back again. For CI and

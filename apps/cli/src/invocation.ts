@@ -6,6 +6,11 @@ import type { Detail, SharedOptions } from "./command-options.ts";
 export type Invocation =
   | { command: "run"; task: string; options: SharedOptions }
   | { command: "exec"; file: string; options: SharedOptions }
+  | { command: "call"; target: string; args: string[]; options: SharedOptions }
+  | { command: "keep-warm"; action: KeepWarmAction; idle: number; options: SharedOptions }
+  | { command: "emit"; server: string; out?: string | undefined; options: SharedOptions }
+  | { command: "completion"; shell: Shell; options: SharedOptions }
+  | { command: "complete"; words: string[]; options: SharedOptions }
   | { command: "tools"; server?: string | undefined; options: SharedOptions }
   | { command: "search"; query: string; detail: Detail; max: number; options: SharedOptions }
   | { command: "doctor"; listValues: boolean; security: boolean; options: SharedOptions }
@@ -46,6 +51,14 @@ export type SkillAction = (typeof SKILL_ACTIONS)[number];
 /** What `cem examples` can do. */
 export const EXAMPLE_ACTIONS = ["list", "run"] as const;
 export type ExampleAction = (typeof EXAMPLE_ACTIONS)[number];
+
+/** The shells that `cem completion` knows. */
+export const SHELLS = ["bash", "zsh", "fish"] as const;
+export type Shell = (typeof SHELLS)[number];
+
+/** What `cem keep-warm` can do. `serve` is the process that `start` starts. */
+export const KEEP_WARM_ACTIONS = ["start", "status", "stop", "serve"] as const;
+export type KeepWarmAction = (typeof KEEP_WARM_ACTIONS)[number];
 
 /** What `cem sessions` can do. */
 export const SESSION_ACTIONS = ["list", "show", "resume", "export"] as const;

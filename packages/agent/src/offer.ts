@@ -1,10 +1,11 @@
 import type { RankedTool, Selection, ToolBudget, ToolDefinition } from "@cem/core";
+import { createTokenBudget, takeFitting } from "@cem/tokens";
+import type { TokenBudget } from "@cem/tokens";
 import { callable } from "./discovery.ts";
 import type { RunContext } from "./run-context.ts";
 
 /** As many tools are ranked for each text that is searched for. */
 const MAX_FOUND = 200;
-const MAX_MISFITS = 5;
 /** For a generator that asks a model and does not say what it can be told. */
 const DEFAULT_BUDGET: ToolBudget = {
   tokens: 6_000,
@@ -34,7 +35,7 @@ export async function offerTools(
   if (toolBudget === undefined) return [];
   const offered = selected.map(({ tool }) => tool);
   const budget = await measure(context, toolBudget);
-  for (const tool of offered) budget.take(tool);
+  for (const tool of offered) budget.tokens.take(budget.describe(tool));
   return fill(context, budget, [task], { offered, tools });
 }
 
@@ -70,21 +71,12 @@ export async function findOthers(
 }
 
 interface Budget {
-  /** Whether a tool fits. One that does is paid for. */
-  take(tool: ToolDefinition): boolean;
+  tokens: TokenBudget;
+  describe: ToolBudget["describe"];
 }
 
 async function measure({ stages }: RunContext, { describe, tokens }: ToolBudget): Promise<Budget> {
-  const count = await stages.tokenCounter.get();
-  let left = tokens;
-  return {
-    take(tool) {
-      const cost = count(describe(tool)) + 1;
-      if (cost > left) return false;
-      left -= cost;
-      return true;
-    },
-  };
+  return { tokens: createTokenBudget(tokens, await stages.tokenCounter.get()), describe };
 }
 
 async function fill(
@@ -102,17 +94,5 @@ async function fill(
   }
   const servers = new Set(offered.map(({ server }) => server));
   const siblings = rest.filter(({ server }) => servers.has(server));
-  return takeFitting(budget, [...new Set([...ranked, ...siblings, ...rest])]);
-}
-
-/** The first tools that fit together. A few that are too large are left out; then the budget is taken to be spent. */
-function takeFitting(budget: Budget, tools: readonly ToolDefinition[]): ToolDefinition[] {
-  const fitting: ToolDefinition[] = [];
-  let misfits = 0;
-  for (const tool of tools) {
-    if (budget.take(tool)) fitting.push(tool);
-    else misfits += 1;
-    if (misfits > MAX_MISFITS) break;
-  }
-  return fitting;
+  return takeFitting(budget.tokens, [...new Set([...ranked, ...siblings, ...rest])], budget.describe);
 }

@@ -7,6 +7,7 @@ import type {
   RunMeter,
   Sandbox,
   SessionLog,
+  ResultStore,
   SaveSkillOptions,
   Skill,
   SkillDraft,
@@ -81,6 +82,8 @@ export interface PipelineSettings {
   onEvent?: ((event: AgentEvent) => void) | undefined;
   /** Tells what went wrong so far beside the runs, for their results. */
   warnings?: (() => readonly string[]) | undefined;
+  /** Keeps the images, files and large values of results. Closed by the caller. Without one, nothing is kept. */
+  results?: OnDemand<ResultStore> | undefined;
   /** Keeps what the runs did. Closed by the caller. Without one, nothing is kept. */
   sessionLog?: SessionLog | undefined;
   /**

@@ -6,6 +6,7 @@ import type {
   ErrorCode,
   ExecuteOptions,
   RankedTool,
+  ResultStore,
   SandboxStats,
   SaveSkillOptions,
   SearchOptions,
@@ -99,6 +100,12 @@ class Pipeline implements Agent {
 
   async warm(options: { signal?: AbortSignal | undefined } = {}): Promise<void> {
     return this.#request(options, warm);
+  }
+
+  async openResults(): Promise<ResultStore | undefined> {
+    return this.#request({}, async ({ settings: { results } }) =>
+      typeof results === "function" ? results() : results,
+    );
   }
 
   sandboxStats(): SandboxStats | undefined {

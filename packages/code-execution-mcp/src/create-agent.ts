@@ -2,7 +2,7 @@ import { createPipeline } from "@cem/agent";
 import type { OwnedPipelineSettings } from "@cem/agent";
 import type { Config } from "@cem/config";
 import { Lazy } from "@cem/core";
-import type { Agent, AuditLog, ExecuteOptions, Redactor, TaskResult } from "@cem/core";
+import type { Agent, AuditLog, ExecuteOptions, Redactor, ResultStore, TaskResult } from "@cem/core";
 import type { McpTools } from "@cem/mcp-tools";
 import { assertAgentOptions, assertTaskOptions } from "./agent-options.ts";
 import type { AgentOptions } from "./agent-options.ts";
@@ -127,6 +127,13 @@ async function createStages(
       createLog(config, options.onLog)("error", `The session can't be logged: ${String(error)}`),
   });
   const meter = await customerMeter(loaded);
+  if (options.startServers === true) {
+    // What can't be set up, the first request reports.
+    host.get().then(
+      ({ mcpTools }) => mcpTools.startAll(),
+      () => {},
+    );
+  }
   const selector = new Lazy(() => createConfiguredSelector(config, options.oneRun));
   return {
     async catalog() {
@@ -173,6 +180,7 @@ async function createStages(
       });
     },
     invoker: async () => (await host.get()).bridge.invoker,
+    results: async () => (await host.get()).results,
     redactor: isRedacted ? redactor : undefined,
     audit: async () => (await host.get()).audit,
     typeChecker: options.typeChecker ?? (() => createConfiguredTypeChecker(config)),
@@ -212,6 +220,7 @@ function isLogRead({ logging }: Config, { log, onLog }: AgentOptions): boolean {
 export interface Host {
   mcpTools: McpTools;
   bridge: HostBridge;
+  results: ResultStore;
   /** `undefined` where values are passed on. */
   redactor: Redactor | undefined;
   callGuards: Lazy<CallGuards>;
@@ -246,7 +255,7 @@ async function openHost(loaded: LoadedFor, options: AgentOptions): Promise<Host>
       callGuards,
       audit,
     });
-    return { mcpTools, bridge, redactor, callGuards, audit };
+    return { mcpTools, bridge, results: store, redactor, callGuards, audit };
   } catch (error) {
     await mcpTools.close();
     throw error;

@@ -3,6 +3,7 @@ import type { Elicit } from "./elicitation.ts";
 import type { ErrorInfo } from "./errors.ts";
 import type { ToolCallRecord, ToolProgress } from "./invocation.ts";
 import type { JsonValue } from "./json.ts";
+import type { ResultStore } from "./results.ts";
 import type { Finding } from "./review.ts";
 import type { SaveSkillOptions, Skill, SkillDraft } from "./skills.ts";
 import type { Isolation, OutputChunk, RunLimits, SandboxStats } from "./sandbox.ts";
@@ -251,6 +252,13 @@ export interface Agent {
    * @throws CemError `AGENT_DISPOSED`, or what a first request would reject with: the error of a broken set-up.
    */
   warm(options?: { signal?: AbortSignal | undefined }): Promise<void>;
+  /**
+   * Opens the store of the images, files and large values whose handles results contain.
+   *
+   * @returns `undefined` where nothing is kept.
+   * @throws CemError `AGENT_DISPOSED`, or the error of a broken set-up.
+   */
+  openResults?(): Promise<ResultStore | undefined>;
   /** The counts of the sandbox's guests. `undefined` before the first run, or when the sandbox does not count. */
   sandboxStats?(): SandboxStats | undefined;
   /** Cancels the requests under way, waits for them and frees everything. Safe to call twice. */

@@ -1,4 +1,6 @@
 import { setImmediate } from "node:timers/promises";
+import { messageOf } from "@cem/answers";
+import type { HintFor } from "@cem/answers";
 import { assertKnownOptions, CemError, toErrorInfo } from "@cem/core";
 import type { Agent, Redactor, ResultStore, SkillStore, StateStore } from "@cem/core";
 import { McpServer } from "@modelcontextprotocol/server";
@@ -26,8 +28,8 @@ import { skillToolsOf, toolsOf } from "./profiles.ts";
 import type { Profile } from "./profiles.ts";
 import { RequestStates } from "./request-states.ts";
 import { RunRegistry } from "./run-registry.ts";
-import { messageOf, sessionOf } from "./server-tool.ts";
-import type { HintFor, HostOf, ServerTool, ToolHost } from "./server-tool.ts";
+import { sessionOf } from "./server-tool.ts";
+import type { HostOf, ServerTool, ToolHost } from "./server-tool.ts";
 import { StoredSkillSource } from "./skill-source.ts";
 import { strictInput } from "./strict-input.ts";
 import type { Exposed, UpstreamContents } from "./upstream-contents.ts";

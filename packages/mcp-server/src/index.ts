@@ -30,4 +30,4 @@ export { measureDirectCost, measureTokenCost } from "./token-cost.ts";
 export type { TokenCost } from "./token-cost.ts";
 export type { Servable } from "./create-server.ts";
 export { readToolCode } from "./tool-code.ts";
-export type { HintFor } from "./server-tool.ts";
+export type { HintFor } from "@cem/answers";

@@ -1,14 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type {
-  Agent,
-  ErrorInfo,
-  JsonSchema,
-  JsonValue,
-  Redactor,
-  ResultStore,
-  SkillStore,
-  StateStore,
-} from "@cem/core";
+import type { HintFor } from "@cem/answers";
+import type { Agent, JsonSchema, JsonValue, Redactor, ResultStore, SkillStore, StateStore } from "@cem/core";
 import { fromJsonSchema } from "@modelcontextprotocol/server";
 import type {
   CallToolResult,
@@ -19,9 +11,6 @@ import type {
 } from "@modelcontextprotocol/server";
 import type { GuestFacts } from "./guest-facts.ts";
 import type { RunRegistry } from "./run-registry.ts";
-
-/** Finds what helps with an error: a setting, an option or a command. */
-export type HintFor = (error: ErrorInfo) => string | undefined;
 
 /** What the server's own tools use. */
 export interface ToolHost {
@@ -96,12 +85,6 @@ export function answerValue(value: object | JsonValue): CallToolResult {
     content: [{ type: "text", text: JSON.stringify(value) }],
     structuredContent: value,
   };
-}
-
-/** The message of an error, followed by its hint where there is one. */
-export function messageOf(error: ErrorInfo, hintFor: HintFor | undefined): string {
-  const hint = hintFor?.(error);
-  return hint === undefined ? error.message : `${error.message} ${hint}`;
 }
 
 /** The authenticated client id, or an empty string without authorization. A run belongs to the client that started it. */

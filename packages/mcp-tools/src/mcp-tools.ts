@@ -17,7 +17,7 @@ import { connectionsFor, createMcpServers } from "./servers/mcp-servers.ts";
 import type { ConfiguredServer, McpServersSettings } from "./servers/mcp-servers.ts";
 import { createServerContents } from "./servers/server-contents.ts";
 import type { ServerContents } from "./servers/server-contents.ts";
-import { startUsedServers } from "./servers/start-used-servers.ts";
+import { startAllServers, startUsedServers } from "./servers/start-used-servers.ts";
 
 export interface McpToolsSettings extends McpServersSettings {
   /**
@@ -42,6 +42,8 @@ export interface McpTools {
   readListed(folder: string): Promise<ToolServer | undefined>;
   /** Marks the tools of a catalog that can't be called now, as far as that is known. Connects to nothing. */
   withAvailability(catalog: ToolCatalog): ToolCatalog;
+  /** Starts every server that is switched on, ahead of its first use. Resolves when each has answered or failed. */
+  startAll(): Promise<void>;
   /** Wraps a guard: the servers that the code uses start while the code is still being reviewed. */
   startingServers(guard: Guard): Guard;
   /**
@@ -108,6 +110,7 @@ export function createMcpTools(settings: McpToolsSettings): McpTools {
     source,
     readListed: async (folder) => (await folders.read(folder))?.server,
     withAvailability: (catalog) => withAvailability(catalog, { servers, folders, changes, holdChanged }),
+    startAll: () => startAllServers(servers),
     startingServers: (guard) => startUsedServers(guard, servers, folders),
     generate: (options) =>
       watch.exclusively(() => generateServers({ servers, folders, holdChanged }, options)),

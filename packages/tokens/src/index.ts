@@ -1,9 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { countTokens } from "./count-tokens.ts";
+import type { TokenCounter } from "./token-budget.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
-/** Counts the o200k_base tokens of a text. */
-export type TokenCounter = (text: string) => number;
+export { createTokenBudget, takeFitting } from "./token-budget.ts";
+export type { TokenBudget, TokenCounter } from "./token-budget.ts";
 
 const VOCABULARY_FILE = new URL("../o200k_base.bin", import.meta.url);
 let loading: Promise<TokenCounter> | undefined;

@@ -4,6 +4,7 @@ export { inspectDescription } from "./inspect-description.ts";
 export { learnOutputSchema } from "./learn-output-schema.ts";
 export { addObserved, allowObserving, readObserved } from "./observed-results.ts";
 export { readLock } from "./read-lock.ts";
+export { printClient } from "./print-client.ts";
 export { listForeignModules } from "./server-folder.ts";
 export { LOCK_FILE } from "./server-lock.ts";
 export { readDefinition } from "./tool-definition.ts";
@@ -19,6 +20,7 @@ export type { DescriptionFinding, InspectSettings } from "./inspect-description.
 export type { ObservedResults } from "./observed-results.ts";
 export type { TextFinding } from "./suspicious-text.ts";
 export type { ToolWarning } from "./plan-server-files.ts";
+export type { ClientRequest } from "./print-client.ts";
 export type { ReadLock } from "./read-lock.ts";
 export type { LearnedOutput, LockedTool, ServerLock } from "./server-lock.ts";
 export type { RawToolDefinition, SkippedTool } from "./tool-definition.ts";

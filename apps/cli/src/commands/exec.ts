@@ -3,7 +3,6 @@ import type { CommandContext } from "../command-context.ts";
 import type { InvocationOf } from "../invocation.ts";
 import { runAgent } from "../dry-run.ts";
 import { readInput } from "../input.ts";
-import { executeOptions } from "../execute-options.ts";
 
 /** `cem exec`: TypeScript that the user brings, from a file or stdin. */
 export async function runFile(
@@ -11,5 +10,5 @@ export async function runFile(
   context: CommandContext,
 ): Promise<Answer> {
   const code = await readInput(file, "code", context);
-  return runAgent(options, context, (agent) => agent.executeCode(code, executeOptions(context, options)));
+  return runAgent({ kind: "code", code }, options, context);
 }

@@ -12,6 +12,26 @@ export async function loadCommand(invocation: Invocation): Promise<RunCommand> {
       const { runFile } = await import("./exec.ts");
       return (context) => runFile(invocation, context);
     }
+    case "call": {
+      const { callTool } = await import("./call.ts");
+      return (context) => callTool(invocation, context);
+    }
+    case "keep-warm": {
+      const { keepWarm } = await import("./keep-warm.ts");
+      return (context) => keepWarm(invocation, context);
+    }
+    case "emit": {
+      const { emit } = await import("./emit.ts");
+      return (context) => emit(invocation, context);
+    }
+    case "completion": {
+      const { printCompletion } = await import("./completion.ts");
+      return () => printCompletion(invocation);
+    }
+    case "complete": {
+      const { complete } = await import("./complete.ts");
+      return () => complete(invocation);
+    }
     case "tools": {
       const { listTools } = await import("./tools.ts");
       return (context) => listTools(invocation, context);

@@ -3,7 +3,6 @@ import type { CommandContext } from "../command-context.ts";
 import type { InvocationOf } from "../invocation.ts";
 import { runAgent } from "../dry-run.ts";
 import { readInput, requireIntact, requireText } from "../input.ts";
-import { executeOptions } from "../execute-options.ts";
 
 /** `cem run`: a task in plain words, from its argument or stdin. */
 export async function runTask(
@@ -13,5 +12,5 @@ export async function runTask(
   const text = task === "-" ? await readInput("-", "task", context) : task;
   requireText(text, "task", "the argument");
   requireIntact(text, "task");
-  return runAgent(options, context, (agent) => agent.executeTask(text, executeOptions(context, options)));
+  return runAgent({ kind: "task", task: text }, options, context);
 }

@@ -76,14 +76,14 @@ export function inspectServers(source: ServerSource = {}): Promise<ExaminedServe
  * Lists every tool there is, as an agent of the same configuration finds it. MCP servers are tried first, so that
  * tools are marked where they can't be called. A server that does not answer within 4 s is taken to be available.
  *
- * @param source - With `only`, no other server is tried.
+ * @param source - With `only`, no other server is tried; with `triesServers: false` none is.
  */
 export function listCatalog(
-  source: ServerSource & { only?: string | undefined } = {},
+  source: ServerSource & { only?: string | undefined; triesServers?: boolean | undefined } = {},
 ): Promise<CatalogSnapshot> {
-  const { only, signal } = source;
+  const { only, signal, triesServers = true } = source;
   return withMcpTools(source, "listing tools", async (mcpTools, configuration) => {
-    if (only === undefined || mcpTools.servers.has(only)) {
+    if (triesServers && (only === undefined || mcpTools.servers.has(only))) {
       await mcpTools.examine({ signal, only, timeoutMs: LIST_TIMEOUT_MS });
     }
     const configured = await createConfiguredCatalog(configuration, mcpTools);

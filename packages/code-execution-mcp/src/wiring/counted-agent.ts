@@ -30,6 +30,7 @@ export function countRequests(inner: Agent): CountedAgent {
     saveSkill: (draft, options) => counted(() => inner.saveSkill(draft, options)),
     checkpoint: (options) => counted(() => inner.checkpoint(options)),
     warm: (options) => counted(() => inner.warm(options)),
+    openResults: async () => inner.openResults?.(),
     sandboxStats: () => inner.sandboxStats?.(),
     dispose: () => inner.dispose(),
   };

@@ -1,9 +1,10 @@
+import { MAX_ATTACHMENT_BYTES } from "@cem/answers";
 import { CemError } from "@cem/core";
 import type { Redactor, ResultPage, ResultStore } from "@cem/core";
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import { blockOf } from "../attachments.ts";
-import { DEFAULT_PAGE_BYTES, MAX_ATTACHMENT_BYTES, MAX_PAGE_BYTES } from "../limits.ts";
+import { DEFAULT_PAGE_BYTES, MAX_PAGE_BYTES } from "../limits.ts";
 import { followRun } from "../follow-run.ts";
+import { blockOf } from "../run-answer.ts";
 import { answerValue, declareTool, sessionOf, text } from "../server-tool.ts";
 import type { ToolHost } from "../server-tool.ts";
 
@@ -65,7 +66,12 @@ async function readPage(
     ...rest,
     content: [
       ...content,
-      blockOf(isPiece ? "resource" : type, shown.mimeType, shown.bytes, `file://${handle}`),
+      blockOf({
+        type: isPiece ? "resource" : type,
+        mimeType: shown.mimeType,
+        bytes: shown.bytes,
+        uri: `file://${handle}`,
+      }),
     ],
   };
 }

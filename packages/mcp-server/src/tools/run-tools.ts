@@ -1,3 +1,4 @@
+import { FAILED_TOOLS, HOW_TO_CODE } from "@cem/answers";
 import { CemError } from "@cem/core";
 import type { JsonSchema } from "@cem/core";
 import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
@@ -17,13 +18,13 @@ export const executeCode = declareTool<{ code: string }>({
   title: "Execute code",
   description: ({ guest, runs }) =>
     [
-      'Run TypeScript (Deno): `import { tool } from "./servers/<server>/index.ts"`, `await` every call, end with `return value`.',
+      HOW_TO_CODE,
       networkSentence(guest),
       filesSentence(guest),
       guest.hasMcpServers === true
         ? "Resources of an MCP server: its mcp_resources_list and mcp_resources_read."
         : "",
-      "A failed tool throws; a ToolError has server, tool, code, message, details.",
+      FAILED_TOOLS,
       "A large result comes as a handle {path, size}: read_result, or read the file in code.",
       `A run longer than ${seconds(runs.yieldAfterMs)} answers {run}: read_result waits for the rest.`,
     ]

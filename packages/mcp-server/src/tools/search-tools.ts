@@ -1,10 +1,11 @@
+import { signaturesOf } from "@cem/answers";
+import type { HintFor } from "@cem/answers";
 import type { RankedTool, ToolServer } from "@cem/core";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { MAX_SEARCH_RESULTS } from "../limits.ts";
 import { answerValue, declareTool, READ_ONLY, text } from "../server-tool.ts";
-import type { HintFor } from "../server-tool.ts";
 import { serversOf } from "./catalog-tools.ts";
-import { codesOf, signaturesOf } from "./tool-text.ts";
+import { codesOf } from "./tool-text.ts";
 
 const DEFAULT_RESULTS = 10;
 /** The most servers that are named when nothing was found. */

@@ -22,6 +22,12 @@ export function startUsedServers(guard: Guard, servers: McpServers, folders: Gen
   };
 }
 
+/** Starts every server that is switched on. Resolves when each has answered or failed. */
+export async function startAllServers(servers: McpServers): Promise<void> {
+  const names = [...servers.byName].filter(([, { enabled }]) => enabled).map(([name]) => name);
+  await Promise.all(names.map((name) => connect(name, servers)));
+}
+
 /** The folders of the generated tools that the code may import: it names them. */
 function importedFolders(code: string, tools: readonly ToolDefinition[]): Set<string> {
   const folders = new Set<string>();
@@ -33,11 +39,16 @@ function importedFolders(code: string, tools: readonly ToolDefinition[]): Set<st
   return folders;
 }
 
-/** Failures are ignored: the call itself fails in the same way, and reports it. */
 async function start(folder: string, servers: McpServers, folders: GeneratedFolders): Promise<void> {
+  const generated = await folders.read(folder).catch(() => undefined);
+  const name = generated?.lock.server.name;
+  if (name === undefined || servers.byName.get(name)?.enabled !== true) return;
+  await connect(name, servers);
+}
+
+/** Failures are ignored: the call itself fails in the same way, and reports it. */
+async function connect(name: string, servers: McpServers): Promise<void> {
   try {
-    const name = (await folders.read(folder))?.lock.server.name;
-    if (name === undefined || servers.byName.get(name)?.enabled !== true) return;
     const connections = await servers.connections();
     await Promise.all([connections.listTools(name), preloadSchemaValidation()]);
   } catch {

@@ -1,0 +1,130 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { CemError } from "@cem/core";
+import type { Answer } from "../answer.ts";
+import type { CommandContext } from "../command-context.ts";
+import { configSourceOf } from "../config-source.ts";
+import { EXIT_OK } from "../exit-codes.ts";
+import type { InvocationOf } from "../invocation.ts";
+import { messagesOf, send } from "../warm/messages.ts";
+import type { KeeperStatus, ServerMessage } from "../warm/messages.ts";
+import { connectTo } from "../warm/warm-client.ts";
+import { agentSettingsOf, socketPath } from "../warm/warm-folder.ts";
+
+type KeepWarm = InvocationOf<"keep-warm">;
+
+/** Agents that are ready at a time: for a command, and for one that follows at once. */
+const SPARES = 2;
+const MS_PER_MINUTE = 60_000;
+
+/** `cem keep-warm`: starts, shows or stops the process that keeps agents of this folder ready. */
+export async function keepWarm(invocation: KeepWarm, context: CommandContext): Promise<Answer> {
+  switch (invocation.action) {
+    case "start":
+      return start(invocation);
+    case "serve":
+      return serve(invocation, context);
+    case "status":
+      return tell(await statusOf(invocation));
+    case "stop":
+      return stop(invocation);
+  }
+}
+
+async function start(invocation: KeepWarm): Promise<Answer> {
+  const running = await statusOf(invocation);
+  if (running !== undefined) return tell(running);
+  requireSocket(invocation);
+  // What is wrong with the set-up is said here, not by a process that nobody sees.
+  const { stampProject } = await import("code-execution-mcp/admin");
+  if ((await stampProject(configSourceOf(invocation.options))) === undefined) throw cannotKeep();
+  // Node's own options, such as conditions, are passed on.
+  const child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? "", ...serveWords()], {
+    detached: true,
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
+  });
+  const ended = once(child, "exit").then(() => undefined);
+  const ready = once(child, "message").then(() => true);
+  if ((await Promise.race([ready, ended])) === undefined) throw cannotKeep();
+  child.disconnect();
+  child.unref();
+  return tell(await statusOf(invocation));
+}
+
+/** This command line, with `serve` in place of `start`. */
+function serveWords(): string[] {
+  const words = process.argv.slice(2);
+  const at = words.indexOf("keep-warm") + 1;
+  return words.toSpliced(at, words[at] === "start" ? 1 : 0, "serve");
+}
+
+/** The process itself. It is started by `start`, in the background. */
+async function serve(invocation: KeepWarm, context: CommandContext): Promise<Answer> {
+  const socket = requireSocket(invocation);
+  const { SpareAgents } = await import("../warm/spare-agents.ts");
+  const { WarmServer } = await import("../warm/warm-server.ts");
+  const spares = new SpareAgents({ ...configSourceOf(invocation.options), onLog: () => {} }, SPARES);
+  const server = new WarmServer({ socket, spares, idleMs: invocation.idle * MS_PER_MINUTE });
+  // First, since it keeps this process alive.
+  await server.listen();
+  await spares.fill();
+  process.send?.("ready");
+  context.signal.addEventListener("abort", () => void server.close());
+  await server.ended;
+  return tell(undefined);
+}
+
+async function stop(invocation: KeepWarm): Promise<Answer> {
+  const socket = await connectTo(invocation.options);
+  if (socket === undefined) return tell(undefined);
+  const closed = once(socket, "close");
+  send(socket, { type: "stop" });
+  socket.resume();
+  await closed;
+  return tell(undefined);
+}
+
+async function statusOf({ options }: KeepWarm): Promise<KeeperStatus | undefined> {
+  const socket = await connectTo(options);
+  if (socket === undefined) return undefined;
+  try {
+    send(socket, { type: "status" });
+    for await (const message of messagesOf<ServerMessage>(socket)) {
+      if (message.type === "status") return message.status;
+    }
+    return undefined;
+  } finally {
+    socket.destroy();
+  }
+}
+
+function tell(status: KeeperStatus | undefined): Answer {
+  const text =
+    status === undefined
+      ? "Nothing is kept warm for this folder."
+      : `Kept warm: ${status.folder} (process ${status.pid}), ${status.ready} ready, ${status.served} commands served, ${status.declined} declined. It ends after ${status.idleSeconds / 60} minutes without a command.`;
+  return {
+    exitCode: EXIT_OK,
+    data: { status: "success", warm: status ?? null },
+    report: () => ["", `  ${text}`],
+    brief: () => (status === undefined ? "" : String(status.pid)),
+  };
+}
+
+function requireSocket({ options }: KeepWarm): string {
+  const socket = socketPath(agentSettingsOf(options));
+  if (socket !== undefined) return socket;
+  throw new CemError(
+    "USAGE",
+    process.platform === "win32"
+      ? "Nothing can be kept warm on Windows."
+      : "Nothing can be kept warm here: the folder for its socket is not yours alone. Set XDG_RUNTIME_DIR to one that is.",
+  );
+}
+
+function cannotKeep(): CemError {
+  return new CemError(
+    "USAGE",
+    "Nothing can be kept warm for this folder: it has host tools (*.host.ts), more than 5,000 files, or asks for what is not trusted. See: cem trust",
+  );
+}

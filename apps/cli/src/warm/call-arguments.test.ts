@@ -1,0 +1,76 @@
+import type { JsonSchema, ToolDefinition } from "@cem/core";
+import { describe, expect, it } from "vitest";
+import { readArguments } from "./call-arguments.ts";
+
+function toolWith(properties: Record<string, JsonSchema>, more: JsonSchema = {}): ToolDefinition {
+  return {
+    server: "crm",
+    name: "update",
+    kind: "local",
+    description: "",
+    inputSchema: { type: "object", properties, ...more },
+    callStyle: "object",
+    signature: "",
+    module: "./servers/crm/index.ts",
+  };
+}
+
+const tool = toolWith({
+  name: { type: "string" },
+  count: { type: "integer" },
+  price: { type: ["number", "null"] },
+  urgent: { type: "boolean" },
+  tags: { type: "array", items: { type: "string" } },
+  where: { type: "object" },
+  level: { enum: ["low", "high"] },
+  key: { anyOf: [{ type: "integer" }, { type: "string" }] },
+  any: {},
+});
+
+describe("readArguments", () => {
+  it.each([
+    ["name=5", { name: "5" }],
+    ["name=a=b", { name: "a=b" }],
+    ["name=", { name: "" }],
+    ["name=true", { name: "true" }],
+    ["count=5", { count: 5 }],
+    ["price=2.5", { price: 2.5 }],
+    ["price=null", { price: null }],
+    ["urgent=false", { urgent: false }],
+    ['tags=["a","b"]', { tags: ["a", "b"] }],
+    ['where={"a":1}', { where: { a: 1 } }],
+    ["level=high", { level: "high" }],
+    ["key=7", { key: 7 }],
+    ["key=seven", { key: "seven" }],
+    ["any=7", { any: 7 }],
+    ["any=seven", { any: "seven" }],
+    ['name:="x"', { name: "x" }],
+    ["count:=[1]", { count: [1] }],
+    ['{"count":1,"name":"x"}', { count: 1, name: "x" }],
+  ])("reads %s", (word, args) => {
+    expect(readArguments([word], tool)).toEqual(args);
+  });
+
+  it.each([
+    ["count=five", 'count is an integer, and "five" is none'],
+    ["count=2.5", 'count is an integer, and "2.5" is none'],
+    ["price=x", 'price is a number or null, and "x" is none'],
+    ["tags=a", 'tags is an array, and "a" is none'],
+    ["nam=x", "has no parameter nam. Did you mean name?"],
+    ["name", '"name" is no argument'],
+    ["=x", '"=x" is no argument'],
+    ["name:=x", "name is no JSON"],
+    ["{nonsense}", "The argument is no JSON"],
+  ])("refuses %s", (word, message) => {
+    expect(() => readArguments([word], tool)).toThrow(message);
+  });
+
+  it("refuses an argument that is given twice", () => {
+    expect(() => readArguments(["name=a", "name=b"], tool)).toThrow("name is given twice");
+  });
+
+  it("takes any name where the schema is open", () => {
+    const open = toolWith({}, { additionalProperties: true });
+    expect(JSON.stringify(readArguments(["x=1", "__proto__=2"], open))).toBe('{"x":1,"__proto__":2}');
+  });
+});

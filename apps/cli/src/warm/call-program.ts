@@ -1,0 +1,56 @@
+import { CemError, serverNotFound, toolNotFound } from "@cem/core";
+import type { CatalogSnapshot, JsonObject, ToolDefinition } from "@cem/core";
+import { nearest } from "@cem/text";
+import { readArguments } from "./call-arguments.ts";
+
+/**
+ * The program that makes one call.
+ *
+ * @param target - `server.tool`.
+ * @param words - `name=value`, `name:=json`, or one JSON object.
+ * @throws CemError `USAGE`, `SERVER_NOT_FOUND` or `TOOL_NOT_FOUND`.
+ */
+export function callProgram(target: string, words: readonly string[], catalog: CatalogSnapshot): string {
+  const tool = findTool(target, catalog);
+  const args = readArguments(words, tool);
+  return [
+    `import { ${tool.name} } from ${JSON.stringify(tool.module)};`,
+    `return await ${tool.name}(${passed(args, tool)});`,
+  ].join("\n");
+}
+
+function findTool(target: string, { servers }: CatalogSnapshot): ToolDefinition {
+  const dot = target.indexOf(".");
+  if (dot < 1 || dot === target.length - 1) {
+    throw new CemError(
+      "USAGE",
+      `"${target}" names no tool. A call looks like: cem call weather.get_weather location=Oslo`,
+      {
+        details: { target },
+      },
+    );
+  }
+  const [name, wanted] = [target.slice(0, dot), target.slice(dot + 1)];
+  const server = servers.find((one) => one.name === name);
+  if (server === undefined) {
+    const known = servers.map((one) => one.name);
+    throw serverNotFound(name, { known, nearest: nearest(name, known)[0] });
+  }
+  const tool =
+    server.tools.find((one) => one.name === wanted) ??
+    server.tools.find(({ originalName }) => originalName === wanted);
+  if (tool !== undefined) return tool;
+  const known = server.tools.map((one) => one.name);
+  throw toolNotFound({ server: name, tool: wanted }, { known, nearest: nearest(wanted, known)[0] });
+}
+
+function passed(args: JsonObject, { callStyle, inputSchema }: ToolDefinition): string {
+  if (callStyle === "object") return JSON.stringify(args);
+  const names = Object.keys(inputSchema["properties"] ?? {});
+  const last = names.findLastIndex((name) => args[name] !== undefined);
+  // JSON.stringify(undefined) is undefined, which is written as such.
+  return names
+    .slice(0, last + 1)
+    .map((name) => String(JSON.stringify(args[name])))
+    .join(", ");
+}

@@ -1,0 +1,84 @@
+import type { Agent } from "@cem/core";
+import { needsYes } from "./approvals.ts";
+import { describeExecution } from "./description.ts";
+import { findTools } from "./find-tools.ts";
+import { CODE_DESCRIPTION, QUERY_DESCRIPTION, SEARCH_DESCRIPTION } from "./names.ts";
+import type { ApprovedCodeOptions, SearchToolsOptions } from "./options.ts";
+import { attachmentsFor, base64Of, fileNameOf, runCode } from "./run-code.ts";
+import type { CodeOutput } from "./run-code.ts";
+import { textInputSchema } from "./text-input.ts";
+import type { TextInputSchema } from "./text-input.ts";
+
+interface CallOptions {
+  abortSignal?: AbortSignal | undefined;
+}
+
+/** A part of what a model reads of an output. */
+type ModelOutputPart =
+  | { type: "text"; text: string }
+  | { type: "file"; mediaType: string; filename: string; data: { type: "data"; data: string } };
+
+/** What a model reads of an output. */
+export type ModelOutput = { type: "json"; value: CodeOutput } | { type: "content"; value: ModelOutputPart[] };
+
+/** A tool that runs code, as the AI SDK takes it. */
+export interface ExecuteCodeTool {
+  description: string;
+  inputSchema: TextInputSchema<"code">;
+  execute: (input: { code: string }, options?: CallOptions) => Promise<CodeOutput>;
+  /** Present where some code needs a person's yes. */
+  needsApproval?: (input: { code: string }) => Promise<boolean>;
+  toModelOutput: (options: { output: CodeOutput }) => Promise<ModelOutput>;
+}
+
+/** A tool that searches for tools, as the AI SDK takes it. */
+export interface SearchToolsTool {
+  description: string;
+  inputSchema: TextInputSchema<"query">;
+  execute: (input: { query: string }, options?: CallOptions) => Promise<string>;
+}
+
+/**
+ * Makes running code a tool of the AI SDK. The description has the signatures that there are now.
+ *
+ * @example
+ * ```ts
+ * const tools = { execute_code: await executeCodeTool(agent), search_tools: searchToolsTool(agent) };
+ * const { text } = await generateText({ model, tools, prompt, stopWhen: isStepCount(5) });
+ * ```
+ */
+export async function executeCodeTool(
+  agent: Agent,
+  options: ApprovedCodeOptions = {},
+): Promise<ExecuteCodeTool> {
+  const { needsApproval = false } = options;
+  return {
+    description: await describeExecution(agent, options),
+    inputSchema: textInputSchema("code", CODE_DESCRIPTION),
+    async execute({ code }, { abortSignal } = {}) {
+      const { output } = await runCode(agent, code, options, abortSignal);
+      return output;
+    },
+    ...(needsApproval !== false && { needsApproval: ({ code }) => needsYes(agent, code, options) }),
+    async toModelOutput({ output }) {
+      const attachments = await attachmentsFor(agent, output, options);
+      if (attachments.length === 0) return { type: "json", value: output };
+      const files = attachments.map((attachment): ModelOutputPart => ({
+        type: "file",
+        mediaType: attachment.mimeType,
+        filename: fileNameOf(attachment),
+        data: { type: "data", data: base64Of(attachment) },
+      }));
+      return { type: "content", value: [{ type: "text", text: JSON.stringify(output) }, ...files] };
+    },
+  };
+}
+
+/** Makes the search for tools a tool of the AI SDK. */
+export function searchToolsTool(agent: Agent, options: SearchToolsOptions = {}): SearchToolsTool {
+  return {
+    description: SEARCH_DESCRIPTION,
+    inputSchema: textInputSchema("query", QUERY_DESCRIPTION),
+    execute: ({ query }, { abortSignal } = {}) => findTools(agent, query, options, abortSignal),
+  };
+}

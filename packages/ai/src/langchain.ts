@@ -1,0 +1,102 @@
+import type { Agent } from "@cem/core";
+import { DynamicStructuredTool } from "@langchain/core/tools";
+import { needsYes } from "./approvals.ts";
+import { describeExecution } from "./description.ts";
+import { findTools } from "./find-tools.ts";
+import {
+  CODE_DESCRIPTION,
+  EXECUTE_CODE,
+  QUERY_DESCRIPTION,
+  SEARCH_DESCRIPTION,
+  SEARCH_TOOLS,
+} from "./names.ts";
+import type { ApprovedCodeOptions, SearchToolsOptions } from "./options.ts";
+import { base64Of, failed, fileNameOf, runCode } from "./run-code.ts";
+import type { CodeAnswer } from "./run-code.ts";
+import { textInputJsonSchema } from "./text-input.ts";
+import type { TextInputJsonSchema } from "./text-input.ts";
+
+/** What a person decided, in the form of LangChain's own approvals. */
+type Decision =
+  | { type: "approve" }
+  | { type: "edit"; editedAction: { name?: string; args: { code: string } } }
+  | { type: "reject"; message?: string };
+
+/**
+ * Makes running code a tool of LangChain. Code that needs a yes interrupts the graph, which needs a checkpointer, with a
+ * request in the form of `humanInTheLoopMiddleware`; `new Command({ resume: { decisions: [{ type: "approve" }] } })`
+ * goes on. The artifact of the message is the whole output.
+ */
+export async function executeCodeTool(
+  agent: Agent,
+  options: ApprovedCodeOptions = {},
+): Promise<DynamicStructuredTool<TextInputJsonSchema<"code">, { code: string }>> {
+  const description = await describeExecution(agent, options);
+  const execute = async (
+    { code }: { code: string },
+    signal: AbortSignal | undefined,
+  ): Promise<CodeAnswer> => {
+    if (!(await needsYes(agent, code, options))) return runCode(agent, code, options, signal);
+    const decision = await decide(code);
+    if (decision.type === "reject")
+      return failed(decision.message ?? "A person refused this code: it was not run.");
+    const approved = decision.type === "edit" ? decision.editedAction.args.code : code;
+    return runCode(agent, approved, { ...options, needsApproval: true }, signal);
+  };
+  return new DynamicStructuredTool({
+    name: EXECUTE_CODE,
+    description,
+    schema: textInputJsonSchema("code", CODE_DESCRIPTION),
+    responseFormat: "content_and_artifact",
+    async func(input: { code: string }, _manager, config) {
+      const answer = await execute(input, config?.signal);
+      return [contentOf(answer), answer.output];
+    },
+  });
+}
+
+/** Makes the search for tools a tool of LangChain. */
+export function searchToolsTool(
+  agent: Agent,
+  options: SearchToolsOptions = {},
+): DynamicStructuredTool<TextInputJsonSchema<"query">, { query: string }> {
+  return new DynamicStructuredTool({
+    name: SEARCH_TOOLS,
+    description: SEARCH_DESCRIPTION,
+    schema: textInputJsonSchema("query", QUERY_DESCRIPTION),
+    func: ({ query }: { query: string }, _manager, config) =>
+      findTools(agent, query, options, config?.signal),
+  });
+}
+
+/** Has a person decide. It throws at first, which is how a graph is interrupted, and returns once the graph goes on. */
+async function decide(code: string): Promise<Decision> {
+  const { interrupt } = await import("@langchain/langgraph");
+  const answer: unknown = interrupt({
+    actionRequests: [{ name: EXECUTE_CODE, args: { code }, description: "This code is about to run." }],
+    reviewConfigs: [{ actionName: EXECUTE_CODE, allowedDecisions: ["approve", "edit", "reject"] }],
+  });
+  const { decisions: [decision] = [] } = (answer ?? {}) as { decisions?: Decision[] };
+  // Whatever is no clear yes is a no.
+  if (decision?.type === "approve") return decision;
+  if (decision?.type === "edit" && typeof decision.editedAction?.args?.code === "string") return decision;
+  return { ...(decision?.type === "reject" && decision), type: "reject" };
+}
+
+type Block =
+  | { type: "text"; text: string }
+  | { type: "image"; mimeType: string; data: string }
+  | { type: "file"; mimeType: string; data: string; metadata: { filename: string } };
+
+function contentOf({ output, attachments }: CodeAnswer): string | Block[] {
+  const text = JSON.stringify(output);
+  if (attachments.length === 0) return text;
+  const blocks = attachments.map((attachment): Block => {
+    const { mimeType } = attachment;
+    const data = base64Of(attachment);
+    return attachment.type === "image"
+      ? { type: "image", mimeType, data }
+      : { type: "file", mimeType, data, metadata: { filename: fileNameOf(attachment) } };
+  });
+  return [{ type: "text", text }, ...blocks];
+}

@@ -1,0 +1,56 @@
+import type { Agent } from "@cem/core";
+import { createTool } from "@mastra/core/tools";
+import type { Tool } from "@mastra/core/tools";
+import { needsYes } from "./approvals.ts";
+import { describeExecution } from "./description.ts";
+import { findTools } from "./find-tools.ts";
+import {
+  CODE_DESCRIPTION,
+  EXECUTE_CODE,
+  QUERY_DESCRIPTION,
+  SEARCH_DESCRIPTION,
+  SEARCH_TOOLS,
+} from "./names.ts";
+import type { ApprovedCodeOptions, SearchToolsOptions } from "./options.ts";
+import { attachmentsFor, base64Of, runCode } from "./run-code.ts";
+import type { CodeOutput } from "./run-code.ts";
+import { textInputSchema } from "./text-input.ts";
+
+/** Makes running code a tool of Mastra. Code that needs a yes suspends the agent's run until it is approved or declined. */
+export async function executeCodeTool(
+  agent: Agent,
+  options: ApprovedCodeOptions = {},
+): Promise<Tool<{ code: string }>> {
+  const { needsApproval = false } = options;
+  return createTool({
+    id: EXECUTE_CODE,
+    description: await describeExecution(agent, options),
+    inputSchema: textInputSchema("code", CODE_DESCRIPTION),
+    async execute({ code }, { abortSignal }) {
+      const { output } = await runCode(agent, code, options, abortSignal);
+      return output;
+    },
+    requireApproval: needsApproval === false ? false : ({ code }) => needsYes(agent, code, options),
+    async toModelOutput(value) {
+      const output = value as CodeOutput;
+      const attachments = await attachmentsFor(agent, output, options);
+      if (attachments.length === 0) return { type: "json", value: output };
+      const media = attachments.map((attachment) => ({
+        type: "media",
+        mediaType: attachment.mimeType,
+        data: base64Of(attachment),
+      }));
+      return { type: "content", value: [{ type: "text", text: JSON.stringify(output) }, ...media] };
+    },
+  });
+}
+
+/** Makes the search for tools a tool of Mastra. */
+export function searchToolsTool(agent: Agent, options: SearchToolsOptions = {}): Tool<{ query: string }> {
+  return createTool({
+    id: SEARCH_TOOLS,
+    description: SEARCH_DESCRIPTION,
+    inputSchema: textInputSchema("query", QUERY_DESCRIPTION),
+    execute: ({ query }, { abortSignal }) => findTools(agent, query, options, abortSignal),
+  });
+}

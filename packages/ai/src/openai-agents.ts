@@ -1,0 +1,68 @@
+import type { Agent } from "@cem/core";
+import { tool } from "@openai/agents";
+import type { FunctionTool, ToolOutputFileContent, ToolOutputImage, ToolOutputText } from "@openai/agents";
+import { needsYes } from "./approvals.ts";
+import { describeExecution } from "./description.ts";
+import { findTools } from "./find-tools.ts";
+import {
+  CODE_DESCRIPTION,
+  EXECUTE_CODE,
+  QUERY_DESCRIPTION,
+  SEARCH_DESCRIPTION,
+  SEARCH_TOOLS,
+} from "./names.ts";
+import type { ApprovedCodeOptions, SearchToolsOptions } from "./options.ts";
+import { base64Of, fileNameOf, runCode } from "./run-code.ts";
+import type { CodeAnswer } from "./run-code.ts";
+import { textInputSchema } from "./text-input.ts";
+import type { TextInputSchema } from "./text-input.ts";
+
+/** Makes running code a tool of the OpenAI Agents SDK. Code that needs a yes interrupts the run. */
+export async function executeCodeTool<Context = unknown>(
+  agent: Agent,
+  options: ApprovedCodeOptions = {},
+): Promise<FunctionTool<Context, TextInputSchema<"code">>> {
+  return tool<TextInputSchema<"code">, Context>({
+    name: EXECUTE_CODE,
+    description: await describeExecution(agent, options),
+    parameters: textInputSchema("code", CODE_DESCRIPTION),
+    execute: async ({ code }, _context, details) =>
+      contentOf(await runCode(agent, code, options, details?.signal)),
+    needsApproval: async (_context, { code }) => needsYes(agent, code, options),
+    errorFunction: tellModel,
+  });
+}
+
+/** Makes the search for tools a tool of the OpenAI Agents SDK. */
+export function searchToolsTool<Context = unknown>(
+  agent: Agent,
+  options: SearchToolsOptions = {},
+): FunctionTool<Context, TextInputSchema<"query">> {
+  return tool<TextInputSchema<"query">, Context>({
+    name: SEARCH_TOOLS,
+    description: SEARCH_DESCRIPTION,
+    parameters: textInputSchema("query", QUERY_DESCRIPTION),
+    execute: ({ query }, _context, details) => findTools(agent, query, options, details?.signal),
+    errorFunction: tellModel,
+  });
+}
+
+type Content = ToolOutputText | ToolOutputImage | ToolOutputFileContent;
+
+function contentOf({ output, attachments }: CodeAnswer): string | Content[] {
+  const text = JSON.stringify(output);
+  if (attachments.length === 0) return text;
+  const files = attachments.map((attachment): Content => {
+    const data = base64Of(attachment);
+    const mediaType = attachment.mimeType;
+    return attachment.type === "image"
+      ? { type: "image", image: { data, mediaType }, detail: "auto" }
+      : { type: "file", file: { data, mediaType, filename: fileNameOf(attachment) } };
+  });
+  return [{ type: "text", text }, ...files];
+}
+
+/** The framework's own text says only that something went wrong. */
+function tellModel(_context: unknown, error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

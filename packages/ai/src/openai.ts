@@ -1,0 +1,115 @@
+import type { Agent } from "@cem/core";
+import type { RunnerFunction } from "openai/helpers/responses-tool-runner";
+import type { RunnableToolFunctionWithParse } from "openai/lib/RunnableFunction";
+import { describeExecution } from "./description.ts";
+import { findTools } from "./find-tools.ts";
+import {
+  CODE_DESCRIPTION,
+  EXECUTE_CODE,
+  QUERY_DESCRIPTION,
+  SEARCH_DESCRIPTION,
+  SEARCH_TOOLS,
+} from "./names.ts";
+import type { ExecuteCodeOptions, SearchToolsOptions } from "./options.ts";
+import { base64Of, fileNameOf, runCode } from "./run-code.ts";
+import type { CodeAnswer } from "./run-code.ts";
+import { textInputJsonSchema } from "./text-input.ts";
+
+/**
+ * Makes running code a tool for `chat.completions.runTools`. Chat Completions takes text alone from a tool: images stay
+ * handles, which code can read.
+ */
+export async function executeCodeTool(
+  agent: Agent,
+  options: ExecuteCodeOptions = {},
+): Promise<RunnableToolFunctionWithParse<{ code: string }>> {
+  return {
+    type: "function",
+    function: {
+      name: EXECUTE_CODE,
+      description: await describeExecution(agent, options),
+      parameters: textInputJsonSchema("code", CODE_DESCRIPTION),
+      strict: true,
+      parse: (input) => ({ code: textIn(JSON.parse(input), "code") }),
+      async function({ code }, { controller }) {
+        const { output } = await runCode(agent, code, options, controller.signal);
+        return JSON.stringify(output);
+      },
+    },
+  };
+}
+
+/** Makes the search for tools a tool for `chat.completions.runTools`. */
+export function searchToolsTool(
+  agent: Agent,
+  options: SearchToolsOptions = {},
+): RunnableToolFunctionWithParse<{ query: string }> {
+  return {
+    type: "function",
+    function: {
+      name: SEARCH_TOOLS,
+      description: SEARCH_DESCRIPTION,
+      parameters: textInputJsonSchema("query", QUERY_DESCRIPTION),
+      strict: true,
+      parse: (input) => ({ query: textIn(JSON.parse(input), "query") }),
+      function: ({ query }, { controller }) => findTools(agent, query, options, controller.signal),
+    },
+  };
+}
+
+/**
+ * Makes running code a function of the Responses API: for `ResponsesToolRunner`, or for a loop of your own, which declares
+ * `tool` and answers a call with what `execute` returns.
+ */
+export async function executeCodeFunction(
+  agent: Agent,
+  options: ExecuteCodeOptions = {},
+): Promise<RunnerFunction> {
+  return {
+    tool: {
+      type: "function",
+      name: EXECUTE_CODE,
+      description: await describeExecution(agent, options),
+      parameters: textInputJsonSchema("code", CODE_DESCRIPTION),
+      strict: true,
+    },
+    async execute(input, { signal } = { signal: undefined }) {
+      return blocksOf(await runCode(agent, textIn(input, "code"), options, signal));
+    },
+  };
+}
+
+/** Makes the search for tools a function of the Responses API. */
+export function searchToolsFunction(agent: Agent, options: SearchToolsOptions = {}): RunnerFunction {
+  return {
+    tool: {
+      type: "function",
+      name: SEARCH_TOOLS,
+      description: SEARCH_DESCRIPTION,
+      parameters: textInputJsonSchema("query", QUERY_DESCRIPTION),
+      strict: true,
+    },
+    execute: (input, { signal } = { signal: undefined }) =>
+      findTools(agent, textIn(input, "query"), options, signal),
+  };
+}
+
+type FunctionOutput = Awaited<ReturnType<RunnerFunction["execute"]>>;
+
+function blocksOf({ output, attachments }: CodeAnswer): FunctionOutput {
+  const text = JSON.stringify(output);
+  if (attachments.length === 0) return text;
+  const blocks = attachments.map((attachment) => {
+    const data = `data:${attachment.mimeType};base64,${base64Of(attachment)}`;
+    return attachment.type === "image"
+      ? ({ type: "input_image", image_url: data, detail: "auto" } as const)
+      : ({ type: "input_file", filename: fileNameOf(attachment), file_data: data } as const);
+  });
+  return [{ type: "input_text", text }, ...blocks];
+}
+
+/** The text that a model gave. What is none counts as empty, which the answer says. */
+function textIn(input: unknown, name: string): string {
+  const text: unknown = typeof input === "object" && input !== null ? Reflect.get(input, name) : undefined;
+  return typeof text === "string" ? text : "";
+}

@@ -1,0 +1,113 @@
+import { spawn, spawnSync } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { ChatServer } from "../../codegen/fixtures/chat-server.ts";
+import { modelThatRuns } from "../fixtures/shop.ts";
+
+const root = path.resolve(import.meta.dirname, "../../..");
+// In the package, whose dependencies the pages use.
+const folder = path.resolve(import.meta.dirname, "../.cem/pages");
+const PAGES = ["express", "fastify", "nextjs", "one-agent-per-customer"];
+const READMES = ["ai", "answers"];
+const QUESTION = { question: "What is six times seven?", user: "ada" };
+
+let model: ChatServer | undefined;
+const children: ChildProcess[] = [];
+
+/** Writes each block of TypeScript to the file that its first line names. */
+function writeBlocks(document: string, into: string): void {
+  const text = readFileSync(document, "utf8");
+  for (const [at, [, code = ""]] of [...text.matchAll(/^```ts\n(.*?)^```$/gmsu)].entries()) {
+    const [, name = `block-${at}.ts`] = /^\/\/ (\S+\.ts)\n/u.exec(code) ?? [];
+    const file = path.join(into, name);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, code);
+  }
+}
+
+beforeAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+  for (const page of PAGES) writeBlocks(path.join(root, `docs/how-to/${page}.md`), path.join(folder, page));
+  for (const name of READMES) {
+    writeBlocks(path.join(root, `packages/${name}/README.md`), path.join(folder, `readme-${name}`));
+  }
+  writeFileSync(
+    path.join(folder, "tsconfig.json"),
+    JSON.stringify({
+      extends: "../../../../tsconfig.base.json",
+      compilerOptions: { noUnusedLocals: false },
+      include: ["**/*.ts"],
+    }),
+  );
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+  await model?.close();
+  model = undefined;
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs a module of a page in a process of its own. */
+async function start(file: string): Promise<ChildProcess> {
+  model = await modelThatRuns("return 6 * 7;");
+  const child = spawn(process.execPath, ["--conditions=@cem/source", path.join(folder, file)], {
+    cwd: path.dirname(path.join(folder, file)),
+    env: { ...process.env, PORT: "0", OPENAI_API_KEY: "none", OPENAI_BASE_URL: `${model.origin}/v1` },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  children.push(child);
+  return child;
+}
+
+/** Resolves to what the process prints, once it matches. */
+async function printed(child: ChildProcess, pattern: RegExp): Promise<string> {
+  let text = "";
+  for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
+    text += String(chunk);
+    const [, found] = pattern.exec(text) ?? [];
+    if (found !== undefined) return found;
+  }
+  throw new Error(`It ended after printing: ${text}`);
+}
+
+describe("the code of the pages", () => {
+  it("compiles", () => {
+    const tsc = path.join(root, "node_modules/@typescript/native/bin/tsc");
+    const { stdout } = spawnSync(process.execPath, [tsc, "-p", folder], { encoding: "utf8" });
+    expect(stdout).toBe("");
+  });
+
+  it.each(["express", "fastify"])("answers a question, with %s", async (page) => {
+    const port = await printed(await start(`${page}/server.ts`), /Listening on port (\d+)/u);
+    const response = await fetch(`http://localhost:${port}/ask`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(QUESTION),
+    });
+    expect(await response.json()).toEqual({ text: "Done." });
+    expect(JSON.stringify(model?.requests[1]?.body.input)).toContain('\\"result\\":42');
+  });
+
+  it("answers a question, as a route of Next.js", async () => {
+    const route = pathToFileURL(path.join(folder, "nextjs/app/api/ask/route.ts"));
+    writeFileSync(
+      path.join(folder, "nextjs/main.ts"),
+      `const { POST } = await import(${JSON.stringify(route)});
+const request = new Request("http://localhost/api/ask", { method: "POST", body: ${JSON.stringify(JSON.stringify(QUESTION))} });
+const answer = await POST(request);
+console.log(\`answer: \${await answer.text()}\`);
+const { agent } = await import("./lib/agent.ts");
+await agent.dispose();
+`,
+    );
+    expect(await printed(await start("nextjs/main.ts"), /answer: (.*)\n/u)).toBe("Done.");
+    expect(JSON.stringify(model?.requests[1]?.body.messages)).toContain('\\"result\\":42');
+  });
+
+  it("keeps customers apart", async () => {
+    expect(await printed(await start("one-agent-per-customer/main.ts"), /(.*)\n/u)).toBe("secret error");
+  });
+});

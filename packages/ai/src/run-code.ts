@@ -1,0 +1,80 @@
+import { answerOf, attachmentsOf } from "@cem/answers";
+import type { Answer, Attachment } from "@cem/answers";
+import { CemError } from "@cem/core";
+import type { Agent, JsonValue } from "@cem/core";
+import { approveNamed, needsYes } from "./approvals.ts";
+import type { ApprovedCodeOptions } from "./options.ts";
+
+/** What a tool that runs code returns: plain JSON. */
+export interface CodeOutput {
+  success: boolean;
+  /** The value, or the handle of a large one with the line of code that reads it. */
+  result: JsonValue;
+  output: string;
+  error: string | null;
+  /** The calls made, and other remarks. */
+  notes?: string;
+  [key: string]: JsonValue;
+}
+
+/** The output of a run, and the images and files that it refers to. */
+export interface CodeAnswer {
+  output: CodeOutput;
+  attachments: Attachment[];
+}
+
+/**
+ * Runs a model's code. Code that fails, is refused or is empty is an answer.
+ *
+ * @param signal - Ends the run. The reason is thrown then.
+ * @throws CemError for a set-up that can't be used.
+ */
+export async function runCode(
+  agent: Agent,
+  code: string,
+  options: ApprovedCodeOptions,
+  signal: AbortSignal | undefined,
+): Promise<CodeAnswer> {
+  const { run = {}, attachments = true } = options;
+  // The framework has asked by now.
+  const isApproved = await needsYes(agent, code, options);
+  const onApprove = isApproved ? approveNamed(code, run.onApprove) : run.onApprove;
+  try {
+    const result = await agent.executeCode(code, { ...run, onApprove, signal });
+    signal?.throwIfAborted();
+    const answer = await answerOf(result, { results: await agent.openResults?.() });
+    return { output: outputOf(answer), attachments: attachments ? answer.attachments : [] };
+  } catch (error) {
+    if (!CemError.isInstance(error) || error.code !== "CODE_EMPTY") throw error;
+    return failed(error.message);
+  }
+}
+
+/** The answer to code that was not run. */
+export function failed(error: string): CodeAnswer {
+  return { output: { success: false, result: null, output: "", error }, attachments: [] };
+}
+
+/** The images and files that an output refers to, for frameworks that store outputs and show them to a model later. */
+export async function attachmentsFor(
+  agent: Agent,
+  { result }: CodeOutput,
+  { attachments = true }: ApprovedCodeOptions,
+): Promise<Attachment[]> {
+  const results = attachments ? await agent.openResults?.() : undefined;
+  return results === undefined ? [] : attachmentsOf(result, results);
+}
+
+/** The base64 of an attachment. */
+export function base64Of({ bytes }: Attachment): string {
+  return Buffer.from(bytes).toString("base64");
+}
+
+/** A file's name for an attachment: the last part of its URI. */
+export function fileNameOf({ uri }: Attachment): string {
+  return uri.split("/").at(-1) || "file";
+}
+
+function outputOf({ data, summary }: Answer): CodeOutput {
+  return summary === "" ? data : { ...data, notes: summary };
+}

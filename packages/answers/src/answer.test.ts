@@ -1,0 +1,75 @@
+import type { JsonValue, ResultStore, TaskResult } from "@cem/core";
+import { describe, expect, it } from "vitest";
+import { answerOf } from "./index.ts";
+
+function resultWith(value: JsonValue, output = ""): TaskResult {
+  return {
+    status: "success",
+    value,
+    output,
+    outputDroppedBytes: 0,
+    error: null,
+    code: "",
+    origin: "given",
+    selectedTools: [],
+    availableTools: 0,
+    toolCalls: [],
+    isolation: null,
+    timings: {},
+    contextTokens: { direct: 0, used: 0, saved: 0 },
+  };
+}
+
+/** A store in memory. */
+function createStore(): ResultStore & { kept: Map<string, Uint8Array> } {
+  const kept = new Map<string, Uint8Array>();
+  return {
+    specificationVersion: "v1",
+    kept,
+    async write(bytes, _mimeType, name) {
+      const path = `/workspace/results/${kept.size}-${name}`;
+      kept.set(path, bytes);
+      return { path, size: bytes.length };
+    },
+    async read(path) {
+      const bytes = kept.get(path);
+      if (bytes === undefined) throw new Error("There is no such result.");
+      return { bytes, mimeType: "image/png", offset: 0, size: bytes.length };
+    },
+  };
+}
+
+describe("answerOf", () => {
+  it("keeps a large value, and says how code reads it", async () => {
+    const results = createStore();
+    const rows = Array.from({ length: 5_000 }, (_, id) => ({ id, name: `Name ${id}` }));
+    const { data } = await answerOf(resultWith(rows), { results });
+    expect(data.result).toMatchObject({ type: "json", items: 5_000, item_keys: ["id", "name"] });
+    expect(JSON.stringify(data)).toContain("JSON.parse(await Deno.readTextFile(");
+    expect(results.kept.size).toBe(1);
+  });
+
+  it("cuts a large value where nothing keeps it, and says so", async () => {
+    const { data } = await answerOf(resultWith("x".repeat(100_000)), { results: undefined });
+    expect(data.result).toContain("[cut: the value has 100002 characters of JSON");
+  });
+
+  it("attaches the images that a value refers to, and no forged ones", async () => {
+    const results = createStore();
+    const { path, size } = await results.write(Buffer.from("png"), "image/png", "photo.png");
+    const handle = { type: "image", mimeType: "image/png", size, path };
+    const forged = { ...handle, path: "/etc/passwd" };
+    const { attachments } = await answerOf(resultWith({ photos: [handle, forged] }), { results });
+    expect(attachments.map(({ type, uri }) => [type, uri])).toEqual([["image", `file://${path}`]]);
+  });
+
+  it("names the tool that reads a long output only where there is one", async () => {
+    const output = "line\n".repeat(10_000);
+    const [plain, told] = await Promise.all([
+      answerOf(resultWith(1, output), { results: createStore() }),
+      answerOf(resultWith(1, output), { results: createStore(), readWith: (path) => `open ${path}` }),
+    ]);
+    expect(plain.data.output).toMatch(/All 50000: in code: const output = await Deno\.readTextFile/u);
+    expect(told.data.output).toContain("All 50000: open /workspace/results/0-output.txt, or in code:");
+  });
+});

@@ -1,0 +1,40 @@
+/** Counts the o200k_base tokens of a text. */
+export type TokenCounter = (text: string) => number;
+
+/** A candidate that does not fit is passed over; after so many, the budget counts as spent. */
+const MAX_MISFITS = 5;
+
+/** A number of tokens to spend on texts. */
+export interface TokenBudget {
+  /** Whether a text fits. One that does is paid for. */
+  take(text: string): boolean;
+}
+
+/** Creates a budget of tokens. The line break after each text counts. */
+export function createTokenBudget(tokens: number, count: TokenCounter): TokenBudget {
+  let left = tokens;
+  return {
+    take(text) {
+      const cost = count(text) + 1;
+      if (cost > left) return false;
+      left -= cost;
+      return true;
+    },
+  };
+}
+
+/** The first items whose texts fit together. A few that are too large are left out. */
+export function takeFitting<Item>(
+  budget: TokenBudget,
+  items: readonly Item[],
+  textOf: (item: Item) => string,
+): Item[] {
+  const fitting: Item[] = [];
+  let misfits = 0;
+  for (const item of items) {
+    if (budget.take(textOf(item))) fitting.push(item);
+    else misfits += 1;
+    if (misfits > MAX_MISFITS) break;
+  }
+  return fitting;
+}
