@@ -26,7 +26,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ],
   ["@cem/mcp-tools"],
   ["@cem/agent"],
-  ["@cem/mcp-server", "@cem/workflows"],
+  ["@cem/mcp-server", "@cem/workflows", "@cem/queue"],
   ["code-execution-mcp"],
   ["@cem/cli", "@cem/server"],
 ];
