@@ -28,7 +28,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ],
   ["@cem/mcp-tools", "@cem/answers"],
   ["@cem/agent"],
-  ["@cem/mcp-server", "@cem/workflows", "@cem/ai"],
+  ["@cem/mcp-server", "@cem/workflows", "@cem/ai", "@cem/queue"],
   ["code-execution-mcp"],
   ["@cem/cli", "@cem/server"],
 ];

@@ -69,6 +69,7 @@ export async function invokerOfRun(
           allowedTools: options.allowedTools ?? context.allowedTools,
           elicit: elicit ?? context.elicit,
           sample: options.onSample,
+          announce: options.onCall,
           onProgress: (made) =>
             progress.emit({
               type: "tool-progressed",

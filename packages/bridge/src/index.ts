@@ -1,3 +1,4 @@
+export { announceCalls } from "./announce-calls.ts";
 export { defineTool, isHostTool } from "./define-tool.ts";
 export type { HostTool, HostToolContext, HostToolInput, ToolSchema } from "./define-tool.ts";
 export { createHostTools } from "./host-tools.ts";

@@ -143,6 +143,7 @@ const EXECUTE_OPTIONS = {
   context: true,
   onElicit: true,
   onApprove: true,
+  onCall: true,
   allowedTools: true,
   onSample: true,
   session: true,

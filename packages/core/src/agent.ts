@@ -1,7 +1,7 @@
 import type { Approve } from "./approval.ts";
 import type { Elicit } from "./elicitation.ts";
 import type { ErrorInfo } from "./errors.ts";
-import type { ToolCallRecord, ToolProgress } from "./invocation.ts";
+import type { AnnounceCall, ToolCallRecord, ToolProgress } from "./invocation.ts";
 import type { JsonValue } from "./json.ts";
 import type { ResultStore } from "./results.ts";
 import type { Finding } from "./review.ts";
@@ -164,6 +164,8 @@ export interface ExecuteOptions {
    * @defaultValue the agent's own way to ask
    */
   onApprove?: Approve | undefined;
+  /** Is told of each call of a tool on the host right before it is made, so that it is known of should this process end. */
+  onCall?: AnnounceCall | undefined;
   /**
    * Patterns of the tools that the run may call, such as `weather.*`.
    *

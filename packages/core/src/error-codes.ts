@@ -76,6 +76,9 @@ export const ERROR_CODES = {
   STATE_PATH_INVALID: "The path of a state file leads out of the workspace.",
   STATE_TOO_LARGE: "The state is larger than its limit.",
   STATE_UNREADABLE: "A state file can't be read or parsed.",
+  QUEUE_FULL: "As many runs wait for a worker as may.",
+  QUEUE_KEY_REUSED: "A key that makes a run one was used for another run.",
+  RUN_INTERRUPTED: "The worker of a run was lost, and the run can't be repeated without harm.",
   STORE_CONFLICT: "A value in the store was changed by someone else since it was read.",
   STORE_KEY_INVALID:
     "A key of the store has no part, too many, or a part that is empty, too long or no text.",

@@ -47,6 +47,8 @@ export type {
 } from "./generation.ts";
 export type { Finding, Guard, ReviewRequest, TypeChecker, Verdict } from "./review.ts";
 export type {
+  AnnounceCall,
+  AnnouncedCall,
   InvokeContext,
   ToolCall,
   ToolCallRecord,

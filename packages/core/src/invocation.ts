@@ -22,6 +22,17 @@ export interface ToolProgress {
   message?: string | undefined;
 }
 
+/** A call of a tool on the host that is about to be made, without its arguments. */
+export interface AnnouncedCall {
+  server: string;
+  tool: string;
+  /** Whether the tool's author says that it can be called again without harm: it only reads, or is idempotent. */
+  isRepeatable: boolean;
+}
+
+/** Is told of a call before it is made, and waited for. A call whose announcement rejects is not made. */
+export type AnnounceCall = (call: AnnouncedCall) => Promise<void>;
+
 /** What an invoker gets with a call, beside the call itself. */
 export interface InvokeContext {
   /** Aborts when the run ends. */
@@ -43,6 +54,8 @@ export interface InvokeContext {
    * @defaultValue sampling is refused
    */
   sample?: Sample | undefined;
+  /** Is told of the call once nothing refuses it, right before it is made. */
+  announce?: AnnounceCall | undefined;
   /** Receives what the tool reports of its work under way. */
   onProgress?: ((progress: ToolProgress) => void) | undefined;
   /** The session of the run. Calls of two sessions may come from two users. */

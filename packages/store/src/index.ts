@@ -5,5 +5,6 @@ export { decodeKey, encodeKey, rangeOf } from "./keys.ts";
 export type { KeyRange } from "./keys.ts";
 export { pageSize } from "./limits.ts";
 export { scopeStore } from "./scoped-store.ts";
-export { parseSealingKeys, reseal, sealStore } from "./sealed-store.ts";
-export type { SealingKey } from "./sealed-store.ts";
+export { reseal, sealStore } from "./sealed-store.ts";
+export { parseSealingKeys, seal, unseal } from "./sealing.ts";
+export type { SealingKey } from "./sealing.ts";

@@ -47,6 +47,7 @@ export async function createHostBridge(
   settings: HostBridgeSettings,
 ): Promise<HostBridge> {
   const {
+    announceCalls,
     answerErrors,
     checkCalls,
     combineSources,
@@ -109,6 +110,7 @@ export async function createHostBridge(
     }),
     guarded,
     orderCalls(),
+    announceCalls(),
   ];
   const replayer = replay === undefined ? undefined : recording?.createReplayer(replay, { store });
   const invoker = replayer ?? compose(middlewares, source);

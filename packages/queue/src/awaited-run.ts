@@ -1,0 +1,157 @@
+import { CemError, toErrorInfo } from "@cem/core";
+import type {
+  AnnouncedCall,
+  ApprovalRequest,
+  ElicitRequest,
+  ErrorInfo,
+  ExecuteOptions,
+  JsonValue,
+  SampleRequest,
+  TaskResult,
+} from "@cem/core";
+import type { RunNames } from "./names.ts";
+import type { Question, QueuedRun, RunMessage, RunReply } from "./protocol.ts";
+import type { Opened } from "./opened.ts";
+import { interrupted, unrunResult } from "./unrun-result.ts";
+
+/** How often the run is looked for: its worker and what it told may both be lost. */
+const LOOK_MS = 5_000;
+/** How long a worker may take to end a run that is cancelled. */
+const CANCEL_MS = 10_000;
+
+/** A run as the host sees it that waits for it. */
+export class AwaitedRun {
+  readonly #opened: Opened;
+  readonly #names: RunNames;
+  readonly #id: string;
+  readonly #run: QueuedRun;
+  readonly #options: ExecuteOptions;
+  readonly #settled = Promise.withResolvers<TaskResult>();
+  readonly #calls: AnnouncedCall[] = [];
+  readonly #questions = new Map<number, AbortController>();
+  #stopFollowing: (() => void) | undefined;
+  #looking: NodeJS.Timeout | undefined;
+  #cancelling: NodeJS.Timeout | undefined;
+  #isMissing = false;
+  #isOver = false;
+
+  constructor(opened: Opened, names: RunNames, id: string, run: QueuedRun, options: ExecuteOptions) {
+    this.#opened = opened;
+    this.#names = names;
+    this.#id = id;
+    this.#run = run;
+    this.#options = options;
+    // Of a run that can't be put into the queue nobody takes the result.
+    this.#settled.promise.catch(() => {});
+  }
+
+  get result(): Promise<TaskResult> {
+    return this.#settled.promise;
+  }
+
+  /** Follows what a worker tells. Before the run is in the queue, so that nothing is missed. */
+  async follow(): Promise<void> {
+    const { signal } = this.#options;
+    this.#stopFollowing = await this.#opened.streams.follow(
+      this.#names.messages,
+      (message) => this.#receive(message as RunMessage),
+      // What can't be opened stays so; a cut ends.
+      (problem) => CemError.isInstance(problem) && this.#reject(problem),
+    );
+    this.#looking = setInterval(() => void this.#look().catch(() => {}), LOOK_MS);
+    signal?.addEventListener("abort", this.#cancel, { once: true });
+    if (signal?.aborted === true) this.#cancel();
+  }
+
+  stop(): void {
+    this.#isOver = true;
+    this.#stopFollowing?.();
+    clearInterval(this.#looking);
+    clearTimeout(this.#cancelling);
+    this.#options.signal?.removeEventListener("abort", this.#cancel);
+    for (const controller of this.#questions.values()) controller.abort();
+  }
+
+  #receive(message: RunMessage): void {
+    if (this.#isOver) return;
+    if (message.type === "call") this.#calls.push(message.call);
+    else if (message.type === "event") this.#options.onEvent?.(message.event);
+    else if (message.type === "question") void this.#answer(message);
+    else if (message.type === "withdrawn") this.#questions.get(message.number)?.abort();
+    else if (message.type === "result") this.#resolve(message.result);
+    else if (message.type === "failed") this.#reject(errorOf(message.error));
+  }
+
+  async #answer(question: Question): Promise<void> {
+    const { number } = question;
+    const controller = new AbortController();
+    this.#questions.set(number, controller);
+    let reply: RunReply;
+    try {
+      reply = { type: "answer", number, value: await this.#put(question, controller.signal) };
+    } catch (error) {
+      reply = { type: "refusal", number, reason: toErrorInfo(error).message };
+    }
+    this.#questions.delete(number);
+    if (!this.#isOver) await this.#tell(reply);
+  }
+
+  async #put({ kind, request }: Question, signal: AbortSignal): Promise<JsonValue> {
+    const { onElicit, onApprove, onSample } = this.#options;
+    const asked = { ...(request as object), signal };
+    // Another host may have begun the run, which could be asked more.
+    const answer =
+      kind === "elicit"
+        ? await onElicit?.(asked as ElicitRequest)
+        : kind === "approve"
+          ? await onApprove?.(asked as ApprovalRequest)
+          : await onSample?.(asked as SampleRequest);
+    if (answer === undefined) throw new Error("Nobody can be asked here.");
+    return answer as JsonValue;
+  }
+
+  readonly #cancel = (): void => {
+    void this.#tell({ type: "cancel" });
+    void this.#removeWaiting().catch(() => {});
+    this.#cancelling = setTimeout(() => this.#resolveAborted(), CANCEL_MS);
+  };
+
+  async #removeWaiting(): Promise<void> {
+    const job = await this.#opened.queue.getJob(this.#id);
+    // A worker that has it holds its lock: it can't be removed then.
+    if (job !== undefined && (await job.remove().then(() => true))) this.#resolveAborted();
+  }
+
+  /** A reply that does not arrive leaves the question open until its call ends. */
+  async #tell(reply: RunReply): Promise<void> {
+    await this.#opened.streams.tell(this.#names.replies, { content: reply }).catch(() => {});
+  }
+
+  /** A job that failed, or is no more, will tell nothing: seen twice, in case the last word is on its way. */
+  async #look(): Promise<void> {
+    const job = await this.#opened.queue.getJob(this.#id);
+    const isGone = job === undefined || (await job.isFailed());
+    if (isGone && this.#isMissing)
+      this.#resolve(unrunResult(this.#run, interrupted(this.#calls, "The worker was lost."), this.#calls));
+    this.#isMissing = isGone;
+  }
+
+  #resolveAborted(): void {
+    const error: ErrorInfo = { code: "ABORTED", message: "The run was cancelled.", details: {} };
+    this.#resolve(unrunResult(this.#run, error, this.#calls));
+  }
+
+  #resolve(result: TaskResult): void {
+    this.stop();
+    this.#settled.resolve(result);
+  }
+
+  #reject(error: unknown): void {
+    this.stop();
+    this.#settled.reject(error);
+  }
+}
+
+function errorOf({ code, message, details }: ErrorInfo): CemError {
+  return new CemError(code, message, { details });
+}

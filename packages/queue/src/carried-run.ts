@@ -1,0 +1,174 @@
+import { CemError } from "@cem/core";
+import type {
+  Agent,
+  AnnouncedCall,
+  ApprovalAnswer,
+  ElicitAnswer,
+  ErrorInfo,
+  ExecuteOptions,
+  JsonObject,
+  JsonValue,
+  TaskResult,
+} from "@cem/core";
+import type { Redis } from "ioredis";
+import { KEEP_RESULTS_MS, KEEP_RUN_MS } from "./names.ts";
+import type { RunNames } from "./names.ts";
+import type { Question, QueuedRun, RunMessage, RunReply } from "./protocol.ts";
+import type { Streams } from "./streams.ts";
+import { interrupted, unrunResult } from "./unrun-result.ts";
+
+/** Keeps the questions of an attempt apart from those of an earlier one. */
+const MAX_QUESTIONS = 1_000_000;
+
+interface CarriedRunSettings {
+  client: Redis;
+  streams: Streams;
+  names: RunNames;
+  worker: string;
+}
+
+interface OpenQuestion {
+  resolve: (value: JsonValue) => void;
+  reject: (reason: Error) => void;
+}
+
+/** One attempt at a run, as its worker sees it. Once another attempt has begun, it tells and calls nothing more. */
+export class CarriedRun {
+  readonly #settings: CarriedRunSettings;
+  readonly #attempt: number;
+  readonly #earlier: readonly RunMessage[];
+  readonly #controller = new AbortController();
+  readonly #questions = new Map<number, OpenQuestion>();
+  #asked = 0;
+  #isLost = false;
+  #stopFollowing: (() => void) | undefined;
+
+  private constructor(settings: CarriedRunSettings, attempt: number, earlier: readonly RunMessage[]) {
+    this.#settings = settings;
+    this.#attempt = attempt;
+    this.#earlier = earlier;
+  }
+
+  /** Takes the run from earlier attempts, then reads what they told: after that they tell nothing more. */
+  static async begin(settings: CarriedRunSettings): Promise<CarriedRun> {
+    const { client, streams, names } = settings;
+    const attempt = await client.incr(names.attempt);
+    await client.pexpire(names.attempt, KEEP_RUN_MS);
+    return new CarriedRun(settings, attempt, (await streams.read(names.messages)) as RunMessage[]);
+  }
+
+  async execute(run: QueuedRun, openAgent: () => Promise<Agent>): Promise<void> {
+    // Its worker was lost after the last word.
+    if (this.#earlier.some(({ type }) => type === "result")) return;
+    const calls = this.#earlier.filter((message) => message.type === "call").map(({ call }) => call);
+    if (calls.some(({ isRepeatable }) => !isRepeatable)) {
+      const error = interrupted(calls, "The worker was lost while it carried out the run.");
+      return this.#finish(unrunResult(run, error, calls));
+    }
+    await this.#tell({ type: "started", worker: this.#settings.worker, attempt: this.#attempt });
+    await this.#followReplies();
+    const agent = await openAgent();
+    const options = this.#optionsOf(run);
+    await this.#finish(
+      run.kind === "task"
+        ? await agent.executeTask(run.input, options)
+        : await agent.executeCode(run.input, options),
+    );
+  }
+
+  /** Ends the attempt: the worker has lost its right to the run. */
+  lose(): void {
+    this.#isLost = true;
+    this.#controller.abort();
+  }
+
+  /** Says why the run can't be carried out. */
+  async fail(error: ErrorInfo): Promise<void> {
+    await this.#tell({ type: "failed", error }, KEEP_RESULTS_MS);
+  }
+
+  end(): void {
+    this.#stopFollowing?.();
+  }
+
+  #optionsOf({ options, asked }: QueuedRun): ExecuteOptions {
+    const ask = (
+      kind: Question["kind"],
+      { signal, ...request }: { signal: AbortSignal },
+    ): Promise<JsonValue> => this.#ask(kind, request, signal);
+    return {
+      ...options,
+      signal: this.#controller.signal,
+      // The result comes by itself.
+      onEvent: (event) => void (event.type !== "finished" && this.#tell({ type: "event", event })),
+      onCall: (call) => this.#announce(call),
+      onElicit: asked.includes("elicit")
+        ? async (request) => (await ask("elicit", request)) as ElicitAnswer
+        : undefined,
+      onApprove: asked.includes("approve")
+        ? async (request) => (await ask("approve", request)) as ApprovalAnswer
+        : undefined,
+      onSample: asked.includes("sample")
+        ? async (request) => (await ask("sample", request)) as JsonObject
+        : undefined,
+    };
+  }
+
+  /** What is not written down is not called. */
+  async #announce(call: AnnouncedCall): Promise<void> {
+    if (await this.#tell({ type: "call", call })) return;
+    throw new CemError(
+      "RUN_INTERRUPTED",
+      "Another worker has taken the run, so this one calls nothing more.",
+    );
+  }
+
+  async #ask(kind: Question["kind"], request: JsonObject, signal: AbortSignal): Promise<JsonValue> {
+    const number = this.#attempt * MAX_QUESTIONS + (this.#asked += 1);
+    const { promise, resolve, reject } = Promise.withResolvers<JsonValue>();
+    this.#questions.set(number, { resolve, reject });
+    const withdraw = (): void => {
+      reject(new Error("The call has ended."));
+      void this.#tell({ type: "withdrawn", number });
+    };
+    signal.addEventListener("abort", withdraw, { once: true });
+    try {
+      await this.#tell({ type: "question", number, kind, request });
+      return await promise;
+    } finally {
+      signal.removeEventListener("abort", withdraw);
+      this.#questions.delete(number);
+    }
+  }
+
+  async #followReplies(): Promise<void> {
+    const { streams, names } = this.#settings;
+    this.#stopFollowing = await streams.follow(
+      names.replies,
+      (told) => {
+        const reply = told as RunReply;
+        if (reply.type === "cancel") this.#controller.abort();
+        else if (reply.type === "answer") this.#questions.get(reply.number)?.resolve(reply.value);
+        else this.#questions.get(reply.number)?.reject(new Error(reply.reason));
+      },
+      () => {},
+    );
+  }
+
+  async #finish(result: TaskResult): Promise<void> {
+    await this.#tell({ type: "result", result }, KEEP_RESULTS_MS);
+  }
+
+  /** @returns whether this attempt still has the right to the run. If not, it ends. */
+  async #tell(message: RunMessage, keepMs?: number): Promise<boolean> {
+    if (this.#isLost) return false;
+    const { streams, names } = this.#settings;
+    const isNewest = await streams.tell(names.messages, {
+      content: message,
+      keepMs,
+      while: { name: names.attempt, attempt: this.#attempt },
+    });
+    if (!isNewest) this.lose();
+    return isNewest;
+  }
+}

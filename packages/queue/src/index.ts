@@ -1,0 +1,12 @@
+export { startQueueWorker } from "./queue-worker.ts";
+export type { QueueWorker, QueueWorkerSettings } from "./queue-worker.ts";
+export { createRunQueue } from "./run-queue.ts";
+export type {
+  DeadRun,
+  QueueConnection,
+  QueueCounts,
+  QueuedOptions,
+  RunQueue,
+  RunQueueSettings,
+} from "./run-queue.ts";
+export type { Urgency } from "./turns.ts";

@@ -1,0 +1,126 @@
+import os from "node:os";
+import { CemError, toErrorInfo } from "@cem/core";
+import type { Agent } from "@cem/core";
+import { shownLocation, storeUnavailable } from "@cem/store";
+import { UnrecoverableError, Worker } from "bullmq";
+import type { Job } from "bullmq";
+import { CarriedRun } from "./carried-run.ts";
+import { connectPatiently } from "./connect.ts";
+import { createLetters } from "./letters.ts";
+import { DEFAULT_PREFIX, namesOf, QUEUE } from "./names.ts";
+import type { QueuedRun } from "./protocol.ts";
+import type { JobData } from "./opened.ts";
+import type { QueueConnection } from "./run-queue.ts";
+import { Streams } from "./streams.ts";
+import { Throughput } from "./throughput.ts";
+import { Turns } from "./turns.ts";
+
+const DEFAULT_CONCURRENCY = 4;
+const DEFAULT_LOST_AFTER_MS = 30_000;
+/** How often a run is given to another worker before it counts as what loses them. */
+const MAX_LOSSES = 2;
+
+/** Settings of {@link startQueueWorker}. */
+export interface QueueWorkerSettings extends QueueConnection {
+  /** The agent that carries out a customer's runs. It is the caller's to dispose. */
+  agentFor: (customer: string | undefined) => Promise<Agent>;
+  /**
+   * How many runs are carried out at once.
+   *
+   * @defaultValue 4
+   */
+  concurrency?: number | undefined;
+  /**
+   * After so many milliseconds without a sign of life its runs are given to another worker.
+   *
+   * @defaultValue 30000
+   */
+  lostAfterMs?: number | undefined;
+  /** The worker's name in what it tells. Default: the host's name and the process's number. */
+  name?: string | undefined;
+  /** Is told of what goes wrong beside the runs, such as a connection that was cut. */
+  onProblem?: ((error: Error) => void) | undefined;
+}
+
+/** A worker that takes runs from the queue. */
+export interface QueueWorker {
+  readonly name: string;
+  /** Takes no more runs, waits for those under way, and frees the connections. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a worker. A run whose worker was lost is repeated where that does no harm: it called nothing, or only tools that
+ * read or are idempotent. Else it ends as interrupted, with the calls that it made.
+ *
+ * @throws CemError `STORE_UNAVAILABLE` when the server can't be reached at the start.
+ */
+export async function startQueueWorker(settings: QueueWorkerSettings): Promise<QueueWorker> {
+  const { url, prefix = DEFAULT_PREFIX, keys, onProblem = () => {} } = settings;
+  const { lostAfterMs = DEFAULT_LOST_AFTER_MS, concurrency = DEFAULT_CONCURRENCY } = settings;
+  const name = settings.name ?? `${os.hostname()}-${process.pid}`;
+  const [client, subscriber] = [connectPatiently(url), connectPatiently(url)];
+  const letters = createLetters(keys);
+  const streams = new Streams(client, subscriber, letters);
+  const turns = new Turns(client, prefix);
+  const throughput = new Throughput(client, prefix);
+
+  const underWay = new Map<string, CarriedRun>();
+
+  const carryOut = async (job: Job<JobData>): Promise<void> => {
+    const id = job.id ?? "";
+    const names = namesOf(prefix, id);
+    await turns.serve(job.priority);
+    const carried = await CarriedRun.begin({ client, streams, names, worker: name });
+    underWay.set(id, carried);
+    try {
+      const run = letters.read(`job:${id}`, job.data.letter) as QueuedRun;
+      await carried.execute(run, () => settings.agentFor(run.customer));
+    } catch (error) {
+      await carried.fail(toErrorInfo(error));
+      // Repeating what can't be set up would fail again: it waits for a person.
+      throw new UnrecoverableError(toErrorInfo(error).message);
+    } finally {
+      carried.end();
+      if (underWay.get(id) === carried) underWay.delete(id);
+      await throughput.count();
+    }
+  };
+  const worker = new Worker<JobData>(QUEUE, carryOut, {
+    connection: client,
+    prefix,
+    concurrency,
+    lockDuration: lostAfterMs,
+    stalledInterval: lostAfterMs,
+    maxStalledCount: MAX_LOSSES,
+  });
+  worker.on("error", onProblem);
+  // Others have taken or will take them.
+  worker.on("lockRenewalFailed", (ids) => {
+    for (const id of ids) underWay.get(id)?.lose();
+  });
+  await reach(worker, url, lostAfterMs);
+  return {
+    name,
+    close: async () => {
+      await worker.close();
+      client.disconnect();
+      subscriber.disconnect();
+    },
+  };
+}
+
+async function reach(worker: Worker, url: string, withinMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${withinMs} ms`)), withinMs);
+  });
+  try {
+    await Promise.race([worker.waitUntilReady(), late]);
+  } catch (error) {
+    await worker.close(true).catch(() => {});
+    throw CemError.isInstance(error) ? error : storeUnavailable(shownLocation(url), error);
+  } finally {
+    clearTimeout(timer);
+  }
+}

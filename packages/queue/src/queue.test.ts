@@ -1,0 +1,356 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { CemError } from "@cem/core";
+import type { Agent, AgentEvent, ExecuteOptions, TaskResult } from "@cem/core";
+import { parseSealingKeys } from "@cem/store";
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { hasRedis, startRedis } from "../../store-redis/test/redis-server.ts";
+import type { RedisServer } from "../../store-redis/test/redis-server.ts";
+import { createRunQueue, startQueueWorker } from "./index.ts";
+import type { QueueWorkerSettings, RunQueue, RunQueueSettings } from "./index.ts";
+import { unrunResult } from "./unrun-result.ts";
+
+type Work = (input: string, options: ExecuteOptions) => Promise<unknown>;
+
+/** An agent whose runs do what a test says. */
+function agentOf(work: Work): Agent {
+  const unused = () => Promise.reject(new Error("unused"));
+  const run = async (input: string, options: ExecuteOptions = {}): Promise<TaskResult> => {
+    const empty = unrunResult(
+      { kind: "code", input, options: {}, asked: [] },
+      { code: "ABORTED", message: "", details: {} },
+    );
+    try {
+      return {
+        ...empty,
+        status: "success",
+        error: null,
+        value: (await work(input, options)) as TaskResult["value"],
+      };
+    } catch (error) {
+      const { code, message } = error as CemError;
+      return { ...empty, error: { code, message, details: {} } };
+    }
+  };
+  return {
+    specificationVersion: "v1",
+    executeTask: run,
+    executeCode: run,
+    discoverTools: unused,
+    searchTools: unused,
+    saveSkill: unused,
+    checkpoint: unused,
+    warm: unused,
+    dispose: async () => {},
+  };
+}
+
+const SAFE = { server: "s", tool: "read", isRepeatable: true };
+const UNSAFE = { server: "s", tool: "send", isRepeatable: false };
+
+describe.skipIf(!hasRedis)("a queue of runs", () => {
+  let server: RedisServer;
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  afterAll(() => server.stop());
+  beforeEach(async () => {
+    const client = new Redis(server.url);
+    await client.flushall();
+    client.disconnect();
+  });
+
+  const open = (settings: Partial<RunQueueSettings> = {}): RunQueue => {
+    const queue = createRunQueue({ url: server.url, ...settings });
+    onTestFinished(() => queue.close());
+    return queue;
+  };
+  const work = async (doing: Work, settings: Partial<QueueWorkerSettings> = {}) => {
+    const worker = await startQueueWorker({
+      url: server.url,
+      agentFor: async () => agentOf(doing),
+      ...settings,
+    });
+    onTestFinished(() => worker.close());
+    return worker;
+  };
+  const code = (input: string, customer?: string) => ({ kind: "code" as const, input, customer });
+
+  it("has runs carried out, with their options, events and results", async () => {
+    const events: AgentEvent[] = [];
+    await work(async (input, { onEvent, session, allowedTools }) => {
+      for (const text of ["a", "b"]) onEvent?.({ type: "output", chunk: { stream: "stdout", text } });
+      return { input, session, allowedTools };
+    });
+    const result = await open().execute(code("x"), {
+      session: "s1",
+      allowedTools: ["a.*"],
+      onEvent: (event) => events.push(event),
+    });
+    expect(result).toMatchObject({
+      status: "success",
+      value: { input: "x", session: "s1", allowedTools: ["a.*"] },
+    });
+    expect(events.map((event) => (event.type === "output" ? event.chunk.text : event.type))).toEqual([
+      "a",
+      "b",
+    ]);
+  });
+
+  it("carries questions to the host and answers back, and says when nobody can be asked", async () => {
+    await work(async (input, { onElicit, onApprove, signal = new AbortController().signal }) => {
+      const approved = await onApprove?.({
+        server: "s",
+        tool: "t",
+        args: { input },
+        reason: "it may delete",
+        signal,
+      });
+      const elicited = await onElicit?.({
+        server: "s",
+        message: "who?",
+        mode: "form",
+        requestedSchema: {},
+        signal,
+      });
+      return { approved: approved ?? "nobody", elicited: elicited ?? "nobody" };
+    });
+    const queue = open();
+    const asked: unknown[] = [];
+    const answered = await queue.execute(code("x"), {
+      onApprove: async ({ args }) => (asked.push(args), "once"),
+      onElicit: async ({ message }) => (asked.push(message), { action: "accept", content: { name: "Ada" } }),
+    });
+    expect(answered.value).toEqual({
+      approved: "once",
+      elicited: { action: "accept", content: { name: "Ada" } },
+    });
+    expect(asked).toEqual([{ input: "x" }, "who?"]);
+    expect((await queue.execute(code("x"))).value).toEqual({ approved: "nobody", elicited: "nobody" });
+    const refused = await queue.execute(code("x"), {
+      onApprove: () => Promise.reject(new Error("the client left")),
+    });
+    expect(refused.error?.message).toContain("the client left");
+  });
+
+  it("cancels runs that wait and runs under way", async () => {
+    const queue = open();
+    const cancelled = new AbortController();
+    const waiting = queue.execute(code("x"), { signal: cancelled.signal });
+    await expect.poll(async () => (await queue.counts()).waiting, { timeout: 20_000 }).toBe(1);
+    cancelled.abort();
+    expect((await waiting).error?.code).toBe("ABORTED");
+    expect((await queue.counts()).waiting).toBe(0);
+    const started = Promise.withResolvers<void>();
+    await work(async (_, { signal }) => {
+      started.resolve();
+      await sleep(60_000, undefined, { signal }).catch(() => {
+        throw new CemError("ABORTED", "cancelled by its worker");
+      });
+    });
+    const controller = new AbortController();
+    const running = queue.execute(code("x"), { signal: controller.signal });
+    await started.promise;
+    controller.abort();
+    expect((await running).error).toMatchObject({ code: "ABORTED", message: "cancelled by its worker" });
+  });
+
+  it("makes requests with one key one run, also from another host and after its end", async () => {
+    let runs = 0;
+    await work(async () => (runs += 1));
+    const [one, two] = [open(), open()];
+    const results = await Promise.all(
+      [one, two, one, two].map((queue) => queue.execute(code("x", "ada"), { idempotencyKey: "k" })),
+    );
+    expect(results.map(({ value }) => value)).toEqual([1, 1, 1, 1]);
+    expect((await open().execute(code("x", "ada"), { idempotencyKey: "k" })).value).toBe(1);
+    expect((await open().execute(code("x", "bob"), { idempotencyKey: "k" })).value).toBe(2);
+    await expect(one.execute(code("y", "ada"), { idempotencyKey: "k" })).rejects.toMatchObject({
+      code: "QUEUE_KEY_REUSED",
+    });
+  });
+
+  it("serves customers in turn, however many runs one has put in, and urgent ones first", async () => {
+    const queue = open();
+    const order: string[] = [];
+    const runs = Array.from({ length: 8 }, (_, at) => queue.execute(code(`ada ${at}`, "ada")));
+    await expect.poll(async () => (await queue.counts()).waiting, { timeout: 20_000 }).toBe(8);
+    for (const at of [0, 1]) runs.push(queue.execute(code(`bob ${at}`, "bob")));
+    runs.push(queue.execute(code("eve", "eve"), { urgency: "high" }));
+    await expect.poll(async () => (await queue.counts()).waiting, { timeout: 20_000 }).toBe(11);
+    await work(async (input) => order.push(input), { concurrency: 1 });
+    await Promise.all(runs);
+    expect(order.indexOf("eve")).toBeLessThan(3);
+    expect(order.indexOf("bob 0")).toBeLessThan(3);
+    expect(order.indexOf("bob 1")).toBeLessThan(6);
+    expect(order.filter((one) => one.startsWith("ada"))).toEqual(
+      Array.from({ length: 8 }, (_, at) => `ada ${at}`),
+    );
+  });
+
+  it("refuses more than may wait, with the time to wait", async () => {
+    const queue = open({ maxWaiting: 2 });
+    const runs = [queue.execute(code("1")), queue.execute(code("2"))];
+    await expect.poll(async () => (await queue.counts()).waiting, { timeout: 20_000 }).toBe(2);
+    await expect(queue.execute(code("3"))).rejects.toMatchObject({
+      code: "QUEUE_FULL",
+      details: { waiting: 2, limit: 2, retryAfterMs: expect.any(Number) as number },
+    });
+    await work(async (input) => input);
+    expect((await Promise.all(runs)).map(({ value }) => value)).toEqual(["1", "2"]);
+  });
+
+  describe("when a worker is lost", () => {
+    const QUICK = { lostAfterMs: 600 };
+
+    /** Work that never ends at its first attempt. Its worker is cut off, as if it had been lost. */
+    const lose = async (announced: readonly (typeof SAFE)[]) => {
+      const started = Promise.withResolvers<void>();
+      const late: unknown[] = [];
+      let attempts = 0;
+      const doing: Work = async (_, { onCall, signal }) => {
+        attempts += 1;
+        if (attempts > 1) return "repeated";
+        for (const call of announced) await onCall?.(call);
+        started.resolve();
+        await new Promise((resolve) => signal?.addEventListener("abort", resolve));
+        // What a worker that was only stuck would do next.
+        await onCall?.(UNSAFE).catch((error: unknown) => late.push(error));
+        return "late";
+      };
+      // A lock that it does not renew in time: lost for the others, though its process lives.
+      const worker = await startQueueWorker({
+        url: server.url,
+        agentFor: async () => agentOf(doing),
+        ...QUICK,
+        name: "lost",
+      });
+      onTestFinished(() => worker.close());
+      return { started, late, attempts: () => attempts, worker, doing };
+    };
+
+    it.each([
+      ["that called nothing", []],
+      ["that called what can be repeated", [SAFE, SAFE]],
+    ])("repeats a run %s, and the lost one does nothing more", async (_, announced) => {
+      const lost = await lose(announced);
+      const result = open().execute(code("x"));
+      await lost.started.promise;
+      await releaseLocks(server.url);
+      await work(lost.doing, QUICK);
+      expect((await result).value).toBe("repeated");
+      await expect.poll(() => lost.late.length, { timeout: 20_000 }).toBe(1);
+      expect(lost.late[0]).toMatchObject({ code: "RUN_INTERRUPTED" });
+      expect(lost.attempts()).toBe(2);
+      await lost.worker.close();
+    });
+
+    it("ends a run that may have changed something as interrupted, with its calls", async () => {
+      const lost = await lose([SAFE, UNSAFE]);
+      const result = open().execute(code("x"));
+      await lost.started.promise;
+      await releaseLocks(server.url);
+      await work(lost.doing, QUICK);
+      expect((await result).error).toMatchObject({
+        code: "RUN_INTERRUPTED",
+        details: { calls: ["s.read", "s.send"] },
+      });
+      expect(lost.attempts()).toBe(1);
+      // It learns of it with the next thing that it tells.
+      await lost.worker.close();
+    });
+  });
+
+  it("keeps what can't be carried out, until somebody tries again", async () => {
+    const queue = open();
+    const broken = await work(async () => 1, {
+      agentFor: () => Promise.reject(new CemError("CONFIG_INVALID", "config.yaml:3: no such setting")),
+    });
+    await expect(queue.execute(code("x", "ada"), { idempotencyKey: "k" })).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+    });
+    await expect.poll(() => queue.dead(), { timeout: 20_000 }).toHaveLength(1);
+    const [dead] = await queue.dead();
+    expect(dead).toMatchObject({ customer: "ada", kind: "code", reason: "config.yaml:3: no such setting" });
+    await broken.close();
+    await work(async () => 1);
+    expect(await queue.retry(dead?.id ?? "")).toBe(true);
+    expect(await queue.retry("none")).toBe(false);
+    await expect.poll(() => queue.counts(), { timeout: 20_000 }).toEqual({ waiting: 0, running: 0, dead: 0 });
+  });
+
+  it("finishes what is under way before a worker closes", async () => {
+    const [started, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const worker = await work(async () => {
+      started.resolve();
+      await finish.promise;
+      return "finished";
+    });
+    const queue = open();
+    const first = queue.execute(code("1"));
+    await started.promise;
+    const closed = worker.close();
+    const controller = new AbortController();
+    const second = queue.execute(code("2"), { signal: controller.signal });
+    finish.resolve();
+    expect((await first).value).toBe("finished");
+    await closed;
+    expect((await queue.counts()).waiting).toBe(1);
+    controller.abort();
+    await second;
+  });
+
+  it("goes on after its server was killed and started again", async () => {
+    const [started, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await work(async () => {
+      started.resolve();
+      await finish.promise;
+      return "finished";
+    });
+    const queue = open();
+    const result = queue.execute(code("1"));
+    await started.promise;
+    await server.kill();
+    await expect(open().execute(code("2"))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    finish.resolve();
+    await server.start();
+    expect((await result).value).toBe("finished");
+  });
+
+  it("puts nothing in clear into the server where there are keys", async () => {
+    const keys = parseSealingKeys(`one:${Buffer.alloc(32, 1).toString("base64")}`);
+    await work(
+      async (input, { onEvent }) => {
+        onEvent?.({ type: "output", chunk: { stream: "stdout", text: input } });
+        return input;
+      },
+      { keys },
+    );
+    const seen: string[] = [];
+    const client = new Redis(server.url);
+    const monitor = await client.monitor();
+    monitor.on("monitor", (_, args: string[]) => seen.push(args.join(" ")));
+    expect((await open({ keys }).execute(code("canary-4711", "ada"))).value).toBe("canary-4711");
+    monitor.disconnect();
+    client.disconnect();
+    expect(seen.length).toBeGreaterThan(5);
+    expect(seen.filter((one) => one.includes("canary-4711"))).toEqual([]);
+  });
+});
+
+it("says which server can't be reached", async () => {
+  const queue = createRunQueue({ url: "redis://ada:secret@127.0.0.1:1/0" });
+  await expect(queue.execute({ kind: "code", input: "1" })).rejects.toMatchObject({
+    code: "STORE_UNAVAILABLE",
+    message: expect.stringMatching(/^The store at redis:\/\/127\.0\.0\.1:1\/0 can't be used/) as string,
+  });
+  await queue.close();
+});
+
+/** Takes the locks of all workers away, as time would that they do not answer in. */
+async function releaseLocks(url: string): Promise<void> {
+  const client = new Redis(url);
+  const locks = await client.keys("*:lock");
+  if (locks.length > 0) await client.del(...locks);
+  client.disconnect();
+}

@@ -1,0 +1,165 @@
+import type { Redis } from "ioredis";
+import type { Letters } from "./letters.ts";
+import { KEEP_RUN_MS } from "./names.ts";
+
+const FIELD = "letter";
+const PAGE = 500;
+/** A notice can be lost in a cut: the stream is looked at so often without one. */
+const LOOK_MS = 5_000;
+
+/** Adds to a stream and gives notice. With a number in ARGV[3] only while the attempt in KEYS[2] is that. */
+const TELL = `
+  if ARGV[3] ~= "" and redis.call("GET", KEYS[2]) ~= ARGV[3] then return false end
+  local id = redis.call("XADD", KEYS[1], "*", "${FIELD}", ARGV[1])
+  redis.call("PEXPIRE", KEYS[1], ARGV[2])
+  redis.call("PUBLISH", KEYS[1], id)
+  return id
+`;
+
+/** What {@link Streams.tell} tells. */
+export interface Telling {
+  content: unknown;
+  /** How long the stream is kept from now on. @defaultValue a day */
+  keepMs?: number | undefined;
+  /** Tells it only while this attempt is the newest. */
+  while?: { name: string; attempt: number } | undefined;
+}
+
+/**
+ * Streams in Redis that are read from their beginning and followed: what is told while nobody reads, or while a host is cut
+ * off, is read later, once and in order.
+ */
+export class Streams {
+  readonly #client: Redis;
+  readonly #subscriber: Redis;
+  readonly #letters: Letters;
+  readonly #followers = new Map<string, Set<Follower>>();
+
+  constructor(client: Redis, subscriber: Redis, letters: Letters) {
+    this.#client = client;
+    this.#subscriber = subscriber;
+    this.#letters = letters;
+    subscriber.on("message", (name: string) => lookAll(this.#followers.get(name)));
+    subscriber.on("ready", () => {
+      for (const followers of this.#followers.values()) lookAll(followers);
+    });
+  }
+
+  /** @returns whether it was told: another attempt may have begun. */
+  async tell(name: string, { content, keepMs = KEEP_RUN_MS, while: condition }: Telling): Promise<boolean> {
+    const letter = this.#letters.write(name, content);
+    const told = await this.#client.eval(
+      TELL,
+      2,
+      name,
+      condition?.name ?? name,
+      letter,
+      keepMs,
+      condition === undefined ? "" : String(condition.attempt),
+    );
+    return told !== null;
+  }
+
+  /** All that a stream has. */
+  async read(name: string): Promise<unknown[]> {
+    const contents: unknown[] = [];
+    for (let after = "-"; ;) {
+      const page = await this.#client.xrange(name, after, "+", "COUNT", PAGE);
+      for (const [, fields] of page) contents.push(this.#letters.read(name, fields[1] ?? ""));
+      const last = page.at(-1);
+      if (last === undefined || page.length < PAGE) return contents;
+      after = `(${last[0]}`;
+    }
+  }
+
+  /**
+   * Reads a stream from its beginning and goes on until it is stopped.
+   *
+   * @param receive - Gets each content in order; the next one waits for it.
+   * @param onProblem - Is told of what can't be read; the next look tries again.
+   */
+  async follow(
+    name: string,
+    receive: (content: unknown) => void,
+    onProblem: (problem: unknown) => void,
+  ): Promise<() => void> {
+    const next = async (after: string): Promise<[string, unknown][]> => {
+      const page = await this.#client.xrange(name, after, "+", "COUNT", PAGE);
+      return page.map(([id, fields]) => [id, this.#letters.read(name, fields[1] ?? "")]);
+    };
+    const follower = new Follower(next, receive, onProblem);
+    const others = this.#followers.get(name) ?? new Set();
+    this.#followers.set(name, others.add(follower));
+    const stop = (): void => {
+      follower.stop();
+      others.delete(follower);
+      if (others.size > 0) return;
+      this.#followers.delete(name);
+      this.#subscriber.unsubscribe(name).catch(() => {});
+    };
+    try {
+      await this.#subscriber.subscribe(name);
+    } catch (error) {
+      stop();
+      throw error;
+    }
+    follower.look();
+    return stop;
+  }
+}
+
+function lookAll(followers: Iterable<Follower> = []): void {
+  for (const follower of followers) follower.look();
+}
+
+type Next = (after: string) => Promise<[string, unknown][]>;
+
+/** Reads on whenever it is told to look, one look at a time. */
+class Follower {
+  readonly #next: Next;
+  readonly #receive: (content: unknown) => void;
+  readonly #onProblem: (problem: unknown) => void;
+  readonly #timer: NodeJS.Timeout;
+  #after = "-";
+  #isLooking = false;
+  #lookAgain = false;
+  #isStopped = false;
+
+  constructor(next: Next, receive: (content: unknown) => void, onProblem: (problem: unknown) => void) {
+    this.#next = next;
+    this.#receive = receive;
+    this.#onProblem = onProblem;
+    this.#timer = setInterval(() => this.look(), LOOK_MS);
+    this.#timer.unref();
+  }
+
+  look(): void {
+    this.#lookAgain = true;
+    if (!this.#isLooking) void this.#read();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearInterval(this.#timer);
+  }
+
+  async #read(): Promise<void> {
+    this.#isLooking = true;
+    try {
+      while (this.#lookAgain && !this.#isStopped) {
+        this.#lookAgain = false;
+        const page = await this.#next(this.#after);
+        for (const [id, content] of page) {
+          if (this.#isStopped) return;
+          this.#after = `(${id}`;
+          this.#receive(content);
+        }
+        if (page.length === PAGE) this.#lookAgain = true;
+      }
+    } catch (error) {
+      if (!this.#isStopped) this.#onProblem(error);
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+}
