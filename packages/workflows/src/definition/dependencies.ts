@@ -1,0 +1,93 @@
+import { CemError } from "@cem/core";
+import type { JsonValue } from "@cem/core";
+import { visitExpressions, wholeExpression } from "../expressions/template.ts";
+import type { Expression } from "../expressions/expression.ts";
+import type { DocumentPath, WorkflowStep } from "./workflow.ts";
+
+/** The keys of `config` that are an expression as a whole, without `${{ }}`. */
+const WHOLE: Readonly<Record<string, readonly string[]>> = {
+  condition: ["condition"],
+  loop: ["items", "while"],
+};
+
+/** Calls back with the expressions of a step itself, without those of the steps within it. */
+export function visitStep(
+  step: WorkflowStep,
+  onExpression: (expression: Expression, path: DocumentPath) => void,
+  onError: (error: CemError, path: DocumentPath) => void,
+): void {
+  const whole = Object.hasOwn(WHOLE, step.type) ? (WHOLE[step.type] ?? []) : [];
+  for (const [key, value] of Object.entries(step.config)) {
+    const path = [...step.path, "config", key];
+    // Code is TypeScript, whose template strings look like expressions.
+    if (step.type === "code_execution" && key === "code") continue;
+    if (!whole.includes(key) || typeof value !== "string") {
+      visitExpressions(value as JsonValue, path, onExpression, onError);
+      continue;
+    }
+    try {
+      onExpression(wholeExpression(value), path);
+    } catch (error) {
+      if (!CemError.isInstance(error)) throw error;
+      onError(error, path);
+    }
+  }
+}
+
+/** The expressions of a step and of all within it. */
+export function referencesOf(step: WorkflowStep): Expression[] {
+  const found: Expression[] = [];
+  visitStep(
+    step,
+    (expression) => found.push(expression),
+    () => {},
+  );
+  for (const { steps } of step.bodies) found.push(...steps.flatMap((inner) => referencesOf(inner)));
+  return found;
+}
+
+/**
+ * The steps of a list that each one has to wait for: those it refers to or needs, and that may send the run on to it
+ * when they fail.
+ */
+export function dependenciesOf(steps: readonly WorkflowStep[]): Map<string, Set<string>> {
+  const names = new Set(steps.map(({ name }) => name));
+  const dependencies = new Map<string, Set<string>>(
+    steps.map((step, index) => {
+      const earlier = steps.slice(0, index).map(({ name }) => name);
+      const found = referencesOf(step).flatMap((expression) =>
+        // A whole `steps` is what came before.
+        expression.usesAllSteps ? [...expression.steps, ...earlier] : [...expression.steps],
+      );
+      const wanted = [...step.needs, ...found].filter((name) => names.has(name) && name !== step.name);
+      return [step.name, new Set(wanted)];
+    }),
+  );
+  for (const { name, onError } of steps) if (names.has(onError)) dependencies.get(onError)?.add(name);
+  return dependencies;
+}
+
+/** A circle of steps that wait for each other, as names: the first is the last again. `undefined` where there is none. */
+export function findCircle(dependencies: ReadonlyMap<string, ReadonlySet<string>>): string[] | undefined {
+  const done = new Set<string>();
+  for (const start of dependencies.keys()) {
+    /** The way from the start, each with those it waits for and that are still to look at. */
+    const way: { name: string; open: string[] }[] = [];
+    const enter = (name: string): void => {
+      way.push({ name, open: [...(dependencies.get(name) ?? [])] });
+    };
+    if (!done.has(start)) enter(start);
+    for (let last = way.at(-1); last !== undefined; last = way.at(-1)) {
+      const next = last.open.pop();
+      if (next === undefined) {
+        done.add(last.name);
+        way.pop();
+        continue;
+      }
+      const at = way.findIndex(({ name }) => name === next);
+      if (at !== -1) return [...way.slice(at).map(({ name }) => name), next];
+      if (!done.has(next)) enter(next);
+    }
+  }
+  return undefined;
+}
