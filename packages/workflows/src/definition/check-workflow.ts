@@ -84,12 +84,14 @@ class WorkflowChecker {
     }
     this.#onError(onError, step, siblings);
     this.#kind(step);
+    const inner = step.type === "loop" ? { ...place, names: [...GLOBALS, ...IN_LOOP] } : place;
+    const within = step.bodies.flatMap(({ steps }) => steps.map((body) => body.name));
     visitStep(
       step,
-      (expression, at) => this.#names(expression, at, place, name),
+      (expression, at) =>
+        this.#names(expression, at, { ...inner, visible: new Set([...place.visible, ...within]) }, name),
       (error, at) => this.#problems.add(at, error.message),
     );
-    const inner = step.type === "loop" ? { ...place, names: [...GLOBALS, ...IN_LOOP] } : place;
     for (const { steps } of step.bodies) this.list(steps, inner);
   }
 

@@ -46,35 +46,41 @@ export function referencesOf(step: WorkflowStep): Expression[] {
   return found;
 }
 
-/**
- * The steps of a list that each one has to wait for: those it refers to or needs, and that may send the run on to it
- * when they fail.
- */
-export function dependenciesOf(steps: readonly WorkflowStep[]): Map<string, Set<string>> {
+/** What a step depends on in its list. */
+export interface Dependencies {
+  /** The steps it refers to or needs: it is left out where one of them is. */
+  requires: ReadonlySet<string>;
+  /** These, and those that may send the run on to it when they fail. */
+  waitsFor: ReadonlySet<string>;
+}
+
+/** What each step of a list depends on. */
+export function dependenciesOf(steps: readonly WorkflowStep[]): Map<string, Dependencies> {
   const names = new Set(steps.map(({ name }) => name));
-  const dependencies = new Map<string, Set<string>>(
-    steps.map((step, index) => {
-      const earlier = steps.slice(0, index).map(({ name }) => name);
-      const found = referencesOf(step).flatMap((expression) =>
-        // A whole `steps` is what came before.
-        expression.usesAllSteps ? [...expression.steps, ...earlier] : [...expression.steps],
-      );
-      const wanted = [...step.needs, ...found].filter((name) => names.has(name) && name !== step.name);
-      return [step.name, new Set(wanted)];
+  return new Map(
+    steps.map(({ name, needs }, index) => {
+      const isOther = (other: string): boolean => names.has(other) && other !== name;
+      const expressions = referencesOf(steps[index] as WorkflowStep);
+      const requires = new Set([...needs, ...expressions.flatMap((one) => [...one.steps])].filter(isOther));
+      // The whole of `steps` is what came before.
+      const before = expressions.some(({ usesAllSteps }) => usesAllSteps) ? steps.slice(0, index) : [];
+      const senders = steps.filter(({ onError }) => onError === name);
+      const waitsFor = new Set([...requires, ...[...before, ...senders].map((step) => step.name)]);
+      return [name, { requires, waitsFor }];
     }),
   );
-  for (const { name, onError } of steps) if (names.has(onError)) dependencies.get(onError)?.add(name);
-  return dependencies;
 }
 
 /** A circle of steps that wait for each other, as names: the first is the last again. `undefined` where there is none. */
-export function findCircle(dependencies: ReadonlyMap<string, ReadonlySet<string>>): string[] | undefined {
+export function findCircle(
+  dependencies: ReadonlyMap<string, Pick<Dependencies, "waitsFor">>,
+): string[] | undefined {
   const done = new Set<string>();
   for (const start of dependencies.keys()) {
     /** The way from the start, each with those it waits for and that are still to look at. */
     const way: { name: string; open: string[] }[] = [];
     const enter = (name: string): void => {
-      way.push({ name, open: [...(dependencies.get(name) ?? [])] });
+      way.push({ name, open: [...(dependencies.get(name)?.waitsFor ?? [])] });
     };
     if (!done.has(start)) enter(start);
     for (let last = way.at(-1); last !== undefined; last = way.at(-1)) {

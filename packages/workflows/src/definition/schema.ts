@@ -17,7 +17,10 @@ const name = z
   .string()
   .min(1)
   .max(MAX_NAME_CHARACTERS)
-  .regex(/^[^\p{Cc}./#[\]"]+$/u, 'must not have any of . / # [ ] " or control characters');
+  .regex(
+    /^(?!__)[^\p{Cc}./#[\]"]+$/u,
+    'must not begin with __ or have any of . / # [ ] " or control characters',
+  );
 
 const retry = z.strictObject({
   attempts: z.int().min(1).max(MAX_ATTEMPTS).optional(),
