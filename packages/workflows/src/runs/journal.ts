@@ -71,16 +71,16 @@ export class Journal {
   }
 
   /** Writes a line, which survives the process. @throws CemError `WORKFLOW_RUN_UNWRITABLE` */
-  append(record: NewRecord): void {
+  append(record: NewRecord): JournalRecord {
     if (this.#failure !== undefined) throw this.#failure;
     this.#assertOwned();
-    const { type, ...rest } = record;
-    const times = { ms: Math.round(this.#now()), at: new Date().toISOString() };
-    const line = Buffer.from(`${JSON.stringify({ type, ...times, ...rest })}\n`);
+    const dated = { ms: Math.round(this.#now()), at: new Date().toISOString(), ...record };
+    const line = Buffer.from(`${JSON.stringify(dated)}\n`);
     try {
       for (let written = 0; written < line.length;)
         written += writeSync(this.#descriptor, line, written, line.length - written);
       this.#unsynced = true;
+      return dated;
     } catch (error) {
       throw this.#fail(error);
     }

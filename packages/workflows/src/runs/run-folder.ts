@@ -15,6 +15,8 @@ export interface RunRecord {
   id: string;
   workflow: string;
   version: string;
+  /** The session of its calls. */
+  session: string;
   /** In ISO 8601. */
   startedAt: string;
   definition: JsonObject;
@@ -47,14 +49,13 @@ export class RunFolders {
    *
    * @throws CemError `WORKFLOW_RUN_UNWRITABLE`, `WORKSPACE_LINK_REFUSED`
    */
-  async create(record: Omit<RunRecord, "id">): Promise<RunFolder> {
-    const id = `${slugOf(record.workflow)}-${randomBytes(5).toString("hex")}`;
-    const place = this.#place(id);
+  async create(record: RunRecord): Promise<RunFolder> {
+    const place = this.#place(record.id);
     try {
       await mkdir(path.join(this.#root, ...this.#parts), { recursive: true, mode: PRIVATE_FOLDER });
       await this.#assertContained();
       await mkdir(place.folder, { mode: PRIVATE_FOLDER });
-      await this.write(place, { ...record, id });
+      await this.write(place, record);
     } catch (error) {
       if (CemError.isInstance(error)) throw error;
       const reason = error instanceof Error ? error.message : String(error);
@@ -103,13 +104,14 @@ export class RunFolders {
       const text = await readFile(path.join(folder, RUN_FILE), "utf8");
       if (text.length > MAX_RUN_FILE_BYTES) throw new Error("it is too large");
       const record = JSON.parse(text) as Partial<RunRecord>;
-      const { workflow, version, startedAt, definition, parts, variables } = record;
+      const { workflow, version, session, startedAt, definition, parts, variables } = record;
       if (!isObject(definition) || !isObject(parts) || !isObject(variables))
         throw new Error("it is no record of a run");
       return {
         id,
         workflow: String(workflow),
         version: String(version),
+        session: String(session),
         startedAt: String(startedAt),
         definition,
         parts: parts as Record<string, JsonObject>,
@@ -140,6 +142,11 @@ export class RunFolders {
 
 function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** An id that no other run has, which begins with the name of its workflow. */
+export function createRunId(workflow: string): string {
+  return `${slugOf(workflow)}-${randomBytes(5).toString("hex")}`;
 }
 
 function slugOf(name: string): string {

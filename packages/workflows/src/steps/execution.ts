@@ -28,6 +28,8 @@ export interface Decisions {
 /** What all steps of a run have in common. */
 export interface ExecutionSettings {
   id: string;
+  /** The session of its calls, whose tokens are its own. */
+  session: string;
   folder: string;
   startedAt: string;
   /** Gives the agent whose guardrails are as tight as all of these want it. */
@@ -65,7 +67,7 @@ export class Execution {
 
   constructor(settings: ExecutionSettings) {
     this.settings = settings;
-    this.session = sessionOf(settings.id);
+    this.session = settings.session;
     this.#catalog = new Lazy(async () => {
       const agent = await settings.agentFor([]);
       return agent.discoverTools({ signal: settings.signal });
@@ -119,8 +121,7 @@ export class Execution {
 
   /** The same for each attempt of a step, of the run and of nothing else. */
   idempotencyKey(path: string): string {
-    const work = path.replaceAll(/#\d+/gu, "");
-    return createHash("sha256").update(`${this.settings.id}\n${work}`).digest("hex").slice(0, 32);
+    return createHash("sha256").update(`${this.settings.id}\n${path}`).digest("hex").slice(0, 32);
   }
 
   async #waiting<Answer>(step: StepAtWork, ask: () => Promise<Answer>): Promise<Answer> {
@@ -132,11 +133,6 @@ export class Execution {
       for (const setWaiting of clocks) setWaiting(false);
     }
   }
-}
-
-/** The session of a run's calls, whose tokens are its own. */
-export function sessionOf(run: string): string {
-  return `workflow:${run}`;
 }
 
 /** Puts tokens in the place of personal values, where there is a redactor. */

@@ -12,6 +12,11 @@ export class RunInterrupted extends Error {
   }
 }
 
+/** The failure that counts of those that ended a list: one that ends the run, else the first. */
+export function firstFailure(failures: readonly unknown[]): unknown {
+  return failures.find((failure) => failure instanceof RunInterrupted) ?? failures[0];
+}
+
 /** Errors after which nobody knows whether the tool or the code did its work. */
 const UNCERTAIN: ReadonlySet<string> = new Set([
   "ABORTED",

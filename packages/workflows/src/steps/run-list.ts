@@ -4,7 +4,7 @@ import { dependenciesOf } from "../definition/dependencies.ts";
 import type { Dependencies } from "../definition/dependencies.ts";
 import type { Workflow, WorkflowStep } from "../definition/workflow.ts";
 import type { Execution, StepAtWork } from "./execution.ts";
-import { toError } from "./failures.ts";
+import { firstFailure, toError } from "./failures.ts";
 import { StepRun } from "./step-run.ts";
 import type { ListScope } from "./step-scope.ts";
 
@@ -72,7 +72,7 @@ class ListRun {
         ends.get(step.name)?.resolve();
       }),
     );
-    if (this.#failures.length > 0) throw this.#failures[0];
+    if (this.#failures.length > 0) throw firstFailure(this.#failures);
     return Object.fromEntries(steps.map(({ name }) => [name, scope.steps[name] ?? null]));
   }
 

@@ -2,6 +2,7 @@ import { CemError } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
 import pMap, { pMapSkip } from "p-map";
 import { evaluate, resolve } from "../expressions/template.ts";
+import { firstFailure } from "./failures.ts";
 import { runList } from "./run-list.ts";
 import { listOf } from "./step-kinds.ts";
 import type { StepRequest } from "./step-kinds.ts";
@@ -39,7 +40,7 @@ async function forEach(request: StepRequest): Promise<JsonValue> {
     },
     { concurrency: Number(parallel) },
   );
-  if (failures.length > 0) throw failures[0];
+  if (failures.length > 0) throw firstFailure(failures);
   return results;
 }
 

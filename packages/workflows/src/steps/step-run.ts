@@ -113,11 +113,12 @@ export class StepRun {
     }
     emit({ type: "step-started", step: path, kind: step.type, attempt });
     try {
-      return { value: await this.#inTime(attempt) };
+      return { value: await this.#inTime() };
     } catch (thrown) {
       if (thrown instanceof RunInterrupted) throw thrown;
       this.#throwIfInterrupted();
       const error = await execution.tokenize(toErrorInfo(thrown));
+      if (error.code === "AGENT_DISPOSED") throw new RunInterrupted(error);
       const isUncertain = isEffect && !this.#isIdempotent && leavesUncertain(error);
       this.#append({ type: "step-failed", step: path, attempt, error, ...(isUncertain && { isUncertain }) });
       return { error, isUncertain };
@@ -125,8 +126,8 @@ export class StepRun {
   }
 
   /** Carries the step out within its time, and within that of what is around it. */
-  async #inTime(attempt: number): Promise<JsonValue> {
-    const { step, execution, workflow, outer, at: around } = this.#settings;
+  async #inTime(): Promise<JsonValue> {
+    const { step, execution, workflow, outer, path, at: around } = this.#settings;
     const { timeoutMs, guardrails } = step;
     const controller = new AbortController();
     const timer =
@@ -135,7 +136,7 @@ export class StepRun {
         : new PausableTimer(timeoutMs, () => controller.abort(this.#timedOut()));
     const signal = timer === undefined ? around.signal : AbortSignal.any([around.signal, controller.signal]);
     const at: StepAtWork = {
-      path: this.#pathOf(attempt),
+      path,
       signal,
       guardrails: guardrails === undefined ? around.guardrails : [...around.guardrails, guardrails],
       setWaiting: (waiting) => {
@@ -144,7 +145,7 @@ export class StepRun {
       },
     };
     const { name } = step;
-    const scope = scopeOf(outer, { name, idempotency_key: execution.idempotencyKey(at.path) });
+    const scope = scopeOf(outer, { name, idempotency_key: execution.idempotencyKey(path) });
     try {
       const work = carryOut({ execution, workflow, step, outer, scope, at });
       // What is within a container ends by itself, and must have ended before the next begins.
@@ -156,12 +157,6 @@ export class StepRun {
     } finally {
       timer?.clear();
     }
-  }
-
-  /** Steps within a container that is tried again are others. */
-  #pathOf(attempt: number): string {
-    const { path, step } = this.#settings;
-    return attempt > 1 && isContainer(step) ? `${path}#${attempt}` : path;
   }
 
   #timedOut(): CemError {
@@ -206,9 +201,10 @@ export class StepRun {
   }
 
   #append(record: NewRecord): void {
-    const { journal } = this.#settings.execution.settings;
+    const { journal, outcomes } = this.#settings.execution.settings;
     try {
-      journal.append(record);
+      // A step around this one that is tried again goes on from here.
+      outcomes.add(journal.append(record));
     } catch (error) {
       throw new RunInterrupted(toErrorInfo(error));
     }
