@@ -288,12 +288,14 @@ export const configSchema = z.strictObject({
     withDefault(mcpServers, []),
     "MCP servers: a list of {name, url, …}, or a mapping from names to {command, args, env, cwd} or {url, headers}. ${NAME} in a value comes from the environment. mcpServers is the same key.",
   ),
-  toolMappings: setting(withDefault(z.array(toolMapping), []), "Functions that stand for tools.", {
-    pending: "no tool mappings yet",
-  }),
-  workflows: setting(withDefault(z.array(workflow), []), "Workflows: name, steps, variables, guardrails.", {
-    pending: "no workflows yet",
-  }),
+  toolMappings: setting(
+    withDefault(z.array(toolMapping), []),
+    "Other names for tools, by which steps of workflows can call them: {server_name, tool_name, function_name}.",
+  ),
+  workflows: setting(
+    withDefault(z.array(workflow), []),
+    "Workflows: {name, steps, variables, outputs, guardrails}. cem workflow run carries one out.",
+  ),
 });
 
 type Loaded = z.output<typeof configSchema>;
