@@ -24,16 +24,6 @@ export interface Expression {
   evaluate(scope: Scope): unknown;
 }
 
-/** JSON has one type of numbers, where CEL has two that don't mix. */
-const environment = mixNumbers(
-  new Environment({
-    unlistedVariablesAreDyn: true,
-    homogeneousAggregateLiterals: false,
-    enableOptionalTypes: true,
-    limits: LIMITS,
-  }),
-);
-
 type Operate = (left: number, right: number) => number;
 
 const OPERATIONS: Readonly<Record<string, Operate>> = {
@@ -43,6 +33,16 @@ const OPERATIONS: Readonly<Record<string, Operate>> = {
   "/": (left, right) => left / right,
   "%": (left, right) => left % right,
 };
+
+/** JSON has one type of numbers, where CEL has two that don't mix. */
+const environment = mixNumbers(
+  new Environment({
+    unlistedVariablesAreDyn: true,
+    homogeneousAggregateLiterals: false,
+    enableOptionalTypes: true,
+    limits: LIMITS,
+  }),
+);
 
 function mixNumbers(target: Environment): Environment {
   for (const [operator, operate] of Object.entries(OPERATIONS)) {
