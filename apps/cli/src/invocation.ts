@@ -1,3 +1,4 @@
+import type { JsonObject } from "@cem/core";
 import type { Exposed, Profile, TransportName } from "code-execution-mcp";
 import type { Detail, SharedOptions } from "./command-options.ts";
 
@@ -22,6 +23,7 @@ export type Invocation =
   | CustomersInvocation
   | { command: "skills"; action: SkillAction; name?: string | undefined; options: SharedOptions }
   | ({ command: "sessions"; options: SharedOptions } & SessionsOptions)
+  | ({ command: "workflow"; options: SharedOptions } & WorkflowOptions)
   | { command: "model"; action: "pull"; name?: string | undefined; options: SharedOptions }
   | {
       command: "audit";
@@ -53,6 +55,36 @@ export interface SessionsOptions {
   max: number;
   /** The file to export to. Default: stdout. */
   out?: string | undefined;
+}
+
+/** What `cem workflow` can do. */
+export const WORKFLOW_ACTIONS = [
+  "run",
+  "validate",
+  "list",
+  "show",
+  "resume",
+  "cancel",
+  "graph",
+  "from-run",
+] as const;
+export type WorkflowAction = (typeof WORKFLOW_ACTIONS)[number];
+
+/** The arguments of `cem workflow`. */
+export interface WorkflowOptions {
+  action: WorkflowAction;
+  /** A workflow's name or file, a run, or a session. */
+  target?: string | undefined;
+  /** For `from-run`: the task of the session. */
+  task?: string | undefined;
+  /** Values of variables. */
+  variables: JsonObject;
+  /** Steps that may have been carried out, to repeat. */
+  repeat: string[];
+  /** Steps that may have been carried out, and were. */
+  done: string[];
+  /** Print a flow chart of Mermaid. */
+  mermaid: boolean;
 }
 
 /** What `cem customers` can do. */

@@ -40,3 +40,6 @@ export type { SearchReport } from "./wiring/configured-selector.ts";
 export type { TokenCost } from "@cem/mcp-server";
 export type { PullProgress } from "@cem/selector";
 export type { ExaminedServer, GeneratedServer, GenerateOptions } from "@cem/mcp-tools";
+export { drawWorkflow, listWorkflows, workflowFromSession } from "./admin/workflows.ts";
+export type { ConfiguredWorkflow } from "./admin/workflows.ts";
+export type { DrawnStep } from "@cem/workflows";

@@ -8,6 +8,9 @@ export type { Retry, Workflow, WorkflowStep, WorkflowVariable } from "./definiti
 export type { RunStatus, WorkflowEvent, WorkflowResult } from "./events.ts";
 export type { RunDetails, RunSummary } from "./runs/describe-run.ts";
 export type { StepOutcome } from "./runs/outcomes.ts";
+export { workflowFromTask, workflowToYaml } from "./from-task.ts";
+export { drawWorkflow, renderMermaid } from "./views/graph.ts";
+export type { DrawnStep } from "./views/graph.ts";
 export type { PlannedStep } from "./dry-run.ts";
 export type { ToolNames } from "./steps/call-code.ts";
 export type { Agent, Redactor, WorkflowStepContext, WorkflowStepKind } from "@cem/core";

@@ -82,6 +82,7 @@ async function runCondition(request: StepRequest): Promise<JsonValue> {
   }
   const taken = step.bodies.find(({ name }) => name === (met ? "then" : "else"));
   const inner = innerScope(outer);
+  for (const { steps } of step.bodies) for (const { name } of steps) inner.steps[name] = null;
   const results = await runList({
     ...listOf(request),
     steps: taken?.steps ?? [],
