@@ -28,6 +28,8 @@ import { RunRegistry } from "./run-registry.ts";
 import { messageOf, sessionOf } from "./server-tool.ts";
 import type { HintFor, HostOf, ServerTool, ToolHost } from "./server-tool.ts";
 import { strictInput } from "./strict-input.ts";
+import { workflowTool } from "./tools/workflow-tools.ts";
+import type { RunWorkflowTool, WorkflowTool } from "./tools/workflow-tools.ts";
 import type { Exposed, UpstreamContents } from "./upstream-contents.ts";
 
 export interface AgentServerSettings<Config = unknown> {
@@ -43,6 +45,9 @@ export interface AgentServerSettings<Config = unknown> {
    * are no customers.
    */
   openCustomer?: OpenCustomer | undefined;
+  /** Workflows that clients see as tools, which `runWorkflow` runs. Default: none. */
+  workflows?: readonly WorkflowTool[] | undefined;
+  runWorkflow?: RunWorkflowTool | undefined;
   /** The set of tools that clients see. Default: `full`. */
   profile?: Profile | undefined;
   customTools?: readonly AnyCustomTool<Config>[] | undefined;
@@ -76,6 +81,8 @@ const SETTINGS: Readonly<Record<keyof AgentServerSettings, true>> = {
   results: true,
   skills: true,
   openCustomer: true,
+  workflows: true,
+  runWorkflow: true,
   profile: true,
   customTools: true,
   config: true,
@@ -177,8 +184,14 @@ class ToolServer<Config> implements AgentServer<Config> {
     this.#name = name;
     this.#hintFor = hintFor;
     this.#redactor = redactor;
-    const host: ToolHost = { agent, runs: this.runs, guest, state, results, skills, redactor, hintFor };
-    const tools = [...toolsOf(profile), ...(skills === undefined ? [] : skillToolsOf(profile))];
+    const { runWorkflow, workflows = [] } = settings;
+    const stores = { state, results, skills };
+    const host: ToolHost = { agent, runs: this.runs, guest, ...stores, runWorkflow, redactor, hintFor };
+    const tools = [
+      ...toolsOf(profile),
+      ...(skills === undefined ? [] : skillToolsOf(profile)),
+      ...workflows.map((workflow) => workflowTool(workflow)),
+    ];
     const { openCustomer } = settings;
     this.#hostOf = async (context) =>
       openCustomer === undefined ? host : { ...host, ...(await openCustomer(customerNameOf(context))) };

@@ -1,5 +1,6 @@
 import { CemError } from "@cem/core";
 import type { Agent, ResultStore, SkillStore, StateStore } from "@cem/core";
+import type { RunWorkflowTool } from "./tools/workflow-tools.ts";
 import type { AuthInfo, ServerContext } from "@modelcontextprotocol/server";
 
 /** What belongs to one customer of a server. */
@@ -8,6 +9,7 @@ export interface CustomerParts {
   state?: StateStore | undefined;
   results?: ResultStore | undefined;
   skills?: SkillStore | undefined;
+  runWorkflow?: RunWorkflowTool | undefined;
 }
 
 /** How a request names the customer that it comes from. */

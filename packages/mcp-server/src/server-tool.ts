@@ -19,6 +19,7 @@ import type {
 } from "@modelcontextprotocol/server";
 import type { GuestFacts } from "./guest-facts.ts";
 import type { RunRegistry } from "./run-registry.ts";
+import type { RunWorkflowTool } from "./tools/workflow-tools.ts";
 
 /** Finds what helps with an error: a setting, an option or a command. */
 export type HintFor = (error: ErrorInfo) => string | undefined;
@@ -37,6 +38,8 @@ export interface ToolHost {
   results?: ResultStore | undefined;
   /** Keeps values from answers. Absent: they are passed on. */
   redactor?: Redactor | undefined;
+  /** Absent: there are no tools for workflows. */
+  runWorkflow?: RunWorkflowTool | undefined;
   /** Adds what helps to errors in answers. */
   hintFor?: HintFor | undefined;
 }

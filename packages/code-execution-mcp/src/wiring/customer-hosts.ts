@@ -1,6 +1,7 @@
 import type { LoadedConfig } from "@cem/config";
 import { CemError, Lazy } from "@cem/core";
 import type { Agent, ResultStore, SkillStore, StateStore, TypeChecker } from "@cem/core";
+import type { RunWorkflowTool } from "@cem/mcp-server";
 import type { AgentOptions } from "../agent-options.ts";
 import { countRequests } from "./counted-agent.ts";
 import type { CountedAgent } from "./counted-agent.ts";
@@ -8,6 +9,8 @@ import { forCustomer } from "./customer.ts";
 import type { LoadedFor } from "./customer.ts";
 import { customerTypeChecker } from "./customer-type-checker.ts";
 import { createConfiguredSkills } from "./skills.ts";
+import { createWorkflowTools } from "./workflow-tools.ts";
+import type { WorkflowTools } from "./workflow-tools.ts";
 import { createConfiguredTypeChecker } from "./stages.ts";
 import { createConfiguredResults, createConfiguredState } from "./workspace.ts";
 
@@ -20,12 +23,14 @@ export interface CustomerHost {
   results: ResultStore;
   state: StateStore | undefined;
   skills: SkillStore;
+  runWorkflow: RunWorkflowTool;
 }
 
 interface OpenCustomer {
   host: CustomerHost;
   counted: CountedAgent;
   typeChecker: TypeChecker;
+  workflows: WorkflowTools;
 }
 
 /** Opens an agent of a configuration. */
@@ -104,7 +109,10 @@ export class CustomerHosts {
       createConfiguredState(config),
       createConfiguredSkills(own),
     ]);
-    return { host: { agent: counted.agent, results, state, skills }, counted, typeChecker };
+    const { agent } = counted;
+    const workflows = createWorkflowTools(own, this.#options, { agent, openAgent: this.#openAgent });
+    const host = { agent, results, state, skills, runWorkflow: workflows.run };
+    return { host, counted, typeChecker, workflows };
   }
 
   /** Lets the longest idle customer go where there is no room for another. */
@@ -146,7 +154,8 @@ export class CustomerHosts {
   }
 }
 
-async function disposeOf({ counted, typeChecker }: OpenCustomer): Promise<void> {
+async function disposeOf({ counted, typeChecker, workflows }: OpenCustomer): Promise<void> {
+  await workflows.dispose();
   await counted.agent.dispose();
   await typeChecker.dispose();
 }

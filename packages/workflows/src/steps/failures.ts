@@ -30,8 +30,18 @@ const UNCERTAIN: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether a step that failed with this error may have been carried out all the same. */
-export function leavesUncertain({ code }: ErrorInfo): boolean {
-  return UNCERTAIN.has(code);
+export function leavesUncertain(error: ErrorInfo): boolean {
+  const ofTool = toolErrorOf(error);
+  return UNCERTAIN.has(error.code) || (ofTool !== undefined && leavesUncertain(ofTool));
+}
+
+/** The error of the tool that made a program fail. */
+export function toolErrorOf({ details }: ErrorInfo): ErrorInfo | undefined {
+  const { toolError } = details;
+  if (typeof toolError !== "object" || toolError === null) return undefined;
+  const { code, message, details: inner } = toolError as Partial<ErrorInfo>;
+  if (typeof code !== "string" || typeof message !== "string") return undefined;
+  return { code, message, details: inner ?? {} };
 }
 
 /** Makes an error of plain data. */

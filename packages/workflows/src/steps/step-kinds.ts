@@ -1,4 +1,4 @@
-import { CemError } from "@cem/core";
+import { CemError, toErrorInfo } from "@cem/core";
 import type { JsonObject, JsonValue, WorkflowStepContext } from "@cem/core";
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
@@ -9,6 +9,7 @@ import { evaluate, resolve } from "../expressions/template.ts";
 import type { Scope } from "../expressions/expression.ts";
 import { callProgram, codeProgram, findTool } from "./call-code.ts";
 import type { Execution, StepAtWork } from "./execution.ts";
+import { toError, toolErrorOf } from "./failures.ts";
 import { runList } from "./run-list.ts";
 import { runLoop } from "./run-loop.ts";
 import { innerScope, scopeOf } from "./step-scope.ts";
@@ -60,7 +61,13 @@ async function callNamed(
   call: { server?: string | undefined; tool: string; args: JsonValue },
 ): Promise<JsonValue> {
   const definition = findTool(call, await execution.catalog(), execution.settings.toolNames);
-  return execution.run(callProgram(definition, call.args), at, "off");
+  try {
+    return await execution.run(callProgram(definition, call.args), at, "off");
+  } catch (error) {
+    // Of a program that is one call, the tool's error says it all.
+    const ofTool = toolErrorOf(toErrorInfo(error));
+    throw ofTool === undefined ? error : toError(ofTool);
+  }
 }
 
 async function executeCode({ execution, step, scope, at }: StepRequest): Promise<JsonValue> {
