@@ -82,7 +82,7 @@ export interface WorkflowOptions {
   /** Steps that may have been carried out, to repeat. */
   repeat: string[];
   /** Steps that may have been carried out, and were. */
-  done: string[];
+  done: JsonObject;
   /** Print a flow chart of Mermaid. */
   mermaid: boolean;
 }

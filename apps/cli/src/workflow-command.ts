@@ -11,7 +11,7 @@ type Found = WorkflowOptions & { command: "workflow" };
 interface OwnOptions {
   var: JsonObject;
   repeat: string[];
-  done: string[];
+  done: JsonObject;
   mermaid: boolean;
 }
 
@@ -34,7 +34,9 @@ export function addWorkflowCommand(
       new Option("--repeat <step>", "for resume: do this step again").argParser(more).default([], "none"),
     )
     .addOption(
-      new Option("--done <step>", "for resume: this step was done").argParser(more).default([], "none"),
+      new Option("--done <step[=value]>", "for resume: this step was done, and came to this value")
+        .argParser(doneStep)
+        .default({}, "none"),
     )
     .option("--mermaid", "for graph: print a flow chart of Mermaid", false)
     .action(
@@ -57,6 +59,10 @@ function variable(written: string, before: JsonObject): JsonObject {
   if (equals < 1) throw new InvalidArgumentError("It is a name, = and a value, such as city=Oslo.");
   const entry: [string, JsonValue] = [written.slice(0, equals), valueOf(written.slice(equals + 1))];
   return Object.fromEntries([...Object.entries(before), entry]);
+}
+
+function doneStep(written: string, before: JsonObject): JsonObject {
+  return written.includes("=") ? variable(written, before) : { ...before, [written]: null };
 }
 
 function valueOf(written: string): JsonValue {

@@ -59,8 +59,8 @@ export interface RunWorkflowOptions {
 export interface ResumeOptions extends Omit<RunWorkflowOptions, "session"> {
   /** Paths of steps that may have been carried out and are to be repeated. */
   repeat?: readonly string[] | undefined;
-  /** Paths of steps that may have been carried out and were. */
-  done?: readonly string[] | undefined;
+  /** Steps that may have been carried out and were, by their paths, with what they came to. */
+  done?: JsonObject | undefined;
 }
 
 /** Carries out workflows and keeps their runs. */
@@ -275,8 +275,8 @@ async function noWorkflows(name: string): Promise<never> {
   });
 }
 
-function decisionsOf({ repeat = [], done = [] }: ResumeOptions): RunRequest["decisions"] {
-  return { repeat: new Set(repeat), done: new Set(done) };
+function decisionsOf({ repeat = [], done = {} }: ResumeOptions): RunRequest["decisions"] {
+  return { repeat: new Set(repeat), done: new Map(Object.entries(done)) };
 }
 
 function kindsOf(stepKinds: readonly WorkflowStepKind[]): ReadonlyMap<string, WorkflowStepKind> {

@@ -22,7 +22,8 @@ import { toError } from "./failures.ts";
 /** What somebody said about steps that may have been carried out, by their paths. */
 export interface Decisions {
   repeat: ReadonlySet<string>;
-  done: ReadonlySet<string>;
+  /** With what they came to. */
+  done: ReadonlyMap<string, JsonValue>;
 }
 
 /** What all steps of a run have in common. */

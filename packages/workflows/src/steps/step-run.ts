@@ -79,8 +79,9 @@ export class StepRun {
         : await askAboutStep(execution.asker(at), path, at.signal);
     if (decision === "repeat") return undefined;
     if (decision !== "done") throw new RunInterrupted(stepUncertain(id, path));
-    this.#append({ type: "step-completed", step: path, value: null, isToldByUser: true });
-    return { status: "completed", value: null };
+    const value = decisions.done.get(path) ?? null;
+    this.#append({ type: "step-completed", step: path, value, isToldByUser: true });
+    return { status: "completed", value };
   }
 
   /** @param before - How often earlier processes tried it. */
