@@ -55,6 +55,8 @@ async function killOneRun(folder: string, report: KillReport, kills: number): Pr
       mayKill ? Math.random() * LONGEST_LIFE_MS : undefined,
     );
     if (result === undefined) report.kills += 1;
+    // What was said once is not said again: the step may have been done since.
+    Object.assign(decisions, { repeat: "", done: "{}" });
     run = (await workflows.list())[0]?.run ?? "";
     if (result?.status === "completed") break;
     if (result !== undefined && result.error?.code !== "WORKFLOW_STEP_UNCERTAIN")

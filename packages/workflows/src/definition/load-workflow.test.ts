@@ -27,8 +27,19 @@ describe("loadWorkflow", () => {
       description: "Reads and sums",
       version: "1.0",
       steps: [
-        { name: "read", type: "code_execution", config: { code: "1" }, on_error: "skip", retry: { attempts: 2 } },
-        { name: "call", type: "tool_call", config: { server: "a", tool: "b" }, guardrails: { strict_mode: true } },
+        {
+          name: "read",
+          type: "code_execution",
+          config: { code: "1" },
+          on_error: "skip",
+          retry: { attempts: 2 },
+        },
+        {
+          name: "call",
+          type: "tool_call",
+          config: { server: "a", tool: "b" },
+          guardrails: { strict_mode: true },
+        },
       ],
       variables: { output_dir: "./workspace", count: { type: "integer" } },
       guardrails: { enabled: true },
@@ -42,16 +53,37 @@ describe("loadWorkflow", () => {
   });
 
   it.each([
-    ["name: w\nsteps:\n  - name: a\n    type: cuont\n    config: {}", /^w\.yaml:4 {2}steps\[0\]\.type .*Did you mean count\?/],
+    [
+      "name: w\nsteps:\n  - name: a\n    type: coun\n    config: {}",
+      /^w\.yaml:4 {2}steps\[0\]\.type .*Did you mean count\?/,
+    ],
     ["name: w\nsteps: []", /^w\.yaml:2 {2}steps /],
     ["name: w\nstep: []\nsteps: [" + STEP + "]", /^w\.yaml:2 {2}step is not known here/],
     [`name: w\nsteps:\n  - ${STEP}\n  - ${STEP}`, /^w\.yaml:4 {2}steps\[1\]\.name is "a", as another/],
-    [`name: w\nsteps:\n  - { name: a, type: count, needs: [b], config: { file: a } }`, /^w\.yaml:3 {2}steps\[0\]\.needs\[0\] is "b", which is no step/],
-    [`name: w\nsteps:\n  - { name: a, type: count, on_error: b, config: { file: a } }`, /^w\.yaml:3 .*on_error is "b"/],
-    [`name: w\nsteps:\n  - ${STEP}\n  - { name: b, type: count, on_error: a, config: { file: a } }`, /^w\.yaml:4 .*only later steps/],
-    [`name: w\nsteps:\n  - { name: a, type: count, config: { file: "\${{ 1 + }}" } }`, /^w\.yaml:3 .*is not an expression/],
-    [`name: w\nsteps:\n  - { name: a, type: count, config: { file: "\${{ steps.x }}" } }`, /^w\.yaml:3 .*refers to "x"/],
-    [`name: w\nvariables: { x: 1 }\nsteps:\n  - { name: a, type: count, config: { file: "\${{ x }}" } }`, /Did you mean variables\.x\?/],
+    [
+      `name: w\nsteps:\n  - { name: a, type: count, needs: [b], config: { file: a } }`,
+      /^w\.yaml:3 {2}steps\[0\]\.needs\[0\] is "b", which is no step/,
+    ],
+    [
+      `name: w\nsteps:\n  - { name: a, type: count, on_error: b, config: { file: a } }`,
+      /^w\.yaml:3 .*on_error is "b"/,
+    ],
+    [
+      `name: w\nsteps:\n  - ${STEP}\n  - { name: b, type: count, on_error: a, config: { file: a } }`,
+      /^w\.yaml:4 .*only later steps/,
+    ],
+    [
+      `name: w\nsteps:\n  - { name: a, type: count, config: { file: "\${{ 1 + }}" } }`,
+      /^w\.yaml:3 .*is not an expression/,
+    ],
+    [
+      `name: w\nsteps:\n  - { name: a, type: count, config: { file: "\${{ steps.x }}" } }`,
+      /^w\.yaml:3 .*refers to "x"/,
+    ],
+    [
+      `name: w\nvariables: { x: 1 }\nsteps:\n  - { name: a, type: count, config: { file: "\${{ x }}" } }`,
+      /Did you mean variables\.x\?/,
+    ],
     [`name: w\nsteps:\n  - { name: a, type: count, config: { fiel: a } }`, /^w\.yaml:3 .*file/],
     ["name: w\nsteps:\n\t- a", /^w\.yaml:3 /],
     ["name: w\nsteps: [*nowhere]", /^w\.yaml/],
@@ -70,20 +102,30 @@ describe("loadWorkflow", () => {
       name,
       steps: [{ name: "go", type: "workflow", config: { workflow: other } }],
     });
-    const find: FindWorkflow = async (name) => ({ value: part(name, name === "b" ? "c" : "b"), origin: name });
+    const find: FindWorkflow = async (name) => ({
+      value: part(name, name === "b" ? "c" : "b"),
+      origin: name,
+    });
     await expect(load(JSON.stringify(part("a", "b")), find)).rejects.toThrow(/is part of itself: b → c → b/);
     await expect(load(JSON.stringify(part("a", "a")), find)).rejects.toThrow(/is part of itself/);
   });
 
   it("refuses files that are too large, too deep, or full of aliases, at once", async () => {
-    expect((await problemsOf(`name: w\nsteps: # ${"x".repeat(10 * 1024 * 1024)}`))[0]).toMatch(/1048576 are the most/);
+    expect((await problemsOf(`name: w\nsteps: # ${"x".repeat(10 * 1024 * 1024)}`))[0]).toMatch(
+      /1048576 are the most/,
+    );
     expect((await problemsOf(`name: w\nsteps: ${"[".repeat(100_000)}`)).length).toBeGreaterThan(0);
-    const bomb = Array.from({ length: 20 }, (_, at) => `b${at}: &b${at} [${at === 0 ? "1" : `*b${at - 1},*b${at - 1},*b${at - 1}`}]`);
+    const bomb = Array.from(
+      { length: 20 },
+      (_, at) => `b${at}: &b${at} [${at === 0 ? "1" : `*b${at - 1},*b${at - 1},*b${at - 1}`}]`,
+    );
     expect((await problemsOf(`name: w\n${bomb.join("\n")}\nsteps: [*b19]`))[0]).toMatch(/alias|not known/);
     const nested = (depth: number): JsonObject =>
       depth === 0
         ? { name: "x", type: "count", config: { file: "x" } }
         : { name: `n${depth}`, type: "condition", config: { condition: true, then: [nested(depth - 1)] } };
-    expect((await problemsOf(JSON.stringify({ name: "w", steps: [nested(30)] })))[0]).toMatch(/deeper than 16/);
+    expect((await problemsOf(JSON.stringify({ name: "w", steps: [nested(30)] })))[0]).toMatch(
+      /deeper than 16/,
+    );
   });
 });

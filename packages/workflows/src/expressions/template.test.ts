@@ -33,7 +33,9 @@ describe("resolve", () => {
     "${{ variables.name * 2 }}",
     "${{ b'bytes' }}",
   ])("refuses %s", (text) => {
-    expect(() => resolve(text, SCOPE)).toThrow(expect.objectContaining({ code: "EXPRESSION_FAILED" }) as Error);
+    expect(() => resolve(text, SCOPE)).toThrow(
+      expect.objectContaining({ code: "EXPRESSION_FAILED" }) as Error,
+    );
   });
 
   it("keeps a key that is called __proto__ as a key", () => {
@@ -58,7 +60,9 @@ describe("evaluate", () => {
   it.each([`${"(".repeat(5_000)}1${")".repeat(5_000)}`, "1 + ".repeat(5_000) + "1", "x".repeat(20_000)])(
     "refuses what is too large to read",
     (text) => {
-      expect(() => evaluate(text, {})).toThrow(expect.objectContaining({ code: "EXPRESSION_INVALID" }) as Error);
+      expect(() => evaluate(text, {})).toThrow(
+        expect.objectContaining({ code: "EXPRESSION_INVALID" }) as Error,
+      );
     },
   );
 });
