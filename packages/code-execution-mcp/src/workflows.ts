@@ -60,7 +60,7 @@ export async function openWorkflows(options: WorkflowOptions = {}): Promise<OwnW
     stepKinds,
     openAgent: createLoadedAgent,
   });
-  const { workflows, find, dispose } = opened;
+  const { workflows, find } = opened;
   const sourceOf = async (workflow: string | JsonObject): ReturnType<typeof find> =>
     typeof workflow === "string" ? find(workflow) : { value: workflow, origin: "workflow" };
   const asked = { onElicit: options.onElicit, onApprove: options.onApprove };
@@ -72,7 +72,7 @@ export async function openWorkflows(options: WorkflowOptions = {}): Promise<OwnW
     cancel: (run) => workflows.cancel(run),
     list: () => workflows.list(),
     show: (run) => workflows.show(run),
-    dispose,
+    dispose: () => opened.dispose(),
   };
 }
 

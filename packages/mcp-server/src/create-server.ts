@@ -29,7 +29,7 @@ import { messageOf, sessionOf } from "./server-tool.ts";
 import type { HintFor, HostOf, ServerTool, ToolHost } from "./server-tool.ts";
 import { strictInput } from "./strict-input.ts";
 import { workflowTool } from "./tools/workflow-tools.ts";
-import type { RunWorkflowTool, WorkflowTool } from "./tools/workflow-tools.ts";
+import type { RunWorkflowTool, WorkflowTool } from "./workflow-tool.ts";
 import type { Exposed, UpstreamContents } from "./upstream-contents.ts";
 
 export interface AgentServerSettings<Config = unknown> {

@@ -1,6 +1,6 @@
 import { CemError } from "@cem/core";
 import type { Agent, ResultStore, SkillStore, StateStore } from "@cem/core";
-import type { RunWorkflowTool } from "./tools/workflow-tools.ts";
+import type { RunWorkflowTool } from "./workflow-tool.ts";
 import type { AuthInfo, ServerContext } from "@modelcontextprotocol/server";
 
 /** What belongs to one customer of a server. */

@@ -19,7 +19,7 @@ import type {
 } from "@modelcontextprotocol/server";
 import type { GuestFacts } from "./guest-facts.ts";
 import type { RunRegistry } from "./run-registry.ts";
-import type { RunWorkflowTool } from "./tools/workflow-tools.ts";
+import type { RunWorkflowTool } from "./workflow-tool.ts";
 
 /** Finds what helps with an error: a setting, an option or a command. */
 export type HintFor = (error: ErrorInfo) => string | undefined;

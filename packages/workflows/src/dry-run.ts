@@ -35,7 +35,7 @@ export function planWorkflow(
     steps.flatMap((step) => {
       const path = `${prefix}${step.name}`;
       const config = fillKnown(step.config, known) as JsonObject;
-      const part = step.type === "workflow" ? parts.get(String(config["workflow"])) : undefined;
+      const part = step.type === "workflow" ? parts.get(config["workflow"] as string) : undefined;
       const within = step.type === "loop" ? `${path}[].` : `${path}.`;
       return [
         { step: path, type: step.type, ...describe(step, config, settings) },
@@ -63,7 +63,7 @@ function describe(
     switch (type) {
       case "tool_call": {
         const { server, tool, arguments: args = {} } = config;
-        const wanted = { server: server as string | undefined, tool: String(tool) };
+        const wanted = { server: server as string | undefined, tool: tool as string };
         const found = findTool(wanted, catalog, toolNames);
         return { does: [`call ${found.server}.${found.name} with ${shown(args)}`] };
       }
@@ -71,7 +71,7 @@ function describe(
         return {
           does: [
             "run code",
-            ...String(config["code"])
+            ...(config["code"] as string)
               .trimEnd()
               .split("\n")
               .map((line) => `  ${line}`),

@@ -1,7 +1,7 @@
 import path from "node:path";
 import type { Config } from "@cem/config";
 import { Lazy } from "@cem/core";
-import type { Agent, JsonObject, Redactor, WorkflowStepKind } from "@cem/core";
+import type { Agent, JsonObject, WorkflowStepKind } from "@cem/core";
 import type { FindWorkflow, ToolNames, Workflows } from "@cem/workflows";
 import type { AgentOptions } from "../agent-options.ts";
 import type { LoadedFor } from "./customer.ts";
@@ -62,7 +62,7 @@ export async function openConfiguredWorkflows(
       await others.dispose();
       if (given !== undefined) return;
       await agent.dispose();
-      if (options.redactor === undefined) await (redactor as Redactor | undefined)?.dispose();
+      if (options.redactor === undefined) await redactor?.dispose();
     },
   };
 }

@@ -1,5 +1,4 @@
 import { CemError } from "@cem/core";
-import type { JsonValue } from "@cem/core";
 import { visitExpressions, wholeExpression } from "../expressions/template.ts";
 import type { Expression } from "../expressions/expression.ts";
 import type { DocumentPath, WorkflowStep } from "./workflow.ts";
@@ -22,7 +21,7 @@ export function visitStep(
     // Code is TypeScript, whose template strings look like expressions.
     if (step.type === "code_execution" && key === "code") continue;
     if (!whole.includes(key) || typeof value !== "string") {
-      visitExpressions(value as JsonValue, path, onExpression, onError);
+      visitExpressions(value, path, onExpression, onError);
       continue;
     }
     try {

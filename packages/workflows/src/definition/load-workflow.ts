@@ -38,7 +38,7 @@ export async function loadWorkflow(
   };
   const loadParts = async (workflow: Workflow, origin: string, way: readonly string[]): Promise<void> => {
     for (const step of partSteps(workflow.steps)) {
-      const name = String(step.config["workflow"]);
+      const name = step.config["workflow"] as string;
       if (way.includes(name)) {
         const circle = [...way.slice(way.indexOf(name)), name].join(" → ");
         throw workflowInvalid(origin, [{ path: step.name, message: `is part of itself: ${circle}.` }]);

@@ -54,5 +54,6 @@ describe("RunLock", () => {
   it("is not held off by a file that can't be read", async () => {
     writeFileSync(path.join(folder, "lock.7"), "nonsense");
     await (await RunLock.take(folder)).release();
+    expect(await holderOf(folder)).toBeUndefined();
   });
 });

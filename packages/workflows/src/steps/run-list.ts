@@ -1,33 +1,11 @@
-import type { ErrorInfo, JsonObject, JsonValue } from "@cem/core";
+import type { JsonObject } from "@cem/core";
 import pLimit from "p-limit";
 import { dependenciesOf } from "../definition/dependencies.ts";
 import type { Dependencies } from "../definition/dependencies.ts";
-import type { Workflow, WorkflowStep } from "../definition/workflow.ts";
-import type { Execution, StepAtWork } from "./execution.ts";
+import type { WorkflowStep } from "../definition/workflow.ts";
 import { firstFailure, toError } from "./failures.ts";
+import type { ListRequest, StepEnd } from "./requests.ts";
 import { StepRun } from "./step-run.ts";
-import type { ListScope } from "./step-scope.ts";
-
-/** A list of steps to run. */
-export interface ListRequest {
-  execution: Execution;
-  /** The workflow that it belongs to. */
-  workflow: Workflow;
-  /** The step that it stands in, or the run. */
-  at: StepAtWork;
-  steps: readonly WorkflowStep[];
-  /** What its steps find; their results are added. */
-  scope: ListScope;
-  /** What the paths of its steps begin with. */
-  prefix: string;
-}
-
-/** How a step ended, as far as the others of its list have to know. */
-export type StepEnd =
-  | { status: "completed"; value: JsonValue; error?: ErrorInfo | undefined }
-  | { status: "skipped"; error?: ErrorInfo | undefined }
-  /** The list ends. */
-  | { status: "failed"; error: ErrorInfo };
 
 /** Dependencies by list: that of a loop is run many times. */
 const known = new WeakMap<readonly WorkflowStep[], Map<string, Dependencies>>();
@@ -80,7 +58,15 @@ class ListRun {
     if (this.#failures.length > 0) return;
     const { execution, workflow, at, scope, prefix } = this.#request;
     const { name } = step;
-    const run = new StepRun({ execution, workflow, step, outer: scope, at, path: `${prefix}${name}` });
+    const run = new StepRun({
+      execution,
+      workflow,
+      step,
+      outer: scope,
+      at,
+      path: `${prefix}${name}`,
+      runList,
+    });
     try {
       const end = this.#isLeftOut(step) ? run.leaveOut() : await run.run();
       this.#note(step, end);

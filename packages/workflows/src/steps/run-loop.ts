@@ -3,9 +3,8 @@ import type { JsonObject, JsonValue } from "@cem/core";
 import pMap, { pMapSkip } from "p-map";
 import { evaluate, resolve } from "../expressions/template.ts";
 import { firstFailure } from "./failures.ts";
-import { runList } from "./run-list.ts";
-import { listOf } from "./step-kinds.ts";
-import type { StepRequest } from "./step-kinds.ts";
+import { listOf } from "./requests.ts";
+import type { StepRequest } from "./requests.ts";
 import { innerScope, scopeOf } from "./step-scope.ts";
 import type { ListScope } from "./step-scope.ts";
 
@@ -49,15 +48,19 @@ async function whileTrue(request: StepRequest): Promise<JsonValue> {
   const results: JsonValue[] = [];
   let previous: JsonValue = null;
   for (let index = 0; ; index += 1) {
-    const goesOn = evaluate(String(condition), { ...request.scope, index, previous });
+    const goesOn = evaluate(condition as string, { ...request.scope, index, previous });
     if (typeof goesOn !== "boolean") {
       throw new CemError("EXPRESSION_FAILED", "What stands at `while` came to neither true nor false.");
     }
     if (!goesOn) return results;
     if (index >= Number(most)) {
-      throw new CemError("EXPRESSION_FAILED", `The loop did not end within its ${String(most)} iterations.`, {
-        details: { maxIterations: most },
-      });
+      throw new CemError(
+        "EXPRESSION_FAILED",
+        `The loop did not end within its ${JSON.stringify(most)} iterations.`,
+        {
+          details: { maxIterations: most },
+        },
+      );
     }
     previous = await iterate(request, { index, previous });
     results.push(previous);
@@ -68,7 +71,7 @@ async function iterate(request: StepRequest, loop: ListScope["loop"]): Promise<J
   const { at, step, outer, scope } = request;
   at.signal.throwIfAborted();
   const inner = innerScope(outer, loop);
-  const results = await runList({
+  const results = await request.runList({
     ...listOf(request),
     steps: step.bodies[0]?.steps ?? [],
     scope: inner,

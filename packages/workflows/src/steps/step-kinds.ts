@@ -4,33 +4,16 @@ import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { PRIVATE_FOLDER } from "@cem/files";
 import { schemaProblems, variablesOf } from "../definition/value-schema.ts";
-import type { Workflow, WorkflowStep } from "../definition/workflow.ts";
+import type { Workflow } from "../definition/workflow.ts";
 import { evaluate, resolve } from "../expressions/template.ts";
-import type { Scope } from "../expressions/expression.ts";
 import { callProgram, codeProgram, findTool } from "./call-code.ts";
 import type { Execution, StepAtWork } from "./execution.ts";
 import { toError, toolErrorOf } from "./failures.ts";
-import { runList } from "./run-list.ts";
+import type { StepRequest } from "./requests.ts";
+import { listOf } from "./requests.ts";
 import { runLoop } from "./run-loop.ts";
 import { innerScope, scopeOf } from "./step-scope.ts";
 import type { ListScope } from "./step-scope.ts";
-
-/** A step with everything it needs. */
-export interface StepRequest {
-  execution: Execution;
-  workflow: Workflow;
-  step: WorkflowStep;
-  /** Of the list that it stands in. */
-  outer: ListScope;
-  /** What its own expressions find. */
-  scope: Scope;
-  at: StepAtWork;
-}
-
-/** Whether a step only decides which others run, so that it can be done again. */
-export function isContainer({ type }: WorkflowStep): boolean {
-  return type === "condition" || type === "loop" || type === "workflow";
-}
 
 /** Carries out a step once. */
 export async function carryOut(request: StepRequest): Promise<JsonValue> {
@@ -90,7 +73,7 @@ async function runCondition(request: StepRequest): Promise<JsonValue> {
   const taken = step.bodies.find(({ name }) => name === (met ? "then" : "else"));
   const inner = innerScope(outer);
   for (const { steps } of step.bodies) for (const { name } of steps) inner.steps[name] = null;
-  const results = await runList({
+  const results = await request.runList({
     ...listOf(request),
     steps: taken?.steps ?? [],
     scope: inner,
@@ -116,7 +99,7 @@ async function runPart(request: StepRequest): Promise<JsonValue> {
     loop: {},
   };
   const guardrails = part.guardrails === undefined ? at.guardrails : [...at.guardrails, part.guardrails];
-  const results = await runList({
+  const results = await request.runList({
     execution,
     workflow: part,
     at: { ...at, guardrails },
@@ -130,15 +113,6 @@ async function runPart(request: StepRequest): Promise<JsonValue> {
 /** What a workflow comes to. */
 export function outputsOf({ outputs }: Workflow, scope: ListScope, results: JsonObject): JsonObject {
   return outputs === undefined ? results : resolve(outputs, scopeOf(scope, {}));
-}
-
-/** What {@link runList} needs of a step whose lists it runs. */
-export function listOf({
-  execution,
-  workflow,
-  at,
-}: StepRequest): Pick<StepRequest, "execution" | "workflow" | "at"> {
-  return { execution, workflow, at };
 }
 
 async function runKind({ execution, step, scope, at }: StepRequest): Promise<JsonValue> {

@@ -7,8 +7,9 @@ import { askAboutStep } from "./ask-about-step.ts";
 import type { Execution, StepAtWork } from "./execution.ts";
 import { leavesUncertain, notRetried, RunInterrupted, stepUncertain } from "./failures.ts";
 import { PausableTimer } from "./pausable-timer.ts";
-import type { StepEnd } from "./run-list.ts";
-import { carryOut, isContainer } from "./step-kinds.ts";
+import { isContainer } from "./requests.ts";
+import type { RunList, StepEnd } from "./requests.ts";
+import { carryOut } from "./step-kinds.ts";
 import { scopeOf } from "./step-scope.ts";
 import type { ListScope } from "./step-scope.ts";
 
@@ -21,6 +22,7 @@ interface StepRunSettings {
   /** The step around it, or the run. */
   at: StepAtWork;
   path: string;
+  runList: RunList;
 }
 
 /** One step, with its attempts and what follows them. Its journal is written before anything happens, and after. */
@@ -128,7 +130,7 @@ export class StepRun {
 
   /** Carries the step out within its time, and within that of what is around it. */
   async #inTime(): Promise<JsonValue> {
-    const { step, execution, workflow, outer, path, at: around } = this.#settings;
+    const { step, execution, workflow, outer, path, runList, at: around } = this.#settings;
     const { timeoutMs, guardrails } = step;
     const controller = new AbortController();
     const timer =
@@ -148,7 +150,7 @@ export class StepRun {
     const { name } = step;
     const scope = scopeOf(outer, { name, idempotency_key: execution.idempotencyKey(path) });
     try {
-      const work = carryOut({ execution, workflow, step, outer, scope, at });
+      const work = carryOut({ execution, workflow, step, outer, scope, at, runList });
       // What is within a container ends by itself, and must have ended before the next begins.
       return await (isContainer(step) ? work : abandonOnAbort(work, signal));
     } catch (error) {
