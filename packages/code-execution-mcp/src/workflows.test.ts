@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { JsonObject } from "@cem/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createServer, openWorkflows, runServer } from "./index.ts";
 import type { AgentOptions, ConfigInput, OwnWorkflows } from "./index.ts";
@@ -37,7 +38,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const call = (name: string, config: object, more: object = {}) => ({
+const call = (name: string, config: JsonObject, more: JsonObject = {}) => ({
   name,
   type: "tool_call",
   config,

@@ -1,3 +1,4 @@
+/* oxlint-disable unicorn/no-thenable -- `then` is a list of steps in the form of workflows */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";

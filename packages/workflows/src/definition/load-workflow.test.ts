@@ -1,3 +1,4 @@
+/* oxlint-disable unicorn/no-thenable -- `then` is a list of steps in the form of workflows */
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "@cem/core";
 import { countKind } from "../../test/sample-workflows.ts";
