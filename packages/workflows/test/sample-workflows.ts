@@ -14,9 +14,9 @@ export function countKind(folder: string, ms = 0): WorkflowStepKind {
     specificationVersion: "v1",
     name: "count",
     configSchema: { type: "object", properties: { file: { type: "string" } }, required: ["file"] },
-    plan: ({ file }) => [`count in ${String(file)}`],
+    plan: ({ file }) => [`count in ${file as string}`],
     async run({ file, value = null }) {
-      appendFileSync(path.join(folder, String(file)), "x");
+      appendFileSync(path.join(folder, file as string), "x");
       if (ms > 0) await delay(ms);
       return value;
     },

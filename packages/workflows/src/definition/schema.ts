@@ -7,7 +7,7 @@ const MAX_ATTEMPTS = 100;
 const MAX_PARALLEL = 64;
 const MAX_NAME_CHARACTERS = 100;
 
-const jsonValue: z.ZodType<JsonValue> = z.json() as z.ZodType<JsonValue>;
+const jsonValue: z.ZodType<JsonValue> = z.json();
 const jsonObject: z.ZodType<JsonObject> = z.record(z.string(), jsonValue) as z.ZodType<JsonObject>;
 const seconds = z.number().min(0).max(MAX_SECONDS);
 const parallel = z.int().min(1).max(MAX_PARALLEL);

@@ -1,5 +1,5 @@
 import { CemError } from "@cem/core";
-import type { JsonObject, JsonValue } from "@cem/core";
+import type { JsonValue } from "@cem/core";
 import type { DocumentPath } from "../definition/workflow.ts";
 import { bounded } from "./bounded.ts";
 import { compileExpression } from "./expression.ts";
@@ -109,9 +109,7 @@ function fill(value: JsonValue, scope: Scope): JsonValue {
   if (typeof value === "string") return fillText(value, scope);
   if (Array.isArray(value)) return value.map((item) => fill(item, scope));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, fill(item, scope)]),
-  ) as JsonObject;
+  return Object.fromEntries<JsonValue>(Object.entries(value).map(([key, item]) => [key, fill(item, scope)]));
 }
 
 function fillText(text: string, scope: Scope): JsonValue {

@@ -114,7 +114,7 @@ export class RunFolders {
         session: String(session),
         startedAt: String(startedAt),
         definition,
-        parts: parts as Record<string, JsonObject>,
+        parts,
         variables,
       };
     } catch (error) {

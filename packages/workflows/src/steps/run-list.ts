@@ -45,7 +45,7 @@ class ListRun {
     await Promise.all(
       steps.map(async (step) => {
         const waitsFor = [...(this.#dependencies.get(step.name)?.waitsFor ?? [])];
-        await Promise.all(waitsFor.map((name) => ends.get(name)?.promise));
+        for (const name of waitsFor) await ends.get(name)?.promise;
         await limit(() => this.#runStep(step));
         ends.get(step.name)?.resolve();
       }),

@@ -35,7 +35,7 @@ export async function carryOut(request: StepRequest): Promise<JsonValue> {
 
 async function callTool({ execution, step, scope, at }: StepRequest): Promise<JsonValue> {
   const { server, tool, arguments: args = {} } = resolve(step.config, scope);
-  return callNamed(execution, at, { server: server as string | undefined, tool: String(tool), args });
+  return callNamed(execution, at, { server: server as string | undefined, tool: tool as string, args });
 }
 
 async function callNamed(
@@ -56,14 +56,14 @@ async function callNamed(
 async function executeCode({ execution, step, scope, at }: StepRequest): Promise<JsonValue> {
   const { code, inputs } = step.config;
   const given = resolve(inputs ?? {}, scope);
-  return execution.run(codeProgram(String(code), given), at);
+  return execution.run(codeProgram(code as string, given), at);
 }
 
 /** Runs one of two lists. Its value is that of `result`, else the results of its steps by name. */
 async function runCondition(request: StepRequest): Promise<JsonValue> {
   const { step, outer, scope } = request;
   const { condition, result } = step.config;
-  const met = typeof condition === "boolean" ? condition : evaluate(String(condition), scope);
+  const met = typeof condition === "boolean" ? condition : evaluate(condition as string, scope);
   if (typeof met !== "boolean") {
     throw new CemError(
       "EXPRESSION_FAILED",
@@ -88,7 +88,7 @@ async function runCondition(request: StepRequest): Promise<JsonValue> {
 async function runPart(request: StepRequest): Promise<JsonValue> {
   const { execution, step, scope, at, outer } = request;
   const { workflow: name, variables = {} } = step.config;
-  const part = execution.settings.parts.get(String(name));
+  const part = execution.settings.parts.get(name as string);
   if (part === undefined)
     throw new CemError("WORKFLOW_NOT_FOUND", `There is no workflow ${JSON.stringify(name)}.`);
   const inner: ListScope = {

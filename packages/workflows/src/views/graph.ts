@@ -118,9 +118,9 @@ function groupsOf(steps: readonly GraphStep[]): Map<string, number> {
 function detailOf({ type, config }: WorkflowStep): string {
   switch (type) {
     case "tool_call":
-      return short([config["server"], config["tool"]].filter((part) => part !== undefined).join("."));
+      return short([config["server"], config["tool"]].filter((part) => typeof part === "string").join("."));
     case "condition":
-      return short(`if ${String(config["condition"])}`);
+      return short(`if ${textOf(config["condition"])}`);
     case "loop":
       return short(
         config["while"] === undefined
@@ -128,7 +128,7 @@ function detailOf({ type, config }: WorkflowStep): string {
           : `while ${textOf(config["while"])}`,
       );
     case "workflow":
-      return short(`workflow ${String(config["workflow"])}`);
+      return short(`workflow ${textOf(config["workflow"])}`);
     case "code_execution":
       return "code";
     default:
