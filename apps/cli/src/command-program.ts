@@ -32,6 +32,7 @@ import type {
 } from "./invocation.ts";
 import { addServerCommands } from "./server-commands.ts";
 import { addServeCommand } from "./serve-command.ts";
+import { addWorkflowCommand } from "./workflow-command.ts";
 
 export const VERSION: string = packageJson.version;
 
@@ -183,6 +184,7 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
           options: sharedOptions(program, command),
         }),
     );
+  addWorkflowCommand(add, (own, command) => found({ ...own, options: sharedOptions(program, command) }));
   addSettingOptions(add("customers", "List, measure and remove customers", examples.CUSTOMERS))
     .addArgument(new Argument("[action]", "what to do").choices(CUSTOMER_ACTIONS).default("list"))
     .argument("[id]", "the customer")

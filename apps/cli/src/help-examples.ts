@@ -165,6 +165,21 @@ Examples:
   cem plugins list
   cem plugins list --json`;
 
+export const WORKFLOW = `
+A workflow is named by its name in the configuration or by the path of its file. Its runs are kept in the workspace, and
+one that was ended goes on where it stood. A step that may have been carried out is not repeated unless it is marked
+idempotent, or you say so.
+
+Examples:
+  cem workflow run report.yaml --var city=Oslo --var 'days=[1,2]'
+  cem workflow run report.yaml --dry-run      what it would call
+  cem workflow validate report.yaml
+  cem workflow list                           workflows and runs
+  cem workflow show report-1f0c2a9b3d
+  cem workflow resume report-1f0c2a9b3d --done send
+  cem workflow graph report.yaml --mermaid
+  cem workflow from-run last > report.yaml    of the last task that worked`;
+
 export const MODEL = `
 The files go into the user's cache folder (optimizations.model_cache_dir, CEM_MODELS_DIR), with the revision and the
 digest of each, which are checked whenever the model is loaded. Nothing is downloaded at any other time. A mirror is

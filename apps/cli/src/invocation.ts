@@ -1,4 +1,4 @@
-import type { CemError } from "@cem/core";
+import type { CemError, JsonObject } from "@cem/core";
 import type { Exposed, Profile, TransportName } from "code-execution-mcp";
 import type { Detail, SharedOptions } from "./command-options.ts";
 
@@ -32,6 +32,7 @@ export type Invocation =
   | { command: "examples"; action: ExampleAction; ids: string[]; options: SharedOptions }
   | { command: "plugins"; action: "list"; options: SharedOptions }
   | { command: "plugin-command"; name: string; words: string[]; usage: CemError; options: SharedOptions }
+  | ({ command: "workflow"; options: SharedOptions } & WorkflowOptions)
   | { command: "model"; action: "pull"; name?: string | undefined; options: SharedOptions }
   | {
       command: "audit";
@@ -75,6 +76,36 @@ export interface SessionsOptions {
   max: number;
   /** The file to export to. Default: stdout. */
   out?: string | undefined;
+}
+
+/** What `cem workflow` can do. */
+export const WORKFLOW_ACTIONS = [
+  "run",
+  "validate",
+  "list",
+  "show",
+  "resume",
+  "cancel",
+  "graph",
+  "from-run",
+] as const;
+export type WorkflowAction = (typeof WORKFLOW_ACTIONS)[number];
+
+/** The arguments of `cem workflow`. */
+export interface WorkflowOptions {
+  action: WorkflowAction;
+  /** A workflow's name or file, a run, or a session. */
+  target?: string | undefined;
+  /** For `from-run`: the task of the session. */
+  task?: string | undefined;
+  /** Values of variables. */
+  variables: JsonObject;
+  /** Steps that may have been carried out, to repeat. */
+  repeat: string[];
+  /** Steps that may have been carried out, and were. */
+  done: JsonObject;
+  /** Print a flow chart of Mermaid. */
+  mermaid: boolean;
 }
 
 /** What `cem customers` can do. */

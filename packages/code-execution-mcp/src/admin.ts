@@ -47,3 +47,6 @@ export type { TokenCost } from "@cem/mcp-server";
 export type { PullProgress } from "@cem/selector";
 export type { ExaminedServer, GeneratedServer, GenerateOptions } from "@cem/mcp-tools";
 export type { MigratedFile, Migration } from "@cem/migrate";
+export { drawWorkflow, listWorkflows, workflowFromSession } from "./admin/workflows.ts";
+export type { ConfiguredWorkflow } from "./admin/workflows.ts";
+export type { DrawnStep } from "@cem/workflows";

@@ -19,6 +19,7 @@ import { redactorOf } from "./wiring/redaction.ts";
 import { tellChanges, upstreamOf } from "./wiring/upstream.ts";
 import { guestFactsOf } from "./wiring/sandboxes.ts";
 import { createConfiguredSkills } from "./wiring/skills.ts";
+import { createWorkflowTools } from "./wiring/workflow-tools.ts";
 import { createConfiguredResults, createConfiguredState } from "./wiring/workspace.ts";
 
 const MS_PER_SECOND = 1_000;
@@ -48,8 +49,11 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   const agent =
     options.agent ??
     createLoadedAgent(customers === undefined ? loaded : withoutPool(loaded), agentOptions, host);
+  const workflows = createWorkflowTools(loaded, agentOptions, { agent, openAgent: createLoadedAgent });
   const server: CemServer = createAgentServer<Config>({
     agent,
+    workflows: await workflows.list(),
+    runWorkflow: workflows.run,
     config,
     profile: options.profile ?? config.server.profile,
     yieldAfterMs: config.server.yieldAfter * MS_PER_SECOND,
@@ -84,6 +88,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
       const stopFollowing = await following;
       await Promise.all([close(graceMs), stopFollowing()]);
       await customers?.dispose();
+      await workflows.dispose();
       await agent.dispose();
       if (options.redactor === undefined) await redactor?.dispose();
       await disposePlugins(loaded);

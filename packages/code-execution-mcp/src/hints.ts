@@ -149,6 +149,26 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   SKILL_INVALID: NO_HINT,
   SKILL_NOT_FOUND: "See which there are with  cem skills",
   SKILL_REFUSED: NO_HINT,
+  // Workflows.
+  EXPRESSION_FAILED: NO_HINT,
+  EXPRESSION_INVALID: NO_HINT,
+  WORKFLOW_INVALID: NO_HINT,
+  WORKFLOW_NOT_FOUND: "See which there are with  cem workflow list  or name a file: ./<name>.yaml",
+  WORKFLOW_RUN_BUSY: NO_HINT,
+  WORKFLOW_RUN_NOT_FOUND: "See which there are with  cem workflow list",
+  WORKFLOW_RUN_UNREADABLE: NO_HINT,
+  WORKFLOW_RUN_UNWRITABLE: ({ code }) =>
+    code === "ENOSPC" || code === "EDQUOT"
+      ? "Make room on the disk, then go on with  cem workflow resume <run>"
+      : "Set execution.workspace_dir to a folder that can be written.",
+  WORKFLOW_STEP_TIMED_OUT: "Allow more with the step's timeout.",
+  WORKFLOW_STEP_UNCERTAIN: ({ run, step }) => {
+    const resume = `cem workflow resume ${shellWord(text(run, "<run>"))}`;
+    const name = shellWord(text(step, "<step>"));
+    return `See whether it did its work, then go on with  ${resume} --done ${name}  or  ${resume} --repeat ${name}`;
+  },
+  WORKFLOW_TIMED_OUT: "Allow more with the workflow's timeout, then go on with  cem workflow resume <run>",
+  WORKFLOW_VARIABLES_INVALID: NO_HINT,
   // Models that write code or compare meaning.
   EMBEDDER_FAILED: NO_HINT,
   EMBEDDER_MODEL_CHANGED: ({ url, model }) => {

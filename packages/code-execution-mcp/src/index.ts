@@ -1,6 +1,18 @@
 export { createAgent, executeTask } from "./create-agent.ts";
 export type { AgentOptions, ConfigSource } from "./agent-options.ts";
 export { generateTools } from "./admin/mcp-servers.ts";
+export { openWorkflows, resumeWorkflow, runWorkflow } from "./workflows.ts";
+export type { OwnWorkflows, WorkflowOptions } from "./workflows.ts";
+export type {
+  PlannedStep,
+  ResumeOptions,
+  RunDetails,
+  RunStatus,
+  RunSummary,
+  RunWorkflowOptions,
+  WorkflowEvent,
+  WorkflowResult,
+} from "@cem/workflows";
 export { createServer, runServer } from "./create-server.ts";
 export type { RunningServer } from "./create-server.ts";
 export { runServerInThread } from "./server-thread/start.ts";
@@ -63,6 +75,8 @@ export type {
   ToolInvoker,
   ToolSelector,
   TypeChecker,
+  WorkflowStepContext,
+  WorkflowStepKind,
 } from "@cem/core";
 export type { GeneratedServer } from "@cem/mcp-tools";
 export { customTool } from "@cem/mcp-server/custom-tool";

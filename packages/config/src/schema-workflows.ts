@@ -1,6 +1,9 @@
 import * as z from "zod/mini";
 import { guardrailOverrides } from "./schema-guardrails.ts";
-import { anyObject, described, text, withDefault } from "./setting.ts";
+import { anyObject, described, flag, number, text, whole, withDefault } from "./setting.ts";
+
+const MAX_SECONDS = 30 * 86_400;
+const MAX_PARALLEL = 64;
 
 /** Another function name for one tool. */
 export const toolMapping = z.strictObject({
@@ -14,14 +17,24 @@ export const toolMapping = z.strictObject({
 
 const step = z.strictObject({
   name: described(text, "Name of the step."),
-  type: described(z.enum(["tool_call", "code_execution", "condition", "loop"]), "What the step does."),
-  config: described(anyObject, "Configuration of the step."),
-  guardrails: described(z.optional(guardrailOverrides), "Guardrails of this step."),
+  type: described(
+    text,
+    "What the step does: tool_call, code_execution, condition, loop, workflow, or a type that a plugin brings.",
+  ),
+  description: described(z.optional(z.string()), "Purpose of the step."),
+  config: described(withDefault(anyObject, {}), "Configuration of the step."),
+  guardrails: described(z.optional(guardrailOverrides), "Guardrails of this step, which only tighten."),
   onError: described(
     z.optional(text),
     "What follows a failure: stop, skip, continue, retry, or a step's name.",
   ),
   retry: described(z.optional(anyObject), "How to retry: attempts, delay, backoff."),
+  timeout: described(z.optional(number(0, MAX_SECONDS)), "Timeout of the step, in seconds."),
+  needs: described(z.optional(z.array(text)), "Steps it waits for beside those it refers to."),
+  idempotent: described(
+    z.optional(z.boolean()),
+    "Whether doing it twice does no harm. Others are not repeated when they may have been carried out.",
+  ),
 });
 
 export const workflow = z.strictObject({
@@ -30,5 +43,12 @@ export const workflow = z.strictObject({
   version: described(withDefault(z.string(), "1.0"), "Version of the workflow."),
   steps: described(z.array(step), "The steps, in order."),
   variables: described(withDefault(anyObject, {}), "Values the steps can use."),
-  guardrails: described(z.optional(guardrailOverrides), "Guardrails of all its steps."),
+  guardrails: described(z.optional(guardrailOverrides), "Guardrails of all its steps, which only tighten."),
+  outputs: described(
+    z.optional(anyObject),
+    "What a run comes to, by name, with expressions. Default: the results of all steps.",
+  ),
+  timeout: described(z.optional(number(0, MAX_SECONDS)), "Timeout of a run, in seconds."),
+  maxParallel: described(withDefault(whole(1, MAX_PARALLEL), 4), "Most steps of one list at once."),
+  mcpTool: described(flag(false), "Whether MCP clients see it as a tool."),
 });

@@ -296,12 +296,14 @@ export const configSchema = z.strictObject({
     withDefault(plugins, []),
     "Plugins, loaded in this order: paths of modules (./my-plugin.ts), names of packages that are installed here, or {plugin, options, required}.",
   ),
-  toolMappings: setting(withDefault(z.array(toolMapping), []), "Functions that stand for tools.", {
-    pending: "no tool mappings yet",
-  }),
-  workflows: setting(withDefault(z.array(workflow), []), "Workflows: name, steps, variables, guardrails.", {
-    pending: "no workflows yet",
-  }),
+  toolMappings: setting(
+    withDefault(z.array(toolMapping), []),
+    "Other names for tools, by which steps of workflows can call them: {server_name, tool_name, function_name}.",
+  ),
+  workflows: setting(
+    withDefault(z.array(workflow), []),
+    "Workflows: {name, steps, variables, outputs, guardrails}. cem workflow run carries one out.",
+  ),
 });
 
 type Loaded = z.output<typeof configSchema>;

@@ -99,6 +99,19 @@ export const ERROR_CODES = {
   SKILL_INVALID: "A skill is made in a way that can't be used.",
   SKILL_NOT_FOUND: "There is no skill of this name.",
   SKILL_REFUSED: "A skill did not pass its review, its types or its test.",
+  // Workflows.
+  EXPRESSION_FAILED: "An expression of a workflow has no value here, or takes too long.",
+  EXPRESSION_INVALID: "An expression of a workflow can't be read.",
+  WORKFLOW_INVALID: "A workflow is written in a way that can't be carried out.",
+  WORKFLOW_NOT_FOUND: "There is no workflow of this name.",
+  WORKFLOW_RUN_BUSY: "Another process carries out this run of a workflow.",
+  WORKFLOW_RUN_NOT_FOUND: "There is no run of a workflow with this id.",
+  WORKFLOW_RUN_UNREADABLE: "The files of a workflow's run can't be read.",
+  WORKFLOW_RUN_UNWRITABLE: "The files of a workflow's run can't be written.",
+  WORKFLOW_STEP_TIMED_OUT: "A step of a workflow took longer than its timeout.",
+  WORKFLOW_STEP_UNCERTAIN: "A step of a workflow may have been carried out, and nobody knows.",
+  WORKFLOW_TIMED_OUT: "A workflow took longer than its timeout.",
+  WORKFLOW_VARIABLES_INVALID: "What a workflow was given is not what its variables take.",
   // Models that write code or compare meaning.
   EMBEDDER_FAILED: "The embedding model or its API failed.",
   EMBEDDER_MODEL_CHANGED:

@@ -32,6 +32,8 @@ import { sessionOf } from "./server-tool.ts";
 import type { HostOf, ServerTool, ToolHost } from "./server-tool.ts";
 import { StoredSkillSource } from "./skill-source.ts";
 import { strictInput } from "./strict-input.ts";
+import { workflowTool } from "./tools/workflow-tools.ts";
+import type { RunWorkflowTool, WorkflowTool } from "./workflow-tool.ts";
 import type { Exposed, UpstreamContents } from "./upstream-contents.ts";
 
 export interface AgentServerSettings<Config = unknown> {
@@ -50,6 +52,9 @@ export interface AgentServerSettings<Config = unknown> {
    * are no customers.
    */
   openCustomer?: OpenCustomer | undefined;
+  /** Workflows that clients see as tools, which `runWorkflow` runs. Default: none. */
+  workflows?: readonly WorkflowTool[] | undefined;
+  runWorkflow?: RunWorkflowTool | undefined;
   /** The set of tools that clients see. Default: `full`. */
   profile?: Profile | undefined;
   customTools?: readonly AnyCustomTool<Config>[] | undefined;
@@ -85,6 +90,8 @@ const SETTINGS: Readonly<Record<keyof AgentServerSettings, true>> = {
   results: true,
   skills: true,
   openCustomer: true,
+  workflows: true,
+  runWorkflow: true,
   profile: true,
   customTools: true,
   config: true,
@@ -190,8 +197,14 @@ class ToolServer<Config> implements AgentServer<Config> {
     this.#name = name;
     this.#hintFor = hintFor;
     this.#redactor = redactor;
-    const host: ToolHost = { agent, runs: this.runs, guest, state, results, skills, redactor, hintFor };
-    const tools = [...toolsOf(profile), ...(skills === undefined ? [] : skillToolsOf(profile))];
+    const { runWorkflow, workflows = [] } = settings;
+    const stores = { state, results, skills };
+    const host: ToolHost = { agent, runs: this.runs, guest, ...stores, runWorkflow, redactor, hintFor };
+    const tools = [
+      ...toolsOf(profile),
+      ...(skills === undefined ? [] : skillToolsOf(profile)),
+      ...workflows.map((workflow) => workflowTool(workflow)),
+    ];
     const { openCustomer } = settings;
     const ofCustomer = async (open: OpenCustomer, context: ServerContext): Promise<ToolHost> => ({
       ...host,

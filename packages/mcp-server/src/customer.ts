@@ -1,5 +1,6 @@
 import { CemError } from "@cem/core";
 import type { Agent, Redactor, ResultStore, SkillStore, StateStore } from "@cem/core";
+import type { RunWorkflowTool } from "./workflow-tool.ts";
 import type { AuthInfo, ServerContext } from "@modelcontextprotocol/server";
 
 /** What belongs to one customer of a server. */
@@ -12,6 +13,7 @@ export interface CustomerParts {
   redactor?: Redactor | undefined;
   /** Whose share of the runs its runs take, by whichever client they come. Default: the client's. */
   payer?: string | undefined;
+  runWorkflow?: RunWorkflowTool | undefined;
 }
 
 /** How a request names the customer that it comes from. */

@@ -5,6 +5,7 @@ export { customerUnknown } from "./customer.ts";
 export type { CustomerName, CustomerParts, OpenCustomer } from "./customer.ts";
 export { customTool } from "./custom-tool.ts";
 export type { AnyCustomTool, CustomTool, CustomToolContext } from "./custom-tool.ts";
+export type { RunWorkflowTool, WorkflowTool } from "./workflow-tool.ts";
 export type { GuestFacts } from "./guest-facts.ts";
 export { EXPOSED } from "./upstream-contents.ts";
 export type {

@@ -11,6 +11,7 @@ import type {
 } from "@modelcontextprotocol/server";
 import type { GuestFacts } from "./guest-facts.ts";
 import type { RunRegistry } from "./run-registry.ts";
+import type { RunWorkflowTool } from "./workflow-tool.ts";
 
 /** What the server's own tools use. */
 export interface ToolHost {
@@ -28,6 +29,8 @@ export interface ToolHost {
   redactor?: Redactor | undefined;
   /** Whose share of the runs is taken. Absent: the client's. */
   payer?: string | undefined;
+  /** Absent: there are no tools for workflows. */
+  runWorkflow?: RunWorkflowTool | undefined;
   /** Adds what helps to errors in answers. */
   hintFor?: HintFor | undefined;
 }

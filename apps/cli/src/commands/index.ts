@@ -92,6 +92,10 @@ export async function loadCommand(invocation: Invocation): Promise<RunCommand> {
       const { manageSessions } = await import("./sessions.ts");
       return (context) => manageSessions(invocation, context);
     }
+    case "workflow": {
+      const { manageWorkflows } = await import("./workflow.ts");
+      return (context) => manageWorkflows(invocation, context);
+    }
     case "customers": {
       const { manageCustomers } = await import("./customers.ts");
       return (context) => manageCustomers(invocation, context);

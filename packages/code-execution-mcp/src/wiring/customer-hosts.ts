@@ -2,6 +2,7 @@ import { watch } from "node:fs";
 import type { FSWatcher } from "node:fs";
 import { CemError, Lazy } from "@cem/core";
 import type { Agent, Redactor, ResultStore, SkillStore, StateStore, TypeChecker } from "@cem/core";
+import type { RunWorkflowTool } from "@cem/mcp-server";
 import type { AgentOptions } from "../agent-options.ts";
 import { countRequests } from "./counted-agent.ts";
 import type { CountedAgent } from "./counted-agent.ts";
@@ -10,6 +11,8 @@ import type { LoadedFor } from "./customer.ts";
 import { scopeToCustomer } from "./customer-redactor.ts";
 import { customerTypeChecker } from "./customer-type-checker.ts";
 import { createConfiguredSkills } from "./skills.ts";
+import { createWorkflowTools } from "./workflow-tools.ts";
+import type { WorkflowTools } from "./workflow-tools.ts";
 import { createConfiguredTypeChecker } from "./stages.ts";
 import { createConfiguredResults, createConfiguredState } from "./workspace.ts";
 
@@ -25,6 +28,7 @@ export interface CustomerHost {
   redactor: Redactor | undefined;
   /** Whose share of the runs its runs take. */
   payer: string;
+  runWorkflow: RunWorkflowTool;
 }
 
 interface OpenCustomer {
@@ -36,6 +40,7 @@ interface OpenCustomer {
   counted: CountedAgent;
   typeChecker: TypeChecker;
   loaded: LoadedFor;
+  workflows: WorkflowTools;
 }
 
 /** Opens an agent of a configuration. */
@@ -132,8 +137,25 @@ export class CustomerHosts {
       createConfiguredSkills(own),
     ]);
     const { agent } = counted;
-    const host = { agent, results, state, skills, redactor, payer: `customer ${id}` };
-    return { host, counted, typeChecker, loaded: own, isThere, forget: async () => redactor?.forget() };
+    const workflows = createWorkflowTools(own, this.#options, { agent, openAgent: this.#openAgent });
+    const host = {
+      agent,
+      results,
+      state,
+      skills,
+      redactor,
+      payer: `customer ${id}`,
+      runWorkflow: workflows.run,
+    };
+    return {
+      host,
+      counted,
+      typeChecker,
+      workflows,
+      loaded: own,
+      isThere,
+      forget: async () => redactor?.forget(),
+    };
   }
 
   /** Ends what is open of a customer who was deleted, by this or another process. */
@@ -199,7 +221,8 @@ export class CustomerHosts {
   }
 }
 
-async function disposeOf({ counted, typeChecker, loaded }: OpenCustomer): Promise<void> {
+async function disposeOf({ counted, typeChecker, workflows, loaded }: OpenCustomer): Promise<void> {
+  await workflows.dispose();
   await counted.agent.dispose();
   await typeChecker.dispose();
   await disposePlugins(loaded);

@@ -59,7 +59,8 @@ export const executeTask = declareTool<{ task_description: string; verbose?: boo
   },
 });
 
-function startRun(
+/** Starts a run of the caller's session and follows it as long as a call may take. */
+export function startRun(
   host: ToolHost,
   kind: RunRequest["kind"],
   beginRun: BeginRun,

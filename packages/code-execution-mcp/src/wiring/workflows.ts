@@ -1,0 +1,108 @@
+import path from "node:path";
+import type { Config } from "@cem/config";
+import { Lazy } from "@cem/core";
+import type { Agent, JsonObject, WorkflowStepKind } from "@cem/core";
+import type { FindWorkflow, ToolNames, Workflows } from "@cem/workflows";
+import type { AgentOptions } from "../agent-options.ts";
+import type { LoadedFor } from "./customer.ts";
+import { makeFolder } from "./make-folder.ts";
+import { redactorOf } from "./redaction.ts";
+import { tightenGuardrails } from "./tighten-guardrails.ts";
+import { workflowFinder } from "./workflow-sources.ts";
+
+/** What carries out workflows, with what it needs of a configuration. */
+export interface OpenWorkflows {
+  workflows: Workflows;
+  find: FindWorkflow;
+  dispose(): Promise<void>;
+}
+
+/** Opens an agent of a configuration. */
+type OpenAgent = (loaded: LoadedFor, options: AgentOptions) => Agent;
+
+interface WorkflowParts {
+  openAgent: OpenAgent;
+  stepKinds?: readonly WorkflowStepKind[] | undefined;
+  /** An agent that is there already, with the redactor of the options. */
+  agent?: Agent | undefined;
+}
+
+/** Sets up what carries out workflows. Agents with guardrails of their own are opened when a step wants one. */
+export async function openConfiguredWorkflows(
+  loaded: LoadedFor,
+  options: AgentOptions,
+  { openAgent, stepKinds, agent: given }: WorkflowParts,
+): Promise<OpenWorkflows> {
+  const { createWorkflows } = await import("@cem/workflows");
+  const { config, file } = loaded;
+  const redactor = await redactorOf(config, options)?.get();
+  // Runs are kept in journals of their own.
+  const agentOptions: AgentOptions = { ...options, redactor, sessions: false, resume: undefined };
+  const agent = given ?? openAgent(loaded, agentOptions);
+  const others = new AgentsByGuardrails(loaded, agentOptions, openAgent);
+  const { workspaceDir } = config.execution;
+  await makeFolder(workspaceDir);
+  const find = workflowFinder(
+    config,
+    file === undefined ? path.resolve(options.cwd ?? ".") : path.dirname(file),
+  );
+  const workflows = createWorkflows({
+    agent,
+    workspaceDir,
+    redactor,
+    stepKinds,
+    find,
+    toolNames: toolNamesOf(config),
+    agentWith: (guardrails) => others.get(guardrails),
+  });
+  return {
+    workflows,
+    find,
+    async dispose() {
+      await others.dispose();
+      if (given !== undefined) return;
+      await agent.dispose();
+      if (options.redactor === undefined) await redactor?.dispose();
+    },
+  };
+}
+
+/** The agents of workflows and steps that have guardrails of their own, one for each set of them. */
+class AgentsByGuardrails {
+  readonly #loaded: LoadedFor;
+  readonly #options: AgentOptions;
+  readonly #openAgent: OpenAgent;
+  readonly #agents = new Map<string, Lazy<Agent>>();
+
+  constructor(loaded: LoadedFor, options: AgentOptions, openAgent: OpenAgent) {
+    this.#loaded = loaded;
+    this.#options = options;
+    this.#openAgent = openAgent;
+  }
+
+  /** @throws CemError `WORKFLOW_INVALID` for guardrails that would allow more. */
+  get(wanted: readonly JsonObject[]): Promise<Agent> {
+    const guardrails = tightenGuardrails(this.#loaded.config.guardrails, wanted);
+    const key = JSON.stringify(guardrails);
+    let agent = this.#agents.get(key);
+    if (agent === undefined) {
+      const config: Config = { ...this.#loaded.config, guardrails };
+      agent = new Lazy(async () => this.#openAgent({ ...this.#loaded, config }, this.#options));
+      this.#agents.set(key, agent);
+    }
+    return agent.get();
+  }
+
+  async dispose(): Promise<void> {
+    await Promise.all([...this.#agents.values()].map(async (agent) => (await agent.settled())?.dispose()));
+  }
+}
+
+function toolNamesOf({ toolMappings }: Config): ToolNames {
+  return new Map(
+    toolMappings.map(({ serverName, toolName, functionName, pythonFunctionName }) => [
+      functionName ?? pythonFunctionName ?? toolName,
+      { server: serverName, tool: toolName },
+    ]),
+  );
+}

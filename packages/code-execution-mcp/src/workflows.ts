@@ -1,0 +1,117 @@
+import { assertKnownOptions } from "@cem/core";
+import type { JsonObject, WorkflowStepKind } from "@cem/core";
+import { nearest } from "@cem/text";
+import type { ResumeOptions, RunWorkflowOptions, WorkflowResult, Workflows } from "@cem/workflows";
+import { AGENT_OPTIONS } from "./agent-options.ts";
+import type { AgentOptions } from "./agent-options.ts";
+import { createLoadedAgent } from "./create-agent.ts";
+import { loadFrom } from "./wiring/load.ts";
+import { openConfiguredWorkflows } from "./wiring/workflows.ts";
+
+/** Options of {@link openWorkflows}. */
+export interface WorkflowOptions extends AgentOptions {
+  /** Types of steps beside the built-in ones. */
+  stepKinds?: readonly WorkflowStepKind[] | undefined;
+}
+
+/** Workflows with an agent of their own. */
+export interface OwnWorkflows extends Omit<Workflows, "load" | "run" | "plan"> {
+  /**
+   * Runs a workflow.
+   *
+   * @param workflow - Its name in the configuration, the path of its file, or itself.
+   */
+  run(workflow: string | JsonObject, options?: RunWorkflowOptions): ReturnType<Workflows["run"]>;
+  /** What a run would do. Nothing is called. */
+  plan(workflow: string | JsonObject, options?: RunWorkflowOptions): ReturnType<Workflows["plan"]>;
+  /** Checks a workflow. */
+  load(workflow: string | JsonObject): ReturnType<Workflows["load"]>;
+  dispose(): Promise<void>;
+}
+
+const WORKFLOW_OPTIONS = { ...AGENT_OPTIONS, stepKinds: true } satisfies Record<keyof WorkflowOptions, true>;
+
+const RUN_OPTIONS = {
+  ...WORKFLOW_OPTIONS,
+  variables: true,
+  signal: true,
+  onEvent: true,
+  session: true,
+} satisfies Record<keyof (WorkflowOptions & RunWorkflowOptions), true>;
+
+const RESUME_OPTIONS = {
+  ...WORKFLOW_OPTIONS,
+  variables: true,
+  signal: true,
+  onEvent: true,
+  repeat: true,
+  done: true,
+} satisfies Record<keyof (WorkflowOptions & ResumeOptions), true>;
+
+/**
+ * Opens what carries out workflows, set up by the configuration.
+ *
+ * @throws CemError `OPTION_INVALID`, `CONFIG_INVALID` and other codes of a broken set-up.
+ */
+export async function openWorkflows(options: WorkflowOptions = {}): Promise<OwnWorkflows> {
+  assertKnownOptions(options, WORKFLOW_OPTIONS, "openWorkflows", nearest);
+  const { stepKinds, ...agentOptions } = options;
+  const opened = await openConfiguredWorkflows(await loadFrom(agentOptions), agentOptions, {
+    stepKinds,
+    openAgent: createLoadedAgent,
+  });
+  const { workflows, find } = opened;
+  const sourceOf = async (workflow: string | JsonObject): ReturnType<typeof find> =>
+    typeof workflow === "string" ? find(workflow) : { value: workflow, origin: "workflow" };
+  const asked = { onElicit: options.onElicit, onApprove: options.onApprove };
+  return {
+    run: async (workflow, given) => workflows.run(await sourceOf(workflow), { ...asked, ...given }),
+    plan: async (workflow, given) => workflows.plan(await sourceOf(workflow), given),
+    load: async (workflow) => workflows.load(await sourceOf(workflow)),
+    resume: (run, given) => workflows.resume(run, { ...asked, ...given }),
+    cancel: (run) => workflows.cancel(run),
+    list: () => workflows.list(),
+    show: (run) => workflows.show(run),
+    dispose: () => opened.dispose(),
+  };
+}
+
+/**
+ * Runs one workflow with an agent of its own. For more than one use {@link openWorkflows}.
+ *
+ * @param workflow - Its name in the configuration, the path of its file, or itself.
+ * @returns the result, also of a run that fails.
+ * @throws CemError `WORKFLOW_INVALID` with the line of each error, `WORKFLOW_NOT_FOUND`, `WORKFLOW_VARIABLES_INVALID`.
+ */
+export async function runWorkflow(
+  workflow: string | JsonObject,
+  options: WorkflowOptions & RunWorkflowOptions = {},
+): Promise<WorkflowResult> {
+  assertKnownOptions(options, RUN_OPTIONS, "runWorkflow", nearest);
+  const { variables, signal, onEvent, session, ...own } = options;
+  const workflows = await openWorkflows(own);
+  try {
+    return await workflows.run(workflow, { variables, signal, onEvent, session });
+  } finally {
+    await workflows.dispose();
+  }
+}
+
+/**
+ * Goes on with a run where it stood, with an agent of its own.
+ *
+ * @throws CemError `WORKFLOW_RUN_NOT_FOUND`, `WORKFLOW_RUN_BUSY`, `WORKFLOW_RUN_UNREADABLE`.
+ */
+export async function resumeWorkflow(
+  run: string,
+  options: WorkflowOptions & ResumeOptions = {},
+): Promise<WorkflowResult> {
+  assertKnownOptions(options, RESUME_OPTIONS, "resumeWorkflow", nearest);
+  const { variables, signal, onEvent, repeat, done, ...own } = options;
+  const workflows = await openWorkflows(own);
+  try {
+    return await workflows.resume(run, { variables, signal, onEvent, repeat, done });
+  } finally {
+    await workflows.dispose();
+  }
+}

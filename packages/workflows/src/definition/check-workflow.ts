@@ -1,0 +1,163 @@
+import type { JsonValue, WorkflowStepKind } from "@cem/core";
+import { nearest } from "@cem/text";
+import type { Expression } from "../expressions/expression.ts";
+import { visitExpressions } from "../expressions/template.ts";
+import { dependenciesOf, findCircle, visitStep } from "./dependencies.ts";
+import { isBuiltIn } from "./parse-workflow.ts";
+import type { ParsedWorkflow, Problems } from "./parse-workflow.ts";
+import { schemaProblems } from "./value-schema.ts";
+import { ON_ERROR } from "./workflow.ts";
+import type { DocumentPath, Workflow, WorkflowStep } from "./workflow.ts";
+
+/** What expressions find everywhere. */
+const GLOBALS = ["variables", "steps", "errors", "run", "step"] as const;
+/** What expressions find within a loop. */
+const IN_LOOP = ["item", "index", "previous"] as const;
+
+interface Place {
+  /** The steps whose results can be referred to. */
+  visible: ReadonlySet<string>;
+  names: readonly string[];
+}
+
+/**
+ * Checks what a workflow's form does not show: names, references, circles, types of steps and the configuration of those
+ * that others bring.
+ *
+ * @throws CemError `WORKFLOW_INVALID` with the line of each error.
+ */
+export function checkWorkflow(
+  { workflow, problems }: ParsedWorkflow,
+  kinds: ReadonlyMap<string, WorkflowStepKind>,
+): Workflow {
+  const checker = new WorkflowChecker(workflow, problems, kinds);
+  checker.list(workflow.steps, { visible: new Set(), names: GLOBALS });
+  checker.outputs();
+  problems.throwIfAny();
+  return workflow;
+}
+
+class WorkflowChecker {
+  readonly #workflow: Workflow;
+  readonly #problems: Problems;
+  readonly #kinds: ReadonlyMap<string, WorkflowStepKind>;
+
+  constructor(workflow: Workflow, problems: Problems, kinds: ReadonlyMap<string, WorkflowStepKind>) {
+    this.#workflow = workflow;
+    this.#problems = problems;
+    this.#kinds = kinds;
+  }
+
+  list(steps: readonly WorkflowStep[], outside: Place): void {
+    const visible = new Set([...outside.visible, ...steps.map(({ name }) => name)]);
+    const seen = new Set(outside.visible);
+    for (const step of steps) {
+      if (seen.has(step.name)) {
+        this.#problems.add(
+          [...step.path, "name"],
+          `is ${JSON.stringify(step.name)}, as another step is called.`,
+        );
+      }
+      seen.add(step.name);
+      this.#step(step, steps, { ...outside, visible });
+    }
+    const circle = findCircle(dependenciesOf(steps));
+    if (circle === undefined) return;
+    const first = steps.find(({ name }) => name === circle[0]);
+    this.#problems.add(first?.path ?? [], `waits for itself: ${circle.join(" ← ")}.`);
+  }
+
+  outputs(): void {
+    const { outputs, steps } = this.#workflow;
+    const place = { visible: new Set(steps.map(({ name }) => name)), names: GLOBALS };
+    if (outputs !== undefined) this.#expressions(outputs, ["outputs"], place);
+  }
+
+  #step(step: WorkflowStep, siblings: readonly WorkflowStep[], place: Place): void {
+    const { name, path, needs, onError } = step;
+    if ((ON_ERROR as readonly string[]).includes(name))
+      this.#problems.add([...path, "name"], `is ${name}, which on_error has a meaning of its own for.`);
+    for (const [index, needed] of needs.entries()) {
+      if (needed === name) this.#problems.add([...path, "needs", index], "is the step itself.");
+      else if (!siblings.some((sibling) => sibling.name === needed))
+        this.#problems.add([...path, "needs", index], notAStep(needed, siblings));
+    }
+    this.#onError(onError, step, siblings);
+    this.#kind(step);
+    const inner = step.type === "loop" ? { ...place, names: [...GLOBALS, ...IN_LOOP] } : place;
+    const within = step.bodies.flatMap(({ steps }) => steps.map((body) => body.name));
+    visitStep(
+      step,
+      (expression, at) =>
+        this.#names(expression, at, { ...inner, visible: new Set([...place.visible, ...within]) }, name),
+      (error, at) => this.#problems.add(at, error.message),
+    );
+    for (const { steps } of step.bodies) this.list(steps, inner);
+  }
+
+  #onError(onError: string, { name, path }: WorkflowStep, siblings: readonly WorkflowStep[]): void {
+    if ((ON_ERROR as readonly string[]).includes(onError)) return;
+    const at = siblings.findIndex((sibling) => sibling.name === onError);
+    const own = siblings.findIndex((sibling) => sibling.name === name);
+    if (at === -1) {
+      const message = `${notAStep(onError, siblings)} It takes ${ON_ERROR.join(", ")} or a later step of the same list.`;
+      this.#problems.add([...path, "on_error"], message);
+    } else if (at <= own) {
+      this.#problems.add(
+        [...path, "on_error"],
+        `goes back to ${JSON.stringify(onError)}: only later steps can follow.`,
+      );
+    }
+  }
+
+  #kind({ type, path, config }: WorkflowStep): void {
+    if (isBuiltIn(type)) return;
+    const kind = this.#kinds.get(type);
+    if (kind === undefined) {
+      const known = ["tool_call", "code_execution", "condition", "loop", "workflow", ...this.#kinds.keys()];
+      const [meant] = nearest(type, known);
+      const hint = meant === undefined ? `There are: ${known.join(", ")}.` : `Did you mean ${meant}?`;
+      this.#problems.add([...path, "type"], `is ${JSON.stringify(type)}, which is no type of steps. ${hint}`);
+      return;
+    }
+    // What an expression comes to is known when the step runs.
+    if (JSON.stringify(config).includes("${{")) return;
+    for (const problem of schemaProblems(config, kind.configSchema))
+      this.#problems.add([...path, "config"], problem);
+  }
+
+  #expressions(value: JsonValue, path: DocumentPath, place: Place): void {
+    visitExpressions(
+      value,
+      path,
+      (expression, at) => this.#names(expression, at, place),
+      (error, at) => this.#problems.add(at, error.message),
+    );
+  }
+
+  #names(expression: Expression, path: DocumentPath, { names, visible }: Place, own?: string): void {
+    for (const name of expression.names) {
+      if (names.includes(name)) continue;
+      const hint = name in this.#workflow.variables ? `variables.${name}` : nearest(name, names)[0];
+      const question = hint === undefined ? `There are: ${names.join(", ")}.` : `Did you mean ${hint}?`;
+      this.#problems.add(path, `refers to ${JSON.stringify(name)}, which is not known here. ${question}`);
+    }
+    for (const step of expression.steps) {
+      if (step === own) this.#problems.add(path, "refers to the result of its own step.");
+      else if (!visible.has(step))
+        this.#problems.add(
+          path,
+          `refers to ${JSON.stringify(step)}, which is no step that can be seen here.`,
+        );
+    }
+  }
+}
+
+function notAStep(name: string, steps: readonly WorkflowStep[]): string {
+  const [meant] = nearest(
+    name,
+    steps.map((step) => step.name),
+  );
+  const question = meant === undefined ? "" : ` Did you mean ${JSON.stringify(meant)}?`;
+  return `is ${JSON.stringify(name)}, which is no step of this list.${question}`;
+}

@@ -1,0 +1,98 @@
+import { CemError } from "@cem/core";
+import { visitExpressions, wholeExpression } from "../expressions/template.ts";
+import type { Expression } from "../expressions/expression.ts";
+import type { DocumentPath, WorkflowStep } from "./workflow.ts";
+
+/** The keys of `config` that are an expression as a whole, without `${{ }}`. */
+const WHOLE: Readonly<Record<string, readonly string[]>> = {
+  condition: ["condition"],
+  loop: ["items", "while"],
+};
+
+/** Calls back with the expressions of a step itself, without those of the steps within it. */
+export function visitStep(
+  step: WorkflowStep,
+  onExpression: (expression: Expression, path: DocumentPath) => void,
+  onError: (error: CemError, path: DocumentPath) => void,
+): void {
+  const whole = Object.hasOwn(WHOLE, step.type) ? (WHOLE[step.type] ?? []) : [];
+  for (const [key, value] of Object.entries(step.config)) {
+    const path = [...step.path, "config", key];
+    // Code is TypeScript, whose template strings look like expressions.
+    if (step.type === "code_execution" && key === "code") continue;
+    if (!whole.includes(key) || typeof value !== "string") {
+      visitExpressions(value, path, onExpression, onError);
+      continue;
+    }
+    try {
+      onExpression(wholeExpression(value), path);
+    } catch (error) {
+      if (!CemError.isInstance(error)) throw error;
+      onError(error, path);
+    }
+  }
+}
+
+/** The expressions of a step and of all within it. */
+export function referencesOf(step: WorkflowStep): Expression[] {
+  const found: Expression[] = [];
+  visitStep(
+    step,
+    (expression) => found.push(expression),
+    () => {},
+  );
+  for (const { steps } of step.bodies) found.push(...steps.flatMap((inner) => referencesOf(inner)));
+  return found;
+}
+
+/** What a step depends on in its list. */
+export interface Dependencies {
+  /** The steps it refers to or needs: it is left out where one of them is. */
+  requires: ReadonlySet<string>;
+  /** These, and those that may send the run on to it when they fail. */
+  waitsFor: ReadonlySet<string>;
+}
+
+/** What each step of a list depends on. */
+export function dependenciesOf(steps: readonly WorkflowStep[]): Map<string, Dependencies> {
+  const names = new Set(steps.map(({ name }) => name));
+  return new Map(
+    steps.map(({ name, needs }, index) => {
+      const isOther = (other: string): boolean => names.has(other) && other !== name;
+      const expressions = referencesOf(steps[index] as WorkflowStep);
+      const requires = new Set([...needs, ...expressions.flatMap((one) => [...one.steps])].filter(isOther));
+      // The whole of `steps` is what came before.
+      const before = expressions.some(({ usesAllSteps }) => usesAllSteps) ? steps.slice(0, index) : [];
+      const senders = steps.filter(({ onError }) => onError === name);
+      const waitsFor = new Set([...requires, ...[...before, ...senders].map((step) => step.name)]);
+      return [name, { requires, waitsFor }];
+    }),
+  );
+}
+
+/** A circle of steps that wait for each other, as names: the first is the last again. `undefined` where there is none. */
+export function findCircle(
+  dependencies: ReadonlyMap<string, Pick<Dependencies, "waitsFor">>,
+): string[] | undefined {
+  const done = new Set<string>();
+  for (const start of dependencies.keys()) {
+    /** The way from the start, each with those it waits for and that are still to look at. */
+    const way: { name: string; open: string[] }[] = [];
+    const enter = (name: string): void => {
+      way.push({ name, open: [...(dependencies.get(name)?.waitsFor ?? [])] });
+    };
+    if (!done.has(start)) enter(start);
+    for (let last = way.at(-1); last !== undefined; last = way.at(-1)) {
+      const next = last.open.pop();
+      if (next === undefined) {
+        done.add(last.name);
+        way.pop();
+        continue;
+      }
+      const at = way.findIndex(({ name }) => name === next);
+      if (at !== -1) return [...way.slice(at).map(({ name }) => name), next];
+      if (!done.has(next)) enter(next);
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,205 @@
+import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
+import type { z } from "zod";
+import { pathText, workflowInvalid } from "./problems.ts";
+import type { WorkflowProblem } from "./problems.ts";
+import { readDocument } from "./read-document.ts";
+import type { WorkflowDocument } from "./read-document.ts";
+import { BODIES, CONFIG_SCHEMAS, stepSchema, workflowSchema } from "./schema.ts";
+import type { DocumentPath, Retry, StepBody, Workflow, WorkflowStep, WorkflowVariable } from "./workflow.ts";
+
+const MS_PER_SECOND = 1_000;
+const DEFAULT_MAX_PARALLEL = 4;
+const DEFAULT_ATTEMPTS = 3;
+const DEFAULT_DELAY_SECONDS = 1;
+const DEFAULT_BACKOFF = 2;
+/** The deepest that lists of steps are nested. */
+const MAX_BODY_DEPTH = 16;
+const MAX_STEPS = 10_000;
+
+const VARIABLE_TYPES = new Set(["string", "number", "integer", "boolean", "array", "object"]);
+
+/** Collects what is wrong with a workflow. */
+export class Problems {
+  readonly found: WorkflowProblem[] = [];
+  readonly #origin: string;
+  readonly #document: WorkflowDocument;
+
+  constructor(origin: string, document: WorkflowDocument) {
+    this.#origin = origin;
+    this.#document = document;
+  }
+
+  add(path: DocumentPath, message: string): void {
+    this.found.push({ path: pathText(path), message, ...this.#document.placeOf(path) });
+  }
+
+  /** @throws CemError `WORKFLOW_INVALID` where there are any. */
+  throwIfAny(): void {
+    if (this.found.length > 0) throw workflowInvalid(this.#origin, this.found);
+  }
+}
+
+/** A workflow that has the right form, and where to tell what else is wrong with it. */
+export interface ParsedWorkflow {
+  workflow: Workflow;
+  problems: Problems;
+}
+
+/**
+ * Parses a workflow in YAML or JSON.
+ *
+ * @param origin - The file's name, for messages.
+ * @throws CemError `WORKFLOW_INVALID` with the line of each error.
+ */
+export function parseWorkflowText(text: string, origin: string): ParsedWorkflow {
+  return parse(readDocument(text, origin), origin);
+}
+
+/**
+ * Parses a workflow that is data already.
+ *
+ * @throws CemError `WORKFLOW_INVALID`
+ */
+export function parseWorkflowValue(value: unknown, origin: string): ParsedWorkflow {
+  return parse({ value, placeOf: () => undefined }, origin);
+}
+
+function parse(document: WorkflowDocument, origin: string): ParsedWorkflow {
+  const problems = new Problems(origin, document);
+  const written = check(workflowSchema, document.value, [], problems);
+  problems.throwIfAny();
+  if (written === undefined) throw workflowInvalid(origin, []);
+  const reader = new StepReader(problems);
+  const steps = reader.list(written.steps, ["steps"], 0);
+  problems.throwIfAny();
+  const { name, description = "", version = "1.0", variables = {}, timeout } = written;
+  const workflow: Workflow = {
+    name,
+    description,
+    version: String(version),
+    variables: Object.fromEntries(
+      Object.entries(variables).map(([key, value]) => [key, variableOf(value)] as const),
+    ),
+    steps,
+    guardrails: written.guardrails,
+    outputs: written.outputs,
+    timeoutMs: timeout === undefined ? undefined : timeout * MS_PER_SECOND,
+    maxParallel: written.max_parallel ?? DEFAULT_MAX_PARALLEL,
+    isTool: written.mcp_tool ?? false,
+    source: document.value as JsonObject,
+  };
+  return { workflow, problems };
+}
+
+/** Reads lists of steps, with those within them. */
+class StepReader {
+  readonly #problems: Problems;
+  #count = 0;
+
+  constructor(problems: Problems) {
+    this.#problems = problems;
+  }
+
+  list(value: unknown, path: DocumentPath, depth: number): WorkflowStep[] {
+    if (!Array.isArray(value)) {
+      this.#problems.add(path, "has to be a list of steps.");
+      return [];
+    }
+    if (depth > MAX_BODY_DEPTH) {
+      this.#problems.add(path, `is nested deeper than ${MAX_BODY_DEPTH} levels.`);
+      return [];
+    }
+    return value.flatMap((item: unknown, index) => this.#step(item, [...path, index], depth) ?? []);
+  }
+
+  #step(value: unknown, path: DocumentPath, depth: number): WorkflowStep | undefined {
+    this.#count += 1;
+    if (this.#count === MAX_STEPS + 1) this.#problems.add(path, `is one of more than ${MAX_STEPS} steps.`);
+    if (this.#count > MAX_STEPS) return undefined;
+    const written = check(stepSchema, value, path, this.#problems);
+    if (written === undefined) return undefined;
+    const { type, timeout, on_error: onError } = written;
+    const { config, bodies } = this.#configOf(type, written.config ?? {}, [...path, "config"], depth);
+    return {
+      name: written.name,
+      type,
+      config,
+      bodies,
+      guardrails: written.guardrails,
+      onError: onError ?? (written.retry === undefined ? "stop" : "retry"),
+      retry: retryOf(written.retry),
+      timeoutMs: timeout === undefined ? undefined : timeout * MS_PER_SECOND,
+      needs: written.needs ?? [],
+      isIdempotent: written.idempotent,
+      path,
+    };
+  }
+
+  /** The `config` without its lists of steps, and these. */
+  #configOf(
+    type: string,
+    written: JsonObject,
+    path: DocumentPath,
+    depth: number,
+  ): { config: JsonObject; bodies: StepBody[] } {
+    const names = Object.hasOwn(BODIES, type) ? (BODIES[type] ?? []) : [];
+    const bodies = names
+      .filter((name) => written[name] !== undefined)
+      .map((name) => ({ name, steps: this.list(written[name], [...path, name], depth + 1) }));
+    const config = Object.fromEntries(Object.entries(written).filter(([key]) => !names.includes(key)));
+    if (isBuiltIn(type)) check(CONFIG_SCHEMAS[type], config, path, this.#problems);
+    if (type === "loop" && (config["items"] === undefined) === (config["while"] === undefined))
+      this.#problems.add(path, "needs either `items` or `while`.");
+    if (names.length > 0 && bodies.length === 0)
+      this.#problems.add(path, `lacks its steps: ${names.map((name) => `\`${name}\``).join(" or ")}.`);
+    return { config, bodies };
+  }
+}
+
+/** Whether a type of steps is one that every workflow has. */
+export function isBuiltIn(type: string): type is keyof typeof CONFIG_SCHEMAS {
+  return Object.hasOwn(CONFIG_SCHEMAS, type);
+}
+
+function retryOf(written: z.output<typeof stepSchema>["retry"]): Retry {
+  const { attempts, delay = DEFAULT_DELAY_SECONDS, backoff = DEFAULT_BACKOFF } = written ?? {};
+  const factor = backoff === "fixed" ? 1 : backoff === "exponential" ? DEFAULT_BACKOFF : backoff;
+  return { attempts: attempts ?? DEFAULT_ATTEMPTS, delayMs: delay * MS_PER_SECOND, backoff: factor };
+}
+
+/** A variable is declared by a JSON Schema with its `type`, or has a value, which is its default. */
+function variableOf(value: JsonValue): WorkflowVariable {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    const { type, default: standard, ...rest } = value;
+    if (typeof type === "string" && VARIABLE_TYPES.has(type)) {
+      const schema = { ...rest, type, ...(standard !== undefined && { default: standard }) } as JsonSchema;
+      return { schema, default: standard };
+    }
+  }
+  const type = typeOf(value);
+  return { schema: { ...(type !== undefined && { type }), default: value }, default: value };
+}
+
+function typeOf(value: JsonValue): string | undefined {
+  if (value === null) return undefined;
+  if (Array.isArray(value)) return "array";
+  return typeof value;
+}
+
+/** Checks a value against a schema and notes what is wrong. */
+function check<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  path: DocumentPath,
+  problems: Problems,
+): z.output<Schema> | undefined {
+  const checked = schema.safeParse(value);
+  if (checked.success) return checked.data;
+  for (const issue of checked.error.issues) {
+    const own = issue.path.map((key) => (typeof key === "number" ? key : String(key)));
+    if (issue.code === "unrecognized_keys") {
+      for (const key of issue.keys) problems.add([...path, ...own, key], "is not known here.");
+    } else problems.add([...path, ...own], `is not as it has to be: ${issue.message}.`);
+  }
+  return undefined;
+}

@@ -1,0 +1,72 @@
+import { CemError } from "@cem/core";
+import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
+import * as z from "zod";
+import { bounded } from "../expressions/bounded.ts";
+import type { Workflow } from "./workflow.ts";
+
+const compiled = new WeakMap<JsonSchema, z.ZodType | undefined>();
+
+/** What does not fit a JSON Schema, in sentences. Parts of a schema that can't be checked allow anything. */
+export function schemaProblems(value: JsonValue, schema: JsonSchema): string[] {
+  const check = compile(schema);
+  if (check === undefined) return [];
+  // A pattern may take very long.
+  const checked = bounded(() => check.safeParse(value));
+  if (checked.success) return [];
+  return checked.error.issues.map(({ message, path }) => {
+    const where = path.map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`)).join("");
+    return `is not as its schema wants it${where === "" ? "" : ` at ${where.replace(/^\./u, "")}`}: ${message}.`;
+  });
+}
+
+function compile(schema: JsonSchema): z.ZodType | undefined {
+  if (compiled.has(schema)) return compiled.get(schema);
+  let check: z.ZodType | undefined;
+  try {
+    check = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
+  } catch {
+    check = undefined;
+  }
+  compiled.set(schema, check);
+  return check;
+}
+
+/** The JSON Schema of what a run of a workflow is given. */
+export function inputSchemaOf({ variables }: Pick<Workflow, "variables">): JsonSchema {
+  const entries = Object.entries(variables);
+  return {
+    type: "object",
+    properties: Object.fromEntries(entries.map(([name, { schema }]) => [name, schema])),
+    required: entries.flatMap(([name, variable]) => (variable.default === undefined ? [name] : [])),
+    additionalProperties: false,
+  };
+}
+
+/**
+ * The variables of a run: what is given, else the defaults.
+ *
+ * @throws CemError `WORKFLOW_VARIABLES_INVALID`
+ */
+export function variablesOf(workflow: Pick<Workflow, "name" | "variables">, given: JsonObject): JsonObject {
+  const known = Object.entries(workflow.variables);
+  const problems = Object.keys(given)
+    .filter((name) => !Object.hasOwn(workflow.variables, name))
+    .map((name) => `${JSON.stringify(name)} is not one of its variables.`);
+  const values = known.flatMap(([name, { schema, default: standard }]) => {
+    const value = Object.hasOwn(given, name) ? given[name] : standard;
+    if (value === undefined) {
+      problems.push(`${JSON.stringify(name)} is not given.`);
+      return [];
+    }
+    if (Object.hasOwn(given, name))
+      problems.push(...schemaProblems(value, schema).map((problem) => `${JSON.stringify(name)} ${problem}`));
+    return [[name, value] as const];
+  });
+  if (problems.length === 0) return Object.fromEntries(values);
+  const names = known.map(([name]) => name).join(", ");
+  throw new CemError(
+    "WORKFLOW_VARIABLES_INVALID",
+    `The variables of ${JSON.stringify(workflow.name)} can't be used: ${problems.join(" ")} ${names === "" ? "It has none." : `It has: ${names}.`}`,
+    { details: { workflow: workflow.name, problems } },
+  );
+}

@@ -1,0 +1,184 @@
+import { Environment } from "@marcbachmann/cel-js";
+import type { ASTNode } from "@marcbachmann/cel-js";
+import { CemError } from "@cem/core";
+import type { JsonObject } from "@cem/core";
+
+const MAX_CHARACTERS = 10_000;
+const LIMITS = { maxAstNodes: 2_000, maxDepth: 100 };
+const MAX_SHOWN_CHARACTERS = 80;
+const MAX_CACHED = 5_000;
+
+/** What expressions can refer to. Which of them there are depends on the place. */
+export type Scope = JsonObject;
+
+/** A compiled expression of CEL (Common Expression Language). */
+export interface Expression {
+  text: string;
+  /** The names it takes from its scope, without those that its own macros bind. */
+  names: ReadonlySet<string>;
+  /** The keys that it takes from `steps`. */
+  steps: ReadonlySet<string>;
+  /** Whether it uses `steps` as a whole, so that it depends on all of them. */
+  usesAllSteps: boolean;
+  /** @throws CemError `EXPRESSION_FAILED` */
+  evaluate(scope: Scope): unknown;
+}
+
+type Operate = (left: number, right: number) => number;
+
+const OPERATIONS: Readonly<Record<string, Operate>> = {
+  "+": (left, right) => left + right,
+  "-": (left, right) => left - right,
+  "*": (left, right) => left * right,
+  "/": (left, right) => left / right,
+  "%": (left, right) => left % right,
+};
+
+/** JSON has one type of numbers, where CEL has two that don't mix. */
+const environment = mixNumbers(
+  new Environment({
+    unlistedVariablesAreDyn: true,
+    homogeneousAggregateLiterals: false,
+    enableOptionalTypes: true,
+    limits: LIMITS,
+  }),
+);
+
+function mixNumbers(target: Environment): Environment {
+  for (const [operator, operate] of Object.entries(OPERATIONS)) {
+    for (const [left, right] of [
+      ["int", "double"],
+      ["double", "int"],
+      ...(operator === "%" ? [["double", "double"]] : []),
+    ]) {
+      target.registerOperator(
+        `${left} ${operator} ${right}`,
+        (one: number | bigint, other: number | bigint) => operate(Number(one), Number(other)),
+      );
+    }
+  }
+  return target;
+}
+
+const compiled = new Map<string, Expression>();
+
+/**
+ * Compiles an expression.
+ *
+ * @throws CemError `EXPRESSION_INVALID`
+ */
+export function compileExpression(text: string): Expression {
+  const known = compiled.get(text);
+  if (known !== undefined) return known;
+  if (text.length > MAX_CHARACTERS) {
+    throw invalid(text, `it has ${text.length} characters, and ${MAX_CHARACTERS} are the most`);
+  }
+  let evaluate: ReturnType<Environment["parse"]>;
+  try {
+    evaluate = environment.parse(text);
+  } catch (error) {
+    throw invalid(text, firstLine(error), error);
+  }
+  const expression = describe(text, evaluate);
+  if (compiled.size >= MAX_CACHED) compiled.clear();
+  compiled.set(text, expression);
+  return expression;
+}
+
+function describe(text: string, run: ReturnType<Environment["parse"]>): Expression {
+  const names = new Set<string>();
+  const steps = new Set<string>();
+  const found = { usesAllSteps: false };
+  visit(run.ast, new Set(), {
+    name: (name) => names.add(name),
+    step: (name) => steps.add(name),
+    allSteps: () => (found.usesAllSteps = true),
+  });
+  return {
+    text,
+    names,
+    steps,
+    usesAllSteps: found.usesAllSteps,
+    evaluate(scope) {
+      try {
+        return run(scope);
+      } catch (error) {
+        const message = `${shown(text)} failed: ${firstLine(error)}.`;
+        throw new CemError("EXPRESSION_FAILED", message, {
+          details: { expression: shown(text) },
+          cause: error,
+        });
+      }
+    },
+  };
+}
+
+interface Visitor {
+  name(name: string): void;
+  step(name: string): void;
+  allSteps(): void;
+}
+
+/** Macros whose first argument is a name that they bind. */
+const BINDING_MACROS = new Set(["all", "exists", "exists_one", "map", "filter"]);
+
+function visit(node: unknown, bound: ReadonlySet<string>, visitor: Visitor): void {
+  if (Array.isArray(node)) {
+    for (const part of node) visit(part, bound, visitor);
+    return;
+  }
+  if (!isNode(node)) return;
+  const { op, args } = node;
+  if (op === "value") return;
+  if (op === "id") {
+    if (bound.has(args)) return;
+    visitor.name(args);
+    if (args === "steps") visitor.allSteps();
+    return;
+  }
+  const key = bound.has("steps") ? undefined : stepKey(node);
+  if (key !== undefined) {
+    visitor.name("steps");
+    visitor.step(key);
+    return;
+  }
+  if (op === "rcall" && BINDING_MACROS.has(args[0]) && args[2].length > 1) {
+    const [, receiver, given] = args;
+    visit(receiver, bound, visitor);
+    const [binding, ...rest] = given;
+    const name = binding?.op === "id" ? [binding.args] : [];
+    visit(rest, new Set([...bound, ...name]), visitor);
+    return;
+  }
+  visit(args, bound, visitor);
+}
+
+/** The step that `steps.x`, `steps["x"]` and the like refer to. */
+function stepKey({ op, args }: ASTNode): string | undefined {
+  if (op !== "." && op !== ".?" && op !== "[]" && op !== "[?]") return undefined;
+  const [target, key] = args;
+  if (target.op !== "id" || target.args !== "steps") return undefined;
+  if (typeof key === "string") return key;
+  return key.op === "value" && typeof key.args === "string" ? key.args : undefined;
+}
+
+function isNode(value: unknown): value is ASTNode {
+  return typeof value === "object" && value !== null && "op" in value;
+}
+
+function invalid(text: string, reason: string, cause?: unknown): CemError {
+  return new CemError("EXPRESSION_INVALID", `${shown(text)} is not an expression: ${reason}.`, {
+    details: { expression: shown(text) },
+    cause,
+  });
+}
+
+function shown(text: string): string {
+  const line = text.trim().replaceAll(/\s+/gu, " ");
+  return line.length > MAX_SHOWN_CHARACTERS ? `${line.slice(0, MAX_SHOWN_CHARACTERS)}…` : line;
+}
+
+function firstLine(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return (message.split("\n")[0] ?? "").replace(/\.$/u, "");
+}

@@ -1,0 +1,133 @@
+import { CemError } from "@cem/core";
+import type { JsonValue } from "@cem/core";
+import type { DocumentPath } from "../definition/workflow.ts";
+import { bounded } from "./bounded.ts";
+import { compileExpression } from "./expression.ts";
+import type { Expression, Scope } from "./expression.ts";
+import { toJson } from "./to-json.ts";
+
+const OPENING = "${{";
+const CLOSING = "}}";
+const MAX_TEXT_CHARACTERS = 8 * 1024 * 1024;
+
+type Part = string | Expression;
+
+/** A text with expressions, in parts. Two braces within an expression are written with a space between. */
+function partsOf(text: string): Part[] {
+  const parts: Part[] = [];
+  let rest = text;
+  for (;;) {
+    const start = rest.indexOf(OPENING);
+    if (start === -1) break;
+    const end = closingOf(rest, start + OPENING.length);
+    if (end === -1) {
+      throw new CemError("EXPRESSION_INVALID", `${OPENING} lacks its ${CLOSING}.`);
+    }
+    if (start > 0) parts.push(rest.slice(0, start));
+    parts.push(compileExpression(rest.slice(start + OPENING.length, end)));
+    rest = rest.slice(end + CLOSING.length);
+  }
+  if (rest !== "" || parts.length === 0) parts.push(rest);
+  return parts;
+}
+
+/** Where an expression ends: braces in quotes don't count. */
+function closingOf(text: string, from: number): number {
+  let quote: string | undefined;
+  for (let index = from; index < text.length; index += 1) {
+    const character = text[index];
+    if (quote !== undefined) {
+      if (character === "\\") index += 1;
+      else if (character === quote) quote = undefined;
+    } else if (character === '"' || character === "'") quote = character;
+    else if (text.startsWith(CLOSING, index)) return index;
+  }
+  return -1;
+}
+
+/**
+ * The expression of a text that is one as a whole, with or without `${{ }}` around it.
+ *
+ * @throws CemError `EXPRESSION_INVALID`
+ */
+export function wholeExpression(text: string): Expression {
+  const parts = text.includes(OPENING) ? partsOf(text.trim()) : [compileExpression(text)];
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined && typeof only !== "string") return only;
+  throw new CemError("EXPRESSION_INVALID", `${JSON.stringify(text)} has to be one expression.`);
+}
+
+/** Calls back with each expression in a value, and the errors of those that are none. */
+export function visitExpressions(
+  value: JsonValue,
+  path: DocumentPath,
+  onExpression: (expression: Expression, path: DocumentPath) => void,
+  onError: (error: CemError, path: DocumentPath) => void,
+): void {
+  if (typeof value === "string") {
+    try {
+      for (const part of partsOf(value)) if (typeof part !== "string") onExpression(part, path);
+    } catch (error) {
+      if (!CemError.isInstance(error)) throw error;
+      onError(error, path);
+    }
+    return;
+  }
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, item] of Object.entries(value)) {
+    const own = Array.isArray(value) ? Number(key) : key;
+    visitExpressions(item, [...path, own], onExpression, onError);
+  }
+}
+
+/**
+ * Fills in the expressions of a value, all within one time. A text that is one expression gets its value as it is; in
+ * others stands its text.
+ *
+ * @throws CemError `EXPRESSION_FAILED`
+ */
+export function resolve<Value extends JsonValue>(value: Value, scope: Scope): Value {
+  return hasExpression(value) ? (bounded(() => fill(value, scope)) as Value) : value;
+}
+
+/**
+ * Evaluates one expression.
+ *
+ * @throws CemError `EXPRESSION_FAILED`
+ */
+export function evaluate(text: string, scope: Scope): JsonValue {
+  const expression = wholeExpression(text);
+  return bounded(() => toJson(expression.evaluate(scope)));
+}
+
+function hasExpression(value: JsonValue): boolean {
+  if (typeof value === "string") return value.includes(OPENING);
+  return typeof value === "object" && value !== null && Object.values(value).some(hasExpression);
+}
+
+function fill(value: JsonValue, scope: Scope): JsonValue {
+  if (typeof value === "string") return fillText(value, scope);
+  if (Array.isArray(value)) return value.map((item) => fill(item, scope));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries<JsonValue>(Object.entries(value).map(([key, item]) => [key, fill(item, scope)]));
+}
+
+function fillText(text: string, scope: Scope): JsonValue {
+  if (!text.includes(OPENING)) return text;
+  const parts = partsOf(text);
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined && typeof only !== "string")
+    return toJson(only.evaluate(scope));
+  let filled = "";
+  for (const part of parts) {
+    filled += typeof part === "string" ? part : asText(toJson(part.evaluate(scope)));
+    if (filled.length > MAX_TEXT_CHARACTERS) {
+      throw new CemError("EXPRESSION_FAILED", `A text has more than ${MAX_TEXT_CHARACTERS} characters.`);
+    }
+  }
+  return filled;
+}
+
+function asText(value: JsonValue): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

@@ -1,0 +1,16 @@
+export { createWorkflows } from "./workflows.ts";
+export type { ResumeOptions, RunWorkflowOptions, Workflows, WorkflowsSettings } from "./workflows.ts";
+export type { FindWorkflow, LoadedWorkflow, WorkflowSource } from "./definition/load-workflow.ts";
+export { MAX_WORKFLOW_BYTES, workflowTooLarge } from "./definition/read-document.ts";
+export { inputSchemaOf } from "./definition/value-schema.ts";
+export type { WorkflowProblem } from "./definition/problems.ts";
+export type { Retry, Workflow, WorkflowStep, WorkflowVariable } from "./definition/workflow.ts";
+export type { RunStatus, WorkflowEvent, WorkflowResult } from "./events.ts";
+export type { RunDetails, RunSummary } from "./runs/describe-run.ts";
+export type { StepOutcome } from "./runs/outcomes.ts";
+export { workflowFromTask, workflowToYaml } from "./from-task.ts";
+export { drawWorkflow, renderMermaid } from "./views/graph.ts";
+export type { DrawnStep } from "./views/graph.ts";
+export type { PlannedStep } from "./dry-run.ts";
+export type { ToolNames } from "./steps/call-code.ts";
+export type { Agent, Redactor, WorkflowStepContext, WorkflowStepKind } from "@cem/core";

@@ -1,0 +1,120 @@
+import { closeSync, fdatasync, ftruncateSync, writeSync } from "node:fs";
+import { promisify } from "node:util";
+import { CemError } from "@cem/core";
+import type { ErrorInfo, JsonObject, JsonValue } from "@cem/core";
+import { openForAppending } from "@cem/files";
+
+const sync = promisify(fdatasync);
+
+/** One line of a run's journal. `ms` is how long the run had been at work. */
+export type JournalRecord = { ms: number; at: string } & (
+  | { type: "run-started" | "run-resumed" }
+  /** The step is about to do something. */
+  | { type: "step-started"; step: string; attempt: number }
+  /** `error`: why it failed, where the run goes on without it. */
+  | { type: "step-completed"; step: string; value: JsonValue; error?: ErrorInfo; isToldByUser?: true }
+  /** `isUncertain`: it may have been done. */
+  | { type: "step-failed"; step: string; attempt: number; error: ErrorInfo; isUncertain?: true }
+  | { type: "step-skipped"; step: string; error?: ErrorInfo }
+  | { type: "run-ended"; status: EndedStatus; outputs: JsonObject; error: ErrorInfo | null }
+);
+
+export type EndedStatus = "completed" | "failed" | "cancelled";
+
+type Undated<Record> = Record extends unknown ? Omit<Record, "ms" | "at"> : never;
+/** A record without its times. */
+export type NewRecord = Undated<JournalRecord>;
+
+/** Options of {@link Journal.open}. */
+export interface JournalOptions {
+  /** How long the run has been at work, in milliseconds. */
+  now: () => number;
+  /** Throws once another process goes on with the run. */
+  assertOwned: () => void;
+  /** Where the last whole line ends, in bytes. What stands behind it is cut off. */
+  length: number;
+}
+
+/**
+ * The journal of a run: one line of JSON after the other. A line counts once its end is written, so that one which was cut
+ * by a kill or by a full disk does not.
+ */
+export class Journal {
+  readonly #descriptor: number;
+  readonly #file: string;
+  readonly #now: () => number;
+  readonly #assertOwned: () => void;
+  #failure: CemError | undefined;
+  /** Lines that are not known to be on disk. */
+  #unsynced = false;
+  #syncing: Promise<void> | undefined;
+
+  private constructor(file: string, { now, assertOwned, length }: JournalOptions) {
+    this.#file = file;
+    this.#now = now;
+    this.#assertOwned = assertOwned;
+    this.#descriptor = openForAppending(file);
+    ftruncateSync(this.#descriptor, length);
+  }
+
+  /**
+   * Opens a journal to go on with.
+   *
+   * @throws CemError `WORKFLOW_RUN_UNWRITABLE`
+   */
+  static open(file: string, options: JournalOptions): Journal {
+    try {
+      return new Journal(file, options);
+    } catch (error) {
+      throw unwritable(file, error);
+    }
+  }
+
+  /** Writes a line, which survives the process. @throws CemError `WORKFLOW_RUN_UNWRITABLE` */
+  append(record: NewRecord): JournalRecord {
+    if (this.#failure !== undefined) throw this.#failure;
+    this.#assertOwned();
+    const dated = { ms: Math.round(this.#now()), at: new Date().toISOString(), ...record };
+    const line = Buffer.from(`${JSON.stringify(dated)}\n`);
+    try {
+      for (let written = 0; written < line.length;)
+        written += writeSync(this.#descriptor, line, written, line.length - written);
+      this.#unsynced = true;
+      return dated;
+    } catch (error) {
+      throw this.#fail(error);
+    }
+  }
+
+  /** Resolves once all lines are on disk, so that they survive the machine. Calls at the same time share the work. */
+  async flush(): Promise<void> {
+    while (this.#syncing !== undefined) await this.#syncing;
+    if (this.#failure !== undefined) throw this.#failure;
+    if (!this.#unsynced) return;
+    this.#unsynced = false;
+    this.#syncing = sync(this.#descriptor)
+      .catch((error: unknown) => {
+        throw this.#fail(error);
+      })
+      .finally(() => (this.#syncing = undefined));
+    await this.#syncing;
+  }
+
+  async close(): Promise<void> {
+    await this.#syncing?.catch(() => {});
+    closeSync(this.#descriptor);
+  }
+
+  #fail(error: unknown): CemError {
+    this.#failure ??= unwritable(this.#file, error);
+    return this.#failure;
+  }
+}
+
+function unwritable(file: string, cause: unknown): CemError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new CemError("WORKFLOW_RUN_UNWRITABLE", `The run's journal can't be written: ${reason}.`, {
+    details: { file, code: (cause as NodeJS.ErrnoException).code },
+    cause,
+  });
+}

@@ -1,0 +1,107 @@
+import type { ErrorInfo, JsonObject, JsonValue } from "@cem/core";
+import type { EndedStatus, JournalRecord } from "./journal.ts";
+
+/** What a journal tells of one step. */
+export interface StepOutcome {
+  /** `started`: it may have been done. */
+  status: "started" | "completed" | "failed" | "skipped";
+  value?: JsonValue | undefined;
+  error?: ErrorInfo | undefined;
+  /** Whether a failed step may have been done all the same. */
+  isUncertain: boolean;
+  attempts: number;
+}
+
+/** How a run ended. */
+export interface RunEnd {
+  status: EndedStatus;
+  outputs: JsonObject;
+  error: ErrorInfo | null;
+}
+
+/** What a journal tells of a run. Of the steps within one that has its result nothing is kept. */
+export class Outcomes {
+  readonly #steps = new Map<string, StepOutcome>();
+  /** The steps within each step, so that they can be forgotten together. */
+  readonly #within = new Map<string, string[]>();
+  /** How long the run had been at work. */
+  ms = 0;
+  /** In ISO 8601. */
+  startedAt: string | undefined;
+  updatedAt: string | undefined;
+  end: RunEnd | undefined;
+
+  get steps(): ReadonlyMap<string, StepOutcome> {
+    return this.#steps;
+  }
+
+  of(step: string): StepOutcome | undefined {
+    return this.#steps.get(step);
+  }
+
+  readonly add = (record: JournalRecord): void => {
+    this.ms = Math.max(this.ms, record.ms);
+    this.startedAt ??= record.at;
+    this.updatedAt = record.at;
+    if (record.type === "run-ended") {
+      const { status, outputs, error } = record;
+      this.end = { status, outputs, error };
+      return;
+    }
+    if (record.type === "run-resumed") this.end = undefined;
+    if (!("step" in record)) return;
+    const { step } = record;
+    const known = this.#steps.get(step);
+    const attempts = "attempt" in record ? record.attempt : (known?.attempts ?? 0);
+    if (known === undefined) this.#remember(step);
+    switch (record.type) {
+      case "step-started":
+        this.#steps.set(step, { status: "started", attempts, isUncertain: true });
+        break;
+      case "step-completed":
+        this.#steps.set(step, { ...settled(record), status: "completed", value: record.value, attempts });
+        this.#forgetWithin(step);
+        break;
+      case "step-failed":
+        this.#steps.set(step, {
+          status: "failed",
+          error: record.error,
+          attempts,
+          isUncertain: record.isUncertain === true,
+        });
+        break;
+      case "step-skipped":
+        this.#steps.set(step, { ...settled(record), status: "skipped", attempts });
+        break;
+    }
+  };
+
+  #remember(step: string): void {
+    const parent = parentOf(step);
+    if (parent === undefined) return;
+    const siblings = this.#within.get(parent);
+    if (siblings === undefined) this.#within.set(parent, [step]);
+    else siblings.push(step);
+    // A step that has no record of its own may be within one that has.
+    if (!this.#steps.has(parent) && siblings === undefined) this.#remember(parent);
+  }
+
+  #forgetWithin(step: string): void {
+    for (const inner of this.#within.get(step) ?? []) {
+      this.#forgetWithin(inner);
+      this.#steps.delete(inner);
+    }
+    this.#within.delete(step);
+  }
+}
+
+function settled({ error }: { error?: ErrorInfo }): Pick<StepOutcome, "error" | "isUncertain"> {
+  return { error, isUncertain: false };
+}
+
+/** The step that a step is within: of `loop[3].send` that is `loop`. */
+function parentOf(step: string): string | undefined {
+  const end = step.lastIndexOf(".");
+  if (end === -1) return undefined;
+  return step.slice(0, end).replace(/\[\d+\]$/u, "");
+}

@@ -1,0 +1,85 @@
+import { CemError, serverNotFound, toolNotFound } from "@cem/core";
+import type { CatalogSnapshot, JsonValue, ToolCall, ToolDefinition } from "@cem/core";
+import { nearest } from "@cem/text";
+
+/** Other names of tools: those that `tool_mappings` give. */
+export type ToolNames = ReadonlyMap<string, { server: string; tool: string }>;
+
+/** How a step names a tool. */
+export interface WantedTool {
+  /** Absent where the name alone says which: `server.tool`, a name of `tool_mappings`, or one that a single server has. */
+  server?: string | undefined;
+  tool: string;
+}
+
+/**
+ * Finds the tool that a step names.
+ *
+ * @throws CemError `SERVER_NOT_FOUND`, `TOOL_NOT_FOUND`, or why the tool can't be called.
+ */
+export function findTool(wanted: WantedTool, { servers }: CatalogSnapshot, names: ToolNames): ToolDefinition {
+  const { server: serverName, tool: name } = resolveName(wanted, names);
+  if (serverName === undefined) {
+    const found = servers.flatMap(({ tools }) => tools.filter((tool) => isCalled(tool, name)));
+    const [only, another] = found;
+    if (only !== undefined && another === undefined) return callable(only);
+    const of = found.map(({ server }) => server).join(", ");
+    const why =
+      only === undefined
+        ? `No server has a tool "${name}".`
+        : `Several servers have a tool "${name}": ${of}.`;
+    throw new CemError("TOOL_NOT_FOUND", `${why} Say which server's tool it is.`, {
+      details: { tool: name },
+    });
+  }
+  const server = servers.find((one) => one.name === serverName);
+  if (server === undefined) {
+    const known = servers.map((one) => one.name);
+    throw serverNotFound(serverName, { known, nearest: nearest(serverName, known)[0] });
+  }
+  const tool = server.tools.find((one) => isCalled(one, name));
+  if (tool !== undefined) return callable(tool);
+  const known = server.tools.map((one) => one.name);
+  throw toolNotFound({ server: serverName, tool: name }, { known, nearest: nearest(name, known)[0] });
+}
+
+/** The server and the tool that a step means, as far as names tell. */
+export function resolveName({ server, tool }: WantedTool, names: ToolNames): WantedTool {
+  if (server !== undefined) return { server, tool };
+  const mapped = names.get(tool);
+  if (mapped !== undefined) return mapped;
+  const dot = tool.indexOf(".");
+  return dot > 0 ? { server: tool.slice(0, dot), tool: tool.slice(dot + 1) } : { tool };
+}
+
+function isCalled({ name, originalName }: ToolDefinition, wanted: string): boolean {
+  return name === wanted || originalName === wanted;
+}
+
+function callable(tool: ToolDefinition): ToolDefinition {
+  const { unavailable } = tool;
+  if (unavailable === undefined) return tool;
+  throw new CemError(unavailable.code, unavailable.message, { details: unavailable.details });
+}
+
+/** The program of one call. */
+export function callProgram(tool: ToolDefinition, args: ToolCall["args"]): string {
+  const given =
+    tool.callStyle === "positional" && isObject(args)
+      ? Object.keys(tool.inputSchema.properties ?? {}).map((key) => literal(args[key]))
+      : [literal(args)];
+  return `import { ${tool.name} } from ${JSON.stringify(tool.module)};\nexport default await ${tool.name}(${given.join(", ")});\n`;
+}
+
+/** The program of a step, whose lines keep their numbers. */
+export function codeProgram(code: string, inputs: JsonValue): string {
+  return `const inputs: any = ${literal(inputs)}; ${code}`;
+}
+
+function literal(value: JsonValue | undefined): string {
+  return value === undefined ? "undefined" : JSON.stringify(value);
+}
+
+function isObject(value: JsonValue): value is { [key: string]: JsonValue } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,155 @@
+import { createHash } from "node:crypto";
+import { CemError, Lazy, nobodyAsked } from "@cem/core";
+import type {
+  Agent,
+  Approve,
+  CatalogSnapshot,
+  Elicit,
+  ExecuteOptions,
+  JsonObject,
+  JsonValue,
+  Redactor,
+  TaskResult,
+  WorkflowStepKind,
+} from "@cem/core";
+import type { Workflow } from "../definition/workflow.ts";
+import type { WorkflowEvent } from "../events.ts";
+import type { Journal } from "../runs/journal.ts";
+import type { Outcomes } from "../runs/outcomes.ts";
+import type { ToolNames } from "./call-code.ts";
+import { toError } from "./failures.ts";
+
+/** What somebody said about steps that may have been carried out, by their paths. */
+export interface Decisions {
+  repeat: ReadonlySet<string>;
+  /** With what they came to. */
+  done: ReadonlyMap<string, JsonValue>;
+}
+
+/** What all steps of a run have in common. */
+export interface ExecutionSettings {
+  id: string;
+  /** The session of its calls, whose tokens are its own. */
+  session: string;
+  folder: string;
+  startedAt: string;
+  /** Gives the agent whose guardrails are as tight as all of these want it. */
+  agentFor: (guardrails: readonly JsonObject[]) => Promise<Agent>;
+  redactor: Redactor | undefined;
+  kinds: ReadonlyMap<string, WorkflowStepKind>;
+  parts: ReadonlyMap<string, Workflow>;
+  toolNames: ToolNames;
+  journal: Journal;
+  outcomes: Outcomes;
+  decisions: Decisions;
+  /** Aborts when the run is cancelled or its time is over. */
+  signal: AbortSignal;
+  emit: (event: WorkflowEvent) => void;
+  onElicit: Elicit | undefined;
+  onApprove: Approve | undefined;
+  /** Stops the run's clock while a person is asked. */
+  setWaiting: (waiting: boolean) => void;
+}
+
+/** Who is at work: a step, its time and its guardrails. */
+export interface StepAtWork {
+  path: string;
+  signal: AbortSignal;
+  guardrails: readonly JsonObject[];
+  /** Stops the step's clock while a person is asked. */
+  setWaiting: (waiting: boolean) => void;
+}
+
+/** One run under way: how its steps reach the agent, the user and the journal. */
+export class Execution {
+  readonly settings: ExecutionSettings;
+  readonly session: string;
+  readonly #catalog: Lazy<CatalogSnapshot>;
+
+  constructor(settings: ExecutionSettings) {
+    this.settings = settings;
+    this.session = settings.session;
+    this.#catalog = new Lazy(async () => {
+      const agent = await settings.agentFor([]);
+      return agent.discoverTools({ signal: settings.signal });
+    });
+  }
+
+  catalog(): Promise<CatalogSnapshot> {
+    return this.#catalog.get();
+  }
+
+  /** Runs a program with an agent. @throws CemError why it did not succeed. */
+  async run(code: string, step: StepAtWork, typeCheck?: ExecuteOptions["typeCheck"]): Promise<JsonValue> {
+    const agent = await this.settings.agentFor(step.guardrails);
+    const { onApprove, emit } = this.settings;
+    const result = await agent.executeCode(code, {
+      signal: step.signal,
+      session: this.session,
+      typeCheck,
+      onElicit: this.asker(step),
+      onApprove: onApprove && ((request) => this.#waiting(step, () => onApprove(request))),
+      onEvent: (event) => {
+        if (event.type === "tool-progressed")
+          emit({ type: "step-progressed", step: step.path, progress: event.progress });
+      },
+    });
+    return valueOf(result);
+  }
+
+  /** Asks the user of the run, whose time does not count. */
+  asker(step: StepAtWork): Elicit {
+    const { onElicit } = this.settings;
+    if (onElicit === undefined) return async () => nobodyAsked("the run has no user");
+    return (request) => this.#waiting(step, () => onElicit(request));
+  }
+
+  /** Puts tokens in the place of personal values. */
+  async tokenize<Data>(data: Data): Promise<Data> {
+    return tokenizeFor(this.settings.redactor, data, this.session);
+  }
+
+  async detokenize(
+    data: JsonValue,
+    target: { server: string; tool: string },
+    step: StepAtWork,
+  ): Promise<JsonValue> {
+    const { redactor } = this.settings;
+    if (redactor === undefined) return data;
+    const { session } = this;
+    return redactor.detokenize(data, { ...target, session, elicit: this.asker(step), signal: step.signal });
+  }
+
+  /** The same for each attempt of a step, of the run and of nothing else. */
+  idempotencyKey(path: string): string {
+    return createHash("sha256").update(`${this.settings.id}\n${path}`).digest("hex").slice(0, 32);
+  }
+
+  async #waiting<Answer>(step: StepAtWork, ask: () => Promise<Answer>): Promise<Answer> {
+    const clocks = [step.setWaiting, this.settings.setWaiting];
+    for (const setWaiting of clocks) setWaiting(true);
+    try {
+      return await ask();
+    } finally {
+      for (const setWaiting of clocks) setWaiting(false);
+    }
+  }
+}
+
+/** Puts tokens in the place of personal values, where there is a redactor. */
+export async function tokenizeFor<Data>(
+  redactor: Redactor | undefined,
+  data: Data,
+  session: string,
+): Promise<Data> {
+  if (redactor === undefined) return data;
+  await redactor.recognize?.(data, { session });
+  return redactor.tokenize(data, { session });
+}
+
+function valueOf({ status, error, value }: TaskResult): JsonValue {
+  if (status === "success") return value;
+  throw error === null
+    ? new CemError("UNEXPECTED", `The code ended with the status ${status}.`)
+    : toError(error);
+}

@@ -1,0 +1,67 @@
+import { CemError } from "@cem/core";
+import type { ErrorInfo } from "@cem/core";
+
+/** Ends a run at once, whatever `on_error` says: it was cancelled, its journal can't be written, a person has to decide. */
+export class RunInterrupted extends Error {
+  override readonly name = "RunInterrupted";
+  readonly info: ErrorInfo;
+
+  constructor(info: ErrorInfo) {
+    super(info.message);
+    this.info = info;
+  }
+}
+
+/** The failure that counts of those that ended a list: one that ends the run, else the first. */
+export function firstFailure(failures: readonly unknown[]): unknown {
+  return failures.find((failure) => failure instanceof RunInterrupted) ?? failures[0];
+}
+
+/** Errors after which nobody knows whether the tool or the code did its work. */
+const UNCERTAIN: ReadonlySet<string> = new Set([
+  "ABORTED",
+  "RUN_KILLED",
+  "RUN_OUT_OF_MEMORY",
+  "RUN_TIMED_OUT",
+  "SERVER_CLOSED",
+  "SERVER_DOWN",
+  "TOOL_TIMEOUT",
+  "WORKFLOW_STEP_TIMED_OUT",
+]);
+
+/** Whether a step that failed with this error may have been carried out all the same. */
+export function leavesUncertain(error: ErrorInfo): boolean {
+  const ofTool = toolErrorOf(error);
+  return UNCERTAIN.has(error.code) || (ofTool !== undefined && leavesUncertain(ofTool));
+}
+
+/** The error of the tool that made a program fail. */
+export function toolErrorOf({ details }: ErrorInfo): ErrorInfo | undefined {
+  const { toolError } = details;
+  if (typeof toolError !== "object" || toolError === null) return undefined;
+  const { code, message, details: inner } = toolError as Partial<ErrorInfo>;
+  if (typeof code !== "string" || typeof message !== "string") return undefined;
+  return { code, message, details: inner ?? {} };
+}
+
+/** Makes an error of plain data. */
+export function toError({ code, message, details }: ErrorInfo): CemError {
+  return new CemError(code, message, { details });
+}
+
+/** The error of a step that may have been carried out, and how to go on. */
+export function stepUncertain(run: string, step: string): ErrorInfo {
+  return {
+    code: "WORKFLOW_STEP_UNCERTAIN",
+    message: `Step ${step} had begun when its run was ended, so it may have been carried out. It is not repeated unless it is marked \`idempotent: true\` or somebody says so.`,
+    details: { run, step },
+  };
+}
+
+/** The error of a step that can't be tried again, since it may have been carried out. */
+export function notRetried(error: ErrorInfo): ErrorInfo {
+  return {
+    ...error,
+    message: `${error.message} It was not tried again, since it may have been carried out: mark the step \`idempotent: true\` where that does no harm.`,
+  };
+}

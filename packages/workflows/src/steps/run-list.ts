@@ -1,0 +1,104 @@
+import type { JsonObject } from "@cem/core";
+import pLimit from "p-limit";
+import { dependenciesOf } from "../definition/dependencies.ts";
+import type { Dependencies } from "../definition/dependencies.ts";
+import type { WorkflowStep } from "../definition/workflow.ts";
+import { firstFailure, toError } from "./failures.ts";
+import type { ListRequest, StepEnd } from "./requests.ts";
+import { StepRun } from "./step-run.ts";
+
+/** Dependencies by list: that of a loop is run many times. */
+const known = new WeakMap<readonly WorkflowStep[], Map<string, Dependencies>>();
+
+/**
+ * Runs the steps of a list, each when those it depends on have ended. When one fails that stops the list, those under way
+ * are finished and no more begun.
+ *
+ * @returns the results by name.
+ * @throws CemError the error of the step that stopped the list; RunInterrupted.
+ */
+export async function runList(request: ListRequest): Promise<JsonObject> {
+  return new ListRun(request).run();
+}
+
+class ListRun {
+  readonly #request: ListRequest;
+  readonly #dependencies: ReadonlyMap<string, Dependencies>;
+  /** The steps that are left out. */
+  readonly #skipped = new Set<string>();
+  /** What ends the list, in the order it came. */
+  readonly #failures: unknown[] = [];
+
+  constructor(request: ListRequest) {
+    this.#request = request;
+    let dependencies = known.get(request.steps);
+    if (dependencies === undefined) known.set(request.steps, (dependencies = dependenciesOf(request.steps)));
+    this.#dependencies = dependencies;
+  }
+
+  async run(): Promise<JsonObject> {
+    const { steps, scope, workflow } = this.#request;
+    const limit = pLimit(workflow.maxParallel);
+    const ends = new Map<string, PromiseWithResolvers<void>>(
+      steps.map(({ name }) => [name, Promise.withResolvers<void>()]),
+    );
+    await Promise.all(
+      steps.map(async (step) => {
+        const waitsFor = [...(this.#dependencies.get(step.name)?.waitsFor ?? [])];
+        for (const name of waitsFor) await ends.get(name)?.promise;
+        await limit(() => this.#runStep(step));
+        ends.get(step.name)?.resolve();
+      }),
+    );
+    if (this.#failures.length > 0) throw firstFailure(this.#failures);
+    return Object.fromEntries(steps.map(({ name }) => [name, scope.steps[name] ?? null]));
+  }
+
+  async #runStep(step: WorkflowStep): Promise<void> {
+    if (this.#failures.length > 0) return;
+    const { execution, workflow, at, scope, prefix } = this.#request;
+    const { name } = step;
+    const run = new StepRun({
+      execution,
+      workflow,
+      step,
+      outer: scope,
+      at,
+      path: `${prefix}${name}`,
+      runList,
+    });
+    try {
+      const end = this.#isLeftOut(step) ? run.leaveOut() : await run.run();
+      this.#note(step, end);
+    } catch (error) {
+      this.#failures.push(error);
+    }
+  }
+
+  #isLeftOut({ name }: WorkflowStep): boolean {
+    if (this.#skipped.has(name)) return true;
+    const requires = this.#dependencies.get(name)?.requires ?? [];
+    const { steps } = this.#request;
+    return [...requires].some((required) => {
+      if (!this.#skipped.has(required)) return false;
+      // Who is sent on to a step when another fails can refer to that one.
+      return steps.find((step) => step.name === required)?.onError !== name;
+    });
+  }
+
+  #note({ name, onError }: WorkflowStep, end: StepEnd): void {
+    const { scope, steps } = this.#request;
+    if (end.error !== undefined) scope.errors[name] = { code: end.error.code, message: end.error.message };
+    if (end.status === "failed") {
+      this.#failures.push(toError(end.error));
+      return;
+    }
+    scope.steps[name] = end.status === "completed" ? end.value : null;
+    if (end.status !== "skipped") return;
+    this.#skipped.add(name);
+    const target = steps.findIndex((step) => step.name === onError);
+    if (end.error === undefined || target === -1) return;
+    const from = steps.findIndex((step) => step.name === name);
+    for (const between of steps.slice(from + 1, target)) this.#skipped.add(between.name);
+  }
+}

@@ -1,0 +1,159 @@
+import { CemError, toErrorInfo } from "@cem/core";
+import type { JsonObject, JsonValue, WorkflowStepContext } from "@cem/core";
+import { mkdir } from "node:fs/promises";
+import path from "node:path";
+import { PRIVATE_FOLDER } from "@cem/files";
+import { schemaProblems, variablesOf } from "../definition/value-schema.ts";
+import type { Workflow } from "../definition/workflow.ts";
+import { evaluate, resolve } from "../expressions/template.ts";
+import { callProgram, codeProgram, findTool } from "./call-code.ts";
+import type { Execution, StepAtWork } from "./execution.ts";
+import { toError, toolErrorOf } from "./failures.ts";
+import type { StepRequest } from "./requests.ts";
+import { listOf } from "./requests.ts";
+import { runLoop } from "./run-loop.ts";
+import { innerScope, scopeOf } from "./step-scope.ts";
+import type { ListScope } from "./step-scope.ts";
+
+/** Carries out a step once. */
+export async function carryOut(request: StepRequest): Promise<JsonValue> {
+  switch (request.step.type) {
+    case "tool_call":
+      return callTool(request);
+    case "code_execution":
+      return executeCode(request);
+    case "condition":
+      return runCondition(request);
+    case "loop":
+      return runLoop(request);
+    case "workflow":
+      return runPart(request);
+    default:
+      return runKind(request);
+  }
+}
+
+async function callTool({ execution, step, scope, at }: StepRequest): Promise<JsonValue> {
+  const { server, tool, arguments: args = {} } = resolve(step.config, scope);
+  return callNamed(execution, at, { server: server as string | undefined, tool: tool as string, args });
+}
+
+async function callNamed(
+  execution: Execution,
+  at: StepAtWork,
+  call: { server?: string | undefined; tool: string; args: JsonValue },
+): Promise<JsonValue> {
+  const definition = findTool(call, await execution.catalog(), execution.settings.toolNames);
+  try {
+    return await execution.run(callProgram(definition, call.args), at, "off");
+  } catch (error) {
+    // Of a program that is one call, the tool's error says it all.
+    const ofTool = toolErrorOf(toErrorInfo(error));
+    throw ofTool === undefined ? error : toError(ofTool);
+  }
+}
+
+async function executeCode({ execution, step, scope, at }: StepRequest): Promise<JsonValue> {
+  const { code, inputs } = step.config;
+  const given = resolve(inputs ?? {}, scope);
+  return execution.run(codeProgram(code as string, given), at);
+}
+
+/** Runs one of two lists. Its value is that of `result`, else the results of its steps by name. */
+async function runCondition(request: StepRequest): Promise<JsonValue> {
+  const { step, outer, scope } = request;
+  const { condition, result } = step.config;
+  const met = typeof condition === "boolean" ? condition : evaluate(condition as string, scope);
+  if (typeof met !== "boolean") {
+    throw new CemError(
+      "EXPRESSION_FAILED",
+      `The condition came to ${JSON.stringify(met)?.slice(0, 80)}, which is neither true nor false.`,
+    );
+  }
+  const taken = step.bodies.find(({ name }) => name === (met ? "then" : "else"));
+  const inner = innerScope(outer);
+  for (const { steps } of step.bodies) for (const { name } of steps) inner.steps[name] = null;
+  const results = await request.runList({
+    ...listOf(request),
+    steps: taken?.steps ?? [],
+    scope: inner,
+    prefix: `${request.at.path}.`,
+  });
+  return result === undefined
+    ? results
+    : resolve(result, scopeOf(inner, request.scope["step"] as JsonObject));
+}
+
+/** Runs another workflow. Its value is the outputs of that. */
+async function runPart(request: StepRequest): Promise<JsonValue> {
+  const { execution, step, scope, at, outer } = request;
+  const { workflow: name, variables = {} } = step.config;
+  const part = execution.settings.parts.get(name as string);
+  if (part === undefined)
+    throw new CemError("WORKFLOW_NOT_FOUND", `There is no workflow ${JSON.stringify(name)}.`);
+  const inner: ListScope = {
+    ...outer,
+    variables: variablesOf(part, resolve(variables, scope) as JsonObject),
+    steps: {},
+    errors: {},
+    loop: {},
+  };
+  const guardrails = part.guardrails === undefined ? at.guardrails : [...at.guardrails, part.guardrails];
+  const results = await request.runList({
+    execution,
+    workflow: part,
+    at: { ...at, guardrails },
+    steps: part.steps,
+    scope: inner,
+    prefix: `${at.path}.`,
+  });
+  return outputsOf(part, inner, results);
+}
+
+/** What a workflow comes to. */
+export function outputsOf({ outputs }: Workflow, scope: ListScope, results: JsonObject): JsonObject {
+  return outputs === undefined ? results : resolve(outputs, scopeOf(scope, {}));
+}
+
+async function runKind({ execution, step, scope, at }: StepRequest): Promise<JsonValue> {
+  const kind = execution.settings.kinds.get(step.type);
+  if (kind === undefined) {
+    throw new CemError("WORKFLOW_INVALID", `There is no type of steps ${JSON.stringify(step.type)} here.`);
+  }
+  const config = resolve(step.config, scope);
+  const problems = schemaProblems(config, kind.configSchema);
+  if (problems.length > 0) {
+    throw new CemError("WORKFLOW_INVALID", `The configuration of step ${at.path} ${problems.join(" It ")}`, {
+      details: { step: at.path, problems },
+    });
+  }
+  const folder = path.join(execution.settings.folder, "files", execution.idempotencyKey(at.path));
+  await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
+  const value = await kind.run(
+    config,
+    contextOf({ execution, at }, folder, scope["variables"] as JsonObject),
+  );
+  return execution.tokenize(value ?? null);
+}
+
+function contextOf(
+  { execution, at }: Pick<StepRequest, "execution" | "at">,
+  folder: string,
+  variables: JsonObject,
+): WorkflowStepContext {
+  const { emit } = execution.settings;
+  return {
+    step: at.path,
+    signal: at.signal,
+    idempotencyKey: execution.idempotencyKey(at.path),
+    folder,
+    variables,
+    callTool: (call) => callNamed(execution, at, call),
+    runCode: (code, inputs = {}) => execution.run(codeProgram(code, inputs), at),
+    ask: execution.asker(at),
+    tokenize: (data) => execution.tokenize(data),
+    detokenize: (data, target) => execution.detokenize(data, target, at),
+    progress: (progress) => emit({ type: "step-progressed", step: at.path, progress }),
+    log: (message) => emit({ type: "step-logged", step: at.path, message }),
+  };
+}

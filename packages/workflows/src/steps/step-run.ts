@@ -1,0 +1,231 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { abandonOnAbort, CemError, toErrorInfo } from "@cem/core";
+import type { ErrorInfo, JsonValue } from "@cem/core";
+import type { Workflow, WorkflowStep } from "../definition/workflow.ts";
+import type { NewRecord } from "../runs/journal.ts";
+import { askAboutStep } from "./ask-about-step.ts";
+import type { Execution, StepAtWork } from "./execution.ts";
+import { leavesUncertain, notRetried, RunInterrupted, stepUncertain } from "./failures.ts";
+import { PausableTimer } from "./pausable-timer.ts";
+import { isContainer } from "./requests.ts";
+import type { RunList, StepEnd } from "./requests.ts";
+import { carryOut } from "./step-kinds.ts";
+import { scopeOf } from "./step-scope.ts";
+import type { ListScope } from "./step-scope.ts";
+
+interface StepRunSettings {
+  execution: Execution;
+  workflow: Workflow;
+  step: WorkflowStep;
+  /** The scope of the list that it stands in. */
+  outer: ListScope;
+  /** The step around it, or the run. */
+  at: StepAtWork;
+  path: string;
+  runList: RunList;
+}
+
+/** One step, with its attempts and what follows them. Its journal is written before anything happens, and after. */
+export class StepRun {
+  readonly #settings: StepRunSettings;
+  readonly #isIdempotent: boolean;
+  readonly #started = performance.now();
+
+  constructor(settings: StepRunSettings) {
+    this.#settings = settings;
+    const { step, execution } = settings;
+    this.#isIdempotent =
+      isContainer(step) ||
+      (step.isIdempotent ?? execution.settings.kinds.get(step.type)?.isIdempotent ?? false);
+  }
+
+  /** Leaves the step out, since one it depends on was. */
+  leaveOut(): StepEnd {
+    const { execution, path } = this.#settings;
+    const { outcomes, emit } = execution.settings;
+    if (outcomes.of(path) === undefined) this.#append({ type: "step-skipped", step: path });
+    emit({ type: "step-skipped", step: path });
+    return { status: "skipped" };
+  }
+
+  /** @throws RunInterrupted */
+  async run(): Promise<StepEnd> {
+    this.#throwIfInterrupted();
+    const { execution, path } = this.#settings;
+    const { outcomes, emit } = execution.settings;
+    const known = outcomes.of(path);
+    if (known?.status === "completed") {
+      const { value = null, error } = known;
+      emit({ type: "step-completed", step: path, ms: 0, isKnown: true, error });
+      return { status: "completed", value, error };
+    }
+    if (known?.status === "skipped") {
+      emit({ type: "step-skipped", step: path, error: known.error });
+      return { status: "skipped", error: known.error };
+    }
+    if (known?.isUncertain === true && !this.#isIdempotent) {
+      const end = await this.#decide();
+      if (end !== undefined) return end;
+    }
+    return this.#attempt(known?.attempts ?? 0);
+  }
+
+  /** What becomes of a step that may have been carried out. `undefined`: it is repeated. */
+  async #decide(): Promise<StepEnd | undefined> {
+    const { execution, path, at } = this.#settings;
+    const { decisions, id } = execution.settings;
+    const decision = decisions.repeat.has(path)
+      ? "repeat"
+      : decisions.done.has(path)
+        ? "done"
+        : await askAboutStep(execution.asker(at), path, at.signal);
+    if (decision === "repeat") return undefined;
+    if (decision !== "done") throw new RunInterrupted(stepUncertain(id, path));
+    const value = decisions.done.get(path) ?? null;
+    this.#append({ type: "step-completed", step: path, value, isToldByUser: true });
+    return { status: "completed", value };
+  }
+
+  /** @param before - How often earlier processes tried it. */
+  async #attempt(before: number): Promise<StepEnd> {
+    const { step, path, execution } = this.#settings;
+    const { retry, onError } = step;
+    const attempts = onError === "retry" ? retry.attempts : 1;
+    for (let attempt = 1; ; attempt += 1) {
+      const failed = await this.#once(before + attempt);
+      if ("value" in failed) return this.#completed(failed.value);
+      const { error, isUncertain } = failed;
+      if (attempt >= attempts || isUncertain) {
+        const isCut = attempt < attempts;
+        return this.#failed(isCut ? notRetried(error) : error);
+      }
+      const delayMs = retry.delayMs * retry.backoff ** (attempt - 1);
+      execution.settings.emit({ type: "step-retrying", step: path, attempt: attempt + 1, delayMs, error });
+      await delay(delayMs, undefined, { signal: this.#settings.at.signal }).catch(() => {});
+      this.#throwIfInterrupted();
+    }
+  }
+
+  async #once(attempt: number): Promise<{ value: JsonValue } | { error: ErrorInfo; isUncertain: boolean }> {
+    const { step, execution, path } = this.#settings;
+    const { journal, emit } = execution.settings;
+    const isEffect = !isContainer(step);
+    if (isEffect) {
+      this.#append({ type: "step-started", step: path, attempt });
+      await this.#guarded(() => journal.flush());
+    }
+    emit({ type: "step-started", step: path, kind: step.type, attempt });
+    try {
+      return { value: await this.#inTime() };
+    } catch (thrown) {
+      if (thrown instanceof RunInterrupted) throw thrown;
+      this.#throwIfInterrupted();
+      const error = await execution.tokenize(toErrorInfo(thrown));
+      if (error.code === "AGENT_DISPOSED") throw new RunInterrupted(error);
+      const isUncertain = isEffect && !this.#isIdempotent && leavesUncertain(error);
+      this.#append({ type: "step-failed", step: path, attempt, error, ...(isUncertain && { isUncertain }) });
+      return { error, isUncertain };
+    }
+  }
+
+  /** Carries the step out within its time, and within that of what is around it. */
+  async #inTime(): Promise<JsonValue> {
+    const { step, execution, workflow, outer, path, runList, at: around } = this.#settings;
+    const { timeoutMs, guardrails } = step;
+    const controller = new AbortController();
+    const timer =
+      timeoutMs === undefined
+        ? undefined
+        : new PausableTimer(timeoutMs, () => controller.abort(this.#timedOut()));
+    const signal = timer === undefined ? around.signal : AbortSignal.any([around.signal, controller.signal]);
+    const at: StepAtWork = {
+      path,
+      signal,
+      guardrails: guardrails === undefined ? around.guardrails : [...around.guardrails, guardrails],
+      setWaiting: (waiting) => {
+        timer?.setWaiting(waiting);
+        around.setWaiting(waiting);
+      },
+    };
+    const { name } = step;
+    const scope = scopeOf(outer, { name, idempotency_key: execution.idempotencyKey(path) });
+    try {
+      const work = carryOut({ execution, workflow, step, outer, scope, at, runList });
+      // What is within a container ends by itself, and must have ended before the next begins.
+      return await (isContainer(step) ? work : abandonOnAbort(work, signal));
+    } catch (error) {
+      // What an agent says of a run that was cancelled is not why it was.
+      if (controller.signal.aborted && !around.signal.aborted) throw controller.signal.reason;
+      throw error;
+    } finally {
+      timer?.clear();
+    }
+  }
+
+  #timedOut(): CemError {
+    const { path, step } = this.#settings;
+    const seconds = (step.timeoutMs ?? 0) / 1_000;
+    return new CemError(
+      "WORKFLOW_STEP_TIMED_OUT",
+      `Step ${path} took longer than its timeout of ${seconds} s.`,
+      {
+        details: { step: path, timeoutMs: step.timeoutMs },
+      },
+    );
+  }
+
+  #completed(value: JsonValue): StepEnd {
+    const { path, execution } = this.#settings;
+    this.#append({ type: "step-completed", step: path, value });
+    execution.settings.emit({ type: "step-completed", step: path, ms: this.#ms(), isKnown: false });
+    return { status: "completed", value };
+  }
+
+  #failed(error: ErrorInfo): StepEnd {
+    const { step, path, execution } = this.#settings;
+    const { emit } = execution.settings;
+    const { onError } = step;
+    if (onError === "continue") {
+      this.#append({ type: "step-completed", step: path, value: null, error });
+      emit({ type: "step-completed", step: path, ms: this.#ms(), isKnown: false, error });
+      return { status: "completed", value: null, error };
+    }
+    if (onError !== "stop" && onError !== "retry") {
+      this.#append({ type: "step-skipped", step: path, error });
+      emit({ type: "step-skipped", step: path, error });
+      return { status: "skipped", error };
+    }
+    emit({ type: "step-failed", step: path, ms: this.#ms(), error });
+    return { status: "failed", error };
+  }
+
+  #ms(): number {
+    return performance.now() - this.#started;
+  }
+
+  #append(record: NewRecord): void {
+    const { journal, outcomes } = this.#settings.execution.settings;
+    try {
+      // A step around this one that is tried again goes on from here.
+      outcomes.add(journal.append(record));
+    } catch (error) {
+      throw new RunInterrupted(toErrorInfo(error));
+    }
+  }
+
+  async #guarded(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      throw new RunInterrupted(toErrorInfo(error));
+    }
+  }
+
+  /** @throws RunInterrupted once the run is cancelled or its time is over. */
+  #throwIfInterrupted(): void {
+    const { signal } = this.#settings.execution.settings;
+    if (signal.aborted) throw new RunInterrupted(toErrorInfo(signal.reason));
+    // The step around it took too long.
+    this.#settings.at.signal.throwIfAborted();
+  }
+}

@@ -1,0 +1,201 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { CemError, toErrorInfo } from "@cem/core";
+import type { Agent, Approve, Elicit, ErrorInfo, JsonObject, Redactor, WorkflowStepKind } from "@cem/core";
+import type { LoadedWorkflow } from "./definition/load-workflow.ts";
+import type { WorkflowEvent, WorkflowResult } from "./events.ts";
+import { Journal } from "./runs/journal.ts";
+import type { EndedStatus, NewRecord } from "./runs/journal.ts";
+import { Outcomes } from "./runs/outcomes.ts";
+import { readJournal } from "./runs/read-journal.ts";
+import type { RunFolder, RunRecord } from "./runs/run-folder.ts";
+import type { RunLock } from "./runs/run-lock.ts";
+import type { ToolNames } from "./steps/call-code.ts";
+import { Execution } from "./steps/execution.ts";
+import type { Decisions } from "./steps/execution.ts";
+import { RunInterrupted } from "./steps/failures.ts";
+import { PausableTimer } from "./steps/pausable-timer.ts";
+import { runList } from "./steps/run-list.ts";
+import { outputsOf } from "./steps/step-kinds.ts";
+import type { ListScope } from "./steps/step-scope.ts";
+
+/** The name of the file that asks for the end of a run. */
+export const CANCEL_FILE = "cancel";
+const CANCEL_POLL_MS = 500;
+
+/** What runs are carried out with. */
+export interface RunParts {
+  agentFor: (guardrails: readonly JsonObject[]) => Promise<Agent>;
+  redactor: Redactor | undefined;
+  kinds: ReadonlyMap<string, WorkflowStepKind>;
+  toolNames: ToolNames;
+}
+
+/** Options of {@link WorkflowRun}. */
+export interface RunRequest {
+  loaded: LoadedWorkflow;
+  place: RunFolder;
+  record: RunRecord;
+  lock: RunLock;
+  isResumed: boolean;
+  decisions: Decisions;
+  signal?: AbortSignal | undefined;
+  onEvent?: ((event: WorkflowEvent) => void) | undefined;
+  onElicit?: Elicit | undefined;
+  onApprove?: Approve | undefined;
+}
+
+/** One run of a workflow in this process, from its beginning or from where an earlier process left it. */
+export class WorkflowRun {
+  readonly #parts: RunParts;
+  readonly #request: RunRequest;
+  readonly #started = performance.now();
+  readonly #controller = new AbortController();
+  /** How long earlier processes were at work. */
+  #before = 0;
+
+  constructor(parts: RunParts, request: RunRequest) {
+    this.#parts = parts;
+    this.#request = request;
+  }
+
+  /** @throws CemError `WORKFLOW_RUN_UNREADABLE`, `WORKFLOW_RUN_UNWRITABLE` */
+  async run(): Promise<WorkflowResult> {
+    const { place, lock, signal } = this.#request;
+    const outcomes = new Outcomes();
+    const length = await readJournal(place.journal, outcomes.add);
+    if (outcomes.end?.status === "completed") return this.#result(outcomes.end);
+    this.#before = outcomes.ms;
+    const now = (): number => this.#ms();
+    const journal = Journal.open(place.journal, { now, length, assertOwned: lock.assertHeld });
+    const cancel = (): void =>
+      this.#controller.abort(
+        new CemError("ABORTED", "The run was cancelled.", { details: { run: place.id } }),
+      );
+    const poll = setInterval(() => {
+      if (existsSync(path.join(place.folder, CANCEL_FILE))) cancel();
+    }, CANCEL_POLL_MS).unref();
+    signal?.addEventListener("abort", cancel, { once: true });
+    if (signal?.aborted === true) cancel();
+    const timer = this.#startTimer();
+    try {
+      return await this.#carryOut(journal, outcomes, timer);
+    } finally {
+      timer?.clear();
+      clearInterval(poll);
+      signal?.removeEventListener("abort", cancel);
+      await journal.close();
+    }
+  }
+
+  async #carryOut(
+    journal: Journal,
+    outcomes: Outcomes,
+    timer: PausableTimer | undefined,
+  ): Promise<WorkflowResult> {
+    const { isResumed, loaded, place, record } = this.#request;
+    const { workflow } = loaded;
+    const write = async (line: NewRecord): Promise<void> => {
+      outcomes.add(journal.append(line));
+      await journal.flush();
+    };
+    this.#emit({
+      type: "run-started",
+      run: place.id,
+      workflow: record.workflow,
+      isResumed,
+      steps: workflow.steps.length,
+    });
+    const result = await this.#steps(journal, outcomes, timer, write).catch((error: unknown) =>
+      this.#ended(error, write),
+    );
+    this.#emit({ type: "run-ended", result });
+    return result;
+  }
+
+  async #steps(
+    journal: Journal,
+    outcomes: Outcomes,
+    timer: PausableTimer | undefined,
+    write: (line: NewRecord) => Promise<void>,
+  ): Promise<WorkflowResult> {
+    const { isResumed, loaded, place, record, decisions, onElicit, onApprove } = this.#request;
+    const { workflow, parts } = loaded;
+    const setWaiting = timer?.setWaiting ?? (() => {});
+    await write({ type: isResumed ? "run-resumed" : "run-started" });
+    const execution = new Execution({
+      ...this.#parts,
+      id: place.id,
+      session: record.session,
+      folder: place.folder,
+      startedAt: record.startedAt,
+      parts,
+      journal,
+      outcomes,
+      decisions,
+      signal: this.#controller.signal,
+      emit: (event) => this.#emit(event),
+      onElicit,
+      onApprove,
+      setWaiting,
+    });
+    const scope: ListScope = {
+      variables: record.variables,
+      steps: {},
+      errors: {},
+      run: { id: place.id, workflow: record.workflow, started_at: record.startedAt },
+      loop: {},
+    };
+    const guardrails = workflow.guardrails === undefined ? [] : [workflow.guardrails];
+    const at = { path: "", signal: this.#controller.signal, guardrails, setWaiting: () => {} };
+    const results = await runList({ execution, workflow, at, steps: workflow.steps, scope, prefix: "" });
+    const outputs = outputsOf(workflow, scope, results);
+    await write({ type: "run-ended", status: "completed", outputs, error: null });
+    return this.#result({ status: "completed", outputs, error: null });
+  }
+
+  /** What a run comes to that did not complete. One that nobody may end now can be resumed. */
+  async #ended(thrown: unknown, write: (line: NewRecord) => Promise<void>): Promise<WorkflowResult> {
+    const isEnded = !(thrown instanceof RunInterrupted) || this.#controller.signal.aborted;
+    const error = thrown instanceof RunInterrupted ? thrown.info : toErrorInfo(thrown);
+    const status: EndedStatus = error.code === "ABORTED" && isEnded ? "cancelled" : "failed";
+    if (!isEnded || error.code === "WORKFLOW_RUN_UNWRITABLE" || error.code === "WORKFLOW_RUN_BUSY")
+      return this.#result({ status: "interrupted", outputs: {}, error });
+    try {
+      await write({ type: "run-ended", status, outputs: {}, error });
+    } catch (unwritten) {
+      return this.#result({ status: "interrupted", outputs: {}, error: toErrorInfo(unwritten) });
+    }
+    return this.#result({ status, outputs: {}, error });
+  }
+
+  #startTimer(): PausableTimer | undefined {
+    const { timeoutMs, name } = this.#request.loaded.workflow;
+    if (timeoutMs === undefined) return undefined;
+    return new PausableTimer(Math.max(0, timeoutMs - this.#before), () => {
+      const message = `Workflow ${JSON.stringify(name)} took longer than its timeout of ${timeoutMs / 1_000} s.`;
+      this.#controller.abort(new CemError("WORKFLOW_TIMED_OUT", message, { details: { timeoutMs } }));
+    });
+  }
+
+  #result(ended: {
+    status: WorkflowResult["status"];
+    outputs: JsonObject;
+    error: ErrorInfo | null;
+  }): WorkflowResult {
+    const { place, record } = this.#request;
+    return { run: place.id, workflow: record.workflow, ...ended, ms: this.#ms() };
+  }
+
+  #ms(): number {
+    return this.#before + (performance.now() - this.#started);
+  }
+
+  #emit(event: WorkflowEvent): void {
+    try {
+      this.#request.onEvent?.(event);
+    } catch (error) {
+      process.emitWarning(`A listener of workflow events failed: ${String(error)}`);
+    }
+  }
+}

@@ -1,0 +1,306 @@
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { JsonObject, Redactor } from "@cem/core";
+import { countOf, sampleWorkflows, sourceOf, TEN_FILES, TEN_STEPS } from "../test/sample-workflows.ts";
+import type { RunWorkflowOptions, WorkflowEvent, WorkflowResult } from "./index.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), "cem-workflows-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const run = (steps: JsonObject[], more?: JsonObject, options?: RunWorkflowOptions): Promise<WorkflowResult> =>
+  sampleWorkflows(folder).run(sourceOf(steps, more), options);
+const count = (name: string, more: JsonObject = {}): JsonObject => ({
+  name,
+  type: "count",
+  config: { file: name },
+  ...more,
+});
+const fail = (how: string, more: JsonObject = {}): JsonObject => ({
+  name: "bad",
+  type: "fail",
+  config: { how },
+  ...more,
+});
+const after = { needs: ["bad"] };
+
+describe("run", () => {
+  it("does what does not depend on each other at once, and the rest in its order", async () => {
+    const events: WorkflowEvent[] = [];
+    const result = await sampleWorkflows(folder).run(
+      { value: TEN_STEPS, origin: "ten" },
+      { onEvent: (event) => events.push(event) },
+    );
+    expect(result).toMatchObject({ status: "completed", error: null });
+    expect(TEN_FILES.map((file) => countOf(folder, file))).toEqual(TEN_FILES.map(() => 1));
+    const order = events.flatMap((event) => (event.type === "step-completed" ? [event.step] : []));
+    for (const [first, second] of [
+      ["a", "d"],
+      ["d", "each[0].e"],
+      ["each", "choose"],
+      ["g", "h"],
+    ])
+      expect(order.indexOf(first ?? "")).toBeLessThan(order.indexOf(second ?? ""));
+  });
+
+  /** What each `on_error` makes of the run, of the step behind that depends on it, and of one that does not. */
+  const AFTER: Record<string, [status: string, dependent: number, other: number]> = {
+    stop: ["failed", 0, 0],
+    skip: ["completed", 0, 1],
+    continue: ["completed", 1, 1],
+    retry: ["failed", 0, 0],
+    rescue: ["completed", 0, 1],
+  };
+  const WAYS: [how: string, more: JsonObject, code: string][] = [
+    ["code", {}, "TOOL_FAILED"],
+    ["throw", {}, "UNEXPECTED"],
+    ["timeout", {}, "TOOL_TIMEOUT"],
+    ["hang", { timeout: 0.02 }, "WORKFLOW_STEP_TIMED_OUT"],
+    ["abort", { timeout: 0.02 }, "WORKFLOW_STEP_TIMED_OUT"],
+    ["${{ variables.missing }}", {}, "EXPRESSION_FAILED"],
+  ];
+  const cases = Object.keys(AFTER).flatMap((onError) => WAYS.map((way) => [onError, ...way] as const));
+  it.each(cases)("on_error %s after %s", async (onError, how, more, code) => {
+    const result = await run(
+      [
+        fail(how, { on_error: onError, retry: { attempts: 2, delay: 0 }, ...more }),
+        count("dependent", after),
+        { ...count("other"), needs: [] },
+        count("rescue", { config: { file: "rescue", value: "${{ errors.?bad.?code.orValue('none') }}" } }),
+      ],
+      { max_parallel: 1 },
+    );
+    const [status, dependent, other] = AFTER[onError] ?? [];
+    // The run goes on at the step that is named: what stands between is left out.
+    const between = onError === "rescue" ? 0 : other;
+    expect([result.status, countOf(folder, "dependent"), countOf(folder, "other")]).toEqual([
+      status,
+      dependent,
+      between,
+    ]);
+    expect(status === "failed" ? result.error?.code : result.outputs["rescue"]).toBe(code);
+  });
+
+  it("tries again as often as it is told, with what it is told", async () => {
+    const flaky = { config: { how: "code", times: 2 }, on_error: "retry", retry: { attempts: 3, delay: 0 } };
+    expect(await run([fail("code", flaky)])).toMatchObject({
+      status: "completed",
+      outputs: { bad: "worked" },
+    });
+  });
+
+  it("repeats nothing that may have been done, unless it is marked", async () => {
+    const uncertain = { config: { how: "timeout", times: 1 }, on_error: "retry", retry: { delay: 0 } };
+    const refused = await run([fail("timeout", uncertain)]);
+    expect(refused.error?.message).toMatch(/was not tried again, since it may have been carried out/);
+    expect(await run([fail("timeout", { ...uncertain, idempotent: true })])).toMatchObject({
+      status: "completed",
+    });
+  });
+
+  it("tries a loop again without doing again what was done", async () => {
+    const loop = {
+      name: "loop",
+      type: "loop",
+      on_error: "retry",
+      retry: { attempts: 3, delay: 0 },
+      config: {
+        items: [1, 2],
+        steps: [
+          { name: "once", type: "count", config: { file: "once${{ item }}" } },
+          { name: "then", type: "fail", needs: ["once"], config: { how: "code", times: 1 } },
+        ],
+      },
+    };
+    expect(await run([loop])).toMatchObject({ status: "completed" });
+    expect([countOf(folder, "once1"), countOf(folder, "once2")]).toEqual([1, 1]);
+  });
+
+  it("loops over items and while a condition holds, with a bound", async () => {
+    const whileLoop = (most: number): JsonObject => ({
+      name: "loop",
+      type: "loop",
+      config: {
+        while: "index < 3",
+        max_iterations: most,
+        result: "${{ steps.body + index }}",
+        steps: [{ name: "body", type: "count", config: { file: "body", value: 10 } }],
+      },
+    });
+    expect(await run([whileLoop(5)])).toMatchObject({ outputs: { loop: [10, 11, 12] } });
+    expect((await run([whileLoop(2)])).error?.message).toMatch(/within its 2 iterations/);
+  });
+
+  it("runs a workflow within another, and gives outputs by name", async () => {
+    const part = {
+      name: "part",
+      variables: { n: { type: "integer" } },
+      outputs: { twice: "${{ variables.n * 2 }}" },
+      steps: [count("p")],
+    };
+    const workflows = sampleWorkflows(folder, { find: async (name) => ({ value: part, origin: name }) });
+    const step = (n: number | string): JsonObject => ({
+      name: "sub",
+      type: "workflow",
+      config: { workflow: "part", variables: { n } },
+    });
+    const more = { outputs: { result: "${{ steps.sub.twice }}" } };
+    expect(await workflows.run(sourceOf([step("${{ 20 + 1 }}")], more))).toMatchObject({
+      outputs: { result: 42 },
+    });
+    const wrong = await workflows.run(sourceOf([step("x")], more));
+    expect(wrong.error?.code).toBe("WORKFLOW_VARIABLES_INVALID");
+  });
+
+  it("ends by its own timeout and by its caller, and goes on afterwards", async () => {
+    const workflows = sampleWorkflows(folder);
+    const timed = await workflows.run(
+      sourceOf([count("a"), fail("abort", { needs: ["a"] })], { timeout: 0.05 }),
+    );
+    expect(timed).toMatchObject({ status: "failed", error: { code: "WORKFLOW_TIMED_OUT" } });
+    const controller = new AbortController();
+    const cancelled = await workflows.run(sourceOf([count("b"), fail("hang", { needs: ["b"] })]), {
+      signal: controller.signal,
+      onEvent: (event) => {
+        if (event.type === "step-started" && event.step === "bad") controller.abort();
+      },
+    });
+    expect(cancelled).toMatchObject({ status: "cancelled", error: { code: "ABORTED" } });
+    const resumed = await workflows.resume(cancelled.run, { done: { bad: "seen" } });
+    expect(resumed).toMatchObject({ status: "completed", outputs: { bad: "seen" } });
+    expect(countOf(folder, "b")).toBe(1);
+  });
+
+  it("is cancelled from elsewhere", async () => {
+    const workflows = sampleWorkflows(folder);
+    let asked: Promise<unknown> | undefined;
+    let id = "";
+    const result = await workflows.run(sourceOf([fail("hang")]), {
+      onEvent: (event) => {
+        if (event.type === "run-started") id = event.run;
+        if (event.type === "step-started") asked = workflows.cancel(id);
+      },
+    });
+    expect(await asked).toBe("running");
+    expect(result.status).toBe("cancelled");
+    expect(await workflows.cancel(id)).toBe("cancelled");
+  });
+
+  it("keeps tokens, not values, in what it writes", async () => {
+    const secret = "ada@example.com";
+    const redactor = {
+      specificationVersion: "v1",
+      guest: "tokens",
+      tokenize: <Data>(data: Data): Data =>
+        JSON.parse(JSON.stringify(data).replaceAll(secret, "[[EMAIL:1]]")) as Data,
+    } as unknown as Redactor;
+    const workflows = sampleWorkflows(folder, { redactor });
+    const result = await workflows.run(
+      sourceOf(
+        [
+          fail("x", { config: { how: "${{ variables.to }}" } }),
+          fail("y", { name: "leak", config: { how: secret } }),
+        ],
+        {
+          variables: { to: { type: "string" } },
+        },
+      ),
+      { variables: { to: secret } },
+    );
+    expect(result.outputs).toEqual({ bad: "[[EMAIL:1]]", leak: "[[EMAIL:1]]" });
+    const runFolder = path.join(folder, "workflows/runs", result.run);
+    expect(readFileSync(path.join(runFolder, "journal.jsonl"), "utf8")).not.toContain(secret);
+    const { variables } = JSON.parse(readFileSync(path.join(runFolder, "run.json"), "utf8")) as {
+      variables: unknown;
+    };
+    expect(variables).toEqual({ to: "[[EMAIL:1]]" });
+  });
+
+  it("plans without doing anything", async () => {
+    const plan = await sampleWorkflows(folder)
+      .plan(sourceOf([count("a")]))
+      .catch((error: Error) => error.message);
+    // This agent has no catalog: what plans look like with one is tested with the real agent.
+    expect(plan).toBe("These workflows call no tools.");
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe("resume", () => {
+  const journalOf = (id: string): string => path.join(folder, "workflows/runs", id, "journal.jsonl");
+
+  it("goes on with the definition it began with, after a torn line", async () => {
+    const workflows = sampleWorkflows(folder);
+    const { run: id } = await workflows.run(sourceOf([count("a"), fail("code", { needs: ["a"] })]));
+    appendFileSync(journalOf(id), '{"type":"step-completed","step":"bad","val');
+    const resumed = await workflows.resume(id);
+    expect(resumed).toMatchObject({ status: "failed", error: { code: "TOOL_FAILED" } });
+    expect(countOf(folder, "a")).toBe(1);
+    for (const line of readFileSync(journalOf(id), "utf8").trimEnd().split("\n")) JSON.parse(line);
+  });
+
+  it("refuses a journal that was damaged within, and ids that are none", async () => {
+    const workflows = sampleWorkflows(folder);
+    const { run: id } = await workflows.run(sourceOf([fail("code")]));
+    writeFileSync(journalOf(id), `nonsense\n${readFileSync(journalOf(id), "utf8")}`);
+    await expect(workflows.resume(id)).rejects.toThrow(/^Line 1 of /);
+    for (const none of ["../..", "nope", ""])
+      await expect(workflows.resume(none)).rejects.toMatchObject({ code: "WORKFLOW_RUN_NOT_FOUND" });
+  });
+
+  it("asks the user about a step that may have been done", async () => {
+    const workflows = sampleWorkflows(folder);
+    const { run: id } = await workflows.run(sourceOf([fail("timeout"), count("z", after)]));
+    expect((await workflows.show(id)).uncertain).toEqual(["bad"]);
+    const unasked = await workflows.resume(id);
+    expect(unasked).toMatchObject({ status: "interrupted", error: { code: "WORKFLOW_STEP_UNCERTAIN" } });
+    const asked = await workflows.resume(id, {
+      onElicit: async ({ message }) => {
+        expect(message).toContain("Step bad had begun");
+        return { action: "accept", content: { decision: "done" } };
+      },
+    });
+    expect(asked.status).toBe("completed");
+    expect(countOf(folder, "z")).toBe(1);
+  });
+
+  it("is done by one of two at once", async () => {
+    const workflows = sampleWorkflows(folder);
+    const { run: id } = await workflows.run(sourceOf([fail("timeout"), count("z", after)]));
+    const both = await Promise.allSettled([1, 2].map(() => workflows.resume(id, { done: { bad: null } })));
+    const failed = both.flatMap((one) => (one.status === "rejected" ? [one.reason as { code: string }] : []));
+    // The second may come when the first has ended: it is told what the run came to.
+    for (const { code } of failed) expect(code).toBe("WORKFLOW_RUN_BUSY");
+    expect(failed.length).toBeLessThan(2);
+    expect(countOf(folder, "z")).toBe(1);
+  });
+
+  it("counts its time without the clock on the wall", async () => {
+    const workflows = sampleWorkflows(folder);
+    const { run: id } = await workflows.run(sourceOf([fail("code")], { timeout: 1_000 }));
+    const changed = readFileSync(journalOf(id), "utf8").replaceAll(/"at":"\d{4}/gu, '"at":"1970');
+    writeFileSync(journalOf(id), changed);
+    const resumed = await workflows.resume(id);
+    expect(resumed.error?.code).toBe("TOOL_FAILED");
+    expect(resumed.ms).toBeLessThan(1_000_000);
+  });
+
+  it("writes through no link", async () => {
+    const elsewhere = mkdtempSync(path.join(tmpdir(), "cem-elsewhere-"));
+    symlinkSync(elsewhere, path.join(folder, "workflows"));
+    await expect(run([count("a")])).rejects.toMatchObject({ code: "WORKSPACE_LINK_REFUSED" });
+    rmSync(elsewhere, { recursive: true });
+  });
+});

@@ -1,0 +1,293 @@
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { CemError } from "@cem/core";
+import type { Agent, Approve, Elicit, JsonObject, Redactor, WorkflowStepKind } from "@cem/core";
+import { PRIVATE_FILE } from "@cem/files";
+import { isBuiltIn } from "./definition/parse-workflow.ts";
+import { loadWorkflow, sourcesOf } from "./definition/load-workflow.ts";
+import type { FindWorkflow, LoadedWorkflow, WorkflowSource } from "./definition/load-workflow.ts";
+import { variablesOf } from "./definition/value-schema.ts";
+import { planWorkflow } from "./dry-run.ts";
+import type { PlannedStep } from "./dry-run.ts";
+import type { RunStatus, WorkflowEvent, WorkflowResult } from "./events.ts";
+import { Journal } from "./runs/journal.ts";
+import { describeRun, summarizeRun } from "./runs/describe-run.ts";
+import type { RunDetails, RunSummary } from "./runs/describe-run.ts";
+import { Outcomes } from "./runs/outcomes.ts";
+import { readJournal } from "./runs/read-journal.ts";
+import { createRunId, RunFolders } from "./runs/run-folder.ts";
+import type { RunFolder, RunRecord } from "./runs/run-folder.ts";
+import { holderOf, RunLock } from "./runs/run-lock.ts";
+import type { ToolNames } from "./steps/call-code.ts";
+import { tokenizeFor } from "./steps/execution.ts";
+import { CANCEL_FILE, WorkflowRun } from "./workflow-run.ts";
+import type { RunParts, RunRequest } from "./workflow-run.ts";
+
+/** Settings of {@link createWorkflows}. */
+export interface WorkflowsSettings {
+  agent: Agent;
+  /** The workspace, which exists. Runs are kept in its folder `workflows/runs`. */
+  workspaceDir: string;
+  /** Keeps personal values out of the journals. The agent has to have the same. Default: they are written as they are. */
+  redactor?: Redactor | undefined;
+  /** Gives an agent whose guardrails are as tight as all of these want it. Absent: workflows can't have any. */
+  agentWith?: ((guardrails: readonly JsonObject[]) => Promise<Agent>) | undefined;
+  /** Types of steps beside the built-in ones. */
+  stepKinds?: readonly WorkflowStepKind[] | undefined;
+  /** Other names of tools. */
+  toolNames?: ToolNames | undefined;
+  /** Finds workflows that are part of others. Default: there are none. */
+  find?: FindWorkflow | undefined;
+}
+
+/** Options of {@link Workflows.run}. */
+export interface RunWorkflowOptions {
+  /** Values of the workflow's variables. */
+  variables?: JsonObject | undefined;
+  /** Cancels the run. It can be resumed. */
+  signal?: AbortSignal | undefined;
+  onEvent?: ((event: WorkflowEvent) => void) | undefined;
+  /** Asks the user a question of a tool, or about a step that may have been carried out. */
+  onElicit?: Elicit | undefined;
+  /** Asks a person whether a call may be made that needs a yes. */
+  onApprove?: Approve | undefined;
+  /** The session of its calls. Default: one of its own. */
+  session?: string | undefined;
+}
+
+/** Options of {@link Workflows.resume}. */
+export interface ResumeOptions extends Omit<RunWorkflowOptions, "session"> {
+  /** Paths of steps that may have been carried out and are to be repeated. */
+  repeat?: readonly string[] | undefined;
+  /** Steps that may have been carried out and were, by their paths, with what they came to. */
+  done?: JsonObject | undefined;
+}
+
+/** Carries out workflows and keeps their runs. */
+export interface Workflows {
+  /**
+   * Checks a workflow and all that are part of it.
+   *
+   * @throws CemError `WORKFLOW_INVALID` with the line of each error, `WORKFLOW_NOT_FOUND`.
+   */
+  load(source: WorkflowSource): Promise<LoadedWorkflow>;
+  /**
+   * Runs a workflow.
+   *
+   * @returns the result, also of a run that fails.
+   * @throws CemError as {@link load}, `WORKFLOW_VARIABLES_INVALID`, `WORKFLOW_RUN_UNWRITABLE` before it began.
+   */
+  run(source: WorkflowSource, options?: RunWorkflowOptions): Promise<WorkflowResult>;
+  /** What a run would do. Nothing is called. @throws CemError as {@link run}. */
+  plan(
+    source: WorkflowSource,
+    options?: Pick<RunWorkflowOptions, "variables" | "signal">,
+  ): Promise<PlannedStep[]>;
+  /**
+   * Goes on with a run where it stood, with the definition it began with.
+   *
+   * @returns the result; of a run that had completed, what it came to.
+   * @throws CemError `WORKFLOW_RUN_NOT_FOUND`, `WORKFLOW_RUN_BUSY` where another process carries it out,
+   *   `WORKFLOW_RUN_UNREADABLE`.
+   */
+  resume(run: string, options?: ResumeOptions): Promise<WorkflowResult>;
+  /**
+   * Ends a run, in whatever process it is. It can be resumed.
+   *
+   * @returns `running` where its process was asked and has not ended it yet.
+   * @throws CemError `WORKFLOW_RUN_NOT_FOUND`
+   */
+  cancel(run: string): Promise<RunStatus>;
+  /** All runs, newest first. */
+  list(): Promise<RunSummary[]>;
+  /** @throws CemError `WORKFLOW_RUN_NOT_FOUND`, `WORKFLOW_RUN_UNREADABLE` */
+  show(run: string): Promise<RunDetails>;
+}
+
+/**
+ * Creates what carries out workflows with an agent.
+ *
+ * @throws CemError `OPTION_INVALID` for a type of steps that has the name of another.
+ */
+export function createWorkflows(settings: WorkflowsSettings): Workflows {
+  return new AgentWorkflows(settings);
+}
+
+class AgentWorkflows implements Workflows {
+  readonly #parts: RunParts;
+  readonly #folders: RunFolders;
+  readonly #find: FindWorkflow;
+
+  constructor({ agent, agentWith, redactor, workspaceDir, ...settings }: WorkflowsSettings) {
+    const { stepKinds = [], toolNames = new Map(), find = noWorkflows } = settings;
+    this.#folders = new RunFolders(workspaceDir);
+    this.#find = find;
+    this.#parts = {
+      redactor,
+      toolNames,
+      kinds: kindsOf(stepKinds),
+      async agentFor(guardrails) {
+        if (guardrails.length === 0) return agent;
+        if (agentWith !== undefined) return agentWith(guardrails);
+        throw new CemError(
+          "OPTION_INVALID",
+          "This agent can't have other guardrails for a workflow or a step.",
+        );
+      },
+    };
+  }
+
+  load(source: WorkflowSource): Promise<LoadedWorkflow> {
+    return loadWorkflow(source, this.#parts.kinds, this.#find);
+  }
+
+  async run(source: WorkflowSource, options: RunWorkflowOptions = {}): Promise<WorkflowResult> {
+    const loaded = await this.load(source);
+    const { workflow, parts } = loaded;
+    const given = variablesOf(workflow, options.variables ?? {});
+    const id = createRunId(workflow.name);
+    const session = options.session ?? `workflow:${id}`;
+    const record: RunRecord = {
+      id,
+      workflow: workflow.name,
+      version: workflow.version,
+      session,
+      startedAt: new Date().toISOString(),
+      definition: workflow.source,
+      parts: sourcesOf(parts),
+      variables: await tokenizeFor(this.#parts.redactor, given, session),
+    };
+    const place = await this.#folders.create(record);
+    return this.#carryOut({
+      loaded,
+      place,
+      record,
+      isResumed: false,
+      decisions: decisionsOf({}),
+      ...options,
+    });
+  }
+
+  async plan(
+    source: WorkflowSource,
+    { variables = {}, signal }: Pick<RunWorkflowOptions, "variables" | "signal"> = {},
+  ): Promise<PlannedStep[]> {
+    const loaded = await this.load(source);
+    const given = variablesOf(loaded.workflow, variables);
+    const agent = await this.#parts.agentFor([]);
+    const catalog = await agent.discoverTools({ signal });
+    return planWorkflow(loaded, given, { ...this.#parts, catalog });
+  }
+
+  async resume(run: string, options: ResumeOptions = {}): Promise<WorkflowResult> {
+    const place = await this.#folders.find(run);
+    const { variables, ...rest } = options;
+    const began = await this.#folders.read(place);
+    const { kinds, redactor } = this.#parts;
+    const find: FindWorkflow = async (name) => {
+      const value = Object.hasOwn(began.parts, name) ? began.parts[name] : undefined;
+      return value === undefined ? noWorkflows(name) : { value, origin: name };
+    };
+    const loaded = await loadWorkflow({ value: began.definition, origin: run }, kinds, find);
+    let record = began;
+    if (variables !== undefined) {
+      const given = variablesOf(loaded.workflow, { ...began.variables, ...variables });
+      record = { ...began, variables: await tokenizeFor(redactor, given, began.session) };
+    }
+    return this.#carryOut({
+      loaded,
+      place,
+      record,
+      isResumed: true,
+      decisions: decisionsOf(options),
+      ...rest,
+    });
+  }
+
+  async cancel(run: string): Promise<RunStatus> {
+    const place = await this.#folders.find(run);
+    const { status } = await summarizeRun(this.#folders, place);
+    if (status !== "running" && status !== "interrupted") return status;
+    if ((await holderOf(place.folder)) !== undefined) {
+      await writeFile(path.join(place.folder, CANCEL_FILE), "", { mode: PRIVATE_FILE });
+      return "running";
+    }
+    const lock = await RunLock.take(place.folder);
+    try {
+      const outcomes = new Outcomes();
+      const length = await readJournal(place.journal, outcomes.add);
+      const journal = Journal.open(place.journal, {
+        now: () => outcomes.ms,
+        length,
+        assertOwned: lock.assertHeld,
+      });
+      const error = { code: "ABORTED", message: "The run was cancelled.", details: { run } };
+      journal.append({ type: "run-ended", status: "cancelled", outputs: {}, error });
+      await journal.flush();
+      await journal.close();
+      return "cancelled";
+    } finally {
+      await lock.release();
+    }
+  }
+
+  async list(): Promise<RunSummary[]> {
+    const found: RunSummary[] = [];
+    for (const id of await this.#folders.ids()) {
+      // One that can't be read is told of when it is asked for.
+      const summary = await this.#summaryOf(id).catch(() => undefined);
+      if (summary !== undefined) found.push(summary);
+    }
+    return found.toSorted((one, other) => other.startedAt.localeCompare(one.startedAt));
+  }
+
+  async show(run: string): Promise<RunDetails> {
+    return describeRun(this.#folders, await this.#folders.find(run));
+  }
+
+  async #summaryOf(id: string): Promise<RunSummary> {
+    return summarizeRun(this.#folders, await this.#folders.find(id));
+  }
+
+  async #carryOut(request: Omit<RunRequest, "lock">): Promise<WorkflowResult> {
+    const { place, record, isResumed, signal } = request;
+    const lock = await RunLock.take(place.folder, { signal });
+    try {
+      if (isResumed) await this.#begin(place, record);
+      return await new WorkflowRun(this.#parts, { ...request, lock }).run();
+    } finally {
+      await this.#parts.redactor?.persist?.(record.session);
+      await lock.release();
+    }
+  }
+
+  /** Takes back what asked for the end of the run, and writes down variables that were given again. */
+  async #begin(place: RunFolder, record: RunRecord): Promise<void> {
+    const { rm } = await import("node:fs/promises");
+    await rm(path.join(place.folder, CANCEL_FILE), { force: true });
+    await this.#folders.write(place, record);
+  }
+}
+
+async function noWorkflows(name: string): Promise<never> {
+  throw new CemError("WORKFLOW_NOT_FOUND", `There is no workflow ${JSON.stringify(name)}.`, {
+    details: { workflow: name },
+  });
+}
+
+function decisionsOf({ repeat = [], done = {} }: ResumeOptions): RunRequest["decisions"] {
+  return { repeat: new Set(repeat), done: new Map(Object.entries(done)) };
+}
+
+function kindsOf(stepKinds: readonly WorkflowStepKind[]): ReadonlyMap<string, WorkflowStepKind> {
+  const kinds = new Map<string, WorkflowStepKind>();
+  for (const kind of stepKinds) {
+    if (kinds.has(kind.name) || isBuiltIn(kind.name)) {
+      throw new CemError("OPTION_INVALID", `There is a type of steps ${JSON.stringify(kind.name)} already.`, {
+        details: { option: "stepKinds", kind: kind.name },
+      });
+    }
+    kinds.set(kind.name, kind);
+  }
+  return kinds;
+}
