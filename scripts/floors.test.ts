@@ -18,6 +18,7 @@ const FLOORS: readonly (readonly string[])[] = [
     "@cem/mcp-client",
     "@cem/workspace",
     "@cem/skills",
+    "@cem/forms",
     "@cem/type-check",
     "@cem/sandbox-msb",
   ],
