@@ -1,4 +1,5 @@
 import type { Frame, Locator } from "playwright-core";
+import type { FieldType, FormField } from "../form-schema.ts";
 import type { PageElement } from "./page-element.ts";
 
 /** The most characters that are read from a page for one field. */
@@ -39,12 +40,17 @@ export interface ElementFacts {
   isMultiple: boolean;
   isDisabled: boolean;
   isVisible: boolean;
+  /** Whether its label or what is around it is visible. */
+  hasVisiblePlace: boolean;
 }
 
 /** Reads what an element is. */
 export function readFacts(locator: Locator): Promise<ElementFacts> {
   return locator.evaluate((element: PageElement) => {
     const { type = "", name = "", multiple = false, disabled = false, readOnly = false } = element;
+    const isVisible = (one: PageElement): boolean => one.checkVisibility({ visibilityProperty: true });
+    const { parentElement = null } = element;
+    const around = [...(element.labels ?? []), ...(parentElement === null ? [] : [parentElement])];
     const role = element.getAttribute("role") ?? "";
     return {
       tag: element.localName,
@@ -54,7 +60,8 @@ export function readFacts(locator: Locator): Promise<ElementFacts> {
       isEditable: element.isContentEditable === true,
       isMultiple: multiple || element.getAttribute("aria-multiselectable") === "true",
       isDisabled: disabled || readOnly || element.getAttribute("aria-disabled") === "true",
-      isVisible: element.checkVisibility({ visibilityProperty: true }),
+      isVisible: isVisible(element),
+      hasVisiblePlace: around.some(isVisible),
     };
   });
 }
@@ -86,4 +93,22 @@ export function kindOf({ tag, type, role, isEditable }: ElementFacts): ControlKi
     return role === "combobox" ? "combobox" : "text";
   }
   return ROLES[role] ?? (isEditable ? "editable" : undefined);
+}
+
+const CHOICES: readonly ControlKind[] = ["select", "choices", "combobox", "listbox"];
+const TEXTS: readonly ControlKind[] = ["text", "date", "editable", "combobox"];
+/** The kinds of controls that take a value of a type. Where a type is not named, all that take text do. */
+const KINDS: Partial<Record<FieldType, readonly ControlKind[]>> = {
+  boolean: ["checkbox", "aria-checkbox", ...CHOICES],
+  number: [...TEXTS, "slider", "select", "choices"],
+  integer: [...TEXTS, "slider", "select", "choices"],
+  select: [...CHOICES, "text"],
+  radio: [...CHOICES, "text"],
+  multiselect: ["checkbox", ...CHOICES],
+  file: ["file"],
+};
+
+/** Whether a control can hold what a field has. Others of the same name are not what is looked for. */
+export function suits({ type }: FormField, kind: ControlKind): boolean {
+  return (KINDS[type] ?? [...TEXTS, "select"]).includes(kind);
 }

@@ -1,12 +1,15 @@
 import type { Frame, Locator, Page } from "playwright-core";
 import { labelOf } from "../form-schema.ts";
 import type { FormField } from "../form-schema.ts";
-import { kindOf, readFacts } from "./control.ts";
+import { kindOf, readFacts, suits } from "./control.ts";
 import type { Control, ElementFacts } from "./control.ts";
 
 /** More elements than that are no one field. */
 const MAX_ELEMENTS = 200;
-/** What may not be seen, since pages draw their own in its place. */
+/** The types whose controls may be several elements, and the roles of what holds these. */
+const GROUPED: ReadonlySet<string> = new Set(["radio", "select", "multiselect", "boolean"]);
+const GROUPS = ["radiogroup", "group"] as const;
+/** What pages hide to draw their own in its place. */
 const MAY_BE_HIDDEN = new Set(["file", "checkbox", "choices"]);
 
 /** A control, or why there is none. */
@@ -16,8 +19,10 @@ export type Found = Control | "none" | "disabled" | "ambiguous";
 export async function findControl(page: Page, field: FormField): Promise<Found> {
   let best: Found = "none";
   for (const frame of await framesOf(page, field)) {
-    for (const locator of placesOf(frame, field)) {
-      const found = await controlAt(frame, locator);
+    const places = placesOf(frame, field);
+    const counts = await Promise.all(places.map((place) => place.count()));
+    for (const [index, place] of places.entries()) {
+      const found = await controlAt(frame, place, counts[index] ?? 0, field);
       if (typeof found !== "string") return found;
       if (found !== "none") best = found;
     }
@@ -34,23 +39,23 @@ async function framesOf(page: Page, { locate }: FormField): Promise<Frame[]> {
 
 /** Where a field may be, the surest place first. */
 function placesOf(frame: Frame, field: FormField): Locator[] {
-  const { locate, name } = field;
+  const { locate } = field;
   if (locate?.selector !== undefined) return [frame.locator(locate.selector)];
   const label = locate?.name ?? labelOf(field);
   const marked = new RegExp(`^\\s*${label.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")}\\s{0,9}[*:]{0,2}\\s*$`, "i");
-  const attributes = [JSON.stringify(locate?.name ?? name)];
+  const attribute = JSON.stringify(nameOf(field));
   return [
     frame.getByLabel(label, { exact: true }),
-    frame.getByRole("radiogroup", { name: label, exact: true }),
-    frame.getByRole("group", { name: label, exact: true }),
+    // Names of roles are dear to find: the browser works out those of the whole page.
+    ...(GROUPED.has(field.type) ? GROUPS.map((role) => frame.getByRole(role, { name: label, exact: true })) : []),
     frame.getByLabel(marked),
-    ...attributes.flatMap((value) => [frame.locator(`[name=${value}]`), frame.locator(`[id=${value}]`)]),
+    frame.locator(`[name=${attribute}]`),
+    frame.locator(`[id=${attribute}]`),
     frame.getByPlaceholder(label, { exact: true }),
   ];
 }
 
-async function controlAt(frame: Frame, locator: Locator): Promise<Found> {
-  const count = await locator.count();
+async function controlAt(frame: Frame, locator: Locator, count: number, field: FormField): Promise<Found> {
   if (count === 0) return "none";
   if (count > MAX_ELEMENTS) return "ambiguous";
   const elements: { locator: Locator; facts: ElementFacts }[] = [];
@@ -58,14 +63,18 @@ async function controlAt(frame: Frame, locator: Locator): Promise<Found> {
     const element = locator.nth(index);
     const facts = await readFacts(element);
     const kind = kindOf(facts);
-    if (kind !== undefined && (facts.isVisible || MAY_BE_HIDDEN.has(kind))) elements.push({ locator: element, facts });
+    if (kind === undefined || !(facts.isVisible || (facts.hasVisiblePlace && MAY_BE_HIDDEN.has(kind)))) continue;
+    if (field.locate?.selector !== undefined || suits(field, kind)) elements.push({ locator: element, facts });
   }
   const [first] = elements;
   if (first === undefined) return "none";
   const { facts } = first;
   const kind = kindOf(facts) ?? "text";
-  const isSet = facts.tag === "input" && (kind === "choices" || (kind === "checkbox" && elements.length > 1));
-  if (isSet) return setOf(frame, facts, elements.length);
+  if (facts.tag === "input" && (kind === "choices" || (kind === "checkbox" && field.type === "multiselect"))) {
+    // A button that has the label of the field is one option of another field, unlike a set that has its name.
+    const isSet = field.locate?.selector !== undefined || elements.length > 1 || facts.name === nameOf(field);
+    return isSet ? setOf(frame, facts) : "none";
+  }
   if (elements.length > 1) return "ambiguous";
   if (facts.isDisabled) return "disabled";
   if (kind === "choices") {
@@ -76,8 +85,12 @@ async function controlAt(frame: Frame, locator: Locator): Promise<Found> {
 }
 
 /** The radio buttons or check boxes of one name. */
-function setOf(frame: Frame, facts: ElementFacts, count: number): Found {
-  if (facts.name === "") return count > 1 ? "ambiguous" : "none";
+function setOf(frame: Frame, facts: ElementFacts): Found {
+  if (facts.name === "") return "ambiguous";
   const locator = frame.locator(`input[type=${facts.type}][name=${JSON.stringify(facts.name)}]`);
   return { kind: "choices", locator, frame, facts };
+}
+
+function nameOf({ locate, name }: FormField): string {
+  return locate?.name ?? name;
 }

@@ -36,7 +36,7 @@ export function offeredIn(items: Locator): Promise<Offered[]> {
     (elements: PageElement[], most) =>
       elements.slice(0, most).map((element) => {
         const { labels, value, checked = false, innerText } = element;
-        const texts = [element.getAttribute("aria-label"), labels?.[0]?.innerText, innerText];
+        const texts = [element.getAttribute("aria-label"), [...(labels ?? [])][0]?.innerText, innerText];
         const own = element.getAttribute("data-value") ?? element.getAttribute("value");
         const state = element.getAttribute("aria-checked") ?? element.getAttribute("aria-selected");
         return {

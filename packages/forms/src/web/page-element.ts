@@ -11,7 +11,8 @@ export interface PageElement {
   maxLength?: number;
   isContentEditable?: boolean;
   innerText?: string;
-  labels?: readonly PageElement[] | null;
+  parentElement?: PageElement | null;
+  labels?: Iterable<PageElement> | null;
   files?: Iterable<{ name: string }> | null;
   options?: Iterable<{ value: string; label: string; selected: boolean }>;
   validity?: Readonly<Record<string, boolean>>;

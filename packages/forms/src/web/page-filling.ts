@@ -8,7 +8,7 @@ import { findControl } from "./find-control.ts";
 import type { Found } from "./find-control.ts";
 
 /** How long fields that appear or are enabled late are waited for. */
-const SETTLE_MS = 1_000;
+const SETTLE_MS = 700;
 const POLL_MS = 100;
 
 const WHY_NOT: Readonly<Record<Extract<Found, string>, string>> = {
