@@ -32,7 +32,8 @@ export async function pickFont(
   if (fontFile === undefined || texts.every((text) => standard.lacking(text) === 0)) return standard;
   document.registerFontkit(await importFontkit());
   const { bytes } = await readWorkspaceFile(workspace, fontFile, { max_bytes: MAX_FONT_BYTES });
-  return toFont(await document.embedFont(bytes, { subset: true }), true);
+  // The whole font: a reader of the document may write other characters into its fields.
+  return toFont(await document.embedFont(bytes), true);
 }
 
 function toFont(font: PDFFont, isOwn: boolean): PdfFont {

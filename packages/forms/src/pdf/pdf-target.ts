@@ -57,11 +57,12 @@ async function fillDocument(
         : (lackOf(text, font) ?? (await fillPdfField(target, filled, context).catch(describe)));
     if (fault !== undefined) problems.push({ field: name, message: fault });
   }
+  if (problems.length > 0) return { readings: [], problems, screenshots: [], submitted: false };
   form.updateFieldAppearances(font.font);
   const bytes = await document.save({ updateFieldAppearances: false });
-  const readings = await readBack(bytes, pairs, problems, library);
+  const readings = await readBack(bytes, pairs, library);
   const outcome = { readings, problems, screenshots: [], submitted: false };
-  if (isTrial || problems.length > 0) return outcome;
+  if (isTrial || readings.some(({ matches }) => !matches)) return outcome;
   if (definition.flatten) form.flatten({ updateFieldAppearances: false });
   const content = definition.flatten ? await document.save({ updateFieldAppearances: false }) : bytes;
   const output = await writeWorkspaceFile(workspace, definition.output, content).catch((error: unknown) => {
@@ -74,16 +75,13 @@ async function fillDocument(
 async function readBack(
   bytes: Uint8Array,
   pairs: readonly { filled: FillRequest["fields"][number]; target: { getName(): string } | undefined }[],
-  problems: readonly TargetProblem[],
   library: PdfLibrary,
 ): Promise<FieldReading[]> {
   const saved = (await library.PDFDocument.load(bytes)).getForm().getFields();
   const byName = new Map(saved.map((field) => [field.getName(), field]));
   return pairs.flatMap(({ filled, target }) => {
-    const { name } = filled.field;
     const found = target && byName.get(target.getName());
-    if (found === undefined || problems.some(({ field }) => field === name)) return [];
-    return [{ name, ...readPdfField(found, filled, { library }) }];
+    return found === undefined ? [] : [{ name: filled.field.name, ...readPdfField(found, filled, { library }) }];
   });
 }
 
