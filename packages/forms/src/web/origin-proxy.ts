@@ -4,14 +4,11 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
-const MAX_REFUSED = 20;
 
 /** The one way of a browser to the network. It lets through what goes to allowed origins. */
 export interface OriginProxy {
   /** `http://127.0.0.1:3128` */
   readonly address: string;
-  /** The hosts that were refused, with their ports. */
-  readonly refused: ReadonlySet<string>;
   close(): void;
 }
 
@@ -21,16 +18,11 @@ export interface OriginProxy {
  */
 export async function startOriginProxy(origins: readonly string[]): Promise<OriginProxy> {
   const allowed = new Set(origins.map((origin) => hostOf(new URL(origin))));
-  const refused = new Set<string>();
   const sockets = new Set<Duplex>();
-  const mayOpen = (host: string): boolean => {
-    if (allowed.has(host)) return true;
-    if (refused.size < MAX_REFUSED) refused.add(host);
-    return false;
-  };
+  const mayOpen = (url: URL | undefined): url is URL => url !== undefined && allowed.has(hostOf(url));
   const server = http.createServer((request, response) => {
     const url = URL.canParse(request.url ?? "") ? new URL(request.url ?? "") : undefined;
-    if (url?.protocol !== "http:" || !mayOpen(hostOf(url))) {
+    if (url?.protocol !== "http:" || !mayOpen(url)) {
       response.writeHead(403).end();
       return;
     }
@@ -39,7 +31,7 @@ export async function startOriginProxy(origins: readonly string[]): Promise<Orig
   server.on("connect", (request, client: Duplex, head: Buffer) => {
     const url = URL.canParse(`http://${request.url ?? ""}`) ? new URL(`http://${request.url ?? ""}`) : undefined;
     // The default port of the scheme is left out of a URL.
-    if (url === undefined || !mayOpen(hostOf(url))) {
+    if (!mayOpen(url)) {
       client.end("HTTP/1.1 403 Forbidden\r\n\r\n");
       return;
     }
@@ -55,7 +47,6 @@ export async function startOriginProxy(origins: readonly string[]): Promise<Orig
   const { port } = server.address() as AddressInfo;
   return {
     address: `http://127.0.0.1:${port}`,
-    refused,
     close() {
       server.close();
       for (const socket of sockets) socket.destroy();

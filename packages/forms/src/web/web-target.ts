@@ -6,7 +6,6 @@ import type { FillOutcome, FillRequest, FormTarget } from "../target.ts";
 import { openBrowser } from "./browser.ts";
 import type { BrowserSettings } from "./browser-settings.ts";
 import { startOriginProxy } from "./origin-proxy.ts";
-import type { OriginProxy } from "./origin-proxy.ts";
 import { PageFilling } from "./page-filling.ts";
 import { keepScreenshot } from "./screenshots.ts";
 import type { ScreenshotSettings } from "./screenshots.ts";
@@ -15,7 +14,6 @@ const DEFAULT_TIMEOUT_MS = 120_000;
 /** How long a page may take to answer to a button. */
 const STEP_TIMEOUT_MS = 15_000;
 const POLL_MS = 100;
-const MAX_SHOWN_HOSTS = 5;
 
 /** Settings of {@link createWebTarget}. */
 export interface WebTargetSettings extends BrowserSettings, ScreenshotSettings {}
@@ -41,7 +39,7 @@ export function createWebTarget(settings: WebTargetSettings = {}): FormTarget {
           const page = await browser.context.newPage();
           // A page that opens others has no use for them here.
           browser.context.on("page", (other) => void other.close().catch(() => undefined));
-          const visit = new Visit(page, target, new Set(origins), proxy, request, settings);
+          const visit = new Visit(page, target, new Set(origins), request, settings);
           return await abandonOnAbort(visit.run(), signal);
         } finally {
           await browser.close();
@@ -62,27 +60,29 @@ class Visit {
   readonly #page: Page;
   readonly #target: WebTargetDefinition;
   readonly #origins: ReadonlySet<string>;
-  readonly #proxy: OriginProxy;
   readonly #request: FillRequest;
   readonly #filling: PageFilling;
   readonly #settings: WebTargetSettings;
   readonly #screenshots: string[] = [];
+  /** Where the page was led to last, be it allowed or not. */
+  #address = "";
 
   constructor(
     page: Page,
     target: WebTargetDefinition,
     origins: ReadonlySet<string>,
-    proxy: OriginProxy,
     request: FillRequest,
     settings: WebTargetSettings,
   ) {
     this.#page = page;
     this.#target = target;
     this.#origins = origins;
-    this.#proxy = proxy;
     this.#request = request;
     this.#settings = settings;
     this.#filling = new PageFilling(page, request.fields, settings.workspace);
+    page.on("request", (asked) => {
+      if (asked.isNavigationRequest() && asked.frame() === page.mainFrame()) this.#address = asked.url();
+    });
   }
 
   async run(): Promise<FillOutcome> {
@@ -193,14 +193,17 @@ class Visit {
 
   /** @throws CemError `FORM_TARGET_FAILED` where the page has led elsewhere. */
   #assertOrigin(): void {
-    const url = this.#page.url();
-    const isHere = url.startsWith("http") ? this.#origins.has(new URL(url).origin) : url === "about:blank";
-    const hosts = [...this.#proxy.refused].slice(0, MAX_SHOWN_HOSTS);
-    if (isHere) return;
-    const where = hosts.length === 0 ? "" : `: ${hosts.join(", ")}`;
-    throw failed(`led to a place that is not allowed${where}. If it is meant, name its origin in target.allowed_origins`, {
-      refused: hosts,
-    });
+    for (const url of [this.#page.url(), this.#address]) {
+      if (url === "" || url === "about:blank") continue;
+      const { origin, protocol } = new URL(url);
+      if (this.#origins.has(origin)) continue;
+      // The browser's own page, which says that there is no answer.
+      if (protocol === "chrome-error:") continue;
+      throw failed(
+        `led to ${origin}, which is not allowed. If it is meant, name it in target.allowed_origins`,
+        { origin },
+      );
+    }
   }
 }
 
