@@ -15,6 +15,7 @@ import { addBenchCommand } from "./bench/command-options.ts";
 import * as examples from "./help-examples.ts";
 import { CUSTOMER_ACTIONS, SESSION_ACTIONS, SKILL_ACTIONS } from "./invocation.ts";
 import type { CustomerAction, Invocation, SessionAction, SkillAction } from "./invocation.ts";
+import { addFormCommand } from "./form-command.ts";
 import { addServerCommands } from "./server-commands.ts";
 import { addServeCommand } from "./serve-command.ts";
 
@@ -166,6 +167,9 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
     .action((action: "verify", file: string | undefined, { expect }: { expect?: string }, command: Command) =>
       found({ command: "audit", action, file, expect, options: sharedOptions(program, command) }),
     );
+  addFormCommand(add("form", "Show a form, check values for it, or fill it", examples.FORM), (own, command) =>
+    found({ command: "form", ...own, options: sharedOptions(program, command) }),
+  );
   addBenchCommand(add("bench", "Measure this host", examples.BENCH), (own, command) =>
     found({ command: "bench", ...own, options: sharedOptions(program, command) }),
   );

@@ -176,7 +176,7 @@ describe("fillForm", () => {
 
   it("keeps to the rules of data flow", async () => {
     const redactor = createRedactor({ rules: [{ from: "EMAIL", to: "form.try", action: "deny" }] });
-    const token = redactor.tokenize("ada@example.org", {});
+    const token = redactor.tokenize("ada@example.org", { server: "crm", tool: "get" });
     const { target: web, got } = target();
     const form = formOf([{ name: "mail", type: "email" }], { target: { type: "web", url: "https://example.org/" } });
     const result = await fillForm(form, { data: { mail: token }, redactor, targets: { web } });

@@ -42,7 +42,7 @@ describe("parseForm", () => {
     ["  - { name: a }\ntarget: { type: tool, tool: calculate }", /target\.tool {2}must be a server and a tool/],
     ["  - { name: a }\nsources: [{ tool: a.b, values: { b: x } }]", /sources\.0 {2}names "b", which is no field/],
     ["  - &a { name: a, description: *a }", /alias|can't be read|nested/],
-    ["  - { name: a", /^try\.yaml:\d+ {2}lacks a closing/],
+    ["  - { name: 'a }", /^try\.yaml:\d+ {2}lacks a closing/],
   ])("says where %j is wrong", (rest, expected) => {
     expect(messageOf(HEAD + rest)).toMatch(expected);
   });
