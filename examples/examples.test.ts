@@ -1,7 +1,14 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import os from "node:os";
 import path from "node:path";
+import { createInterface } from "node:readline";
 import { promisify } from "node:util";
+import { CemError } from "@cem/core";
+import { fillForm, parseForm } from "@cem/forms";
 import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
 
 const root = path.resolve(import.meta.dirname, "..");
 
@@ -24,6 +31,30 @@ describe("the examples", () => {
     const output = await runExample("own-code.ts");
     expect(output).toMatch(/July: \["[^"]+","[^"]+","[^"]+"\]/);
     expect(output).toContain("41 tool calls");
+  });
+
+  it("forms are filled on paper, and on a page where a browser is there", async () => {
+    const workspace = mkdtempSync(path.join(os.tmpdir(), "cem-example-"));
+    const script = path.join(root, "examples/forms/make-samples.ts");
+    const samples = spawn(process.execPath, [script, workspace, "0"], { stdio: ["ignore", "pipe", "inherit"] });
+    const lines = createInterface({ input: samples.stdout })[Symbol.asyncIterator]();
+    try {
+      const [, url] = [await lines.next(), (await lines.next()).value as string];
+      const read = (name: string) => readFileSync(path.join(root, "examples/forms", name), "utf8");
+      const { name, born, membership, terms, ...others } = parse(read("ada.yaml")) as Record<string, unknown>;
+      const data = { name, born, membership, terms };
+      const paper = await fillForm(parseForm(read("membership-pdf.yaml")), { data, workspace });
+      expect(paper).toMatchObject({ status: "filled", problems: [] });
+      const page = parseForm(read("membership.yaml").replace("http://127.0.0.1:8123/", url));
+      const filled = await fillForm(page, { data: { ...data, ...others }, workspace }).catch((error: unknown) => {
+        expect(CemError.isInstance(error) && error.code).toBe("BROWSER_NOT_FOUND");
+      });
+      if (filled !== undefined) expect(filled).toMatchObject({ status: "filled", submitted: true, problems: [] });
+    } finally {
+      samples.kill();
+      await once(samples, "close");
+      rmSync(workspace, { recursive: true });
+    }
   });
 
   it("stages-by-hand runs what the rules wrote", async () => {

@@ -55,5 +55,5 @@ function about({ type, label, required, pii, options, when }: FormField): string
     ...(options === undefined ? [] : [`one of ${options.map(({ value }) => value).join(", ")}`]),
     ...(when === undefined ? [] : ["depends on other fields"]),
   ];
-  return `${parts.join(", ")}${label === undefined ? "" : `  ${label}`}`;
+  return `${label === undefined ? "" : `${label}: `}${parts.join(", ")}`;
 }
