@@ -36,7 +36,9 @@ describe("the examples", () => {
   it("forms are filled on paper, and on a page where a browser is there", async () => {
     const workspace = mkdtempSync(path.join(os.tmpdir(), "cem-example-"));
     const script = path.join(root, "examples/forms/make-samples.ts");
-    const samples = spawn(process.execPath, [script, workspace, "0"], { stdio: ["ignore", "pipe", "inherit"] });
+    const samples = spawn(process.execPath, [script, workspace, "0"], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     const lines = createInterface({ input: samples.stdout })[Symbol.asyncIterator]();
     try {
       const [, url] = [await lines.next(), (await lines.next()).value as string];
@@ -46,10 +48,13 @@ describe("the examples", () => {
       const paper = await fillForm(parseForm(read("membership-pdf.yaml")), { data, workspace });
       expect(paper).toMatchObject({ status: "filled", problems: [] });
       const page = parseForm(read("membership.yaml").replace("http://127.0.0.1:8123/", url));
-      const filled = await fillForm(page, { data: { ...data, ...others }, workspace }).catch((error: unknown) => {
-        expect(CemError.isInstance(error) && error.code).toBe("BROWSER_NOT_FOUND");
-      });
-      if (filled !== undefined) expect(filled).toMatchObject({ status: "filled", submitted: true, problems: [] });
+      const filled = await fillForm(page, { data: { ...data, ...others }, workspace }).catch(
+        (error: unknown) => {
+          expect(CemError.isInstance(error) && error.code).toBe("BROWSER_NOT_FOUND");
+        },
+      );
+      if (filled !== undefined)
+        expect(filled).toMatchObject({ status: "filled", submitted: true, problems: [] });
     } finally {
       samples.kill();
       await once(samples, "close");

@@ -26,5 +26,8 @@ writeFileSync("a.pdf", "%PDF-1.7");
 const paper = parseForm(`${text}target: { type: pdf, template: a.pdf, output: b.pdf }`);
 const page = parseForm(`${text}target: { type: web, url: "http://127.0.0.1:9/" }`);
 const missing = { code: "PACKAGE_MISSING", message: /npm install/ };
-await assert.rejects(fillForm(paper, { data: values, targets: { pdf: createPdfTarget({ workspace: "." }) } }), missing);
+await assert.rejects(
+  fillForm(paper, { data: values, targets: { pdf: createPdfTarget({ workspace: "." }) } }),
+  missing,
+);
 await assert.rejects(fillForm(page, { data: values, targets: { web: createWebTarget() } }), missing);

@@ -15,7 +15,10 @@ beforeAll(() => {
   writeFileSync(path.join(cwd, "club.yaml"), FORM);
   writeFileSync(path.join(cwd, "wrong.yaml"), FORM.replace("email", "emial"));
   writeFileSync(path.join(cwd, "tool.yaml"), `${FORM}target: { type: tool, tool: crm.add }\n`);
-  writeFileSync(path.join(cwd, "paper.yaml"), `${FORM}target: { type: pdf, template: a.pdf, output: b.pdf }\n`);
+  writeFileSync(
+    path.join(cwd, "paper.yaml"),
+    `${FORM}target: { type: pdf, template: a.pdf, output: b.pdf }\n`,
+  );
   writeFileSync(path.join(cwd, "data.yaml"), "mail: ada@example.org\nage: 36\n");
   writeFileSync(path.join(cwd, "young.yaml"), "mail: ada@example.org\nage: 17\n");
 });
@@ -24,13 +27,18 @@ describe("cem form", () => {
   it("shows what a form asks for", async () => {
     const { code, stdout } = await cem("show", "club.yaml");
     expect(code).toBe(0);
-    expect(stdout).toMatch(/form +club\n +fills +nothing\n\n +mail +Mail: email, required, personal \(EMAIL\)\n +age +integer/);
+    expect(stdout).toMatch(
+      /form +club\n +fills +nothing\n\n +mail +Mail: email, required, personal \(EMAIL\)\n +age +integer/,
+    );
   });
 
   it("checks values, and shows none that is personal", async () => {
     const right = await cem("validate", "club.yaml", "--data", "data.yaml", "--json");
     expect(right.code).toBe(0);
-    expect(JSON.parse(right.stdout)).toMatchObject({ status: "valid", values: { mail: expect.stringMatching(/^\[\[EMAIL/), age: 36 } });
+    expect(JSON.parse(right.stdout)).toMatchObject({
+      status: "valid",
+      values: { mail: expect.stringMatching(/^\[\[EMAIL/), age: 36 },
+    });
     const young = await cem("validate", "club.yaml", "--data", "young.yaml");
     expect(young.code).toBe(1);
     expect(young.stdout).toContain("age  must be 18 or more");
@@ -57,8 +65,20 @@ describe("cem form", () => {
     expect(existsSync(samples)).toBe(true);
     mkdirSync(path.join(cwd, "papers"));
     copyFileSync(samples, path.join(cwd, "papers/a.pdf"));
-    const { code, stdout } = await cem("fill", "paper.yaml", "--data", "data.yaml", "--workspace", "papers", "--json");
-    expect(JSON.parse(stdout)).toMatchObject({ status: "filled", problems: [], output: expect.stringMatching(/b\.pdf$/) });
+    const { code, stdout } = await cem(
+      "fill",
+      "paper.yaml",
+      "--data",
+      "data.yaml",
+      "--workspace",
+      "papers",
+      "--json",
+    );
+    expect(JSON.parse(stdout)).toMatchObject({
+      status: "filled",
+      problems: [],
+      output: expect.stringMatching(/b\.pdf$/),
+    });
     expect([code, readdirSync(path.join(cwd, "papers"))]).toEqual([0, ["a.pdf", "b.pdf"]]);
     expect(stdout).not.toContain("ada@");
   });

@@ -34,7 +34,11 @@ export async function readInput(
  *
  * @throws CemError `INPUT_EMPTY`
  */
-export function requireText(text: string, what: "code" | "task" | "form" | "data" | "query", name: string): void {
+export function requireText(
+  text: string,
+  what: "code" | "task" | "form" | "data" | "query",
+  name: string,
+): void {
   if (text.trim() === "") {
     throw new CemError("INPUT_EMPTY", `There is no ${what}: ${name} is empty.`, {
       details: { from: name },

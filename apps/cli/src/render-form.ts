@@ -8,13 +8,24 @@ const INDENT = "  ";
 
 /** Renders what a form asks for and what it fills. */
 export function renderForm({ name, description = "", fields, target }: Form, style: Style): string[] {
-  const where = target === undefined ? "nothing" : "url" in target ? target.url : "tool" in target ? target.tool : target.output;
+  const where =
+    target === undefined
+      ? "nothing"
+      : "url" in target
+        ? target.url
+        : "tool" in target
+          ? target.tool
+          : target.output;
   return [
     "",
     ...renderRow("form", oneLine(`${name}  ${description}`), style),
     ...renderRow("fills", where, style),
     "",
-    ...renderPairs(fields.map((field) => [field.name, oneLine(about(field))]), INDENT, style),
+    ...renderPairs(
+      fields.map((field) => [field.name, oneLine(about(field))]),
+      INDENT,
+      style,
+    ),
   ];
 }
 
@@ -24,7 +35,9 @@ export function renderFormResult(result: FormResult, done: string, style: Style)
   const shown = Object.entries(values).map(([name, value]) => [name, oneLine(String(value))] as const);
   const wrong = [
     ...problems.map(({ field = "", message }) => [field, message] as const),
-    ...missing.map(({ field, reason }) => [field, reason === undefined ? "is missing" : `is missing: ${reason}`] as const),
+    ...missing.map(
+      ({ field, reason }) => [field, reason === undefined ? "is missing" : `is missing: ${reason}`] as const,
+    ),
   ];
   return [
     "",

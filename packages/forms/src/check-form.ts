@@ -21,10 +21,12 @@ export function findFaults(form: Form): Fault[] {
   const faults = form.fields.flatMap((field, index): Fault[] => {
     const path = ["fields", index];
     const own = faultsOfField(field).map((fault) => ({ ...fault, path: [...path, ...fault.path] }));
-    if (seen.has(field.name)) own.push({ path: [...path, "name"], message: `"${field.name}" is taken by a field above` });
+    if (seen.has(field.name))
+      own.push({ path: [...path, "name"], message: `"${field.name}" is taken by a field above` });
     seen.add(field.name);
     for (const name of field.when === undefined ? [] : fieldsOf(field.when)) {
-      if (!names.has(name)) own.push({ path: [...path, "when"], message: `asks for "${name}", which is no field of this form` });
+      if (!names.has(name))
+        own.push({ path: [...path, "when"], message: `asks for "${name}", which is no field of this form` });
     }
     return own;
   });
@@ -54,7 +56,10 @@ function faultsOfField(field: FormField): Fault[] {
   const faults: Fault[] = [];
   const only = (key: keyof FormField, types: ReadonlySet<string>): void => {
     if (field[key] !== undefined && !types.has(type)) {
-      faults.push({ path: [key], message: `is not for a field of type ${type}, but for ${[...types].join(", ")}` });
+      faults.push({
+        path: [key],
+        message: `is not for a field of type ${type}, but for ${[...types].join(", ")}`,
+      });
     }
   };
   only("pattern", TEXTS);
@@ -73,17 +78,24 @@ function faultsOfField(field: FormField): Fault[] {
   }
   const values = options?.map(({ value }) => value) ?? [];
   const twice = values.find((value, index) => values.indexOf(value) < index);
-  if (twice !== undefined) faults.push({ path: ["options"], message: `have ${JSON.stringify(twice.slice(0, 60))} twice` });
+  if (twice !== undefined)
+    faults.push({ path: ["options"], message: `have ${JSON.stringify(twice.slice(0, 60))} twice` });
   if (pattern !== undefined) {
     const compiled = compilePattern(pattern);
     if ("fault" in compiled) faults.push({ path: ["pattern"], message: compiled.fault });
   }
-  for (const [key, bound] of [["min", min], ["max", max]] as const) {
+  for (const [key, bound] of [
+    ["min", min],
+    ["max", max],
+  ] as const) {
     if (bound === undefined || (!NUMBERS.has(type) && !DATES.has(type))) continue;
-    const isFine = NUMBERS.has(type) ? typeof bound === "number" : readDate(String(bound), type) !== undefined;
+    const isFine = NUMBERS.has(type)
+      ? typeof bound === "number"
+      : readDate(String(bound), type) !== undefined;
     if (!isFine) faults.push({ path: [key], message: `must be a ${NUMBERS.has(type) ? "number" : type}` });
   }
-  if (min !== undefined && max !== undefined && min > max) faults.push({ path: ["min"], message: "is above max" });
+  if (min !== undefined && max !== undefined && min > max)
+    faults.push({ path: ["min"], message: "is above max" });
   if ((field.min_length ?? 0) > (field.max_length ?? Infinity)) {
     faults.push({ path: ["min_length"], message: "is above max_length" });
   }

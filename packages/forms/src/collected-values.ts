@@ -93,6 +93,7 @@ export class CollectedValues {
 }
 
 function whyNotRestored(code: string): string {
-  if (code === "TOKEN_UNKNOWN") return "has a token that stands for no value of this session; get the value again";
+  if (code === "TOKEN_UNKNOWN")
+    return "has a token that stands for no value of this session; get the value again";
   return code === "FLOW_DENIED" ? "must not go to this form: a rule keeps it" : `can't be read (${code})`;
 }

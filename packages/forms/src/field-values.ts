@@ -22,7 +22,9 @@ const CONTROL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/;
 
 /** Whether a value counts as not given. */
 export function isEmpty(value: unknown): boolean {
-  return value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);
+  return (
+    value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0)
+  );
 }
 
 /** Reads a value for a field: texts that mean a number, a yes or a choice are taken for one. */
@@ -51,7 +53,8 @@ function checkNumber({ type, min, max }: FormField, given: unknown): CheckedValu
   const text = typeof given === "string" ? given.trim() : "";
   const value = typeof given === "number" ? given : NUMBER.test(text) ? Number(text) : NaN;
   const kind = type === "integer" ? "a whole number" : "a number";
-  if (!Number.isFinite(value) || (type === "integer" && !Number.isSafeInteger(value))) return bad(`must be ${kind}`);
+  if (!Number.isFinite(value) || (type === "integer" && !Number.isSafeInteger(value)))
+    return bad(`must be ${kind}`);
   if (typeof min === "number" && value < min) return bad(`must be ${min} or more`);
   return typeof max === "number" && value > max ? bad(`must be ${max} or less`) : good(value);
 }
@@ -94,7 +97,10 @@ function checkText(field: FormField, given: unknown): CheckedValue {
   const { type, pattern, pattern_hint: hint, min_length: least = 0, max_length: most } = field;
   const isMultiline = type === "textarea";
   const text = isMultiline ? String(given).replaceAll(/\r\n?/g, "\n") : String(given);
-  const limit = Math.min(most ?? Infinity, pattern === undefined ? MAX_TEXT_CHARACTERS : MAX_MATCHED_CHARACTERS);
+  const limit = Math.min(
+    most ?? Infinity,
+    pattern === undefined ? MAX_TEXT_CHARACTERS : MAX_MATCHED_CHARACTERS,
+  );
   // Checked before anything is counted or matched.
   if (text.length > limit * 2) return bad(`must have at most ${limit} characters`);
   const { length } = Array.from(text);
@@ -118,7 +124,9 @@ function checkForm({ type, min, max }: FormField, text: string): CheckedValue {
         ? good(text.trim())
         : bad("must be a phone number");
     case "url":
-      return isWebAddress(text.trim()) ? good(text.trim()) : bad("must be an address that begins with http:// or https://");
+      return isWebAddress(text.trim())
+        ? good(text.trim())
+        : bad("must be an address that begins with http:// or https://");
     case "color":
       return COLOR.test(text) ? good(text.toLowerCase()) : bad("must be a color such as #ff8800");
     case "date":

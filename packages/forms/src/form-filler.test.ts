@@ -68,7 +68,11 @@ describe("fillForm", () => {
       { name: "kind", type: "select", options: ["person", "company"], required: true },
       { name: "vat", required: true, when: { field: "kind", equals: "company" } },
       { name: "born", type: "date", required: true, when: { field: "kind", equals: "person" } },
-      { name: "sign", required: true, when: { all: [{ field: "born", filled: true }, { not: { field: "vat", filled: true } }] } },
+      {
+        name: "sign",
+        required: true,
+        when: { all: [{ field: "born", filled: true }, { not: { field: "vat", filled: true } }] },
+      },
     ]);
     const result = await fillForm(form, { ask });
     expect(result).toMatchObject({ status: "filled", values: { kind: "company", vat: "DE1" } });
@@ -80,10 +84,17 @@ describe("fillForm", () => {
       { name: "name", label: "Name", required: true },
       { name: "password", type: "password", required: true },
     ]);
-    expect(await fillForm(form)).toMatchObject({ status: "missing", missing: [{ field: "name", label: "Name" }, { field: "password" }] });
+    expect(await fillForm(form)).toMatchObject({
+      status: "missing",
+      missing: [{ field: "name", label: "Name" }, { field: "password" }],
+    });
     const { ask, asked } = person({ action: "decline" });
     const declined = await fillForm(form, { ask });
-    expect(declined.missing[0]).toEqual({ field: "name", label: "Name", reason: "was asked for and not given" });
+    expect(declined.missing[0]).toEqual({
+      field: "name",
+      label: "Name",
+      reason: "was asked for and not given",
+    });
     expect(Object.keys((asked[0]?.requestedSchema["properties"] ?? {}) as object)).toEqual(["name"]);
   });
 
@@ -95,7 +106,14 @@ describe("fillForm", () => {
       { name: "line" },
       { name: "slow", pattern: "(a+)+" },
     ]);
-    const data = { zip: "secret", day: "2026-02-30", list: ["a", "b"], line: "a\nb", slow: `${"a".repeat(9_999)}!`, other: 1 };
+    const data = {
+      zip: "secret",
+      day: "2026-02-30",
+      list: ["a", "b"],
+      line: "a\nb",
+      slow: `${"a".repeat(9_999)}!`,
+      other: 1,
+    };
     const result = await fillForm(form, { data });
     expect(result).toMatchObject({ status: "invalid", values: {} });
     expect(result.problems.map(({ field, message }) => `${field} ${message}`)).toEqual([
@@ -116,17 +134,29 @@ describe("fillForm", () => {
       return call.tool === "find" ? { id: 7 } : { contact: { mails: ["ada@example.org"] }, nothing: null };
     };
     const form = formOf(
-      [{ name: "login", required: true }, { name: "id", type: "integer" }, { name: "mail", type: "email", required: true }, { name: "fax", required: true }],
+      [
+        { name: "login", required: true },
+        { name: "id", type: "integer" },
+        { name: "mail", type: "email", required: true },
+        { name: "fax", required: true },
+      ],
       {
         sources: [
-          { tool: "crm.get", arguments: { id: { field: "id" } }, values: { mail: "contact.mails.0", fax: "nothing" } },
+          {
+            tool: "crm.get",
+            arguments: { id: { field: "id" } },
+            values: { mail: "contact.mails.0", fax: "nothing" },
+          },
           { tool: "crm.find", arguments: { login: { field: "login" }, exact: true }, values: { id: "id" } },
         ],
       },
     );
     const { ask, asked } = person({ action: "accept", content: { login: "ada" } }, { action: "decline" });
     const result = await fillForm(form, { ask, callTool });
-    expect(calls.map(({ tool, args }) => [tool, args])).toEqual([["find", { login: "ada", exact: true }], ["get", { id: 7 }]]);
+    expect(calls.map(({ tool, args }) => [tool, args])).toEqual([
+      ["find", { login: "ada", exact: true }],
+      ["get", { id: 7 }],
+    ]);
     expect(asked.map(({ requestedSchema }) => requestedSchema["required"])).toEqual([["login"], ["fax"]]);
     expect(result.status).toBe("missing");
   });
@@ -138,7 +168,10 @@ describe("fillForm", () => {
       return { saved: `Ada Lovelace, table 9` };
     };
     const form = formOf(
-      [{ name: "name", pii: "NAME", locate: { name: "guest.name" } }, { name: "seats", type: "integer" }],
+      [
+        { name: "name", pii: "NAME", locate: { name: "guest.name" } },
+        { name: "seats", type: "integer" },
+      ],
       { target: { type: "tool", tool: "tables.book" } },
     );
     const data = { name: "Ada Lovelace", seats: "2" };
@@ -160,27 +193,51 @@ describe("fillForm", () => {
     const token = redactor.tokenize("ada@example.org", { session });
     const { target: web, got } = target();
     const form = formOf(
-      [{ name: "mail", type: "email" }, { name: "blood", pii: "HEALTH" }, { name: "codes", type: "multiselect", options: ["HIV", "TBC"], pii: "HEALTH" }, { name: "note" }],
+      [
+        { name: "mail", type: "email" },
+        { name: "blood", pii: "HEALTH" },
+        { name: "codes", type: "multiselect", options: ["HIV", "TBC"], pii: "HEALTH" },
+        { name: "note" },
+      ],
       { target: { type: "web", url: "https://example.org/form" } },
     );
     const filler = createFormFiller({ redactor, targets: { web } });
-    const data = { mail: token, blood: "AB-", codes: ["HIV"], note: "Her blood is AB-, mail ada@example.org" };
+    const data = {
+      mail: token,
+      blood: "AB-",
+      codes: ["HIV"],
+      note: "Her blood is AB-, mail ada@example.org",
+    };
     const result = await filler.fill(form, { data, session });
-    expect(got).toMatchObject({ mail: "ada@example.org", blood: "AB-", codes: ["HIV"], note: expect.stringContaining("ada@") });
+    expect(got).toMatchObject({
+      mail: "ada@example.org",
+      blood: "AB-",
+      codes: ["HIV"],
+      note: expect.stringContaining("ada@"),
+    });
     expect(result.values["mail"]).toBe(token);
     expect(result.values["blood"]).toMatch(/^\[\[HEALTH:/);
-    for (const value of ["ada@example.org", '"AB-"', "HIV"]) expect(JSON.stringify(result)).not.toContain(value);
+    for (const value of ["ada@example.org", '"AB-"', "HIV"])
+      expect(JSON.stringify(result)).not.toContain(value);
     const foreign = await filler.fill(form, { data, session: "s2" });
-    expect(foreign).toMatchObject({ status: "invalid", problems: [{ field: "mail", message: expect.stringContaining("stands for no value") }] });
+    expect(foreign).toMatchObject({
+      status: "invalid",
+      problems: [{ field: "mail", message: expect.stringContaining("stands for no value") }],
+    });
   });
 
   it("keeps to the rules of data flow", async () => {
     const redactor = createRedactor({ rules: [{ from: "EMAIL", to: "form.try", action: "deny" }] });
     const token = redactor.tokenize("ada@example.org", { server: "crm", tool: "get" });
     const { target: web, got } = target();
-    const form = formOf([{ name: "mail", type: "email" }], { target: { type: "web", url: "https://example.org/" } });
+    const form = formOf([{ name: "mail", type: "email" }], {
+      target: { type: "web", url: "https://example.org/" },
+    });
     const result = await fillForm(form, { data: { mail: token }, redactor, targets: { web } });
-    expect(result).toMatchObject({ status: "invalid", problems: [{ message: "must not go to this form: a rule keeps it" }] });
+    expect(result).toMatchObject({
+      status: "invalid",
+      problems: [{ message: "must not go to this form: a rule keeps it" }],
+    });
     expect(got).toEqual({});
   });
 
@@ -194,7 +251,10 @@ describe("FormFiller", () => {
   it("checks values without a question or a call", async () => {
     const { ask, asked } = person();
     const filler = createFormFiller({ ask });
-    const form = formOf([{ name: "a", required: true }, { name: "b", default: "x" }]);
+    const form = formOf([
+      { name: "a", required: true },
+      { name: "b", default: "x" },
+    ]);
     expect(await filler.check(form)).toMatchObject({ status: "missing", values: { b: "x" } });
     expect(await filler.check(form, { data: { a: "1" } })).toMatchObject({ status: "filled" });
     expect(asked).toEqual([]);

@@ -117,10 +117,15 @@ async function complete(
     const wanted = openFields(collected).filter(({ name }) => !expected.has(name));
     const askable = wanted.filter(mayAsk);
     // What no field can take is the caller's to mend, and no reason to ask a person.
-    const isHopeless = [...collected.faults.keys()].some((name) => form.fields.every((one) => one.name !== name));
+    const isHopeless = [...collected.faults.keys()].some((name) =>
+      form.fields.every((one) => one.name !== name),
+    );
     if (askable.length === 0 || ask === undefined || isHopeless || asked === MAX_QUESTIONS) {
       for (const { name } of wanted.filter((field) => !mayAsk(field))) {
-        sources.reasons.set(name, "is not asked for, since questions must not ask for secrets; give it with the data");
+        sources.reasons.set(
+          name,
+          "is not asked for, since questions must not ask for secrets; give it with the data",
+        );
       }
       return sources.reasons;
     }
@@ -153,7 +158,10 @@ async function askFor(
   const answer = await ask({
     server: FORM_SERVER,
     mode: "form",
-    message: [`The form ${form.name} needs ${fields.length === 1 ? "a value" : `${fields.length} values`}.`, ...refused].join(" "),
+    message: [
+      `The form ${form.name} needs ${fields.length === 1 ? "a value" : `${fields.length} values`}.`,
+      ...refused,
+    ].join(" "),
     requestedSchema: questionSchema(fields),
     signal,
   }).catch(() => nobodyAsked("asking failed"));

@@ -142,9 +142,7 @@ const field = z.strictObject({
 const source = z.strictObject({
   tool: toolName,
   /** Arguments as they are; `{ field: name }` stands for the value of a field. */
-  arguments: z
-    .record(z.string(), z.union([z.strictObject({ field: fieldName }), z.json()]))
-    .default({}),
+  arguments: z.record(z.string(), z.union([z.strictObject({ field: fieldName }), z.json()])).default({}),
   /** Where in the result the value of each field is: `contact.phones.0`. */
   values: z.record(fieldName, locator),
 });
@@ -180,7 +178,9 @@ const pdfTarget = z.strictObject({
 const toolTarget = z.strictObject({ type: z.literal("tool"), tool: toolName });
 
 export const formSchema = z.strictObject({
-  name: z.string().regex(/^[A-Za-z][\w-]{0,63}$/, "must begin with a letter, and have letters, digits, _ and - only"),
+  name: z
+    .string()
+    .regex(/^[A-Za-z][\w-]{0,63}$/, "must begin with a letter, and have letters, digits, _ and - only"),
   description: description.optional(),
   version: z.union([z.string(), z.number()]).transform(String).optional(),
   fields: z.array(field).min(1).max(MAX_FIELDS),

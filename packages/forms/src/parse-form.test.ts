@@ -24,7 +24,10 @@ describe("parseForm", () => {
     ["  - { name: __proto__ }", /fields\.0\.name {2}must begin with a letter/],
     ["  - { name: a }\n  - { name: a }", /^try\.yaml:4 {2}fields\.1\.name {2}"a" is taken by a field above$/],
     ["  - { name: a, type: select }", /is select, which needs options$/],
-    ["  - { name: a, options: [x] }", /options {2}is not for a field of type text, but for select, multiselect, radio$/],
+    [
+      "  - { name: a, options: [x] }",
+      /options {2}is not for a field of type text, but for select, multiselect, radio$/,
+    ],
     ["  - { name: a, when: { field: b, equals: 1 } }", /asks for "b", which is no field of this form$/],
     ["  - { name: a, when: { field: a } }", /needs exactly one of equals/],
     [
@@ -37,10 +40,22 @@ describe("parseForm", () => {
     ["  - { name: a, pattern: '(a+)+(?=b)' }", /pattern {2}is not a pattern of RE2/],
     ["  - { name: a, pattern: '(a)\\1' }", /pattern {2}is not a pattern of RE2/],
     ["  - { name: a, pattern: '(((a{99}){99}){99}){99}' }", /pattern {2}is not a pattern of RE2/],
-    ["  - { name: a }\ntarget: { type: web, url: 'file:///etc/passwd' }", /target\.url {2}must be an http or https address$/],
-    ["  - { name: a }\ntarget: { type: web, url: 'javascript:alert(1)' }", /must be an http or https address$/],
-    ["  - { name: a }\ntarget: { type: tool, tool: calculate }", /target\.tool {2}must be a server and a tool/],
-    ["  - { name: a }\nsources: [{ tool: a.b, values: { b: x } }]", /sources\.0 {2}names "b", which is no field/],
+    [
+      "  - { name: a }\ntarget: { type: web, url: 'file:///etc/passwd' }",
+      /target\.url {2}must be an http or https address$/,
+    ],
+    [
+      "  - { name: a }\ntarget: { type: web, url: 'javascript:alert(1)' }",
+      /must be an http or https address$/,
+    ],
+    [
+      "  - { name: a }\ntarget: { type: tool, tool: calculate }",
+      /target\.tool {2}must be a server and a tool/,
+    ],
+    [
+      "  - { name: a }\nsources: [{ tool: a.b, values: { b: x } }]",
+      /sources\.0 {2}names "b", which is no field/,
+    ],
     ["  - &a { name: a, description: *a }", /alias|can't be read|nested/],
     ["  - { name: 'a }", /^try\.yaml:\d+ {2}lacks a closing/],
   ])("says where %j is wrong", (rest, expected) => {
@@ -49,11 +64,15 @@ describe("parseForm", () => {
 
   it("refuses what is empty, too large, or grows without end", () => {
     expect(messageOf("")).toBe("try.yaml  is empty");
-    expect(messageOf(`${HEAD}  - { name: a, description: "${"x".repeat(2 ** 20)}" }`)).toMatch(/at most 1048576$/);
+    expect(messageOf(`${HEAD}  - { name: a, description: "${"x".repeat(2 ** 20)}" }`)).toMatch(
+      /at most 1048576$/,
+    );
     const bomb = ["a: &a [x, x, x, x, x, x, x, x, x, x]"];
     for (let level = 1; level < 9; level += 1) {
       const name = "abcdefghi"[level];
-      bomb.push(`${name}: &${name} [${Array.from({ length: 10 }, () => `*${"abcdefghi"[level - 1]}`).join(", ")}]`);
+      bomb.push(
+        `${name}: &${name} [${Array.from({ length: 10 }, () => `*${"abcdefghi"[level - 1]}`).join(", ")}]`,
+      );
     }
     expect(messageOf(bomb.join("\n"))).toMatch(/more than 100000 values/);
     expect(messageOf("[".repeat(100_000))).toMatch(/nested|closing/);

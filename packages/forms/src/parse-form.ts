@@ -33,7 +33,11 @@ export function parseForm(text: string, { file = "form" }: ParseFormOptions = {}
     ]);
   }
   const { value: document, problems } = readYaml(text);
-  if (problems.length > 0) throw formInvalid(file, problems.map((one) => ({ path: "", ...one })));
+  if (problems.length > 0)
+    throw formInvalid(
+      file,
+      problems.map((one) => ({ path: "", ...one })),
+    );
   if (document === undefined) throw formInvalid(file, [{ path: "", message: "is empty" }]);
   const locate = (problem: DefinitionProblem, path: readonly PropertyKey[]): DefinitionProblem => ({
     ...problem,
@@ -83,7 +87,8 @@ function describeIssues(issues: readonly unknown[]): { path: PropertyKey[]; mess
       .map((alternative) => describeIssues(alternative))
       .toSorted((a, b) => depthOf(b) - depthOf(a))
       .at(0);
-    if (code !== "invalid_union" || furthest === undefined || depthOf(furthest) === 0) return [{ path, message }];
+    if (code !== "invalid_union" || furthest === undefined || depthOf(furthest) === 0)
+      return [{ path, message }];
     return furthest.map((one) => ({ path: [...path, ...one.path], message: one.message }));
   });
 }

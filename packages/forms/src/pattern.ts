@@ -22,7 +22,8 @@ export function compilePattern(source: string): LinearPattern | { fault: string 
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error;
     return {
-      fault: "is not a pattern of RE2, which has no lookaround, no reference to a group, and at most 1,000 repetitions",
+      fault:
+        "is not a pattern of RE2, which has no lookaround, no reference to a group, and at most 1,000 repetitions",
     };
   }
 }

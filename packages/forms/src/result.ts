@@ -70,7 +70,8 @@ export async function prepareFields(
     if (value === undefined) continue;
     const instead = await show(field, value, personal);
     const isPersonal = instead !== value;
-    const token = isPersonal && typeof value === "string" && typeof instead === "string" ? instead : undefined;
+    const token =
+      isPersonal && typeof value === "string" && typeof instead === "string" ? instead : undefined;
     filled.push({ field, value, isPersonal, token: token?.includes(":") === true ? token : undefined });
     shown[field.name] = instead;
   }

@@ -37,8 +37,13 @@ export class ValueSources {
     return new Set(waiting.flatMap(({ values }) => Object.keys(values)).filter((name) => !needed.has(name)));
   }
 
-  async #collectFrom(source: FormSource, wanted: readonly string[], collected: CollectedValues): Promise<void> {
-    const fail = (why: string): void => wanted.forEach((name) => this.reasons.set(name, `${source.tool} ${why}`));
+  async #collectFrom(
+    source: FormSource,
+    wanted: readonly string[],
+    collected: CollectedValues,
+  ): Promise<void> {
+    const fail = (why: string): void =>
+      wanted.forEach((name) => this.reasons.set(name, `${source.tool} ${why}`));
     if (this.#callTool === undefined) return fail("can't be called here");
     const args: JsonObject = {};
     for (const [name, argument] of Object.entries(source.arguments)) {

@@ -63,7 +63,9 @@ describe("the workflow step form", () => {
 
   it("fails where the form can't be filled", async () => {
     const { context, got } = contextWith();
-    await expect(kind.run({ form: FORM, data: { guest: "Ada", mail: "none" } }, context)).rejects.toMatchObject({
+    await expect(
+      kind.run({ form: FORM, data: { guest: "Ada", mail: "none" } }, context),
+    ).rejects.toMatchObject({
       code: "FORM_NOT_FILLED",
       message: "The form booking is not filled: mail must be an email address.",
     });

@@ -100,7 +100,9 @@ function describePlan({ form, file, data }: JsonObject): string[] {
   const target = asObject(asObject(form)["target"]);
   const where = target["url"] ?? target["output"] ?? target["tool"];
   const given = Object.keys(asObject(data)).length;
-  return [`fill the form ${String(name)} with ${given} given values${typeof where === "string" ? ` into ${where}` : ""}`];
+  return [
+    `fill the form ${String(name)} with ${given} given values${typeof where === "string" ? ` into ${where}` : ""}`,
+  ];
 }
 
 function asObject(value: JsonValue | undefined): JsonObject {

@@ -12,7 +12,10 @@ export function textOf({ type, format, options = [] }: FormField, value: FieldVa
 
 /** Whether a text that was read back is what was written. A target may write numbers in its own way. */
 export function isSameText({ type }: FormField, written: string, read: string): boolean {
-  const [one, other] = [written, read].map((text) => text.replaceAll(/\r\n?/g, "\n").trim()) as [string, string];
+  const [one, other] = [written, read].map((text) => text.replaceAll(/\r\n?/g, "\n").trim()) as [
+    string,
+    string,
+  ];
   if (one === other) return true;
   if (type === "phone") return digitsOf(one) === digitsOf(other) && other !== "";
   return (type === "number" || type === "integer") && other !== "" && Number(one) === Number(other);
@@ -29,7 +32,9 @@ export function chooseOffered(
     const label = labelOfOption(options, item);
     const byValue = offered.findIndex((one) => one.value === item);
     if (byValue >= 0) return byValue;
-    return offered.findIndex((one) => one.label.trim() === label || one.label.trim() === item || one.value === label);
+    return offered.findIndex(
+      (one) => one.label.trim() === label || one.label.trim() === item || one.value === label,
+    );
   });
   return found.includes(-1) ? undefined : found;
 }

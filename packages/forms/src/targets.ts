@@ -33,7 +33,10 @@ export async function targetOf(type: TargetType, settings: TargetSettings): Prom
     return createWebTarget({ ...browser, workspace, screenshotFolder });
   }
   if (workspace === undefined) {
-    throw new CemError("FORM_TARGET_FAILED", "The form fills a PDF file, and there is no workspace folder to find it in.");
+    throw new CemError(
+      "FORM_TARGET_FAILED",
+      "The form fills a PDF file, and there is no workspace folder to find it in.",
+    );
   }
   const { createPdfTarget } = await import("./pdf/index.ts");
   return createPdfTarget({ workspace });

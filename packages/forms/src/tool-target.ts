@@ -22,7 +22,8 @@ export function createToolTarget({ callTool, restoresTokens = false }: ToolTarge
   return {
     specificationVersion: "v1",
     async fill({ form, fields, isTrial }) {
-      if (form.target?.type !== "tool") throw new CemError("OPTION_INVALID", "The form does not fill a tool.");
+      if (form.target?.type !== "tool")
+        throw new CemError("OPTION_INVALID", "The form does not fill a tool.");
       const args: JsonObject = {};
       for (const { field, value, token } of fields) {
         place(args, field.locate?.name ?? field.name, restoresTokens ? (token ?? value) : value);

@@ -62,7 +62,11 @@ export async function readWorkspaceFile(
 }
 
 /** Writes a file of the workspace. A link in its place is replaced, and none is followed out of the workspace. */
-export async function writeWorkspaceFile(workspace: string, file: string, content: Uint8Array): Promise<string> {
+export async function writeWorkspaceFile(
+  workspace: string,
+  file: string,
+  content: Uint8Array,
+): Promise<string> {
   const root = await realpath(workspace).catch(() => {
     throw unusable("needs a workspace folder, which does not exist");
   });
@@ -93,10 +97,14 @@ async function openFile(
     throw unusable(`must be one of: ${accept.join(", ")}`);
   }
   // A pipe would block, and a link put there meanwhile is not followed.
-  const handle = await open(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW).catch(() => {
-    throw unusable("is a file that can't be read");
-  });
-  const { size, isFile } = await handle.stat().then((found) => ({ size: found.size, isFile: found.isFile() }));
+  const handle = await open(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW).catch(
+    () => {
+      throw unusable("is a file that can't be read");
+    },
+  );
+  const { size, isFile } = await handle
+    .stat()
+    .then((found) => ({ size: found.size, isFile: found.isFile() }));
   if (isFile && size <= maxBytes) return { handle, name, mimeType };
   await handle.close();
   throw unusable(isFile ? `has ${size} bytes, and at most ${maxBytes} are taken` : "is not a file");
@@ -116,7 +124,12 @@ function isAccepted(accepted: string, extension: string, mimeType: string): bool
 
 function isInside(root: string, file: string): boolean {
   const relative = path.relative(root, file);
-  return relative !== "" && !relative.startsWith(`..${path.sep}`) && relative !== ".." && !path.isAbsolute(relative);
+  return (
+    relative !== "" &&
+    !relative.startsWith(`..${path.sep}`) &&
+    relative !== ".." &&
+    !path.isAbsolute(relative)
+  );
 }
 
 function unusable(message: string): CemError {

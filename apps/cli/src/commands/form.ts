@@ -35,7 +35,10 @@ export async function handleForm(
   });
   if (action === "validate") return answer(await filler.check(form, { data: given }), "valid");
   if (form.target === undefined) {
-    throw new CemError("USAGE", `${file} has no target to fill. Add one, or check values with: cem form validate`);
+    throw new CemError(
+      "USAGE",
+      `${file} has no target to fill. Add one, or check values with: cem form validate`,
+    );
   }
   if (form.target.type === "tool" || form.sources.length > 0) {
     throw new CemError("USAGE", `${file} calls tools, which a step of type form does in a workflow.`);
@@ -60,5 +63,8 @@ function readData(text: string, file: string): Record<string, unknown> {
   const [problem] = problems;
   if (problem !== undefined) throw new CemError("USAGE", `${file}:${problem.line ?? 1}  ${problem.message}`);
   if (value?.kind === "mapping") return plainValue(value) as Record<string, unknown>;
-  throw new CemError("USAGE", `${file} must hold the values by the names of their fields, such as  name: Ada`);
+  throw new CemError(
+    "USAGE",
+    `${file} must hold the values by the names of their fields, such as  name: Ada`,
+  );
 }

@@ -16,7 +16,10 @@ export interface PdfContext {
 }
 
 /** The field of a document that a field of a form is filled into. */
-export function findPdfField(fields: readonly PDFField[], { name, label, locate }: FormField): PDFField | undefined {
+export function findPdfField(
+  fields: readonly PDFField[],
+  { name, label, locate }: FormField,
+): PDFField | undefined {
   if (locate?.name !== undefined) return fields.find((field) => field.getName() === locate.name);
   const byLastPart = fields.filter((field) => field.getName().split(".").at(-1) === name);
   return (
@@ -27,7 +30,11 @@ export function findPdfField(fields: readonly PDFField[], { name, label, locate 
 }
 
 /** The text that a field of a document gets; `undefined` where it gets none. */
-export function pdfTextOf(target: PDFField, { field, value }: FilledField, { library }: PdfContext): string | undefined {
+export function pdfTextOf(
+  target: PDFField,
+  { field, value }: FilledField,
+  { library }: PdfContext,
+): string | undefined {
   return target instanceof library.PDFTextField ? textOf(field, value) : undefined;
 }
 
@@ -55,7 +62,11 @@ export async function fillPdfField(
   }
   if (target instanceof PDFRadioGroup || target instanceof PDFDropdown || target instanceof PDFOptionList) {
     const offered = target.getOptions();
-    const chosen = chooseOffered(field, value, offered.map((one) => ({ value: one, label: one })));
+    const chosen = chooseOffered(
+      field,
+      value,
+      offered.map((one) => ({ value: one, label: one })),
+    );
     if (chosen === undefined) return NO_SUCH_OPTION;
     const names = chosen.map((index) => offered[index] ?? "");
     if (target instanceof PDFRadioGroup) {
@@ -89,7 +100,11 @@ export function readPdfField(
   if (target instanceof PDFRadioGroup || target instanceof PDFDropdown || target instanceof PDFOptionList) {
     const selected = target.getSelected();
     const read = selected === undefined ? [] : [selected].flat();
-    const chosen = chooseOffered(field, value, read.map((one) => ({ value: one, label: one })));
+    const chosen = chooseOffered(
+      field,
+      value,
+      read.map((one) => ({ value: one, label: one })),
+    );
     return { value: Array.isArray(value) ? read : (read[0] ?? ""), matches: chosen?.length === read.length };
   }
   const hasImage = target instanceof PDFButton && holdsImage(target, library);
@@ -114,14 +129,13 @@ async function setImage(
 }
 
 /** Whether what a button shows refers to an image. */
-function holdsImage(
-  target: PDFButton,
-  { PDFName, PDFDict, PDFStream }: PdfLibrary,
-): boolean {
+function holdsImage(target: PDFButton, { PDFName, PDFDict, PDFStream }: PdfLibrary): boolean {
   return target.acroField.getWidgets().some((widget) => {
     const { normal } = widget.getAppearances() ?? {};
     if (!(normal instanceof PDFStream)) return false;
-    const images = normal.dict.lookupMaybe(PDFName.of("Resources"), PDFDict)?.lookupMaybe(PDFName.of("XObject"), PDFDict);
+    const images = normal.dict
+      .lookupMaybe(PDFName.of("Resources"), PDFDict)
+      ?.lookupMaybe(PDFName.of("XObject"), PDFDict);
     return (images?.keys().length ?? 0) > 0;
   });
 }

@@ -20,7 +20,14 @@ const FIELDS = [
   { name: "born", type: "date", format: "DD.MM.YYYY" },
   { name: "member", type: "boolean" },
   { name: "plan", type: "radio", options: [{ value: "basic", label: "Basic" }, "full"] },
-  { name: "country", type: "select", options: [{ value: "gr", label: "Greece" }, { value: "de", label: "Germany" }] },
+  {
+    name: "country",
+    type: "select",
+    options: [
+      { value: "gr", label: "Greece" },
+      { value: "de", label: "Germany" },
+    ],
+  },
   { name: "topics", type: "multiselect", options: ["art", "music", "sport"] },
   { name: "photo", type: "file", accept: ["image/*"] },
 ];
@@ -88,7 +95,11 @@ describe("a PDF file", () => {
 
   it("is filled with every kind of field, read back and written", async () => {
     const result = await fill(DATA);
-    expect(result).toMatchObject({ status: "filled", problems: [], output: path.join(workspace, "out/filled.pdf") });
+    expect(result).toMatchObject({
+      status: "filled",
+      problems: [],
+      output: path.join(workspace, "out/filled.pdf"),
+    });
     expect(result.readBack.map(({ field, matches }) => [field, matches])).toEqual(
       FIELDS.map(({ name }) => [name, true]),
     );
@@ -107,7 +118,10 @@ describe("a PDF file", () => {
     const without = await fill(data, { output: "without.pdf" });
     expect(without.status).toBe("failed");
     expect(without.problems).toEqual([
-      { field: "name", message: expect.stringMatching(/^has \d+ characters that the document's fonts lack; name a font/) },
+      {
+        field: "name",
+        message: expect.stringMatching(/^has \d+ characters that the document's fonts lack; name a font/),
+      },
     ]);
     expect(existsSync(path.join(workspace, "without.pdf"))).toBe(false);
     const withFont = await fill(data, { font: "DejaVuSans.ttf" });
@@ -116,7 +130,10 @@ describe("a PDF file", () => {
     expect(form.getTextField("person.name").getText()).toBe("Άντα Λόβλεϊς");
     const lacking = await fill({ ...DATA, name: "愛達" }, { font: "DejaVuSans.ttf" });
     expect(lacking.problems).toEqual([
-      { field: "name", message: "has 2 characters that the form's font lacks; name another font with target.font" },
+      {
+        field: "name",
+        message: "has 2 characters that the form's font lacks; name another font with target.font",
+      },
     ]);
   });
 

@@ -81,7 +81,9 @@ async function readBack(
   const byName = new Map(saved.map((field) => [field.getName(), field]));
   return pairs.flatMap(({ filled, target }) => {
     const found = target && byName.get(target.getName());
-    return found === undefined ? [] : [{ name: filled.field.name, ...readPdfField(found, filled, { library }) }];
+    return found === undefined
+      ? []
+      : [{ name: filled.field.name, ...readPdfField(found, filled, { library }) }];
   });
 }
 
@@ -111,8 +113,13 @@ async function load(library: PdfLibrary, bytes: Uint8Array, name: string): Promi
     return await library.PDFDocument.load(bytes);
   } catch (cause) {
     const why =
-      cause instanceof library.EncryptedPDFError ? "it is encrypted; save it without a password" : "it is not a PDF file";
-    throw new CemError("FORM_TARGET_FAILED", `${name} can't be filled: ${why}.`, { details: { file: name }, cause });
+      cause instanceof library.EncryptedPDFError
+        ? "it is encrypted; save it without a password"
+        : "it is not a PDF file";
+    throw new CemError("FORM_TARGET_FAILED", `${name} can't be filled: ${why}.`, {
+      details: { file: name },
+      cause,
+    });
   }
 }
 

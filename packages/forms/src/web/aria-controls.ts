@@ -32,7 +32,10 @@ export async function fillSlider({ locator }: Control, value: FieldValue): Promi
 }
 
 /** Opens a combobox, types where it takes text, and picks an option. */
-export async function fillCombobox(control: Control, { field, value }: FilledField): Promise<string | undefined> {
+export async function fillCombobox(
+  control: Control,
+  { field, value }: FilledField,
+): Promise<string | undefined> {
   const { locator, facts } = control;
   const isInput = facts.tag === "input" || facts.isEditable;
   if (isInput) await locator.fill(textOf(field, value));
@@ -49,16 +52,24 @@ export async function fillCombobox(control: Control, { field, value }: FilledFie
   return NO_SUCH_OPTION;
 }
 
-export async function readCombobox({ locator, facts }: Control, { field, value }: FilledField): Promise<Reading> {
-  const text = (facts.tag === "input" ? await locator.inputValue() : await locator.innerText()).slice(0, MAX_READ_CHARACTERS).trim();
-  const matches =
-    isSameText(field, textOf(field, value), text) || isSameText(field, String(value), text);
+export async function readCombobox(
+  { locator, facts }: Control,
+  { field, value }: FilledField,
+): Promise<Reading> {
+  const text = (facts.tag === "input" ? await locator.inputValue() : await locator.innerText())
+    .slice(0, MAX_READ_CHARACTERS)
+    .trim();
+  const matches = isSameText(field, textOf(field, value), text) || isSameText(field, String(value), text);
   return { value: matches ? value : text, matches };
 }
 
 /** Picks options of a list that is always open. */
-export async function fillListbox(control: Control, { field, value }: FilledField): Promise<string | undefined> {
-  if (Array.isArray(value) && value.length > 1 && !control.facts.isMultiple) return "takes one option on the page";
+export async function fillListbox(
+  control: Control,
+  { field, value }: FilledField,
+): Promise<string | undefined> {
+  if (Array.isArray(value) && value.length > 1 && !control.facts.isMultiple)
+    return "takes one option on the page";
   const options = control.locator.getByRole("option");
   const chosen = await chooseWhenOffered(() => offeredIn(options), field, value);
   if (chosen === undefined) return NO_SUCH_OPTION;
@@ -76,6 +87,7 @@ export async function readListbox({ locator }: Control, { field, value }: Filled
 /** The options that a combobox opens, which may be anywhere in the page. */
 async function optionsOf({ locator, frame }: Control): Promise<Locator> {
   const id = (await locator.getAttribute("aria-controls")) ?? (await locator.getAttribute("aria-owns"));
-  const list = id === null || id === "" ? frame.getByRole("listbox") : frame.locator(`[id=${JSON.stringify(id)}]`);
+  const list =
+    id === null || id === "" ? frame.getByRole("listbox") : frame.locator(`[id=${JSON.stringify(id)}]`);
   return list.getByRole("option");
 }

@@ -6,7 +6,10 @@ import type { Reading } from "./fill-control.ts";
 import { chooseWhenOffered, NO_SUCH_OPTION, offeredIn } from "./offered-options.ts";
 
 /** Chooses among radio buttons or check boxes, the browser's own or a page's. */
-export async function fillChoices({ locator }: Control, { field, value }: FilledField): Promise<string | undefined> {
+export async function fillChoices(
+  { locator }: Control,
+  { field, value }: FilledField,
+): Promise<string | undefined> {
   const chosen = await chooseWhenOffered(() => offeredIn(locator), field, choiceOf(value));
   if (chosen === undefined) return NO_SUCH_OPTION;
   await choose(locator, chosen);

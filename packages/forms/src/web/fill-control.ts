@@ -72,12 +72,20 @@ export async function readControl(control: Control, filled: FilledField): Promis
       const selected = (await offeredBy(locator)).filter(({ isChosen }) => isChosen);
       const chosen = chooseOffered(field, value, selected);
       const values = selected.map((one) => one.value);
-      return { value: Array.isArray(value) ? values : (values[0] ?? ""), matches: chosen?.length === selected.length };
+      return {
+        value: Array.isArray(value) ? values : (values[0] ?? ""),
+        matches: chosen?.length === selected.length,
+      };
     }
     case "file": {
-      const names = await locator.evaluate((element: PageElement) => [...(element.files ?? [])].map(({ name }) => name));
+      const names = await locator.evaluate((element: PageElement) =>
+        [...(element.files ?? [])].map(({ name }) => name),
+      );
       const wanted = Array.isArray(value) ? value.map((file) => file.split(/[\\/]/).at(-1)) : [];
-      return { value: Array.isArray(value) && names.join("\n") === wanted.join("\n") ? value : names, matches: names.join("\n") === wanted.join("\n") };
+      return {
+        value: Array.isArray(value) && names.join("\n") === wanted.join("\n") ? value : names,
+        matches: names.join("\n") === wanted.join("\n"),
+      };
     }
     case "choices":
       return readChoices(control, filled);
@@ -103,9 +111,16 @@ async function fillText({ locator }: Control, text: string): Promise<string | un
   await locator.fill(text);
   const faults = await locator.evaluate((element: PageElement) => {
     const { validity = {} } = element;
-    return ["badInput", "patternMismatch", "rangeOverflow", "rangeUnderflow", "stepMismatch", "tooLong", "tooShort", "typeMismatch"].filter(
-      (flag) => validity[flag] === true,
-    );
+    return [
+      "badInput",
+      "patternMismatch",
+      "rangeOverflow",
+      "rangeUnderflow",
+      "stepMismatch",
+      "tooLong",
+      "tooShort",
+      "typeMismatch",
+    ].filter((flag) => validity[flag] === true);
   });
   return faults.length === 0 ? undefined : `is not taken by the page (${faults.join(", ")})`;
 }
@@ -122,7 +137,10 @@ async function isOn({ kind, locator }: Control): Promise<boolean> {
   return kind === "checkbox" ? locator.isChecked() : (await locator.getAttribute("aria-checked")) === "true";
 }
 
-async function fillSelect({ locator, facts }: Control, { field, value }: FilledField): Promise<string | undefined> {
+async function fillSelect(
+  { locator, facts }: Control,
+  { field, value }: FilledField,
+): Promise<string | undefined> {
   if (Array.isArray(value) && value.length > 1 && !facts.isMultiple) return "takes one option on the page";
   const chosen = await chooseWhenOffered(() => offeredBy(locator), field, value);
   if (chosen === undefined) return NO_SUCH_OPTION;

@@ -23,7 +23,10 @@ export async function findBrowser(executable: string | undefined): Promise<strin
     throw notFound(`There is no browser at ${named}.`);
   }
   const folders = (process.env["PATH"] ?? "").split(path.delimiter).filter((folder) => folder !== "");
-  for (const file of [...folders.flatMap((folder) => NAMES.map((name) => path.join(folder, name))), ...MAC_FILES]) {
+  for (const file of [
+    ...folders.flatMap((folder) => NAMES.map((name) => path.join(folder, name))),
+    ...MAC_FILES,
+  ]) {
     if (await isExecutable(file)) return file;
   }
   throw notFound(`No browser is on the PATH: looked for ${NAMES.join(", ")}.`);

@@ -42,12 +42,17 @@ function placesOf(frame: Frame, field: FormField): Locator[] {
   const { locate } = field;
   if (locate?.selector !== undefined) return [frame.locator(locate.selector)];
   const label = locate?.name ?? labelOf(field);
-  const marked = new RegExp(`^\\s*${label.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")}\\s{0,9}[*:]{0,2}\\s*$`, "i");
+  const marked = new RegExp(
+    `^\\s*${label.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")}\\s{0,9}[*:]{0,2}\\s*$`,
+    "i",
+  );
   const attribute = JSON.stringify(nameOf(field));
   return [
     frame.getByLabel(label, { exact: true }),
     // Names of roles are dear to find: the browser works out those of the whole page.
-    ...(GROUPED.has(field.type) ? GROUPS.map((role) => frame.getByRole(role, { name: label, exact: true })) : []),
+    ...(GROUPED.has(field.type)
+      ? GROUPS.map((role) => frame.getByRole(role, { name: label, exact: true }))
+      : []),
     frame.getByLabel(marked),
     frame.locator(`[name=${attribute}]`),
     frame.locator(`[id=${attribute}]`),
@@ -63,14 +68,19 @@ async function controlAt(frame: Frame, locator: Locator, count: number, field: F
     const element = locator.nth(index);
     const facts = await readFacts(element);
     const kind = kindOf(facts);
-    if (kind === undefined || !(facts.isVisible || (facts.hasVisiblePlace && MAY_BE_HIDDEN.has(kind)))) continue;
-    if (field.locate?.selector !== undefined || suits(field, kind)) elements.push({ locator: element, facts });
+    if (kind === undefined || !(facts.isVisible || (facts.hasVisiblePlace && MAY_BE_HIDDEN.has(kind))))
+      continue;
+    if (field.locate?.selector !== undefined || suits(field, kind))
+      elements.push({ locator: element, facts });
   }
   const [first] = elements;
   if (first === undefined) return "none";
   const { facts } = first;
   const kind = kindOf(facts) ?? "text";
-  if (facts.tag === "input" && (kind === "choices" || (kind === "checkbox" && field.type === "multiselect"))) {
+  if (
+    facts.tag === "input" &&
+    (kind === "choices" || (kind === "checkbox" && field.type === "multiselect"))
+  ) {
     // A button that has the label of the field is one option of another field, unlike a set that has its name.
     const isSet = field.locate?.selector !== undefined || elements.length > 1 || facts.name === nameOf(field);
     return isSet ? setOf(frame, facts) : "none";

@@ -41,7 +41,9 @@ export function offeredIn(items: Locator): Promise<Offered[]> {
         const state = element.getAttribute("aria-checked") ?? element.getAttribute("aria-selected");
         return {
           value: own ?? (typeof value === "string" ? value : ""),
-          label: (texts.find((text) => text !== null && text !== undefined && text.trim() !== "") ?? "").trim(),
+          label: (
+            texts.find((text) => text !== null && text !== undefined && text.trim() !== "") ?? ""
+          ).trim(),
           isChosen: state === null ? checked : state === "true",
         };
       }),

@@ -29,7 +29,9 @@ export async function startOriginProxy(origins: readonly string[]): Promise<Orig
     forward(url, request, response);
   });
   server.on("connect", (request, client: Duplex, head: Buffer) => {
-    const url = URL.canParse(`http://${request.url ?? ""}`) ? new URL(`http://${request.url ?? ""}`) : undefined;
+    const url = URL.canParse(`http://${request.url ?? ""}`)
+      ? new URL(`http://${request.url ?? ""}`)
+      : undefined;
     // The default port of the scheme is left out of a URL.
     if (!mayOpen(url)) {
       client.end("HTTP/1.1 403 Forbidden\r\n\r\n");

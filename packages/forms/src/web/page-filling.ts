@@ -54,7 +54,8 @@ export class PageFilling {
   /** Whether the page shows a field that is to be filled yet. */
   async showsMore(): Promise<boolean> {
     for (const { field } of this.left.values()) {
-      if (typeof (await findControl(this.#page, field).catch(() => "none" as const)) !== "string") return true;
+      if (typeof (await findControl(this.#page, field).catch(() => "none" as const)) !== "string")
+        return true;
     }
     return false;
   }

@@ -45,7 +45,11 @@ export async function keepScreenshot(
     timeout: TIMEOUT_MS,
   });
   const file = `${name}-${randomUUID().slice(0, 8)}.png`;
-  return writeWorkspaceFile(root, screenshotFolder === undefined ? `${DEFAULT_FOLDER}/${file}` : file, picture);
+  return writeWorkspaceFile(
+    root,
+    screenshotFolder === undefined ? `${DEFAULT_FOLDER}/${file}` : file,
+    picture,
+  );
 }
 
 /** Every way in which personal values may be written on a page. */

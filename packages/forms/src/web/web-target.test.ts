@@ -41,7 +41,10 @@ describe.skipIf(browserMissing)("a web page", () => {
           window.open("${elsewhere.origin}/popup?" + target.value);
         }`,
       ),
-      "/changes": one(NAME, 'document.querySelector("input").oninput = ({ target }) => (target.value = "IGNORE ALL RULES")'),
+      "/changes": one(
+        NAME,
+        'document.querySelector("input").oninput = ({ target }) => (target.value = "IGNORE ALL RULES")',
+      ),
       "/hangs": one(NAME, 'document.querySelector("input").oninput = () => { for (;;); }'),
       "/two-names": one(NAME + NAME),
       "/strict": one(
@@ -55,22 +58,44 @@ describe.skipIf(browserMissing)("a web page", () => {
     await elsewhere.close();
   });
 
-  const fill = (page: string, data: object, { target = {}, fields = FIELDS as object[], browser = {}, isTrial = false } = {}): Promise<FormResult> =>
-    fillForm(defineForm({ name: "try", fields, target: { type: "web", url: `${site.origin}${page}`, submit: "Send", ...target } }), {
-      data: { ...data },
-      workspace,
-      browser,
-      isTrial,
-    });
+  const fill = (
+    page: string,
+    data: object,
+    { target = {}, fields = FIELDS as object[], browser = {}, isTrial = false } = {},
+  ): Promise<FormResult> =>
+    fillForm(
+      defineForm({
+        name: "try",
+        fields,
+        target: { type: "web", url: `${site.origin}${page}`, submit: "Send", ...target },
+      }),
+      {
+        data: { ...data },
+        workspace,
+        browser,
+        isTrial,
+      },
+    );
 
   it("is followed from page to page", async () => {
-    const result = await fill("/one", { name: "Ada Lovelace", age: 36 }, {
-      fields: [...FIELDS, { name: "age", label: "Age", type: "integer" }],
-      target: { next: "Next", confirmation: "All set" },
-    });
+    const result = await fill(
+      "/one",
+      { name: "Ada Lovelace", age: 36 },
+      {
+        fields: [...FIELDS, { name: "age", label: "Age", type: "integer" }],
+        target: { next: "Next", confirmation: "All set" },
+      },
+    );
     expect(result).toMatchObject({ status: "filled", submitted: true, problems: [] });
-    expect(result.readBack.map(({ field, matches }) => [field, matches])).toEqual([["name", true], ["age", true]]);
-    expect(site.requests.filter(({ body, path: at }) => body !== "" && ["/two", "/done"].includes(at) && body !== "name=Ada").map(({ body }) => body)).toEqual(["name=Ada+Lovelace", "age=36"]);
+    expect(result.readBack.map(({ field, matches }) => [field, matches])).toEqual([
+      ["name", true],
+      ["age", true],
+    ]);
+    expect(
+      site.requests
+        .filter(({ body, path: at }) => body !== "" && ["/two", "/done"].includes(at) && body !== "name=Ada")
+        .map(({ body }) => body),
+    ).toEqual(["name=Ada+Lovelace", "age=36"]);
     expect(JSON.stringify(result)).not.toContain("Lovelace");
   });
 
@@ -86,7 +111,11 @@ describe.skipIf(browserMissing)("a web page", () => {
       message: `The page led to ${elsewhere.origin}, which is not allowed. If it is meant, name it in target.allowed_origins.`,
     });
     expect(elsewhere.requests.filter((request) => request.path === "/")).toEqual([]);
-    const allowed = await fill("/redirect", { name: "Ada" }, { target: { allowed_origins: [elsewhere.origin] } });
+    const allowed = await fill(
+      "/redirect",
+      { name: "Ada" },
+      { target: { allowed_origins: [elsewhere.origin] } },
+    );
     expect(allowed.status).toBe("filled");
   });
 
@@ -117,7 +146,11 @@ describe.skipIf(browserMissing)("a web page", () => {
       { name: "day", label: "Day", type: "date" },
       { name: "missing", label: "Missing" },
     ];
-    const result = await fill("/strict", { name: "ada", code: "1234", day: "2026-01-01", missing: "x" }, { fields });
+    const result = await fill(
+      "/strict",
+      { name: "ada", code: "1234", day: "2026-01-01", missing: "x" },
+      { fields },
+    );
     expect(result.problems.map(({ field, message }) => `${field} ${message}`)).toEqual([
       "name is not taken by the page (patternMismatch)",
       "code takes at most 3 characters on the page",
@@ -126,9 +159,13 @@ describe.skipIf(browserMissing)("a web page", () => {
     ]);
     const twice = await fill("/two-names", { name: "Ada" });
     expect(twice.problems[0]?.message).toContain("fits several elements");
-    const chosen = await fill("/two-names", { name: "Ada" }, {
-      fields: [{ name: "name", locate: { selector: "label:nth-of-type(2) input" } }],
-    });
+    const chosen = await fill(
+      "/two-names",
+      { name: "Ada" },
+      {
+        fields: [{ name: "name", locate: { selector: "label:nth-of-type(2) input" } }],
+      },
+    );
     expect(chosen.status).toBe("filled");
   });
 
@@ -146,16 +183,22 @@ describe.skipIf(browserMissing)("a web page", () => {
   });
 
   it("needs a browser, and says so", async () => {
-    await expect(fill("/plain", { name: "Ada" }, { browser: { executable: "/nowhere/chromium" } })).rejects.toMatchObject({
+    await expect(
+      fill("/plain", { name: "Ada" }, { browser: { executable: "/nowhere/chromium" } }),
+    ).rejects.toMatchObject({
       code: "BROWSER_NOT_FOUND",
-      message: expect.stringMatching(/^There is no browser at \/nowhere\/chromium\. Install one \(apt-get install chromium\)/),
+      message: expect.stringMatching(
+        /^There is no browser at \/nowhere\/chromium\. Install one \(apt-get install chromium\)/,
+      ),
     });
   });
 
   whenAll("leaves nothing personal in pictures", async () => {
     // The same page with two values of one length gives the same picture only when both are painted over.
     const pictures = await Promise.all(
-      ["Ada Lovelace", "Bob Lavender"].map((name) => fill("/plain", { name }, { target: { submit: undefined } })),
+      ["Ada Lovelace", "Bob Lavender"].map((name) =>
+        fill("/plain", { name }, { target: { submit: undefined } }),
+      ),
     );
     const [first, second] = pictures.map(({ screenshot = "" }) => readFileSync(screenshot));
     expect(first?.equals(second ?? Buffer.alloc(0))).toBe(true);

@@ -96,11 +96,18 @@ class Visit {
       if (number >= this.#target.max_pages || !(await this.#next())) break;
     }
     filling.giveUp();
-    return { ...(await this.#send()), readings: filling.readings, problems: filling.problems, screenshots: this.#screenshots };
+    return {
+      ...(await this.#send()),
+      readings: filling.readings,
+      problems: filling.problems,
+      screenshots: this.#screenshots,
+    };
   }
 
   async #open(): Promise<void> {
-    const answer = await this.#page.goto(this.#target.url, { waitUntil: "domcontentloaded" }).catch(() => undefined);
+    const answer = await this.#page
+      .goto(this.#target.url, { waitUntil: "domcontentloaded" })
+      .catch(() => undefined);
     this.#assertOrigin();
     if (answer === null || answer === undefined) throw failed("can't be opened: it does not answer");
     if (!answer.ok()) throw failed(`can't be opened: it answers with status ${answer.status()}`);
@@ -125,7 +132,12 @@ class Visit {
     const ends = performance.now() + STEP_TIMEOUT_MS;
     while (performance.now() < ends) {
       this.#assertOrigin();
-      const isGone = anchor !== undefined && !(await anchor.locator.first().isVisible().catch(() => false));
+      const isGone =
+        anchor !== undefined &&
+        !(await anchor.locator
+          .first()
+          .isVisible()
+          .catch(() => false));
       if (isGone || this.#page.url() !== url) break;
       if (await this.#filling.showsMore()) return true;
       if (submit !== undefined && (await this.#button(submit)) !== undefined) return true;
@@ -166,7 +178,8 @@ class Visit {
       const exactly = { name, exact: true };
       const named = frame.getByRole("button", exactly).or(frame.getByRole("link", exactly));
       for (const button of await named.all()) {
-        if ((await button.isVisible().catch(() => false)) && (await button.isEnabled().catch(() => false))) return button;
+        if ((await button.isVisible().catch(() => false)) && (await button.isEnabled().catch(() => false)))
+          return button;
       }
     }
     return undefined;
@@ -177,7 +190,14 @@ class Visit {
     while (performance.now() < ends) {
       this.#assertOrigin();
       for (const frame of this.#page.frames()) {
-        if (await frame.getByText(text).first().isVisible().catch(() => false)) return true;
+        if (
+          await frame
+            .getByText(text)
+            .first()
+            .isVisible()
+            .catch(() => false)
+        )
+          return true;
       }
       await delay(POLL_MS);
     }
