@@ -16,7 +16,7 @@ const PREFIX = "cem-t";
 /** Set while a run has its folder: a run inside it shares it. */
 const MARK = "CEM_TEST_FOLDER";
 /** How long processes that were told to end may take. */
-const GRACE_MS = 3_000;
+const GRACE_MS = 15_000;
 const POLL_MS = 100;
 const ABANDONED_MS = 3_600_000;
 

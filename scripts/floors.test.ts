@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 const FLOORS: readonly (readonly string[])[] = [
   ["@cem/core"],
   ["@cem/text", "@cem/tokens", "@cem/files", "@cem/pii"],
+  ["@cem/store"],
   ["@cem/program", "@cem/config"],
   ["@cem/sandbox", "@cem/bridge"],
   [
@@ -19,6 +20,8 @@ const FLOORS: readonly (readonly string[])[] = [
     "@cem/workspace",
     "@cem/skills",
     "@cem/forms",
+    "@cem/store-redis",
+    "@cem/store-postgres",
     "@cem/type-check",
     "@cem/sandbox-msb",
   ],

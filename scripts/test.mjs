@@ -1,4 +1,5 @@
 // npm test: sets up what is missing, then runs every check and ends with a line that counts them.
+// npm run test:packed: the same for the packages as they are published, which takes a build of each.
 // Turbo runs the checks and the tests of each package, beside each other, and only those that a change concerns.
 // Each check outside the test runner counts as one; the tests count one by one.
 import { spawn } from "node:child_process";
@@ -9,25 +10,31 @@ import { root } from "./node24.mjs";
 import { bin, say, setUp, SetupError, toolEnvironment } from "./setup.mjs";
 
 const RUNS = path.join(root, ".turbo", "runs");
-const TESTS = new Set(["test", "test:repository"]);
 const REPORT = path.join(".cem", "vitest.json");
 
 /** What is no test, by turbo's name of the task. Tasks of one name count as one check. */
-const CHECKS = {
+const SOURCE_CHECKS = {
   "format:check": { does: "formatting (oxfmt)", fix: "npx pnpm@12.18.0 format" },
   lint: { does: "lint, with types (oxlint)" },
   typecheck: { does: "types (TypeScript)" },
   knip: { does: "unused code and dependencies (knip)" },
+};
+const PACKED_CHECKS = {
   build: { does: "build of every package (tsup)" },
   packed: {
     does: "packed packages: their shape (publint, are-the-types-wrong), their use in an empty folder",
   },
 };
+const packed = process.argv[2] === "packed";
+const CHECKS = packed ? PACKED_CHECKS : SOURCE_CHECKS;
+const TESTS = new Set(packed ? [] : ["test", "test:repository"]);
 /** Each package has such a task too; the root's looks at all of them at once. */
 const ROOT_ONLY = new Set(["typecheck"]);
 
 const count = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
+/** The tests that failed, and those that did so once. */
+const details = [];
 
 try {
   await setUp();
@@ -89,16 +96,19 @@ function judgeCheck(name, tasks, planned) {
 /** Adds what a package's report counts. */
 function judgeTests({ taskId, package: name, directory }, tasks) {
   const task = tasks.get(taskId);
-  const report = readReport(path.join(root, directory, REPORT));
-  const { numPassedTests = 0, numFailedTests = 0, numPendingTests = 0 } = report ?? {};
-  count.passed += numPassedTests;
-  count.skipped += numPendingTests;
-  const ok = task?.execution?.exitCode === 0 && report !== undefined && numFailedTests === 0;
-  // A file that can't even be loaded, or a process left behind, fails the run without failing a test.
-  count.failed += ok ? 0 : Math.max(1, numFailedTests);
   const label = name === "//" ? "repository" : name;
-  say(`  ${ok ? "ok    " : "FAILED"}  ${label}: ${numPassedTests} tests, ${timeOf([task])}`);
+  const report = readReport(path.join(root, directory, REPORT));
+  const { passed = 0, skipped = 0, failed = [], unsteady = [] } = report ?? {};
+  count.passed += passed;
+  count.skipped += skipped;
+  const ok = task?.execution?.exitCode === 0 && report !== undefined && failed.length === 0;
+  // A process left behind fails the run without failing a test.
+  count.failed += ok ? 0 : Math.max(1, failed.length);
+  say(`  ${ok ? "ok    " : "FAILED"}  ${label}: ${passed} tests, ${timeOf([task])}`);
   if (!ok) failures.push(`tests of ${label}${report === undefined ? " (they ended without a report)" : ""}`);
+  for (const { test, error } of failed) details.push(`  failed: ${label} ${test}\n    ${error}`);
+  for (const { test, error } of unsteady)
+    details.push(`  passed at the second try only: ${label} ${test}\n    ${error}`);
 }
 
 function readReport(file) {
@@ -118,6 +128,7 @@ function timeOf(tasks) {
 
 function summary() {
   if (failures.length > 0) say(`\nFailed: ${failures.join(", ")}`);
+  if (details.length > 0) say(`\n${details.join("\n")}`);
   const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : "";
   process.stdout.write(`\n${count.passed} passed, ${count.failed} failed${skipped}\n`);
   process.exitCode = count.failed > 0 ? 1 : 0;

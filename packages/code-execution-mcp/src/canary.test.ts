@@ -117,7 +117,7 @@ interface Way {
 
 /** Two ways in which everything differs; all of them with `pnpm test:canary`. */
 const WAYS: readonly Way[] =
-  process.env["CEM_CANARY"] === "all"
+  process.env["CEM_TESTS"] === "all"
     ? (["auto", "permissions"] as const).flatMap((isolation) =>
         (["stdio", "http"] as const).flatMap((transport) =>
           (["values", "tokens"] as const).map((guest) => ({ isolation, transport, guest })),

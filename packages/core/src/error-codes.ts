@@ -75,6 +75,12 @@ export const ERROR_CODES = {
   STATE_PATH_INVALID: "The path of a state file leads out of the workspace.",
   STATE_TOO_LARGE: "The state is larger than its limit.",
   STATE_UNREADABLE: "A state file can't be read or parsed.",
+  STORE_CONFLICT: "A value in the store was changed by someone else since it was read.",
+  STORE_KEY_INVALID:
+    "A key of the store has no part, too many, or a part that is empty, too long or no text.",
+  STORE_SEALED: "A value in the store can't be decrypted with the keys at hand.",
+  STORE_UNAVAILABLE: "The store can't be reached, or refused.",
+  STORE_VALUE_TOO_LARGE: "A value is larger than the store takes.",
   WORKSPACE_FULL: "The workspace holds far more than its quota.",
   WORKSPACE_LINK_REFUSED: "A link in the workspace leads out of it.",
   WORKSPACE_UNUSABLE: "The workspace folder can't be made or written.",

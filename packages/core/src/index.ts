@@ -116,3 +116,4 @@ export type {
   TypeCheckMode,
 } from "./agent.ts";
 export type { WorkflowStepContext, WorkflowStepKind } from "./workflow-steps.ts";
+export type { EntriesOptions, ListOptions, Store, StoredValue, StoreKey, WriteOptions } from "./store.ts";

@@ -136,9 +136,7 @@ describe.concurrent("the connections to a server", () => {
     await using connections = connect([twoEra({ protocol: "2026-07-28", maxConnections: 1 })]);
     const sleep = (session: string) =>
       connections.callTool("two-era", "sleep", { ms: 100 }, { signal, session });
-    const started = performance.now();
     await Promise.all(["ada", "bob", "eve", "fay"].map(sleep));
     expect(connections.logged.filter(({ message }) => message.includes("was closed"))).toEqual([]);
-    expect(performance.now() - started).toBeLessThan(5_000);
   });
 });

@@ -204,7 +204,7 @@ describe("serveHttp", () => {
       await expect.poll(() => serving.server.runs.active).toBe(1);
       const started = performance.now();
       await Promise.allSettled([answer, serving.close(20)]);
-      expect(performance.now() - started).toBeLessThan(5_000);
+      expect(performance.now() - started).toBeLessThan(20_000);
       expect(serving.server.runs.active).toBe(0);
     });
   });

@@ -94,7 +94,7 @@ describe.each(["modern", "legacy"] as const)("a run, by the %s protocol", (era) 
     controller.abort();
     await expect(answer).rejects.toThrow(/abort/i);
     await nothingRuns(own.server);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(performance.now() - started).toBeLessThan(20_000);
   });
 
   it("is stopped when its client goes away", async () => {

@@ -64,7 +64,7 @@ describe.skipIf(process.platform !== "linux")("images of machines", () => {
     expect(handle.layerCount).toBe(1);
     const started = performance.now();
     expect(await prepareImage(sdk, { home, image: undefined, runtime })).toEqual(first);
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(performance.now() - started).toBeLessThan(20_000);
   });
 
   it("may be an archive, a folder or a reference", async () => {

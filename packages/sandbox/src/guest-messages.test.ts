@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { readGuestMessage } from "./guest-messages.ts";
 
 const CALL = { type: "call", id: 0, server: "s", tool: "t", args: null };
@@ -77,12 +77,13 @@ describe("readGuestMessage", () => {
 
   it("rejects messages of very many values without parsing them", () => {
     const frame = Buffer.from(`{"type":"done","value":[${"[],".repeat(2_000_000)}1]}`);
-    const started = performance.now();
+    const parse = vi.spyOn(JSON, "parse");
     expect(readGuestMessage(frame)).toEqual({
       ok: false,
       problem: "a message of more than 1,000,000 values",
     });
-    expect(performance.now() - started).toBeLessThan(500);
+    expect(parse).not.toHaveBeenCalled();
+    parse.mockRestore();
     const most = `{"type":"done","value":[${"{},".repeat(999_998)}1]}`;
     expect(readGuestMessage(Buffer.from(most)).ok).toBe(true);
   });

@@ -113,6 +113,6 @@ describe("WorkspaceQuota", () => {
       expect.soft(quota.check() === undefined).toBe(true);
       quota.watch(() => {})();
     }
-    expect(performance.now() - started).toBeLessThan(500);
+    expect(performance.now() - started).toBeLessThan(3_000);
   });
 });

@@ -124,7 +124,7 @@ describe("runServerInThread", () => {
     const started = performance.now();
     await running.close(0);
     await running.closed;
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(performance.now() - started).toBeLessThan(20_000);
     expect(await hanging).toBe("failed");
     await expect(fetch(running.url)).rejects.toThrow("fetch failed");
     expect(readdirSync(tmpdir()).filter((name) => /^cem-[A-Za-z0-9]{6}$/u.test(name))).toEqual([]);

@@ -13,9 +13,6 @@ const one = (inputs: string, script = ""): string =>
 const NAME = '<label>Name <input name="name"></label>';
 const FIELDS = [{ name: "name", label: "Name", pii: "NAME" }];
 
-/** What takes long is tried by `npm run test:browser`. */
-const whenAll = it.skipIf(process.env["CEM_BROWSER"] !== "all");
-
 describe.skipIf(browserMissing)("a web page", () => {
   const workspace = temporaryWorkspace();
   let elsewhere: FormSite;
@@ -99,7 +96,7 @@ describe.skipIf(browserMissing)("a web page", () => {
     expect(JSON.stringify(result)).not.toContain("Lovelace");
   });
 
-  whenAll("is not sent in a trial", async () => {
+  it("is not sent in a trial", async () => {
     const result = await fill("/trial", { name: "Ada" }, { isTrial: true });
     expect(result).toMatchObject({ status: "filled", submitted: false });
     expect(site.requests.map((request) => request.path)).not.toContain("/tried");
@@ -132,14 +129,14 @@ describe.skipIf(browserMissing)("a web page", () => {
     expect(JSON.stringify(result)).not.toContain("IGNORE");
   });
 
-  whenAll("that never answers is left", async () => {
+  it("that never answers is left", async () => {
     await expect(fill("/hangs", { name: "Ada" }, { browser: { timeoutMs: 4_000 } })).rejects.toMatchObject({
       code: "FORM_TARGET_FAILED",
       message: "The page took longer than 4 s.",
     });
   });
 
-  whenAll("says of each field why it can't take a value", async () => {
+  it("says of each field why it can't take a value", async () => {
     const fields = [
       { name: "name", label: "Name" },
       { name: "code", label: "Code" },
@@ -193,7 +190,7 @@ describe.skipIf(browserMissing)("a web page", () => {
     });
   });
 
-  whenAll("leaves nothing personal in pictures", async () => {
+  it("leaves nothing personal in pictures", async () => {
     // The same page with two values of one length gives the same picture only when both are painted over.
     const pictures = await Promise.all(
       ["Ada Lovelace", "Bob Lavender"].map((name) =>

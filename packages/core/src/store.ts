@@ -1,0 +1,88 @@
+/**
+ * Names a value in a {@link Store}: one to eight parts, each of 1 to 255 characters of any kind, in all at most 1,024
+ * bytes in UTF-8. Keys sort part by part, by those bytes.
+ */
+export type StoreKey = readonly string[];
+
+/** A value in a {@link Store}. */
+export interface StoredValue {
+  value: Uint8Array;
+  /** Identifies this writing of the value. Never empty. */
+  version: string;
+}
+
+/** Options of {@link Store.write}. */
+export interface WriteOptions {
+  /**
+   * The version that is replaced, as it was read; empty for a value that must not exist yet. Absent: whatever is there.
+   */
+  version?: string | undefined;
+  /** After so many milliseconds on the store's own clock the value is gone. Absent: it stays. */
+  expiresInMs?: number | undefined;
+}
+
+/** Options of {@link Store.list}. */
+export interface ListOptions {
+  /** Lists what comes after this key. */
+  after?: StoreKey | undefined;
+  /** The maximum number of keys, at most 1,000. @defaultValue 1000 */
+  limit?: number | undefined;
+}
+
+/** Options of {@link Store.entries}. */
+export interface EntriesOptions {
+  /** The number of the first entry, counted from 0. @defaultValue 0 */
+  from?: number | undefined;
+  /** The maximum number of entries, at most 1,000. @defaultValue 1000 */
+  limit?: number | undefined;
+}
+
+/**
+ * What several hosts share: values, logs and counters by key. A folder on one machine, Redis or PostgreSQL for many.
+ * Values, logs and counters have keys of their own each: one key can name one of each.
+ *
+ * Every method rejects with a CemError `STORE_UNAVAILABLE` when the store can't be reached or refuses, and
+ * `STORE_KEY_INVALID` for a key that is none.
+ */
+export interface Store {
+  readonly specificationVersion: "v1";
+  /** Where it is, for people: `redis://host:6379/0`. Without user and password. */
+  readonly location: string;
+  read(key: StoreKey): Promise<StoredValue | undefined>;
+  /**
+   * Writes a value as a whole.
+   *
+   * @returns the new version.
+   * @throws CemError `STORE_CONFLICT` when the value there is not of the given version, and `STORE_VALUE_TOO_LARGE`.
+   */
+  write(key: StoreKey, value: Uint8Array, options?: WriteOptions): Promise<string>;
+  /**
+   * Removes a value.
+   *
+   * @param version - The version that is removed. Absent: whatever is there.
+   * @returns whether it was there.
+   * @throws CemError `STORE_CONFLICT` when the value there is not of the given version.
+   */
+  remove(key: StoreKey, version?: string): Promise<boolean>;
+  /** The keys of values that begin with these parts, in order. An empty list lists all. */
+  list(prefix: StoreKey, options?: ListOptions): Promise<StoreKey[]>;
+  /**
+   * Puts entries at the end of a log, together and in order.
+   *
+   * @returns how many entries the log has now.
+   */
+  append(key: StoreKey, entries: readonly Uint8Array[]): Promise<number>;
+  entries(key: StoreKey, options?: EntriesOptions): Promise<Uint8Array[]>;
+  /**
+   * Adds to a counter, which starts at 0. An amount of 0 reads it.
+   *
+   * @param amount - A whole number, also a negative one.
+   * @param expiresInMs - From the first addition on, after which the counter starts anew. Absent: never.
+   * @returns what it is now.
+   */
+  add(key: StoreKey, amount: number, expiresInMs?: number): Promise<number>;
+  /** Removes all values, logs and counters whose keys begin with these parts; at least one. */
+  removeAll(prefix: StoreKey): Promise<void>;
+  /** Frees the connection. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,76 @@
+import { inspect } from "node:util";
+import { describeStoreContract } from "@cem/store/contract";
+import { Client } from "pg";
+import type { QueryResult } from "pg";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { hasPostgres, startPostgres } from "../test/postgres-server.ts";
+import type { PostgresServer } from "../test/postgres-server.ts";
+import { createPostgresStore } from "./index.ts";
+
+const bytes = (text: string): Uint8Array => Buffer.from(text);
+
+describe.skipIf(!hasPostgres)("a store in PostgreSQL", () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server.stop());
+
+  const query = async (sql: string): Promise<QueryResult> => {
+    const client = new Client(server.url);
+    await client.connect();
+    try {
+      return await client.query(sql);
+    } finally {
+      await client.end();
+    }
+  };
+  const open = () => {
+    const store = createPostgresStore({ url: server.url });
+    onTestFinished(() => store.close());
+    return store;
+  };
+
+  describeStoreContract("postgres", async () => ({
+    open: () => createPostgresStore({ url: server.url, maxConnections: 3 }),
+    reset: async () => {
+      await query("drop table if exists cem_values, cem_logs, cem_log_lengths, cem_counters, cem_migrations");
+    },
+  }));
+
+  it("makes its tables once when many hosts begin at the same time", async () => {
+    await query("drop table if exists cem_values, cem_logs, cem_log_lengths, cem_counters, cem_migrations");
+    await Promise.all(Array.from({ length: 8 }, (_, at) => open().write(["host", String(at)], bytes("x"))));
+    expect(await open().list(["host"])).toHaveLength(8);
+    expect((await query("select version from cem_migrations")).rows).toEqual([{ version: 1 }]);
+  });
+
+  it("leaves tables of a newer version alone", async () => {
+    await open().write(["a"], bytes("1"));
+    await query("insert into cem_migrations values (99)");
+    await expect(open().read(["a"])).rejects.toThrow(/newer version \(99/);
+    await query("delete from cem_migrations where version = 99");
+    expect(await open().read(["a"])).toBeDefined();
+  });
+
+  it("goes on after the server was killed and started again, with all it had answered for", async () => {
+    const store = open();
+    await store.write(["kept"], bytes("1"));
+    await server.kill();
+    await expect(store.read(["kept"])).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    await server.start();
+    await expect.poll(() => store.read(["kept"]).catch(() => undefined), { timeout: 30_000 }).toBeDefined();
+  });
+});
+
+it("says which store can't be reached, without its password", async () => {
+  const store = createPostgresStore({ url: "postgresql://ada:secret@127.0.0.1:1/work" });
+  const failure = await store.read(["a"]).then(
+    () => undefined,
+    (error: unknown) => inspect(error, { depth: 9 }),
+  );
+  expect(failure).toContain("STORE_UNAVAILABLE");
+  expect(failure).toContain("postgresql://127.0.0.1:1/work");
+  expect(failure).not.toContain("secret");
+  await store.close();
+});

@@ -1,0 +1,205 @@
+import { randomUUID } from "node:crypto";
+import { CemError } from "@cem/core";
+import type { EntriesOptions, ListOptions, Store, StoredValue, StoreKey, WriteOptions } from "@cem/core";
+import {
+  checkSize,
+  decodeKey,
+  encodeKey,
+  pageSize,
+  rangeOf,
+  shownLocation,
+  storeConflict,
+  storeUnavailable,
+} from "@cem/store";
+import { Pool } from "pg";
+import type { QueryResult, QueryResultRow } from "pg";
+import { migrate } from "./migrations.ts";
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const QUERY_TIMEOUT_MS = 30_000;
+const DEFAULT_MAX_CONNECTIONS = 10;
+const TABLES = ["cem_values", "cem_logs", "cem_log_lengths", "cem_counters"];
+/** Of a value or counter that has not expired, by the server's clock. Qualified: an upsert knows two rows. */
+const lives = (table: string): string => `(${table}.expires_at is null or ${table}.expires_at > now())`;
+const expiry = (parameter: string): string =>
+  `now() + ${parameter}::double precision * interval '1 millisecond'`;
+
+/** Settings of {@link createPostgresStore}. */
+export interface PostgresStoreSettings {
+  /** `postgresql://` with user, password, host, port and database; `?sslmode=verify-full` for an encrypted connection. */
+  url: string;
+  /** @defaultValue 10 */
+  maxConnections?: number | undefined;
+}
+
+/**
+ * A store in PostgreSQL 13 or newer: four tables that begin with `cem_`, made and brought up to date with the first use.
+ * Connects again after a cut.
+ */
+export function createPostgresStore(settings: PostgresStoreSettings): Store {
+  return new PostgresStore(settings);
+}
+
+class PostgresStore implements Store {
+  readonly specificationVersion = "v1";
+  readonly location: string;
+  readonly #pool: Pool;
+  #ready: Promise<void> | undefined;
+
+  constructor({ url, maxConnections = DEFAULT_MAX_CONNECTIONS }: PostgresStoreSettings) {
+    this.location = shownLocation(url);
+    this.#pool = new Pool({
+      connectionString: url,
+      max: maxConnections,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: QUERY_TIMEOUT_MS,
+      allowExitOnIdle: true,
+    });
+    // Of a connection that nobody uses; the next question has a new one.
+    this.#pool.on("error", () => {});
+  }
+
+  async read(key: StoreKey): Promise<StoredValue | undefined> {
+    const { rows } = await this.#ask<{ value: Buffer; version: string }>(
+      `select value, version from cem_values where key = $1 and ${lives("cem_values")}`,
+      [encodeKey(key)],
+    );
+    return rows[0];
+  }
+
+  async write(key: StoreKey, value: Uint8Array, options: WriteOptions = {}): Promise<string> {
+    checkSize(key, value);
+    const next = randomUUID();
+    const { version, expiresInMs } = options;
+    const values = [encodeKey(key), Buffer.from(value), next, expiresInMs ?? null];
+    const set = "value = excluded.value, version = excluded.version, expires_at = excluded.expires_at";
+    const insert = `insert into cem_values (key, value, version, expires_at) values ($1, $2, $3, ${expiry("$4")})
+      on conflict (key) do update set ${set}`;
+    if (version === undefined) await this.#ask(insert, values);
+    else if (version === "")
+      requireOne(key, await this.#ask(`${insert} where not ${lives("cem_values")}`, values));
+    else if (!isVersion(version)) throw storeConflict(key);
+    else
+      requireOne(
+        key,
+        await this.#ask(
+          `update cem_values set value = $2, version = $3, expires_at = ${expiry("$4")}
+            where key = $1 and version = $5 and ${lives("cem_values")}`,
+          [...values, version],
+        ),
+      );
+    return next;
+  }
+
+  async remove(key: StoreKey, version?: string): Promise<boolean> {
+    const bytes = encodeKey(key);
+    const where = `where key = $1 and ${lives("cem_values")}`;
+    if (version === undefined)
+      return (await this.#ask(`delete from cem_values ${where}`, [bytes])).rowCount === 1;
+    if (!isVersion(version)) throw storeConflict(key);
+    requireOne(key, await this.#ask(`delete from cem_values ${where} and version = $2`, [bytes, version]));
+    return true;
+  }
+
+  async list(prefix: StoreKey, { after, limit }: ListOptions = {}): Promise<StoreKey[]> {
+    const { from, to } = rangeOf(prefix, after);
+    const { rows } = await this.#ask<{ key: Buffer }>(
+      `select key from cem_values where key >= $1 and key < $2 and ${lives("cem_values")} order by key limit $3`,
+      [from, to, pageSize(limit)],
+    );
+    return rows.map(({ key }) => decodeKey(key));
+  }
+
+  async append(key: StoreKey, entries: readonly Uint8Array[]): Promise<number> {
+    for (const entry of entries) checkSize(key, entry);
+    // The row of its length makes those who append to one log wait for each other.
+    const { rows } = await this.#ask<{ length: string }>(
+      `with log as (
+         insert into cem_log_lengths (key, length) values ($1, $2::bigint)
+           on conflict (key) do update set length = cem_log_lengths.length + $2::bigint
+           returning length
+       ), written as (
+         insert into cem_logs (key, number, entry)
+           select $1, log.length - $2::bigint + one.at - 1, one.entry
+             from log, unnest($3::bytea[]) with ordinality as one (entry, at)
+       )
+       select length from log`,
+      [encodeKey(key), entries.length, entries.map((entry) => Buffer.from(entry))],
+    );
+    return Number(rows[0]?.length);
+  }
+
+  async entries(key: StoreKey, { from = 0, limit }: EntriesOptions = {}): Promise<Uint8Array[]> {
+    const { rows } = await this.#ask<{ entry: Buffer }>(
+      "select entry from cem_logs where key = $1 and number >= $2 order by number limit $3",
+      [encodeKey(key), from, pageSize(limit)],
+    );
+    return rows.map(({ entry }) => entry);
+  }
+
+  async add(key: StoreKey, amount: number, expiresInMs?: number): Promise<number> {
+    const bytes = encodeKey(key);
+    if (amount === 0) {
+      const { rows } = await this.#ask<{ amount: string }>(
+        `select amount from cem_counters where key = $1 and ${lives("cem_counters")}`,
+        [bytes],
+      );
+      return Number(rows[0]?.amount ?? 0);
+    }
+    const { rows } = await this.#ask<{ amount: string }>(
+      `insert into cem_counters (key, amount, expires_at) values ($1, $2, ${expiry("$3")})
+         on conflict (key) do update set
+           amount = case when ${lives("cem_counters")} then cem_counters.amount else 0 end + excluded.amount,
+           expires_at = case when ${lives("cem_counters")} then cem_counters.expires_at else excluded.expires_at end
+         returning amount`,
+      [bytes, amount, expiresInMs ?? null],
+    );
+    return Number(rows[0]?.amount);
+  }
+
+  async removeAll(prefix: StoreKey): Promise<void> {
+    encodeKey(prefix);
+    const { from, to } = rangeOf(prefix);
+    const deletions = TABLES.map(
+      (table, at) => `gone${at} as (delete from ${table} where key >= $1 and key < $2)`,
+    );
+    await this.#ask(`with ${deletions.join(", ")} select 1`, [from, to]);
+  }
+
+  async close(): Promise<void> {
+    if (!this.#pool.ended) await this.#pool.end();
+  }
+
+  async #ask<Row extends QueryResultRow>(sql: string, values: readonly unknown[]): Promise<QueryResult<Row>> {
+    try {
+      await (this.#ready ??= this.#prepare());
+      return await this.#pool.query<Row>(sql, [...values]);
+    } catch (error) {
+      throw CemError.isInstance(error) ? error : storeUnavailable(this.location, error);
+    }
+  }
+
+  /** Begins anew with the next question when it fails. */
+  async #prepare(): Promise<void> {
+    try {
+      const client = await this.#pool.connect();
+      try {
+        await migrate(client);
+      } finally {
+        client.release();
+      }
+    } catch (error) {
+      this.#ready = undefined;
+      throw error;
+    }
+  }
+}
+
+function requireOne(key: StoreKey, { rowCount }: { rowCount: number | null }): void {
+  if (rowCount !== 1) throw storeConflict(key);
+}
+
+/** Other stores' versions may be of another form: no value has one of those. */
+function isVersion(version: string): boolean {
+  return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(version);
+}

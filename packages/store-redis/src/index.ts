@@ -1,0 +1,2 @@
+export { createRedisStore } from "./redis-store.ts";
+export type { RedisStoreSettings } from "./redis-store.ts";

@@ -1,0 +1,77 @@
+import { inspect } from "node:util";
+import { describeStoreContract } from "@cem/store/contract";
+import { parseSealingKeys, sealStore } from "@cem/store";
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { hasRedis, startRedis } from "../test/redis-server.ts";
+import type { RedisServer } from "../test/redis-server.ts";
+import { createRedisStore } from "./index.ts";
+
+const bytes = (text: string): Uint8Array => Buffer.from(text);
+
+describe.skipIf(!hasRedis)("a store in Redis", () => {
+  let server: RedisServer;
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  afterAll(() => server.stop());
+
+  const reset = async (): Promise<void> => {
+    const client = new Redis(server.url);
+    await client.flushall();
+    client.disconnect();
+  };
+  const open = (prefix?: string) => {
+    const store = createRedisStore({ url: server.url, prefix });
+    onTestFinished(() => store.close());
+    return store;
+  };
+
+  describeStoreContract("redis", async () => ({
+    open: () => createRedisStore({ url: server.url }),
+    reset,
+  }));
+
+  describeStoreContract("redis, sealed", async () => {
+    const keys = parseSealingKeys(`a:${Buffer.alloc(32, 1).toString("base64")}`);
+    return { open: () => sealStore(createRedisStore({ url: server.url }), keys), reset };
+  });
+
+  it("keeps two prefixes apart", async () => {
+    const [one, two] = [open("one:"), open("two:")];
+    await one.write(["a"], bytes("1"));
+    expect(await two.list([])).toEqual([]);
+    await two.removeAll(["a"]);
+    expect(await one.list([])).toEqual([["a"]]);
+  });
+
+  it("goes on after the server was killed and started again, with all it had answered for", async () => {
+    const store = open("kill:");
+    await store.write(["a"], bytes("1"));
+    await server.kill();
+    await expect(store.read(["a"])).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    await server.start();
+    await expect.poll(() => store.read(["a"]).catch(() => undefined), { timeout: 30_000 }).toBeDefined();
+  });
+
+  it("leaves nothing of values that expired in its list", async () => {
+    const store = open("expire:");
+    await store.write(["a"], bytes("1"), { expiresInMs: 1 });
+    await expect.poll(() => store.list([]), { timeout: 20_000 }).toEqual([]);
+    const client = new Redis(server.url);
+    expect(await client.zcard("expire:list:values")).toBe(0);
+    client.disconnect();
+  });
+});
+
+it("says which store can't be reached, without its password", async () => {
+  const store = createRedisStore({ url: "redis://ada:secret@127.0.0.1:1/3" });
+  const failure = await store.read(["a"]).then(
+    () => undefined,
+    (error: unknown) => inspect(error, { depth: 9 }),
+  );
+  expect(failure).toContain("STORE_UNAVAILABLE");
+  expect(failure).toContain("redis://127.0.0.1:1/3");
+  expect(failure).not.toContain("secret");
+  await store.close();
+});

@@ -1,0 +1,196 @@
+import { randomUUID } from "node:crypto";
+import { CemError } from "@cem/core";
+import type { EntriesOptions, ListOptions, Store, StoredValue, StoreKey, WriteOptions } from "@cem/core";
+import {
+  checkSize,
+  decodeKey,
+  encodeKey,
+  pageSize,
+  rangeOf,
+  shownLocation,
+  storeConflict,
+  storeUnavailable,
+} from "@cem/store";
+import { Redis } from "ioredis";
+import { ADD, APPEND, CONFLICT, LIST, REMOVE, REMOVE_ALL, WRITE } from "./scripts.ts";
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const COMMAND_TIMEOUT_MS = 15_000;
+/** Braces make a cluster keep all of a store in one slot, as its scripts need. */
+const DEFAULT_PREFIX = "{cem}:";
+const KINDS = ["values", "logs", "counters"] as const;
+
+type Kind = (typeof KINDS)[number];
+
+/** Settings of {@link createRedisStore}. */
+export interface RedisStoreSettings {
+  /** `redis://` or, encrypted, `rediss://` with user, password, host, port and the number of the database. */
+  url: string;
+  /**
+   * What the names of all keys begin with.
+   *
+   * @defaultValue `{cem}:`
+   */
+  prefix?: string | undefined;
+}
+
+/** A store in Redis 7 or Valkey. Connects with the first use, and again after a cut. */
+export function createRedisStore(settings: RedisStoreSettings): Store {
+  return new RedisStore(settings);
+}
+
+class RedisStore implements Store {
+  readonly specificationVersion = "v1";
+  readonly location: string;
+  readonly #url: string;
+  readonly #prefix: string;
+  #client: Redis | undefined;
+
+  constructor({ url, prefix = DEFAULT_PREFIX }: RedisStoreSettings) {
+    this.#url = url;
+    this.#prefix = prefix;
+    this.location = shownLocation(url);
+  }
+
+  async read(key: StoreKey): Promise<StoredValue | undefined> {
+    const name = this.#name("values", encodeKey(key));
+    const [value, version] = await this.#ask((client) => client.hmgetBuffer(name, "value", "version"));
+    return value && version ? { value, version: version.toString() } : undefined;
+  }
+
+  async write(
+    key: StoreKey,
+    value: Uint8Array,
+    { version, expiresInMs = 0 }: WriteOptions = {},
+  ): Promise<string> {
+    checkSize(key, value);
+    const next = randomUUID();
+    const expiry = expiresInMs > 0 ? Math.max(1, Math.round(expiresInMs)) : 0;
+    await this.#script(WRITE, "values", key, [expected(version), Buffer.from(value), next, expiry]);
+    return next;
+  }
+
+  async remove(key: StoreKey, version?: string): Promise<boolean> {
+    return (await this.#script(REMOVE, "values", key, [expected(version)])) === 1;
+  }
+
+  async list(prefix: StoreKey, { after, limit }: ListOptions = {}): Promise<StoreKey[]> {
+    const { from, to } = rangeOf(prefix, after);
+    const wanted = pageSize(limit);
+    const found = await this.#ask((client) =>
+      client.callBuffer(
+        "EVAL",
+        LIST,
+        1,
+        this.#listName("values"),
+        bound("[", from),
+        bound("(", to),
+        wanted,
+        this.#name("values"),
+      ),
+    );
+    return (found as Buffer[]).map((member) => decodeKey(member));
+  }
+
+  async append(key: StoreKey, entries: readonly Uint8Array[]): Promise<number> {
+    for (const entry of entries) checkSize(key, entry);
+    return this.#script(
+      APPEND,
+      "logs",
+      key,
+      entries.map((entry) => Buffer.from(entry)),
+    );
+  }
+
+  async entries(key: StoreKey, { from = 0, limit }: EntriesOptions = {}): Promise<Uint8Array[]> {
+    const name = this.#name("logs", encodeKey(key));
+    const wanted = pageSize(limit);
+    if (wanted === 0) return [];
+    return this.#ask((client) => client.lrangeBuffer(name, from, from + wanted - 1));
+  }
+
+  async add(key: StoreKey, amount: number, expiresInMs = 0): Promise<number> {
+    const expiry = expiresInMs > 0 ? Math.max(1, Math.round(expiresInMs)) : 0;
+    return this.#script(ADD, "counters", key, [amount, expiry]);
+  }
+
+  async removeAll(prefix: StoreKey): Promise<void> {
+    encodeKey(prefix);
+    const { from, to } = rangeOf(prefix);
+    for (const kind of KINDS) {
+      const removePage = () =>
+        this.#ask((client) =>
+          client.eval(
+            REMOVE_ALL,
+            1,
+            this.#listName(kind),
+            bound("[", from),
+            bound("(", to),
+            this.#name(kind),
+          ),
+        );
+      while (Number(await removePage()) > 0);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#client?.disconnect();
+    this.#client = undefined;
+  }
+
+  async #script(
+    script: string,
+    kind: Kind,
+    key: StoreKey,
+    args: (string | number | Buffer)[],
+  ): Promise<number> {
+    const member = encodeKey(key);
+    try {
+      return Number(
+        await this.#ask((client) =>
+          client.eval(script, 2, this.#name(kind, member), this.#listName(kind), member, ...args),
+        ),
+      );
+    } catch (error) {
+      const { cause } = error as Error;
+      if (cause instanceof Error && cause.message.includes(CONFLICT)) throw storeConflict(key);
+      throw error;
+    }
+  }
+
+  async #ask<Answer>(question: (client: Redis) => Promise<Answer>): Promise<Answer> {
+    try {
+      return await question((this.#client ??= this.#connect()));
+    } catch (error) {
+      throw CemError.isInstance(error) ? error : storeUnavailable(this.location, error);
+    }
+  }
+
+  #connect(): Redis {
+    const client = new Redis(this.#url, {
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      commandTimeout: COMMAND_TIMEOUT_MS,
+      // A question is asked once more after a cut, then its asker decides.
+      maxRetriesPerRequest: 1,
+    });
+    // Each question that fails says why; without a listener the library prints it too.
+    client.on("error", () => {});
+    return client;
+  }
+
+  #name(kind: Kind, member: Buffer = Buffer.alloc(0)): Buffer {
+    return Buffer.concat([Buffer.from(`${this.#prefix}${kind}:`), member]);
+  }
+
+  #listName(kind: Kind): string {
+    return `${this.#prefix}list:${kind}`;
+  }
+}
+
+function expected(version: string | undefined): string {
+  return version === undefined ? "*" : `=${version}`;
+}
+
+function bound(mark: "[" | "(", key: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(mark), key]);
+}

@@ -1,0 +1,80 @@
+/**
+ * What has to happen as one is a script, which the server runs as one. A value is a hash of its bytes and version; a sorted
+ * set of each kind lists the keys in order. All keys of a store share one slot of a cluster.
+ *
+ * KEYS[1] is the key, KEYS[2] the list of its kind.
+ */
+
+/** Versions differ. */
+export const CONFLICT = "CEM_CONFLICT";
+
+const REQUIRE_VERSION = `
+  local function requireVersion(expected)
+    if expected == "*" then return end
+    local found = redis.call("HGET", KEYS[1], "version") or ""
+    if "=" .. found ~= expected then error({err = "${CONFLICT}"}) end
+  end
+`;
+
+/** ARGV: member, expected version (\`*\` or \`=\` and the version), value, next version, milliseconds until it expires or 0. */
+export const WRITE = `${REQUIRE_VERSION}
+  requireVersion(ARGV[2])
+  redis.call("DEL", KEYS[1])
+  redis.call("HSET", KEYS[1], "value", ARGV[3], "version", ARGV[4])
+  if tonumber(ARGV[5]) > 0 then redis.call("PEXPIRE", KEYS[1], ARGV[5]) end
+  redis.call("ZADD", KEYS[2], 0, ARGV[1])
+  return 1
+`;
+
+/** ARGV: member, expected version. */
+export const REMOVE = `${REQUIRE_VERSION}
+  requireVersion(ARGV[2])
+  redis.call("ZREM", KEYS[2], ARGV[1])
+  return redis.call("DEL", KEYS[1])
+`;
+
+/** ARGV: member, entries. */
+export const APPEND = `
+  for at = 2, #ARGV do redis.call("RPUSH", KEYS[1], ARGV[at]) end
+  if #ARGV > 1 then redis.call("ZADD", KEYS[2], 0, ARGV[1]) end
+  return redis.call("LLEN", KEYS[1])
+`;
+
+/** ARGV: member, amount, milliseconds until it expires or 0. */
+export const ADD = `
+  if ARGV[2] == "0" then return tonumber(redis.call("GET", KEYS[1]) or "0") end
+  local isNew = redis.call("EXISTS", KEYS[1]) == 0
+  local now = redis.call("INCRBY", KEYS[1], ARGV[2])
+  if isNew and tonumber(ARGV[3]) > 0 then redis.call("PEXPIRE", KEYS[1], ARGV[3]) end
+  redis.call("ZADD", KEYS[2], 0, ARGV[1])
+  return now
+`;
+
+/**
+ * KEYS[1]: a list. ARGV: first and last as ZRANGEBYLEX takes them, how many, the beginning of the keys' names. Returns those
+ * that are still there; what has expired leaves the list.
+ */
+export const LIST = `
+  local found = {}
+  local first, wanted = ARGV[1], tonumber(ARGV[3])
+  while #found < wanted do
+    local page = redis.call("ZRANGEBYLEX", KEYS[1], first, ARGV[2], "LIMIT", 0, wanted - #found)
+    if #page == 0 then break end
+    for _, member in ipairs(page) do
+      if redis.call("EXISTS", ARGV[4] .. member) == 1 then table.insert(found, member)
+      else redis.call("ZREM", KEYS[1], member) end
+    end
+    first = "(" .. page[#page]
+  end
+  return found
+`;
+
+/** KEYS[1]: a list. ARGV: first and last, the beginning of the keys' names. Removes at most 1,000 and returns how many. */
+export const REMOVE_ALL = `
+  local page = redis.call("ZRANGEBYLEX", KEYS[1], ARGV[1], ARGV[2], "LIMIT", 0, 1000)
+  for _, member in ipairs(page) do
+    redis.call("UNLINK", ARGV[3] .. member)
+    redis.call("ZREM", KEYS[1], member)
+  end
+  return #page
+`;

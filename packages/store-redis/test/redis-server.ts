@@ -1,0 +1,62 @@
+import { spawn, spawnSync } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import net from "node:net";
+import os from "node:os";
+import path from "node:path";
+
+/** Whether this machine has a server to test with. */
+export const hasRedis = ["redis-server", "valkey-server"].some(
+  (command) => spawnSync(command, ["--version"]).status === 0,
+);
+
+/** A real server on this machine's loopback, which keeps what it has on disk. */
+export interface RedisServer {
+  url: string;
+  /** Ends it as a crash would. */
+  kill(): Promise<void>;
+  /** Starts it again, with what it had on disk. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startRedis(): Promise<RedisServer> {
+  const folder = mkdtempSync(path.join(os.tmpdir(), "redis-"));
+  const port = await freePort();
+  let server: ChildProcess;
+  const start = async (): Promise<void> => {
+    const command = spawnSync("redis-server", ["--version"]).status === 0 ? "redis-server" : "valkey-server";
+    server = spawn(
+      command,
+      ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--appendonly", "yes", "--save", ""],
+      { stdio: ["ignore", "pipe", "ignore"] },
+    );
+    for await (const line of server.stdout ?? [])
+      if (/ready to accept connections/i.test(String(line))) break;
+  };
+  const kill = async (): Promise<void> => {
+    const gone = once(server, "exit");
+    server.kill("SIGKILL");
+    await gone;
+  };
+  await start();
+  return {
+    url: `redis://127.0.0.1:${port}/0`,
+    kill,
+    start,
+    stop: async () => {
+      await kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const probe = net.createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address() as net.AddressInfo;
+  probe.close();
+  await once(probe, "close");
+  return port;
+}

@@ -1,0 +1,220 @@
+import type { Store } from "@cem/core";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+const text = (value: string): Uint8Array => new TextEncoder().encode(value);
+const shown = (value: Uint8Array | undefined): string | undefined =>
+  value === undefined ? undefined : new TextDecoder().decode(value);
+
+/** What {@link describeStoreContract} needs of a store. */
+export interface StoreContractSetup {
+  /** Opens a store with what earlier ones of the same test have written, as another host would. */
+  open(): Store;
+  /** Makes the next {@link StoreContractSetup.open} find an empty store. */
+  reset(): Promise<void>;
+}
+
+/** The tests that every store passes. Needs vitest. */
+export function describeStoreContract(name: string, setUp: () => Promise<StoreContractSetup>): void {
+  describe(`store contract: ${name}`, () => {
+    let setup: StoreContractSetup;
+    let stores: Store[] = [];
+    const open = (): Store => {
+      const store = setup.open();
+      stores.push(store);
+      return store;
+    };
+
+    beforeEach(async () => {
+      setup ??= await setUp();
+      await setup.reset();
+    });
+    afterEach(async () => {
+      await Promise.all(stores.map((store) => store.close()));
+      stores = [];
+    });
+
+    describe("values", () => {
+      it("are read as another host wrote them, byte by byte", async () => {
+        const bytes = Uint8Array.from({ length: 512 }, (_, at) => at % 256);
+        const version = await open().write(["a", "b"], bytes);
+        const found = await open().read(["a", "b"]);
+        expect(Buffer.from(found?.value ?? [])).toEqual(Buffer.from(bytes));
+        expect(found?.version).toBe(version);
+        expect(await open().read(["a"])).toBeUndefined();
+        expect(await open().read(["a", "b", "c"])).toBeUndefined();
+      });
+
+      it("may be empty, and large", async () => {
+        const store = open();
+        await store.write(["empty"], new Uint8Array());
+        expect((await store.read(["empty"]))?.value).toHaveLength(0);
+        await store.write(["large"], new Uint8Array(8_000_000).fill(7));
+        expect((await store.read(["large"]))?.value).toHaveLength(8_000_000);
+        await expect(store.write(["larger"], new Uint8Array(64 * 1024 * 1024 + 1))).rejects.toMatchObject({
+          code: "STORE_VALUE_TOO_LARGE",
+        });
+      });
+
+      it("are replaced and removed only in the version that was read", async () => {
+        const [ada, bob] = [open(), open()];
+        const first = await ada.write(["a"], text("1"), { version: "" });
+        await expect(bob.write(["a"], text("x"), { version: "" })).rejects.toMatchObject({
+          code: "STORE_CONFLICT",
+        });
+        const second = await bob.write(["a"], text("2"), { version: first });
+        await expect(ada.write(["a"], text("x"), { version: first })).rejects.toMatchObject({
+          code: "STORE_CONFLICT",
+        });
+        await expect(ada.remove(["a"], first)).rejects.toMatchObject({ code: "STORE_CONFLICT" });
+        expect(shown((await ada.read(["a"]))?.value)).toBe("2");
+        expect(await ada.remove(["a"], second)).toBe(true);
+        expect(await ada.remove(["a"])).toBe(false);
+        await expect(ada.write(["a"], text("x"), { version: second })).rejects.toMatchObject({
+          code: "STORE_CONFLICT",
+        });
+      });
+
+      it("get one winner of many that write at once", async () => {
+        const hosts = [open(), open(), open(), open()];
+        const first = await open().write(["a"], text("0"));
+        const outcomes = await Promise.allSettled(
+          Array.from({ length: 20 }, (_, at) =>
+            (hosts[at % 4] as Store).write(["a"], text(String(at)), { version: first }),
+          ),
+        );
+        expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+      });
+
+      it("are gone when they expire, and stay when they are written anew", async () => {
+        const store = open();
+        await store.write(["short"], text("1"), { expiresInMs: 30 });
+        await store.write(["kept"], text("1"), { expiresInMs: 30 });
+        await store.write(["kept"], text("2"));
+        await expect.poll(() => store.read(["short"]), { timeout: 20_000 }).toBeUndefined();
+        expect(await store.list([])).toEqual([["kept"]]);
+        await store.write(["short"], text("3"), { version: "" });
+        expect(shown((await store.read(["short"]))?.value)).toBe("3");
+      });
+    });
+
+    describe("keys", () => {
+      const odd = ["", " ", "/", "\\", "..", "%2F", "a*b?[c]", "\0", "\u0001", "\n", "é", "\u{1F600}", "{x}"];
+
+      it("are apart whatever is in them", async () => {
+        const store = open();
+        const keys = odd.flatMap((part) => [
+          [`a${part}`, "b"],
+          ["a", `${part}b`],
+        ]);
+        const unique = new Map(keys.map((key) => [JSON.stringify(key), key]));
+        for (const [json, key] of unique) await store.write(key, text(json));
+        for (const [json, key] of unique) expect(shown((await store.read(key))?.value)).toBe(json);
+        expect(await store.list([])).toHaveLength(unique.size);
+      });
+
+      it("are listed in order, by their beginning and page by page", async () => {
+        const store = open();
+        const keys = [
+          ["a"],
+          ["a", "1"],
+          ["a", "1", "x"],
+          ["a", "2"],
+          ["a\u0001"],
+          ["a!"],
+          ["ab", "1"],
+          ["b"],
+        ];
+        for (const key of keys.toReversed()) await store.write(key, text("x"));
+        expect(await store.list([])).toEqual(keys);
+        expect(await store.list(["a"])).toEqual(keys.slice(0, 4));
+        expect(await store.list(["a", "1"])).toEqual(keys.slice(1, 3));
+        expect(await store.list(["a"], { after: ["a", "1"], limit: 1 })).toEqual([["a", "1", "x"]]);
+        expect(await store.list(["a"], { after: ["a", "2"] })).toEqual([]);
+        expect(await store.list(["a"], { after: ["A"], limit: 2 })).toEqual(keys.slice(0, 2));
+      });
+
+      it.each([
+        ["no part", []],
+        ["an empty part", ["a", ""]],
+        ["nine parts", Array.from({ length: 9 }, () => "a")],
+        ["a part of 256 characters", ["x".repeat(256)]],
+        ["half a character", ["\uD800"]],
+        ["1,200 bytes", Array.from({ length: 3 }, () => "é".repeat(200))],
+      ])("are refused with %s", async (_, key) => {
+        const store = open();
+        await expect(store.read(key)).rejects.toMatchObject({ code: "STORE_KEY_INVALID" });
+        await expect(store.write(key, text("x"))).rejects.toMatchObject({ code: "STORE_KEY_INVALID" });
+        await expect(store.removeAll(key)).rejects.toMatchObject({ code: "STORE_KEY_INVALID" });
+      });
+    });
+
+    describe("logs", () => {
+      it("keep entries in order, those of one call together", async () => {
+        const hosts = [open(), open(), open()];
+        const lengths = await Promise.all(
+          Array.from({ length: 30 }, (_, at) =>
+            (hosts[at % 3] as Store).append(["log"], [text(`${at} first`), text(`${at} second`)]),
+          ),
+        );
+        expect(lengths.toSorted((a, b) => a - b)).toEqual(
+          Array.from({ length: 30 }, (_, at) => (at + 1) * 2),
+        );
+        const entries = (await open().entries(["log"])).map(shown);
+        expect(entries).toHaveLength(60);
+        for (let at = 0; at < 60; at += 2)
+          expect(entries[at + 1]).toBe(entries[at]?.replace("first", "second"));
+        expect((await open().entries(["log"], { from: 58 })).map(shown)).toEqual(entries.slice(58));
+        expect(await open().entries(["log"], { from: 3, limit: 2 })).toHaveLength(2);
+        expect(await open().entries(["none"])).toEqual([]);
+        expect(await open().append(["log"], [])).toBe(60);
+      });
+    });
+
+    describe("counters", () => {
+      it("lose nothing that is added at once", async () => {
+        const hosts = [open(), open(), open()];
+        await Promise.all(Array.from({ length: 60 }, (_, at) => (hosts[at % 3] as Store).add(["n"], 2)));
+        expect(await open().add(["n"], -20)).toBe(100);
+        expect(await open().add(["n"], 0)).toBe(100);
+        expect(await open().add(["other"], 0)).toBe(0);
+      });
+
+      it("start anew when they expire, counted from the first addition", async () => {
+        const store = open();
+        expect(await store.add(["n"], 1, 50)).toBe(1);
+        await expect.poll(() => store.add(["n"], 0), { timeout: 20_000 }).toBe(0);
+        expect(await store.add(["n"], 5, 60_000)).toBe(5);
+        expect(await store.add(["n"], 1, 1)).toBe(6);
+      });
+    });
+
+    it("removes all that begins with parts, and nothing else", async () => {
+      const store = open();
+      for (const key of [["a"], ["a", "b"], ["a", "b", "c"], ["ab"], ["a\u0001"]]) {
+        await store.write(key, text("x"));
+        await store.append(key, [text("x")]);
+        await store.add(key, 1);
+      }
+      await store.removeAll(["a"]);
+      expect(await store.list([])).toEqual([["a\u0001"], ["ab"]]);
+      for (const key of [["a"], ["a", "b", "c"]]) {
+        expect(await store.entries(key)).toEqual([]);
+        expect(await store.add(key, 0)).toBe(0);
+      }
+      expect(await store.entries(["ab"])).toHaveLength(1);
+      expect(await store.add(["a\u0001"], 0)).toBe(1);
+    });
+
+    it("holds values, logs and counters of one key apart", async () => {
+      const store = open();
+      await store.write(["a"], text("value"));
+      await store.append(["a"], [text("entry")]);
+      await store.add(["a"], 3);
+      expect(shown((await store.read(["a"]))?.value)).toBe("value");
+      expect((await store.entries(["a"])).map(shown)).toEqual(["entry"]);
+      expect(await store.add(["a"], 0)).toBe(3);
+      await store.remove(["a"]);
+      expect(await store.entries(["a"])).toHaveLength(1);
+    });
+  });
+}

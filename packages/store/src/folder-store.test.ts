@@ -1,0 +1,91 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { DatabaseSync } from "node:sqlite";
+import { expect, it } from "vitest";
+import { describeStoreContract } from "./contract.ts";
+import { createFolderStore, parseSealingKeys, scopeStore, sealStore } from "./index.ts";
+
+function temporary(): string {
+  return mkdtempSync(path.join(os.tmpdir(), "store-"));
+}
+
+describeStoreContract("a folder", async () => {
+  const folder = temporary();
+  return {
+    open: () => createFolderStore({ folder }),
+    reset: async () => rmSync(folder, { recursive: true, force: true }),
+  };
+});
+
+describeStoreContract("a scope of a folder", async () => {
+  const folder = temporary();
+  return {
+    open: () => {
+      const store = createFolderStore({ folder });
+      return { ...scopeStore(store, "customers", "ada"), close: () => store.close() };
+    },
+    reset: async () => rmSync(folder, { recursive: true, force: true }),
+  };
+});
+
+describeStoreContract("a sealed folder", async () => {
+  const folder = temporary();
+  const keys = parseSealingKeys(`one:${Buffer.alloc(32, 1).toString("base64")}`);
+  return {
+    open: () => sealStore(createFolderStore({ folder }), keys),
+    reset: async () => rmSync(folder, { recursive: true, force: true }),
+  };
+});
+
+it("lets only its owner read it", async () => {
+  const folder = path.join(temporary(), "made");
+  await using store = closing(createFolderStore({ folder }));
+  await store.write(["a"], new Uint8Array(1));
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
+  for (const name of readdirSync(folder)) expect(statSync(path.join(folder, name)).mode & 0o077).toBe(0);
+});
+
+it("loses nothing that it answered for when its process is killed", async () => {
+  const folder = temporary();
+  const script = path.join(folder, "write.ts");
+  const index = pathToFileURL(path.join(import.meta.dirname, "index.ts")).href;
+  writeFileSync(
+    script,
+    `import { createFolderStore } from ${JSON.stringify(index)};
+const store = createFolderStore({ folder: ${JSON.stringify(folder)} });
+for (;;) console.log(await store.append(["log"], [new Uint8Array(1000)]));`,
+  );
+  for (let round = 0; round < 3; round += 1) {
+    const writer = spawn(process.execPath, ["--conditions=@cem/source", script], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let answered = 0;
+    for await (const chunk of writer.stdout.setEncoding("utf8")) {
+      answered = Number(String(chunk).trim().split("\n").at(-1));
+      if (answered > (round + 1) * 20) writer.kill("SIGKILL");
+    }
+    await using store = closing(createFolderStore({ folder }));
+    expect(await store.append(["log"], [])).toBeGreaterThanOrEqual(answered);
+  }
+});
+
+it("says what is wrong with a file that is none of its own, and with one of a newer version", async () => {
+  const folder = temporary();
+  writeFileSync(path.join(folder, "store.db"), "no database, but long enough to be looked at".repeat(50));
+  await expect(createFolderStore({ folder }).read(["a"])).rejects.toMatchObject({
+    code: "STORE_UNAVAILABLE",
+    message: expect.stringContaining(folder) as string,
+  });
+  const newer = temporary();
+  const database = new DatabaseSync(path.join(newer, "store.db"));
+  database.exec("pragma user_version = 99");
+  database.close();
+  await expect(createFolderStore({ folder: newer }).read(["a"])).rejects.toThrow(/newer version \(99/);
+});
+
+function closing(store: ReturnType<typeof createFolderStore>) {
+  return Object.assign(store, { [Symbol.asyncDispose]: () => store.close() });
+}

@@ -1,0 +1,204 @@
+import { randomUUID } from "node:crypto";
+import { chmodSync, mkdirSync } from "node:fs";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { CemError } from "@cem/core";
+import type { Store, StoredValue, StoreKey } from "@cem/core";
+import { PRIVATE_FILE, PRIVATE_FOLDER } from "@cem/files";
+import { checkSize, storeConflict, storeUnavailable } from "./errors.ts";
+import { decodeKey, encodeKey, rangeOf } from "./keys.ts";
+import { pageSize } from "./limits.ts";
+
+const FILE = "store.db";
+const BUSY_TIMEOUT_MS = 30_000;
+const SCHEMA_VERSION = 1;
+const SCHEMA = `
+  create table cem_values (key blob primary key, value blob not null, version text not null, expires_at integer) without rowid;
+  create table cem_logs (key blob, number integer, entry blob not null, primary key (key, number)) without rowid;
+  create table cem_counters (key blob primary key, amount integer not null, expires_at integer) without rowid;
+`;
+const LIVES = "(expires_at is null or expires_at > ?)";
+
+/** Settings of {@link createFolderStore}. */
+export interface FolderStoreSettings {
+  /** The folder, which only its owner may enter. It is made when it is missing. */
+  folder: string;
+}
+
+/** A store in a folder of one machine, for any number of its processes: a SQLite database, which survives a kill. */
+export function createFolderStore({ folder }: FolderStoreSettings): Store {
+  return new FolderStore(path.resolve(folder));
+}
+
+class FolderStore implements Store {
+  readonly specificationVersion = "v1";
+  readonly location: string;
+  readonly #folder: string;
+  #database: DatabaseSync | undefined;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    this.location = path.join(folder, FILE);
+  }
+
+  async read(key: StoreKey): Promise<StoredValue | undefined> {
+    const found = this.#run((database) =>
+      database
+        .prepare(`select value, version from cem_values where key = ? and ${LIVES}`)
+        .get(encodeKey(key), Date.now()),
+    );
+    return found && { value: found["value"] as Uint8Array, version: String(found["version"]) };
+  }
+
+  async write(
+    key: StoreKey,
+    value: Uint8Array,
+    { version, expiresInMs }: { version?: string | undefined; expiresInMs?: number | undefined } = {},
+  ): Promise<string> {
+    checkSize(key, value);
+    const next = randomUUID();
+    this.#change((database) => {
+      this.#requireVersion(database, key, version);
+      database
+        .prepare("insert or replace into cem_values (key, value, version, expires_at) values (?, ?, ?, ?)")
+        .run(encodeKey(key), value, next, expiryOf(expiresInMs));
+    });
+    return next;
+  }
+
+  async remove(key: StoreKey, version?: string): Promise<boolean> {
+    return this.#change((database) => {
+      this.#requireVersion(database, key, version);
+      const { changes } = database
+        .prepare(`delete from cem_values where key = ? and ${LIVES}`)
+        .run(encodeKey(key), Date.now());
+      return changes > 0;
+    });
+  }
+
+  async list(
+    prefix: StoreKey,
+    { after, limit }: { after?: StoreKey | undefined; limit?: number | undefined } = {},
+  ): Promise<StoreKey[]> {
+    const { from, to } = rangeOf(prefix, after);
+    const found = this.#run((database) =>
+      database
+        .prepare(`select key from cem_values where key >= ? and key < ? and ${LIVES} order by key limit ?`)
+        .all(from, to, Date.now(), pageSize(limit)),
+    );
+    return found.map((row) => decodeKey(row["key"] as Uint8Array));
+  }
+
+  async append(key: StoreKey, entries: readonly Uint8Array[]): Promise<number> {
+    for (const entry of entries) checkSize(key, entry);
+    const bytes = encodeKey(key);
+    return this.#change((database) => {
+      const { length } = database
+        .prepare("select coalesce(max(number) + 1, 0) as length from cem_logs where key = ?")
+        .get(bytes) as { length: number };
+      const insert = database.prepare("insert into cem_logs (key, number, entry) values (?, ?, ?)");
+      for (const [at, entry] of entries.entries()) insert.run(bytes, length + at, entry);
+      return length + entries.length;
+    });
+  }
+
+  async entries(
+    key: StoreKey,
+    { from = 0, limit }: { from?: number | undefined; limit?: number | undefined } = {},
+  ): Promise<Uint8Array[]> {
+    const found = this.#run((database) =>
+      database
+        .prepare("select entry from cem_logs where key = ? and number >= ? order by number limit ?")
+        .all(encodeKey(key), from, pageSize(limit)),
+    );
+    return found.map((row) => row["entry"] as Uint8Array);
+  }
+
+  async add(key: StoreKey, amount: number, expiresInMs?: number): Promise<number> {
+    const bytes = encodeKey(key);
+    return this.#change((database) => {
+      const now = Date.now();
+      database.prepare(`delete from cem_counters where key = ? and not ${LIVES}`).run(bytes, now);
+      if (amount === 0) {
+        const found = database.prepare("select amount from cem_counters where key = ?").get(bytes);
+        return Number(found?.["amount"] ?? 0);
+      }
+      const counted = database
+        .prepare(
+          `insert into cem_counters (key, amount, expires_at) values (?, ?, ?)
+             on conflict (key) do update set amount = amount + excluded.amount returning amount`,
+        )
+        .get(bytes, amount, expiryOf(expiresInMs));
+      return Number(counted?.["amount"]);
+    });
+  }
+
+  async removeAll(prefix: StoreKey): Promise<void> {
+    encodeKey(prefix);
+    const { from, to } = rangeOf(prefix);
+    this.#change((database) => {
+      for (const table of ["cem_values", "cem_logs", "cem_counters"])
+        database.prepare(`delete from ${table} where key >= ? and key < ?`).run(from, to);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#database?.close();
+    this.#database = undefined;
+  }
+
+  #requireVersion(database: DatabaseSync, key: StoreKey, version: string | undefined): void {
+    if (version === undefined) return;
+    const found = database
+      .prepare(`select version from cem_values where key = ? and ${LIVES}`)
+      .get(encodeKey(key), Date.now());
+    if (String(found?.["version"] ?? "") !== version) throw storeConflict(key);
+  }
+
+  /** Does something of which all or nothing happens, while no other process changes anything. */
+  #change<Result>(action: (database: DatabaseSync) => Result): Result {
+    return this.#run((database) => {
+      database.exec("begin immediate");
+      try {
+        const result = action(database);
+        database.exec("commit");
+        return result;
+      } catch (error) {
+        database.exec("rollback");
+        throw error;
+      }
+    });
+  }
+
+  #run<Result>(action: (database: DatabaseSync) => Result): Result {
+    try {
+      return action((this.#database ??= this.#open()));
+    } catch (error) {
+      if (CemError.isInstance(error)) throw error;
+      throw storeUnavailable(this.location, error);
+    }
+  }
+
+  #open(): DatabaseSync {
+    mkdirSync(this.#folder, { recursive: true, mode: PRIVATE_FOLDER });
+    const database = new DatabaseSync(this.location, { timeout: BUSY_TIMEOUT_MS });
+    chmodSync(this.location, PRIVATE_FILE);
+    // With a log written ahead, readers and a writer don't wait for each other; each change is on disk before it is answered.
+    database.exec("pragma journal_mode = wal; pragma synchronous = full; begin immediate");
+    const { user_version: version } = database.prepare("pragma user_version").get() as {
+      user_version: number;
+    };
+    if (version > SCHEMA_VERSION) {
+      database.exec("rollback");
+      database.close();
+      throw new Error(`it was written by a newer version (${version}, this one knows ${SCHEMA_VERSION})`);
+    }
+    if (version < 1) database.exec(SCHEMA);
+    database.exec(`pragma user_version = ${SCHEMA_VERSION}; commit`);
+    return database;
+  }
+}
+
+function expiryOf(expiresInMs: number | undefined): number | null {
+  return expiresInMs === undefined ? null : Date.now() + expiresInMs;
+}

@@ -1,0 +1,72 @@
+import { CemError } from "@cem/core";
+import type { StoreKey } from "@cem/core";
+
+const MAX_PARTS = 8;
+const MAX_PART_CHARACTERS = 255;
+/** PostgreSQL's index takes little more than twice as much. */
+const MAX_KEY_BYTES = 1_024;
+const SEPARATOR = 0;
+const ESCAPE = 1;
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** All keys from `from` on and below `to`, as {@link encodeKey} gives them. */
+export interface KeyRange {
+  from: Buffer;
+  to: Buffer;
+}
+
+/**
+ * A key as bytes that sort as keys do: parts in UTF-8 with a zero between them, and no other zero.
+ *
+ * @throws CemError `STORE_KEY_INVALID`.
+ */
+export function encodeKey(key: StoreKey): Buffer {
+  if (key.length === 0 || key.length > MAX_PARTS)
+    throw invalidKey(key, `it has ${key.length} parts; 1 to ${MAX_PARTS} are allowed`);
+  const bytes = Buffer.concat(
+    key.flatMap((part, at) =>
+      at === 0 ? [encodePart(key, part)] : [Buffer.of(SEPARATOR), encodePart(key, part)],
+    ),
+  );
+  if (bytes.length > MAX_KEY_BYTES)
+    throw invalidKey(key, `it has ${bytes.length} bytes; ${MAX_KEY_BYTES} are allowed`);
+  return bytes;
+}
+
+/** The key that {@link encodeKey} made these bytes of. */
+export function decodeKey(bytes: Uint8Array): StoreKey {
+  const parts: number[][] = [[]];
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at] ?? 0;
+    if (byte === SEPARATOR) parts.push([]);
+    else if (byte === ESCAPE) parts.at(-1)?.push((bytes[(at += 1)] ?? 1) - 1);
+    else parts.at(-1)?.push(byte);
+  }
+  return parts.map((part) => decoder.decode(Uint8Array.from(part)));
+}
+
+/** The keys that begin with these parts, after a key. */
+export function rangeOf(prefix: StoreKey, after?: StoreKey): KeyRange {
+  const within = prefix.length === 0 ? undefined : encodeKey(prefix);
+  const from = within ?? Buffer.alloc(0);
+  // No part begins with a byte of 255: those are not in UTF-8. A zero below a part is its separator.
+  const to = within === undefined ? Buffer.of(255) : Buffer.concat([within, Buffer.of(ESCAPE)]);
+  if (after === undefined) return { from, to };
+  const next = Buffer.concat([encodeKey(after), Buffer.of(SEPARATOR)]);
+  return { from: Buffer.compare(next, from) > 0 ? next : from, to };
+}
+
+function encodePart(key: StoreKey, part: string): Buffer {
+  if (part === "" || part.length > MAX_PART_CHARACTERS)
+    throw invalidKey(key, `a part has ${part.length} characters; 1 to ${MAX_PART_CHARACTERS} are allowed`);
+  if (!part.isWellFormed()) throw invalidKey(key, "a part is no valid Unicode");
+  const bytes = Buffer.from(part);
+  if (!bytes.includes(SEPARATOR) && !bytes.includes(ESCAPE)) return bytes;
+  return Buffer.from([...bytes].flatMap((byte) => (byte <= ESCAPE ? [ESCAPE, byte + 1] : [byte])));
+}
+
+function invalidKey(key: StoreKey, why: string): CemError {
+  const shown = key.slice(0, MAX_PARTS).map((part) => part.slice(0, 40));
+  return new CemError("STORE_KEY_INVALID", `${JSON.stringify(shown)} is no key of a store: ${why}.`);
+}

@@ -1,0 +1,71 @@
+import { mkdtempSync, readFileSync, readdirSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import type { Store } from "@cem/core";
+import { expect, it, onTestFinished } from "vitest";
+import { createFolderStore, parseSealingKeys, reseal, sealStore } from "./index.ts";
+
+const [OLD, NEW] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString("base64"));
+const old = parseSealingKeys(`old:${OLD}`);
+const both = parseSealingKeys(`new:${NEW},old:${OLD}`);
+const fresh = parseSealingKeys(`new:${NEW}`);
+const secret = Buffer.from("a secret value");
+
+function open(): { store: Store; folder: string } {
+  const folder = mkdtempSync(path.join(os.tmpdir(), "sealed-"));
+  const store = createFolderStore({ folder });
+  onTestFinished(() => store.close());
+  return { store, folder };
+}
+
+it("writes nothing in clear", async () => {
+  const { store, folder } = open();
+  await sealStore(store, old).write(["a"], secret);
+  await sealStore(store, old).append(["a"], [secret]);
+  for (const name of readdirSync(folder))
+    expect(readFileSync(path.join(folder, name)).includes(secret)).toBe(false);
+});
+
+it("opens nothing under another key, of another kind, changed, cut or unsealed", async () => {
+  const { store } = open();
+  const sealed = sealStore(store, old);
+  await sealed.write(["a"], secret);
+  const { value } = (await store.read(["a"])) ?? { value: new Uint8Array() };
+  await store.write(["b"], value);
+  await store.append(["a"], [value]);
+  await store.write(["cut"], value.subarray(0, 20));
+  await store.write(["clear"], secret);
+  for (const at of [20, value.length - 1]) {
+    const changed = Uint8Array.from(value);
+    changed[at] = (changed[at] ?? 0) ^ 1;
+    await store.write([`changed ${at}`], changed);
+  }
+  for (const key of ["b", "cut", "clear", "changed 20", `changed ${value.length - 1}`])
+    await expect(sealed.read([key])).rejects.toMatchObject({ code: "STORE_SEALED" });
+  await expect(sealed.entries(["a"])).rejects.toMatchObject({ code: "STORE_SEALED" });
+  await expect(sealStore(store, fresh).read(["a"])).rejects.toThrow(/its key is old/);
+  const other = parseSealingKeys(`old:${NEW}`);
+  await expect(sealStore(store, other).read(["a"])).rejects.toThrow(/another one of that name/);
+});
+
+it("changes keys while others read and write", async () => {
+  const { store } = open();
+  for (let at = 0; at < 30; at += 1) await sealStore(store, old).write(["v", String(at)], secret);
+  const [count] = await Promise.all([
+    reseal(store, both, ["v"]),
+    ...Array.from({ length: 10 }, (_, at) => sealStore(store, both).write(["v", String(at)], secret)),
+  ]);
+  expect(count).toBeGreaterThanOrEqual(20);
+  expect(await reseal(store, both, ["v"])).toBe(0);
+  for (let at = 0; at < 30; at += 1)
+    expect(Buffer.from((await sealStore(store, fresh).read(["v", String(at)]))?.value ?? [])).toEqual(secret);
+});
+
+it.each([
+  ["", "Key 1"],
+  [`a:${OLD},b:short`, "Key 2"],
+  [`a b:${OLD}`, "Key 1"],
+  [`a:${OLD},a:${NEW}`, "one name"],
+])("refuses keys that are none: %s", (text, message) => {
+  expect(() => parseSealingKeys(text)).toThrow(message);
+});

@@ -1,0 +1,3 @@
+import { library } from "../../tsup.base.ts";
+
+export default library({ entry: { index: "src/index.ts", contract: "src/contract.ts" } });

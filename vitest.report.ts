@@ -1,0 +1,53 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type { Reporter, SerializedError, TestCase, TestModule } from "vitest/node";
+
+/** What `npm test` reads of a package's tests. */
+export interface TestReport {
+  passed: number;
+  skipped: number;
+  /** Tests that failed, and files that could not be loaded, with the first line of what went wrong. */
+  failed: readonly { test: string; error: string }[];
+  /** Tests that passed at a second try only: each is a fault of the test or of what it tests. */
+  unsteady: readonly { test: string; error: string }[];
+}
+
+/** Writes a report of the tests, small enough to be kept for each package. */
+export class ReportFile implements Reporter {
+  readonly #file: string;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
+    const tests = modules.flatMap((module) => [...module.children.allTests()]);
+    const states = Map.groupBy(tests, (test) => test.result().state);
+    const report: TestReport = {
+      passed: states.get("passed")?.length ?? 0,
+      skipped: states.get("skipped")?.length ?? 0,
+      failed: [
+        ...(states.get("failed") ?? []).map((test) => named(test)),
+        ...modules.flatMap((module) =>
+          module.errors().map((error) => ({ test: module.relativeModuleId, error: firstLine(error) })),
+        ),
+        ...errors.map((error) => ({ test: "outside of the tests", error: firstLine(error) })),
+      ],
+      unsteady: tests.filter((test) => test.diagnostic()?.flaky === true).map((test) => named(test)),
+    };
+    mkdirSync(path.dirname(this.#file), { recursive: true });
+    writeFileSync(this.#file, JSON.stringify(report));
+  }
+}
+
+function named(test: TestCase): { test: string; error: string } {
+  const error = test.result().errors?.[0];
+  return {
+    test: `${test.module.relativeModuleId} › ${test.fullName}`,
+    error: error === undefined ? "" : firstLine(error),
+  };
+}
+
+function firstLine({ message }: { message: string }): string {
+  return message.split("\n", 1)[0] ?? "";
+}
