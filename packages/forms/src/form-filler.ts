@@ -98,6 +98,7 @@ export async function fillWith(
   const { filled, shown } = await prepareFields(collected.applicable(), collected, personal);
   const target = await targetOf(form.target.type, settings);
   signal.throwIfAborted();
+  // oxlint-disable-next-line unicorn/no-array-fill-with-reference-type -- a target is no array
   const outcome = await target.fill({ form, fields: filled, signal, isTrial });
   return toResult(form, outcome, filled, shown, personal);
 }

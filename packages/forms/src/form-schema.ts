@@ -69,7 +69,7 @@ export type Condition =
   | { all: Condition[] }
   | { any: Condition[] }
   | { not: Condition };
-type Scalar = string | number | boolean;
+export type Scalar = string | number | boolean;
 
 const TESTS = ["equals", "not_equals", "in", "not_in", "filled"] as const;
 const comparison = z

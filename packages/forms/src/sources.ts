@@ -48,7 +48,7 @@ export class ValueSources {
     const args: JsonObject = {};
     for (const [name, argument] of Object.entries(source.arguments)) {
       const reference = referenceIn(argument);
-      const value = reference === undefined ? (argument as JsonValue) : collected.values.get(reference);
+      const value = reference === undefined ? argument : collected.values.get(reference);
       if (value !== undefined) Object.defineProperty(args, name, { value, enumerable: true });
     }
     let result: JsonValue;

@@ -84,7 +84,7 @@ function personalValuesIn(context: WorkflowStepContext, { name }: Form): Persona
 
 async function formOf({ form, file }: JsonObject, workspace: string | undefined): Promise<Form> {
   if (form !== undefined) return defineForm(form);
-  const name = String(file);
+  const name = typeof file === "string" ? file : "";
   try {
     const { bytes } = await readWorkspaceFile(workspace, name);
     return parseForm(new TextDecoder("utf-8", { fatal: true }).decode(bytes), { file: name });
@@ -96,12 +96,12 @@ async function formOf({ form, file }: JsonObject, workspace: string | undefined)
 }
 
 function describePlan({ form, file, data }: JsonObject): string[] {
-  const name = asObject(form)["name"] ?? file;
+  const { name = file } = asObject(form);
   const target = asObject(asObject(form)["target"]);
   const where = target["url"] ?? target["output"] ?? target["tool"];
   const given = Object.keys(asObject(data)).length;
   return [
-    `fill the form ${String(name)} with ${given} given values${typeof where === "string" ? ` into ${where}` : ""}`,
+    `fill the form ${typeof name === "string" ? name : ""} with ${given} given values${typeof where === "string" ? ` into ${where}` : ""}`,
   ];
 }
 

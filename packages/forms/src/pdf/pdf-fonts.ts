@@ -11,7 +11,7 @@ const MAX_FONT_BYTES = 50 * 1024 * 1024;
 export interface PdfFont {
   font: PDFFont;
   /** How many different characters of a text the font lacks. */
-  lacking(text: string): number;
+  lacking: (text: string) => number;
   /** Whether it is a font that the form brings. */
   isOwn: boolean;
 }

@@ -1,7 +1,8 @@
+import type * as pdfLibrary from "@cantoo/pdf-lib";
 import type { PDFDocument } from "@cantoo/pdf-lib";
 import { importOptional } from "../optional-package.ts";
 
-export type PdfLibrary = typeof import("@cantoo/pdf-lib");
+export type PdfLibrary = typeof pdfLibrary;
 
 /** @throws CemError `PACKAGE_MISSING` */
 export function importPdfLibrary(): Promise<PdfLibrary> {

@@ -4,8 +4,7 @@ import type { FilledField } from "../target.ts";
 import { chooseOffered, isSameText, textOf } from "../target-text.ts";
 import { choose } from "./choice-controls.ts";
 import { MAX_READ_CHARACTERS } from "./control.ts";
-import type { Control } from "./control.ts";
-import type { Reading } from "./fill-control.ts";
+import type { Control, Reading } from "./control.ts";
 import { chooseWhenOffered, NO_SUCH_OPTION, offeredIn } from "./offered-options.ts";
 
 /** A slider with more steps is no use by keyboard. */

@@ -1,8 +1,7 @@
 import type { Locator } from "playwright-core";
 import type { FilledField } from "../target.ts";
 import { chooseOffered } from "../target-text.ts";
-import type { Control } from "./control.ts";
-import type { Reading } from "./fill-control.ts";
+import type { Control, Reading } from "./control.ts";
 import { chooseWhenOffered, NO_SUCH_OPTION, offeredIn } from "./offered-options.ts";
 
 /** Chooses among radio buttons or check boxes, the browser's own or a page's. */

@@ -1,4 +1,5 @@
 import type { Frame, Locator } from "playwright-core";
+import type { FieldValue } from "../conditions.ts";
 import type { FieldType, FormField } from "../form-schema.ts";
 import type { PageElement } from "./page-element.ts";
 
@@ -28,6 +29,12 @@ export interface Control {
   locator: Locator;
   frame: Frame;
   facts: ElementFacts;
+}
+
+/** What a control holds. */
+export interface Reading {
+  value: FieldValue | undefined;
+  matches: boolean;
 }
 
 /** What an element is, as the page says. */

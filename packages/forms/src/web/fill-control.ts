@@ -5,15 +5,9 @@ import { readWorkspaceFile } from "../workspace-files.ts";
 import { fillCombobox, fillListbox, fillSlider, readCombobox, readListbox } from "./aria-controls.ts";
 import { fillChoices, readChoices } from "./choice-controls.ts";
 import { MAX_READ_CHARACTERS } from "./control.ts";
-import type { Control } from "./control.ts";
+import type { Control, Reading } from "./control.ts";
 import type { PageElement } from "./page-element.ts";
 import { chooseWhenOffered, NO_SUCH_OPTION, offeredBy } from "./offered-options.ts";
-
-/** What a control holds. */
-export interface Reading {
-  value: FieldValue | undefined;
-  matches: boolean;
-}
 
 /** Fills a control. @returns why it can't be filled: a clause. */
 export async function fillControl(
