@@ -20,8 +20,8 @@ export function holds(condition: Condition, values: FieldValues): boolean {
   const value = values.get(condition.field);
   if (condition.filled !== undefined) return condition.filled === (value !== undefined);
   const isOneOf = (wanted: readonly Scalar[]): boolean => {
-    const items = (Array.isArray(value) ? value : [value]).flatMap((item) => item ?? []).map(String);
-    return wanted.some((one) => items.includes(String(one)));
+    const items = new Set((Array.isArray(value) ? value : [value]).flatMap((item) => item ?? []).map(String));
+    return wanted.some((one) => items.has(String(one)));
   };
   if (condition.equals !== undefined) return isOneOf([condition.equals]);
   if (condition.not_equals !== undefined) return !isOneOf([condition.not_equals]);

@@ -15,7 +15,7 @@ const FORM = {
 };
 
 /** A context whose tools get values in place of tokens, as guarded calls do. */
-function contextWith({ canKeep = true, answer = {} as JsonObject } = {}) {
+function contextWith({ canKeep = true, answer = {} }: { canKeep?: boolean; answer?: JsonObject } = {}) {
   const redactor = createRedactor();
   const got: JsonValue[] = [];
   const passed: ToolCall[] = [];

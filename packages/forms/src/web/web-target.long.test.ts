@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { defineForm, fillForm } from "../index.ts";
-import type { FormResult } from "../index.ts";
+import type { BrowserSettings, FormResult } from "../index.ts";
 import { browserMissing } from "../testing/browser-missing.ts";
 import { startFormSite } from "../testing/form-site.ts";
 import type { FormSite } from "../testing/form-site.ts";
@@ -12,6 +12,13 @@ const one = (inputs: string, script = ""): string =>
   `<form method="post" action="/done">${inputs}<button>Send</button></form><script>${script}</script>`;
 const NAME = '<label>Name <input name="name"></label>';
 const FIELDS = [{ name: "name", label: "Name", pii: "NAME" }];
+
+interface Options {
+  target?: object;
+  fields?: object[];
+  browser?: BrowserSettings;
+  isTrial?: boolean;
+}
 
 describe.skipIf(browserMissing)("a web page", () => {
   const workspace = temporaryWorkspace();
@@ -58,7 +65,7 @@ describe.skipIf(browserMissing)("a web page", () => {
   const fill = (
     page: string,
     data: object,
-    { target = {}, fields = FIELDS as object[], browser = {}, isTrial = false } = {},
+    { target = {}, fields = FIELDS, browser = {}, isTrial = false }: Options = {},
   ): Promise<FormResult> =>
     fillForm(
       defineForm({
