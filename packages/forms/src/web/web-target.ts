@@ -207,7 +207,13 @@ class Visit {
   async #picture(): Promise<void> {
     const { form, fields } = this.#request;
     const name = `${form.name}-${this.#screenshots.length + 1}`;
-    const file = await keepScreenshot(this.#page, name, fields, this.#filling.controls, this.#settings);
+    const take = (): Promise<string | undefined> =>
+      keepScreenshot(this.#page, name, fields, this.#filling.controls, this.#settings);
+    // A page that is just going on is looked at again; a form that was sent is not lost for want of a picture.
+    const file = await take().catch(async () => {
+      await this.#page.waitForLoadState("load", { timeout: STEP_TIMEOUT_MS }).catch(() => undefined);
+      return take().catch(() => undefined);
+    });
     if (file !== undefined) this.#screenshots.push(file);
   }
 
