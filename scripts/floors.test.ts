@@ -20,6 +20,7 @@ const FLOORS: readonly (readonly string[])[] = [
     "@cem/workspace",
     "@cem/skills",
     "@cem/migrate",
+    "@cem/forms",
     "@cem/store-redis",
     "@cem/store-postgres",
     "@cem/type-check",

@@ -4,7 +4,7 @@ import { accessSync, constants } from "node:fs";
 import os from "node:os";
 
 /** Commands that tests use where they are there, and skip or do without where they are not. */
-const COMMANDS = ["bwrap", "prlimit", "unshare", "docker"];
+const COMMANDS = ["bwrap", "prlimit", "unshare", "docker", "chromium"];
 
 /** One line, the same on the same host. */
 export function hostFacts() {

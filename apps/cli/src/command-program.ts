@@ -30,6 +30,7 @@ import type {
   Shell,
   SkillAction,
 } from "./invocation.ts";
+import { addFormCommand } from "./form-command.ts";
 import { addServerCommands } from "./server-commands.ts";
 import { addServeCommand } from "./serve-command.ts";
 import { addWorkflowCommand } from "./workflow-command.ts";
@@ -241,6 +242,9 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
     .action((words: string[], _, command: Command) =>
       found({ command: "complete", words, options: sharedOptions(program, command) }),
     );
+  addFormCommand(add("form", "Show a form, check values for it, or fill it", examples.FORM), (own, command) =>
+    found({ command: "form", ...own, options: sharedOptions(program, command) }),
+  );
   addBenchCommand(add("bench", "Measure this host", examples.BENCH), (own, command) =>
     found({ command: "bench", ...own, options: sharedOptions(program, command) }),
   );

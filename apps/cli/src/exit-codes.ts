@@ -18,7 +18,11 @@ const OWN_CODES: ReadonlySet<string> = new Set<KnownErrorCode>([
 ]);
 
 /** Codes of other packages that stand for wrong use of the command. */
-const MISUSE_CODES: ReadonlySet<string> = new Set<KnownErrorCode>(["SERVER_EXISTS", "SERVER_NOT_FOUND"]);
+const MISUSE_CODES: ReadonlySet<string> = new Set<KnownErrorCode>([
+  "FORM_INVALID",
+  "SERVER_EXISTS",
+  "SERVER_NOT_FOUND",
+]);
 
 /** Whether an error is about the command line itself. */
 export function isOwnCode(code: string): boolean {

@@ -199,6 +199,16 @@ Examples:
   cem audit verify
   cem audit verify logs/audit.jsonl --expect 9f86d081884c7d65…`;
 
+export const FORM = `
+A form fills a web page in the system's Chromium, which takes the package playwright-core, or a PDF file, which takes
+@cantoo/pdf-lib. What is missing is asked for at the terminal. Files are read from the workspace and written there.
+
+Examples:
+  cem form show registration.yaml
+  cem form validate registration.yaml --data ada.yaml
+  cem form fill registration.yaml --data ada.yaml --trial
+  cem form fill registration.yaml --data ada.yaml --workspace papers`;
+
 export const BENCH = `
 Examples:
   cem bench pooling                           first and later runs, with and without a pool

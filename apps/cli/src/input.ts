@@ -18,7 +18,7 @@ const MAX_INPUT_BYTES = 4 * 1024 * 1024;
  */
 export async function readInput(
   file: string,
-  what: "code" | "task",
+  what: "code" | "task" | "form" | "data",
   context: CommandContext,
 ): Promise<string> {
   if (file === "") throw new CemError("USAGE", "The file's name is empty. Give a file, or - for stdin.");
@@ -34,7 +34,11 @@ export async function readInput(
  *
  * @throws CemError `INPUT_EMPTY`
  */
-export function requireText(text: string, what: "code" | "task" | "query", name: string): void {
+export function requireText(
+  text: string,
+  what: "code" | "task" | "form" | "data" | "query",
+  name: string,
+): void {
   if (text.trim() === "") {
     throw new CemError("INPUT_EMPTY", `There is no ${what}: ${name} is empty.`, {
       details: { from: name },

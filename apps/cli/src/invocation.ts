@@ -41,6 +41,7 @@ export type Invocation =
       expect?: string | undefined;
       options: SharedOptions;
     }
+  | FormInvocation
   | ({ command: "bench"; options: SharedOptions } & BenchOptions)
   | { command: "help"; text: string }
   | { command: "version"; text: string };
@@ -123,6 +124,22 @@ interface CustomersInvocation {
   dryRun: boolean;
   /** Remove without asking. */
   yes: boolean;
+  options: SharedOptions;
+}
+
+/** What `cem form` can do. */
+export const FORM_ACTIONS = ["show", "validate", "fill"] as const;
+
+/** The arguments of `cem form`. */
+export interface FormInvocation {
+  command: "form";
+  action: (typeof FORM_ACTIONS)[number];
+  /** The file of the form. */
+  file: string;
+  /** The file of the values. */
+  data?: string | undefined;
+  /** Fill in and compare, and send nothing. */
+  trial: boolean;
   options: SharedOptions;
 }
 

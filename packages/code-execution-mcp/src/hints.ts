@@ -196,6 +196,13 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   LLM_TIMED_OUT: "Allow more with llm.timeout.",
   LLM_UNREACHABLE: "Check llm.base_url, or on Azure llm.azure_endpoint.",
   TYPE_CHECKER_DISPOSED: NO_HINT,
+  // Forms.
+  BROWSER_FAILED: NO_HINT,
+  BROWSER_NOT_FOUND: NO_HINT,
+  FORM_INVALID: NO_HINT,
+  FORM_NOT_FILLED: NO_HINT,
+  FORM_TARGET_FAILED: NO_HINT,
+  PACKAGE_MISSING: NO_HINT,
   // Serving.
   ADDRESS_REFUSED: ({ host }) =>
     host === undefined

@@ -130,6 +130,13 @@ export const ERROR_CODES = {
   LLM_TIMED_OUT: "The model's API did not answer in time.",
   LLM_UNREACHABLE: "The model's API can't be reached.",
   TYPE_CHECKER_DISPOSED: "The type checker was disposed before the check.",
+  // Forms.
+  BROWSER_FAILED: "The browser that fills a web page can't be started or went away.",
+  BROWSER_NOT_FOUND: "No browser is there to fill a web page with.",
+  FORM_INVALID: "The definition of a form is not valid.",
+  FORM_NOT_FILLED: "A form could not be filled: values are missing or were refused.",
+  FORM_TARGET_FAILED: "What a form fills can't be opened, or did something that is not allowed.",
+  PACKAGE_MISSING: "An optional package that is needed for this is not installed.",
   // Serving.
   ADDRESS_REFUSED: "Listening on this address needs authorization to be set up.",
   ADDRESS_UNUSABLE: "The address can't be listened on.",

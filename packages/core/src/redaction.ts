@@ -47,6 +47,13 @@ export interface Redactor {
   tokenizePart(text: string, range: { start: number; end: number }, scope: RedactionScope): string;
   /** Has a model find names and addresses in data, so that `tokenize` knows them. Absent without such a model. */
   recognize?(data: unknown, scope: RedactionScope): Promise<void>;
+  /**
+   * Keeps a value that is known to be personal, also where nothing in it tells.
+   *
+   * @param type - The kind of value: upper case, digits and underscores.
+   * @returns its token, which is a text also for a number.
+   */
+  keep(value: string | number, type: string, scope: RedactionScope): string;
   /** Takes note of what a tool returned, so that values without a form of their own are known when they leave. */
   observe(data: JsonValue, scope: RedactionScope): void;
   /**

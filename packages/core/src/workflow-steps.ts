@@ -38,6 +38,13 @@ export interface WorkflowStepContext {
   /** Puts tokens in the place of personal values. Of what a step returns this is done anyway. */
   tokenize(data: JsonValue): Promise<JsonValue>;
   /**
+   * Keeps a value that is known to be personal, also where nothing in it tells, and returns its token. Absent where there
+   * are no tokens.
+   *
+   * @param type - The kind of value: upper case, digits and underscores.
+   */
+  keep?(value: string | number, type: string): string;
+  /**
    * Puts personal values in the place of tokens, for the target that the rules of data flow know by these names.
    *
    * @throws CemError `TOKEN_UNKNOWN` or `FLOW_DENIED`.

@@ -62,6 +62,7 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
     guest,
     tokenize: (data, scope) => open(scope).tokenize(data, scope),
     tokenizePart: (text, range, scope) => open(scope).tokenizePart(text, range),
+    keep: (value, type, scope) => open(scope).keep(value, type, scope),
     observe: (data, scope) => open(scope).observe(data, scope),
     detokenize: (args, target) => open(target).detokenize(args, target),
     reveal: (code, scope) => (guest === "values" ? open(scope).reveal(code) : code),
@@ -96,7 +97,7 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
       for (const [index, findings] of found.entries()) {
         for (const { start, end, type } of findings) {
           const value = texts[index]?.slice(start, end).trim() ?? "";
-          if (value.length >= MIN_NAME_CHARACTERS) session.learn(value, type, scope);
+          if (value.length >= MIN_NAME_CHARACTERS) session.keep(value, type, scope);
         }
       }
     },

@@ -73,9 +73,9 @@ export class RedactionSession {
     if (this.#pending.length > MAX_PENDING) this.#lookThrough();
   }
 
-  /** Keeps values that a model found. */
-  learn(value: string, type: string, scope: RedactionScope): void {
-    this.vault.entryOf(value, type, originOf(scope));
+  /** Keeps a value of a known type, and returns its token. */
+  keep(value: string | number, type: string, scope: RedactionScope): string {
+    return String(this.vault.tokenOf(this.vault.entryOf(value, type, originOf(scope))));
   }
 
   async detokenize(args: JsonValue, target: RedactionTarget): Promise<JsonValue> {

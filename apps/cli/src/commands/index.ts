@@ -120,6 +120,10 @@ export async function loadCommand(invocation: Invocation): Promise<RunCommand> {
       const { verifyAuditLog } = await import("./audit.ts");
       return (context) => verifyAuditLog(invocation, context);
     }
+    case "form": {
+      const { handleForm } = await import("./form.ts");
+      return (context) => handleForm(invocation, context);
+    }
     case "bench": {
       const { benchPooling } = await import("./bench.ts");
       return (context) => benchPooling(invocation, context);

@@ -35,7 +35,7 @@ export async function openConfiguredWorkflows(
 ): Promise<OpenWorkflows> {
   const { createWorkflows } = await import("@cem/workflows");
   const { config, file } = loaded;
-  const redactor = await redactorOf(config, options)?.get();
+  const redactor = await redactorOf(loaded, options)?.get();
   // Runs are kept in journals of their own.
   const agentOptions: AgentOptions = { ...options, redactor, sessions: false, resume: undefined };
   const agent = given ?? openAgent(loaded, agentOptions);

@@ -1,0 +1,85 @@
+import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { runCem, temporaryFolder } from "./testing/run-cem.ts";
+
+const cwd = temporaryFolder();
+const cem = (...args: string[]) => runCem(["form", ...args], { cwd });
+const FORM = `name: club
+fields:
+  - { name: mail, label: Mail, type: email, required: true, pii: EMAIL }
+  - { name: age, type: integer, min: 18 }
+`;
+
+beforeAll(() => {
+  writeFileSync(path.join(cwd, "club.yaml"), FORM);
+  writeFileSync(path.join(cwd, "wrong.yaml"), FORM.replace("email", "emial"));
+  writeFileSync(path.join(cwd, "tool.yaml"), `${FORM}target: { type: tool, tool: crm.add }\n`);
+  writeFileSync(
+    path.join(cwd, "paper.yaml"),
+    `${FORM}target: { type: pdf, template: a.pdf, output: b.pdf }\n`,
+  );
+  writeFileSync(path.join(cwd, "data.yaml"), "mail: ada@example.org\nage: 36\n");
+  writeFileSync(path.join(cwd, "young.yaml"), "mail: ada@example.org\nage: 17\n");
+});
+
+describe("cem form", () => {
+  it("shows what a form asks for", async () => {
+    const { code, stdout } = await cem("show", "club.yaml");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /form +club\n +fills +nothing\n\n +mail +Mail: email, required, personal \(EMAIL\)\n +age +integer/,
+    );
+  });
+
+  it("checks values, and shows none that is personal", async () => {
+    const right = await cem("validate", "club.yaml", "--data", "data.yaml", "--json");
+    expect(right.code).toBe(0);
+    expect(JSON.parse(right.stdout)).toMatchObject({
+      status: "valid",
+      values: { mail: expect.stringMatching(/^\[\[EMAIL/), age: 36 },
+    });
+    const young = await cem("validate", "club.yaml", "--data", "young.yaml");
+    expect(young.code).toBe(1);
+    expect(young.stdout).toContain("age  must be 18 or more");
+    expect(young.stdout).not.toContain("ada@");
+    const nothing = await cem("validate", "club.yaml");
+    expect([nothing.code, nothing.stdout.includes("mail  is missing")]).toEqual([1, true]);
+  });
+
+  it.each([
+    [["show", "wrong.yaml"], /wrong\.yaml:3 {2}fields\.0\.type/],
+    [["show", "none.yaml"], /none\.yaml is not there/],
+    [["fill", "club.yaml"], /club\.yaml has no target to fill/],
+    [["fill", "tool.yaml"], /tool\.yaml calls tools, which a step of type form does in a workflow/],
+    [["validate", "club.yaml", "--data", "club.txt"], /club\.txt is not there/],
+    [["print", "club.yaml"], /print/],
+  ])("says what is wrong with %j", async (args, message) => {
+    const { code, stderr } = await cem(...args);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+  });
+
+  it("fills a PDF file of the workspace", async () => {
+    const samples = path.resolve(import.meta.dirname, "../../../packages/forms/src/testing/sample.pdf");
+    expect(existsSync(samples)).toBe(true);
+    mkdirSync(path.join(cwd, "papers"));
+    copyFileSync(samples, path.join(cwd, "papers/a.pdf"));
+    const { code, stdout } = await cem(
+      "fill",
+      "paper.yaml",
+      "--data",
+      "data.yaml",
+      "--workspace",
+      "papers",
+      "--json",
+    );
+    expect(JSON.parse(stdout)).toMatchObject({
+      status: "filled",
+      problems: [],
+      output: expect.stringMatching(/b\.pdf$/),
+    });
+    expect([code, readdirSync(path.join(cwd, "papers"))]).toEqual([0, ["a.pdf", "b.pdf"]]);
+    expect(stdout).not.toContain("ada@");
+  });
+});

@@ -1,0 +1,141 @@
+import type { PDFButton, PDFDocument, PDFField } from "@cantoo/pdf-lib";
+import type { FieldValue } from "../conditions.ts";
+import type { FormField } from "../form-schema.ts";
+import type { FilledField } from "../target.ts";
+import { chooseOffered, isSameText, textOf } from "../target-text.ts";
+import { readWorkspaceFile } from "../workspace-files.ts";
+import type { PdfLibrary } from "./pdf-package.ts";
+
+const NO_SUCH_OPTION = "has no such option in the document";
+
+/** What fields of a document are filled with. */
+export interface PdfContext {
+  library: PdfLibrary;
+  document: PDFDocument;
+  workspace: string;
+}
+
+/** The field of a document that a field of a form is filled into. */
+export function findPdfField(
+  fields: readonly PDFField[],
+  { name, label, locate }: FormField,
+): PDFField | undefined {
+  if (locate?.name !== undefined) return fields.find((field) => field.getName() === locate.name);
+  const byLastPart = fields.filter((field) => field.getName().split(".").at(-1) === name);
+  return (
+    fields.find((field) => field.getName() === name) ??
+    (label === undefined ? undefined : fields.find((field) => field.getName() === label)) ??
+    (byLastPart.length === 1 ? byLastPart[0] : undefined)
+  );
+}
+
+/** The text that a field of a document gets; `undefined` where it gets none. */
+export function pdfTextOf(
+  target: PDFField,
+  { field, value }: FilledField,
+  { library }: PdfContext,
+): string | undefined {
+  return target instanceof library.PDFTextField ? textOf(field, value) : undefined;
+}
+
+/** Fills a field of a document. @returns why it can't be filled: a clause. */
+export async function fillPdfField(
+  target: PDFField,
+  { field, value }: FilledField,
+  { library, document, workspace }: PdfContext,
+): Promise<string | undefined> {
+  const { PDFTextField, PDFCheckBox, PDFRadioGroup, PDFDropdown, PDFOptionList, PDFButton } = library;
+  if (target.isReadOnly()) return "can't be changed in the document";
+  if (target instanceof PDFTextField) {
+    const text = textOf(field, value);
+    const most = target.getMaxLength();
+    if (most !== undefined && text.length > most) return `takes at most ${most} characters in the document`;
+    if (text.includes("\n") && !target.isMultiline()) return "takes one line in the document";
+    target.setText(text);
+    return undefined;
+  }
+  if (target instanceof PDFCheckBox) {
+    if (typeof value !== "boolean") return "is a check box in the document, which takes yes or no";
+    if (value) target.check();
+    else target.uncheck();
+    return undefined;
+  }
+  if (target instanceof PDFRadioGroup || target instanceof PDFDropdown || target instanceof PDFOptionList) {
+    const offered = target.getOptions();
+    const chosen = chooseOffered(
+      field,
+      value,
+      offered.map((one) => ({ value: one, label: one })),
+    );
+    if (chosen === undefined) return NO_SUCH_OPTION;
+    const names = chosen.map((index) => offered[index] ?? "");
+    if (target instanceof PDFRadioGroup) {
+      if (names.length !== 1) return "takes one option in the document";
+      target.select(names[0] ?? "");
+      return undefined;
+    }
+    if (names.length > 1 && !target.isMultiselect()) return "takes one option in the document";
+    target.select(names);
+    return undefined;
+  }
+  if (target instanceof PDFButton) return setImage(target, value, { library, document, workspace });
+  return "is a kind of field that can't be filled, such as a signature";
+}
+
+/** Compares a field of the saved document with what it was filled with. */
+export function readPdfField(
+  target: PDFField,
+  { field, value }: FilledField,
+  { library }: Pick<PdfContext, "library">,
+): { value: FieldValue | undefined; matches: boolean } {
+  const { PDFTextField, PDFCheckBox, PDFRadioGroup, PDFDropdown, PDFOptionList, PDFButton } = library;
+  if (target instanceof PDFTextField) {
+    const text = target.getText() ?? "";
+    return { value: text, matches: isSameText(field, textOf(field, value), text) };
+  }
+  if (target instanceof PDFCheckBox) {
+    const isChecked = target.isChecked();
+    return { value: isChecked, matches: isChecked === value };
+  }
+  if (target instanceof PDFRadioGroup || target instanceof PDFDropdown || target instanceof PDFOptionList) {
+    const selected = target.getSelected();
+    const read = selected === undefined ? [] : [selected].flat();
+    const chosen = chooseOffered(
+      field,
+      value,
+      read.map((one) => ({ value: one, label: one })),
+    );
+    return { value: Array.isArray(value) ? read : (read[0] ?? ""), matches: chosen?.length === read.length };
+  }
+  const hasImage = target instanceof PDFButton && holdsImage(target, library);
+  return { value: hasImage ? value : undefined, matches: hasImage };
+}
+
+async function setImage(
+  target: PDFButton,
+  value: FieldValue,
+  { document, workspace }: PdfContext,
+): Promise<string | undefined> {
+  if (!Array.isArray(value) || value.length !== 1) return "is an image in the document, which takes one file";
+  const { bytes, mimeType } = await readWorkspaceFile(workspace, value[0] ?? "");
+  const isPng = mimeType === "image/png";
+  if (!isPng && mimeType !== "image/jpeg") return "is an image in the document, which takes a PNG or a JPEG";
+  try {
+    target.setImage(await (isPng ? document.embedPng(bytes) : document.embedJpg(bytes)));
+    return undefined;
+  } catch {
+    return `is a file that can't be read as ${isPng ? "PNG" : "JPEG"}`;
+  }
+}
+
+/** Whether what a button shows refers to an image. */
+function holdsImage(target: PDFButton, { PDFName, PDFDict, PDFStream }: PdfLibrary): boolean {
+  return target.acroField.getWidgets().some((widget) => {
+    const { normal } = widget.getAppearances() ?? {};
+    if (!(normal instanceof PDFStream)) return false;
+    const images = normal.dict
+      .lookupMaybe(PDFName.of("Resources"), PDFDict)
+      ?.lookupMaybe(PDFName.of("XObject"), PDFDict);
+    return (images?.keys().length ?? 0) > 0;
+  });
+}

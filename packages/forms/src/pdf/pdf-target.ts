@@ -1,0 +1,142 @@
+import type { PDFDocument } from "@cantoo/pdf-lib";
+import { CemError } from "@cem/core";
+import type { PdfTargetDefinition } from "../form-schema.ts";
+import type { FieldReading, FillOutcome, FillRequest, FormTarget, TargetProblem } from "../target.ts";
+import { readWorkspaceFile, writeWorkspaceFile } from "../workspace-files.ts";
+import { fillPdfField, findPdfField, pdfTextOf, readPdfField } from "./pdf-fields.ts";
+import type { PdfContext } from "./pdf-fields.ts";
+import { pickFont } from "./pdf-fonts.ts";
+import type { PdfFont } from "./pdf-fonts.ts";
+import { importPdfLibrary } from "./pdf-package.ts";
+import type { PdfLibrary } from "./pdf-package.ts";
+
+const MAX_TEMPLATE_BYTES = 50 * 1024 * 1024;
+
+/** Settings of {@link createPdfTarget}. */
+export interface PdfTargetSettings {
+  /** The folder of the templates and of the filled documents. Nothing outside is read or written. */
+  workspace: string;
+}
+
+/** Creates a target that fills PDF files. It needs the optional package `@cantoo/pdf-lib`. */
+export function createPdfTarget({ workspace }: PdfTargetSettings): FormTarget {
+  return {
+    specificationVersion: "v1",
+    async fill(request) {
+      const { target } = request.form;
+      if (target?.type !== "pdf") throw new CemError("OPTION_INVALID", "The form does not fill a PDF file.");
+      const library = await importPdfLibrary();
+      const template = await readPart(workspace, target.template, "template");
+      const document = await load(library, template, target.template);
+      return fillDocument(request, target, { library, document, workspace });
+    },
+  };
+}
+
+async function fillDocument(
+  { fields, signal, isTrial }: FillRequest,
+  definition: PdfTargetDefinition,
+  context: PdfContext,
+): Promise<FillOutcome> {
+  const { library, document, workspace } = context;
+  const form = document.getForm();
+  const problems: TargetProblem[] = [];
+  // It would be shown instead of the fields that are filled here.
+  if (form.hasXFA()) form.deleteXFA();
+  const offered = form.getFields();
+  const pairs = fields.map((filled) => ({ filled, target: findPdfField(offered, filled.field) }));
+  const texts = pairs.flatMap(({ filled, target }) => (target && pdfTextOf(target, filled, context)) ?? []);
+  const font = await fontOf(context, texts, definition);
+  for (const { filled, target } of pairs) {
+    signal.throwIfAborted();
+    const { name } = filled.field;
+    const text = target && pdfTextOf(target, filled, context);
+    const fault =
+      target === undefined
+        ? "is not in the document"
+        : (lackOf(text, font) ?? (await fillPdfField(target, filled, context).catch(describe)));
+    if (fault !== undefined) problems.push({ field: name, message: fault });
+  }
+  if (problems.length > 0) return { readings: [], problems, screenshots: [], submitted: false };
+  form.updateFieldAppearances(font.font);
+  const bytes = await document.save({ updateFieldAppearances: false });
+  const readings = await readBack(bytes, pairs, library);
+  const outcome = { readings, problems, screenshots: [], submitted: false };
+  if (isTrial || readings.some(({ matches }) => !matches)) return outcome;
+  if (definition.flatten) form.flatten({ updateFieldAppearances: false });
+  const content = definition.flatten ? await document.save({ updateFieldAppearances: false }) : bytes;
+  const output = await writeWorkspaceFile(workspace, definition.output, content).catch((error: unknown) => {
+    throw failed("output", error);
+  });
+  return { ...outcome, output };
+}
+
+/** Reads the fields of the document as it was saved. */
+async function readBack(
+  bytes: Uint8Array,
+  pairs: readonly { filled: FillRequest["fields"][number]; target: { getName(): string } | undefined }[],
+  library: PdfLibrary,
+): Promise<FieldReading[]> {
+  const saved = (await library.PDFDocument.load(bytes)).getForm().getFields();
+  const byName = new Map(saved.map((field) => [field.getName(), field]));
+  return pairs.flatMap(({ filled, target }) => {
+    const found = target && byName.get(target.getName());
+    return found === undefined
+      ? []
+      : [{ name: filled.field.name, ...readPdfField(found, filled, { library }) }];
+  });
+}
+
+function lackOf(text: string | undefined, { lacking, isOwn }: PdfFont): string | undefined {
+  const count = text === undefined ? 0 : lacking(text);
+  if (count === 0) return undefined;
+  const characters = count === 1 ? "a character" : `${count} characters`;
+  return isOwn
+    ? `has ${characters} that the form's font lacks; name another font with target.font`
+    : `has ${characters} that the document's fonts lack; name a font file that has them with target.font`;
+}
+
+async function fontOf(
+  { library, document, workspace }: PdfContext,
+  texts: readonly string[],
+  { font }: PdfTargetDefinition,
+): Promise<PdfFont> {
+  try {
+    return await pickFont(library, document, texts, font, workspace);
+  } catch (error) {
+    throw CemError.isInstance(error) && error.code === "PACKAGE_MISSING" ? error : failed("font", error);
+  }
+}
+
+async function load(library: PdfLibrary, bytes: Uint8Array, name: string): Promise<PDFDocument> {
+  try {
+    return await library.PDFDocument.load(bytes);
+  } catch (cause) {
+    const why =
+      cause instanceof library.EncryptedPDFError
+        ? "it is encrypted; save it without a password"
+        : "it is not a PDF file";
+    throw new CemError("FORM_TARGET_FAILED", `${name} can't be filled: ${why}.`, {
+      details: { file: name },
+      cause,
+    });
+  }
+}
+
+async function readPart(workspace: string, file: string, what: string): Promise<Uint8Array> {
+  try {
+    return (await readWorkspaceFile(workspace, file, { max_bytes: MAX_TEMPLATE_BYTES })).bytes;
+  } catch (error) {
+    throw failed(what, error);
+  }
+}
+
+function failed(what: string, cause: unknown): CemError {
+  const why = CemError.isInstance(cause) ? cause.message : "is a file that can't be used";
+  return new CemError("FORM_TARGET_FAILED", `target.${what} ${why}.`, { details: { part: what }, cause });
+}
+
+/** Errors of the library quote values. */
+function describe(error: unknown): string {
+  return CemError.isInstance(error) ? error.message : "could not be filled in";
+}

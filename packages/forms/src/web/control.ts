@@ -1,0 +1,121 @@
+import type { Frame, Locator } from "playwright-core";
+import type { FieldValue } from "../conditions.ts";
+import type { FieldType, FormField } from "../form-schema.ts";
+import type { PageElement } from "./page-element.ts";
+
+/** The most characters that are read from a page for one field. */
+export const MAX_READ_CHARACTERS = 100_000;
+/** How long options may take to appear. */
+export const OPTIONS_TIMEOUT_MS = 3_000;
+
+/** What a field is filled into. */
+export type ControlKind =
+  | "text"
+  | "date"
+  | "checkbox"
+  | "select"
+  | "file"
+  | "editable"
+  | "choices"
+  | "aria-checkbox"
+  | "slider"
+  | "combobox"
+  | "listbox";
+
+/** A control of a page. */
+export interface Control {
+  kind: ControlKind;
+  /** The element; for `choices`, the radio buttons or check boxes. */
+  locator: Locator;
+  frame: Frame;
+  facts: ElementFacts;
+}
+
+/** What a control holds. */
+export interface Reading {
+  value: FieldValue | undefined;
+  matches: boolean;
+}
+
+/** What an element is, as the page says. */
+export interface ElementFacts {
+  tag: string;
+  type: string;
+  role: string;
+  name: string;
+  isEditable: boolean;
+  isMultiple: boolean;
+  isDisabled: boolean;
+  isVisible: boolean;
+  /** Whether its label or what is around it is visible. */
+  hasVisiblePlace: boolean;
+}
+
+/** Reads what an element is. */
+export function readFacts(locator: Locator): Promise<ElementFacts> {
+  return locator.evaluate((element: PageElement) => {
+    const { type = "", name = "", multiple = false, disabled = false, readOnly = false } = element;
+    const isVisible = (one: PageElement): boolean => one.checkVisibility({ visibilityProperty: true });
+    const { parentElement = null } = element;
+    const around = [...(element.labels ?? []), ...(parentElement === null ? [] : [parentElement])];
+    const role = element.getAttribute("role") ?? "";
+    return {
+      tag: element.localName,
+      type: String(type).toLowerCase(),
+      role: role.trim().split(" ")[0] ?? "",
+      name: String(name),
+      isEditable: element.isContentEditable === true,
+      isMultiple: multiple || element.getAttribute("aria-multiselectable") === "true",
+      isDisabled: disabled || readOnly || element.getAttribute("aria-disabled") === "true",
+      isVisible: isVisible(element),
+      hasVisiblePlace: around.some(isVisible),
+    };
+  });
+}
+
+const DATES = new Set(["date", "time", "datetime-local", "month", "week"]);
+const ROLES: Readonly<Record<string, ControlKind>> = {
+  checkbox: "aria-checkbox",
+  switch: "aria-checkbox",
+  slider: "slider",
+  spinbutton: "slider",
+  combobox: "combobox",
+  listbox: "listbox",
+  radiogroup: "choices",
+  group: "choices",
+};
+const BUTTONS = new Set(["submit", "button", "reset", "image", "hidden"]);
+
+/** The kind of control that an element is; `undefined` where it is none. */
+export function kindOf({ tag, type, role, isEditable }: ElementFacts): ControlKind | undefined {
+  if (tag === "select") return "select";
+  if (tag === "textarea") return "text";
+  if (tag === "fieldset") return "choices";
+  if (tag === "input") {
+    if (type === "file") return "file";
+    if (type === "checkbox") return "checkbox";
+    if (type === "radio") return "choices";
+    if (BUTTONS.has(type)) return undefined;
+    if (DATES.has(type)) return "date";
+    return role === "combobox" ? "combobox" : "text";
+  }
+  return ROLES[role] ?? (isEditable ? "editable" : undefined);
+}
+
+const CHOICES: readonly ControlKind[] = ["select", "choices", "combobox", "listbox"];
+const TEXTS: readonly ControlKind[] = ["text", "date", "editable", "combobox"];
+/** The kinds of controls that take a value of a type. Where a type is not named, all that take text do. */
+const KINDS: Partial<Record<FieldType, readonly ControlKind[]>> = {
+  boolean: ["checkbox", "aria-checkbox", ...CHOICES],
+  number: [...TEXTS, "slider", "select", "choices"],
+  integer: [...TEXTS, "slider", "select", "choices"],
+  select: [...CHOICES, "text"],
+  radio: [...CHOICES, "text"],
+  multiselect: ["checkbox", ...CHOICES],
+  file: ["file"],
+};
+
+/** Whether a control can hold what a field has. Others of the same name are not what is looked for. */
+export function suits({ type }: FormField, kind: ControlKind): boolean {
+  return (KINDS[type] ?? [...TEXTS, "select"]).includes(kind);
+}

@@ -1,0 +1,155 @@
+import type { FieldValue } from "../conditions.ts";
+import type { FilledField } from "../target.ts";
+import { chooseOffered, isSameText, textOf } from "../target-text.ts";
+import { readWorkspaceFile } from "../workspace-files.ts";
+import { fillCombobox, fillListbox, fillSlider, readCombobox, readListbox } from "./aria-controls.ts";
+import { fillChoices, readChoices } from "./choice-controls.ts";
+import { MAX_READ_CHARACTERS } from "./control.ts";
+import type { Control, Reading } from "./control.ts";
+import type { PageElement } from "./page-element.ts";
+import { chooseWhenOffered, NO_SUCH_OPTION, offeredBy } from "./offered-options.ts";
+
+/** Fills a control. @returns why it can't be filled: a clause. */
+export async function fillControl(
+  control: Control,
+  filled: FilledField,
+  workspace: string | undefined,
+): Promise<string | undefined> {
+  const { locator, kind } = control;
+  const { field, value } = filled;
+  switch (kind) {
+    case "text":
+    case "date":
+      return fillText(control, textFor(control, filled));
+    case "editable":
+      await locator.fill(textOf(field, value));
+      return undefined;
+    case "checkbox":
+    case "aria-checkbox":
+      if (typeof value !== "boolean") return "is a check box on the page, which takes yes or no";
+      return check(control, value);
+    case "select":
+      return fillSelect(control, filled);
+    case "file":
+      return fillFiles(control, value, workspace);
+    case "choices":
+      return fillChoices(control, filled);
+    case "slider":
+      return fillSlider(control, value);
+    case "combobox":
+      return fillCombobox(control, filled);
+    case "listbox":
+      return fillListbox(control, filled);
+  }
+}
+
+/** Reads a control, and compares it with what it was filled with. */
+export async function readControl(control: Control, filled: FilledField): Promise<Reading> {
+  const { locator, kind } = control;
+  const { field, value } = filled;
+  switch (kind) {
+    case "text":
+    case "date": {
+      const text = (await locator.inputValue()).slice(0, MAX_READ_CHARACTERS);
+      return { value: text, matches: isSameText(field, textFor(control, filled), text) };
+    }
+    case "editable": {
+      const text = (await locator.innerText()).slice(0, MAX_READ_CHARACTERS).trim();
+      return { value: text, matches: isSameText(field, textOf(field, value), text) };
+    }
+    case "checkbox":
+    case "aria-checkbox": {
+      const isChecked = await isOn(control);
+      return { value: isChecked, matches: isChecked === value };
+    }
+    case "select": {
+      const selected = (await offeredBy(locator)).filter(({ isChosen }) => isChosen);
+      const chosen = chooseOffered(field, value, selected);
+      const values = selected.map((one) => one.value);
+      return {
+        value: Array.isArray(value) ? values : (values[0] ?? ""),
+        matches: chosen?.length === selected.length,
+      };
+    }
+    case "file": {
+      const names = await locator.evaluate((element: PageElement) =>
+        [...(element.files ?? [])].map(({ name }) => name),
+      );
+      const wanted = Array.isArray(value) ? value.map((file) => file.split(/[\\/]/).at(-1)) : [];
+      return {
+        value: Array.isArray(value) && names.join("\n") === wanted.join("\n") ? value : names,
+        matches: names.join("\n") === wanted.join("\n"),
+      };
+    }
+    case "choices":
+      return readChoices(control, filled);
+    case "slider": {
+      const now = Number(await locator.getAttribute("aria-valuenow"));
+      return { value: now, matches: now === value };
+    }
+    case "combobox":
+      return readCombobox(control, filled);
+    case "listbox":
+      return readListbox(control, filled);
+  }
+}
+
+/** The browser's own controls for dates take ISO 8601, whatever they show. */
+function textFor({ kind }: Control, { field, value }: FilledField): string {
+  return kind === "date" ? String(value) : textOf(field, value);
+}
+
+async function fillText({ locator }: Control, text: string): Promise<string | undefined> {
+  const most = await locator.evaluate((element: PageElement) => element.maxLength ?? -1);
+  if (most >= 0 && text.length > most) return `takes at most ${most} characters on the page`;
+  await locator.fill(text);
+  const faults = await locator.evaluate((element: PageElement) => {
+    const { validity = {} } = element;
+    return [
+      "badInput",
+      "patternMismatch",
+      "rangeOverflow",
+      "rangeUnderflow",
+      "stepMismatch",
+      "tooLong",
+      "tooShort",
+      "typeMismatch",
+    ].filter((flag) => validity[flag] === true);
+  });
+  return faults.length === 0 ? undefined : `is not taken by the page (${faults.join(", ")})`;
+}
+
+async function check(control: Control, wanted: boolean): Promise<string | undefined> {
+  if ((await isOn(control)) === wanted) return undefined;
+  // Pages hide the box and draw their own in its place.
+  if (control.facts.isVisible) await control.locator.click();
+  else await control.locator.dispatchEvent("click");
+  return undefined;
+}
+
+async function isOn({ kind, locator }: Control): Promise<boolean> {
+  return kind === "checkbox" ? locator.isChecked() : (await locator.getAttribute("aria-checked")) === "true";
+}
+
+async function fillSelect(
+  { locator, facts }: Control,
+  { field, value }: FilledField,
+): Promise<string | undefined> {
+  if (Array.isArray(value) && value.length > 1 && !facts.isMultiple) return "takes one option on the page";
+  const chosen = await chooseWhenOffered(() => offeredBy(locator), field, value);
+  if (chosen === undefined) return NO_SUCH_OPTION;
+  await locator.selectOption(chosen.map((index) => ({ index })));
+  return undefined;
+}
+
+async function fillFiles(
+  { locator, facts }: Control,
+  value: FieldValue,
+  workspace: string | undefined,
+): Promise<string | undefined> {
+  if (!Array.isArray(value)) return "is for files on the page";
+  if (value.length > 1 && !facts.isMultiple) return "takes one file on the page";
+  const files = await Promise.all(value.map((file) => readWorkspaceFile(workspace, file)));
+  await locator.setInputFiles(files.map(({ name, mimeType, bytes }) => ({ name, mimeType, buffer: bytes })));
+  return undefined;
+}

@@ -1,0 +1,106 @@
+import type { Frame, Locator, Page } from "playwright-core";
+import { labelOf } from "../form-schema.ts";
+import type { FormField } from "../form-schema.ts";
+import { kindOf, readFacts, suits } from "./control.ts";
+import type { Control, ElementFacts } from "./control.ts";
+
+/** More elements than that are no one field. */
+const MAX_ELEMENTS = 200;
+/** The types whose controls may be several elements, and the roles of what holds these. */
+const GROUPED: ReadonlySet<string> = new Set(["radio", "select", "multiselect", "boolean"]);
+const GROUPS = ["radiogroup", "group"] as const;
+/** What pages hide to draw their own in its place. */
+const MAY_BE_HIDDEN = new Set(["file", "checkbox", "choices"]);
+
+/** A control, or why there is none. */
+export type Found = Control | "none" | "disabled" | "ambiguous";
+
+/** Looks for the control of a field, in all frames and open shadow roots. */
+export async function findControl(page: Page, field: FormField): Promise<Found> {
+  let best: Found = "none";
+  for (const frame of await framesOf(page, field)) {
+    const places = placesOf(frame, field);
+    const counts = await Promise.all(places.map((place) => place.count()));
+    for (const [index, place] of places.entries()) {
+      const found = await controlAt(frame, place, counts[index] ?? 0, field);
+      if (typeof found !== "string") return found;
+      if (found !== "none") best = found;
+    }
+  }
+  return best;
+}
+
+async function framesOf(page: Page, { locate }: FormField): Promise<Frame[]> {
+  if (locate?.frame === undefined) return page.frames();
+  const handles = await page.locator(locate.frame).elementHandles();
+  const frames = await Promise.all(handles.map((handle) => handle.contentFrame()));
+  return frames.filter((frame) => frame !== null);
+}
+
+/** Where a field may be, the surest place first. */
+function placesOf(frame: Frame, field: FormField): Locator[] {
+  const { locate } = field;
+  if (locate?.selector !== undefined) return [frame.locator(locate.selector)];
+  const label = locate?.name ?? labelOf(field);
+  const marked = new RegExp(
+    `^\\s*${label.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")}\\s{0,9}[*:]{0,2}\\s*$`,
+    "i",
+  );
+  const attribute = JSON.stringify(nameOf(field));
+  return [
+    frame.getByLabel(label, { exact: true }),
+    // Names of roles are dear to find: the browser works out those of the whole page.
+    ...(GROUPED.has(field.type)
+      ? GROUPS.map((role) => frame.getByRole(role, { name: label, exact: true }))
+      : []),
+    frame.getByLabel(marked),
+    frame.locator(`[name=${attribute}]`),
+    frame.locator(`[id=${attribute}]`),
+    frame.getByPlaceholder(label, { exact: true }),
+  ];
+}
+
+async function controlAt(frame: Frame, locator: Locator, count: number, field: FormField): Promise<Found> {
+  if (count === 0) return "none";
+  if (count > MAX_ELEMENTS) return "ambiguous";
+  const elements: { locator: Locator; facts: ElementFacts }[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const element = locator.nth(index);
+    const facts = await readFacts(element);
+    const kind = kindOf(facts);
+    if (kind === undefined || !(facts.isVisible || (facts.hasVisiblePlace && MAY_BE_HIDDEN.has(kind))))
+      continue;
+    if (field.locate?.selector !== undefined || suits(field, kind))
+      elements.push({ locator: element, facts });
+  }
+  const [first] = elements;
+  if (first === undefined) return "none";
+  const { facts } = first;
+  const kind = kindOf(facts) ?? "text";
+  if (
+    facts.tag === "input" &&
+    (kind === "choices" || (kind === "checkbox" && field.type === "multiselect"))
+  ) {
+    // A button that has the label of the field is one option of another field, unlike a set that has its name.
+    const isSet = field.locate?.selector !== undefined || elements.length > 1 || facts.name === nameOf(field);
+    return isSet ? setOf(frame, facts) : "none";
+  }
+  if (elements.length > 1) return "ambiguous";
+  if (facts.isDisabled) return "disabled";
+  if (kind === "choices") {
+    const inside = first.locator.getByRole("radio").or(first.locator.getByRole("checkbox"));
+    return (await inside.count()) === 0 ? "none" : { kind, locator: inside, frame, facts };
+  }
+  return { kind, locator: first.locator, frame, facts };
+}
+
+/** The radio buttons or check boxes of one name. */
+function setOf(frame: Frame, facts: ElementFacts): Found {
+  if (facts.name === "") return "ambiguous";
+  const locator = frame.locator(`input[type=${facts.type}][name=${JSON.stringify(facts.name)}]`);
+  return { kind: "choices", locator, frame, facts };
+}
+
+function nameOf({ locate, name }: FormField): string {
+  return locate?.name ?? name;
+}

@@ -1,0 +1,83 @@
+import { randomUUID } from "node:crypto";
+import type { Locator, Page } from "playwright-core";
+import type { FilledField } from "../target.ts";
+import { textOf } from "../target-text.ts";
+import { writeWorkspaceFile } from "../workspace-files.ts";
+import type { Control } from "./control.ts";
+import type { PageElement } from "./page-element.ts";
+
+const MASK_COLOR = "#808080";
+const TIMEOUT_MS = 15_000;
+/** Shorter texts stand in pages by chance, and would hide half of them. */
+const MIN_MASKED_CHARACTERS = 3;
+const CONTROLS = "input, textarea, select, [contenteditable], [role=combobox], [role=textbox]";
+const DEFAULT_FOLDER = "forms";
+
+/** Where screenshots are kept. */
+export interface ScreenshotSettings {
+  workspace?: string | undefined;
+  screenshotFolder?: string | undefined;
+}
+
+/**
+ * Takes a picture of a page with everything personal painted over: the fields, and whatever else of the page shows their
+ * values.
+ *
+ * @returns the file; `undefined` where there is no folder for it.
+ */
+export async function keepScreenshot(
+  page: Page,
+  name: string,
+  fields: readonly FilledField[],
+  controls: ReadonlyMap<string, Control>,
+  { workspace, screenshotFolder }: ScreenshotSettings,
+): Promise<string | undefined> {
+  const root = screenshotFolder ?? workspace;
+  if (root === undefined) return undefined;
+  const personal = fields.filter(({ isPersonal }) => isPersonal);
+  const own = personal.flatMap(({ field }) => controls.get(field.name)?.locator ?? []);
+  const mask = [...own, ...(await placesWith(page, textsOf(personal)))];
+  const picture = await page.screenshot({
+    fullPage: true,
+    mask,
+    maskColor: MASK_COLOR,
+    animations: "disabled",
+    timeout: TIMEOUT_MS,
+  });
+  const file = `${name}-${randomUUID().slice(0, 8)}.png`;
+  return writeWorkspaceFile(
+    root,
+    screenshotFolder === undefined ? `${DEFAULT_FOLDER}/${file}` : file,
+    picture,
+  );
+}
+
+/** Every way in which personal values may be written on a page. */
+function textsOf(fields: readonly FilledField[]): string[] {
+  const texts = fields.flatMap(({ field, value }) => [
+    textOf(field, value),
+    ...(Array.isArray(value) ? value : [String(value)]),
+  ]);
+  return [...new Set(texts)].filter(({ length }) => length >= MIN_MASKED_CHARACTERS);
+}
+
+/** What shows one of the texts: text of the page, and controls that the page has copied it to. */
+async function placesWith(page: Page, texts: readonly string[]): Promise<Locator[]> {
+  const places: Locator[] = [];
+  if (texts.length === 0) return places;
+  for (const frame of page.frames()) {
+    places.push(...texts.map((text) => frame.getByText(text)));
+    const controls = frame.locator(CONTROLS);
+    const holding = await controls.evaluateAll(
+      (elements: PageElement[], wanted) =>
+        elements.flatMap((element, index) => {
+          const { value = "", innerText = "" } = element;
+          const shown = `${String(value)}\n${innerText}`.toLowerCase();
+          return wanted.some((text) => shown.includes(text.toLowerCase())) ? [index] : [];
+        }),
+      [...texts],
+    );
+    places.push(...holding.map((index) => controls.nth(index)));
+  }
+  return places;
+}
