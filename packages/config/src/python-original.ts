@@ -16,7 +16,7 @@ const REMOVED_VALUES: Readonly<Record<string, Readonly<Record<string, string>>>>
 };
 
 /** Variables of the Python original that set nothing, with what to set instead. */
-export const REMOVED_VARIABLES: Readonly<Record<string, string>> = {
+const REMOVED_VARIABLES: Readonly<Record<string, string>> = {
   AGENTKERNEL_DISABLE_POOLING: "Set OPTIMIZATION_SANDBOX_POOLING=false.",
   OPENSANDBOX_DOMAIN: "There is no OpenSandbox here: delete it.",
 };

@@ -100,7 +100,7 @@ function toLiteral(text: string): string {
 }
 
 /** Splits at a sign that stands in no bracket and no string. */
-export function splitAt(text: string, sign: string): string[] {
+function splitAt(text: string, sign: string): string[] {
   const parts = [""];
   let depth = 0;
   for (const [token] of text.matchAll(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[\s\S]/gu)) {

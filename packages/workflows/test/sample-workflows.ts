@@ -30,7 +30,7 @@ export function countOf(folder: string, file: string): number {
 }
 
 /** Steps that fail in each way. */
-export const failKind: WorkflowStepKind = {
+const failKind: WorkflowStepKind = {
   specificationVersion: "v1",
   name: "fail",
   configSchema: { type: "object" },

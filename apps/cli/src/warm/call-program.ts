@@ -51,6 +51,6 @@ function passed(args: JsonObject, { callStyle, inputSchema }: ToolDefinition): s
   // JSON.stringify(undefined) is undefined, which is written as such.
   return names
     .slice(0, last + 1)
-    .map((name) => String(JSON.stringify(args[name])))
+    .map((name) => JSON.stringify(args[name]))
     .join(", ");
 }

@@ -42,6 +42,7 @@ export function scopeToCustomer(redactor: Redactor, id: string): CustomerRedacto
     guest: redactor.guest,
     tokenize: (data, scope) => redactor.tokenize(data, own(scope)),
     tokenizePart: (text, range, scope) => redactor.tokenizePart(text, range, own(scope)),
+    keep: (value, type, scope) => redactor.keep(value, type, own(scope)),
     observe: (data, scope) => redactor.observe(data, own(scope)),
     detokenize: (args, target) => redactor.detokenize(args, own(target)),
     reveal: (code, scope) => redactor.reveal(code, own(scope)),

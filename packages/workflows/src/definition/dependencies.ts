@@ -34,7 +34,7 @@ export function visitStep(
 }
 
 /** The expressions of a step and of all within it. */
-export function referencesOf(step: WorkflowStep): Expression[] {
+function referencesOf(step: WorkflowStep): Expression[] {
   const found: Expression[] = [];
   visitStep(
     step,

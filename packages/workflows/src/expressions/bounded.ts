@@ -3,7 +3,7 @@ import type { Context } from "node:vm";
 import { CemError } from "@cem/core";
 
 /** The longest that the expressions of one step may take. Longer ones would hold up everything else on the host. */
-export const EXPRESSION_TIMEOUT_MS = 250;
+const EXPRESSION_TIMEOUT_MS = 250;
 
 const MICROSECONDS_PER_MS = 1_000;
 /** How often work is begun again that was ended while the machine was busy with something else. */

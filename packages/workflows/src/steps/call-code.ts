@@ -44,7 +44,7 @@ export function findTool(wanted: WantedTool, { servers }: CatalogSnapshot, names
 }
 
 /** The server and the tool that a step means, as far as names tell. */
-export function resolveName({ server, tool }: WantedTool, names: ToolNames): WantedTool {
+function resolveName({ server, tool }: WantedTool, names: ToolNames): WantedTool {
   if (server !== undefined) return { server, tool };
   const mapped = names.get(tool);
   if (mapped !== undefined) return mapped;

@@ -17,7 +17,7 @@ export interface GraphStep {
 const MAX_DETAIL_CHARACTERS = 60;
 
 /** The steps of a workflow with what they wait for. */
-export function graphOf({ steps }: Pick<Workflow, "steps">): GraphStep[] {
+function graphOf({ steps }: Pick<Workflow, "steps">): GraphStep[] {
   const dependencies = dependenciesOf(steps);
   const names = new Set(steps.map(({ name }) => name));
   return steps.map((step) => ({
