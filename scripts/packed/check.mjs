@@ -85,7 +85,7 @@ async function proveAlone(one, packages) {
     // What depends on another of ours gets its tarball too.
     writeFileSync(
       path.join(project, "pnpm-workspace.yaml"),
-      JSON.stringify({ overrides: dependencies, allowBuilds: { esbuild: true } }),
+      JSON.stringify({ overrides: dependencies, allowBuilds: { esbuild: true, "msgpackr-extract": false } }),
     );
     await run(bin("pnpm"), ["install", "--prefer-offline", "--no-lockfile"], { ...options, cwd: project });
   }
