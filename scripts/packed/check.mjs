@@ -5,6 +5,7 @@
 // With names as arguments only those packages are looked at: node scripts/packed/check.mjs @cem/core
 import { execFile } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
 import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -19,6 +20,8 @@ const run = promisify(execFile);
 const STEP_TIMEOUT_MS = 240_000;
 /** Installed by npm, as most people do. It brings nearly all of the others. npm takes ten times as long as pnpm. */
 const BY_NPM = new Set(["@cem/cli"]);
+/** The package that a line of a declaration imports from. */
+const TYPE_IMPORT = /^(?:im|ex)port\b.*?\bfrom "((?:@[^/"]+\/)?[^./"][^/"]*)/gmu;
 const folder = mkdtempSync(path.join(os.tmpdir(), "cem-packed-"));
 const options = { timeout: STEP_TIMEOUT_MS, env: toolEnvironment(), maxBuffer: 64 * 1024 * 1024 };
 
@@ -60,11 +63,32 @@ async function publintProblems({ tarball }) {
 
 /** The packages are ESM only: what are-the-types-wrong finds for `require` and for resolution before Node 12 is left out. */
 async function typeProblems({ tarball }) {
-  const { types, problems } = await checkPackage(createPackageFromTarballData(readFileSync(tarball)));
+  const contents = createPackageFromTarballData(readFileSync(tarball));
+  const { types, problems } = await checkPackage(contents);
   if (types === false) return [];
-  return (problems ?? [])
-    .filter(({ resolutionKind }) => resolutionKind !== "node10" && resolutionKind !== "node16-cjs")
-    .map(({ kind, entrypoint }) => `are-the-types-wrong: ${kind}${entrypoint ? ` at ${entrypoint}` : ""}`);
+  return [
+    ...undeclaredTypes(contents),
+    ...(problems ?? [])
+      .filter(({ resolutionKind }) => resolutionKind !== "node10" && resolutionKind !== "node16-cjs")
+      .map(({ kind, entrypoint }) => `are-the-types-wrong: ${kind}${entrypoint ? ` at ${entrypoint}` : ""}`),
+  ];
+}
+
+/** What the declarations import must be installed with the package, or those who use it get `any`. */
+function undeclaredTypes(contents) {
+  const folder = `/node_modules/${contents.packageName}`;
+  const manifest = JSON.parse(contents.readFile(`${folder}/package.json`));
+  const declared = {
+    ...manifest.dependencies,
+    ...manifest.optionalDependencies,
+    ...manifest.peerDependencies,
+  };
+  const found = contents
+    .listFiles(`${folder}/dist`)
+    .filter((file) => file.endsWith(".d.ts"))
+    .flatMap((file) => [...contents.readFile(file).matchAll(TYPE_IMPORT)].map(([, name]) => name))
+    .filter((name) => name !== manifest.name && !isBuiltin(name) && !(name in declared));
+  return [...new Set(found)].map((name) => `its declarations import ${name}, which is not declared`);
 }
 
 async function proveAlone(one, packages) {
