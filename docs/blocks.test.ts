@@ -1,5 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import path from "node:path";
 import { findProblems } from "@cem/config/edit";
 import { parseForm } from "@cem/forms";
@@ -17,7 +26,9 @@ const BLOCKS = DOCUMENTS.flatMap(blocksOf);
 const LANGUAGES = ["ts", "sh", "json", "yaml", "dockerfile", "text", ""];
 /** Programs of other people that pages tell to run; their options are theirs. */
 const OTHER_PROGRAMS = new Set(
-  "apt-get brew cat cd cp curl docker echo export git jq kubectl mkdir open openssl redis-server rm source".split(" "),
+  "apt-get brew cat cd cp curl docker echo export git jq kubectl mkdir open openssl redis-server rm source".split(
+    " ",
+  ),
 );
 const folder = path.join(root, "docs/.cem/blocks");
 
@@ -50,7 +61,9 @@ function moduleOf({ code, document, line }: Block): string {
   if (isModule(code)) return code;
   const before = blocksOf(document).filter((one) => one.language === "ts" && one.line < line);
   const begun = before.findLastIndex((one) => isModule(one.code));
-  const parts = before.slice(Math.max(begun, 0)).map((one) => (isModule(one.code) ? one.code : `{\n${one.code}}\n`));
+  const parts = before
+    .slice(Math.max(begun, 0))
+    .map((one) => (isModule(one.code) ? one.code : `{\n${one.code}}\n`));
   return `${parts.join("")}{\n${code}}\nexport {};\n`;
 }
 
@@ -64,14 +77,17 @@ function assertParsed(words: readonly string[]): void {
 function argumentsOfCem(command: ShellCommand): readonly string[] | undefined {
   const line = command.join(" ");
   const [, start = ""] =
-    /^(cem|npm start(?: --silent)?(?: --)?|npx(?: -y| --yes)? @cem\/cli|node scripts\/start\.mjs)(?: |$)/u.exec(line) ??
-    [];
+    /^(cem|npm start(?: --silent)?(?: --)?|npx(?: -y| --yes)? @cem\/cli|node scripts\/start\.mjs)(?: |$)/u.exec(
+      line,
+    ) ?? [];
   return start === "" ? undefined : command.slice(start.split(" ").length);
 }
 
 function scriptsBeside(document: string): Set<string> {
   const files = [path.join(root, "package.json"), path.join(root, path.dirname(document), "package.json")];
-  const manifests = files.filter((file) => existsSync(file)).map((file) => JSON.parse(readFileSync(file, "utf8")));
+  const manifests = files
+    .filter((file) => existsSync(file))
+    .map((file) => JSON.parse(readFileSync(file, "utf8")));
   const commands = globSync("node_modules/.bin/*", { cwd: root }).map((file) => path.basename(file));
   return new Set([
     ...manifests.flatMap(({ scripts = {} }) => Object.keys(scripts)),
@@ -122,7 +138,8 @@ async function assertYaml({ code, document }: Block): Promise<void> {
   else if ("steps" in data) parseWorkflowText(code, document);
   else if (!("services" in data) && !("jobs" in data) && !("scrape_configs" in data)) {
     const problems = await findProblems(code, "config.yaml");
-    if (problems.length > 0) throw new Error(problems.map(({ path: at, message }) => `${at} ${message}`).join("\n"));
+    if (problems.length > 0)
+      throw new Error(problems.map(({ path: at, message }) => `${at} ${message}`).join("\n"));
   }
 }
 
@@ -185,7 +202,26 @@ describe("the blocks of the pages", () => {
   });
 });
 
+const FOLDERS = /^(?:apps|docs|examples|packages|scripts)\//u;
+
+/** The repository's files that a page names: in code spans, and as targets of links. */
+function filesNamedIn(document: string): string[] {
+  const text = proseOf(document);
+  const spans = [...text.matchAll(/`([^`\s]+)`/gu)].map(([, name = ""]) => name);
+  const links = [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/gu)].map(([, target = ""]) =>
+    path.join(path.dirname(document), target),
+  );
+  // The packages' READMEs name files from their own folder; their links are checked.
+  const isOfRepository = /^(?:docs\/|[A-Z]+\.md$)/u.test(document);
+  const written = isOfRepository ? spans.filter((name) => FOLDERS.test(name) && !/[<>*…{}]/u.test(name)) : [];
+  return [...new Set([...written, ...links])];
+}
+
 describe("the text of the pages", () => {
+  it.each(DOCUMENTS)("names only files that are there, in %s", (document) => {
+    expect(filesNamedIn(document).filter((name) => !existsSync(path.join(root, name)))).toEqual([]);
+  });
+
   it.each(DOCUMENTS)("names commands of cem that there are, in %s", (document) => {
     const spans = [...proseOf(document).matchAll(/`(cem [^`\n]+)`/gu)].map(([, span = ""]) => span);
     const wrong = spans.filter((span) => {

@@ -18,7 +18,11 @@ describe("docs/reference", () => {
     expect(headings).toEqual(Object.keys(ERROR_CODES).toSorted());
     expect(Object.keys(TROUBLES).toSorted()).toEqual(headings);
     for (const [code, { cause, wayOut }] of Object.entries(TROUBLES)) {
-      expect([code, cause, wayOut]).toEqual([code, expect.stringMatching(/^\S.*[.?]$/u), expect.stringMatching(/^\S.*[.?]$/u)]);
+      expect([code, cause, wayOut]).toEqual([
+        code,
+        expect.stringMatching(/^\S.*[.?]$/u),
+        expect.stringMatching(/^\S.*[.?]$/u),
+      ]);
     }
   });
 });

@@ -26,12 +26,15 @@ export default defineConfig({
   title: "Code Execution MCP",
   description: "Agents write TypeScript against tools that are files; the code runs in a sandbox.",
   cleanUrls: true,
+  ignoreDeadLinks: "localhostLinks",
   srcExclude: ["node_modules/**", ".cem/**"],
   rewrites: { "adr/README.md": "adr/index.md" },
   markdown: {
     // Braces are those of code.
     attrs: { disable: true },
     config: (markdown) => {
+      markdown.renderer.rules["code_inline"] = (tokens, at) =>
+        `<code v-pre>${markdown.utils.escapeHtml(tokens[at]?.content ?? "")}</code>`;
       markdown.core.ruler.push("outside", ({ tokens, env }) => {
         for (const token of tokens.flatMap(({ children }) => children ?? [])) {
           const url = token.attrGet("href");

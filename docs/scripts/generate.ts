@@ -5,4 +5,5 @@ import { referencePages } from "./reference.ts";
 
 const folder = path.resolve(import.meta.dirname, "../reference");
 mkdirSync(folder, { recursive: true });
-for (const [name, text] of Object.entries(await referencePages())) writeFileSync(path.join(folder, name), text);
+for (const [name, text] of Object.entries(await referencePages()))
+  writeFileSync(path.join(folder, name), text);

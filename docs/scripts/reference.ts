@@ -47,11 +47,10 @@ function commandsPage(): string {
     const invocation = parseCommandLine([...words, "--help"], false, HELP_COLUMNS);
     return invocation.command === "help" ? `\`\`\`text\n${invocation.text}\n\`\`\`` : "";
   };
-  return page(
-    "Commands",
-    "What `cem help` prints. From a clone, `npm start --` stands in place of `cem`.",
-    [helpOf(), ...names.map((name) => `## cem ${name}\n\n${helpOf(name)}`)],
-  );
+  return page("Commands", "What `cem help` prints. From a clone, `npm start --` stands in place of `cem`.", [
+    helpOf(),
+    ...names.map((name) => `## cem ${name}\n\n${helpOf(name)}`),
+  ]);
 }
 
 function configurationPage(): string {
@@ -65,7 +64,8 @@ function configurationPage(): string {
       const items = settings.map((setting) => {
         const { path, description, allowed, variables, pending } = setting;
         const standard = setting.default === undefined ? "unset" : `\`${JSON.stringify(setting.default)}\``;
-        const named = variables.length === 0 ? "" : ` Variables: ${variables.map((one) => `\`${one}\``).join(", ")}.`;
+        const named =
+          variables.length === 0 ? "" : ` Variables: ${variables.map((one) => `\`${one}\``).join(", ")}.`;
         const note = pending === undefined ? "" : ` No effect yet: ${pending}.`;
         return `### ${path}\n\n${escaped(description)} Takes ${escaped(allowed)}. Default: ${standard}.${named}${escaped(note)}`;
       });
@@ -87,7 +87,12 @@ means, when it happens, and the way out. \`cem\` and the MCP server add the sett
       .map(([code, meaning]) => {
         const { cause, wayOut } = TROUBLES[code];
         const hint = hintFor({ code, message: "", details: {} });
-        const parts = [`## ${code}`, escaped(meaning), `**Cause.** ${escaped(cause)}`, `**Way out.** ${escaped(wayOut)}`];
+        const parts = [
+          `## ${code}`,
+          escaped(meaning),
+          `**Cause.** ${escaped(cause)}`,
+          `**Way out.** ${escaped(wayOut)}`,
+        ];
         return [...parts, ...(hint === undefined ? [] : [`**Hint.** ${escaped(hint)}`])].join("\n\n");
       }),
   );
@@ -103,7 +108,11 @@ async function mcpToolsPage(): Promise<string> {
     "MCP tools",
     introduction,
     tools.map((tool) => {
-      const profiles = ["full", ...(inCode.has(tool.name) ? ["code"] : []), ...(inOriginal.has(tool.name) ? ["original"] : [])];
+      const profiles = [
+        "full",
+        ...(inCode.has(tool.name) ? ["code"] : []),
+        ...(inOriginal.has(tool.name) ? ["original"] : []),
+      ];
       const schema = `\`\`\`json\n${JSON.stringify(tool.inputSchema, null, 2)}\n\`\`\``;
       return [
         `## ${tool.name}`,

@@ -29,7 +29,8 @@ function commandsOfLine(words: readonly string[]): ShellCommand[] {
 /** The words of a line, with quotes taken off and what stands behind ` #` left out. */
 export function wordsOf(line: string): string[] {
   const words: string[] = [];
-  const token = /\s+|#.*$|&&|\|\||[|;&]|\d?>>?(?!\()|(?:"(?:[^"\\]|\\.)*"|'[^']*'|<[\w. -]+>|<\([^)]*\)|\\.|[^\s"'|;&>])+/gu;
+  const token =
+    /\s+|#.*$|&&|\|\||[|;&]|\d?>>?(?!\()|(?:"(?:[^"\\]|\\.)*"|'[^']*'|<[\w. -]+>|<\([^)]*\)|\\.|[^\s"'|;&>])+/gu;
   for (const [text] of line.matchAll(token)) {
     if (text.startsWith("#")) break;
     if (text.trim() !== "") words.push(text.replaceAll(/"((?:[^"\\]|\\.)*)"|'([^']*)'/gu, "$1$2"));

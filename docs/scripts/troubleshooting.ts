@@ -38,7 +38,8 @@ export const TROUBLES: Readonly<Record<KnownErrorCode, Trouble>> = {
   },
   CODE_REFUSED: {
     cause: "The review found an import, a pattern or a tool that is not allowed.",
-    wayOut: "Mend the findings, which have lines, or change `guardrails.blocked_patterns` and `allowed_tools`.",
+    wayOut:
+      "Mend the findings, which have lines, or change `guardrails.blocked_patterns` and `allowed_tools`.",
   },
   CODE_THREW: {
     cause: "The code ran and threw.",
@@ -155,7 +156,8 @@ export const TROUBLES: Readonly<Record<KnownErrorCode, Trouble>> = {
     wayOut: "Sign in with `cem auth <server>`, or set `headers` on its entry.",
   },
   PROTOCOL_ERROR: {
-    cause: "What the server sent is no MCP, or not allowed at that point. Text on a stdio server's stdout is a common reason.",
+    cause:
+      "What the server sent is no MCP, or not allowed at that point. Text on a stdio server's stdout is a common reason.",
     wayOut: "Start the server by hand and look at its output; set `protocol: legacy` for an old one.",
   },
   SERVER_BUSY: {
@@ -196,7 +198,8 @@ export const TROUBLES: Readonly<Record<KnownErrorCode, Trouble>> = {
   },
   TOOL_LOCK_INVALID: {
     cause: "The lock file beside generated tools was edited or cut.",
-    wayOut: "Restore it from version control, or delete it and run `cem generate`, which takes what the servers say now.",
+    wayOut:
+      "Restore it from version control, or delete it and run `cem generate`, which takes what the servers say now.",
   },
   TOOL_REMOVED: {
     cause: "A file calls a tool that its server no longer has.",
@@ -357,7 +360,7 @@ export const TROUBLES: Readonly<Record<KnownErrorCode, Trouble>> = {
   },
   EXPRESSION_FAILED: {
     cause: "An expression `${{ … }}` refers to something that is not there, or takes too long.",
-    wayOut: "For a key that may be missing write `a.?key.orValue(\"none\")`.",
+    wayOut: 'For a key that may be missing write `a.?key.orValue("none")`.',
   },
   EXPRESSION_INVALID: {
     cause: "An expression of a workflow is not valid CEL.",
@@ -389,8 +392,10 @@ export const TROUBLES: Readonly<Record<KnownErrorCode, Trouble>> = {
     wayOut: "Raise it, or set `on_error: retry` for a step that may be repeated.",
   },
   WORKFLOW_STEP_UNCERTAIN: {
-    cause: "A step had begun when the run was killed or its connection broke; nobody knows whether it did its work.",
-    wayOut: "Look, then resume with `--done <step>` or `--repeat <step>`. Mark steps that may be repeated `idempotent: true`.",
+    cause:
+      "A step had begun when the run was killed or its connection broke; nobody knows whether it did its work.",
+    wayOut:
+      "Look, then resume with `--done <step>` or `--repeat <step>`. Mark steps that may be repeated `idempotent: true`.",
   },
   WORKFLOW_TIMED_OUT: {
     cause: "The workflow took longer than its `timeout`.",
@@ -509,7 +514,8 @@ export const TROUBLES: Readonly<Record<KnownErrorCode, Trouble>> = {
   },
   AUDIT_BROKEN: {
     cause: "The chain of hashes of the audit log is broken: lines are missing or were changed.",
-    wayOut: "Take the log for tampered with from that line on. Keep the last hash elsewhere, and check with `--expect`.",
+    wayOut:
+      "Take the log for tampered with from that line on. Keep the last hash elsewhere, and check with `--expect`.",
   },
   AUDIT_UNWRITABLE: {
     cause: "The audit log can't be written, so calls are not made.",
