@@ -1,13 +1,14 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { blocksOf, root } from "./scripts/blocks.ts";
 
-const require = createRequire(path.join(root, "packages/code-execution-mcp/package.json"));
-const SERVER = path.dirname(require.resolve("@modelcontextprotocol/server-filesystem/package.json"));
+const SERVER = path.join(
+  root,
+  "packages/code-execution-mcp/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js",
+);
 
 /** Makes a command that runs a module of this repository. */
 function makeCommand(folder: string, name: string, module: string, dropped: number): void {
@@ -27,7 +28,7 @@ it("does what the tutorial says, step by step", () => {
   const commands = path.join(folder, "bin");
   makeCommand(commands, "cem", path.join(root, "apps/cli/src/cem.ts"), 0);
   // npx -y @modelcontextprotocol/server-filesystem, which is installed here.
-  makeCommand(commands, "npx", path.join(SERVER, "dist/index.js"), 2);
+  makeCommand(commands, "npx", SERVER, 2);
   const steps = blocksOf("docs/tutorial/first-server.md")
     .filter(({ language }) => language === "sh")
     .map(({ code }) => code.replace(/^npm install --global .*\n/mu, ""));

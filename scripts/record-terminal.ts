@@ -21,6 +21,9 @@ const STYLES: Readonly<Record<string, string>> = {
   "36": "fill:#76e3ea",
 };
 
+/** An escape sequence that sets attributes, with their numbers. */
+const ATTRIBUTE = new RegExp(`${String.fromCodePoint(27)}\\[([\\d;]*)m`, "u");
+
 interface Line {
   text: string;
   /** Since the command was started. */
@@ -55,7 +58,7 @@ function escapeXml(text: string): string {
 function spansOf(text: string): string {
   let style = "";
   return text
-    .split(/\u001B\[([\d;]*)m/u)
+    .split(ATTRIBUTE)
     .map((part, at) => {
       if (at % 2 === 1) {
         style = STYLES[part] ?? "";
