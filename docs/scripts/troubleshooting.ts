@@ -518,7 +518,7 @@ export const TROUBLES: Readonly<Record<KnownErrorCode, Trouble>> = {
       "Take the log for tampered with from that line on. Keep the last hash elsewhere, and check with `--expect`.",
   },
   AUDIT_UNWRITABLE: {
-    cause: "The audit log can't be written, so calls are not made.",
+    cause: "The audit log can't be opened or written.",
     wayOut: "Set `logging.audit_file` to a file that can be written.",
   },
   CONFIG_INVALID: {
