@@ -87,9 +87,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
     const readiness = new Readiness(queue);
     const port = options.port ?? config.queue.workerPort;
     const health =
-      port === undefined
-        ? undefined
-        : await serveHealth({ host, port, fault: () => readiness.fault() });
+      port === undefined ? undefined : await serveHealth({ host, port, fault: () => readiness.fault() });
     logger.info({ worker: name, concurrency, url: health?.url }, "taking runs");
     const close = async (): Promise<void> => {
       readiness.stop();
