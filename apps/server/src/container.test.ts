@@ -91,7 +91,7 @@ describe("compose.yaml", () => {
   });
 
   it("has two workers of the same image, closed as it is, on the same sealed queue and workspace", () => {
-    const { ports, environment: env = {}, command, deploy, ...closed } = worker ?? {};
+    const { ports, environment: env = {}, command, deploy, ...closed }: Partial<Service> = worker ?? {};
     expect([ports, deploy]).toEqual([undefined, { replicas: 2 }]);
     expect(command).toEqual(["node", "/server/dist/worker.js"]);
     expect(built).toContain("src/worker.ts");

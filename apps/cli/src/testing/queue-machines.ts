@@ -65,9 +65,7 @@ export async function queueProject(redisUrl: string): Promise<QueueProject> {
 }
 
 /** A client whose user says yes to everything and is called Ada. */
-export async function connectClient(
-  url: string,
-): Promise<{
+export async function connectClient(url: string): Promise<{
   execute: (code: string) => Promise<Record<string, unknown>>;
   asked: string[];
   close: () => Promise<void>;
