@@ -19,9 +19,10 @@ describe.skipIf(!hasRedis)("workers that are killed at random", () => {
       const project = await queueProject(redis.url);
       const url = await project.serve();
       const workers = await Promise.all(Array.from({ length: WORKERS }, () => project.work()));
-      let [isOver, kills] = [false, 0];
+      const over = new AbortController();
+      let kills = 0;
       const killing = (async () => {
-        while (!isOver) {
+        while (!over.signal.aborted) {
           await delay(500 + Math.random() * 2_000);
           const at = Math.floor(Math.random() * WORKERS);
           workers[at]?.kill("SIGKILL");
@@ -41,7 +42,7 @@ describe.skipIf(!hasRedis)("workers that are killed at random", () => {
         await close();
       };
       await Promise.all(Array.from({ length: CLIENTS }, client));
-      isOver = true;
+      over.abort();
       await killing;
       const sent = project.calls().filter((call) => call.startsWith("send "));
       const answered = [...results].filter(([, { success }]) => success === true);

@@ -55,14 +55,14 @@ async function measure(runs: number): Promise<void> {
   };
   await addWorker();
   const [here, there] = [await latencyOf(alone, runs), await latencyOf(queued, runs)];
-  console.log(
-    `p50 of a run here ${here.toFixed(1)} ms, by a worker ${there.toFixed(1)} ms: ${(there - here).toFixed(1)} ms added`,
+  process.stdout.write(
+    `p50 of a run here ${here.toFixed(1)} ms, by a worker ${there.toFixed(1)} ms: ${(there - here).toFixed(1)} ms added\n`,
   );
   const one = await rateOf(queued, runs);
   await addWorker();
   const two = await rateOf(queued, runs);
-  console.log(
-    `runs a second: ${one.toFixed(0)} with one worker, ${two.toFixed(0)} with two (${(two / one).toFixed(2)} times)`,
+  process.stdout.write(
+    `runs a second: ${one.toFixed(0)} with one worker, ${two.toFixed(0)} with two (${(two / one).toFixed(2)} times)\n`,
   );
   for (const worker of workers) worker.kill("SIGKILL");
   await Promise.all([alone.dispose(), queued.dispose(), queue.close()]);
