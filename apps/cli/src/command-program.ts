@@ -33,6 +33,7 @@ import type {
 import { addFormCommand } from "./form-command.ts";
 import { addServerCommands } from "./server-commands.ts";
 import { addServeCommand } from "./serve-command.ts";
+import { addQueueCommands } from "./queue-commands.ts";
 import { addWorkflowCommand } from "./workflow-command.ts";
 
 export const VERSION: string = packageJson.version;
@@ -110,6 +111,7 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
       }),
     );
   addServeCommand(add, (own, command) => found({ ...own, options: sharedOptions(program, command) }));
+  addQueueCommands(add, (own, command) => found({ ...own, options: sharedOptions(program, command) }));
   addSettingOptions(
     add("doctor", "Check Node, configuration, tools, sandboxes", examples.DOCTOR),
     "--config [file]",

@@ -26,6 +26,8 @@ export type Invocation =
     }
   | ServerInvocation
   | ServeInvocation
+  | { command: "worker"; port?: number | undefined; options: SharedOptions }
+  | { command: "queue"; action: QueueAction; id?: string | undefined; options: SharedOptions }
   | CustomersInvocation
   | { command: "skills"; action: SkillAction; name?: string | undefined; options: SharedOptions }
   | ({ command: "sessions"; options: SharedOptions } & SessionsOptions)
@@ -108,6 +110,10 @@ export interface WorkflowOptions {
   /** Print a flow chart of Mermaid. */
   mermaid: boolean;
 }
+
+/** What `cem queue` can do. */
+export const QUEUE_ACTIONS = ["status", "failed", "retry"] as const;
+export type QueueAction = (typeof QUEUE_ACTIONS)[number];
 
 /** What `cem customers` can do. */
 export const CUSTOMER_ACTIONS = ["list", "usage", "clean", "delete"] as const;

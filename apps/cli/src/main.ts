@@ -45,8 +45,8 @@ export async function main(given: readonly string[], io: CommandIo): Promise<num
         helpColumns(io.stdout, process.env),
       );
       mode = modeOf(invocation, mode);
-      // A server has its own bound on how long it takes to stop.
-      if (invocation.command === "serve") graceMs = MAX_TIMER_MS;
+      // A server has its own bound on how long it takes to stop, a worker finishes its runs.
+      if (invocation.command === "serve" || invocation.command === "worker") graceMs = MAX_TIMER_MS;
       const command = await loadCommand(invocation);
       const live = mode === "report" ? terminal.out : undefined;
       return await command({ io, signal, interrupt, live });

@@ -15,6 +15,7 @@ const LABELS: Readonly<Record<TrustKind, string>> = {
   mount: "mount",
   path: "path",
   key: "key",
+  queue: "queue",
 };
 
 /** Renders what is held back, for the question whether to trust the folder. */

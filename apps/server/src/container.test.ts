@@ -65,11 +65,12 @@ describe("compose.yaml", () => {
     volumes: string[];
     [key: string]: unknown;
   }
-  const compose = parse(readFileSync(path.join(folder, "compose.yaml"), "utf8")) as {
+  const compose = parse(readFileSync(path.join(folder, "compose.yaml"), "utf8"), { merge: true }) as {
     services: Record<string, Service>;
     volumes: Record<string, unknown>;
   };
-  const [service] = Object.values(compose.services);
+  const { "code-execution-mcp": service, worker } = compose.services;
+  const built = readFileSync(path.join(folder, "tsup.config.ts"), "utf8");
 
   it("builds this Dockerfile, and mounts what is there", () => {
     const { context = "", dockerfile: file = "" } = service?.build ?? {};
@@ -87,5 +88,21 @@ describe("compose.yaml", () => {
     expect(service?.ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:/)]);
     expect(service?.environment["CEM_SERVER_TOKEN"]).toMatch(/^\$\{CEM_SERVER_TOKEN:\?/);
     expect(service).toMatchObject({ read_only: true, cap_drop: ["ALL"], init: true });
+  });
+
+  it("has two workers of the same image, closed as it is, on the same sealed queue and workspace", () => {
+    const { ports, environment: env = {}, command, deploy, ...closed }: Partial<Service> = worker ?? {};
+    expect([ports, deploy]).toEqual([undefined, { replicas: 2 }]);
+    expect(command).toEqual(["node", "/server/dist/worker.js"]);
+    expect(built).toContain("src/worker.ts");
+    expect(service).toMatchObject({ ...closed, stop_grace_period: "20s" });
+    for (const name of ["CEM_QUEUE_URL", "CEM_STORE_KEYS"])
+      expect(env[name]).toBe(service?.environment[name]);
+    // The image's health check asks at the server's port.
+    expect(textsOf("HEALTHCHECK")[0]).toContain(`:${env["CEM_WORKER_PORT"]}/readyz`);
+    expect(compose.services["valkey"]).toMatchObject({
+      command: expect.arrayContaining(["noeviction", "--appendonly"]),
+    });
+    expect(compose.services["valkey"]).not.toHaveProperty("ports");
   });
 });

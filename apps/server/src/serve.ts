@@ -1,4 +1,4 @@
-import { runServerInThread, toErrorInfo } from "code-execution-mcp";
+import { runServerInThread, runWorker, toErrorInfo } from "code-execution-mcp";
 
 /**
  * Serves over HTTP until a signal stops it, then gives calls under way `server.shutdown_grace` to finish.
@@ -10,10 +10,7 @@ export async function serve(): Promise<number> {
     const running = await runServerInThread({ transport: "http" }, (reason) =>
       log({ level: "error", msg: "starting again", reason }),
     );
-    // Not once: a library that finds no listener but its own at a signal ends the process by it.
-    for (const signal of ["SIGTERM", "SIGINT"] as const) {
-      process.on(signal, () => void running.close());
-    }
+    onStop(() => void running.close());
     await running.closed;
     await running.close();
     return 0;
@@ -21,6 +18,28 @@ export async function serve(): Promise<number> {
     await report(error);
     return 1;
   }
+}
+
+/**
+ * Carries out runs from the queue until a signal stops it, then finishes those under way.
+ *
+ * @returns the exit code of the process.
+ */
+export async function work(): Promise<number> {
+  try {
+    const running = await runWorker();
+    await new Promise<void>((resolve) => onStop(resolve));
+    await running.close();
+    return 0;
+  } catch (error) {
+    await report(error);
+    return 1;
+  }
+}
+
+/** Not once: a library that finds no listener but its own at a signal ends the process by it. */
+function onStop(stop: () => void): void {
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, stop);
 }
 
 /** Writes why the server can't run as one line of the log, with what helps. */

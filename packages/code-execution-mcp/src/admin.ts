@@ -20,6 +20,8 @@ export { diffsOf, planMigration, writeMigration } from "./admin/migrate.ts";
 export { layProjectFiles } from "./admin/project-files.ts";
 export type { LaidFiles } from "./admin/project-files.ts";
 export { measureDirectCost, measureTokenCost } from "./admin/server-cost.ts";
+export { deadRuns, queueCounts, retryDeadRun } from "./admin/queue.ts";
+export type { DeadRun, QueueCounts } from "@cem/queue";
 export { listPlugins, runPluginCommand } from "./admin/plugins.ts";
 export type { PluginCommandRequest } from "./admin/plugins.ts";
 export type { PluginReport } from "@cem/plugins";

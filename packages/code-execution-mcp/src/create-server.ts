@@ -1,6 +1,6 @@
 import type { Config } from "@cem/config";
 import type * as McpServer from "@cem/mcp-server";
-import type { AuthSettings, Logger, Serving } from "@cem/mcp-server";
+import type { AuthSettings, Serving } from "@cem/mcp-server";
 import { toErrorInfo } from "@cem/core";
 import { createLoadedAgent, lazyHost } from "./create-agent.ts";
 import { hintFor } from "./hints.ts";
@@ -14,8 +14,9 @@ import { assertNothingShared, customerIdFor, hasCustomers } from "./wiring/serve
 import { followSkills } from "./wiring/follow-skills.ts";
 import { loadFrom } from "./wiring/load.ts";
 import { logWarnings } from "./wiring/log.ts";
-import type { Log } from "./wiring/log.ts";
 import { redactorOf } from "./wiring/redaction.ts";
+import { openConfiguredQueue, reportUnreachable } from "./wiring/run-queue.ts";
+import { loggerOf, logTo } from "./wiring/server-logger.ts";
 import { tellChanges, upstreamOf } from "./wiring/upstream.ts";
 import { guestFactsOf } from "./wiring/sandboxes.ts";
 import { createConfiguredSkills } from "./wiring/skills.ts";
@@ -40,15 +41,18 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   const ownRedactor = options.agent === undefined ? redactorOf(loaded, options) : undefined;
   const redactor = options.redactor ?? (await ownRedactor?.get());
   const agentOptions = { ...agentOptionsOf(options), redactor, log };
+  // What an agent that was given has behind it is its own.
+  const queue = options.agent === undefined ? await openConfiguredQueue(config) : undefined;
   const customers =
     options.agent === undefined && hasCustomers(config)
-      ? new CustomerHosts(loaded, agentOptions, createLoadedAgent)
+      ? new CustomerHosts(loaded, agentOptions, { openAgent: createLoadedAgent, queue })
       : undefined;
   if (customers !== undefined) assertNothingShared(config, options.expose);
   const host = lazyHost(loaded, agentOptions);
-  const agent =
-    options.agent ??
-    createLoadedAgent(customers === undefined ? loaded : withoutPool(loaded), agentOptions, host);
+  const isElsewhere = customers !== undefined || queue !== undefined;
+  const local =
+    options.agent ?? createLoadedAgent(isElsewhere ? withoutPool(loaded) : loaded, agentOptions, host);
+  const agent = queue?.agent(local, loaded.customer?.id) ?? local;
   const workflows = createWorkflowTools(loaded, agentOptions, { agent, openAgent: createLoadedAgent });
   const server: CemServer = createAgentServer<Config>({
     agent,
@@ -82,6 +86,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     server.listChanged("resources");
   });
   agent.warm().catch(() => {});
+  if (queue !== undefined) void reportUnreachable(queue, log);
   const close = server.close.bind(server);
   return Object.assign(server, {
     close: async (graceMs?: number) => {
@@ -90,13 +95,14 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
       await customers?.dispose();
       await workflows.dispose();
       await agent.dispose();
+      await queue?.close();
       if (options.redactor === undefined) await redactor?.dispose();
       await disposePlugins(loaded);
     },
   });
 }
 
-/** Runs belong to customers, whose agents have guests of their own. */
+/** Runs belong to customers, whose agents have guests of their own, or to workers. */
 function withoutPool(loaded: LoadedFor): LoadedFor {
   const { config } = loaded;
   return {
@@ -171,23 +177,6 @@ async function serve(
 /** Loaded when used: running tasks does not need it. */
 function loadServer(): Promise<typeof McpServer> {
   return import("@cem/mcp-server");
-}
-
-async function loggerOf({ logging: { level, file } }: Config): Promise<Logger> {
-  const { createLogger } = await loadServer();
-  return createLogger({ level, file });
-}
-
-/** Writes what an agent logs to the server's log. */
-function logTo(logger: Logger): Log {
-  const methods = {
-    debug: "debug",
-    info: "info",
-    warning: "warn",
-    error: "error",
-    critical: "fatal",
-  } as const;
-  return (level, message) => logger[methods[level]]({ from: "agent" }, message);
 }
 
 function describeAuth(auth: AuthSettings | undefined): string {

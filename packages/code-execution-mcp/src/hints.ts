@@ -133,7 +133,10 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   STORE_CONFLICT: NO_HINT,
   STORE_KEY_INVALID: NO_HINT,
   STORE_SEALED: NO_HINT,
-  STORE_UNAVAILABLE: NO_HINT,
+  STORE_UNAVAILABLE: ({ location }) =>
+    /^rediss?:/u.test(text(location, ""))
+      ? "Start one with  docker run -d -p 6379:6379 valkey/valkey:8  or  apt install redis-server  , or correct queue.url (CEM_QUEUE_URL)."
+      : undefined,
   STORE_VALUE_TOO_LARGE: NO_HINT,
   WORKSPACE_FULL: MORE_ROOM,
   WORKSPACE_LINK_REFUSED: NO_HINT,

@@ -18,6 +18,8 @@ export type { RunningServer } from "./create-server.ts";
 export { runServerInThread } from "./server-thread/start.ts";
 export type { ThreadServer } from "./server-thread/run-in-thread.ts";
 export type { ThreadServerOptions } from "./server-thread/messages.ts";
+export { runWorker } from "./run-worker.ts";
+export type { RunningWorker, WorkerOptions } from "./run-worker.ts";
 export type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./server-options.ts";
 export type { Log, LogLevel } from "./wiring/log.ts";
 export { defineTool } from "@cem/bridge/define-tool";

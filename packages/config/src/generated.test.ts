@@ -123,6 +123,7 @@ describe("SETTINGS", () => {
       "llm.api_key",
       "privacy.vault_key",
       "server.auth_token",
+      "store.keys",
       "mcp_servers",
     ]);
   });

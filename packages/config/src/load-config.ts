@@ -18,6 +18,7 @@ import { withoutHeld } from "./trust/hold-back.ts";
 import { mountItems, type PathOrigins, pathItems } from "./trust/place-items.ts";
 import { realPath } from "./trust/places.ts";
 import type { PluginSource } from "./trust/plugin-source.ts";
+import { queueItems } from "./trust/queue-items.ts";
 import { keyItems } from "./trust/secret-destinations.ts";
 import { serverItem, type ServerPlace } from "./trust/server-items.ts";
 import type { TrustItem } from "./trust/trust-item.ts";
@@ -240,6 +241,7 @@ function requestedBy(
     ...mountItems(config, from),
     ...pathItems(config, from),
     ...keyItems(config, origins),
+    ...queueItems(config, origins),
   ];
 }
 

@@ -5,6 +5,7 @@ import { guardrailSettings } from "./schema-guardrails.ts";
 import { mounts } from "./schema-mounts.ts";
 import { plugins } from "./schema-plugins.ts";
 import { privacySettings } from "./schema-privacy.ts";
+import { queueSettings, storeSettings } from "./schema-queue.ts";
 import { serverSettings } from "./schema-server.ts";
 import { mcpServers } from "./schema-servers.ts";
 import { toolMapping, workflow } from "./schema-workflows.ts";
@@ -288,6 +289,8 @@ export const configSchema = z.strictObject({
   logging,
   customers: section("Customers, each with a workspace of their own.", customerSettings),
   server: section("cem serve and the server image.", serverSettings),
+  queue: section("The queue in which runs wait for workers, on other machines too.", queueSettings),
+  store: section("What several machines share.", storeSettings),
   mcpServers: setting(
     withDefault(mcpServers, []),
     "MCP servers: a list of {name, url, …}, or a mapping from names to {command, args, env, cwd} or {url, headers}. ${NAME} in a value comes from the environment. mcpServers is the same key.",

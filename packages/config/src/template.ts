@@ -50,7 +50,8 @@ function about({ path, description, allowed, variables, pending, default: standa
 }
 
 function written(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
+  // A brace begins a mapping in YAML.
+  return typeof value === "string" && !value.startsWith("{") ? value : JSON.stringify(value);
 }
 
 function lastName(path: string): string {

@@ -274,3 +274,33 @@ describe("the record of what is trusted", () => {
     expect(await held(cwd, env)).toEqual(["server files"]);
   });
 });
+
+describe("a queue that the folder names", () => {
+  it.each(["redis://u:secret@stranger.example:6380/0", "redis://127.0.0.1:6379"])(
+    "gets no runs and gives none without a yes: %s",
+    async (url) => {
+      for (const files of [{ "config.yaml": `queue: {url: '${url}'}` }, { ".env": `CEM_QUEUE_URL=${url}` }]) {
+        const { config, trust } = await load(files);
+        expect(config.queue.url).toBeUndefined();
+        expect(trust.held).toMatchObject([{ kind: "queue", name: "queue.url" }]);
+        expect(JSON.stringify(trust.held)).not.toContain("secret");
+      }
+    },
+  );
+
+  it("is used once it was trusted, until its URL or prefix is another", async () => {
+    const env = await homeEnv();
+    const cwd = await folderWith({ "config.yaml": "queue: {url: 'redis://one.example'}" });
+    await trustAll(cwd, env);
+    expect((await loadConfig({ cwd, env, trustFolder: false })).config.queue.url).toBe("redis://one.example");
+    for (const queue of ["{url: 'redis://two.example'}", "{url: 'redis://one.example', prefix: other}"]) {
+      await writeFile(path.join(cwd, "config.yaml"), `queue: ${queue}`);
+      expect(await held(cwd, env)).toEqual(["queue queue.url"]);
+    }
+  });
+
+  it("needs no yes where the user names it", async () => {
+    const { config, trust } = await load({}, { env: { CEM_QUEUE_URL: "redis://mine.example" } });
+    expect([config.queue.url, trust.held]).toEqual(["redis://mine.example", []]);
+  });
+});

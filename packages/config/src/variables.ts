@@ -71,6 +71,9 @@ export const VARIABLES: readonly Variable[] = [
   { name: "CEM_SERVER_HOST", path: "server.host" },
   { name: "CEM_SERVER_PORT", path: "server.port" },
   { name: "CEM_SERVER_TOKEN", path: "server.auth_token" },
+  { name: "CEM_QUEUE_URL", path: "queue.url" },
+  { name: "CEM_WORKER_PORT", path: "queue.worker_port" },
+  { name: "CEM_STORE_KEYS", path: "store.keys" },
 ];
 
 /** The names of the variables of a setting. */

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import type { Servable } from "./create-server.ts";
+import { healthRoutes } from "./health.ts";
 import { createAuthenticator, RESOURCE_METADATA_PATH } from "./http-auth.ts";
 import type { Authenticator } from "./http-auth.ts";
 import { bracketed } from "./http-options.ts";
@@ -82,15 +83,7 @@ export class HttpFront {
   #routes(authenticator: Authenticator | undefined): Route[] {
     const metadata = authenticator?.resourceMetadata;
     return [
-      { path: "/healthz", checks: "none", handle: (_, response) => sendText(response, 200, "ok") },
-      {
-        path: "/readyz",
-        checks: "none",
-        handle: async (_, response) => {
-          const fault = await this.#readiness.fault();
-          sendText(response, fault === undefined ? 200 : 503, fault ?? "ready");
-        },
-      },
+      ...healthRoutes(() => this.#readiness.fault()),
       {
         path: `${RESOURCE_METADATA_PATH}*`,
         checks: "host",

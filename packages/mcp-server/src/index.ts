@@ -20,6 +20,8 @@ export type { Profile } from "./profiles.ts";
 export type { RunRegistry } from "./run-registry.ts";
 export { serveStdio } from "./stdio.ts";
 export type { Serving, StdioOptions } from "./stdio.ts";
+export { serveHealth } from "./health.ts";
+export type { HealthServing, HealthSettings } from "./health.ts";
 export { serveHttp } from "./http.ts";
 export type { HttpServing } from "./http.ts";
 export type { HttpForwarder } from "./http-forwarder.ts";

@@ -19,7 +19,8 @@ export interface JobData {
 export interface Opened {
   queue: Queue<JobData>;
   letters: Letters;
-  clients: readonly Redis[];
+  client: Redis;
+  subscriber: Redis;
   streams: Streams;
   turns: Turns;
   throughput: Throughput;

@@ -14,7 +14,9 @@ export function queuedAgent(execute: Execute, local: Agent): Agent {
     searchTools: (query, options) => local.searchTools(query, options),
     saveSkill: (draft, options) => local.saveSkill(draft, options),
     checkpoint: (options) => local.checkpoint(options),
-    warm: (options) => local.warm(options),
+    // No guest is opened here: what is asked here is the catalog.
+    warm: async (options) => void (await local.discoverTools(options)),
+    openResults: async () => local.openResults?.(),
     sandboxStats: () => local.sandboxStats?.(),
     dispose: () => local.dispose(),
   };

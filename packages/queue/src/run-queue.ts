@@ -110,6 +110,8 @@ class BullRunQueue implements RunQueue {
   readonly #prefix: string;
   readonly #location: string;
   #opened: Opened | undefined;
+  /** Why the connection was last lost. */
+  #problem: Error | undefined;
 
   constructor(settings: RunQueueSettings) {
     this.#settings = settings;
@@ -148,7 +150,7 @@ class BullRunQueue implements RunQueue {
   }
 
   async counts(): Promise<QueueCounts> {
-    return this.#ask(async ({ queue }) => {
+    return this.#reach(async ({ queue }) => {
       const found = await queue.getJobCounts("waiting", "prioritized", "delayed", "active", "failed");
       const { waiting = 0, prioritized = 0, delayed = 0, active = 0, failed = 0 } = found;
       return { waiting: waiting + prioritized + delayed, running: active, dead: failed };
@@ -156,7 +158,7 @@ class BullRunQueue implements RunQueue {
   }
 
   async dead(): Promise<DeadRun[]> {
-    return this.#ask(async ({ queue }) => {
+    return this.#reach(async ({ queue }) => {
       const jobs = await queue.getFailed(0, MAX_LISTED - 1);
       return jobs.map(({ id = "", data, failedReason, finishedOn = 0 }) => ({
         id,
@@ -169,7 +171,7 @@ class BullRunQueue implements RunQueue {
   }
 
   async retry(id: string): Promise<boolean> {
-    return this.#ask(async ({ queue }) => {
+    return this.#reach(async ({ queue }) => {
       const job = await queue.getJob(id);
       if (job === undefined || !(await job.isFailed())) return false;
       await job.retry("failed");
@@ -181,7 +183,8 @@ class BullRunQueue implements RunQueue {
     const opened = this.#opened;
     this.#opened = undefined;
     await opened?.queue.close().catch(() => {});
-    for (const client of opened?.clients ?? []) client.disconnect();
+    opened?.client.disconnect();
+    opened?.subscriber.disconnect();
   }
 
   async #put(
@@ -227,24 +230,37 @@ class BullRunQueue implements RunQueue {
     );
   }
 
+  /** Asks what BullMQ would ask until it is answered, once the server has answered. */
+  #reach<Answer>(question: (opened: Opened) => Promise<Answer>): Promise<Answer> {
+    return this.#ask(async (opened) => {
+      await opened.client.ping();
+      return question(opened);
+    });
+  }
+
   async #ask<Answer>(question: (opened: Opened) => Promise<Answer>): Promise<Answer> {
     try {
       return await question((this.#opened ??= this.#open()));
     } catch (error) {
-      throw CemError.isInstance(error) ? error : storeUnavailable(this.#location, error);
+      if (CemError.isInstance(error)) throw error;
+      // That it was tried again says nothing of why.
+      const isGivenUp = (error as Error).name === "MaxRetriesPerRequestError";
+      throw storeUnavailable(this.#location, isGivenUp ? (this.#problem ?? error) : error);
     }
   }
 
   #open(): Opened {
     const { url, keys } = this.#settings;
     const [client, subscriber] = [connectBriefly(url), connectBriefly(url)];
+    client.on("error", (problem: Error) => (this.#problem = problem));
     const letters = createLetters(keys);
     const queue = new Queue<JobData>(QUEUE, { connection: client, prefix: this.#prefix });
     queue.on("error", () => {});
     return {
       queue,
       letters,
-      clients: [client, subscriber],
+      client,
+      subscriber,
       streams: new Streams(client, subscriber, letters),
       turns: new Turns(client, this.#prefix),
       throughput: new Throughput(client, this.#prefix),

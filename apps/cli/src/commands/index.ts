@@ -44,6 +44,14 @@ export async function loadCommand(invocation: Invocation): Promise<RunCommand> {
       const { serve } = await import("./serve.ts");
       return (context) => serve(invocation, context);
     }
+    case "worker": {
+      const { work } = await import("./worker.ts");
+      return (context) => work(invocation, context);
+    }
+    case "queue": {
+      const { lookAtQueue } = await import("./queue.ts");
+      return (context) => lookAtQueue(invocation, context);
+    }
     case "doctor": {
       const { examine } = await import("./doctor.ts");
       return (context) => examine(invocation, context);

@@ -3,6 +3,7 @@ import type { FSWatcher } from "node:fs";
 import { CemError, Lazy } from "@cem/core";
 import type { Agent, Redactor, ResultStore, SkillStore, StateStore, TypeChecker } from "@cem/core";
 import type { RunWorkflowTool } from "@cem/mcp-server";
+import type { RunQueue } from "@cem/queue";
 import type { AgentOptions } from "../agent-options.ts";
 import { countRequests } from "./counted-agent.ts";
 import type { CountedAgent } from "./counted-agent.ts";
@@ -46,6 +47,13 @@ interface OpenCustomer {
 /** Opens an agent of a configuration. */
 type OpenAgent = (loaded: LoadedFor, options: AgentOptions) => Agent;
 
+/** Where customers' runs are carried out. */
+export interface CustomerRuns {
+  openAgent: OpenAgent;
+  /** The queue that their runs wait in. Absent where they are carried out here. */
+  queue?: RunQueue | undefined;
+}
+
 /**
  * The customers that a server has at work, each with an agent of its own: no guest, connection, cache or value is ever
  * another's. The longest idle are let go first.
@@ -54,6 +62,7 @@ export class CustomerHosts {
   readonly #loaded: LoadedFor;
   readonly #options: AgentOptions;
   readonly #openAgent: OpenAgent;
+  readonly #queue: RunQueue | undefined;
   readonly #open = new Map<string, Promise<OpenCustomer>>();
   /** For customers without skills of their own, whose types are the same. */
   readonly #typeChecker: Lazy<TypeChecker>;
@@ -61,10 +70,11 @@ export class CustomerHosts {
   readonly #closing = new Set<Promise<void>>();
   #watcher: FSWatcher | undefined;
 
-  constructor(loaded: LoadedFor, options: AgentOptions, openAgent: OpenAgent) {
+  constructor(loaded: LoadedFor, options: AgentOptions, { openAgent, queue }: CustomerRuns) {
     this.#loaded = loaded;
     this.#options = options;
     this.#openAgent = openAgent;
+    this.#queue = queue;
     this.#typeChecker = new Lazy(() => createConfiguredTypeChecker(loaded.config));
     const idleMs = loaded.config.customers.idle * MS_PER_SECOND;
     this.#timer = setInterval(() => void this.#sweep(idleMs), idleMs / SWEEPS_PER_IDLE_TIME).unref();
@@ -130,7 +140,8 @@ export class CustomerHosts {
     await isThere();
     const everybodys = this.#options.redactor;
     const redactor = everybodys && scopeToCustomer(everybodys, id);
-    const counted = countRequests(this.#openAgent(own, { ...this.#options, redactor, typeChecker }));
+    const local = this.#openAgent(own, { ...this.#options, redactor, typeChecker });
+    const counted = countRequests(this.#queue?.agent(local, id) ?? local);
     const [results, state, skills] = await Promise.all([
       createConfiguredResults(config),
       createConfiguredState(config),

@@ -11,8 +11,8 @@ import type { HeldItem } from "./trust-item.ts";
 const MAX_NAMED = 8;
 
 /**
- * A configuration without what is held back: mounts are left out, paths are the defaults, and no key is sent. MCP servers
- * and plugins stay, to be listed; who connects to them or loads them looks at `trust.held`.
+ * A configuration without what is held back: mounts are left out, paths are the defaults, no key is sent, and there is no
+ * queue. MCP servers and plugins stay, to be listed; who connects to them or loads them looks at `trust.held`.
  *
  * @param defaultsFolder - The folder that the defaults start from.
  * @returns the configuration, and why it can't be used: a default is a link out of the folder.
@@ -32,6 +32,7 @@ export function withoutHeld(
   for (const item of held) {
     if (item.kind === "path") obstacle = setDefault(copy, item, trust, defaultsFolder) ?? obstacle;
     if (item.kind === "key") withoutDestination(copy, item.name);
+    if (item.kind === "queue") delete copy.queue.url;
   }
   return { config: copy, obstacle };
 }
@@ -109,4 +110,5 @@ const KINDS: Readonly<Record<HeldItem["kind"], string>> = {
   mount: "mount",
   path: "setting",
   key: "setting",
+  queue: "setting",
 };

@@ -1,0 +1,101 @@
+// What the queue costs: the latency that it adds to a run, and runs a second with one and two workers.
+//   node --conditions=@cem/source packages/code-execution-mcp/scripts/bench-queue.ts [runs]
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import type { Agent } from "@cem/core";
+import { createRunQueue } from "@cem/queue";
+import { startRedis } from "../../store-redis/test/redis-server.ts";
+import { createAgent, runWorker } from "../src/index.ts";
+
+const CODE = "return 6 * 7;";
+const CLIENTS = 16;
+const WARM_UP = 30;
+const MS_PER_SECOND = 1_000;
+
+const [word, url = ""] = process.argv.slice(2);
+if (word === "worker") await work(url);
+else await measure(Number(word ?? 500));
+
+function optionsFor(queueUrl?: string) {
+  return {
+    configFile: false as const,
+    config: {
+      execution: { typeCheck: "off" as const, workspaceDir: "./workspace", serversDir: "./servers" },
+      queue: { url: queueUrl },
+      logging: { level: "CRITICAL" },
+    },
+  };
+}
+
+async function work(queueUrl: string): Promise<void> {
+  await runWorker(optionsFor(queueUrl));
+  process.send?.("ready");
+}
+
+async function measure(runs: number): Promise<void> {
+  const folder = mkdtempSync(path.join(os.tmpdir(), "cem-bench-queue-"));
+  process.chdir(folder);
+  const redis = await startRedis();
+  const queue = createRunQueue({ url: redis.url });
+  const [alone, local] = [createAgent(optionsFor()), createAgent(optionsFor())];
+  const queued = queue.agent(local);
+  const workers: ChildProcess[] = [];
+  const addWorker = async (): Promise<void> => {
+    const worker = spawn(
+      process.execPath,
+      ["--conditions=@cem/source", import.meta.filename, "worker", redis.url],
+      { stdio: ["ignore", "inherit", "inherit", "ipc"] },
+    );
+    workers.push(worker);
+    await once(worker, "message");
+  };
+  await addWorker();
+  const [here, there] = [await latencyOf(alone, runs), await latencyOf(queued, runs)];
+  process.stdout.write(
+    `p50 of a run here ${here.toFixed(1)} ms, by a worker ${there.toFixed(1)} ms: ${(there - here).toFixed(1)} ms added\n`,
+  );
+  const one = await rateOf(queued, runs);
+  await addWorker();
+  const two = await rateOf(queued, runs);
+  process.stdout.write(
+    `runs a second: ${one.toFixed(0)} with one worker, ${two.toFixed(0)} with two (${(two / one).toFixed(2)} times)\n`,
+  );
+  for (const worker of workers) worker.kill("SIGKILL");
+  await Promise.all([alone.dispose(), queued.dispose(), queue.close()]);
+  await redis.stop();
+  process.chdir("/");
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function latencyOf(agent: Agent, runs: number): Promise<number> {
+  const times: number[] = [];
+  for (let run = -WARM_UP; run < runs; run += 1) {
+    const started = performance.now();
+    await execute(agent, "s");
+    if (run >= 0) times.push(performance.now() - started);
+  }
+  return times.toSorted((one, other) => one - other)[Math.floor(runs / 2)] ?? 0;
+}
+
+async function rateOf(agent: Agent, runs: number): Promise<number> {
+  let left = runs + WARM_UP;
+  let started = performance.now();
+  const client = async (_: unknown, index: number): Promise<void> => {
+    while (left > 0) {
+      left -= 1;
+      if (left === runs) started = performance.now();
+      await execute(agent, `s${index}`);
+    }
+  };
+  await Promise.all(Array.from({ length: CLIENTS }, client));
+  return (runs * MS_PER_SECOND) / (performance.now() - started);
+}
+
+async function execute(agent: Agent, session: string): Promise<void> {
+  const { value, error } = await agent.executeCode(CODE, { session });
+  if (value !== 42) throw new Error(error?.message ?? "It came to something else.");
+}

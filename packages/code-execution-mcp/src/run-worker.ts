@@ -1,0 +1,170 @@
+import { assertKnownOptions, CemError, Lazy, toErrorInfo } from "@cem/core";
+import type { Agent } from "@cem/core";
+import type { QueueWorker, RunQueue } from "@cem/queue";
+import { nearest } from "@cem/text";
+import { AGENT_OPTIONS } from "./agent-options.ts";
+import type { AgentOptions } from "./agent-options.ts";
+import { createLoadedAgent } from "./create-agent.ts";
+import { agentOptionsOf } from "./server-options.ts";
+import { CustomerHosts } from "./wiring/customer-hosts.ts";
+import { disposePlugins } from "./wiring/customer.ts";
+import type { LoadedFor } from "./wiring/customer.ts";
+import { loadFrom } from "./wiring/load.ts";
+import { logWarnings } from "./wiring/log.ts";
+import { redactorOf } from "./wiring/redaction.ts";
+import { requireQueueConnection } from "./wiring/run-queue.ts";
+import { loggerOf, logTo } from "./wiring/server-logger.ts";
+
+const MS_PER_SECOND = 1_000;
+
+/** Options of {@link runWorker}: those of an agent, which have to be those of the server's. */
+export interface WorkerOptions extends AgentOptions {
+  /**
+   * The port that answers `/healthz` and `/readyz`; 0 for any that is free.
+   *
+   * @defaultValue `queue.worker_port` of the configuration, else none
+   */
+  port?: number | undefined;
+  /** The worker's name in logs. Default: the host's name and the process's number. */
+  name?: string | undefined;
+}
+
+const WORKER_OPTIONS = {
+  ...AGENT_OPTIONS,
+  port: true,
+  name: true,
+} satisfies Record<keyof WorkerOptions, true>;
+
+/** A worker that takes runs from the queue. */
+export interface RunningWorker {
+  readonly name: string;
+  /** Where `/healthz` and `/readyz` are. Absent without a port. */
+  readonly url?: string | undefined;
+  /** Takes no more runs, finishes those under way, and frees what it holds. */
+  close(): Promise<void>;
+}
+
+/**
+ * Carries out runs that wait in the queue of the configuration, until it is closed. Each customer has an agent of their own,
+ * which is let go when it is idle.
+ *
+ * @throws CemError `OPTION_INVALID`, `CONFIG_INVALID`, `FOLDER_UNTRUSTED`, `STORE_UNAVAILABLE` or `ADDRESS_UNUSABLE`.
+ */
+export async function runWorker(options: WorkerOptions = {}): Promise<RunningWorker> {
+  assertKnownOptions(options, WORKER_OPTIONS, "runWorker", nearest);
+  const loaded = await loadFrom(options);
+  const { config } = loaded;
+  const connection = await requireQueueConnection(loaded);
+  const [{ createRunQueue, startQueueWorker }, { serveHealth }] = await Promise.all([
+    import("@cem/queue"),
+    import("@cem/mcp-server"),
+  ]);
+  const logger = await loggerOf(config);
+  const log = options.log ?? logTo(logger);
+  logWarnings(loaded, log);
+  const queue = createRunQueue(connection);
+  const agents = await WorkerAgents.open(loaded, { ...agentOptionsOf(options), log });
+  const release = async (): Promise<void> => {
+    await agents.dispose();
+    await queue.close();
+    await disposePlugins(loaded);
+  };
+  let worker: QueueWorker | undefined;
+  try {
+    // Says at once what is wrong, where a worker would wait for the queue to come back.
+    await queue.counts();
+    const { host } = config.server;
+    const concurrency = Math.min(config.queue.concurrency, config.customers.maxOpen);
+    worker = await startQueueWorker({
+      ...connection,
+      agentFor: (customer) => agents.get(customer),
+      concurrency,
+      lostAfterMs: config.queue.lostAfter * MS_PER_SECOND,
+      name: options.name,
+      onProblem: (error) => log("warning", `The queue: ${error.message}`),
+    });
+    const { name } = worker;
+    const readiness = new Readiness(queue);
+    const port = options.port ?? config.queue.workerPort;
+    const health =
+      port === undefined ? undefined : await serveHealth({ host, port, fault: () => readiness.fault() });
+    logger.info({ worker: name, concurrency, url: health?.url }, "taking runs");
+    const close = async (): Promise<void> => {
+      readiness.stop();
+      logger.info({ worker: name }, "finishing");
+      await worker?.close();
+      await release();
+      await health?.close();
+    };
+    let closing: Promise<void> | undefined;
+    return { name, url: health?.url, close: () => (closing ??= close()) };
+  } catch (error) {
+    await worker?.close();
+    await release();
+    throw error;
+  }
+}
+
+/** Whether a worker takes runs. */
+class Readiness {
+  readonly #queue: RunQueue;
+  #isStopped = false;
+
+  constructor(queue: RunQueue) {
+    this.#queue = queue;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  async fault(): Promise<string | undefined> {
+    if (this.#isStopped) return "shutting down";
+    try {
+      await this.#queue.counts();
+      return undefined;
+    } catch (error) {
+      return toErrorInfo(error).message;
+    }
+  }
+}
+
+/** The agents that a worker carries out runs with: one for each customer, and one for runs without. */
+class WorkerAgents {
+  readonly #loaded: LoadedFor;
+  readonly #own: Lazy<Agent>;
+  readonly #customers: CustomerHosts;
+  readonly #dispose: () => Promise<void>;
+
+  private constructor(loaded: LoadedFor, options: AgentOptions, dispose: () => Promise<void>) {
+    this.#loaded = loaded;
+    this.#own = new Lazy(async () => createLoadedAgent(loaded, options));
+    this.#customers = new CustomerHosts(loaded, options, { openAgent: createLoadedAgent });
+    this.#dispose = dispose;
+  }
+
+  static async open(loaded: LoadedFor, options: AgentOptions): Promise<WorkerAgents> {
+    const redactor = await redactorOf(loaded, options)?.get();
+    return new WorkerAgents(loaded, { ...options, redactor }, async () => {
+      if (options.redactor === undefined) await redactor?.dispose();
+    });
+  }
+
+  /** @throws CemError `CUSTOMER_NOT_FOUND` for what is no id, `CONFIG_INVALID` where the worker is another customer's. */
+  async get(customer: string | undefined): Promise<Agent> {
+    const own = this.#loaded.customer?.id;
+    if (customer === undefined || customer === own) return this.#own.get();
+    if (own !== undefined) {
+      throw new CemError("CONFIG_INVALID", `The worker is for the customer ${own} only (customers.id).`, {
+        details: { setting: "customers.id" },
+      });
+    }
+    return (await this.#customers.get(customer)).agent;
+  }
+
+  async dispose(): Promise<void> {
+    await this.#customers.dispose();
+    await (await this.#own.settled())?.dispose();
+    await this.#dispose();
+  }
+}

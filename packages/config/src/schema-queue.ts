@@ -1,0 +1,49 @@
+import * as z from "zod/mini";
+import { number, secretText, setting, settingTraits, text, whole, withDefault } from "./setting.ts";
+
+const MAX_PORT = 65_535;
+const MAX_WAITING = 1_000_000;
+const MAX_CONCURRENCY = 1_000;
+const MAX_LOST_AFTER_SECONDS = 3_600;
+
+const redisUrl = z
+  .string()
+  .check(z.regex(/^rediss?:\/\/[^\s/]+/, "is not a URL that begins with redis:// or rediss://"));
+settingTraits.add(redisUrl, { allowed: "a URL that begins with redis:// or rediss://" });
+
+/** Settings of the queue that `cem worker` takes runs from. */
+export const queueSettings = {
+  url: setting(
+    z.optional(redisUrl),
+    "URL of Redis 7 or Valkey: redis://127.0.0.1:6379/0. The runs of cem serve wait there for cem worker. Unset: the server carries them out itself.",
+  ),
+  prefix: setting(
+    withDefault(text, "{cem}"),
+    "What the names of the queue begin with. Braces keep them on one node of a cluster.",
+  ),
+  maxWaiting: setting(
+    withDefault(whole(1, MAX_WAITING), 10_000),
+    "Runs that may wait for a worker. More are refused, with the time after which to try again.",
+  ),
+  concurrency: setting(
+    withDefault(whole(1, MAX_CONCURRENCY), 4),
+    "Runs that one worker carries out at once, at most customers.max_open.",
+  ),
+  lostAfter: setting(
+    withDefault(number(1, MAX_LOST_AFTER_SECONDS), 30),
+    "Seconds without a sign of life after which a worker's runs are given to another.",
+  ),
+  workerPort: setting(
+    z.optional(whole(0, MAX_PORT)),
+    "Port on server.host where cem worker answers /healthz and /readyz; 0 for any that is free. Default: it answers none.",
+  ),
+};
+
+/** Settings of what machines share. */
+export const storeSettings = {
+  keys: setting(
+    z.optional(secretText),
+    "Keys that seal what passes through the queue: name:base64 with 32 bytes each, separated by commas. The first one seals, all open. Server and workers need the same.",
+    { secret: true },
+  ),
+};

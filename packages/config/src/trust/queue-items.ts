@@ -1,0 +1,14 @@
+import type { Origin } from "../layer.ts";
+import type { Config } from "../schema.ts";
+import { type TrustItem, trustItem } from "./trust-item.ts";
+
+/**
+ * The queue that files of the folder name: what a client runs would go there, and a worker would run what is in it. On this
+ * machine too, where it can be that of the user's own workers.
+ */
+export function queueItems({ queue }: Config, origins: Readonly<Record<string, Origin>>): TrustItem[] {
+  if (queue.url === undefined || origins["queue.url"]?.ofFolder !== true) return [];
+  const { host } = new URL(queue.url);
+  const text = `sends runs with their code and values to ${host}, and runs what waits there`;
+  return [trustItem({ kind: "queue", name: "queue.url", text }, [queue.url, queue.prefix])];
+}
