@@ -29,7 +29,7 @@ const nothing: WorkflowStepKind = {
     return index;
   },
 };
-const workflows = createWorkflows({ agent, workspaceDir, stepKinds: [nothing] });
+const workflows = createWorkflows({ agent, runsDir: path.join(workspaceDir, "../runs"), stepKinds: [nothing] });
 const CODE =
   'import { add } from "./servers/calculator/index.ts";\nexport default await add({"a":1,"b":2});\n';
 

@@ -57,10 +57,10 @@ const failKind: WorkflowStepKind = {
 };
 
 /** What carries out workflows whose steps need no agent. */
-export function sampleWorkflows(workspaceDir: string, settings: Partial<WorkflowsSettings> = {}): Workflows {
+export function sampleWorkflows(folder: string, settings: Partial<WorkflowsSettings> = {}): Workflows {
   const agent = createPipeline(() => Promise.reject(new Error("These workflows call no tools.")));
-  const stepKinds = [countKind(workspaceDir), failKind];
-  return createWorkflows({ agent, workspaceDir, stepKinds, ...settings });
+  const stepKinds = [countKind(folder), failKind];
+  return createWorkflows({ agent, runsDir: path.join(folder, "runs"), stepKinds, ...settings });
 }
 
 /** A workflow that is data. */

@@ -1,12 +1,11 @@
 import { CemError, toErrorInfo } from "@cem/core";
 import type { JsonObject, JsonValue, WorkflowStepContext } from "@cem/core";
-import { mkdir } from "node:fs/promises";
 import path from "node:path";
-import { PRIVATE_FOLDER } from "@cem/files";
 import { schemaProblems, variablesOf } from "../definition/value-schema.ts";
 import type { Workflow } from "../definition/workflow.ts";
 import { evaluate, resolve } from "../expressions/template.ts";
 import { callProgram, codeProgram, findTool } from "./call-code.ts";
+import { makePrivateFolder } from "../runs/run-folder.ts";
 import type { Execution, StepAtWork } from "./execution.ts";
 import { toError, toolErrorOf } from "./failures.ts";
 import type { StepRequest } from "./requests.ts";
@@ -127,8 +126,7 @@ async function runKind({ execution, step, scope, at }: StepRequest): Promise<Jso
       details: { step: at.path, problems },
     });
   }
-  const folder = path.join(execution.settings.folder, "files", execution.idempotencyKey(at.path));
-  await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
+  const folder = await folderFor(execution, at.path);
   const value = await kind.run(
     config,
     contextOf({ execution, at }, folder, scope["variables"] as JsonObject),
@@ -136,12 +134,22 @@ async function runKind({ execution, step, scope, at }: StepRequest): Promise<Jso
   return execution.tokenize(value ?? null);
 }
 
+/** Makes the folder of a step, unless that of the run is gone: a customer who was deleted stays deleted. */
+async function folderFor(execution: Execution, step: string): Promise<string> {
+  const files = path.join(execution.settings.folder, "files");
+  const folder = path.join(files, execution.idempotencyKey(step));
+  await makePrivateFolder(files);
+  await makePrivateFolder(folder);
+  return folder;
+}
+
 function contextOf(
   { execution, at }: Pick<StepRequest, "execution" | "at">,
   folder: string,
   variables: JsonObject,
 ): WorkflowStepContext {
-  const { emit } = execution.settings;
+  const { emit, redactor } = execution.settings;
+  const { session } = execution;
   return {
     step: at.path,
     signal: at.signal,
@@ -152,6 +160,9 @@ function contextOf(
     runCode: (code, inputs = {}) => execution.run(codeProgram(code, inputs), at),
     ask: execution.asker(at),
     tokenize: (data) => execution.tokenize(data),
+    ...(redactor !== undefined && {
+      keep: (value: string | number, type: string) => redactor.keep(value, type, { session }),
+    }),
     detokenize: (data, target) => execution.detokenize(data, target, at),
     progress: (progress) => emit({ type: "step-progressed", step: at.path, progress }),
     log: (message) => emit({ type: "step-logged", step: at.path, message }),
