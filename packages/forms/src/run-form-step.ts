@@ -41,11 +41,14 @@ export async function runFormStep(
  *
  * @param result - Says why, without personal values.
  */
-export function notFilled({ name, fields }: Form, { status, missing, problems }: FormResult): CemError {
+function notFilled({ name, fields }: Form, { status, missing, problems }: FormResult): CemError {
   const labels = new Map(fields.map((field) => [field.name, labelOf(field)]));
   const reasons = [
     ...problems.map(({ field = "", message }) => `${labels.get(field) ?? field} ${message}`.trim()),
-    ...missing.map(({ label, reason }) => `${label} is missing${reason === undefined ? "" : `: ${reason}`}`),
+    ...missing.map(
+      ({ label, reason }) =>
+        `${label} is missing${reason === undefined ? "" : `: ${reason.replace(/\.$/u, "")}`}`,
+    ),
   ];
   const more = reasons.length > MAX_SHOWN ? `; and ${reasons.length - MAX_SHOWN} more` : "";
   return new CemError(
