@@ -90,7 +90,7 @@ export interface Workflows {
    *
    * @returns the result; of a run that had completed, what it came to.
    * @throws CemError `WORKFLOW_RUN_NOT_FOUND`, `WORKFLOW_RUN_BUSY` where another process carries it out,
-   *   `WORKFLOW_RUN_UNREADABLE`.
+   *   `WORKFLOW_RUN_UNREADABLE`, `OPTION_INVALID` for a decision about a step that needs none.
    */
   resume(run: string, options?: ResumeOptions): Promise<WorkflowResult>;
   /**
