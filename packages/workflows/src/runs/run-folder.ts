@@ -148,7 +148,7 @@ function slugOf(name: string): string {
 }
 
 /** Makes a folder in one that exists, where it is missing. */
-export async function makePrivateFolder(folder: string): Promise<void> {
+async function makePrivateFolder(folder: string): Promise<void> {
   await mkdir(folder, { mode: PRIVATE_FOLDER }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EEXIST") throw error;
   });

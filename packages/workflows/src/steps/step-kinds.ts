@@ -1,11 +1,12 @@
 import { CemError, toErrorInfo } from "@cem/core";
 import type { JsonObject, JsonValue, WorkflowStepContext } from "@cem/core";
+import { existsSync, mkdirSync } from "node:fs";
 import path from "node:path";
+import { PRIVATE_FOLDER } from "@cem/files";
 import { schemaProblems, variablesOf } from "../definition/value-schema.ts";
 import type { Workflow } from "../definition/workflow.ts";
 import { evaluate, resolve } from "../expressions/template.ts";
 import { callProgram, codeProgram, findTool } from "./call-code.ts";
-import { makePrivateFolder } from "../runs/run-folder.ts";
 import type { Execution, StepAtWork } from "./execution.ts";
 import { toError, toolErrorOf } from "./failures.ts";
 import type { StepRequest } from "./requests.ts";
@@ -126,35 +127,33 @@ async function runKind({ execution, step, scope, at }: StepRequest): Promise<Jso
       details: { step: at.path, problems },
     });
   }
-  const folder = await folderFor(execution, at.path);
-  const value = await kind.run(
-    config,
-    contextOf({ execution, at }, folder, scope["variables"] as JsonObject),
-  );
+  const value = await kind.run(config, contextOf({ execution, at }, scope["variables"] as JsonObject));
   return execution.tokenize(value ?? null);
 }
 
 /** Makes the folder of a step, unless that of the run is gone: a customer who was deleted stays deleted. */
-async function folderFor(execution: Execution, step: string): Promise<string> {
+function folderFor(execution: Execution, step: string): string {
   const files = path.join(execution.settings.folder, "files");
   const folder = path.join(files, execution.idempotencyKey(step));
-  await makePrivateFolder(files);
-  await makePrivateFolder(folder);
+  for (const one of [files, folder]) if (!existsSync(one)) mkdirSync(one, { mode: PRIVATE_FOLDER });
   return folder;
 }
 
 function contextOf(
   { execution, at }: Pick<StepRequest, "execution" | "at">,
-  folder: string,
   variables: JsonObject,
 ): WorkflowStepContext {
+  let folder: string | undefined;
   const { emit, redactor } = execution.settings;
   const { session } = execution;
   return {
     step: at.path,
     signal: at.signal,
     idempotencyKey: execution.idempotencyKey(at.path),
-    folder,
+    // Few steps keep files.
+    get folder() {
+      return (folder ??= folderFor(execution, at.path));
+    },
     variables,
     callTool: (call) => callNamed(execution, at, call),
     runCode: (code, inputs = {}) => execution.run(codeProgram(code, inputs), at),
