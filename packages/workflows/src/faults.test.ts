@@ -77,7 +77,8 @@ describe("two processes that go on with the same run", () => {
     const gate = path.join(folder, "gate");
     const first = work(["", "", "{}", gate]);
     await first.started;
-    const [{ run = "" } = {}] = await sampleWorkflows(folder).list();
+    const [found] = await sampleWorkflows(folder).list();
+    const run = found?.run ?? "";
     expect(await work([run, "", "{}", gate]).ended).toMatchObject({
       status: "refused",
       error: { code: "WORKFLOW_RUN_BUSY" },

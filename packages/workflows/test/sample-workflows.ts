@@ -23,7 +23,7 @@ export function countKind(
     async run({ file, value = null }) {
       appendFileSync(path.join(folder, file as string), "x");
       if (ms > 0) await delay(ms);
-      while (gate !== undefined && !existsSync(gate)) await delay(GATE_POLL_MS);
+      if (gate !== undefined) await opened(gate);
       return value;
     },
   };
@@ -33,6 +33,10 @@ export function countKind(
 export function countOf(folder: string, file: string): number {
   const name = path.join(folder, file);
   return existsSync(name) ? readFileSync(name, "utf8").length : 0;
+}
+
+async function opened(gate: string): Promise<void> {
+  while (!existsSync(gate)) await delay(GATE_POLL_MS);
 }
 
 /** What a person finds out about steps of {@link TEN_STEPS} that may have been done: those that were, and the others. */
