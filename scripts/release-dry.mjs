@@ -24,11 +24,12 @@ async function measure(destination) {
   mkdirSync(destination, { recursive: true });
   const packages = await packAll(destination);
   const bill = path.join(destination, "sbom.cdx.json");
-  execFileSync(
-    bin("pnpm"),
-    ["sbom", "--sbom-format", "cyclonedx", "--lockfile-only", "--out", bill],
-    options,
-  );
+  execFileSync(bin("pnpm"), ["sbom", "--prod", "--sbom-format", "cyclonedx", "--out", bill], options);
+  const licenses = execFileSync(bin("pnpm"), ["licenses", "list", "--recursive", "--prod", "--json"], {
+    ...options,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  writeFileSync(path.join(destination, "licenses.json"), licenses);
   const folder = mkdtempSync(path.join(os.tmpdir(), "cem-size-"));
   const passed = [];
   process.stdout.write("| package | packed kB | unpacked kB | packages | MB installed | MB of Deno |\n");
