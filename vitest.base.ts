@@ -9,7 +9,7 @@ const underTurbo = process.env["TURBO_HASH"] !== undefined;
 /** Set by test:mutation, which has to see which tests import a changed file. */
 const underMutation = process.env["CEM_MUTATION"] !== undefined;
 
-/** `long`, as in CI: the files that take long run too. `all`: each proof at its full number as well. */
+/** `long`: the files that take long run too. `all`: each proof at its full number as well. */
 const isComplete = ["long", "all"].includes(process.env["CEM_TESTS"] ?? "");
 
 /** Tests run against the sources of every package, so one package's tests need no build. */
