@@ -59,6 +59,10 @@ export function showSteps(output: Output, verbose: boolean): (event: WorkflowEve
 
 /** Renders what a run came to. */
 export function renderRun({ outputs }: WorkflowResult, style: Style): string[] {
+  return renderOutputs(outputs, style);
+}
+
+function renderOutputs(outputs: WorkflowResult["outputs"], style: Style): string[] {
   if (Object.keys(outputs).length === 0) return [];
   return [
     "",
@@ -74,9 +78,14 @@ export function renderRunFailure({ error, run, status }: WorkflowResult, style: 
   const safe = safeData(error);
   return [
     "",
-    ...renderRow(status === "failed" ? "failed" : status, safe.message, style, { paint: style.colors.red }),
+    ...renderRow(status === "interrupted" ? "stopped" : status, safe.message, style, {
+      paint: style.colors.red,
+    }),
     ...(safe.hint === undefined ? [] : renderRow("", safe.hint, style)),
-    ...renderRow("go on", `cem workflow resume ${run}`, style),
+    // Of a step that may have been carried out, the hint says how.
+    ...(safe.code === "WORKFLOW_STEP_UNCERTAIN"
+      ? []
+      : renderRow("go on", `cem workflow resume ${run}`, style)),
   ];
 }
 
@@ -115,7 +124,7 @@ export function renderWorkflows(
 /** Renders one run with its steps. */
 export function renderRunDetails(given: RunDetails, style: Style): string[] {
   const details = safeData(given);
-  const { run, workflow, version, status, error, uncertain, steps } = details;
+  const { run, workflow, version, status, error, uncertain, steps, outputs } = details;
   const pairs = steps.map(({ step, status: state, attempts, error: failure }): [string, string] => [
     oneLine(step),
     oneLine(
@@ -135,6 +144,7 @@ export function renderRunDetails(given: RunDetails, style: Style): string[] {
       ? []
       : renderRow("unclear", `may have been carried out: ${uncertain.join(", ")}`, style)),
     ...(pairs.length === 0 ? [] : ["", ...renderPairs(pairs, INDENT, style)]),
+    ...renderOutputs(outputs, style),
   ];
 }
 

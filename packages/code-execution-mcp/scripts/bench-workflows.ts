@@ -10,7 +10,8 @@ const CALLS = 300;
 const STEPS = 1_000;
 const ITEMS = 10_000;
 const root = path.resolve(import.meta.dirname, "../../..");
-const workspaceDir = mkdtempSync(path.join(tmpdir(), "cem-bench-"));
+const folder = mkdtempSync(path.join(tmpdir(), "cem-bench-"));
+const [workspaceDir, runsDir] = [path.join(folder, "workspace"), path.join(folder, "runs")];
 const folders = { serversDir: path.join(root, "servers"), skillsDir: path.join(root, "skills") };
 const agent = createAgent({
   configFile: false,
@@ -29,7 +30,7 @@ const nothing: WorkflowStepKind = {
     return index;
   },
 };
-const workflows = createWorkflows({ agent, workspaceDir, stepKinds: [nothing] });
+const workflows = createWorkflows({ agent, runsDir, stepKinds: [nothing] });
 const CODE =
   'import { add } from "./servers/calculator/index.ts";\nexport default await add({"a":1,"b":2});\n';
 
@@ -107,5 +108,5 @@ try {
   );
 } finally {
   await agent.dispose();
-  rmSync(workspaceDir, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true });
 }

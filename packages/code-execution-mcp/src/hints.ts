@@ -163,7 +163,7 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   WORKFLOW_RUN_UNWRITABLE: ({ code }) =>
     code === "ENOSPC" || code === "EDQUOT"
       ? "Make room on the disk, then go on with  cem workflow resume <run>"
-      : "Set execution.workspace_dir to a folder that can be written.",
+      : "Set execution.workflow_runs_dir to a folder that can be written.",
   WORKFLOW_STEP_TIMED_OUT: "Allow more with the step's timeout.",
   WORKFLOW_STEP_UNCERTAIN: ({ run, step }) => {
     const resume = `cem workflow resume ${shellWord(text(run, "<run>"))}`;
@@ -171,7 +171,7 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
     return `See whether it did its work, then go on with  ${resume} --done ${name}  or  ${resume} --repeat ${name}`;
   },
   WORKFLOW_TIMED_OUT: "Allow more with the workflow's timeout, then go on with  cem workflow resume <run>",
-  WORKFLOW_VARIABLES_INVALID: NO_HINT,
+  WORKFLOW_VARIABLES_INVALID: "Give each with  --var <name>=<value>",
   // Models that write code or compare meaning.
   EMBEDDER_FAILED: NO_HINT,
   EMBEDDER_MODEL_CHANGED: ({ url, model }) => {

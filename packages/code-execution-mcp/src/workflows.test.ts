@@ -1,32 +1,46 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { JsonObject } from "@cem/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createServer, openWorkflows, runServer } from "./index.ts";
+import * as z from "zod";
+import { createServer, definePlugin, defineTool, openWorkflows, runServer } from "./index.ts";
 import type { AgentOptions, ConfigInput, OwnWorkflows } from "./index.ts";
 
 const root = path.resolve(import.meta.dirname, "../../..");
 const example = (name: string): string => path.join(root, "examples/workflows", name);
 
 let folder: string;
+let runs: string;
 let workflows: OwnWorkflows;
 const configWith = (more: ConfigInput = {}): AgentOptions => ({
   configFile: false,
   config: {
+    ...more,
     execution: {
       workspaceDir: folder,
       serversDir: path.join(root, "servers"),
       skillsDir: path.join(root, "skills"),
+      workflowRunsDir: runs,
+      ...more.execution,
     },
     optimizations: { toolCache: false },
-    ...more,
   },
 });
 
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), "cem-workflows-"));
+  runs = path.join(mkdtempSync(path.join(tmpdir(), "cem-runs-")), "workflows");
   workflows = await openWorkflows(
     configWith({
       toolMappings: [{ serverName: "calculator", toolName: "add", pythonFunctionName: "plus" }],
@@ -35,7 +49,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await workflows.dispose();
-  rmSync(folder, { recursive: true, force: true });
+  for (const one of [folder, path.dirname(runs)]) rmSync(one, { recursive: true, force: true });
 });
 
 const call = (name: string, config: JsonObject, more: JsonObject = {}) => ({
@@ -122,10 +136,193 @@ describe("openWorkflows", () => {
       { variables: { to: email } },
     );
     expect(result.status).toBe("completed");
-    const runFolder = path.join(folder, "workflows/runs", result.run);
+    const runFolder = path.join(runs, result.run);
     for (const name of ["run.json", "journal.jsonl"])
       expect(readFileSync(path.join(runFolder, name), "utf8")).not.toContain(email);
     expect(JSON.stringify(result.outputs)).not.toContain(email);
+  });
+
+  it("keeps runs where code in a step neither sees nor changes them", async () => {
+    const code = `
+      const found: string[] = [];
+      const tried: string[] = [];
+      const attempt = async (what: string, work: () => Promise<unknown>) => {
+        try { await work(); tried.push(what); } catch { /* refused */ }
+      };
+      const walk = async (folder: string) => {
+        for await (const { name, isDirectory } of Deno.readDir(folder)) {
+          found.push(folder + "/" + name);
+          if (isDirectory && !["servers", "skills"].includes(name)) await walk(folder + "/" + name);
+        }
+      };
+      await walk("/workspace");
+      for (const place of [inputs.runs, inputs.runs + "/" + inputs.run, "../" + inputs.run]) {
+        await attempt("list " + place, () => Array.fromAsync(Deno.readDir(place)));
+        await attempt("read " + place, () => Deno.readTextFile(place + "/journal.jsonl"));
+        await attempt("write " + place, () => Deno.writeTextFile(place + "/journal.jsonl", "{}"));
+        await attempt("link " + place, () => Deno.symlink(place, "/workspace/runs-" + found.length));
+        await attempt("follow " + place, () => Deno.readTextFile("/workspace/runs-" + found.length + "/journal.jsonl"));
+        await attempt("remove " + place, () => Deno.remove(place, { recursive: true }));
+      }
+      export default { found: found.filter((file) => /journal|run\\.json|lock/.test(file)), tried };`;
+    const result = await workflows.run({
+      name: "nosy",
+      steps: [
+        call("before", { tool: "plus", arguments: { a: 1, b: 2 } }),
+        {
+          name: "look",
+          type: "code_execution",
+          needs: ["before"],
+          config: { inputs: { runs, run: "${{ run.id }}" }, code },
+        },
+      ],
+    });
+    expect(result).toMatchObject({ status: "completed", outputs: { look: { found: [] } } });
+    // A link is made, and leads nowhere: what it names is not there.
+    const { tried } = result.outputs["look"] as { tried: string[] };
+    expect(tried.filter((what) => !what.startsWith("link"))).toEqual([]);
+    const { steps, status } = await workflows.show(result.run);
+    expect([status, steps.map(({ step }) => step)]).toEqual(["completed", ["before", "look"]]);
+  });
+
+  it.each(["workspaceDir", "mountDirectories"] as const)(
+    "refuses to keep runs within %s",
+    async (setting) => {
+      const place = path.join(folder, "within");
+      const execution =
+        setting === "workspaceDir" ? {} : { mountDirectories: [path.dirname(runs)], workflowRunsDir: runs };
+      const options = configWith({ execution: { workflowRunsDir: place, ...execution } });
+      await expect(openWorkflows(options)).rejects.toMatchObject({
+        code: "CONFIG_INVALID",
+        message: expect.stringContaining("workflow_runs_dir") as string,
+      });
+    },
+  );
+});
+
+describe("steps of type form", () => {
+  const mail = "ada@example.org";
+  const FIELDS: JsonObject[] = [
+    { name: "mail", type: "email", pii: "EMAIL" },
+    { name: "name", required: true, pii: "NAME" },
+  ];
+  /** Fills a form with a mail address, and a name where it asks for one. */
+  const source = (target: JsonObject, fields = FIELDS, data: JsonObject = {}): JsonObject => ({
+    name: "join",
+    variables: { mail: { type: "string" } },
+    steps: [
+      {
+        name: "fill",
+        type: "form",
+        config: {
+          form: { name: "club", fields, target },
+          data: { mail: "${{ variables.mail }}", ...data },
+        },
+      },
+    ],
+  });
+
+  it("fill a tool, which alone gets personal values", async () => {
+    const got: unknown[] = [];
+    const opened = await openWorkflows({
+      ...configWith(),
+      tools: {
+        club: {
+          join: defineTool({
+            description: "Adds a member.",
+            input: z.object({ name: z.string(), mail: z.string() }),
+            execute: async (member) => (got.push(member), { joined: member.name }),
+          }),
+        },
+      },
+    });
+    try {
+      const join = source({ type: "tool", tool: "club.join" }, FIELDS, { name: "Ada Lovelace" });
+      const plan = await opened.plan(join, { variables: { mail } });
+      expect(plan[0]?.does).toEqual(["fill the form club with 2 given values into club.join"]);
+      const result = await opened.run(join, { variables: { mail } });
+      expect(result).toMatchObject({ status: "completed", outputs: { fill: { status: "filled" } } });
+      expect(got).toEqual([{ name: "Ada Lovelace", mail }]);
+      expect(JSON.stringify(result.outputs)).not.toMatch(/Lovelace|ada@/u);
+    } finally {
+      await opened.dispose();
+    }
+  });
+
+  it("fill a PDF file of the workspace, and say what is missing", async () => {
+    copyFileSync(
+      path.join(root, "packages/forms/src/testing/sample.pdf"),
+      path.join(folder, "membership.pdf"),
+    );
+    const output = path.join(folder, "out/membership.pdf");
+    const target = { type: "pdf", template: "membership.pdf", output: "out/membership.pdf" };
+    // It has no field for the name.
+    const withoutName = source(target, [{ name: "mail", type: "email", pii: "EMAIL" }]);
+    const result = await workflows.run(withoutName, { variables: { mail } });
+    expect(result).toMatchObject({
+      status: "completed",
+      outputs: { fill: { status: "filled", output, readBack: [{ field: "mail", matches: true }] } },
+    });
+    expect(existsSync(output)).toBe(true);
+    expect(JSON.stringify(result.outputs)).not.toContain(mail);
+    const missing = await workflows.run(source(target), { variables: { mail } });
+    expect(missing.error).toMatchObject({
+      code: "FORM_NOT_FILLED",
+      message: expect.stringMatching(
+        /: name is missing: Nobody could be asked: the run has no user\.$/u,
+      ) as string,
+    });
+  });
+});
+
+describe("steps of plugins", () => {
+  it("are steps like others, with what the plugin's folder brings", async () => {
+    const project = path.join(folder, "project");
+    mkdirSync(path.join(project, "node_modules"), { recursive: true });
+    const plugin = "cem-plugin-journal";
+    symlinkSync(
+      path.join(root, "examples/plugins", plugin),
+      path.join(project, "node_modules", plugin),
+      "junction",
+    );
+    const options = configWith({
+      plugins: [{ plugin, options: { file: path.join(runs, "../told.jsonl") } }],
+    });
+    const opened = await openWorkflows({ ...options, cwd: project });
+    const steps = [{ name: "tell", type: "journal", config: { text: "Hello" } }];
+    try {
+      expect(await opened.run({ name: "tell", steps })).toMatchObject({
+        status: "completed",
+        outputs: { tell: { written: true } },
+      });
+      expect(readFileSync(path.join(runs, "../told.jsonl"), "utf8")).toContain('"text":"Hello"');
+    } finally {
+      await opened.dispose();
+    }
+  });
+
+  it("can't be named as one that there is", async () => {
+    const names = ["tool_call", "code_execution", "condition", "loop", "workflow", "form"];
+    const steps = names.map((name) => ({
+      specificationVersion: "v1" as const,
+      name,
+      configSchema: {},
+      run: async () => "mine",
+    }));
+    const taker = definePlugin({
+      specificationVersion: "v1",
+      name: "taker",
+      version: "1.0.0",
+      setup: () => ({ steps }),
+    });
+    const lines: string[] = [];
+    const onLog = (line: string): void => void lines.push(line);
+    const opened = await openWorkflows({ ...configWith(), plugins: [taker], onLog });
+    await opened.dispose();
+    for (const name of names)
+      expect(lines).toContainEqual(
+        expect.stringMatching(new RegExp(`The step ${name} of .* is left out`, "u")),
+      );
   });
 });
 

@@ -5,6 +5,7 @@ import type { ResumeOptions, RunWorkflowOptions, WorkflowResult, Workflows } fro
 import { AGENT_OPTIONS } from "./agent-options.ts";
 import type { AgentOptions } from "./agent-options.ts";
 import { createLoadedAgent } from "./create-agent.ts";
+import { disposePlugins } from "./wiring/customer.ts";
 import { loadFrom } from "./wiring/load.ts";
 import { openConfiguredWorkflows } from "./wiring/workflows.ts";
 
@@ -56,10 +57,9 @@ const RESUME_OPTIONS = {
 export async function openWorkflows(options: WorkflowOptions = {}): Promise<OwnWorkflows> {
   assertKnownOptions(options, WORKFLOW_OPTIONS, "openWorkflows", nearest);
   const { stepKinds, ...agentOptions } = options;
-  const opened = await openConfiguredWorkflows(await loadFrom(agentOptions), agentOptions, {
-    stepKinds,
-    openAgent: createLoadedAgent,
-  });
+  const loaded = await loadFrom(agentOptions);
+  const parts = { stepKinds, openAgent: createLoadedAgent };
+  const opened = await openConfiguredWorkflows(loaded, agentOptions, parts);
   const { workflows, find } = opened;
   const sourceOf = async (workflow: string | JsonObject): ReturnType<typeof find> =>
     typeof workflow === "string" ? find(workflow) : { value: workflow, origin: "workflow" };
@@ -72,7 +72,10 @@ export async function openWorkflows(options: WorkflowOptions = {}): Promise<OwnW
     cancel: (run) => workflows.cancel(run),
     list: () => workflows.list(),
     show: (run) => workflows.show(run),
-    dispose: () => opened.dispose(),
+    async dispose() {
+      await opened.dispose();
+      await disposePlugins(loaded);
+    },
   };
 }
 

@@ -19,6 +19,7 @@ describe("loadConfig", () => {
       workspaceDir: join(cwd, "workspace"),
       serversDir: join(cwd, "servers"),
       skillsDir: join(cwd, "skills"),
+      workflowRunsDir: join(cwd, ".cem/workflows"),
       sandboxType: "auto",
       sandboxImage: "auto",
       minIsolation: "permissions",

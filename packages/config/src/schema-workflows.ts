@@ -9,17 +9,20 @@ const MAX_PARALLEL = 64;
 export const toolMapping = z.strictObject({
   serverName: described(text, "Server that has the tool."),
   toolName: described(text, "The tool's own name."),
-  functionName: described(z.optional(text), "Name the function gets in code."),
+  functionName: described(
+    z.optional(text),
+    "Name by which steps of workflows can call it. Code imports it by its own name.",
+  ),
   pythonFunctionName: described(z.optional(text), "Read as function_name."),
-  inputSchema: described(z.optional(anyObject), "JSON Schema of the arguments."),
-  outputSchema: described(z.optional(anyObject), "JSON Schema of the result."),
+  inputSchema: described(z.optional(anyObject), "Read without an effect: the tool's own schema holds."),
+  outputSchema: described(z.optional(anyObject), "Read without an effect: the tool's own schema holds."),
 });
 
 const step = z.strictObject({
   name: described(text, "Name of the step."),
   type: described(
     text,
-    "What the step does: tool_call, code_execution, condition, loop, workflow, or a type that a plugin brings.",
+    "What the step does: tool_call, code_execution, condition, loop, workflow, form, or a type that a plugin brings.",
   ),
   description: described(z.optional(z.string()), "Purpose of the step."),
   config: described(withDefault(anyObject, {}), "Configuration of the step."),

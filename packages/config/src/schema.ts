@@ -103,6 +103,11 @@ const execution = section("Where and how code runs.", {
     path: true,
   }),
   skillsDir: setting(withDefault(text, "./skills"), "Folder with the skills.", { path: true }),
+  workflowRunsDir: setting(
+    withDefault(text, ".cem/workflows"),
+    "Folder in which runs of workflows are kept, to go on with. Code in the sandbox must not reach it.",
+    { path: true },
+  ),
   sandboxType: setting(
     withDefault(text, "auto"),
     "Sandbox that runs the code. auto: the one of deno and microsandbox with the strongest isolation that works on this host.",

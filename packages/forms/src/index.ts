@@ -12,7 +12,7 @@ export type {
 export { createFormFiller, fillForm } from "./form-filler.ts";
 export type { FillOptions, FormFiller, FormFillerSettings } from "./form-filler.ts";
 export type { FormResult, MissingField, ReadBack } from "./result.ts";
-export { createFormStepKind, notFilled } from "./step-kind.ts";
+export { createFormStepKind } from "./step-kind.ts";
 export type { FormStepSettings } from "./step-kind.ts";
 export { createToolTarget } from "./tool-target.ts";
 export type { CallTool, ToolTargetSettings } from "./tool-target.ts";

@@ -1,4 +1,5 @@
 import os from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
 import { CemError, toErrorInfo } from "@cem/core";
 import type { Agent } from "@cem/core";
 import { shownLocation, storeUnavailable } from "@cem/store";
@@ -19,6 +20,8 @@ const DEFAULT_CONCURRENCY = 4;
 const DEFAULT_LOST_AFTER_MS = 30_000;
 /** How often a run is given to another worker before it counts as what loses them. */
 const MAX_LOSSES = 2;
+const CLOSE_GRACE_MS = 5_000;
+const IDLE_POLL_MS = 50;
 
 /** Settings of {@link startQueueWorker}. */
 export interface QueueWorkerSettings extends QueueConnection {
@@ -103,11 +106,17 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
   return {
     name,
     close: async () => {
-      await worker.close();
+      // After a cut the library may wait for its connection for ever; a run whose end was not noted is not repeated.
+      await Promise.race([worker.close(), idle(underWay).then(() => sleep(CLOSE_GRACE_MS))]);
       client.disconnect();
       subscriber.disconnect();
     },
   };
+}
+
+/** Resolves once no run is under way. */
+async function idle(underWay: ReadonlyMap<string, CarriedRun>): Promise<void> {
+  while (underWay.size > 0) await sleep(IDLE_POLL_MS);
 }
 
 async function reach(worker: Worker, url: string, withinMs: number): Promise<void> {

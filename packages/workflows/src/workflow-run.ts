@@ -59,11 +59,12 @@ export class WorkflowRun {
     this.#request = request;
   }
 
-  /** @throws CemError `WORKFLOW_RUN_UNREADABLE`, `WORKFLOW_RUN_UNWRITABLE` */
+  /** @throws CemError `WORKFLOW_RUN_UNREADABLE`, `WORKFLOW_RUN_UNWRITABLE`, `OPTION_INVALID` */
   async run(): Promise<WorkflowResult> {
     const { place, lock, signal } = this.#request;
     const outcomes = new Outcomes();
     const length = await readJournal(place.journal, outcomes.add);
+    assertUndecided(this.#request.decisions, outcomes, place.id);
     if (outcomes.end?.status === "completed") return this.#result(outcomes.end);
     this.#before = outcomes.ms;
     const now = (): number => this.#ms();
@@ -198,4 +199,19 @@ export class WorkflowRun {
       process.emitWarning(`A listener of workflow events failed: ${String(error)}`);
     }
   }
+}
+
+/** @throws CemError `OPTION_INVALID` for a decision about a step of which it is known whether it was carried out. */
+function assertUndecided({ done, repeat }: Decisions, { steps }: Outcomes, run: string): void {
+  const wrong = [...done.keys(), ...repeat].find((step) => steps.get(step)?.isUncertain !== true);
+  if (wrong === undefined) return;
+  const open = [...steps].flatMap(([step, { isUncertain }]) => (isUncertain ? [step] : []));
+  const those = open.length === 0 ? "There is none." : `Those that may have been: ${open.join(", ")}.`;
+  throw new CemError(
+    "OPTION_INVALID",
+    `Step ${wrong} of run ${run} is none that may have been carried out. ${those}`,
+    {
+      details: { run, step: wrong, uncertain: open },
+    },
+  );
 }

@@ -1,10 +1,11 @@
 import {
   appendFileSync,
+  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
-  symlinkSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -220,7 +221,7 @@ describe("run", () => {
       { variables: { to: secret } },
     );
     expect(result.outputs).toEqual({ bad: "[[EMAIL:1]]", leak: "[[EMAIL:1]]" });
-    const runFolder = path.join(folder, "workflows/runs", result.run);
+    const runFolder = path.join(folder, "runs", result.run);
     expect(readFileSync(path.join(runFolder, "journal.jsonl"), "utf8")).not.toContain(secret);
     const { variables } = JSON.parse(readFileSync(path.join(runFolder, "run.json"), "utf8")) as {
       variables: unknown;
@@ -239,7 +240,7 @@ describe("run", () => {
 });
 
 describe("resume", () => {
-  const journalOf = (id: string): string => path.join(folder, "workflows/runs", id, "journal.jsonl");
+  const journalOf = (id: string): string => path.join(folder, "runs", id, "journal.jsonl");
 
   it("goes on with the definition it began with, after a torn line", async () => {
     const workflows = sampleWorkflows(folder);
@@ -297,10 +298,15 @@ describe("resume", () => {
     expect(resumed.ms).toBeLessThan(1_000_000);
   });
 
-  it("writes through no link", async () => {
-    const elsewhere = mkdtempSync(path.join(tmpdir(), "cem-elsewhere-"));
-    symlinkSync(elsewhere, path.join(folder, "workflows"));
-    await expect(run([count("a")])).rejects.toMatchObject({ code: "WORKSPACE_LINK_REFUSED" });
-    rmSync(elsewhere, { recursive: true });
+  it("keeps runs for nobody else, and begins none whose owner is gone", async () => {
+    const { run: id } = await run([count("a")]);
+    const modes = ["runs", `runs/${id}`].map((name) => statSync(path.join(folder, name)).mode & 0o777);
+    expect(modes).toEqual([0o700, 0o700]);
+    const ownerDir = path.join(folder, "gone");
+    const workflows = sampleWorkflows(folder, { runsDir: path.join(ownerDir, "workflows"), ownerDir });
+    await expect(workflows.run(sourceOf([count("b")]))).rejects.toMatchObject({
+      code: "WORKFLOW_RUN_UNWRITABLE",
+    });
+    expect(existsSync(ownerDir)).toBe(false);
   });
 });

@@ -26,8 +26,10 @@ import type { RunParts, RunRequest } from "./workflow-run.ts";
 /** Settings of {@link createWorkflows}. */
 export interface WorkflowsSettings {
   agent: Agent;
-  /** The workspace, which exists. Runs are kept in its folder `workflows/runs`. */
-  workspaceDir: string;
+  /** Where runs are kept: a folder that code in the sandbox can't reach, made when the first begins. */
+  runsDir: string;
+  /** The folder around `runsDir`, without which no run begins. Absent: what is missing is made. */
+  ownerDir?: string | undefined;
   /** Keeps personal values out of the journals. The agent has to have the same. Default: they are written as they are. */
   redactor?: Redactor | undefined;
   /** Gives an agent whose guardrails are as tight as all of these want it. Absent: workflows can't have any. */
@@ -88,7 +90,7 @@ export interface Workflows {
    *
    * @returns the result; of a run that had completed, what it came to.
    * @throws CemError `WORKFLOW_RUN_NOT_FOUND`, `WORKFLOW_RUN_BUSY` where another process carries it out,
-   *   `WORKFLOW_RUN_UNREADABLE`.
+   *   `WORKFLOW_RUN_UNREADABLE`, `OPTION_INVALID` for a decision about a step that needs none.
    */
   resume(run: string, options?: ResumeOptions): Promise<WorkflowResult>;
   /**
@@ -118,9 +120,9 @@ class AgentWorkflows implements Workflows {
   readonly #folders: RunFolders;
   readonly #find: FindWorkflow;
 
-  constructor({ agent, agentWith, redactor, workspaceDir, ...settings }: WorkflowsSettings) {
+  constructor({ agent, agentWith, redactor, runsDir, ownerDir, ...settings }: WorkflowsSettings) {
     const { stepKinds = [], toolNames = new Map(), find = noWorkflows } = settings;
-    this.#folders = new RunFolders(workspaceDir);
+    this.#folders = new RunFolders(runsDir, ownerDir);
     this.#find = find;
     this.#parts = {
       redactor,

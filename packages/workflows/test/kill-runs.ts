@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { WorkflowResult } from "../src/index.ts";
-import { countOf, sampleWorkflows, TEN_FILES } from "./sample-workflows.ts";
+import { countOf, sampleWorkflows, TEN_FILES, uncertainOutcomes } from "./sample-workflows.ts";
 
 const WORKER = path.join(import.meta.dirname, "worker.ts");
 const LONGEST_LIFE_MS = 60;
@@ -64,23 +64,13 @@ async function killOneRun(folder: string, report: KillReport, kills: number): Pr
     if (run === "") continue;
     const { uncertain } = await workflows.show(run);
     if (result !== undefined) report.reported += 1;
-    const wasDone = uncertain.filter((step) => countOf(folder, fileOf(step)) > 0);
     // A person decides only what was asked.
     if (result === undefined) continue;
-    decisions.done = JSON.stringify(
-      Object.fromEntries(wasDone.map((step) => [step, step === "d" ? [1, 2] : null])),
-    );
-    decisions.repeat = uncertain.filter((step) => !wasDone.includes(step)).join(",");
+    const { done, repeat } = uncertainOutcomes(folder, uncertain);
+    Object.assign(decisions, { done: JSON.stringify(done), repeat: repeat.join(",") });
   }
   const counts = TEN_FILES.map((file) => [file, countOf(folder, file)] as const);
   report.wrong.push(...counts.filter(([, count]) => count !== 1).map(([file, count]) => `${file}: ${count}`));
-}
-
-/** The file in which a step counts: of `each[0].e` it is `e1`. */
-function fileOf(step: string): string {
-  const index = /\[(\d+)\]/u.exec(step)?.[1];
-  const name = step.slice(step.lastIndexOf(".") + 1);
-  return index === undefined ? name : `${name}${Number(index) + 1}`;
 }
 
 /** One life of a process: from the moment it is at work until it ends or is killed. */

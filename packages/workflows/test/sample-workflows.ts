@@ -8,8 +8,13 @@ import type { JsonObject, JsonValue, WorkflowStepKind } from "@cem/core";
 import { createWorkflows } from "../src/index.ts";
 import type { Workflows, WorkflowsSettings } from "../src/index.ts";
 
+const GATE_POLL_MS = 20;
+
 /** A step that leaves one character in a file of its name for each time it was done. */
-export function countKind(folder: string, ms = 0): WorkflowStepKind {
+export function countKind(
+  folder: string,
+  { ms = 0, gate }: { ms?: number; gate?: string | undefined } = {},
+): WorkflowStepKind {
   return {
     specificationVersion: "v1",
     name: "count",
@@ -18,6 +23,7 @@ export function countKind(folder: string, ms = 0): WorkflowStepKind {
     async run({ file, value = null }) {
       appendFileSync(path.join(folder, file as string), "x");
       if (ms > 0) await delay(ms);
+      if (gate !== undefined) await opened(gate);
       return value;
     },
   };
@@ -27,6 +33,27 @@ export function countKind(folder: string, ms = 0): WorkflowStepKind {
 export function countOf(folder: string, file: string): number {
   const name = path.join(folder, file);
   return existsSync(name) ? readFileSync(name, "utf8").length : 0;
+}
+
+async function opened(gate: string): Promise<void> {
+  while (!existsSync(gate)) await delay(GATE_POLL_MS);
+}
+
+/** What a person finds out about steps of {@link TEN_STEPS} that may have been done: those that were, and the others. */
+export function uncertainOutcomes(
+  folder: string,
+  steps: readonly string[],
+): { done: JsonObject; repeat: string[] } {
+  const wasDone = steps.filter((step) => countOf(folder, fileOf(step)) > 0);
+  const done = Object.fromEntries(wasDone.map((step) => [step, step === "d" ? [1, 2] : null]));
+  return { done, repeat: steps.filter((step) => !wasDone.includes(step)) };
+}
+
+/** The file in which a step counts: of `each[0].e` it is `e1`. */
+function fileOf(step: string): string {
+  const index = /\[(\d+)\]/u.exec(step)?.[1];
+  const name = step.slice(step.lastIndexOf(".") + 1);
+  return index === undefined ? name : `${name}${Number(index) + 1}`;
 }
 
 /** Steps that fail in each way. */
@@ -57,10 +84,10 @@ const failKind: WorkflowStepKind = {
 };
 
 /** What carries out workflows whose steps need no agent. */
-export function sampleWorkflows(workspaceDir: string, settings: Partial<WorkflowsSettings> = {}): Workflows {
+export function sampleWorkflows(folder: string, settings: Partial<WorkflowsSettings> = {}): Workflows {
   const agent = createPipeline(() => Promise.reject(new Error("These workflows call no tools.")));
-  const stepKinds = [countKind(workspaceDir), failKind];
-  return createWorkflows({ agent, workspaceDir, stepKinds, ...settings });
+  const stepKinds = [countKind(folder), failKind];
+  return createWorkflows({ agent, runsDir: path.join(folder, "runs"), stepKinds, ...settings });
 }
 
 /** A workflow that is data. */

@@ -36,6 +36,8 @@ export interface CustomerFolder {
   authDir: string;
   /** Values that are kept from the model, encrypted. */
   vaultDir: string;
+  /** Runs of workflows. */
+  workflowsDir: string;
   /** What is kept to save time, where it tells of the customer. */
   cacheDir: string;
 }
@@ -114,6 +116,7 @@ export function createCustomerFolders(
         sessionsDir: path.join(home, "sessions"),
         authDir: path.join(home, "auth"),
         vaultDir: path.join(home, "vault"),
+        workflowsDir: path.join(home, "workflows"),
         cacheDir: path.join(home, "cache"),
       };
       for (const part of [folder.workspaceDir, folder.mergedSkillsDir, folder.sessionsDir]) {

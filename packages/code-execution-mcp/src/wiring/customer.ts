@@ -34,7 +34,7 @@ export async function forCustomer(loaded: LoadedFor, id: string): Promise<Loaded
   const { createCustomerFolders } = await import("@cem/workspace");
   const { execution, customers, optimizations } = loaded.config;
   const folder = await createCustomerFolders(customers.dir).open(id);
-  const { workspaceDir, mergedSkillsDir: skillsDir } = folder;
+  const { workspaceDir, mergedSkillsDir: skillsDir, workflowsDir: workflowRunsDir } = folder;
   const customer: Customer = { ...folder, sharedSkillsDir: execution.skillsDir };
   await refreshSkills(customer);
   const state = { ...execution.state, workspaceDir };
@@ -45,7 +45,7 @@ export async function forCustomer(loaded: LoadedFor, id: string): Promise<Loaded
     pluginSet: loaded.openPlugins?.(),
     config: {
       ...loaded.config,
-      execution: { ...execution, workspaceDir, skillsDir, state },
+      execution: { ...execution, workspaceDir, skillsDir, workflowRunsDir, state },
       optimizations: { ...optimizations, searchCacheDir },
     },
     customer,

@@ -1,11 +1,10 @@
 import path from "node:path";
 import type { Config } from "@cem/config";
-import { Lazy } from "@cem/core";
+import { CemError, Lazy } from "@cem/core";
 import type { Agent, JsonObject, WorkflowStepKind } from "@cem/core";
 import type { FindWorkflow, ToolNames, Workflows } from "@cem/workflows";
 import type { AgentOptions } from "../agent-options.ts";
 import type { LoadedFor } from "./customer.ts";
-import { makeFolder } from "./make-folder.ts";
 import { redactorOf } from "./redaction.ts";
 import { tightenGuardrails } from "./tighten-guardrails.ts";
 import { workflowFinder } from "./workflow-sources.ts";
@@ -31,7 +30,7 @@ interface WorkflowParts {
 export async function openConfiguredWorkflows(
   loaded: LoadedFor,
   options: AgentOptions,
-  { openAgent, stepKinds, agent: given }: WorkflowParts,
+  { openAgent, stepKinds = [], agent: given }: WorkflowParts,
 ): Promise<OpenWorkflows> {
   const { createWorkflows } = await import("@cem/workflows");
   const { config, file } = loaded;
@@ -40,17 +39,23 @@ export async function openConfiguredWorkflows(
   const agentOptions: AgentOptions = { ...options, redactor, sessions: false, resume: undefined };
   const agent = given ?? openAgent(loaded, agentOptions);
   const others = new AgentsByGuardrails(loaded, agentOptions, openAgent);
-  const { workspaceDir } = config.execution;
-  await makeFolder(workspaceDir);
+  const { workspaceDir, workflowRunsDir } = config.execution;
+  await assertOutOfReach(config);
+  const { createFormStepKind } = await import("@cem/forms/workflow-step");
   const find = workflowFinder(
     config,
     file === undefined ? path.resolve(options.cwd ?? ".") : path.dirname(file),
   );
   const workflows = createWorkflows({
     agent,
-    workspaceDir,
+    runsDir: workflowRunsDir,
+    ownerDir: loaded.customer?.home,
     redactor,
-    stepKinds,
+    stepKinds: [
+      createFormStepKind({ workspace: workspaceDir }),
+      ...((await loaded.pluginSet?.get())?.steps ?? []),
+      ...stepKinds,
+    ],
     find,
     toolNames: toolNamesOf(config),
     agentWith: (guardrails) => others.get(guardrails),
@@ -96,6 +101,25 @@ class AgentsByGuardrails {
   async dispose(): Promise<void> {
     await Promise.all([...this.#agents.values()].map(async (agent) => (await agent.settled())?.dispose()));
   }
+}
+
+/**
+ * Runs are refused a place that code in the sandbox can reach: it could read them, and write down that a step was done.
+ *
+ * @throws CemError `CONFIG_INVALID`
+ */
+async function assertOutOfReach({ execution }: Config): Promise<void> {
+  const { isWithin, realPath } = await import("@cem/config");
+  const { workspaceDir, state, serversDir, skillsDir, mountDirectories, workflowRunsDir } = execution;
+  const shown = [workspaceDir, state.workspaceDir, serversDir, skillsDir];
+  const reached = [...shown, ...mountDirectories.map(({ host }) => host)];
+  const runs = realPath(workflowRunsDir);
+  const around = reached.find(
+    (folder) => isWithin(realPath(folder), runs) || isWithin(runs, realPath(folder)),
+  );
+  if (around === undefined) return;
+  const message = `Runs of workflows would be kept in ${workflowRunsDir}, and code in the sandbox can reach ${around}. Set execution.workflow_runs_dir to a folder outside of it.`;
+  throw new CemError("CONFIG_INVALID", message, { details: { folder: workflowRunsDir, reached: around } });
 }
 
 function toolNamesOf({ toolMappings }: Config): ToolNames {

@@ -125,7 +125,7 @@ describe("loadWorkflow", () => {
       depth === 0
         ? { name: "x", type: "count", config: { file: "x" } }
         : { name: `n${depth}`, type: "condition", config: { condition: true, then: [nested(depth - 1)] } };
-    expect((await problemsOf(JSON.stringify({ name: "w", steps: [nested(30)] })))[0]).toMatch(
+    expect((await problemsOf(JSON.stringify({ name: "w", steps: [nested(18)] })))[0]).toMatch(
       /deeper than 16/,
     );
   });

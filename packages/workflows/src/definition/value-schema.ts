@@ -4,14 +4,20 @@ import * as z from "zod";
 import { bounded } from "../expressions/bounded.ts";
 import type { Workflow } from "./workflow.ts";
 
-const compiled = new WeakMap<JsonSchema, z.ZodType | undefined>();
+interface Check {
+  schema: z.ZodType;
+  /** Whether it has patterns or recursion, which may take very long. */
+  isSlow: boolean;
+}
+
+const compiled = new WeakMap<JsonSchema, Check | undefined>();
 
 /** What does not fit a JSON Schema, in sentences. Parts of a schema that can't be checked allow anything. */
 export function schemaProblems(value: JsonValue, schema: JsonSchema): string[] {
   const check = compile(schema);
   if (check === undefined) return [];
-  // A pattern may take very long.
-  const checked = bounded(() => check.safeParse(value));
+  const parse = () => check.schema.safeParse(value);
+  const checked = check.isSlow ? bounded(parse) : parse();
   if (checked.success) return [];
   return checked.error.issues.map(({ message, path }) => {
     const where = path.map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`)).join("");
@@ -19,11 +25,14 @@ export function schemaProblems(value: JsonValue, schema: JsonSchema): string[] {
   });
 }
 
-function compile(schema: JsonSchema): z.ZodType | undefined {
+function compile(schema: JsonSchema): Check | undefined {
   if (compiled.has(schema)) return compiled.get(schema);
-  let check: z.ZodType | undefined;
+  let check: Check | undefined;
   try {
-    check = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
+    check = {
+      schema: z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]),
+      isSlow: /"(?:pattern|patternProperties|\$ref)"/u.test(JSON.stringify(schema)),
+    };
   } catch {
     check = undefined;
   }

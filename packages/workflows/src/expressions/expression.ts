@@ -20,6 +20,8 @@ export interface Expression {
   steps: ReadonlySet<string>;
   /** Whether it uses `steps` as a whole, so that it depends on all of them. */
   usesAllSteps: boolean;
+  /** Whether it only picks and compares values, which takes no time that is worth bounding. */
+  isQuick: boolean;
   /** @throws CemError `EXPRESSION_FAILED` */
   evaluate(scope: Scope): unknown;
 }
@@ -99,6 +101,7 @@ function describe(text: string, run: ReturnType<Environment["parse"]>): Expressi
     names,
     steps,
     usesAllSteps: found.usesAllSteps,
+    isQuick: isQuick(run.ast),
     evaluate(scope) {
       try {
         return run(scope);
@@ -151,6 +154,14 @@ function visit(node: unknown, bound: ReadonlySet<string>, visitor: Visitor): voi
     return;
   }
   visit(args, bound, visitor);
+}
+
+const QUICK = new Set(["id", "value", ".", ".?", "[]", "[?]", "<", "<=", ">", ">=", "&&", "||", "!_", "?:"]);
+
+function isQuick(node: unknown): boolean {
+  if (Array.isArray(node)) return node.every(isQuick);
+  if (!isNode(node)) return true;
+  return QUICK.has(node.op) && (node.op === "value" || isQuick(node.args));
 }
 
 /** The step that `steps.x`, `steps["x"]` and the like refer to. */

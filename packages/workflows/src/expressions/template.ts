@@ -8,6 +8,8 @@ import { toJson } from "./to-json.ts";
 
 const OPENING = "${{";
 const CLOSING = "}}";
+/** The most expressions at once that are evaluated without a bound on their time. */
+const MAX_UNBOUNDED = 8;
 const MAX_TEXT_CHARACTERS = 8 * 1024 * 1024;
 
 type Part = string | Expression;
@@ -87,7 +89,8 @@ export function visitExpressions(
  * @throws CemError `EXPRESSION_FAILED`
  */
 export function resolve<Value extends JsonValue>(value: Value, scope: Scope): Value {
-  return hasExpression(value) ? (bounded(() => fill(value, scope)) as Value) : value;
+  if (!hasExpression(value)) return value;
+  return inTime(expressionsIn(value), () => fill(value, scope)) as Value;
 }
 
 /**
@@ -97,7 +100,26 @@ export function resolve<Value extends JsonValue>(value: Value, scope: Scope): Va
  */
 export function evaluate(text: string, scope: Scope): JsonValue {
   const expression = wholeExpression(text);
-  return bounded(() => toJson(expression.evaluate(scope)));
+  return inTime([expression], () => toJson(expression.evaluate(scope)));
+}
+
+/** Bounds the time of expressions, unless they are few that take none: the clock of the bound costs more than these. */
+function inTime<Result>(expressions: readonly Expression[], work: () => Result): Result {
+  const isQuick = expressions.length <= MAX_UNBOUNDED && expressions.every((one) => one.isQuick);
+  return isQuick ? work() : bounded(work);
+}
+
+function expressionsIn(value: JsonValue): Expression[] {
+  const found: Expression[] = [];
+  visitExpressions(
+    value,
+    [],
+    (expression) => found.push(expression),
+    (error) => {
+      throw error;
+    },
+  );
+  return found;
 }
 
 function hasExpression(value: JsonValue): boolean {

@@ -45,8 +45,10 @@ export class Journal {
   readonly #now: () => number;
   readonly #assertOwned: () => void;
   #failure: CemError | undefined;
-  /** Lines that are not known to be on disk. */
-  #unsynced = false;
+  /** How many lines were written. */
+  #lines = 0;
+  /** How many of them are known to be on disk. */
+  #synced = 0;
   #syncing: Promise<void> | undefined;
 
   private constructor(file: string, { now, assertOwned, length }: JournalOptions) {
@@ -79,25 +81,36 @@ export class Journal {
     try {
       for (let written = 0; written < line.length;)
         written += writeSync(this.#descriptor, line, written, line.length - written);
-      this.#unsynced = true;
+      this.#lines += 1;
       return dated;
     } catch (error) {
       throw this.#fail(error);
     }
   }
 
-  /** Resolves once all lines are on disk, so that they survive the machine. Calls at the same time share the work. */
+  /**
+   * Resolves once the lines that there are now are on disk, so that they survive the machine. Calls at the same time share
+   * the work.
+   */
   async flush(): Promise<void> {
-    while (this.#syncing !== undefined) await this.#syncing;
-    if (this.#failure !== undefined) throw this.#failure;
-    if (!this.#unsynced) return;
-    this.#unsynced = false;
-    this.#syncing = sync(this.#descriptor)
-      .catch((error: unknown) => {
-        throw this.#fail(error);
-      })
-      .finally(() => (this.#syncing = undefined));
-    await this.#syncing;
+    const wanted = this.#lines;
+    while (this.#synced < wanted) {
+      if (this.#failure !== undefined) throw this.#failure;
+      this.#syncing ??= this.#sync();
+      await this.#syncing;
+    }
+  }
+
+  async #sync(): Promise<void> {
+    const lines = this.#lines;
+    try {
+      await sync(this.#descriptor);
+      this.#synced = lines;
+    } catch (error) {
+      throw this.#fail(error);
+    } finally {
+      this.#syncing = undefined;
+    }
   }
 
   async close(): Promise<void> {

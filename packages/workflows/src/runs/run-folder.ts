@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, open, readdir, readFile, realpath } from "node:fs/promises";
+import { mkdir, open, readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { CemError } from "@cem/core";
 import type { JsonObject } from "@cem/core";
@@ -33,31 +33,31 @@ export interface RunFolder {
   journal: string;
 }
 
-/** The folders of runs. Guest code can read them, so nothing is followed that leads out of it. */
+/** The folders of runs. */
 export class RunFolders {
   readonly #root: string;
-  readonly #parts: readonly string[];
+  readonly #owner: string | undefined;
 
-  /** @param root - The workspace, which exists. @param parts - The folders below it. */
-  constructor(root: string, parts: readonly string[] = ["workflows", "runs"]) {
+  /** @param root - Where they are. @param owner - The folder around it, without which none is made. Absent: it is made. */
+  constructor(root: string, owner?: string) {
     this.#root = root;
-    this.#parts = parts;
+    this.#owner = owner;
   }
 
   /**
    * Makes the folder of a new run and writes down what it begins with.
    *
-   * @throws CemError `WORKFLOW_RUN_UNWRITABLE`, `WORKSPACE_LINK_REFUSED`
+   * @throws CemError `WORKFLOW_RUN_UNWRITABLE`
    */
   async create(record: RunRecord): Promise<RunFolder> {
     const place = this.#place(record.id);
     try {
-      await mkdir(path.join(this.#root, ...this.#parts), { recursive: true, mode: PRIVATE_FOLDER });
-      await this.#assertContained();
+      if (this.#owner === undefined) await mkdir(path.dirname(this.#root), { recursive: true });
+      await makePrivateFolder(this.#root);
       await mkdir(place.folder, { mode: PRIVATE_FOLDER });
       await this.write(place, record);
+      await syncFolder(this.#root);
     } catch (error) {
-      if (CemError.isInstance(error)) throw error;
       const reason = error instanceof Error ? error.message : String(error);
       throw new CemError("WORKFLOW_RUN_UNWRITABLE", `The run's folder can't be made: ${reason}.`, {
         details: { folder: place.folder, code: (error as NodeJS.ErrnoException).code },
@@ -69,13 +69,11 @@ export class RunFolders {
 
   /** Replaces what a run began with, durably. */
   async write({ folder }: RunFolder, record: RunRecord): Promise<void> {
-    await replaceFile(path.join(folder, RUN_FILE), JSON.stringify(record), { makeFolders: false });
-    await syncFile(path.join(folder, RUN_FILE));
-    await syncFile(folder);
-    await syncFile(path.dirname(folder));
+    const file = path.join(folder, RUN_FILE);
+    await replaceFile(file, JSON.stringify(record), { makeFolders: false, durable: true });
   }
 
-  /** @throws CemError `WORKFLOW_RUN_NOT_FOUND`, `WORKSPACE_LINK_REFUSED` */
+  /** @throws CemError `WORKFLOW_RUN_NOT_FOUND` */
   async find(id: string): Promise<RunFolder> {
     const place = this.#place(id);
     if (!RUN_ID.test(id) || !(await this.ids()).includes(id)) {
@@ -89,8 +87,7 @@ export class RunFolders {
   /** The ids of all runs. */
   async ids(): Promise<string[]> {
     try {
-      await this.#assertContained();
-      const found = await readdir(path.join(this.#root, ...this.#parts), { withFileTypes: true });
+      const found = await readdir(this.#root, { withFileTypes: true });
       return found.flatMap((entry) => (entry.isDirectory() && RUN_ID.test(entry.name) ? [entry.name] : []));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
@@ -127,16 +124,8 @@ export class RunFolders {
   }
 
   #place(id: string): RunFolder {
-    const folder = path.join(this.#root, ...this.#parts, id);
+    const folder = path.join(this.#root, id);
     return { id, folder, journal: path.join(folder, "journal.jsonl") };
-  }
-
-  async #assertContained(): Promise<void> {
-    const folder = path.join(this.#root, ...this.#parts);
-    if ((await realpath(folder)) === path.join(await realpath(this.#root), ...this.#parts)) return;
-    throw new CemError("WORKSPACE_LINK_REFUSED", `${folder} leads out of the workspace.`, {
-      details: { folder },
-    });
   }
 }
 
@@ -158,7 +147,14 @@ function slugOf(name: string): string {
   return trimmed === "" ? "run" : trimmed;
 }
 
-async function syncFile(file: string): Promise<void> {
-  await using handle = await open(file, "r");
+/** Makes a folder in one that exists, where it is missing. */
+async function makePrivateFolder(folder: string): Promise<void> {
+  await mkdir(folder, { mode: PRIVATE_FOLDER }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EEXIST") throw error;
+  });
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  await using handle = await open(folder, "r");
   await handle.sync();
 }

@@ -1,6 +1,6 @@
 import { CemError, toErrorInfo } from "@cem/core";
 import type { JsonObject, JsonValue, WorkflowStepContext } from "@cem/core";
-import { mkdir } from "node:fs/promises";
+import { existsSync, mkdirSync } from "node:fs";
 import path from "node:path";
 import { PRIVATE_FOLDER } from "@cem/files";
 import { schemaProblems, variablesOf } from "../definition/value-schema.ts";
@@ -127,31 +127,41 @@ async function runKind({ execution, step, scope, at }: StepRequest): Promise<Jso
       details: { step: at.path, problems },
     });
   }
-  const folder = path.join(execution.settings.folder, "files", execution.idempotencyKey(at.path));
-  await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
-  const value = await kind.run(
-    config,
-    contextOf({ execution, at }, folder, scope["variables"] as JsonObject),
-  );
+  const value = await kind.run(config, contextOf({ execution, at }, scope["variables"] as JsonObject));
   return execution.tokenize(value ?? null);
+}
+
+/** Makes the folder of a step, unless that of the run is gone: a customer who was deleted stays deleted. */
+function folderFor(execution: Execution, step: string): string {
+  const files = path.join(execution.settings.folder, "files");
+  const folder = path.join(files, execution.idempotencyKey(step));
+  for (const one of [files, folder]) if (!existsSync(one)) mkdirSync(one, { mode: PRIVATE_FOLDER });
+  return folder;
 }
 
 function contextOf(
   { execution, at }: Pick<StepRequest, "execution" | "at">,
-  folder: string,
   variables: JsonObject,
 ): WorkflowStepContext {
-  const { emit } = execution.settings;
+  let folder: string | undefined;
+  const { emit, redactor } = execution.settings;
+  const { session } = execution;
   return {
     step: at.path,
     signal: at.signal,
     idempotencyKey: execution.idempotencyKey(at.path),
-    folder,
+    // Few steps keep files.
+    get folder() {
+      return (folder ??= folderFor(execution, at.path));
+    },
     variables,
     callTool: (call) => callNamed(execution, at, call),
     runCode: (code, inputs = {}) => execution.run(codeProgram(code, inputs), at),
     ask: execution.asker(at),
     tokenize: (data) => execution.tokenize(data),
+    ...(redactor !== undefined && {
+      keep: (value: string | number, type: string) => redactor.keep(value, type, { session }),
+    }),
     detokenize: (data, target) => execution.detokenize(data, target, at),
     progress: (progress) => emit({ type: "step-progressed", step: at.path, progress }),
     log: (message) => emit({ type: "step-logged", step: at.path, message }),

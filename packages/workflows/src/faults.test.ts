@@ -1,0 +1,118 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { WorkflowResult } from "./index.ts";
+import {
+  countOf,
+  sampleWorkflows,
+  sourceOf,
+  TEN_FILES,
+  uncertainOutcomes,
+} from "../test/sample-workflows.ts";
+
+/** Each test starts processes. */
+vi.setConfig({ testTimeout: 120_000 });
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), "cem-faults-"));
+});
+afterEach(() => {
+  vi.useRealTimers();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const WORKER = path.join(import.meta.dirname, "../test/worker.ts");
+const NODE = [process.execPath, "--conditions=@cem/source", WORKER];
+
+/** A worker of another process, with what it says when it is at work and at its end. */
+function work(args: string[], command: string[] = []) {
+  const [file = "", ...rest] = [...command, ...NODE, folder, ...args];
+  const child = spawn(file, rest, { stdio: ["ignore", "pipe", "inherit"] });
+  const started = Promise.withResolvers<void>();
+  let output = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    output += String(chunk);
+    if (output.includes("started\n")) started.resolve();
+  });
+  const ended = new Promise<WorkflowResult>((resolve) =>
+    child.once("close", () => {
+      started.resolve();
+      resolve(JSON.parse(output.trim().split("\n").at(-1) ?? "") as WorkflowResult);
+    }),
+  );
+  return { started: started.promise, ended };
+}
+
+const counts = (): number[] => TEN_FILES.map((file) => countOf(folder, file));
+
+describe("a disk that is full", () => {
+  // In units of 512 bytes: enough for what the run begins with, too little for its journal.
+  it.skipIf(process.platform === "win32")(
+    "interrupts the run, which goes on when there is room",
+    async () => {
+      const limited = ["sh", "-c", 'ulimit -f 4; exec "$@"', "sh"];
+      const full = await work([], limited).ended;
+      expect(full).toMatchObject({
+        status: "interrupted",
+        error: { code: "WORKFLOW_RUN_UNWRITABLE", details: { code: "EFBIG" } },
+      });
+      const journal = path.join(folder, "runs", full.run, "journal.jsonl");
+      expect(statSync(journal).size).toBe(2048);
+      const workflows = sampleWorkflows(folder);
+      const { status, uncertain } = await workflows.show(full.run);
+      expect(status).toBe("interrupted");
+      const resumed = await workflows.resume(full.run, uncertainOutcomes(folder, uncertain));
+      expect(resumed).toMatchObject({ status: "completed", error: null });
+      expect(counts()).toEqual(TEN_FILES.map(() => 1));
+      for (const line of readFileSync(journal, "utf8").trimEnd().split("\n")) JSON.parse(line);
+    },
+  );
+});
+
+describe("two processes that go on with the same run", () => {
+  it("are one that does, and one that is refused", async () => {
+    const gate = path.join(folder, "gate");
+    const first = work(["", "", "{}", gate]);
+    await first.started;
+    const [found] = await sampleWorkflows(folder).list();
+    const run = found?.run ?? "";
+    expect(await work([run, "", "{}", gate]).ended).toMatchObject({
+      status: "refused",
+      error: { code: "WORKFLOW_RUN_BUSY" },
+    });
+    await expect(sampleWorkflows(folder).resume(run)).rejects.toMatchObject({ code: "WORKFLOW_RUN_BUSY" });
+    writeFileSync(gate, "");
+    expect(await first.ended).toMatchObject({ status: "completed" });
+    expect(counts()).toEqual(TEN_FILES.map(() => 1));
+  });
+});
+
+describe("a clock that jumps", () => {
+  it.each(["2001-01-01", "2099-01-01"])("to %s ends no run, and is no time at work", async (day) => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    const workflows = sampleWorkflows(folder);
+    const steps = ["a", "b"].map((name, at) => ({
+      name,
+      type: "count",
+      timeout: 600,
+      needs: at === 0 ? [] : ["a"],
+      config: { file: name },
+    }));
+    const bad = { name: "bad", type: "fail", needs: ["b"], config: { how: "code" } };
+    const failed = await workflows.run(sourceOf([...steps, bad], { timeout: 600 }), {
+      onEvent: ({ type }) => {
+        if (type === "step-completed") vi.setSystemTime(new Date(day));
+      },
+    });
+    expect(failed).toMatchObject({ status: "failed", error: { code: "TOOL_FAILED" } });
+    vi.useRealTimers();
+    const resumed = await workflows.resume(failed.run);
+    expect(resumed).toMatchObject({ status: "failed", error: { code: "TOOL_FAILED" } });
+    expect(resumed.ms).toBeLessThan(600_000);
+    expect([countOf(folder, "a"), countOf(folder, "b")]).toEqual([1, 1]);
+    expect(await workflows.list()).toMatchObject([{ run: failed.run, status: "failed" }]);
+  });
+});
