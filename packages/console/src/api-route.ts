@@ -47,7 +47,7 @@ interface Declaration<Given extends Input, Answer extends z.ZodType> extends Pic
   answer: Answer;
   answerDescription: string;
   /** Default: JSON. */
-  type?: "text/event-stream";
+  type?: ApiRoute["answer"]["type"];
   handle(
     input: Checked<Given>,
     scope: ApiScope,
