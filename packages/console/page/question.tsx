@@ -91,13 +91,11 @@ function Control({ name, field, isRequired }: { name: string; field: Field; isRe
   return (
     <label class="field">
       {label}
-      <input
-        name={name}
-        type={isNumber(field) ? "number" : "text"}
-        step="any"
-        required={isRequired}
-        autocomplete="off"
-      />
+      {isNumber(field) ? (
+        <input name={name} type="number" step="any" required={isRequired} autocomplete="off" />
+      ) : (
+        <input name={name} type="text" required={isRequired} autocomplete="off" />
+      )}
       {field.description !== undefined && <span class="hint">{field.description}</span>}
     </label>
   );

@@ -12,7 +12,7 @@ export function Run({ id, summary }: { id: string; summary: RunSummary | undefin
     JSON.stringify(summary),
   );
   // While the next version is read, the one before stays.
-  const last = useRef<RunDetails>();
+  const last = useRef<RunDetails>(undefined);
   if (run !== undefined) last.current = run;
   const shown = last.current?.id === id ? last.current : undefined;
   const heading = useRef<HTMLHeadingElement>(null);

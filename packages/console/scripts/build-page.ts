@@ -1,3 +1,4 @@
+import path from "node:path";
 import { buildPage } from "./page-build.ts";
 
-await buildPage(new URL("../dist/page", import.meta.url).pathname);
+await buildPage(path.resolve(import.meta.dirname, "../dist/page"));
