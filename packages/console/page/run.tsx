@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { RunDetails, RunSummary } from "../src/schemas.ts";
 import { send } from "./api.ts";
@@ -33,9 +34,9 @@ export function Run({ id, summary }: { id: string; summary: RunSummary | undefin
         <a href="#runs">← All runs</a>
       </p>
       <header>
-        <h2 id="run-title" ref={heading} tabIndex={-1} class={shown.kind}>
+        <h1 id="run-title" ref={heading} tabIndex={-1} class={shown.kind}>
           <Redacted text={shown.title || "…"} />
-        </h2>
+        </h1>
         <p class="facts" role="status">
           <Status status={shown.status} />
           <span>{new Date(shown.startedAt).toLocaleTimeString()}</span>
@@ -108,10 +109,10 @@ export function Run({ id, summary }: { id: string; summary: RunSummary | undefin
 
 const WRITTEN = { rules: "written by rules", llm: "written by a model", given: "as given" } as const;
 
-function Part({ title, children }: { title: string; children: preact.ComponentChildren }) {
+function Part({ title, children }: { title: string; children: ComponentChildren }) {
   return (
     <section class="part">
-      <h3>{title}</h3>
+      <h2 class="part-title">{title}</h2>
       {children}
     </section>
   );
