@@ -53,11 +53,15 @@ interface Answered {
   data: Record<string, never>;
 }
 
-async function call(target: string, init: RequestInit & { token?: string | undefined } = {}): Promise<Answered> {
+async function call(
+  target: string,
+  init: RequestInit & { token?: string | undefined } = {},
+): Promise<Answered> {
   const { token = TOKEN, ...rest } = init;
   const headers = new Headers(rest.headers);
   if (token !== "") headers.set("authorization", `Bearer ${token}`);
-  if (rest.body !== undefined && !headers.has("content-type")) headers.set("content-type", "application/json");
+  if (rest.body !== undefined && !headers.has("content-type"))
+    headers.set("content-type", "application/json");
   const answer = await fetch(`${origin}${target}`, { ...rest, headers, redirect: "manual" });
   const text = await answer.text();
   const isJson = answer.headers.get("content-type")?.includes("json") === true;
@@ -167,10 +171,20 @@ return { found: await find({}), to: "${MAIL}" };`;
     ["with a wrong token", "/api/v1/runs", { token: "another-token-of-some-length" }, 401],
     ["its description without a token", "/api/openapi.json", { token: "" }, 401],
     ["from a page of another host", "/api/v1/runs", { headers: { origin: "https://evil.example" } }, 403],
-    ["a form's body", "/api/v1/runs", { method: "POST", body: "code=1", headers: { "content-type": "text/plain" } }, 415],
+    [
+      "a form's body",
+      "/api/v1/runs",
+      { method: "POST", body: "code=1", headers: { "content-type": "text/plain" } },
+      415,
+    ],
     ["what is no JSON", "/api/v1/runs", { method: "POST", body: "{" }, 400],
     ["an unknown key", "/api/v1/runs", { method: "POST", body: `{"code":"1","limits":{}}` }, 400],
-    ["code that is too long", "/api/v1/runs", { method: "POST", body: JSON.stringify({ code: "1".repeat(200_000) }) }, 413],
+    [
+      "code that is too long",
+      "/api/v1/runs",
+      { method: "POST", body: JSON.stringify({ code: "1".repeat(200_000) }) },
+      413,
+    ],
     ["a run that is not there", "/api/v1/runs/run-x", {}, 404],
     ["a state file elsewhere", "/api/v1/state?file=../../etc/passwd.json", {}, 400],
     ["what is not there", "/api/v1/nothing", {}, 404],

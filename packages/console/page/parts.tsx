@@ -56,7 +56,10 @@ export function Empty({ title, children }: { title: string; children: ComponentC
 }
 
 /** What the API has at a path, read anew when the path or `version` changes. */
-export function useAnswer<Answer>(path: string | undefined, version = ""): {
+export function useAnswer<Answer>(
+  path: string | undefined,
+  version = "",
+): {
   answer: Answer | undefined;
   problem: string | undefined;
 } {

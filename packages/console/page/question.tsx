@@ -61,7 +61,12 @@ export function Question({ run, question }: { run: string; question: Asked }) {
         <button class="primary" disabled={isSent}>
           Answer
         </button>
-        <button type="button" class="quiet" disabled={isSent} onClick={() => void answer({ action: "decline" })}>
+        <button
+          type="button"
+          class="quiet"
+          disabled={isSent}
+          onClick={() => void answer({ action: "decline" })}
+        >
           Decline
         </button>
       </p>

@@ -43,7 +43,10 @@ export function Run({ id, summary }: { id: string; summary: RunSummary | undefin
           {shown.ms !== undefined && <span>{formatMs(shown.ms)}</span>}
         </p>
         {isUnderWay && (
-          <button class="quiet" onClick={() => void send(`runs/${encodeURIComponent(id)}/end`, {}).catch(() => {})}>
+          <button
+            class="quiet"
+            onClick={() => void send(`runs/${encodeURIComponent(id)}/end`, {}).catch(() => {})}
+          >
             End this run
           </button>
         )}
@@ -147,7 +150,9 @@ function Facts({ run }: { run: RunDetails }) {
           <dt>Redacted</dt>
           <dd>
             {run.redacted} {run.redacted === 1 ? "value" : "values"}
-            <small>{redactions.map(({ type, values }) => `${values} ${type.toLowerCase()}`).join(", ")}</small>
+            <small>
+              {redactions.map(({ type, values }) => `${values} ${type.toLowerCase()}`).join(", ")}
+            </small>
           </dd>
         </div>
       )}

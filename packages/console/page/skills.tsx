@@ -10,15 +10,18 @@ export function Skills({ selected }: { selected: string }) {
       {answer?.skills.length === 0 && (
         <Empty title="No skills yet">
           <p>
-            Code that worked can be kept: a model proposes it with <code>save_skill</code>, and a person promotes
-            it with <code>cem skills promote</code>.
+            Code that worked can be kept: a model proposes it with <code>save_skill</code>, and a person
+            promotes it with <code>cem skills promote</code>.
           </p>
         </Empty>
       )}
       <ul class="runs">
         {answer?.skills.map(({ name, description, status, version, changedTools }) => (
           <li key={`${name}${status}`}>
-            <a href={`#skills/${encodeURIComponent(name)}`} aria-current={name === selected ? "true" : undefined}>
+            <a
+              href={`#skills/${encodeURIComponent(name)}`}
+              aria-current={name === selected ? "true" : undefined}
+            >
               <span class="title">
                 {name} <small>version {version}</small>
               </span>
@@ -26,7 +29,9 @@ export function Skills({ selected }: { selected: string }) {
                 <Redacted text={description} />
               </span>
               {status === "proposal" && <span class="tag">proposal</span>}
-              {changedTools.length > 0 && <span class="tag bad">tools changed: {changedTools.join(", ")}</span>}
+              {changedTools.length > 0 && (
+                <span class="tag bad">tools changed: {changedTools.join(", ")}</span>
+              )}
             </a>
           </li>
         ))}

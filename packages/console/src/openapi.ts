@@ -39,7 +39,10 @@ function operationOf({ operationId, summary, input, status, answer }: ApiRoute) 
     }),
     ...(body && { requestBody: { required: true, content: json(body) } }),
     responses: {
-      [`${status}`]: { description: answer.description, content: { [answer.type]: { schema: answer.schema } } },
+      [`${status}`]: {
+        description: answer.description,
+        content: { [answer.type]: { schema: answer.schema } },
+      },
       default: { description: "An error.", content: json(ErrorAnswer) },
     },
   };

@@ -32,7 +32,8 @@ export class PageFiles {
 
   async fetch(request: Request): Promise<Response> {
     const { pathname } = new URL(request.url);
-    if (request.method !== "GET" && request.method !== "HEAD") return text(405, "Only GET is answered here.\n");
+    if (request.method !== "GET" && request.method !== "HEAD")
+      return text(405, "Only GET is answered here.\n");
     // The page's links are relative, so that it works below any path of a proxy.
     if (pathname === "/console")
       return new Response(null, { status: 308, headers: { ...HEADERS, location: "./console/" } });

@@ -169,7 +169,15 @@ export class RecordedRun implements RunWatcher {
     this.#onChange(this);
   }
 
-  #note({ origin, isolation, contextTokens, output, outputDroppedBytes, toolCalls, timings }: TaskResult): void {
+  #note({
+    origin,
+    isolation,
+    contextTokens,
+    output,
+    outputDroppedBytes,
+    toolCalls,
+    timings,
+  }: TaskResult): void {
     this.#seen.origin = origin;
     this.#outputIsCut = outputDroppedBytes > 0 || output.length > MAX_TEXT_CHARACTERS;
     // Code that is refused, or tools that ran in the guest, had no events of their own.

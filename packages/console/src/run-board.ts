@@ -31,9 +31,13 @@ export class RunBoard {
   get(id: string, audience: string): RecordedRun {
     const run = this.#runs.get(id);
     if (run?.audience === audience) return run;
-    throw new CemError("RUN_NOT_FOUND", "No run of this id is kept here. The console keeps the latest ones.", {
-      details: { run: id },
-    });
+    throw new CemError(
+      "RUN_NOT_FOUND",
+      "No run of this id is kept here. The console keeps the latest ones.",
+      {
+        details: { run: id },
+      },
+    );
   }
 
   /** The number of listeners that an audience has. */

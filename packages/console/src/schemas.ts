@@ -82,9 +82,7 @@ export const Answer = z
     z
       .object({
         action: z.literal("accept"),
-        content: z
-          .record(text, z.union([text, z.number(), z.boolean(), z.array(text)]))
-          .optional(),
+        content: z.record(text, z.union([text, z.number(), z.boolean(), z.array(text)])).optional(),
       })
       .strict(),
     z.object({ action: z.literal("decline") }).strict(),
@@ -108,7 +106,12 @@ const Tool = z
 export const Catalog = z
   .object({
     servers: z.array(
-      z.object({ name: text, description: text, kind: z.enum(["local", "skill", "host"]), tools: z.array(Tool) }),
+      z.object({
+        name: text,
+        description: text,
+        kind: z.enum(["local", "skill", "host"]),
+        tools: z.array(Tool),
+      }),
     ),
     problems: z.array(z.object({ server: text, message: text })),
   })
@@ -128,9 +131,7 @@ export const Found = z
 export const StateQuery = z.object({
   file: text.optional().meta({ description: "A file in /workspace. Default: state.json." }),
 });
-export const State = z
-  .object({ exists: z.boolean(), data: anything, version: text })
-  .meta({ id: "State" });
+export const State = z.object({ exists: z.boolean(), data: anything, version: text }).meta({ id: "State" });
 export const SaveState = z
   .object({ data: z.record(text, z.unknown()), file: text.optional(), version: text.optional() })
   .strict()

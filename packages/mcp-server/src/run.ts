@@ -71,10 +71,7 @@ export class Run {
   idleTimer: NodeJS.Timeout | undefined;
 
   /** @param watch - Begins to watch the run before it begins. */
-  constructor(
-    { owner, kind, facts, begin, onEvent }: RunRequest,
-    watch?: (run: Run) => RunWatcher[],
-  ) {
+  constructor({ owner, kind, facts, begin, onEvent }: RunRequest, watch?: (run: Run) => RunWatcher[]) {
     this.owner = owner;
     this.kind = kind;
     this.facts = facts;

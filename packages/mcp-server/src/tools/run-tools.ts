@@ -71,7 +71,12 @@ export function startRun(
   const { redactor } = host;
   const facts = { input, redactor, session: session.session, audience: host.payer ?? ownerOf(context) };
   const payer = context.http === undefined ? undefined : (host.payer ?? currentExchange().payer);
-  return followRun(host, context, (waiter) => host.runs.start({ ...waiter, payer, kind, facts, begin }), verbose);
+  return followRun(
+    host,
+    context,
+    (waiter) => host.runs.start({ ...waiter, payer, kind, facts, begin }),
+    verbose,
+  );
 }
 
 /** Over HTTP others wait while a long text is read. */
