@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { defineConfig, type Options } from "tsup";
+import { declarations } from "./tsup.declarations.ts";
 
 type Plugin = NonNullable<Options["esbuildPlugins"]>[number];
 
@@ -8,17 +9,25 @@ const FILE = "THIRD-PARTY-LICENSES.md";
 /** The folder and the name of the package that a file belongs to. */
 const PACKAGE = /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/;
 
+/** What a package's build differs in. */
+interface LibraryOptions extends Omit<Options, "dts"> {
+  /** Which entries people import, and so need types: all of them if not said, none with `false`. */
+  typed?: NonNullable<Options["entry"]> | false;
+}
+
 /** The build of every package: ESM only, with types and source maps. A package adds only what differs. */
-export function library(options: Options = {}): ReturnType<typeof defineConfig> {
+export function library({ typed, ...options }: LibraryOptions = {}): ReturnType<typeof defineConfig> {
+  const entry = options.entry ?? ["src/index.ts"];
   return defineConfig({
-    entry: ["src/index.ts"],
+    entry,
     format: "esm",
     target: "node22",
     platform: "node",
-    dts: true,
     sourcemap: true,
     clean: true,
-    esbuildPlugins: [licenses],
+    // Some modules of Node (`node:sqlite`), and in Deno all of them, are found by their full names only.
+    removeNodeProtocol: false,
+    esbuildPlugins: [licenses, ...(typed === false ? [] : [declarations(typed ?? entry)])],
     esbuildOptions(build) {
       // Its build for Node is CommonJS, which can't be bundled into a module.
       if (options.noExternal?.includes("yaml") === true)

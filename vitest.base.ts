@@ -21,6 +21,8 @@ export default defineConfig({
     exclude: isComplete ? [] : ["**/*.long.test.ts"],
     globalSetup: [fileURLToPath(new URL("./vitest.guard.ts", import.meta.url))],
     testTimeout: 60_000,
+    // A poll ends with what it waits for; a busy machine may take long.
+    expect: { poll: { timeout: 30_000 } },
     hookTimeout: 60_000,
     maxWorkers: workers(),
     // Node reads the sources itself, in a fraction of the time that a transform of each takes.

@@ -141,9 +141,9 @@ describe("turbo's cache", () => {
     expect(packagesWith("test", changed)).toEqual(["@cem/config", "@cem/tool-files"]);
   });
 
-  it("tests what reads the sample servers again when one changes, and builds nothing", () => {
+  it("tests what reads the sample servers again when one changes, and builds the command, which brings them", () => {
     const changed = changedBy(COMMENT, "servers/calculator/index.ts");
-    expect(packagesWith("build", changed)).toEqual([]);
+    expect(packagesWith("build", changed)).toEqual(["@cem/cli"]);
     expect(packagesWith("test", changed)).toEqual(READING_SAMPLES);
   });
 });

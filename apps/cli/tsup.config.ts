@@ -5,7 +5,7 @@ import { library } from "../../tsup.base.ts";
 export default library({
   entry: { cem: "src/cem.ts" },
   splitting: true,
-  dts: false,
+  typed: false,
   // `cem examples` takes what it runs from beside itself.
   onSuccess: async () => {
     const isKept = (file: string): boolean => !/node_modules|\.test\.ts$|\.config\.ts$|\.json$/u.test(file);

@@ -1,3 +1,3 @@
 import { library } from "../../tsup.base.ts";
 
-export default library({ entry: ["src/main.ts"], dts: false });
+export default library({ entry: ["src/main.ts"], typed: false });

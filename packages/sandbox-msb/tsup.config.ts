@@ -5,5 +5,4 @@ export default library({
   // Bundled and tree-shaken: the few checks of the server's answers need little of it.
   noExternal: ["zod"],
   treeshake: true,
-  removeNodeProtocol: false,
 });

@@ -12,7 +12,5 @@ export default library({
   // Bundled and tree-shaken: loading all of zod takes longer than booting a guest.
   noExternal: ["zod"],
   treeshake: true,
-  // Deno resolves Node's modules by their full names only.
-  removeNodeProtocol: false,
-  dts: { entry },
+  typed: entry,
 });

@@ -3,11 +3,13 @@
 // nothing of this repository can be found, and its `packed.mjs` is run there, if it has one. pnpm installs it, which
 // is quick and hides no dependency that is not declared; npm the command that people install.
 // With names as arguments only those packages are looked at: node scripts/packed/check.mjs @cem/core
+// --node FOLDER runs them with the Node of that folder, and --manager npm|pnpm|yarn installs them so.
 import { execFile } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
 import os from "node:os";
 import path from "node:path";
-import { promisify } from "node:util";
+import { parseArgs, promisify } from "node:util";
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
@@ -17,14 +19,44 @@ import { eachAtOnce, packAll, tarballsFor } from "./tarballs.mjs";
 
 const run = promisify(execFile);
 const STEP_TIMEOUT_MS = 240_000;
+const YARN = "yarn@1.22.22";
 /** Installed by npm, as most people do. It brings nearly all of the others. npm takes ten times as long as pnpm. */
 const BY_NPM = new Set(["@cem/cli"]);
+/** The package that a line of a declaration imports from. */
+const TYPE_IMPORT = /^(?:im|ex)port\b.*?\bfrom "((?:@[^/"]+\/)?[^./"][^/"]*)/gmu;
+/** What depends on another of ours gets its tarball too. */
+const INSTALL = {
+  npm: (cwd) => run("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline"], { ...options, cwd }),
+  pnpm: (cwd, overrides) => {
+    const settings = { overrides, allowBuilds: { esbuild: true, "msgpackr-extract": false } };
+    writeFileSync(path.join(cwd, "pnpm-workspace.yaml"), JSON.stringify(settings));
+    return run(bin("pnpm"), ["install", "--prefer-offline", "--no-lockfile"], { ...options, cwd });
+  },
+  yarn: (cwd, resolutions) => {
+    const file = path.join(cwd, "package.json");
+    const manifest = JSON.parse(readFileSync(file, "utf8"));
+    writeFileSync(file, JSON.stringify({ ...manifest, resolutions }));
+    return run("npx", ["-y", YARN, "install", "--no-lockfile", "--ignore-engines", "--silent"], {
+      ...options,
+      cwd,
+    });
+  },
+};
 const folder = mkdtempSync(path.join(os.tmpdir(), "cem-packed-"));
 const options = { timeout: STEP_TIMEOUT_MS, env: toolEnvironment(), maxBuffer: 64 * 1024 * 1024 };
+const { values, positionals: asked } = parseArgs({
+  allowPositionals: true,
+  options: { node: { type: "string" }, manager: { type: "string" } },
+});
+const node = values.node === undefined ? findNode() : path.join(values.node, "node");
+/** The Node that is tried comes first, for what a package starts itself. */
+const tried = {
+  ...options,
+  env: { ...options.env, PATH: `${path.dirname(node)}${path.delimiter}${options.env.PATH}` },
+};
 
 try {
   const packages = await packAll(path.join(folder, "tarballs"));
-  const asked = process.argv.slice(2);
   const failures = asked.filter((name) => !packages.has(name));
   await eachAtOnce([...packages.values()], async (one) => {
     if (asked.length > 0 && !asked.includes(one.name)) return;
@@ -60,11 +92,32 @@ async function publintProblems({ tarball }) {
 
 /** The packages are ESM only: what are-the-types-wrong finds for `require` and for resolution before Node 12 is left out. */
 async function typeProblems({ tarball }) {
-  const { types, problems } = await checkPackage(createPackageFromTarballData(readFileSync(tarball)));
+  const contents = createPackageFromTarballData(readFileSync(tarball));
+  const { types, problems } = await checkPackage(contents);
   if (types === false) return [];
-  return (problems ?? [])
-    .filter(({ resolutionKind }) => resolutionKind !== "node10" && resolutionKind !== "node16-cjs")
-    .map(({ kind, entrypoint }) => `are-the-types-wrong: ${kind}${entrypoint ? ` at ${entrypoint}` : ""}`);
+  return [
+    ...undeclaredTypes(contents),
+    ...(problems ?? [])
+      .filter(({ resolutionKind }) => resolutionKind !== "node10" && resolutionKind !== "node16-cjs")
+      .map(({ kind, entrypoint }) => `are-the-types-wrong: ${kind}${entrypoint ? ` at ${entrypoint}` : ""}`),
+  ];
+}
+
+/** What the declarations import must be installed with the package, or those who use it get `any`. */
+function undeclaredTypes(contents) {
+  const folder = `/node_modules/${contents.packageName}`;
+  const manifest = JSON.parse(contents.readFile(`${folder}/package.json`));
+  const declared = {
+    ...manifest.dependencies,
+    ...manifest.optionalDependencies,
+    ...manifest.peerDependencies,
+  };
+  const found = contents
+    .listFiles(`${folder}/dist`)
+    .filter((file) => file.endsWith(".d.ts"))
+    .flatMap((file) => [...contents.readFile(file).matchAll(TYPE_IMPORT)].map(([, name]) => name))
+    .filter((name) => name !== manifest.name && !isBuiltin(name) && !(name in declared));
+  return [...new Set(found)].map((name) => `its declarations import ${name}, which is not declared`);
 }
 
 async function proveAlone(one, packages) {
@@ -76,18 +129,7 @@ async function proveAlone(one, packages) {
     JSON.stringify({ private: true, type: "module", dependencies }),
   );
   cpSync(path.join(one.folder, "packed.mjs"), path.join(project, "packed.mjs"));
-  if (BY_NPM.has(one.name)) {
-    await run("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline"], {
-      ...options,
-      cwd: project,
-    });
-  } else {
-    // What depends on another of ours gets its tarball too.
-    writeFileSync(
-      path.join(project, "pnpm-workspace.yaml"),
-      JSON.stringify({ overrides: dependencies, allowBuilds: { esbuild: true } }),
-    );
-    await run(bin("pnpm"), ["install", "--prefer-offline", "--no-lockfile"], { ...options, cwd: project });
-  }
-  await run(findNode(), ["packed.mjs"], { ...options, cwd: project });
+  const manager = values.manager ?? (BY_NPM.has(one.name) ? "npm" : "pnpm");
+  await INSTALL[manager](project, dependencies);
+  await run(node, ["packed.mjs"], { ...tried, cwd: project });
 }

@@ -3,6 +3,9 @@ import type { GenerationMode, IsolationLevel, TypeCheckMode } from "@cem/core";
 import { InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
 
+/** The sandboxes that there are without plugins. */
+export const BUILT_IN_SANDBOXES: readonly string[] = ["auto", "deno", "microsandbox"];
+
 /** How much `cem search` tells of each tool. */
 export const DETAILS = ["name", "description", "full"] as const;
 export type Detail = (typeof DETAILS)[number];
@@ -83,7 +86,10 @@ export function addSettingOptions(command: Command, configFlag = "--config <file
     new Option("--servers <dir>", "the folder of tool servers"),
     new Option("--skills <dir>", "the folder of skills"),
     new Option("--customer <id>", "the customer whose workspace, state and skills are used"),
-    new Option("--sandbox <type>", "what runs the code: auto, deno, microsandbox, or one of a plugin"),
+    new Option(
+      "--sandbox <type>",
+      `what runs the code: ${BUILT_IN_SANDBOXES.join(", ")}, or one of a plugin`,
+    ),
     new Option("--min-isolation <level>", "refuse to run below this level").choices(ISOLATION_LEVELS),
     new Option("--type-check <when>", "check types before code runs, or not").choices(TYPE_CHECK_MODES),
     new Option("--mode <mode>", "what a model answers with: a program, one call, or either").choices(

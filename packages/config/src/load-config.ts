@@ -5,12 +5,12 @@ import { checkLayer } from "./check.ts";
 import { findConfigFile, readConfigFile, readEnvFile } from "./config-file.ts";
 import { environmentLayer, type EnvironmentSource } from "./environment.ts";
 import { nearest } from "@cem/text";
-import { emptyLayer, type Layer, type Origin, problemAt } from "./layer.ts";
+import { emptyLayer, getPath, type Layer, type Origin, originKey, problemAt } from "./layer.ts";
 import { locate } from "./located.ts";
 import { configInvalid, type ConfigProblem, formatValue } from "./problem.ts";
 import { mergeLayers } from "./merge.ts";
 import { chooseProvider, noticeOfIdleModel } from "./provider.ts";
-import { warnOfRemovedVariables } from "./python-original.ts";
+import { adviceOnRemovedValue, warnOfRemovedVariables } from "./python-original.ts";
 import { redactWhenPrinted } from "./redact.ts";
 import { type Config, type ConfigInput, configSchema, SANDBOX_TYPES } from "./schema.ts";
 import { type FolderTrust, openFolderTrust } from "./trust/folder-trust.ts";
@@ -115,11 +115,15 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   const provider = chooseProvider([fileLayer, argumentLayer], sources);
   const environment = sources.map((source) => environmentLayer(source, provider));
   const layers = [fileLayer, ...environment.map(({ layer }) => layer), argumentLayer];
-  const problems = layers.flatMap((layer) => sortByPosition(problemsOf(layer)));
+  const bringsSandboxes = options.hasPlugins === true || layers.some(namesPlugins);
+  const problems = layers.flatMap((layer) =>
+    sortByPosition([...problemsOf(layer), ...(bringsSandboxes ? [] : sandboxProblems(layer))]),
+  );
   if (problems.length > 0) throw configInvalid(problems);
   const { values, origins } = mergeLayers(layers);
   const { servers: named, warnings: unusable } = serversOfVariables(sources);
   const { mcpServers: configured, ...parsed } = configSchema.parse(values);
+  parsed.execution.sandboxType = builtInSandbox(parsed.execution.sandboxType);
   const added = named.filter(({ name }) => configured.every((server) => server.name !== name));
   const mcpServers = [...configured, ...toSettings(added)];
   const config = withAbsolutePaths({ ...parsed, mcpServers }, (path) => {
@@ -132,7 +136,6 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   const folder = found.file === undefined || found.ofFolder === true ? cwd : dirname(found.file);
   const ofFolder = new Set(added.filter(({ origin }) => origin.ofFolder === true).map(({ name }) => name));
   if (origins["mcp_servers"]?.ofFolder === true) for (const { name } of configured) ofFolder.add(name);
-  if (options.hasPlugins !== true) assertSandboxType(config, origins);
   const plugins = await findPlugins(config, {
     base: origins["plugins"]?.file === undefined ? cwd : dirname(origins["plugins"].file),
     folder: realPath(folder),
@@ -187,18 +190,31 @@ async function findPlugins(
   return { sources: asked.map(({ source }) => source), items: asked.flatMap(({ item }) => item ?? []) };
 }
 
+/** Our own sandboxes however they are written: variables often have upper-case letters. */
+function builtInSandbox(name: string): string {
+  return SANDBOX_TYPES.find((one) => one === name.toLowerCase()) ?? name;
+}
+
+function namesPlugins({ values }: Layer): boolean {
+  const plugins = getPath(values, ["plugins"]);
+  return Array.isArray(plugins) && plugins.length > 0;
+}
+
 /** Only plugins bring sandboxes of other names. */
-function assertSandboxType({ execution, plugins }: Config, origins: Readonly<Record<string, Origin>>): void {
-  const { sandboxType } = execution;
-  if (plugins.length > 0 || SANDBOX_TYPES.includes(sandboxType)) return;
-  const [suggestion] = nearest(sandboxType, SANDBOX_TYPES);
+function sandboxProblems({ values, origins }: Layer): ConfigProblem[] {
+  const keys = ["execution", "sandboxType"];
+  const named = getPath(values, keys);
+  const at = origins.get(originKey(keys));
+  if (typeof named !== "string" || at === undefined || SANDBOX_TYPES.includes(builtInSandbox(named)))
+    return [];
+  const [suggestion] = nearest(named, SANDBOX_TYPES);
   const allowed = SANDBOX_TYPES.join(", ");
-  const origin = origins["execution.sandbox_type"] ?? { from: "default", label: "default" };
-  const value = formatValue(sandboxType);
-  const hint = suggestion === undefined ? "" : ` Did you mean ${suggestion}?`;
-  const message = `is ${value}. Allowed: ${allowed}.${hint}`;
-  const at = { path: "execution.sandbox_type", origin };
-  throw configInvalid([problemAt(at, message, { line: origin.line, allowed, value, suggestion })]);
+  const value = formatValue(named);
+  const advice =
+    adviceOnRemovedValue("execution.sandbox_type", named) ??
+    (suggestion === undefined ? "" : `Did you mean ${suggestion}?`);
+  const message = `is ${value}. Allowed: ${allowed}. ${advice}`.trimEnd();
+  return [problemAt(at, message, { line: at.origin.line, allowed, value, suggestion })];
 }
 
 /** The settings of servers that variables name. */

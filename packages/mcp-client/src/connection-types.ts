@@ -1,4 +1,4 @@
-import type { Elicit, ErrorInfo, JsonValue, Sample, ToolProgress } from "@cem/core";
+import type { Elicit, ErrorInfo, JsonObject, JsonValue, Sample, ToolProgress } from "@cem/core";
 import type { LeftOutTool, RemoteTool } from "./tool-definitions.ts";
 
 /**
@@ -114,3 +114,29 @@ export interface Root {
   uri: string;
   name?: string | undefined;
 }
+
+/** Options of a sign-in through the browser. */
+export interface AuthorizeOptions {
+  /** Shows the authorization URL to the user, usually by opening a browser. */
+  openBrowser: (url: string) => void | Promise<void>;
+  /** Cancels the sign-in. Without it, it fails after 5 minutes. */
+  signal?: AbortSignal | undefined;
+}
+
+/** What can be listed besides tools. */
+export type ListKind = "resources" | "resourceTemplates" | "prompts";
+
+/** Resources, resource templates or prompts. */
+export interface ListedItems {
+  /** The items as the server sent them. */
+  items: JsonValue[];
+  /** Why the list is incomplete. Absent for a complete one. */
+  cut?: string | undefined;
+}
+
+/** A request to read or watch a resource, to render a prompt or to complete an argument of one. */
+export type ServerRequest =
+  | { method: "resources/read"; params: { uri: string } }
+  | { method: "prompts/get"; params: { name: string; arguments?: Record<string, string> | undefined } }
+  | { method: "completion/complete"; params: JsonObject }
+  | { method: "resources/subscribe" | "resources/unsubscribe"; params: { uri: string } };

@@ -2,18 +2,20 @@ import { serverNotFound } from "@cem/core";
 import type { Elicit, JsonObject } from "@cem/core";
 import { nearest } from "@cem/text";
 import type {
+  AuthorizeOptions,
   CallOptions,
   ContentChange,
+  ListedItems,
+  ListKind,
   LogEntry,
   RawToolResult,
   Root,
+  ServerRequest,
   ServerStatus,
   ToolList,
 } from "./connection-types.ts";
 import { createOAuth } from "./oauth.ts";
-import type { AuthorizeOptions } from "./oauth.ts";
 import { listItems, runRequest } from "./resources-and-prompts.ts";
-import type { ListedItems, ListKind, ServerRequest } from "./resources-and-prompts.ts";
 import { createServerClient } from "./server-client.ts";
 import type { ServerClient } from "./server-client.ts";
 import type { McpServerSettings } from "./server-settings.ts";

@@ -8,19 +8,21 @@ export { CemError } from "@cem/core";
 
 export type { McpConnections, McpConnectionsSettings } from "./connections.ts";
 export type {
+  AuthorizeOptions,
   CallOptions,
   ContentChange,
   ContentKind,
+  ListedItems,
+  ListKind,
   LogEntry,
   RawToolResult,
   Root,
+  ServerRequest,
   ServerStatus,
   ToolList,
 } from "./connection-types.ts";
 export type { McpInvokerSettings, McpToolSourceSettings } from "./invoker.ts";
-export type { AuthorizeOptions } from "./oauth.ts";
 export type { ClientConfigs, FoundServer } from "./client-configs.ts";
-export type { ListedItems, ListKind, ServerRequest } from "./resources-and-prompts.ts";
 export type { AuthSettings, McpServerSettings, TransportSettings } from "./server-settings.ts";
 export type { LeftOutTool, RemoteTool } from "./tool-definitions.ts";
 export type {

@@ -1,6 +1,6 @@
-import type { JsonObject, JsonValue } from "@cem/core";
+import type { JsonObject } from "@cem/core";
 import * as z from "zod";
-import type { CallOptions } from "./connection-types.ts";
+import type { CallOptions, ListedItems, ListKind, ServerRequest } from "./connection-types.ts";
 import { fetchRawList } from "./raw-lists.ts";
 import type { ListMethod } from "./raw-lists.ts";
 import type { ServerClient } from "./server-client.ts";
@@ -10,25 +10,7 @@ const LISTS = {
   resources: { method: "resources/list", capability: "resources" },
   resourceTemplates: { method: "resources/templates/list", capability: "resources" },
   prompts: { method: "prompts/list", capability: "prompts" },
-} as const satisfies Record<string, { method: ListMethod; capability: "resources" | "prompts" }>;
-
-/** What can be listed besides tools. */
-export type ListKind = keyof typeof LISTS;
-
-/** Resources, resource templates or prompts. */
-export interface ListedItems {
-  /** The items as the server sent them. */
-  items: JsonValue[];
-  /** Why the list is incomplete. Absent for a complete one. */
-  cut?: string | undefined;
-}
-
-/** A request to read or watch a resource, to render a prompt or to complete an argument of one. */
-export type ServerRequest =
-  | { method: "resources/read"; params: { uri: string } }
-  | { method: "prompts/get"; params: { name: string; arguments?: Record<string, string> | undefined } }
-  | { method: "completion/complete"; params: JsonObject }
-  | { method: "resources/subscribe" | "resources/unsubscribe"; params: { uri: string } };
+} as const satisfies Record<ListKind, { method: ListMethod; capability: "resources" | "prompts" }>;
 
 /** Lists all items of one kind. The list is empty for a server without the capability. */
 export async function listItems(

@@ -17,6 +17,7 @@ const MAX_STDERR_LINE_BYTES = 64 * 1024;
 const KEPT_STDERR_LINES = 10;
 const DEFAULT_GRACE_MS = 1_000;
 const POLL_MS = 20;
+const LAST_WORDS_MS = 500;
 
 /** Options of {@link createStdioTransport}. */
 export interface StdioTransportOptions {
@@ -54,6 +55,7 @@ export function createStdioTransport(
   let child: ChildProcess | undefined;
   let exit: string | undefined;
   const exited = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<void>();
   const lastWords: string[] = [];
   const contexts = createCallContexts();
 
@@ -87,6 +89,7 @@ export function createStdioTransport(
           exited.resolve();
         });
         started.once("close", () => {
+          closed.resolve();
           if (!isGroupAlive(started)) untrackGroup(started);
           transport.onclose?.();
         });
@@ -117,6 +120,9 @@ export function createStdioTransport(
     },
     async waitForExit() {
       await abandonOnAbort(exited.promise, AbortSignal.timeout(graceMs)).catch(() => {});
+      // What it wrote last may still be on its way; what it started may hold the pipe open.
+      if (exit !== undefined)
+        await Promise.race([closed.promise, sleep(LAST_WORDS_MS, undefined, { ref: false })]);
     },
     describeExit() {
       if (exit === undefined) return undefined;

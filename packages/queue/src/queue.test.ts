@@ -290,12 +290,12 @@ describe.skipIf(!hasRedis)("a queue of runs", () => {
     const first = queue.execute(code("1"));
     await started.promise;
     const closed = worker.close();
-    const controller = new AbortController();
-    const second = queue.execute(code("2"), { signal: controller.signal });
     finish.resolve();
     expect((await first).value).toBe("finished");
     await closed;
-    expect((await queue.counts()).waiting).toBe(1);
+    const controller = new AbortController();
+    const second = queue.execute(code("2"), { signal: controller.signal });
+    await expect.poll(async () => (await queue.counts()).waiting, { timeout: 20_000 }).toBe(1);
     controller.abort();
     await second;
   });

@@ -1,5 +1,6 @@
 import type { CatalogSnapshot, ToolDefinition } from "@cem/core";
 import type { Argument, Command, Option } from "commander";
+import { BUILT_IN_SANDBOXES } from "../command-options.ts";
 
 /** One word that can follow, and what it is. */
 export interface Candidate {
@@ -37,7 +38,7 @@ async function possible(
 ): Promise<Candidate[]> {
   const { command, given, open, isUnknown } = read(before, program);
   if (isUnknown) return [];
-  if (open !== undefined) return (open.argChoices ?? []).map((word) => ({ word, about: "" }));
+  if (open !== undefined) return valuesOf(open).map((word) => ({ word, about: "" }));
   if (typed.startsWith("-")) return optionsOf(command ?? program);
   if (command === undefined) {
     return program.commands.filter(isListed).map((one) => ({ word: one.name(), about: one.description() }));
@@ -50,6 +51,12 @@ async function possible(
   if (name === "emit" && given.length === 1) return serverCandidates(await readCatalog());
   const argument = command.registeredArguments[given.length];
   return (argument?.argChoices ?? []).map((word) => ({ word, about: "" }));
+}
+
+/** The values that an option takes, as far as they are known. */
+function valuesOf(option: Option): readonly string[] {
+  // Plugins bring others.
+  return option.attributeName() === "sandbox" ? BUILT_IN_SANDBOXES : (option.argChoices ?? []);
 }
 
 interface Line {

@@ -1,0 +1,60 @@
+// pnpm release:dry [folder]: all of a release but the publishing. Builds and checks the packages as they are published
+// (`test:packed`), packs them into the folder (`.cem/release`), with a bill of materials and the licenses of what they bring, and prints what each brings. Ends
+// with 1 where a check fails or a limit of scripts/packed/limits.json is passed.
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { findNode, root } from "./node24.mjs";
+import { install } from "./packed/installed.mjs";
+import { packAll } from "./packed/tarballs.mjs";
+import { bin, toolEnvironment } from "./setup.mjs";
+
+const BYTES_PER_MB = 1_000_000;
+const BYTES_PER_KB = 1_000;
+const limits = JSON.parse(readFileSync(path.join(root, "scripts/packed/limits.json"), "utf8"));
+const options = { cwd: root, env: toolEnvironment(), stdio: "inherit" };
+
+const { status } = spawnSync(findNode(), ["scripts/test.mjs", "packed"], options);
+if (status === 0) await measure(path.resolve(process.argv[2] ?? path.join(root, ".cem/release")));
+else process.exitCode = 1;
+
+async function measure(destination) {
+  rmSync(destination, { recursive: true, force: true });
+  mkdirSync(destination, { recursive: true });
+  const packages = await packAll(destination);
+  const bill = path.join(destination, "sbom.cdx.json");
+  execFileSync(
+    bin("pnpm"),
+    ["sbom", "--sbom-format", "cyclonedx", "--lockfile-only", "--out", bill],
+    options,
+  );
+  const folder = mkdtempSync(path.join(os.tmpdir(), "cem-size-"));
+  const passed = [];
+  process.stdout.write("| package | packed kB | unpacked kB | packages | MB installed | MB of Deno |\n");
+  process.stdout.write("| --- | ---: | ---: | ---: | ---: | ---: |\n");
+  try {
+    for (const one of packages.values()) {
+      const { count, bytes, denoBytes, ownBytes } = await install(one, packages, folder);
+      const megabytes = bytes / BYTES_PER_MB;
+      const cells = [
+        one.name,
+        (statSync(one.tarball).size / BYTES_PER_KB).toFixed(0),
+        (ownBytes / BYTES_PER_KB).toFixed(0),
+        count,
+        megabytes.toFixed(1),
+        (denoBytes / BYTES_PER_MB).toFixed(1),
+      ];
+      process.stdout.write(`| ${cells.join(" | ")} |\n`);
+      const limit = { ...limits.default, ...limits[one.name] };
+      if (count > limit.packages)
+        passed.push(`${one.name} brings ${count} packages, and may ${limit.packages}.`);
+      if (megabytes > limit.megabytes)
+        passed.push(`${one.name} brings ${megabytes.toFixed(1)} MB, and may ${limit.megabytes}.`);
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  process.stdout.write(`\nPacked into ${destination}.\n${passed.map((line) => `${line}\n`).join("")}`);
+  process.exitCode = passed.length > 0 ? 1 : 0;
+}
