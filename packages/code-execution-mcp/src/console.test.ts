@@ -214,3 +214,42 @@ describe("the page's address", () => {
     },
   );
 });
+
+describe("customers of one server", () => {
+  it("see the runs of their own only, and can neither read, answer nor end those of others", async () => {
+    const several = await runServer({
+      cwd: mkdtempSync(path.join(os.tmpdir(), "cem-console-customers-")),
+      transport: "http",
+      port: 0,
+      config: {
+        logging: { level: "CRITICAL" },
+        server: { authToken: TOKEN },
+        customers: { header: "x-customer", trustedProxies: ["127.0.0.1"] },
+      },
+    });
+    const own = origin;
+    origin = new URL(several.url ?? "").origin;
+    try {
+      const as = (customer: string, target: string, body?: unknown): Promise<Answered> =>
+        call(target, {
+          headers: { "x-customer": customer },
+          ...(body !== undefined && { method: "POST", body: JSON.stringify(body) }),
+        });
+      const { data } = await as("ada", "/api/v1/runs", { code: "return 1;" });
+      const run = `/api/v1/runs/${String(data["id"])}`;
+      expect((await as("ada", run)).status).toBe(200);
+      expect((await as("ada", "/api/v1/runs")).data["runs"]).toHaveLength(1);
+      expect((await as("bob", "/api/v1/runs")).data["runs"]).toEqual([]);
+      expect((await as("bob", run)).status).toBe(404);
+      expect((await as("bob", `${run}/end`, {})).status).toBe(404);
+      expect((await as("bob", `${run}/questions/x`, { action: "cancel" })).status).toBe(404);
+      expect((await call("/api/v1/runs")).status).toBe(403);
+      await vi.waitFor(async () => {
+        expect((await as("ada", run)).data["status"]).toBe("success");
+      }, LONG);
+    } finally {
+      origin = own;
+      await several.close(0);
+    }
+  });
+});
