@@ -67,6 +67,7 @@ describe.skipIf(!existsSync(BROWSER))(`the console's page (skipped where ${BROWS
     await field.fill(TOKEN);
     await page.keyboard.press("Enter");
     await page.getByText("No runs yet").waitFor();
+    expect(await page.getByRole("button", { name: "Sign out" }).count()).toBe(1);
     await look("empty");
   });
 
@@ -100,6 +101,7 @@ describe.skipIf(!existsSync(BROWSER))(`the console's page (skipped where ${BROWS
     await page.getByText("crm.remove").waitFor();
     await page.getByLabel("Search by what").fill("delete a contact");
     await page.getByRole("region", { name: "Found" }).getByText("crm.remove").waitFor();
+    expect(await page.locator("main img").count()).toBe(0);
     await look("tools");
   });
 
@@ -109,6 +111,7 @@ describe.skipIf(!existsSync(BROWSER))(`the console's page (skipped where ${BROWS
   ])("says what to do where there are no %s", async (view, words) => {
     await open(view);
     await page.getByText(words).waitFor();
+    expect(await page.title()).toContain(view);
     await look(view.toLowerCase());
   });
 
@@ -127,8 +130,8 @@ async function look(name: string): Promise<void> {
       // The page's policy keeps scripts of others out, so the check is not run in frames.
       const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
       const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
-      expect(found, `${name}, ${colorScheme}, ${width}`).toEqual([]);
-      expect(await page.evaluate("document.documentElement.scrollWidth"), name).toBeLessThanOrEqual(width);
+      expect([name, colorScheme, width, ...found]).toEqual([name, colorScheme, width]);
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
       if (pictures !== undefined)
         await page.screenshot({ path: path.join(pictures, `${name}-${colorScheme}-${width}.png`) });
     }

@@ -41,7 +41,11 @@ export const CATALOG_ROUTES = [
 function toolOf(tool: ToolDefinition): Tool {
   const { server, name, description, signature, module, annotations, unavailable, flags = [] } = tool;
   return {
-    ...{ server, name, description, signature, module },
+    server,
+    name,
+    description,
+    signature,
+    module,
     readOnly: annotations?.readOnlyHint === true,
     ...(unavailable !== undefined && { unavailable: unavailable.message }),
     warnings: flags.map(({ rule, place }) => `${rule} in ${place}`),

@@ -113,7 +113,11 @@ export class RecordedRun implements RunWatcher {
     const { id, kind, since } = this.#run;
     const { tokensSaved, isolation } = this.#ending;
     return {
-      ...{ id, kind, startedAt: since.toISOString(), status: this.#status, calls: this.#callCount },
+      id,
+      kind,
+      startedAt: since.toISOString(),
+      status: this.#status,
+      calls: this.#callCount,
       title: this.#seen.input.trim().slice(0, MAX_TITLE_CHARACTERS),
       questions: this.#asked().length,
       redacted: this.redactions.reduce((sum, { values }) => sum + values, 0),

@@ -11,7 +11,6 @@ export class RunBoard {
   readonly #listeners = new Map<string, Set<Listener>>();
   /** Runs of which listeners will be told. */
   readonly #changed = new Set<RecordedRun>();
-  #timer: NodeJS.Timeout | undefined;
 
   /** Begins to follow a run. */
   readonly watcherOf = (run: WatchableRun): RunWatcher | undefined => {
@@ -62,11 +61,10 @@ export class RunBoard {
   readonly #onChange = (run: RecordedRun): void => {
     if (!this.#listeners.has(run.audience)) return;
     this.#changed.add(run);
-    this.#timer ??= setTimeout(() => this.#tell(), EVENT_INTERVAL_MS).unref();
+    if (this.#changed.size === 1) setTimeout(() => this.#tell(), EVENT_INTERVAL_MS).unref();
   };
 
   #tell(): void {
-    this.#timer = undefined;
     const changed = [...this.#changed];
     this.#changed.clear();
     for (const run of changed) {

@@ -28,12 +28,17 @@ export function servedClient(host: ToolHost, caller: Caller): ServedClient {
   const audience = host.payer ?? owner;
   const session = sessionOf(caller);
   return {
-    ...{ audience, agent, state, skills, redactor },
+    audience,
+    agent,
+    state,
+    skills,
+    redactor,
     session: session.session,
     launch(kind, input) {
       requireLength(kind, input, kind === "code" ? MAX_CODE_CHARACTERS : MAX_TASK_CHARACTERS);
       return runs.launch({
-        ...{ kind, owner },
+        kind,
+        owner,
         payer: host.payer ?? currentExchange().payer,
         facts: { input, audience, redactor, session: session.session },
         // The run belongs to no call that could end it.
