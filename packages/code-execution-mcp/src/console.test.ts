@@ -127,7 +127,7 @@ return { found: await find({}), to: "${MAIL}" };`;
     const question = await vi.waitFor(async () => {
       const { data } = await call(`/api/v1/runs/${id}`);
       expect(data["openQuestions"]).toHaveLength(1);
-      const [asked] = data["openQuestions"] as unknown as [{ id: string; message: string }];
+      const [asked] = data["openQuestions"] as [{ id: string; message: string }];
       return asked;
     }, LONG);
     expect(question.message).toContain("crm.remove");
@@ -160,7 +160,7 @@ return { found: await find({}), to: "${MAIL}" };`;
       expect.objectContaining({ name: "crm" }),
     );
     const { data } = await call("/api/v1/tools/search?query=remove+contact");
-    const [best] = data["tools"] as unknown as [object];
+    const [best] = data["tools"] as [object];
     expect(best).toMatchObject({ tool: { server: "crm", name: "remove" } });
     const saved = { method: "PUT", body: JSON.stringify({ data: { count: 1, mail: MAIL } }) };
     expect((await call("/api/v1/state", saved)).status).toBe(200);

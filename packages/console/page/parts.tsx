@@ -55,7 +55,14 @@ export function Empty({ title, children }: { title: string; children: ComponentC
   );
 }
 
+/** The text that a form has under a name. */
+export function textIn(form: HTMLFormElement, name: string): string {
+  const given = new FormData(form).get(name);
+  return typeof given === "string" ? given : "";
+}
+
 /** What the API has at a path, read anew when the path or `version` changes. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the API says what it answers
 export function useAnswer<Answer>(
   path: string | undefined,
   version = "",

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { RunSummary } from "../src/schemas.ts";
 import { send } from "./api.ts";
-import { Empty, formatCount, formatMs, Redacted, Status } from "./parts.tsx";
+import { Empty, formatCount, formatMs, Redacted, Status, textIn } from "./parts.tsx";
 import { Run } from "./run.tsx";
 import type { Feed } from "./use-runs.ts";
 
@@ -59,7 +59,7 @@ function StartRun() {
   const [kind, setKind] = useState<"task" | "code">("task");
   const [problem, setProblem] = useState("");
   const start = async (form: HTMLFormElement): Promise<void> => {
-    const input = String(new FormData(form).get("input") ?? "");
+    const input = textIn(form, "input");
     try {
       const path = kind === "task" ? "tasks" : "runs";
       const { id } = await send<{ id: string }>(path, { [kind]: input });

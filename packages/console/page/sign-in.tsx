@@ -1,4 +1,5 @@
 import { setToken } from "./api.ts";
+import { textIn } from "./parts.tsx";
 
 /** Asks for the token with which clients of the server authorize. */
 export function SignIn({ wasRefused, onToken }: { wasRefused: boolean; onToken: () => void }) {
@@ -9,7 +10,7 @@ export function SignIn({ wasRefused, onToken }: { wasRefused: boolean; onToken: 
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          setToken(String(new FormData(event.currentTarget).get("token") ?? "").trim());
+          setToken(textIn(event.currentTarget, "token").trim());
           onToken();
         }}
       >

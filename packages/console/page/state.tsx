@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { State as StateData } from "../src/schemas.ts";
-import { Code, Empty, useAnswer } from "./parts.tsx";
+import { Code, Empty, textIn, useAnswer } from "./parts.tsx";
 
 export function State() {
   const [file, setFile] = useState("state.json");
@@ -11,7 +11,7 @@ export function State() {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          setFile(String(new FormData(event.currentTarget).get("file") ?? "").trim() || "state.json");
+          setFile(textIn(event.currentTarget, "file").trim() || "state.json");
         }}
       >
         <label for="file">File in the workspace</label>

@@ -7,7 +7,7 @@ const page = path.resolve(import.meta.dirname, "../page");
 /** Bundles the page into a folder. Names of files carry digests of their contents, so that browsers may keep them. */
 export async function buildPage(folder: string): Promise<void> {
   const { metafile } = await build({
-    entryPoints: [path.join(page, "main.tsx")],
+    entryPoints: [path.join(page, "main.tsx"), path.join(page, "main.css")],
     outdir: folder,
     entryNames: "[name]-[hash]",
     bundle: true,

@@ -48,11 +48,11 @@ interface Declaration<Given extends Input, Answer extends z.ZodType> extends Pic
   answerDescription: string;
   /** Default: JSON. */
   type?: ApiRoute["answer"]["type"];
-  handle(
+  handle: (
     input: Checked<Given>,
     scope: ApiScope,
     signal: AbortSignal,
-  ): Promise<z.input<Answer> | Response> | z.input<Answer> | Response;
+  ) => Promise<z.input<Answer> | Response> | z.input<Answer> | Response;
 }
 
 /** Declares an operation. What a request carries is checked by the schemas that describe it. */

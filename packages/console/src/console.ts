@@ -16,7 +16,7 @@ export interface ConsoleMount<Identity> {
   path: string;
   /** `host`: the Host and Origin headers have to be checked. `token`: the authorization too. */
   checks: "host" | "token";
-  fetch(request: Request, identity: Identity): Promise<Response>;
+  fetch: (request: Request, identity: Identity) => Promise<Response>;
 }
 
 /**

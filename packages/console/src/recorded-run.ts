@@ -43,7 +43,7 @@ export class RecordedRun implements RunWatcher {
     this.#stream = redactor?.openStream(this.#scope);
     void this.#hide(cut(input)).then((shown) => {
       this.#seen.input = shown;
-      onChange(this);
+      return onChange(this);
     });
   }
 
@@ -67,7 +67,7 @@ export class RecordedRun implements RunWatcher {
         this.#time(event.ms);
         void this.#hide(event.findings).then((findings) => {
           this.#seen.findings = findings.map(findingOf);
-          this.#onChange(this);
+          return this.#onChange(this);
         });
         break;
       case "tool-called": {

@@ -1,4 +1,3 @@
-import type { ElicitAnswer } from "@cem/core";
 import * as z from "zod";
 import { declareRoute } from "./api-route.ts";
 import { streamRuns } from "./event-stream.ts";
@@ -76,7 +75,7 @@ export const RUN_ROUTES = [
     answer: Done,
     answerDescription: "The run goes on with the answer.",
     handle({ params, body }, { board, client }) {
-      board.get(params.id, client.audience).answer(params.question, body as ElicitAnswer);
+      board.get(params.id, client.audience).answer(params.question, body);
       return { done: true as const };
     },
   }),

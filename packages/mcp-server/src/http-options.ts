@@ -22,7 +22,7 @@ export interface HttpMount {
   /** `host`: the Host and Origin headers are checked. `token`: the authorization too, where the server has one. */
   checks: "host" | "token";
   /** @param authInfo - The client. Absent without authorization. */
-  fetch(request: Request, authInfo: AuthInfo | undefined): Promise<Response>;
+  fetch: (request: Request, authInfo: AuthInfo | undefined) => Promise<Response>;
 }
 
 export interface HttpOptions {
