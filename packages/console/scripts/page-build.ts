@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { build } from "esbuild";
 
@@ -6,6 +6,7 @@ const page = path.resolve(import.meta.dirname, "../page");
 
 /** Bundles the page into a folder. Names of files carry digests of their contents, so that browsers may keep them. */
 export async function buildPage(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
   const { metafile } = await build({
     entryPoints: [path.join(page, "main.tsx"), path.join(page, "main.css")],
     outdir: folder,
