@@ -88,6 +88,12 @@ describe("the floors of the house", () => {
     expect(undeclared).toEqual([]);
   });
 
+  it.each(["docs/architecture.md", "CONTRIBUTING.md"])("are told in full in %s", (document) => {
+    const text = readFileSync(path.join(root, document), "utf8");
+    const missing = all.map(({ folder }) => path.basename(folder)).filter((name) => !text.includes(name));
+    expect(missing).toEqual([]);
+  });
+
   it("@cem/core depends on nothing", () => {
     expect(all.find(({ name }) => name === "@cem/core")?.dependencies).toEqual({});
   });

@@ -2,7 +2,7 @@
 // (`test:packed`), packs them into the folder (`.cem/release`), with a bill of materials and the licenses of what they bring, and prints what each brings. Ends
 // with 1 where a check fails or a limit of scripts/packed/limits.json is passed.
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { findNode, root } from "./node24.mjs";
@@ -24,11 +24,12 @@ async function measure(destination) {
   mkdirSync(destination, { recursive: true });
   const packages = await packAll(destination);
   const bill = path.join(destination, "sbom.cdx.json");
-  execFileSync(
-    bin("pnpm"),
-    ["sbom", "--sbom-format", "cyclonedx", "--lockfile-only", "--out", bill],
-    options,
-  );
+  execFileSync(bin("pnpm"), ["sbom", "--prod", "--sbom-format", "cyclonedx", "--out", bill], options);
+  const licenses = execFileSync(bin("pnpm"), ["licenses", "list", "--recursive", "--prod", "--json"], {
+    ...options,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  writeFileSync(path.join(destination, "licenses.json"), licenses);
   const folder = mkdtempSync(path.join(os.tmpdir(), "cem-size-"));
   const passed = [];
   process.stdout.write("| package | packed kB | unpacked kB | packages | MB installed | MB of Deno |\n");

@@ -1,47 +1,29 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { ChatServer } from "../../codegen/fixtures/chat-server.ts";
-import { modelThatRuns } from "../fixtures/shop.ts";
+import type { ChatServer } from "../packages/codegen/fixtures/chat-server.ts";
+import { modelThatRuns } from "../packages/ai/fixtures/shop.ts";
+import { blocksOf, fileNameOf } from "./scripts/blocks.ts";
 
-const root = path.resolve(import.meta.dirname, "../../..");
-// In the package, whose dependencies the pages use.
-const folder = path.resolve(import.meta.dirname, "../.cem/pages");
+const folder = path.resolve(import.meta.dirname, ".cem/pages");
 const PAGES = ["express", "fastify", "nextjs", "one-agent-per-customer"];
-const READMES = ["ai", "answers"];
 const QUESTION = { question: "What is six times seven?", user: "ada" };
 
 let model: ChatServer | undefined;
 const children: ChildProcess[] = [];
 
-/** Writes each block of TypeScript to the file that its first line names. */
-function writeBlocks(document: string, into: string): void {
-  const text = readFileSync(document, "utf8");
-  for (const [at, [, code = ""]] of [...text.matchAll(/^```ts\n(.*?)^```$/gmsu)].entries()) {
-    const [, name = `block-${at}.ts`] = /^\/\/ (\S+\.ts)\n/u.exec(code) ?? [];
-    const file = path.join(into, name);
-    mkdirSync(path.dirname(file), { recursive: true });
-    writeFileSync(file, code);
-  }
-}
-
 beforeAll(() => {
   rmSync(folder, { recursive: true, force: true });
-  for (const page of PAGES) writeBlocks(path.join(root, `docs/how-to/${page}.md`), path.join(folder, page));
-  for (const name of READMES) {
-    writeBlocks(path.join(root, `packages/${name}/README.md`), path.join(folder, `readme-${name}`));
+  for (const page of PAGES) {
+    for (const block of blocksOf(`docs/how-to/${page}.md`).filter(({ language }) => language === "ts")) {
+      const file = path.join(folder, page, fileNameOf(block));
+      mkdirSync(path.dirname(file), { recursive: true });
+      writeFileSync(file, block.code);
+    }
   }
-  writeFileSync(
-    path.join(folder, "tsconfig.json"),
-    JSON.stringify({
-      extends: "../../../../tsconfig.base.json",
-      compilerOptions: { noUnusedLocals: false },
-      include: ["**/*.ts"],
-    }),
-  );
 });
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill("SIGKILL");
@@ -74,12 +56,6 @@ async function printed(child: ChildProcess, pattern: RegExp): Promise<string> {
 }
 
 describe("the code of the pages", () => {
-  it("compiles", () => {
-    const tsc = path.join(root, "node_modules/@typescript/native/bin/tsc");
-    const { stdout } = spawnSync(process.execPath, [tsc, "-p", folder], { encoding: "utf8" });
-    expect(stdout).toBe("");
-  });
-
   it.each(["express", "fastify"])("answers a question, with %s", async (page) => {
     const port = await printed(await start(`${page}/server.ts`), /Listening on port (\d+)/u);
     const response = await fetch(`http://localhost:${port}/ask`, {

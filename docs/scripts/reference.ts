@@ -1,0 +1,140 @@
+import type { Tool } from "@modelcontextprotocol/client";
+import { Client } from "@modelcontextprotocol/client";
+import { InMemoryTransport } from "@modelcontextprotocol/server";
+import { SETTINGS } from "@cem/config";
+import { ERROR_CODES } from "@cem/core";
+import type { KnownErrorCode } from "@cem/core";
+import { createServer } from "code-execution-mcp";
+import { hintFor } from "code-execution-mcp/admin";
+import { parseCommandLine } from "../../apps/cli/src/command-line.ts";
+import { buildProgram } from "../../apps/cli/src/command-program.ts";
+import { TROUBLES } from "./troubleshooting.ts";
+
+const MADE = "<!-- Made from code by `pnpm generate` in docs; change the code. -->";
+const HELP_COLUMNS = 100;
+
+/** Every page of `docs/reference`, by its name. */
+export async function referencePages(): Promise<Record<string, string>> {
+  return {
+    "commands.md": commandsPage(),
+    "configuration.md": configurationPage(),
+    "error-codes.md": errorCodesPage(),
+    "mcp-tools.md": await mcpToolsPage(),
+  };
+}
+
+function page(title: string, introduction: string, sections: readonly string[]): string {
+  return `${[MADE, `# ${title}`, introduction, ...sections].join("\n\n")}\n`;
+}
+
+/** Text of code in Markdown of a site that reads HTML and `{{`. */
+function escaped(text: string): string {
+  return text
+    .split(/(`[^`]*`)/u)
+    .map((part) =>
+      part.startsWith("`")
+        ? part
+        : part.replaceAll("<", "&lt;").replaceAll("{{", "&#123;&#123;").replaceAll("[[", "&#91;&#91;"),
+    )
+    .join("");
+}
+
+function commandsPage(): string {
+  const names = buildProgram(() => {})
+    .commands.map((command) => command.name())
+    .filter((name) => name !== "complete" && name !== "help");
+  const helpOf = (...words: string[]): string => {
+    const invocation = parseCommandLine([...words, "--help"], false, HELP_COLUMNS);
+    return invocation.command === "help" ? `\`\`\`text\n${invocation.text}\n\`\`\`` : "";
+  };
+  return page("Commands", "What `cem help` prints. From a clone, `npm start --` stands in place of `cem`.", [
+    helpOf(),
+    ...names.map((name) => `## cem ${name}\n\n${helpOf(name)}`),
+  ]);
+}
+
+function configurationPage(): string {
+  const sections = Map.groupBy(SETTINGS, ({ path }) => path.split(".")[0] ?? "");
+  const introduction = `Settings of \`config.yaml\`. Defaults, the file, \`.env\`, the environment, arguments: later wins. \`cem doctor
+--config\` shows every value and where it came from. [@cem/config](../../packages/config/README.md) says how they are read.`;
+  return page(
+    "Configuration",
+    introduction,
+    [...sections].map(([name, settings]) => {
+      const items = settings.map((setting) => {
+        const { path, description, allowed, variables, pending } = setting;
+        const standard = setting.default === undefined ? "unset" : `\`${JSON.stringify(setting.default)}\``;
+        const named =
+          variables.length === 0 ? "" : ` Variables: ${variables.map((one) => `\`${one}\``).join(", ")}.`;
+        const note = pending === undefined ? "" : ` No effect yet: ${pending}.`;
+        return `### ${path}\n\n${escaped(description)} Takes ${escaped(allowed)}. Default: ${standard}.${named}${escaped(note)}`;
+      });
+      return [`## ${name}`, ...items].join("\n\n");
+    }),
+  );
+}
+
+function errorCodesPage(): string {
+  const introduction = `Every error has a code that stays, a message with the numbers, and \`details\` for programs. Below each code: what it
+means, when it happens, and the way out. \`cem\` and the MCP server add the setting or the command that helps in your case as
+\`hint\`.`;
+  const entries = Object.entries(ERROR_CODES) as [KnownErrorCode, string][];
+  return page(
+    "Error codes",
+    introduction,
+    entries
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .map(([code, meaning]) => {
+        const { cause, wayOut } = TROUBLES[code];
+        const hint = hintFor({ code, message: "", details: {} });
+        const parts = [
+          `## ${code}`,
+          escaped(meaning),
+          `**Cause.** ${escaped(cause)}`,
+          `**Way out.** ${escaped(wayOut)}`,
+        ];
+        return [...parts, ...(hint === undefined ? [] : [`**Hint.** ${escaped(hint)}`])].join("\n\n");
+      }),
+  );
+}
+
+async function mcpToolsPage(): Promise<string> {
+  const tools = await toolsOf("full");
+  const inCode = new Set((await toolsOf("code")).map(({ name }) => name));
+  const inOriginal = new Set((await toolsOf("original")).map(({ name }) => name));
+  const introduction = `What \`cem serve\` shows a client, as it comes over the wire. The profile \`full\` (the default) has all of them;
+\`code\` and \`original\` have those that say so.`;
+  return page(
+    "MCP tools",
+    introduction,
+    tools.map((tool) => {
+      const profiles = [
+        "full",
+        ...(inCode.has(tool.name) ? ["code"] : []),
+        ...(inOriginal.has(tool.name) ? ["original"] : []),
+      ];
+      const schema = `\`\`\`json\n${JSON.stringify(tool.inputSchema, null, 2)}\n\`\`\``;
+      return [
+        `## ${tool.name}`,
+        `Profiles: ${profiles.map((name) => `\`${name}\``).join(", ")}.`,
+        `\`\`\`text\n${tool.description ?? ""}\n\`\`\``,
+        schema,
+      ].join("\n\n");
+    }),
+  );
+}
+
+async function toolsOf(profile: "full" | "code" | "original"): Promise<Tool[]> {
+  const server = await createServer({ profile, config: { execution: { sandboxType: "deno" } } });
+  const client = new Client({ name: "reference", version: "1.0.0" });
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  const served = await server.factory({ era: "legacy" });
+  try {
+    await served.connect(far);
+    await client.connect(near);
+    return (await client.listTools()).tools;
+  } finally {
+    await client.close();
+    await server.close();
+  }
+}

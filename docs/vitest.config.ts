@@ -1,0 +1,4 @@
+import { mergeConfig } from "vitest/config";
+import base from "../vitest.base.ts";
+
+export default mergeConfig(base, { test: { include: ["*.test.ts"] } });
