@@ -29,7 +29,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ],
   ["@cem/mcp-tools", "@cem/answers"],
   ["@cem/agent"],
-  ["@cem/mcp-server", "@cem/workflows", "@cem/ai", "@cem/queue"],
+  ["@cem/mcp-server", "@cem/workflows", "@cem/ai", "@cem/queue", "@cem/console"],
   ["code-execution-mcp"],
   ["@cem/cli", "@cem/server"],
 ];

@@ -158,7 +158,9 @@ async function serve(
   const { allowedHosts, allowedOrigins, publicUrl } = config.server;
   const { header, trustedProxies } = config.customers;
   const auth = authOf(config);
+  const hasConsole = config.server.console && transport === "http";
   const serving = await serveHttp(server, {
+    mounts: hasConsole ? (await import("@cem/console")).createConsole(server) : [],
     transport,
     host: host ?? config.server.host,
     port: port ?? config.server.port,

@@ -30,6 +30,10 @@ export const serverSettings = {
     withDefault(number(0, MAX_SECONDS), 10),
     "Seconds that pending calls have to finish when the server is stopped.",
   ),
+  console: setting(
+    flag(true),
+    "Over http: the console for people at /console, and the REST API below /api/v1 that it uses.",
+  ),
   publicUrl: setting(
     z.optional(httpUrl),
     "URL of the server for clients, where it differs from the address. It is the resource in OAuth.",

@@ -5,6 +5,7 @@ import { assertKnownOptions, CemError, toErrorInfo } from "@cem/core";
 import type { Agent, Redactor, ResultStore, SkillStore, StateStore } from "@cem/core";
 import { McpServer } from "@modelcontextprotocol/server";
 import type {
+  AuthInfo,
   CallToolResult,
   InputRequiredResult,
   McpServerFactory,
@@ -29,7 +30,9 @@ import type { Profile } from "./profiles.ts";
 import { RequestStates } from "./request-states.ts";
 import { RunRegistry } from "./run-registry.ts";
 import { sessionOf } from "./server-tool.ts";
-import type { HostOf, ServerTool, ToolHost } from "./server-tool.ts";
+import { servedClient } from "./served-client.ts";
+import type { ServedClient } from "./served-client.ts";
+import type { Caller, HostOf, ServerTool, ToolHost } from "./server-tool.ts";
 import { StoredSkillSource } from "./skill-source.ts";
 import { strictInput } from "./strict-input.ts";
 import { workflowTool } from "./tools/workflow-tools.ts";
@@ -141,6 +144,12 @@ export interface AgentServer<Config = unknown> extends Servable {
    * @param message - What changed. Clients of protocol 2025-11-25 and older get it as a log message.
    */
   listChanged(list: ListName, message?: string): void;
+  /**
+   * What belongs to an authenticated client: that of its customer, where there are customers.
+   *
+   * @throws CemError `CUSTOMER_UNKNOWN` where the request does not say which customer it comes from.
+   */
+  openClient(authInfo: AuthInfo | undefined): Promise<ServedClient>;
   /** Notifies the clients that watch a resource of a server behind. */
   resourceUpdated(server: string, uri: string): void;
 }
@@ -206,12 +215,12 @@ class ToolServer<Config> implements AgentServer<Config> {
       ...workflows.map((workflow) => workflowTool(workflow)),
     ];
     const { openCustomer } = settings;
-    const ofCustomer = async (open: OpenCustomer, context: ServerContext): Promise<ToolHost> => ({
+    const ofCustomer = async (open: OpenCustomer, context: Caller): Promise<ToolHost> => ({
       ...host,
       ...(await open(customerNameOf(context))),
     });
     // Of one call, what is opened first is used to the end: a customer who is deleted meanwhile must not come back.
-    const opened = new WeakMap<ServerContext, Promise<ToolHost>>();
+    const opened = new WeakMap<Caller, Promise<ToolHost>>();
     this.#hostOf = (context) => {
       if (openCustomer === undefined) return host;
       const opening = opened.get(context) ?? ofCustomer(openCustomer, context);
@@ -287,6 +296,11 @@ class ToolServer<Config> implements AgentServer<Config> {
 
   resourceUpdated(server: string, uri: string): void {
     for (const contents of this.#connected.values()) contents?.updated(server, uri);
+  }
+
+  async openClient(authInfo: AuthInfo | undefined): Promise<ServedClient> {
+    const caller: Caller = { http: authInfo === undefined ? {} : { authInfo } };
+    return servedClient(await this.#hostOf(caller), caller);
   }
 
   onListChanged(listener: (list: ListName) => void): void {

@@ -31,7 +31,7 @@ export type OpenCustomer = (name: CustomerName) => Promise<CustomerParts>;
 const CUSTOMER = "customer";
 
 /** The customer's name that comes with a request. */
-export function customerNameOf({ http }: ServerContext): CustomerName {
+export function customerNameOf({ http }: Pick<ServerContext, "http">): CustomerName {
   const { clientId = "", extra } = http?.authInfo ?? {};
   const given = extra?.[CUSTOMER];
   return { given: typeof given === "string" ? given : undefined, identity: clientId };

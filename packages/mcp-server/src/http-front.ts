@@ -45,7 +45,7 @@ export class HttpFront {
     server: Servable,
     options: HttpOptions,
     openTransport: OpenHttpTransport,
-    { url, host }: { url: URL; host: string },
+    { url, host, mounted }: { url: URL; host: string; mounted: readonly Route[] },
   ) {
     const { allowedHosts = [], allowedOrigins = [], auth, publicUrl, logger = createLogger() } = options;
     const authenticator = auth && createAuthenticator(auth, url);
@@ -64,7 +64,7 @@ export class HttpFront {
     const pages = [...ownPages, ...allowedOrigins.map(bracketed)];
     const { routes } = this.#transport;
     this.#route = createRouter({
-      routes: [...this.#routes(authenticator), ...routes],
+      routes: [...this.#routes(authenticator), ...routes, ...mounted],
       notFound: `MCP is served at ${routes[0].path}.`,
       hosts: [...own, url.hostname, bracketed(host), ...allowedHosts.map(bracketed)],
       origins: [...own, ...pages],

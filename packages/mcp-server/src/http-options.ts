@@ -1,3 +1,4 @@
+import type { AuthInfo } from "@modelcontextprotocol/server";
 import type { AuthSettings } from "./http-auth.ts";
 import type { HttpForwarder } from "./http-forwarder.ts";
 import type { Logger } from "./logger.ts";
@@ -12,6 +13,16 @@ export interface CustomerHeader {
   name: string;
   /** Addresses of proxies. From any other address the header says nothing. */
   trustedProxies: readonly string[];
+}
+
+/** A part of the server beside MCP, at paths of its own. */
+export interface HttpMount {
+  /** A path, or the beginning of paths where it ends with `*`. */
+  path: string;
+  /** `host`: the Host and Origin headers are checked. `token`: the authorization too, where the server has one. */
+  checks: "host" | "token";
+  /** @param authInfo - The client. Absent without authorization. */
+  fetch: (request: Request, authInfo: AuthInfo | undefined) => Promise<Response>;
 }
 
 export interface HttpOptions {
@@ -34,6 +45,8 @@ export interface HttpOptions {
   logger?: Logger | undefined;
   /** A front in another thread that listens in the server's place and forwards its requests. Default: none. */
   forwarder?: HttpForwarder | undefined;
+  /** Further paths, such as a console's. Default: none. */
+  mounts?: readonly HttpMount[] | undefined;
   /** The most sessions, and open SSE streams, at once. Default: 1,000. */
   maxSessions?: number | undefined;
   /** The idle timeout of a session of the 2025-11-25 protocol and older, in milliseconds. Default: 30 minutes. */
@@ -52,6 +65,7 @@ export const HTTP_OPTIONS: Readonly<Record<keyof HttpOptions, true>> = {
   allowedOrigins: true,
   logger: true,
   forwarder: true,
+  mounts: true,
   maxSessions: true,
   sessionIdleMs: true,
 };

@@ -2,7 +2,7 @@ import type { NodeIncomingMessageLike } from "@modelcontextprotocol/node";
 import type { Servable } from "./create-server.ts";
 import { inExchange } from "./http-exchange.ts";
 import { MCP_PATH, SSE_PATH } from "./http-options.ts";
-import type { HttpOptions } from "./http-options.ts";
+import type { HttpMount, HttpOptions } from "./http-options.ts";
 import type { Route } from "./http-routes.ts";
 import { MAX_BODY_BYTES } from "./limits.ts";
 import type { Logger } from "./logger.ts";
@@ -22,6 +22,27 @@ export type OpenHttpTransport = (
   options: Pick<HttpOptions, "maxSessions" | "sessionIdleMs">,
   logger: Logger,
 ) => HttpTransport;
+
+/** Loads what serves mounts. */
+export async function loadMounts(mounts: readonly HttpMount[], logger: Logger): Promise<Route[]> {
+  if (mounts.length === 0) return [];
+  const { toNodeHandler } = await import("@modelcontextprotocol/node");
+  return mounts.map(({ path, checks, fetch }) => {
+    const handle = toNodeHandler(
+      { fetch: (request: Request, options) => fetch(request, options?.authInfo) },
+      {
+        maxRequestBodySize: MAX_BODY_BYTES,
+        onerror: (error) => logger.error({ error: error.message }, "request failed"),
+      },
+    );
+    return {
+      path,
+      checks,
+      handle: (request, response) =>
+        inExchange(request, response, () => handle(request as NodeIncomingMessageLike, response)),
+    };
+  });
+}
 
 /** Loads a transport, and not the other one. */
 export function loadHttpTransport(transport: "http" | "sse"): Promise<OpenHttpTransport> {

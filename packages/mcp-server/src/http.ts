@@ -9,8 +9,9 @@ import type { HttpFront } from "./http-front.ts";
 import { bracketed, HTTP_OPTIONS, MCP_PATH, SSE_PATH } from "./http-options.ts";
 import type { HttpOptions } from "./http-options.ts";
 import type { AuthenticatedRequest } from "./http-routes.ts";
-import { loadHttpTransport } from "./http-transport.ts";
+import { loadHttpTransport, loadMounts } from "./http-transport.ts";
 import { DEFAULT_HOST, DEFAULT_PORT } from "./limits.ts";
+import { createLogger } from "./logger.ts";
 import type { Serving } from "./stdio.ts";
 
 const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
@@ -34,10 +35,11 @@ export async function serveHttp(server: Servable, options: HttpOptions = {}): Pr
   requireAuthBeyondLoopback(host, auth);
   const { HttpFront } = await import("./http-front.ts");
   const openTransport = await loadHttpTransport(transport);
+  const mounted = await loadMounts(options.mounts ?? [], options.logger ?? createLogger());
   const { listening, bound } = await listen(host, port, forwarder);
   try {
     const url = endpointOf(options, host, bound, transport === "sse" ? SSE_PATH : MCP_PATH);
-    const front = new HttpFront(server, options, openTransport, { url, host });
+    const front = new HttpFront(server, options, openTransport, { url, host, mounted });
     listening.on("request", (request, response) => {
       if (forwarder !== undefined) readClient(request);
       void front.handle(request, response);

@@ -43,6 +43,8 @@ export class OpenQuestions {
   readonly #open = new Map<string, { request: Question; resolve: (answer: Answer) => void }>();
   #isCancelling = false;
   #arrived = Promise.withResolvers<void>();
+  /** Called after a question came or was closed. */
+  onChange: (() => void) | undefined;
 
   readonly elicit: Elicit = async (request) => {
     const answer = await this.#ask(request);
@@ -68,6 +70,7 @@ export class OpenQuestions {
     request.signal.addEventListener("abort", giveUp, { once: true });
     this.#open.set(key, { request, resolve });
     this.#arrived.resolve();
+    this.onChange?.();
     try {
       return await promise;
     } finally {
@@ -99,6 +102,7 @@ export class OpenQuestions {
   #close(key: string): ((answer: Answer) => void) | undefined {
     const question = this.#open.get(key);
     if (!this.#open.delete(key)) return undefined;
+    this.onChange?.();
     if (this.#open.size === 0) this.#arrived = Promise.withResolvers();
     return question?.resolve;
   }

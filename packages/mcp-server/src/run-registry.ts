@@ -11,7 +11,7 @@ import {
 import type { Answers, Questions } from "./questions.ts";
 import { RunShares } from "./run-shares.ts";
 import { Run } from "./run.ts";
-import type { RunRequest, RunState, RunView, Waiter } from "./run.ts";
+import type { RunRequest, RunState, RunView, RunWatcher, Waiter } from "./run.ts";
 
 const MS_PER_MINUTE = 60_000;
 
@@ -38,6 +38,7 @@ export class RunRegistry {
   readonly #shares = new RunShares(MAX_ACTIVE_RUNS_PER_CLIENT);
   readonly #yielded = new Map<string, Run>();
   readonly #listeners = new Set<RunListener>();
+  readonly #watchers = new Set<(run: Run) => RunWatcher | undefined>();
   /** How long a call waits for its run, in milliseconds. */
   readonly yieldAfterMs: number;
   readonly #idleMs: number;
@@ -62,12 +63,37 @@ export class RunRegistry {
     this.#listeners.add(listener);
   }
 
+  /** Has each later run watched for which the function returns a watcher. It is called before the run begins. */
+  watch(watcherOf: (run: Run) => RunWatcher | undefined): void {
+    this.#watchers.add(watcherOf);
+  }
+
   /**
    * Starts a run and waits for it, at most `yieldAfterMs`.
    *
    * @throws CemError `SERVER_CLOSING`, or `SERVER_BUSY` where 1,000 runs are under way, or 500 of the client.
    */
   async start(request: RunRequest): Promise<RunView> {
+    return this.#waitAsOwn(this.#begin(request), request);
+  }
+
+  /**
+   * Starts a run that belongs to no call: it is kept as one that outlasted its call is.
+   *
+   * @throws CemError `SERVER_CLOSING`, or `SERVER_BUSY` as `start` does, or where too many runs are kept.
+   */
+  launch(request: RunRequest): Run {
+    const run = this.#begin(request);
+    if (this.#keep(run)) return run;
+    run.end(new CemError("ABORTED", "Too many runs are kept."));
+    throw new CemError(
+      "SERVER_BUSY",
+      `${MAX_YIELDED_RUNS} runs are under way that belong to no call, which is the maximum. Nothing was run: try again later.`,
+      { details: { runs: MAX_YIELDED_RUNS, maxRuns: MAX_YIELDED_RUNS } },
+    );
+  }
+
+  #begin(request: RunRequest): Run {
     request.signal.throwIfAborted();
     if (this.#closed) throw new CemError("SERVER_CLOSING", "The server is shutting down. Nothing was run.");
     if (this.#runs.size >= MAX_RUNS) {
@@ -77,9 +103,11 @@ export class RunRegistry {
         { details: { runs: this.#runs.size, maxRuns: MAX_RUNS } },
       );
     }
-    const run = new Run(this.#inTurn(request));
+    const watch = (run: Run): RunWatcher[] =>
+      [...this.#watchers].map((watcherOf) => watcherOf(run)).filter((watcher) => watcher !== undefined);
+    const run = new Run(this.#inTurn(request), this.#watchers.size === 0 ? undefined : watch);
     this.#track(run, request.kind);
-    return this.#waitAsOwn(run, request);
+    return run;
   }
 
   /** Waits for a kept run. Ending the wait does not end the run. @throws CemError `RUN_NOT_FOUND` */

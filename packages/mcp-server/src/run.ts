@@ -1,12 +1,31 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import type { AgentEvent, ExecuteOptions, TaskResult } from "@cem/core";
+import type { AgentEvent, ExecuteOptions, Redactor, TaskResult } from "@cem/core";
 import { MAX_LIVE_OUTPUT_CHARACTERS } from "./limits.ts";
 import { OpenQuestions } from "./questions.ts";
 import type { Questions } from "./questions.ts";
 
 /** Starts a run: an agent's `executeTask` or `executeCode`. */
 export type BeginRun = (options: ExecuteOptions) => Promise<TaskResult>;
+
+/** What those who watch runs are told of one. */
+export interface RunFacts {
+  /** The task, or the code. */
+  input: string;
+  /** Who may see the run: the customer where there are customers, else the client. */
+  audience: string;
+  session: string;
+  redactor: Redactor | undefined;
+}
+
+/** Follows one run. What it throws fails the run, so it must not. */
+export interface RunWatcher {
+  onEvent: (event: AgentEvent) => void;
+  /** Called after a question came or was answered. */
+  onQuestions: () => void;
+  /** Called at the end, without a result where the agent threw. */
+  onEnd: (result: TaskResult | undefined, error?: unknown) => void;
+}
 
 export interface RunRequest {
   kind: "task" | "code";
@@ -18,6 +37,8 @@ export interface RunRequest {
   /** The call's signal. It ends the run until the run outlasts the call. */
   signal: AbortSignal;
   onEvent?: ((event: AgentEvent) => void) | undefined;
+  /** Absent for a run that nobody may watch. */
+  facts?: RunFacts | undefined;
 }
 
 /** A call that waits for a run. */
@@ -36,6 +57,8 @@ export type RunState = RunView["state"];
 export class Run {
   readonly id = `run-${randomBytes(9).toString("base64url")}`;
   readonly owner: string;
+  readonly kind: RunRequest["kind"];
+  readonly facts: RunFacts | undefined;
   readonly since = new Date();
   readonly result: Promise<TaskResult>;
   readonly #controller = new AbortController();
@@ -47,14 +70,24 @@ export class Run {
   finished = false;
   idleTimer: NodeJS.Timeout | undefined;
 
-  constructor({ owner, begin, onEvent }: RunRequest) {
+  /** @param watch - Begins to watch the run before it begins. */
+  constructor({ owner, kind, facts, begin, onEvent }: RunRequest, watch?: (run: Run) => RunWatcher[]) {
     this.owner = owner;
+    this.kind = kind;
+    this.facts = facts;
+    const watchers = watch?.(this) ?? [];
+    if (watchers.length > 0) {
+      this.questions.onChange = () => {
+        for (const watcher of watchers) watcher.onQuestions();
+      };
+    }
     this.#onEvent = onEvent;
     const options: ExecuteOptions = {
       signal: this.#controller.signal,
       onEvent: (event) => {
         if (event.type === "output") this.#collect(event.chunk.text);
         this.#onEvent?.(event);
+        for (const watcher of watchers) watcher.onEvent(event);
       },
       onElicit: this.questions.elicit,
       onSample: this.questions.sample,
@@ -65,6 +98,7 @@ export class Run {
       return "finished";
     };
     this.#ended = this.result.then(settle, settle);
+    for (const { onEnd } of watchers) this.result.then(onEnd, (error) => onEnd(undefined, error));
   }
 
   /** Cancels the run. */

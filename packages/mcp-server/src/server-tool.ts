@@ -61,8 +61,11 @@ interface ToolDeclaration<Input> {
   ) => Promise<CallToolResult | InputRequiredResult>;
 }
 
+/** Where a request comes from. */
+export type Caller = Pick<ServerContext, "http" | "sessionId">;
+
 /** What the server's own tools use for one request: that of its customer, where there are customers. */
-export type HostOf = (context: ServerContext) => ToolHost | Promise<ToolHost>;
+export type HostOf = (context: Caller) => ToolHost | Promise<ToolHost>;
 
 /** Binds one of the server's own tools to what it uses, of which its description tells. */
 export type BindTool = (host: ToolHost, hostOf: HostOf) => ServerTool;
@@ -91,7 +94,7 @@ export function answerValue(value: object | JsonValue): CallToolResult {
 }
 
 /** The authenticated client id, or an empty string without authorization. A run belongs to the client that started it. */
-export function ownerOf({ http }: ServerContext): string {
+export function ownerOf({ http }: Pick<ServerContext, "http">): string {
   return http?.authInfo?.clientId ?? "";
 }
 
@@ -99,7 +102,7 @@ export function ownerOf({ http }: ServerContext): string {
  * The session that a run belongs to: over stdio that of the process, over HTTP that of the client's session, else of the
  * authenticated client. What comes from nobody in particular is a session of its own, whose guest serves one run.
  */
-export function sessionOf(context: ServerContext): { session: string; singleUse?: boolean } {
+export function sessionOf(context: Caller): { session: string; singleUse?: boolean } {
   const { http, sessionId } = context;
   if (http === undefined) return { session: "stdio" };
   const owner = ownerOf(context);

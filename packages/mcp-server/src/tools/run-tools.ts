@@ -8,7 +8,7 @@ import { filesSentence, networkSentence, seconds } from "../guest-facts.ts";
 import { MAX_CODE_CHARACTERS, MAX_TASK_CHARACTERS } from "../limits.ts";
 import type { BeginRun, RunRequest } from "../run.ts";
 import type { ToolHost } from "../server-tool.ts";
-import { declareTool, RUNS_CODE, sessionOf, text } from "../server-tool.ts";
+import { declareTool, ownerOf, RUNS_CODE, sessionOf, text } from "../server-tool.ts";
 
 /** Kept short, since every client's model reads it: the description of `execute_code` says what comes. */
 const RUN_OUTPUT: JsonSchema = { type: "object" };
@@ -36,7 +36,7 @@ export const executeCode = declareTool<{ code: string }>({
   async handle({ code }, host, context) {
     checkLength("code", code, MAX_CODE_CHARACTERS, context);
     const begin: BeginRun = (options) => host.agent.executeCode(code, options);
-    return startRun(host, "code", begin, context);
+    return startRun(host, { kind: "code", input: code, begin }, context);
   },
 });
 
@@ -55,27 +55,38 @@ export const executeTask = declareTool<{ task_description: string; verbose?: boo
   async handle({ task_description: task, verbose = false }, host, context) {
     checkLength("task", task, MAX_TASK_CHARACTERS, context);
     const begin: BeginRun = (options) => host.agent.executeTask(task, options);
-    return startRun(host, "task", begin, context, verbose);
+    return startRun(host, { kind: "task", input: task, begin }, context, verbose);
   },
 });
 
 /** Starts a run of the caller's session and follows it as long as a call may take. */
 export function startRun(
   host: ToolHost,
-  kind: RunRequest["kind"],
-  beginRun: BeginRun,
+  { kind, input, begin: beginRun }: Pick<RunRequest, "kind" | "begin"> & { input: string },
   context: ServerContext,
   verbose?: boolean,
 ): Promise<CallToolResult | InputRequiredResult> {
   const session = sessionOf(context);
   const begin: BeginRun = (options) => beginRun({ ...options, ...session });
+  const { redactor } = host;
+  const facts = { input, redactor, session: session.session, audience: host.payer ?? ownerOf(context) };
   const payer = context.http === undefined ? undefined : (host.payer ?? currentExchange().payer);
-  return followRun(host, context, (waiter) => host.runs.start({ ...waiter, payer, kind, begin }), verbose);
+  return followRun(
+    host,
+    context,
+    (waiter) => host.runs.start({ ...waiter, payer, kind, facts, begin }),
+    verbose,
+  );
 }
 
-/** Over HTTP others wait while a long text is read. @throws CemError `INPUT_TOO_LARGE` */
-function checkLength(what: string, { length }: string, limit: number, { http }: ServerContext): void {
-  if (http === undefined || length <= limit) return;
+/** Over HTTP others wait while a long text is read. */
+function checkLength(what: string, given: string, limit: number, { http }: ServerContext): void {
+  if (http !== undefined) requireLength(what, given, limit);
+}
+
+/** @throws CemError `INPUT_TOO_LARGE` */
+export function requireLength(what: string, { length }: string, limit: number): void {
+  if (length <= limit) return;
   throw new CemError(
     "INPUT_TOO_LARGE",
     `The ${what} has ${length} characters, and ${limit} are the most here. Nothing was run: put large data into files of the workspace, a part at a time, and read them in code.`,

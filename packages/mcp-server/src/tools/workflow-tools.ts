@@ -17,7 +17,12 @@ export function workflowTool({ name, description, inputSchema }: WorkflowTool): 
     async handle(variables, host, context) {
       const { runWorkflow } = host;
       if (runWorkflow === undefined) throw new CemError("WORKFLOW_NOT_FOUND", "Workflows can't be run here.");
-      return startRun(host, "task", (options) => runWorkflow(name, variables, options), context);
+      const input = `${name} ${JSON.stringify(variables)}`;
+      return startRun(
+        host,
+        { kind: "task", input, begin: (options) => runWorkflow(name, variables, options) },
+        context,
+      );
     },
   });
 }

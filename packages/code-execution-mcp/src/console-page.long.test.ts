@@ -1,0 +1,140 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { AxeBuilder } from "@axe-core/playwright";
+import { chromium } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { defineTool, runServer } from "./index.ts";
+import type { RunningServer } from "./index.ts";
+
+const BROWSER = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
+const TOKEN = "a-token-that-is-long-enough";
+const HOSTILE = `<img src=x onerror="document.title='taken'"><script>document.title='taken'</script>`;
+/** Where pictures are put, to be looked at. */
+const pictures = process.env["CEM_CONSOLE_PICTURES"];
+
+let running: RunningServer;
+let browser: Browser;
+let page: Page;
+const problems: string[] = [];
+
+describe.skipIf(!existsSync(BROWSER))(`the console's page (skipped where ${BROWSER} is missing)`, () => {
+  beforeAll(async () => {
+    const folder = path.resolve(import.meta.dirname, "../../console");
+    execFileSync(process.execPath, ["scripts/build-page.ts"], { cwd: folder });
+    running = await runServer({
+      cwd: mkdtempSync(path.join(os.tmpdir(), "cem-console-page-")),
+      transport: "http",
+      port: 0,
+      config: { logging: { level: "CRITICAL" }, server: { authToken: TOKEN } },
+      tools: {
+        crm: {
+          remove: defineTool({
+            description: `Remove a contact. ${HOSTILE}`,
+            annotations: { destructiveHint: true },
+            input: { type: "object", properties: { id: { type: "string" } }, required: ["id"] },
+            execute: () => ({ removed: HOSTILE, mail: "ada@example.org" }),
+          }),
+        },
+      },
+    });
+    browser = await chromium.launch({ executablePath: BROWSER, args: ["--no-sandbox"] });
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    page = await context.newPage();
+    page.setDefaultTimeout(30_000);
+    page.on("console", (message) => {
+      // Chromium says so itself where a token is refused.
+      if (message.type() === "error" && !message.text().includes("401")) problems.push(message.text());
+    });
+    page.on("pageerror", (error) => problems.push(error.message));
+    await page.goto(new URL("/console", running.url).href);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await running?.close(0);
+  });
+
+  const open = (view: string) => page.locator("nav").getByRole("link", { name: view }).click();
+
+  it("asks for the token, and says where it is refused", async () => {
+    const field = page.getByLabel("Access token");
+    await look("sign-in");
+    await field.fill("not-the-token-of-this-server");
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").getByText("does not accept").waitFor();
+    await field.fill(TOKEN);
+    await page.keyboard.press("Enter");
+    await page.getByText("No runs yet").waitFor();
+    expect(await page.getByRole("button", { name: "Sign out" }).count()).toBe(1);
+    await look("empty");
+  });
+
+  it("runs code, has a call approved, and shows its result as text, by keyboard alone", async () => {
+    await page.getByRole("radio", { name: "Code" }).focus();
+    await page.keyboard.press("Space");
+    await page.getByLabel("TypeScript to run").focus();
+    await page.keyboard.insertText(
+      `import { remove } from "./servers/crm/index.ts";\nconsole.log("asking");\nreturn await remove({ id: "c1" });`,
+    );
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    const question = page.getByRole("form", { name: "Question of" });
+    await question.waitFor();
+    await page.locator("nav").getByText("waiting for an answer").waitFor();
+    await look("asking");
+    await question.getByRole("radio", { name: "Yes, this once" }).focus();
+    await page.keyboard.press("Space");
+    await page.keyboard.press("Enter");
+    const result = page.getByRole("region", { name: "Result" });
+    await result.waitFor();
+    expect(await result.textContent()).toContain("<script>");
+    expect(await result.textContent()).not.toContain("ada@example.org");
+    expect(await result.locator("mark").textContent()).toBe("email");
+    await page.getByText("Kept out of context").waitFor();
+    await look("finished");
+  });
+
+  it("lists and finds tools", async () => {
+    await open("Tools");
+    await page.getByText("crm.remove").waitFor();
+    await page.getByLabel("Search by what").fill("delete a contact");
+    await page.getByRole("region", { name: "Found" }).getByText("crm.remove").waitFor();
+    expect(await page.locator("main img").count()).toBe(0);
+    await look("tools");
+  });
+
+  it.each([
+    ["Skills", "No skills yet"],
+    ["State", "Nothing is kept here"],
+  ])("says what to do where there are no %s", async (view, words) => {
+    await open(view);
+    await page.getByText(words).waitFor();
+    expect(await page.title()).toContain(view);
+    await look(view.toLowerCase());
+  });
+
+  it("broke none of its own rules, and ran nothing that a tool returned", async () => {
+    expect(problems).toEqual([]);
+    expect(await page.title()).toContain("Console");
+  });
+});
+
+/** Checks accessibility, and that nothing is cut, in light and dark, wide and narrow. */
+async function look(name: string): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    for (const width of [1280, 320]) {
+      await page.setViewportSize({ width, height: 800 });
+      // The page's policy keeps scripts of others out, so the check is not run in frames.
+      const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
+      const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+      expect([name, colorScheme, width, ...found]).toEqual([name, colorScheme, width]);
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
+      if (pictures !== undefined)
+        await page.screenshot({ path: path.join(pictures, `${name}-${colorScheme}-${width}.png`) });
+    }
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+}

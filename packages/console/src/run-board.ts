@@ -1,0 +1,90 @@
+import { CemError } from "@cem/core";
+import { EVENT_INTERVAL_MS, MAX_KEPT_RUNS, MAX_KEPT_RUNS_PER_AUDIENCE } from "./limits.ts";
+import type { RunWatcher, WatchableRun } from "./ports.ts";
+import { RecordedRun } from "./recorded-run.ts";
+
+type Listener = (run: RecordedRun) => void;
+
+/** The runs of a server that its console shows: those under way, and the latest that ended. */
+export class RunBoard {
+  readonly #runs = new Map<string, RecordedRun>();
+  readonly #listeners = new Map<string, Set<Listener>>();
+  /** Runs of which listeners will be told. */
+  readonly #changed = new Set<RecordedRun>();
+
+  /** Begins to follow a run. */
+  readonly watcherOf = (run: WatchableRun): RunWatcher | undefined => {
+    if (run.facts === undefined) return undefined;
+    const recorded = new RecordedRun(run, run.facts, this.#onChange);
+    this.#runs.set(run.id, recorded);
+    this.#forget(recorded.audience);
+    return recorded;
+  };
+
+  /** The runs that an audience may see, the latest first. */
+  list(audience: string): RecordedRun[] {
+    return this.#of(audience).toReversed();
+  }
+
+  /** @throws CemError `RUN_NOT_FOUND`, also for a run of another audience. */
+  get(id: string, audience: string): RecordedRun {
+    const run = this.#runs.get(id);
+    if (run?.audience === audience) return run;
+    throw new CemError(
+      "RUN_NOT_FOUND",
+      "No run of this id is kept here. The console keeps the latest ones.",
+      {
+        details: { run: id },
+      },
+    );
+  }
+
+  /** The number of listeners that an audience has. */
+  listening(audience: string): number {
+    return this.#listeners.get(audience)?.size ?? 0;
+  }
+
+  /**
+   * Calls the listener after a run of the audience changed.
+   *
+   * @returns the function that ends this.
+   */
+  subscribe(audience: string, listener: Listener): () => void {
+    const listeners = this.#listeners.get(audience) ?? new Set();
+    this.#listeners.set(audience, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0) this.#listeners.delete(audience);
+    };
+  }
+
+  readonly #onChange = (run: RecordedRun): void => {
+    if (!this.#listeners.has(run.audience)) return;
+    this.#changed.add(run);
+    if (this.#changed.size === 1) setTimeout(() => this.#tell(), EVENT_INTERVAL_MS).unref();
+  };
+
+  #tell(): void {
+    const changed = [...this.#changed];
+    this.#changed.clear();
+    for (const run of changed) {
+      for (const listener of this.#listeners.get(run.audience) ?? []) listener(run);
+    }
+  }
+
+  #of(audience: string): RecordedRun[] {
+    return [...this.#runs.values()].filter((run) => run.audience === audience);
+  }
+
+  /** Forgets runs that ended, the oldest first, where there are too many. */
+  #forget(audience: string): void {
+    if (this.#runs.size <= MAX_KEPT_RUNS_PER_AUDIENCE) return;
+    const own = this.#of(audience);
+    const tooMany = own.length - MAX_KEPT_RUNS_PER_AUDIENCE;
+    for (const run of own.filter(({ hasEnded }) => hasEnded).slice(0, Math.max(0, tooMany)))
+      this.#runs.delete(run.id);
+    if (this.#runs.size <= MAX_KEPT_RUNS) return;
+    const oldest = [...this.#runs.values()].find(({ hasEnded }) => hasEnded);
+    if (oldest !== undefined) this.#runs.delete(oldest.id);
+  }
+}
