@@ -179,6 +179,8 @@ describe("loadConfig", () => {
       "execution.sandbox_type": ["Deno", "deno"],
       "execution.state.state_format": ["YAML", "yaml"],
       "logging.level": ["warning", "WARNING"],
+      "queue.url": ["redis://127.0.0.1:6379/1", "redis://127.0.0.1:6379/1"],
+      "queue.worker_port": ["8081", 8081],
       "optimizations.model_mirror": ["https://hub.example", "https://hub.example"],
     };
 
