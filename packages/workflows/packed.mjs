@@ -9,7 +9,7 @@ const double = {
   configSchema: { type: "object" },
   run: async ({ n }) => n * 2,
 };
-const workflows = createWorkflows({ agent: {}, workspaceDir: mkdtempSync("work-"), stepKinds: [double] });
+const workflows = createWorkflows({ agent: {}, runsDir: mkdtempSync("runs-"), stepKinds: [double] });
 const step = (name, n) => ({ name, type: "double", config: { n } });
 const value = { name: "w", steps: [step("a", 3), step("b", "${{ steps.a + 1 }}")] };
 const { status, outputs } = await workflows.run({ value, origin: "w" });

@@ -16,20 +16,24 @@ export function createApi(): Hono<ApiEnv> {
   api.use(async ({ req }, next) => {
     // A web page of another origin can't send this type without being asked first whether it may.
     const isJson = /^application\/json(?:;|$)/i.test(req.header("content-type") ?? "");
-    if (req.method !== "GET" && !isJson) return errorAnswer(415, "INPUT_INVALID", NOT_JSON);
+    if (req.method !== "GET" && !isJson) return errorAnswer(415, "OPTION_INVALID", NOT_JSON);
     await next();
     return undefined;
   });
   for (const route of ROUTES) route.register(api);
   api.onError((error) => {
     if (CemError.isInstance(error)) return answerError(error);
-    if (error instanceof SyntaxError) return errorAnswer(400, "INPUT_INVALID", NOT_JSON);
+    if (error instanceof SyntaxError) return errorAnswer(400, "OPTION_INVALID", NOT_JSON);
     if (!(error instanceof z.ZodError)) throw error;
     const issues = error.issues.map(({ path, message }) => `${path.join(".") || "the body"}: ${message}`);
-    return errorAnswer(400, "INPUT_INVALID", `${issues.join("; ")}.`);
+    return errorAnswer(400, "OPTION_INVALID", `${issues.join("; ")}.`);
   });
   api.notFound(({ req }) =>
-    errorAnswer(404, "NOT_FOUND", `There is nothing at ${req.method} ${req.path}. See /api/openapi.json.`),
+    errorAnswer(
+      404,
+      "OPTION_INVALID",
+      `There is nothing at ${req.method} ${req.path}. See /api/openapi.json.`,
+    ),
   );
   return api;
 }
