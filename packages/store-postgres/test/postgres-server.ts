@@ -2,8 +2,8 @@ import { execFileSync, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import net from "node:net";
 import path from "node:path";
+import { freePort } from "../../store/test/free-port.ts";
 
 const DEBIAN = "/usr/lib/postgresql";
 
@@ -67,13 +67,4 @@ export async function startPostgres(): Promise<PostgresServer> {
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const probe = net.createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as net.AddressInfo;
-  probe.close();
-  await once(probe, "close");
-  return port;
 }

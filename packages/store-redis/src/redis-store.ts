@@ -65,8 +65,12 @@ class RedisStore implements Store {
   ): Promise<string> {
     checkSize(key, value);
     const next = randomUUID();
-    const expiry = expiresInMs > 0 ? Math.max(1, Math.round(expiresInMs)) : 0;
-    await this.#script(WRITE, "values", key, [expected(version), Buffer.from(value), next, expiry]);
+    await this.#script(WRITE, "values", key, [
+      expected(version),
+      Buffer.from(value),
+      next,
+      wholeMs(expiresInMs),
+    ]);
     return next;
   }
 
@@ -110,8 +114,7 @@ class RedisStore implements Store {
   }
 
   async add(key: StoreKey, amount: number, expiresInMs = 0): Promise<number> {
-    const expiry = expiresInMs > 0 ? Math.max(1, Math.round(expiresInMs)) : 0;
-    return this.#script(ADD, "counters", key, [amount, expiry]);
+    return this.#script(ADD, "counters", key, [amount, wholeMs(expiresInMs)]);
   }
 
   async removeAll(prefix: StoreKey): Promise<void> {
@@ -193,4 +196,9 @@ function expected(version: string | undefined): string {
 
 function bound(mark: "[" | "(", key: Buffer): Buffer {
   return Buffer.concat([Buffer.from(mark), key]);
+}
+
+/** What the scripts take: whole milliseconds, and 0 for what does not expire. */
+function wholeMs(expiresInMs: number): number {
+  return expiresInMs > 0 ? Math.max(1, Math.round(expiresInMs)) : 0;
 }

@@ -2,9 +2,9 @@ import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import net from "node:net";
 import os from "node:os";
 import path from "node:path";
+import { freePort } from "../../store/test/free-port.ts";
 
 /** Whether this machine has a server to test with. */
 export const hasRedis = ["redis-server", "valkey-server"].some(
@@ -50,13 +50,4 @@ export async function startRedis(): Promise<RedisServer> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const probe = net.createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as net.AddressInfo;
-  probe.close();
-  await once(probe, "close");
-  return port;
 }
