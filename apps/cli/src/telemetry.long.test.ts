@@ -18,12 +18,12 @@ function upFrom(span: ReceivedSpan, spans: readonly ReceivedSpan[]): string[] {
 }
 
 describe.skipIf(!hasRedis)("a trace over machines", () => {
-  const set = async (more: Record<string, string> = {}) => {
+  const set = async (server: Record<string, string> = {}) => {
     const [redis, receiver] = await Promise.all([startRedis(), startReceiver()]);
     onTestFinished(() => redis.stop());
     onTestFinished(receiver.close);
     const register = pathToFileURL(path.join(import.meta.dirname, "testing/register-telemetry.ts")).href;
-    const project = await queueProject(redis.url, {
+    const env = {
       NODE_OPTIONS: `--import=${register}`,
       OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
       OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
@@ -33,8 +33,8 @@ describe.skipIf(!hasRedis)("a trace over machines", () => {
       // What arrives was sent at the end.
       OTEL_BSP_SCHEDULE_DELAY: "600000",
       OTEL_METRIC_EXPORT_INTERVAL: "600000",
-      ...more,
-    });
+    };
+    const project = await queueProject(redis.url, { env, server });
     const [, url] = await Promise.all([project.work(), project.serve()]);
     const client = await connectClient(url);
     return { project, receiver, client };
@@ -68,7 +68,7 @@ describe.skipIf(!hasRedis)("a trace over machines", () => {
   });
 
   it("begins anew, with a link, where clients are not trusted with it", async () => {
-    const { project, receiver, client } = await set({ CEM_SERVER_CLIENT_TRACE: "link" });
+    const { project, receiver, client } = await set({ client_trace: "link" });
     const meta = { traceparent: `00-${TRACE}-${CLIENT_SPAN}-01` };
     expect(await client.execute(CODE, meta)).toMatchObject({ success: true });
     await client.close();

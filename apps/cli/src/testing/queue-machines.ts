@@ -29,11 +29,11 @@ export interface QueueProject {
 /**
  * Lays out a project with tools whose calls are counted, and whose runs go through a queue.
  *
- * @param more - Variables of servers and workers.
+ * @param more - Variables of all processes, and settings of the section `server`.
  */
 export async function queueProject(
   redisUrl: string,
-  more: Record<string, string> = {},
+  more: { env?: Record<string, string>; server?: Record<string, string> } = {},
 ): Promise<QueueProject> {
   const cwd = temporaryFolder();
   const jobs = path.join(cwd, "jobs.log");
@@ -46,6 +46,7 @@ export async function queueProject(
   const config = {
     mcp_servers: { jobs: server },
     execution: { type_check: "off" },
+    server: more.server ?? {},
     queue: { url: redisUrl, lost_after: 2, concurrency: 2 },
   };
   writeFileSync(path.join(cwd, "config.yaml"), JSON.stringify(config));
@@ -54,7 +55,7 @@ export async function queueProject(
   if (generated.code !== 0) throw new Error(generated.stderr);
   const machines: Machine[] = [];
   const start = (args: readonly string[]): Machine => {
-    const machine = spawnCem(args, { cwd, env: { ...env, ...more } });
+    const machine = spawnCem(args, { cwd, env: { ...env, ...more.env } });
     let log = "";
     machine.stderr.on("data", (text: string) => (log += text));
     const logged = Object.assign(machine, { log: () => log });
