@@ -2,7 +2,7 @@ import type { Config } from "@cem/config";
 import type * as McpServer from "@cem/mcp-server";
 import type { AuthSettings, Serving } from "@cem/mcp-server";
 import { toErrorInfo } from "@cem/core";
-import { flushTelemetry, observeQueue } from "@cem/telemetry";
+import { flushTelemetry, instruments, observeQueue } from "@cem/telemetry";
 import { createLoadedAgent, lazyHost } from "./create-agent.ts";
 import { hintFor } from "./hints.ts";
 import { agentOptionsOf, assertRunServerOptions, assertServerOptions } from "./server-options.ts";
@@ -88,6 +88,8 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     server.listChanged("resources");
   });
   agent.warm().catch(() => {});
+  // Gauges are there before the first run.
+  instruments();
   const stopObserving = queue && observeQueue(() => queue.counts());
   if (queue !== undefined) void reportUnreachable(queue, log);
   const close = server.close.bind(server);
