@@ -61,7 +61,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     runWorkflow: workflows.run,
     config,
     profile: options.profile ?? config.server.profile,
-    clientTrace: config.server.clientTrace,
+    clientTrace: config.server.clientTrace === "auto" ? undefined : config.server.clientTrace,
     yieldAfterMs: config.server.yieldAfter * MS_PER_SECOND,
     customTools: options.customTools ?? [],
     results: options.results ?? (await createConfiguredResults(config)),

@@ -35,8 +35,8 @@ export const serverSettings = {
     "Over http: the console for people at /console, and the REST API below /api/v1 that it uses.",
   ),
   clientTrace: setting(
-    z.optional(z.enum(["join", "link"])),
-    "With an OpenTelemetry SDK: spans go on in the trace that a client names (join), or in one of their own that links to it (link). Default: link where there are customers, else join.",
+    choice(["auto", "join", "link"], "auto"),
+    "With an OpenTelemetry SDK: spans go on in the trace that a client names (join), or in one of their own that links to it (link). auto: link where there are customers, else join.",
   ),
   publicUrl: setting(
     z.optional(httpUrl),
