@@ -20,7 +20,8 @@ export function traceRequest(
     "network.transport": transport,
     ...(sessionId === undefined ? {} : { "mcp.session.id": sessionId }),
   };
-  const { parent, links } = clientTrace({ meta: mcpReq._meta, headers: http?.req?.headers }, mode);
+  const { _meta: meta } = mcpReq;
+  const { parent, links } = clientTrace({ meta, headers: http?.req?.headers }, mode);
   const started = performance.now();
   return traced(`tools/call ${tool}`, { kind: "server", attributes, parent, links }, async (span) => {
     const answered = await answer();
