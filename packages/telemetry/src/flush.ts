@@ -11,8 +11,10 @@ interface Flushable {
 /** Has the SDK export what it holds, before the process or its thread ends. Resolves where there is no SDK. */
 export async function flushTelemetry(): Promise<void> {
   const providers: Flushable[] = [trace.getTracerProvider() as object, metrics.getMeterProvider() as object];
-  const flushes = providers.map((provider) => (provider.getDelegate?.() ?? provider).forceFlush?.());
-  if (flushes.every((flush) => flush === undefined)) return;
+  const flushes = providers
+    .map((provider) => (provider.getDelegate?.() ?? provider).forceFlush?.())
+    .filter((flush) => flush !== undefined);
+  if (flushes.length === 0) return;
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, FLUSH_MS);
   await Promise.race([Promise.allSettled(flushes), promise]);

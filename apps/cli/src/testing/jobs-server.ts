@@ -16,7 +16,7 @@ function add(name: string, annotations: Record<string, boolean>): void {
     async ({ id, ms = 0 }, { _meta: meta }) => {
       appendFileSync(log, `${name} ${id}\n`);
       const { traceparent } = meta ?? {};
-      if (traceparent !== undefined) appendFileSync(`${log}.traces`, `${String(traceparent)}\n`);
+      if (typeof traceparent === "string") appendFileSync(`${log}.traces`, `${traceparent}\n`);
       await delay(ms);
       return { content: [{ type: "text", text: JSON.stringify({ done: id }) }] };
     },

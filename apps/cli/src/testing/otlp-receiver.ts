@@ -1,4 +1,5 @@
 import { createServer } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 
@@ -33,20 +34,20 @@ export async function startReceiver(): Promise<{
   const spans: ReceivedSpan[] = [];
   const metrics = new Set<string>();
   const bodies: string[] = [];
-  const server = createServer((request, response) => {
-    void json(request).then((body) => {
-      bodies.push(JSON.stringify(body));
-      const { resourceSpans = [], resourceMetrics = [] } = body as Otlp;
-      for (const { resource, scopeSpans } of resourceSpans) {
-        const process = resource.attributes.find(({ key }) => key === "process.pid")?.value.intValue ?? 0;
-        for (const { spans: found } of scopeSpans) spans.push(...found.map((span) => ({ ...span, process })));
-      }
-      for (const { scopeMetrics } of resourceMetrics) {
-        for (const { name } of scopeMetrics.flatMap((scope) => scope.metrics)) metrics.add(name);
-      }
-      response.setHeader("content-type", "application/json").end("{}");
-    });
-  });
+  const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await json(request);
+    bodies.push(JSON.stringify(body));
+    const { resourceSpans = [], resourceMetrics = [] } = body as Otlp;
+    for (const { resource, scopeSpans } of resourceSpans) {
+      const process = resource.attributes.find(({ key }) => key === "process.pid")?.value.intValue ?? 0;
+      for (const { spans: found } of scopeSpans) spans.push(...found.map((span) => ({ ...span, process })));
+    }
+    for (const { scopeMetrics } of resourceMetrics) {
+      for (const { name } of scopeMetrics.flatMap((scope) => scope.metrics)) metrics.add(name);
+    }
+    response.setHeader("content-type", "application/json").end("{}");
+  };
+  const server = createServer((request, response) => void receive(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   return {
