@@ -1,4 +1,4 @@
-import { metrics, trace } from "@opentelemetry/api";
+import { registeredApi } from "./api.ts";
 
 /** How long a collector that does not answer may hold up the end of a process. */
 const FLUSH_MS = 3_000;
@@ -10,7 +10,12 @@ interface Flushable {
 
 /** Has the SDK export what it holds, before the process or its thread ends. Resolves where there is no SDK. */
 export async function flushTelemetry(): Promise<void> {
-  const providers: Flushable[] = [trace.getTracerProvider() as object, metrics.getMeterProvider() as object];
+  const api = registeredApi();
+  if (api === undefined) return;
+  const providers: Flushable[] = [
+    api.trace.getTracerProvider() as object,
+    api.metrics.getMeterProvider() as object,
+  ];
   const flushes = providers
     .map((provider) => (provider.getDelegate?.() ?? provider).forceFlush?.())
     .filter((flush) => flush !== undefined);

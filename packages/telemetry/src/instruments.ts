@@ -1,5 +1,5 @@
-import { metrics } from "@opentelemetry/api";
-import type { Meter, MeterProvider } from "@opentelemetry/api";
+import type { Counter, Histogram, Meter, MeterProvider } from "@opentelemetry/api";
+import { registeredApi } from "./api.ts";
 import { observeGauges } from "./observed.ts";
 import { SCOPE } from "./tracing.ts";
 
@@ -9,11 +9,37 @@ const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60
 /** The instruments by provider: an SDK may be set up after the first import. */
 const made = new WeakMap<MeterProvider, Instruments>();
 
-export type Instruments = ReturnType<typeof makeInstruments>;
+/** Counts and measures. */
+export interface Instruments {
+  runs: Pick<Counter, "add">;
+  runDuration: Pick<Histogram, "record">;
+  stageDuration: Pick<Histogram, "record">;
+  refusals: Pick<Counter, "add">;
+  toolCalls: Pick<Counter, "add">;
+  tokensKeptOut: Pick<Counter, "add">;
+  serverOperation: Pick<Histogram, "record">;
+  clientOperation: Pick<Histogram, "record">;
+  queueWait: Pick<Histogram, "record">;
+}
+
+const NONE = { add() {}, record() {} };
+const NO_INSTRUMENTS: Instruments = {
+  runs: NONE,
+  runDuration: NONE,
+  stageDuration: NONE,
+  refusals: NONE,
+  toolCalls: NONE,
+  tokensKeptOut: NONE,
+  serverOperation: NONE,
+  clientOperation: NONE,
+  queueWait: NONE,
+};
 
 /** What is counted and measured. No attribute has a value that clients, code or customers choose. */
 export function instruments(): Instruments {
-  const provider = metrics.getMeterProvider();
+  const api = registeredApi();
+  if (api === undefined) return NO_INSTRUMENTS;
+  const provider = api.metrics.getMeterProvider();
   const known = made.get(provider);
   if (known !== undefined) return known;
   const meter = provider.getMeter(SCOPE);
@@ -23,7 +49,7 @@ export function instruments(): Instruments {
   return created;
 }
 
-function makeInstruments(meter: Meter) {
+function makeInstruments(meter: Meter): Instruments {
   const seconds = (name: string, description: string) =>
     meter.createHistogram(name, {
       description,

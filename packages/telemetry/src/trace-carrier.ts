@@ -1,5 +1,5 @@
-import { context, isSpanContextValid, propagation, ROOT_CONTEXT, trace } from "@opentelemetry/api";
 import type { Context, Link } from "@opentelemetry/api";
+import { registeredApi } from "./api.ts";
 import type { SpanSettings } from "./tracing.ts";
 
 /** A trace's place in a message, as W3C Trace Context writes it. Baggage is not passed on: it may tell of persons. */
@@ -15,15 +15,18 @@ const MAX_STATE_CHARACTERS = 512;
 
 /** The active trace's place. `undefined` where nothing is traced. */
 export function traceCarrier(): TraceCarrier | undefined {
+  const api = registeredApi();
+  if (api === undefined) return undefined;
   const written: Record<string, unknown> = {};
-  propagation.inject(context.active(), written);
+  api.propagation.inject(api.context.active(), written);
   return carrierIn(written);
 }
 
-/** The trace that a message names, whoever wrote it. */
-export function contextOf(carrier: TraceCarrier | undefined): Context {
-  if (carrier === undefined) return ROOT_CONTEXT;
-  return propagation.extract(ROOT_CONTEXT, carrier);
+/** The trace that a message names, whoever wrote it. `undefined` where nothing is traced. */
+export function contextOf(carrier: TraceCarrier | undefined): Context | undefined {
+  const api = registeredApi();
+  if (api === undefined || carrier === undefined) return api?.ROOT_CONTEXT;
+  return api.propagation.extract(api.ROOT_CONTEXT, carrier);
 }
 
 /** Where the trace of a client's request goes on, and what it links to. */
@@ -31,6 +34,9 @@ export function clientTrace(
   { meta, headers }: { meta: unknown; headers?: Headers | undefined },
   mode: ClientTrace,
 ): Pick<SpanSettings, "parent" | "links"> {
+  const api = registeredApi();
+  if (api === undefined) return {};
+  const { context, ROOT_CONTEXT, trace } = api;
   const ambient = trace.getSpanContext(context.active());
   const fromMeta = remoteIn(meta);
   const fromHeaders =
@@ -45,9 +51,10 @@ export function clientTrace(
 }
 
 function remoteIn(values: unknown): Context | undefined {
+  const api = registeredApi();
   const found = contextOf(carrierIn(values));
-  const span = trace.getSpanContext(found);
-  return span !== undefined && isSpanContextValid(span) ? found : undefined;
+  const span = found && api?.trace.getSpanContext(found);
+  return span !== undefined && api?.isSpanContextValid(span) === true ? found : undefined;
 }
 
 function carrierIn(values: unknown): TraceCarrier | undefined {

@@ -1,3 +1,5 @@
+import { spawnSync } from "node:child_process";
+import path from "node:path";
 import { context, propagation, ROOT_CONTEXT, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import { CompositePropagator, W3CBaggagePropagator, W3CTraceContextPropagator } from "@opentelemetry/core";
@@ -10,7 +12,25 @@ const THEIRS = "4bf92f3577b34da6a3ce929d0e0e4736";
 const meta = { traceparent: `00-${THEIRS}-00f067aa0ba902b7-01` };
 
 describe("without an SDK", () => {
-  it("does the work and carries nothing", async () => {
+  it("does the work and carries nothing, and loads none of the API", () => {
+    const index = path.join(import.meta.dirname, "index.ts");
+    const program = `
+      import { createRequire } from "node:module";
+      import { clientTrace, contextOf, flushTelemetry, instruments, keepTrace, traced } from ${JSON.stringify(index)};
+      instruments().runs.add(1);
+      await flushTelemetry();
+      const value = await traced("work", clientTrace({ meta: {} }, "join"), async (span) => keepTrace()(() => span.isRecording()));
+      const require = createRequire(${JSON.stringify(index)});
+      const loaded = Object.keys(require.cache).filter((file) => file.includes("opentelemetry"));
+      console.log(JSON.stringify({ value, context: contextOf(undefined) ?? null, loaded }));`;
+    const { stdout } = spawnSync(
+      process.execPath,
+      ["--conditions=@cem/source", "--input-type=module", "--eval", program],
+      { encoding: "utf8" },
+    );
+    expect(JSON.parse(stdout)).toEqual({ value: false, context: null, loaded: [] });
+  });
+  it("carries no trace", async () => {
     expect(await traced("work", {}, async () => traceCarrier())).toBeUndefined();
     await flushTelemetry();
   });
@@ -63,7 +83,7 @@ describe("with an SDK", () => {
       traced("work", {}, async () => traceCarrier()),
     );
     expect(Object.keys(carrier ?? {})).toEqual(["traceparent"]);
-    expect(trace.getSpanContext(contextOf(carrier))?.isRemote).toBe(true);
+    expect(trace.getSpanContext(contextOf(carrier) ?? ROOT_CONTEXT)?.isRemote).toBe(true);
   });
 
   it("joins a client's trace by _meta, else by HTTP headers, and links what is around it", async () => {

@@ -1,11 +1,10 @@
 import { toErrorInfo } from "@cem/core";
-import { context, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
-import type { Attributes, Context, Link, Span } from "@opentelemetry/api";
+import type { Attributes, Context, Link, Span, SpanKind } from "@opentelemetry/api";
+import { registeredApi } from "./api.ts";
+import { NO_SPAN } from "./no-span.ts";
 
 /** The scope of all spans and metrics of the project. */
 export const SCOPE = "code-execution-mcp";
-
-const tracer = trace.getTracer(SCOPE);
 
 /** Settings of {@link traced}. */
 export interface SpanSettings {
@@ -19,12 +18,12 @@ export interface SpanSettings {
 }
 
 const KINDS = {
-  internal: SpanKind.INTERNAL,
-  server: SpanKind.SERVER,
-  client: SpanKind.CLIENT,
-  producer: SpanKind.PRODUCER,
-  consumer: SpanKind.CONSUMER,
-} as const;
+  internal: "INTERNAL",
+  server: "SERVER",
+  client: "CLIENT",
+  producer: "PRODUCER",
+  consumer: "CONSUMER",
+} as const satisfies Record<string, keyof typeof SpanKind>;
 
 /**
  * Does work within a span. What it throws ends the span as failed, by the error's code: messages may tell values.
@@ -33,10 +32,14 @@ const KINDS = {
  */
 export function traced<T>(
   name: string,
-  { kind = "internal", attributes = {}, parent = context.active(), links = [] }: SpanSettings,
+  { kind = "internal", attributes = {}, parent, links = [] }: SpanSettings,
   work: (span: Span) => Promise<T>,
 ): Promise<T> {
-  return tracer.startActiveSpan(name, { kind: KINDS[kind], attributes, links }, parent, async (span) => {
+  const api = registeredApi();
+  if (api === undefined) return work(NO_SPAN);
+  const options = { kind: api.SpanKind[KINDS[kind]], attributes, links };
+  const around = parent ?? api.context.active();
+  return api.trace.getTracer(SCOPE).startActiveSpan(name, options, around, async (span) => {
     try {
       return await work(span);
     } catch (error) {
@@ -50,12 +53,16 @@ export function traced<T>(
 
 /** Marks what a span tells of as failed. */
 export function failSpan(span: Span, errorType: string): void {
+  const api = registeredApi();
+  if (api === undefined) return;
   span.setAttribute("error.type", errorType);
-  span.setStatus({ code: SpanStatusCode.ERROR });
+  span.setStatus({ code: api.SpanStatusCode.ERROR });
 }
 
 /** Keeps the active trace for work that is begun elsewhere, such as by a message of a guest. */
 export function keepTrace(): <T>(work: () => T) => T {
-  const kept = context.active();
-  return (work) => context.with(kept, work);
+  const api = registeredApi();
+  if (api === undefined) return (work) => work();
+  const kept = api.context.active();
+  return (work) => api.context.with(kept, work);
 }
