@@ -51,7 +51,9 @@ export class Turns {
 
   /** @returns the priority of a customer's next run. */
   async take(customer: string, urgency: Urgency): Promise<number> {
-    const turn = Number(await this.#client.eval(TAKE, 3, ...this.#keys, customer, COST[urgency], this.#renewAt));
+    const turn = Number(
+      await this.#client.eval(TAKE, 3, ...this.#keys, customer, COST[urgency], this.#renewAt),
+    );
     return Math.min(MAX_PRIORITY, turn + 1);
   }
 

@@ -13,10 +13,7 @@ const measured = JSON.parse(
   readFileSync(path.join(import.meta.dirname, "../measured.json"), "utf8"),
 ) as Measured;
 const results = simulateAll(measured);
-writeFileSync(
-  path.join(import.meta.dirname, "../results.json"),
-  `${JSON.stringify(results)}\n`,
-);
+writeFileSync(path.join(import.meta.dirname, "../results.json"), `${JSON.stringify(results)}\n`);
 writeFileSync(path.join(docs, "scale.md"), renderPage(measured, results));
 mkdirSync(plots, { recursive: true });
 for (const [name, svg] of Object.entries(renderPlots(measured, results))) {

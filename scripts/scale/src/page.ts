@@ -96,7 +96,18 @@ processor for each worker, ${results.guests[0]?.keptGuests} guests kept. Waits a
 ![Runs a second by workers](./public/scale/sizes.svg)
 
 ${table(
-  ["workers", "to their guests", "offered, runs/s", "carried, runs/s", "warm", "slots busy", "Redis busy", "wait p50, ms", "p95", "p99"],
+  [
+    "workers",
+    "to their guests",
+    "offered, runs/s",
+    "carried, runs/s",
+    "warm",
+    "slots busy",
+    "Redis busy",
+    "wait p50, ms",
+    "p95",
+    "p99",
+  ],
   results.sizes.map((size) => [
     whole(size.workers),
     yes(size.isRouted),
@@ -122,7 +133,16 @@ and can't be warm. At the higher load all of them are in the trap: they begin wi
 ![Warm runs by guests kept](./public/scale/guests.svg)
 
 ${table(
-  ["load", "guests kept by a worker", "their memory, MiB", "to their guests", "warm", "carried, runs/s", "a run beyond its tools p50, ms", "p95"],
+  [
+    "load",
+    "guests kept by a worker",
+    "their memory, MiB",
+    "to their guests",
+    "warm",
+    "carried, runs/s",
+    "a run beyond its tools p50, ms",
+    "p95",
+  ],
   results.guests.map((one) => [
     `${PERCENT * one.load} %`,
     String(one.keptGuests),
@@ -163,7 +183,15 @@ Light are nine tenths of the customers, heavy the busiest hundredth, who share $
 50 workers that keep ${KEPT} guests each, nine minutes. A worker's runs are given to another after 30 to 60 s; ${PERCENT * ASSUMED.unrepeatable} % of them had called what can't be repeated.
 
 ${table(
-  ["deaths of a worker in an hour", "runs", "given back", "interrupted", "a run beyond its tools p50, ms", "p95", "p99"],
+  [
+    "deaths of a worker in an hour",
+    "runs",
+    "given back",
+    "interrupted",
+    "a run beyond its tools p50, ms",
+    "p95",
+    "p99",
+  ],
   results.deaths.map((one) => [
     String(one.deathsPerWorkerHour),
     whole(one.runs),

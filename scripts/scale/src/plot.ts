@@ -22,8 +22,18 @@ const STYLE = `text{fill:#24292f;font:12px sans-serif}.back{fill:#fff}.grid{stro
 /** Draws lines as an SVG that needs nothing else. */
 export function plot(title: string, x: Axis, y: Axis, series: readonly Series[]): string {
   const [across, up] = [
-    scaleOf(x, series.flatMap(({ points }) => points.map(([value]) => value)), MARGIN.left, WIDTH - MARGIN.right),
-    scaleOf(y, series.flatMap(({ points }) => points.map(([, value]) => value)), HEIGHT - MARGIN.bottom, MARGIN.top),
+    scaleOf(
+      x,
+      series.flatMap(({ points }) => points.map(([value]) => value)),
+      MARGIN.left,
+      WIDTH - MARGIN.right,
+    ),
+    scaleOf(
+      y,
+      series.flatMap(({ points }) => points.map(([, value]) => value)),
+      HEIGHT - MARGIN.bottom,
+      MARGIN.top,
+    ),
   ];
   const grid = up.ticks.map(({ at, text }) =>
     [
@@ -32,11 +42,13 @@ export function plot(title: string, x: Axis, y: Axis, series: readonly Series[])
     ].join(""),
   );
   const below = across.ticks.map(
-    ({ at, text }) => `<text x="${at}" y="${HEIGHT - MARGIN.bottom + 18}" text-anchor="middle">${text}</text>`,
+    ({ at, text }) =>
+      `<text x="${at}" y="${HEIGHT - MARGIN.bottom + 18}" text-anchor="middle">${text}</text>`,
   );
   const lines = series.map(({ points, dashed }, index) => {
     const places = points.map(([one, other]) => `${across.place(one)},${up.place(other)}`);
-    const dots = points.length > 12 ? [] : places.map((place) => `<circle r="3" cx="${place.replace(",", '" cy="')}"/>`);
+    const dots =
+      points.length > 12 ? [] : places.map((place) => `<circle r="3" cx="${place.replace(",", '" cy="')}"/>`);
     const dash = dashed === true ? ' stroke-dasharray="6 4"' : "";
     return `<g class="s${index}"><polyline points="${places.join(" ")}"${dash}/>${dots.join("")}</g>`;
   });

@@ -6,7 +6,10 @@ import type { Results } from "./scenarios.ts";
 const MS_PER_SECOND = 1_000;
 
 /** The plots of the page, by their names. */
-export function renderPlots(measured: Measured, { sizes, guests, floods, surges }: Results): Record<string, string> {
+export function renderPlots(
+  measured: Measured,
+  { sizes, guests, floods, surges }: Results,
+): Record<string, string> {
   const routed = sizes.filter(({ isRouted }) => isRouted);
   const ceiling = MS_PER_SECOND / measured.warm.redisCpuMs;
   const ends = [routed[0]?.workers ?? 1, routed.at(-1)?.workers ?? 1];

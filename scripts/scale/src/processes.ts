@@ -14,7 +14,10 @@ export function treeOf(root: number): { cpuMs: number; memoryMiB: number } {
     const parent = Number(fields[1]);
     children.set(parent, [...(children.get(parent) ?? []), pid]);
     // utime, stime, and those of the children that were waited for.
-    ticks.set(pid, fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0));
+    ticks.set(
+      pid,
+      fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0),
+    );
   }
   const tree = [root];
   for (const pid of tree) tree.push(...(children.get(pid) ?? []));
@@ -26,7 +29,9 @@ export function treeOf(root: number): { cpuMs: number; memoryMiB: number } {
 /** The fields of `/proc/PID/stat` from the state on; `undefined` for a process that has ended. */
 function statOf(pid: number): string[] | undefined {
   try {
-    return readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /su, "").split(" ");
+    return readFileSync(`/proc/${pid}/stat`, "utf8")
+      .replace(/^.*\) /su, "")
+      .split(" ");
   } catch {
     return undefined;
   }

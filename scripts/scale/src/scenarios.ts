@@ -46,9 +46,20 @@ function scenarioOf(measured: Measured, own: Partial<Scenario> & { workers: numb
 export function validate(measured: Measured) {
   return VALIDATION.workers.map((workers) => {
     const trace = validationTrace(workers).map((run, session) => ({ ...run, session: session % 16 }));
-    const own = { workers, slots: VALIDATION.slots, settleSeconds: 0, seconds: 1, cold: measured.warm, isFair: false };
+    const own = {
+      workers,
+      slots: VALIDATION.slots,
+      settleSeconds: 0,
+      seconds: 1,
+      cold: measured.warm,
+      isFair: false,
+    };
     const { overhead } = simulate({ ...scenarioOf(measured, own), isRouted: false }, trace);
-    return { workers, simulated: overhead, observed: measured.observed.find((one) => one.workers === workers) };
+    return {
+      workers,
+      simulated: overhead,
+      observed: measured.observed.find((one) => one.workers === workers),
+    };
   });
 }
 
@@ -68,7 +79,9 @@ function brief({ course: _, ...outcome }: Outcome): Omit<Outcome, "course"> {
 /** Workers that keep more or fewer guests, with runs sent to their guests or not. */
 function guests(measured: Measured) {
   const cases = [LOAD, HIGH_LOAD].flatMap((load) =>
-    [16, 32, 64, KEPT].flatMap((keptGuests) => [true, false].map((isRouted) => ({ load, keptGuests, isRouted }))),
+    [16, 32, 64, KEPT].flatMap((keptGuests) =>
+      [true, false].map((isRouted) => ({ load, keptGuests, isRouted })),
+    ),
   );
   return cases.map(({ load, keptGuests, isRouted }) => {
     const scenario = scenarioOf(measured, { workers: 50, keptGuests, isRouted, seconds: 240 }, load);
@@ -87,7 +100,9 @@ function floods(measured: Measured) {
     { name: "800 runs/s more, in turn", own: { flood: flood(800) } },
   ];
   return cases.map(({ name, own }) => {
-    const { waits, refusedPercent } = simulate(scenarioOf(measured, { workers: 60, keptGuests: KEPT, seconds: 120, ...own }));
+    const { waits, refusedPercent } = simulate(
+      scenarioOf(measured, { workers: 60, keptGuests: KEPT, seconds: 120, ...own }),
+    );
     return { name, waits, refusedPercent };
   });
 }
@@ -95,7 +110,9 @@ function floods(measured: Measured) {
 /** Workers that die again and again. */
 function deaths(measured: Measured) {
   return [0, 1, 10].map((deathsPerWorkerHour) => {
-    const outcome = simulate(scenarioOf(measured, { workers: 50, keptGuests: KEPT, seconds: 600, deathsPerWorkerHour }));
+    const outcome = simulate(
+      scenarioOf(measured, { workers: 50, keptGuests: KEPT, seconds: 600, deathsPerWorkerHour }),
+    );
     const { lost, interrupted, overhead, runsPerSecond, waits } = outcome;
     return { deathsPerWorkerHour, runs: Math.round(runsPerSecond * 540), lost, interrupted, overhead, waits };
   });
@@ -113,7 +130,11 @@ function surges(measured: Measured) {
   ];
   return rules.map(({ name, autoscaling }) => {
     const surge = { fromSecond: 240, toSecond: 540, times: 4 };
-    const scenario = scenarioOf(measured, { workers: 20, keptGuests: KEPT, seconds: 1_200, settleSeconds: 60, autoscaling, surge }, 0.35);
+    const scenario = scenarioOf(
+      measured,
+      { workers: 20, keptGuests: KEPT, seconds: 1_200, settleSeconds: 60, autoscaling, surge },
+      0.35,
+    );
     const { course, waits, refusedPercent } = simulate(scenario);
     const workerHours = course.reduce((sum, { workers }) => sum + workers * 10, 0) / 3_600;
     return { name, workerHours: Math.round(workerHours * 10) / 10, waits, refusedPercent, course };

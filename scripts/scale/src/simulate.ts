@@ -43,7 +43,10 @@ class Simulation {
   readonly #scenario: Scenario;
   readonly #load: ReturnType<typeof createLoad>;
   readonly #events = new TinyQueue<Event>([], (one, other) => one.at - other.at);
-  readonly #waiting = new TinyQueue<Run>([], (one, other) => one.turn - other.turn || one.order - other.order);
+  readonly #waiting = new TinyQueue<Run>(
+    [],
+    (one, other) => one.turn - other.turn || one.order - other.order,
+  );
   readonly #turns = new FairTurns();
   readonly #workers: SimulatedWorker[] = [];
   readonly #slots = new FreeSlots();
@@ -165,7 +168,12 @@ class Simulation {
       if (worker.life !== life) return this.#lose(run);
       const isWarm = worker.use(run.session, this.#now);
       this.#homes.set(run.session, worker);
-      this.#recorder.started(this.#now, classOf(run.customer, this.#scenario.customers), run.arrivedAt, isWarm);
+      this.#recorder.started(
+        this.#now,
+        classOf(run.customer, this.#scenario.customers),
+        run.arrivedAt,
+        isWarm,
+      );
       const computed = worker.compute(this.#now, (isWarm ? warm : cold).workerCpuMs);
       this.#at(computed + run.toolMs, () => {
         if (worker.life !== life) return this.#lose(run);
