@@ -43,7 +43,7 @@ export class Recorder {
   #lost = 0;
   #interrupted = 0;
   #highestTurn = 0;
-  /** Runs that have come to their end. */
+  /** Runs that have come to their end, or were refused. */
   ended = 0;
 
   constructor({ settleSeconds, seconds, slots }: Scenario) {
@@ -64,6 +64,7 @@ export class Recorder {
   }
 
   refused(now: number, kind: CustomerClass): void {
+    this.ended += 1;
     if (now >= this.#from) this.#refused[kind] += 1;
   }
 
