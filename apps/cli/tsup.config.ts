@@ -1,7 +1,7 @@
 import { globSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import path from "node:path";
-import { build } from "tsup";
+import { build as buildAlso } from "tsup";
 import { library } from "../../tsup.base.ts";
 
 /** What the commands load when they need it, each a file of its name. */
@@ -28,8 +28,8 @@ const quick = library({
   esbuildPlugins: [
     {
       name: "lazy",
-      setup({ onResolve }) {
-        onResolve({ filter: /^\.{1,2}\// }, ({ kind, path: file }) =>
+      setup(build) {
+        build.onResolve({ filter: /^\.{1,2}\// }, ({ kind, path: file }) =>
           kind === "dynamic-import" && !QUICK.test(file)
             ? { path: `./${path.basename(file, ".ts")}.js`, external: true }
             : undefined,
@@ -46,14 +46,14 @@ export default library({
   esbuildPlugins: [
     {
       name: "quick",
-      setup({ onResolve }) {
-        onResolve({ filter: /\/quick\.ts$/ }, () => ({ path: "./quick.js", external: true }));
+      setup(build) {
+        build.onResolve({ filter: /\/quick\.ts$/ }, () => ({ path: "./quick.js", external: true }));
       },
     },
   ],
   // `cem examples` takes what it runs from beside itself.
   onSuccess: async () => {
-    await build({ config: false, silent: true, ...(quick as Parameters<typeof build>[0]) });
+    await buildAlso({ config: false, silent: true, ...(quick as Parameters<typeof buildAlso>[0]) });
     const isKept = (file: string): boolean => !/node_modules|\.test\.ts$|\.config\.ts$|\.json$/u.test(file);
     for (const part of ["examples", "servers", "skills"]) {
       await cp(path.join("../..", part), path.join("dist/samples", part), {

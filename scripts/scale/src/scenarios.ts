@@ -5,7 +5,7 @@ import { simulate } from "./simulate.ts";
 import type { Outcome } from "./recorder.ts";
 import { VALIDATION, validationTrace } from "./validation.ts";
 
-export const SIZES = [10, 30, 100, 300, 1_000] as const;
+const SIZES = [10, 30, 100, 300, 1_000] as const;
 const MS_PER_SECOND = 1_000;
 /** Part of all slots that the offered load keeps busy. */
 export const LOAD = 0.4;
@@ -72,7 +72,7 @@ export function sizeOf(measured: Measured, workers: number, isRouted: boolean): 
 
 export type SizeOutcome = Omit<Outcome, "course"> & { workers: number; isRouted: boolean; offered: number };
 
-function brief({ course: _, ...outcome }: Outcome): Omit<Outcome, "course"> {
+function brief({ course: _course, ...outcome }: Outcome): Omit<Outcome, "course"> {
   return outcome;
 }
 
