@@ -16,7 +16,9 @@ interface LibraryOptions extends Omit<Options, "dts"> {
 }
 
 /** The build of every package: ESM only, with types and source maps. A package adds only what differs. */
-export function library({ typed, ...options }: LibraryOptions = {}): ReturnType<typeof defineConfig> {
+export function library({ typed, esbuildPlugins = [], ...options }: LibraryOptions = {}): ReturnType<
+  typeof defineConfig
+> {
   const entry = options.entry ?? ["src/index.ts"];
   return defineConfig({
     entry,
@@ -27,7 +29,7 @@ export function library({ typed, ...options }: LibraryOptions = {}): ReturnType<
     clean: true,
     // Some modules of Node (`node:sqlite`), and in Deno all of them, are found by their full names only.
     removeNodeProtocol: false,
-    esbuildPlugins: [licenses, ...(typed === false ? [] : [declarations(typed ?? entry)])],
+    esbuildPlugins: [licenses, ...(typed === false ? [] : [declarations(typed ?? entry)]), ...esbuildPlugins],
     esbuildOptions(build) {
       // Its build for Node is CommonJS, which can't be bundled into a module.
       if (options.noExternal?.includes("yaml") === true)

@@ -62,6 +62,7 @@ export default defineConfig({
         text: "Explanation",
         items: [
           { text: "Architecture", link: "/architecture" },
+          { text: "Scale", link: "/scale" },
           ...pagesOf("explanation"),
           { text: "Decisions", link: "/adr/" },
         ],

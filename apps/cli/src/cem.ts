@@ -20,7 +20,9 @@ if (major < 22 || (major === 22 && minor < 19)) {
     .then((nodeModule) => {
       // A fifth less work for commands that need everything.
       nodeModule.enableCompileCache();
-      return import("./main.ts");
+      return ["run", "exec", "call"].includes(process.argv[2] ?? "")
+        ? import("./quick.ts")
+        : import("./main.ts");
     })
     .then(({ main }) => main(process.argv.slice(2), process))
     // Nothing may keep the process alive after its answer.

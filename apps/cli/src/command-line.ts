@@ -1,7 +1,7 @@
 import { CemError } from "@cem/core";
 import { Command, CommanderError } from "commander";
 import { addOutputOptions, addSettingOptions, sharedOptions } from "./command-options.ts";
-import { buildProgram, VERSION } from "./command-program.ts";
+import { buildProgram, QUICK_COMMANDS, VERSION } from "./command-program.ts";
 import { fitHelp } from "./fit-help.ts";
 import type { Invocation } from "./invocation.ts";
 
@@ -18,6 +18,28 @@ const UNBROKEN = 10_000;
  * @throws CemError `USAGE` with what is wrong and what was perhaps meant.
  */
 export function parseCommandLine(argv: readonly string[], colors: boolean, columns?: number): Invocation {
+  return parseQuick(argv) ?? parseFully(argv, colors, columns);
+}
+
+/** `undefined` for a command line that is not simply one of the quick commands: help and mistakes want the whole program. */
+function parseQuick(argv: readonly string[]): Invocation | undefined {
+  if (!QUICK_COMMANDS.includes(argv[0] ?? "")) return undefined;
+  let invocation: Invocation | undefined;
+  const program = buildProgram((found) => {
+    invocation = found;
+  }, true);
+  const silent = { writeOut: () => {}, writeErr: () => {}, outputError: () => {} };
+  for (const command of [program, ...program.commands]) command.exitOverride().configureOutput(silent);
+  try {
+    program.parse(argv, { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return undefined;
+  }
+  return invocation;
+}
+
+function parseFully(argv: readonly string[], colors: boolean, columns: number | undefined): Invocation {
   let invocation: Invocation | undefined;
   let printed = "";
   const isNarrow = columns !== undefined && columns < MIN_TABLE_COLUMNS;

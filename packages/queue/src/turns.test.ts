@@ -1,0 +1,44 @@
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { hasRedis, startRedis } from "../../store-redis/test/redis-server.ts";
+import type { RedisServer } from "../../store-redis/test/redis-server.ts";
+import { Turns } from "./turns.ts";
+
+describe.skipIf(!hasRedis)("turns that have grown", () => {
+  let server: RedisServer;
+  let client: Redis;
+  beforeAll(async () => {
+    server = await startRedis();
+    client = new Redis(server.url);
+  });
+  afterAll(async () => {
+    client.disconnect();
+    await server.stop();
+  });
+
+  /** A customer whose runs have been served until turns may begin anew. */
+  async function grown(prefix: string): Promise<Turns> {
+    const turns = new Turns(client, prefix, 20);
+    let turn = 0;
+    while (turn <= 20) {
+      turn = await turns.take("busy", "normal");
+      await turns.serve(turn);
+    }
+    return turns;
+  }
+
+  it("begin anew once nothing waits", async () => {
+    const turns = await grown("{empty}");
+    expect(await turns.take("busy", "normal")).toBe(1);
+    expect(await turns.take("busy", "normal")).toBe(5);
+    expect(await turns.take("other", "normal")).toBe(1);
+  });
+
+  it("go on while a run waits, which would be overtaken", async () => {
+    const turns = await grown("{waits}");
+    await client.zadd("{waits}:runs:prioritized", 1, "run");
+    expect(await turns.take("other", "normal")).toBe(21);
+    await client.del("{waits}:runs:prioritized");
+    expect(await turns.take("other", "normal")).toBe(1);
+  });
+});

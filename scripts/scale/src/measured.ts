@@ -1,0 +1,33 @@
+import type { Summary } from "./statistics.ts";
+
+/** What one run costs, by processor time that it takes anywhere. */
+export interface RunCost {
+  /** Of the worker and its guests. */
+  workerCpuMs: number;
+  /** Of the copy of the server that waits for the run. */
+  hostCpuMs: number;
+  redisCpuMs: number;
+  redisCommands: number;
+}
+
+/** How long real runs waited beyond what they did, with so many workers. */
+export interface Observed extends Summary {
+  workers: number;
+}
+
+/** What `calibrate.ts` finds on a machine. */
+export interface Measured {
+  machine: string;
+  /** A run whose session has a guest. */
+  warm: RunCost;
+  /** A session's first run. */
+  cold: RunCost;
+  /** What a worker that waits costs Redis, milliseconds of its processor in a second. */
+  idleRedisCpuMsPerSecond: number;
+  guestMiB: number;
+  workerMiB: number;
+  /** From the host's call to its answer, one at a time. */
+  warmMs: number;
+  coldMs: number;
+  observed: Observed[];
+}
