@@ -2,7 +2,7 @@
 // (`test:packed`), packs them into the folder (`.cem/release`), with a bill of materials and the licenses of what they bring, and prints what each brings. Ends
 // with 1 where a check fails or a limit of scripts/packed/limits.json is passed.
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { findNode, root } from "./node24.mjs";

@@ -35,7 +35,9 @@ const INSTALL = {
   yarn: (cwd, resolutions) => {
     const file = path.join(cwd, "package.json");
     const manifest = JSON.parse(readFileSync(file, "utf8"));
-    writeFileSync(file, JSON.stringify({ ...manifest, resolutions }));
+    // Yarn 1 asks for the binaries of every platform, and a mirror of the registry may lack those of the newest.
+    const pinned = { ...resolutions, "msgpackr-extract": "3.0.4" };
+    writeFileSync(file, JSON.stringify({ ...manifest, resolutions: pinned }));
     return run("npx", ["-y", YARN, "install", "--no-lockfile", "--ignore-engines", "--silent"], {
       ...options,
       cwd,
