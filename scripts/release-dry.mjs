@@ -1,6 +1,7 @@
 // pnpm release:dry [folder]: all of a release but the publishing. Builds and checks the packages as they are published
-// (`test:packed`), packs them into the folder (`.cem/release`), with a bill of materials and the licenses of what they bring, and prints what each brings. Ends
-// with 1 where a check fails or a limit of scripts/packed/limits.json is passed.
+// (`test:packed`), packs them into the folder (`.cem/release`), with a bill of materials and the licenses of what they
+// bring, and prints what each brings. Ends with 1 where a check fails, a limit of scripts/packed/limits.json is passed,
+// or something brings a license that is not on its list.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import os from "node:os";
@@ -30,8 +31,8 @@ async function measure(destination) {
     stdio: ["ignore", "pipe", "inherit"],
   });
   writeFileSync(path.join(destination, "licenses.json"), licenses);
+  const passed = refusedLicenses(JSON.parse(licenses));
   const folder = mkdtempSync(path.join(os.tmpdir(), "cem-size-"));
-  const passed = [];
   process.stdout.write("| package | packed kB | unpacked kB | packages | MB installed | MB of Deno |\n");
   process.stdout.write("| --- | ---: | ---: | ---: | ---: | ---: |\n");
   try {
@@ -58,4 +59,13 @@ async function measure(destination) {
   }
   process.stdout.write(`\nPacked into ${destination}.\n${passed.map((line) => `${line}\n`).join("")}`);
   process.exitCode = passed.length > 0 ? 1 : 0;
+}
+
+/** What third parties give under a license that is not on the list. Prints how many there are of each. */
+function refusedLicenses(byLicense) {
+  const counts = Object.entries(byLicense).map(([license, list]) => `${list.length} ${license}`);
+  process.stdout.write(`\nThird parties, by license: ${counts.join(", ")}\n\n`);
+  return Object.entries(byLicense)
+    .filter(([license]) => !limits.licenses.includes(license))
+    .flatMap(([license, list]) => list.map(({ name }) => `${name} has the license ${license}.`));
 }

@@ -38,10 +38,15 @@ const INSTALL = {
     // Yarn 1 asks for the binaries of every platform, and a mirror of the registry may lack those of the newest.
     const pinned = { ...resolutions, "msgpackr-extract": "3.0.4" };
     writeFileSync(file, JSON.stringify({ ...manifest, resolutions: pinned }));
-    return run("npx", ["-y", YARN, "install", "--no-lockfile", "--ignore-engines", "--silent"], {
-      ...options,
-      cwd,
-    });
+    // Its cache takes tarballs of one version for the same, and two processes at a time spoil it.
+    const cache = [
+      "--cache-folder",
+      path.join(folder, "yarn"),
+      "--mutex",
+      `file:${path.join(folder, "mutex")}`,
+    ];
+    const args = ["-y", YARN, "install", "--no-lockfile", "--ignore-engines", "--silent", ...cache];
+    return run("npx", args, { ...options, cwd });
   },
 };
 const folder = mkdtempSync(path.join(os.tmpdir(), "cem-packed-"));
