@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { findPackageJSON } from "node:module";
 import os from "node:os";
 import path from "node:path";
@@ -81,7 +81,9 @@ function manifestOf(name: string, base: string): string | undefined {
 export async function makeExampleProject(
   examples: readonly Example[],
 ): Promise<{ folder: string; remove: () => Promise<void> }> {
-  const folder = await mkdtemp(path.join(os.tmpdir(), "cem-example-"));
+  const base = await mkdtemp(path.join(os.tmpdir(), "cem-example-"));
+  // The packages stand above the project: what npx starts is none of theirs.
+  const folder = path.join(base, "project");
   const samples = samplesFolder();
   for (const part of PARTS) {
     await cp(path.join(samples, part), path.join(folder, part), {
@@ -89,12 +91,13 @@ export async function makeExampleProject(
       filter: (file) => path.basename(file) !== "node_modules",
     });
   }
+  await writeFile(path.join(folder, "package.json"), '{ "private": true, "type": "module" }\n');
   for (const name of new Set(examples.flatMap(({ packages }) => packages))) {
     const installed = installedPackage(name);
     if (installed === undefined) continue;
-    const link = path.join(folder, "node_modules", name);
+    const link = path.join(base, "node_modules", name);
     await mkdir(path.dirname(link), { recursive: true });
     await symlink(installed, link, "junction");
   }
-  return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
+  return { folder, remove: () => rm(base, { recursive: true, force: true }) };
 }
