@@ -57,7 +57,7 @@ export async function verify(
       absent: absent === undefined ? [] : [{ transport: "http", reason: absent }],
     },
     report: (style) => [...renderVerified(verified, style), "", ...(failed === 0 ? [`  ${message}`] : [])],
-    brief: () => message,
+    brief: () => (failed === 0 ? message : ""),
     complaint: failed === 0 ? undefined : ({ colors }) => [colors.red(`  ${message}`)],
   };
 }
