@@ -12,5 +12,5 @@ console.log(`A model reads: ${safe}`);
 console.log(`The same value, the same token: ${redactor.tokenize(text, { session }) === safe}`);
 
 const target = { session, server: "mail", tool: "send" };
-console.log(`A tool gets: ${await redactor.detokenize(safe, target)}`);
+console.log("A tool gets:", await redactor.detokenize(safe, target));
 await redactor.dispose();

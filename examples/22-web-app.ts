@@ -2,6 +2,7 @@
 // Needs: npm install ai @ai-sdk/openai @cem/ai
 import { once } from "node:events";
 import { createServer } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { createOpenAI } from "@ai-sdk/openai";
@@ -15,7 +16,12 @@ const standIn = OPENAI_API_KEY === undefined ? await startModel(warmest()) : und
 const provider = createOpenAI(standIn === undefined ? {} : { apiKey: "none", baseURL: standIn.baseURL });
 
 const agent = createAgent();
-const app = createServer(async (request, response) => {
+const app = createServer((request, response) => void handle(request, response));
+app.listen(Number(process.env["PORT"] ?? 0), "127.0.0.1");
+await once(app, "listening");
+const url = `http://127.0.0.1:${(app.address() as AddressInfo).port}/`;
+
+async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { question, user } = JSON.parse(await text(request)) as { question: string; user: string };
   const answer = await generateText({
     model: provider.chat(OPENAI_MODEL),
@@ -33,10 +39,7 @@ const app = createServer(async (request, response) => {
   });
   response.setHeader("content-type", "application/json");
   response.end(JSON.stringify({ answer: answer.text, steps: answer.steps.length }));
-});
-app.listen(Number(process.env["PORT"] ?? 0), "127.0.0.1");
-await once(app, "listening");
-const url = `http://127.0.0.1:${(app.address() as AddressInfo).port}/`;
+}
 
 // What a page in the browser would ask.
 const body = JSON.stringify({ question: "Which is warmest in July: Oslo, Cairo or Paris?", user: "ada" });

@@ -2,6 +2,7 @@
 // of the tool `execute_code` with the program it was given, and then says what that came to.
 import { once } from "node:events";
 import { createServer } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
@@ -12,7 +13,7 @@ interface ChatRequest {
 
 /** Starts it on a free port. */
 export async function startModel(code: string): Promise<{ baseURL: string; close: () => void }> {
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { model, messages } = JSON.parse(await text(request)) as ChatRequest;
     const last = messages.at(-1);
     const hasResult = last?.role === "tool";
@@ -30,7 +31,8 @@ export async function startModel(code: string): Promise<{ baseURL: string; close
     response.end(
       JSON.stringify({ id: "1", object: "chat.completion", created: 0, model, choices: [choice], usage }),
     );
-  });
+  };
+  const server = createServer((request, response) => void answer(request, response));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

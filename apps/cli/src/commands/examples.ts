@@ -19,8 +19,8 @@ export async function manageExamples(
   if (action === "list") return listed(all);
   const named = ids.map((id) => find(id, all));
   for (const one of named) requirePackages(one);
-  const left = all.filter((one) => one.name === SERVER || missingPackages(one).length > 0);
-  const chosen = ids.length === 0 ? all.filter((one) => !left.includes(one)) : named;
+  const isLeftOut = (one: Example): boolean => one.name === SERVER || missingPackages(one).length > 0;
+  const chosen = ids.length === 0 ? all.filter((one) => !isLeftOut(one)) : named;
   const isLive = !options.json && !options.quiet;
   const results: { example: string; output: string; exitCode: number }[] = [];
   const project = await makeExampleProject(chosen);
