@@ -4,6 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { startChatServer } from "../packages/codegen/fixtures/chat-server.ts";
 import type { ChatServer } from "../packages/codegen/fixtures/chat-server.ts";
 import { modelThatRuns } from "../packages/ai/fixtures/shop.ts";
 import { blocksOf, fileNameOf } from "./scripts/blocks.ts";
@@ -81,6 +82,36 @@ await agent.dispose();
     );
     expect(await printed(await start("nextjs/main.ts"), /answer: (.*)\n/u)).toBe("Done.");
     expect(JSON.stringify(model?.requests[1]?.body.messages)).toContain('\\"result\\":42');
+  });
+
+  it("has Azure asked as Azure wants it", async () => {
+    const page = blocksOf("docs/how-to/language-model.md");
+    const { code = "" } = page.find((block) => block.code.includes("azure_deployment_name")) ?? {};
+    model = await startChatServer({ replies: [{ text: "```ts\nexport default 6 * 7;\n```" }] });
+    const cwd = path.join(folder, "azure");
+    mkdirSync(cwd, { recursive: true });
+    writeFileSync(path.join(cwd, "config.yaml"), code);
+    const cem = path.join(import.meta.dirname, "../apps/cli/src/cem.ts");
+    const words = ["--conditions=@cem/source", cem, "run", "--json", "What is six times seven?"];
+    const child = spawn(process.execPath, words, {
+      cwd,
+      env: {
+        PATH: process.env["PATH"],
+        HOME: cwd,
+        CEM_TRUST_FOLDER: "1",
+        AZURE_OPENAI_API_KEY: "0123456789abcdef0123456789abcdef",
+        AZURE_OPENAI_ENDPOINT: model.origin,
+        OPENAI_API_KEY: "sk-not-for-azure-0123456789abcdef",
+      },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    children.push(child);
+    const result = JSON.parse(await printed(child, /^(\{.*\})\n$/su)) as object;
+    expect(result).toMatchObject({ status: "success", value: 42, origin: "llm" });
+    const [asked] = model.requests;
+    expect(asked?.path).toBe("/openai/deployments/my-gpt-4o-mini/chat/completions?api-version=2024-10-21");
+    expect(asked?.headers["api-key"]).toBe("0123456789abcdef0123456789abcdef");
+    expect(JSON.stringify(asked?.headers)).not.toContain("not-for-azure");
   });
 
   it("keeps customers apart", async () => {

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdtemp, readdir, rm } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
@@ -25,7 +25,8 @@ for (const name of process.argv.slice(1)) {
 function start(args: readonly string[], env: Record<string, string>): ChildProcess {
   return spawn(process.execPath, ["--conditions=@cem/source", ...args], {
     cwd,
-    env: { ...process.env, LOG_LEVEL: "ERROR", ...env },
+    // Without a key examples ask a stand-in for a model.
+    env: { ...process.env, OPENAI_API_KEY: undefined, LOG_LEVEL: "ERROR", ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });
 }
@@ -35,7 +36,10 @@ const fileOf = (name: string): string => path.join(root, "examples", name);
 /** What each example prints. */
 async function runAll(names: readonly string[], env: Record<string, string>): Promise<Map<string, string>> {
   const files = names.map((name) => pathToFileURL(fileOf(name)).href);
-  const child = start(["--input-type=module", "-e", PROGRAM, ...files], env);
+  const child = start(["--input-type=module", "-e", PROGRAM, ...files], {
+    npm_config_offline: "true",
+    ...env,
+  });
   let output = "";
   child.stdout?.setEncoding("utf8").on("data", (text: string) => (output += text));
   await once(child, "close");
@@ -110,6 +114,36 @@ const HERE: Readonly<Record<string, Printed>> = {
   ],
   "11-mcp-client.ts": ["execute_code", "get_weather(", "success: true, result: 8"],
   "13-programmatic-tools.ts": TOOLS,
+  "15-two-mcp-servers.ts": [
+    /files: \d+ tools\nmemory: \d+ tools\nAnalysts: \["Ada","Alan"\]/u,
+    "files.read_text_file, memory.create_entities, memory.search_nodes",
+  ],
+  "16-pii-round-trip.ts": [
+    /The code sees \[\[EMAIL:\w{16}\]\]\nThe model sees \{ name: 'Ada', email: '\[\[EMAIL:\w{16}\]\]' \}/u,
+    "The mail went to ada@example.com",
+  ],
+  "17-approvals.ts": [
+    "Would call shop.refund { order: 1, amount: 200 }\nPaid so far: 0\n20: success\nrefund? 100 or more\n200: success",
+    "2000: Line 3",
+    "More than 1,000 is paid by hand.\nPaid in all: 220",
+  ],
+  "18-workflow.ts": [
+    "Would: weather[].one: call weather.get_weather",
+    /(?:Done: weather\[\d\].one\n){3}Done: weather\nDone: warmest\n/u,
+    'completed: {"city":"Cairo","temperature":29.1}\nKept: true',
+  ],
+  "19-form.ts": [
+    "invalid [ { field: 'seats', message: 'must be 2 or more' } ]",
+    /filled \{\n {2}name: 'Ada',\n {2}email: '\[\[EMAIL:/u,
+    "The club has [ { name: 'Ada', email: 'ada@example.com', plan: 'team', seats: 5 } ]",
+  ],
+  "20-plugin.ts": ["{ rolls: [ 1, 6, 5, 4, 3, 2 ], total: 21 }", /Rolled at \[\[TABLE:\w+\]\]\./u],
+  "21-one-package.ts": [
+    "EMAIL: ada@example.com\nCREDIT_CARD: 4111 1111 1111 1111\nIP: 192.168.0.7",
+    /A model reads: Ada <\[\[EMAIL:\w+\]\]> paid with \[\[CREDIT_CARD:\w+\]\] from \[\[IP:\w+\]\]\./u,
+    "A tool gets: Ada <ada@example.com> paid with 4111 1111 1111 1111 from 192.168.0.7.",
+  ],
+  "22-web-app.ts": [/After 2 steps: It came to \{"success":true,"result":"Cairo"/u],
   "own-code.ts": [/July: \["[^"]+","[^"]+","[^"]+"\]/u, "41 tool calls"],
   "stages-by-hand.ts": ["completed 288"],
 };
@@ -127,14 +161,26 @@ beforeEach(async () => {
   for (const folder of ["servers", "skills"]) {
     await cp(path.join(root, folder), path.join(cwd, folder), { recursive: true });
   }
+  await installServers();
 });
+
+/** Two MCP servers, where npx finds them: it need not ask the registry. */
+async function installServers(): Promise<void> {
+  await mkdir(path.join(cwd, "node_modules/.bin"), { recursive: true });
+  await mkdir(path.join(cwd, "node_modules/@modelcontextprotocol"));
+  for (const name of ["server-filesystem", "server-memory"]) {
+    const installed = path.join(root, "examples/node_modules/@modelcontextprotocol", name);
+    await symlink(installed, path.join(cwd, "node_modules/@modelcontextprotocol", name), "junction");
+    await symlink(path.join(installed, "dist/index.js"), path.join(cwd, "node_modules/.bin", `mcp-${name}`));
+  }
+}
 
 describe("the examples", () => {
   it("are all tried", async () => {
     const numbered = (await readdir(path.join(root, "examples"))).filter((name) => /^\d\d-/u.test(name));
     const tried = new Set([...Object.keys(HERE), ...Object.keys(OVER_MCP), "10-mcp-server.ts"]);
     expect(numbered.filter((name) => !tried.has(name))).toEqual([]);
-    expect(numbered).toHaveLength(15);
+    expect(numbered).toHaveLength(23);
   });
 
   it("print what they say, in this process", async () => {

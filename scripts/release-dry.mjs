@@ -1,14 +1,15 @@
 // pnpm release:dry [folder]: all of a release but the publishing. Builds and checks the packages as they are published
-// (`test:packed`), packs them into the folder (`.cem/release`), with a bill of materials and the licenses of what they bring, and prints what each brings. Ends
-// with 1 where a check fails or a limit of scripts/packed/limits.json is passed.
+// (`test:packed`), packs them into the folder (`.cem/release`), with a bill of materials and the licenses of what they
+// bring, and prints what each brings. Ends with 1 where a check fails, a limit of scripts/packed/limits.json is passed,
+// or something brings a license that is not on its list.
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
-import os from "node:os";
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { findNode, root } from "./node24.mjs";
 import { install } from "./packed/installed.mjs";
-import { packAll } from "./packed/tarballs.mjs";
+import { packAll, tarballsFor } from "./packed/tarballs.mjs";
 import { bin, toolEnvironment } from "./setup.mjs";
+import { temporaryFolder } from "./temporary-folder.ts";
 
 const BYTES_PER_MB = 1_000_000;
 const BYTES_PER_KB = 1_000;
@@ -30,8 +31,10 @@ async function measure(destination) {
     stdio: ["ignore", "pipe", "inherit"],
   });
   writeFileSync(path.join(destination, "licenses.json"), licenses);
-  const folder = mkdtempSync(path.join(os.tmpdir(), "cem-size-"));
-  const passed = [];
+  const passed = refusedLicenses(JSON.parse(licenses));
+  const told = runByNpx(packages);
+  if (told !== "8") passed.push(`npx of the command said ${JSON.stringify(told)} in place of 8.`);
+  const folder = temporaryFolder("cem-size");
   process.stdout.write("| package | packed kB | unpacked kB | packages | MB installed | MB of Deno |\n");
   process.stdout.write("| --- | ---: | ---: | ---: | ---: | ---: |\n");
   try {
@@ -58,4 +61,30 @@ async function measure(destination) {
   }
   process.stdout.write(`\nPacked into ${destination}.\n${passed.map((line) => `${line}\n`).join("")}`);
   process.exitCode = passed.length > 0 ? 1 : 0;
+}
+
+/** What third parties give under a license that is not on the list. Prints how many there are of each. */
+function refusedLicenses(byLicense) {
+  const counts = Object.entries(byLicense).map(([license, list]) => `${list.length} ${license}`);
+  process.stdout.write(`\nThird parties, by license: ${counts.join(", ")}\n\n`);
+  return Object.entries(byLicense)
+    .filter(([license]) => !license.split(/[()]| OR /u).some((one) => limits.licenses.includes(one)))
+    .flatMap(([license, list]) => list.map(({ name }) => `${name} has the license ${license}.`));
+}
+
+/** What the command says to a first task, run by npx from its tarball in an empty folder, with an empty home. */
+function runByNpx(packages) {
+  const cwd = temporaryFolder("cem-npx");
+  const given = Object.values(tarballsFor(packages.get("@cem/cli"), packages));
+  const args = [
+    "-y",
+    ...given.flatMap((tarball) => ["-p", tarball]),
+    "--",
+    "cem",
+    "run",
+    "-q",
+    "Calculate 5 + 3",
+  ];
+  const env = { ...options.env, HOME: cwd, npm_config_cache: path.join(cwd, "cache") };
+  return execFileSync("npx", args, { cwd, env, encoding: "utf8" }).trim();
 }

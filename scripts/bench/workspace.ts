@@ -1,13 +1,13 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import os from "node:os";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { loadConfig } from "code-execution-mcp";
 import { createSandbox } from "code-execution-mcp/stages";
 import type { Sandbox, ToolInvoker } from "code-execution-mcp";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 /** A fresh folder that is removed at the end. */
 export async function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(path.join(os.tmpdir(), "cem-bench-"));
+  const folder = temporaryFolder("cem-bench");
   try {
     return await work(folder);
   } finally {

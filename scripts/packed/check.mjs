@@ -5,9 +5,8 @@
 // With names as arguments only those packages are looked at: node scripts/packed/check.mjs @cem/core
 // --node FOLDER runs them with the Node of that folder, and --manager npm|pnpm|yarn installs them so.
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
-import os from "node:os";
 import path from "node:path";
 import { parseArgs, promisify } from "node:util";
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
@@ -16,6 +15,7 @@ import { formatMessage } from "publint/utils";
 import { findNode } from "../node24.mjs";
 import { bin, toolEnvironment } from "../setup.mjs";
 import { eachAtOnce, packAll, tarballsFor } from "./tarballs.mjs";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 const run = promisify(execFile);
 const STEP_TIMEOUT_MS = 240_000;
@@ -35,14 +35,21 @@ const INSTALL = {
   yarn: (cwd, resolutions) => {
     const file = path.join(cwd, "package.json");
     const manifest = JSON.parse(readFileSync(file, "utf8"));
-    writeFileSync(file, JSON.stringify({ ...manifest, resolutions }));
-    return run("npx", ["-y", YARN, "install", "--no-lockfile", "--ignore-engines", "--silent"], {
-      ...options,
-      cwd,
-    });
+    // Yarn 1 asks for the binaries of every platform, and a mirror of the registry may lack those of the newest.
+    const pinned = { ...resolutions, "msgpackr-extract": "3.0.4" };
+    writeFileSync(file, JSON.stringify({ ...manifest, resolutions: pinned }));
+    // Its cache takes tarballs of one version for the same, and two processes at a time spoil it.
+    const cache = [
+      "--cache-folder",
+      path.join(folder, "yarn"),
+      "--mutex",
+      `file:${path.join(folder, "mutex")}`,
+    ];
+    const args = ["-y", YARN, "install", "--no-lockfile", "--ignore-engines", "--silent", ...cache];
+    return run("npx", args, { ...options, cwd });
   },
 };
-const folder = mkdtempSync(path.join(os.tmpdir(), "cem-packed-"));
+const folder = temporaryFolder("cem-packed");
 const options = { timeout: STEP_TIMEOUT_MS, env: toolEnvironment(), maxBuffer: 64 * 1024 * 1024 };
 const { values, positionals: asked } = parseArgs({
   allowPositionals: true,
@@ -52,8 +59,14 @@ const node = values.node === undefined ? findNode() : path.join(values.node, "no
 /** The Node that is tried comes first, for what a package starts itself. */
 const tried = {
   ...options,
-  env: { ...options.env, PATH: `${path.dirname(node)}${path.delimiter}${options.env.PATH}` },
+  env: {
+    ...options.env,
+    PATH: `${path.dirname(node)}${path.delimiter}${options.env.PATH}`,
+    // What they leave behind goes with the rest.
+    TMPDIR: path.join(folder, "temporary"),
+  },
 };
+mkdirSync(tried.env.TMPDIR);
 
 try {
   const packages = await packAll(path.join(folder, "tarballs"));

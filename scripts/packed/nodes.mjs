@@ -1,18 +1,18 @@
 // npm run test:packed:nodes: every package from its tarball on each Node that is supported, and two packages and the
 // command by each package manager. Builds first. Takes minutes and asks the registry, so it is no part of `npm test`.
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import os from "node:os";
+import { rmSync } from "node:fs";
 import path from "node:path";
 import { findNode, root } from "../node24.mjs";
 import { bin, toolEnvironment } from "../setup.mjs";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 const VERSIONS = ["22", "24", "26"];
 const MANAGERS = ["npm", "pnpm", "yarn"];
 const BY_MANAGERS = ["@cem/core", "code-execution-mcp", "@cem/cli"];
 const options = { cwd: root, env: toolEnvironment(), stdio: "inherit" };
 const count = { passed: 0, failed: 0 };
-const folder = mkdtempSync(path.join(os.tmpdir(), "cem-nodes-"));
+const folder = temporaryFolder("cem-nodes");
 
 try {
   execFileSync(bin("turbo"), ["run", "build", "--output-logs=errors-only"], options);

@@ -32,7 +32,7 @@ import type {
 } from "./invocation.ts";
 import { addFormCommand } from "./form-command.ts";
 import { addServerCommands } from "./server-commands.ts";
-import { addServeCommand } from "./serve-command.ts";
+import { addServeCommand, addVerifyCommand } from "./serve-command.ts";
 import { addQueueCommands } from "./queue-commands.ts";
 import { addWorkflowCommand } from "./workflow-command.ts";
 
@@ -116,6 +116,7 @@ export function buildProgram(found: (invocation: Invocation) => void, onlyQuick 
       }),
     );
   addServeCommand(add, (own, command) => found({ ...own, options: sharedOptions(program, command) }));
+  addVerifyCommand(add, (own, command) => found({ ...own, options: sharedOptions(program, command) }));
   addQueueCommands(add, (own, command) => found({ ...own, options: sharedOptions(program, command) }));
   addSettingOptions(
     add("doctor", "Check Node, configuration, tools, sandboxes", examples.DOCTOR),

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { findPackageJSON } from "node:module";
 import os from "node:os";
 import path from "node:path";
@@ -8,8 +8,9 @@ import { CemError } from "@cem/core";
 
 const EXAMPLES = "examples";
 const PARTS = [EXAMPLES, "servers", "skills"];
-/** What examples import. */
-const PACKAGES = ["code-execution-mcp", "@modelcontextprotocol/client", "zod"];
+const WHOLE = "code-execution-mcp";
+/** The package that a line imports from. */
+const IMPORTED = /^import\b.*\bfrom "((?:@[^/"]+\/)?[^./"][^/":]*)["/]/gmu;
 
 /** A program that shows how the packages are used. */
 export interface Example {
@@ -19,6 +20,8 @@ export interface Example {
   file: string;
   /** Its first comment. */
   about: string;
+  /** What it imports. */
+  packages: string[];
 }
 
 /** Where examples, sample servers and skills are: beside the built command, or in the repository. */
@@ -38,19 +41,49 @@ export async function listExamples(): Promise<Example[]> {
     files.map(async (file) => {
       const text = await readFile(path.join(folder, file), "utf8");
       const about = /^\/\/ (.*)$/mu.exec(text)?.[1] ?? "";
-      return { id: file.slice(0, 2), name: file.slice(3, -".ts".length), file, about };
+      const packages = [...new Set([...text.matchAll(IMPORTED)].map(([, name = ""]) => name))];
+      return { id: file.slice(0, 2), name: file.slice(3, -".ts".length), file, about, packages };
     }),
   );
 }
 
+/** The packages that an example imports and that are not installed, here or beside this command. */
+export function missingPackages({ packages }: Example): string[] {
+  return packages.filter((name) => installedPackage(name) === undefined);
+}
+
+/** The folder of a package: this command's, one that the whole brings, or one that is installed in the working folder. */
+function installedPackage(name: string): string | undefined {
+  const whole = findPackageJSON(WHOLE, import.meta.url);
+  const bases = [import.meta.url, whole, path.join(process.cwd(), "package.json")];
+  for (const base of bases) {
+    const manifest = base === undefined ? undefined : manifestOf(name, base);
+    if (manifest !== undefined) return path.dirname(manifest);
+  }
+  return undefined;
+}
+
+/** `findPackageJSON` throws where there is none. */
+function manifestOf(name: string, base: string): string | undefined {
+  try {
+    return findPackageJSON(name, base);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
- * Makes a project with the examples, the sample servers and skills, in which examples find the packages that this
- * command has.
+ * Makes a project with the examples, the sample servers and skills, in which these examples find the packages
+ * that this command has.
  *
  * @returns its folder, and what removes it.
  */
-export async function makeExampleProject(): Promise<{ folder: string; remove: () => Promise<void> }> {
-  const folder = await mkdtemp(path.join(os.tmpdir(), "cem-example-"));
+export async function makeExampleProject(
+  examples: readonly Example[],
+): Promise<{ folder: string; remove: () => Promise<void> }> {
+  const base = await mkdtemp(path.join(os.tmpdir(), "cem-example-"));
+  // The packages stand above the project: what npx starts is none of theirs.
+  const folder = path.join(base, "project");
   const samples = samplesFolder();
   for (const part of PARTS) {
     await cp(path.join(samples, part), path.join(folder, part), {
@@ -58,13 +91,13 @@ export async function makeExampleProject(): Promise<{ folder: string; remove: ()
       filter: (file) => path.basename(file) !== "node_modules",
     });
   }
-  for (const name of PACKAGES) {
-    const manifest = findPackageJSON(name, import.meta.url);
-    if (manifest === undefined)
-      throw new CemError("CONFIG_NOT_FOUND", `The package ${name} is not installed.`);
-    const link = path.join(folder, "node_modules", name);
+  await writeFile(path.join(folder, "package.json"), '{ "private": true, "type": "module" }\n');
+  for (const name of new Set(examples.flatMap(({ packages }) => packages))) {
+    const installed = installedPackage(name);
+    if (installed === undefined) continue;
+    const link = path.join(base, "node_modules", name);
     await mkdir(path.dirname(link), { recursive: true });
-    await symlink(path.dirname(manifest), link, "junction");
+    await symlink(installed, link, "junction");
   }
-  return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
+  return { folder, remove: () => rm(base, { recursive: true, force: true }) };
 }

@@ -7,7 +7,7 @@ describe("cem examples", () => {
   it("lists them, each with what it shows", async () => {
     const { stdout } = await cem();
     expect(stdout).toMatch(/^ {2}05 {2}state {2,}\S/mu);
-    expect((await cem("list", "--quiet")).stdout.trim().split("\n")).toHaveLength(15);
+    expect((await cem("list", "--quiet")).stdout.trim().split("\n")).toHaveLength(23);
   });
 
   it("runs one by its number or name, in a folder of its own", async () => {
@@ -18,6 +18,12 @@ describe("cem examples", () => {
       results: object[];
     };
     expect(results).toMatchObject([{ example: "01-basic-call", exitCode: 0 }]);
+  });
+
+  it("says what to install for one that needs more than this command has", async () => {
+    const { code, stderr } = await cem("run", "22");
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/Example 22 needs .*ai.* not installed here\. .* npm install .*@cem\/ai/u);
   });
 
   it("says which there are where a number is none", async () => {

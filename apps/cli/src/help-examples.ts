@@ -137,6 +137,16 @@ Examples:
   cem sessions show last
   cem sessions resume 3 "Continue from step 2"
   cem sessions export last --out session.json`;
+
+export const VERIFY = `
+Starts the server that cem serve would be, over stdio and over HTTP, and asks it as clients of both generations of the
+protocol do. Each tool that a server has by itself is called with something harmless; what that leaves is removed.
+Tools of your own are only looked at. With a language model switched on, four short tasks are asked of it.
+
+Examples:
+  cem verify
+  cem verify --profile code --json`;
+
 export const CUSTOMERS = `
 Each customer has a folder in customers.dir, which nobody else's code can see. Removing one leaves nothing of it.
 

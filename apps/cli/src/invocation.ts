@@ -26,6 +26,7 @@ export type Invocation =
     }
   | ServerInvocation
   | ServeInvocation
+  | VerifyInvocation
   | { command: "worker"; port?: number | undefined; options: SharedOptions }
   | { command: "queue"; action: QueueAction; id?: string | undefined; options: SharedOptions }
   | CustomersInvocation
@@ -173,6 +174,13 @@ export interface ServeInvocation {
   port?: number | undefined;
   /** Print what the tools cost in tokens, and serve nothing. */
   cost: boolean;
+  options: SharedOptions;
+}
+
+/** The arguments of `cem verify`. */
+export interface VerifyInvocation {
+  command: "verify";
+  profile?: Profile | undefined;
   options: SharedOptions;
 }
 

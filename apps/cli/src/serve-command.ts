@@ -1,9 +1,9 @@
 import type { Exposed, Profile, TransportName } from "code-execution-mcp";
 import { Argument, InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
-import type { ServeInvocation } from "./invocation.ts";
+import type { ServeInvocation, VerifyInvocation } from "./invocation.ts";
 import { addSettingOptions, wholeNumber } from "./command-options.ts";
-import { SERVE } from "./help-examples.ts";
+import { SERVE, VERIFY } from "./help-examples.ts";
 
 const TRANSPORTS: readonly TransportName[] = ["stdio", "http", "sse"];
 const PROFILES: readonly Profile[] = ["full", "code", "original"];
@@ -26,7 +26,7 @@ export function addServeCommand(
 ): void {
   addSettingOptions(add("serve", "Be an MCP server, for any client", SERVE))
     .addArgument(new Argument("[transport]", "how clients connect").choices(TRANSPORTS).default("stdio"))
-    .addOption(new Option("--profile <name>", "which tools clients see").choices(PROFILES))
+    .addOption(profileOption())
     .option("--expose <kinds>", "what clients see of MCP servers besides tools: resources,prompts", exposed)
     .option("--custom-tools <file>", "module with tools of your own, which clients see beside these")
     .option("--host <address>", "address to listen on")
@@ -39,6 +39,22 @@ export function addServeCommand(
         command: Command,
       ) => found({ command: "serve", transport, profile, expose, customTools, host, port, cost }, command),
     );
+}
+
+/** Adds `cem verify` to the program. */
+export function addVerifyCommand(
+  add: (usage: string, description: string, example: string) => Command,
+  found: (invocation: Omit<VerifyInvocation, "options">, command: Command) => void,
+): void {
+  addSettingOptions(add("verify", "Try every tool of the server, as clients do", VERIFY))
+    .addOption(profileOption())
+    .action(({ profile }: Pick<ServeOptions, "profile">, command: Command) =>
+      found({ command: "verify", profile }, command),
+    );
+}
+
+function profileOption(): Option {
+  return new Option("--profile <name>", "which tools clients see").choices(PROFILES);
 }
 
 function exposed(value: string): Exposed[] {

@@ -3,13 +3,12 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import os from "node:os";
-import path from "node:path";
+import { rmSync } from "node:fs";
 import type { Agent } from "@cem/core";
 import { createRunQueue } from "@cem/queue";
 import { startRedis } from "../../store-redis/test/redis-server.ts";
 import { createAgent, runWorker } from "../src/index.ts";
+import { temporaryFolder } from "../../../scripts/temporary-folder.ts";
 
 const CODE = "return 6 * 7;";
 const CLIENTS = 16;
@@ -37,7 +36,7 @@ async function work(queueUrl: string): Promise<void> {
 }
 
 async function measure(runs: number): Promise<void> {
-  const folder = mkdtempSync(path.join(os.tmpdir(), "cem-bench-queue-"));
+  const folder = temporaryFolder("cem-bench-queue");
   process.chdir(folder);
   const redis = await startRedis();
   const queue = createRunQueue({ url: redis.url });

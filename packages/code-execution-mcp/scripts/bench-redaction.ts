@@ -1,11 +1,9 @@
 // What keeping values from the model costs: runs and calls with and without it, side by side, and 1 MB of JSON.
-import { mkdtempSync } from "node:fs";
-import os from "node:os";
-import path from "node:path";
 import { createRedactor } from "@cem/pii";
 import { z } from "zod";
 import { createAgent, defineTool } from "../src/index.ts";
 import type { Agent, ConfigInput } from "../src/index.ts";
+import { temporaryFolder } from "../../../scripts/temporary-folder.ts";
 
 const ROUNDS = 5;
 const ROWS = 10_000;
@@ -49,7 +47,7 @@ const tools = {
   },
 };
 
-const cwd = mkdtempSync(path.join(os.tmpdir(), "cem-bench-"));
+const cwd = temporaryFolder("cem-bench");
 const agents = new Map<string, Agent>(
   Object.entries(WAYS).map(([way, config]) => [way, createAgent({ cwd, configFile: false, config, tools })]),
 );

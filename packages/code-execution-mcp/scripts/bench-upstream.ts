@@ -1,9 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
+import { rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { createAgent } from "code-execution-mcp";
 import { generateTools } from "code-execution-mcp/admin";
+import { temporaryFolder } from "../../../scripts/temporary-folder.ts";
 
 /**
  * Measures the time from a new agent to the result of a first call of an MCP server's tool, with 20 servers
@@ -15,7 +14,7 @@ const SERVERS = 20;
 const oddServer = fileURLToPath(new URL("../../mcp-client/fixtures/odd-server.ts", import.meta.url));
 const CODE = 'import { echo } from "./servers/live/index.ts";\nreturn echo({ text: "hi" });';
 
-const cwd = await mkdtemp(path.join(tmpdir(), "cem-bench-"));
+const cwd = temporaryFolder("cem-bench");
 
 function servers(hanging: number): Record<string, { command: string; args: string[]; timeout: number }> {
   return Object.fromEntries(

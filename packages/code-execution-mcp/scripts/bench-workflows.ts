@@ -1,16 +1,16 @@
 // What a workflow costs beside bare calls, in one process: `npm run bench:workflows`.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import path from "node:path";
 import type { JsonObject, WorkflowStepKind } from "@cem/core";
 import { createWorkflows } from "@cem/workflows";
 import { createAgent } from "../src/index.ts";
+import { temporaryFolder } from "../../../scripts/temporary-folder.ts";
 
 const CALLS = 300;
 const STEPS = 1_000;
 const ITEMS = 10_000;
 const root = path.resolve(import.meta.dirname, "../../..");
-const folder = mkdtempSync(path.join(tmpdir(), "cem-bench-"));
+const folder = temporaryFolder("cem-bench");
 const [workspaceDir, runsDir] = [path.join(folder, "workspace"), path.join(folder, "runs")];
 const folders = { serversDir: path.join(root, "servers"), skillsDir: path.join(root, "skills") };
 const agent = createAgent({

@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { Agent, request } from "node:http";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { temporaryFolder } from "../../../scripts/temporary-folder.ts";
 
 // Floods a real `cem serve http` with the worst inputs, and shows what another client notices of it.
 // node --conditions=@cem/source packages/code-execution-mcp/scripts/flood.ts [seconds] [hostile clients] [friendly clients]
@@ -47,7 +47,7 @@ function ask(url: string, agent: Agent, body?: string, headers: object = {}): Pr
 }
 
 async function start(): Promise<{ child: ChildProcess; url: string; folder: string }> {
-  const folder = mkdtempSync(path.join(tmpdir(), "cem-flood-"));
+  const folder = temporaryFolder("cem-flood");
   const cem = path.join(root, "apps/cli/src/cem.ts");
   const args = [
     "--conditions=@cem/source",

@@ -113,6 +113,10 @@ describe("hintFor", () => {
   it("says what helps against the failure of a tool that the code did not catch", () => {
     const toolError = { code: "AUTH_REQUIRED", message: "", details: { server: "crm" } };
     expect(hint("CODE_THREW", { toolError })).toBe("Sign in with  cem auth crm");
+    for (const message of ["EACCES: permission denied, open 'a'", "Permission denied (os error 13): a"]) {
+      expect(hint("CODE_THREW", { name: "Error", message })).toContain("--workspace");
+    }
+    expect(hint("CODE_THREW", { name: "Error", message: "The sandbox can't read it." })).toBeUndefined();
     expect(hint("CODE_THREW", { toolError: "x" })).toBeUndefined();
   });
 });

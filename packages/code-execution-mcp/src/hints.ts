@@ -25,7 +25,7 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   CODE_MISTYPED: NO_HINT,
   CODE_REFUSED: NO_HINT,
   CODE_THREW: ({ toolError, name, message }) =>
-    isErrorInfo(toolError) ? hintFor(toolError) : name === "NotCapable" ? hintOfDenied(message) : undefined,
+    isErrorInfo(toolError) ? hintFor(toolError) : hintOfDenied(String(name), String(message)),
   NO_TOOL: (details) =>
     hintOfSteps(details) ??
     (details["tools"] === 0
@@ -271,12 +271,18 @@ export function hintFor({ code, details }: ErrorInfo): string | undefined {
   return typeof hint === "function" ? hint(details) : hint;
 }
 
-/** The setting that allows what the sandbox denied. */
-function hintOfDenied(message: unknown): string | undefined {
-  const denied = String(message);
-  if (denied.startsWith("The sandbox has no network access"))
+/** What the system says, by Node's and by Deno's functions, where its user has no right to write. */
+const NOT_WRITABLE = /^(?:EACCES|EPERM|EROFS|Permission denied|Read-only file system)\b/u;
+
+/** The setting that allows what the sandbox or the system denied. */
+function hintOfDenied(name: string, message: string): string | undefined {
+  if (NOT_WRITABLE.test(message)) {
+    return "The workspace, or a file in it, is not this user's to write: cem doctor tells. Work in another folder with execution.workspace_dir (--workspace).";
+  }
+  if (name !== "NotCapable") return undefined;
+  if (message.startsWith("The sandbox has no network access"))
     return "Allow it with execution.allow_network_access: true, and name the hosts in guardrails.allowed_networks.";
-  return /^The sandbox can't (?:read|write) /u.test(denied)
+  return /^The sandbox can't (?:read|write) (?!"\/workspace\/)/u.test(message)
     ? "Let code see a folder of this machine with execution.mount_directories."
     : undefined;
 }

@@ -49,7 +49,9 @@ export async function readConfigFile(
     }
     if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") throw invalid("is not text in UTF-8.");
     if (code === undefined || signal?.aborted === true) throw cause;
-    throw invalid(`can't be read (${code}).`);
+    throw invalid(
+      `can't be read (${code}).${code === "EACCES" ? " Change its permissions: this user may not." : ""}`,
+    );
   }
   if (text === undefined)
     throw invalid(`is not a file of at most ${MAX_FILE_KB} KiB, so it is not a configuration.`);

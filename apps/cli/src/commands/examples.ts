@@ -4,7 +4,7 @@ import path from "node:path";
 import { CemError } from "@cem/core";
 import type { Answer } from "../answer.ts";
 import type { CommandContext } from "../command-context.ts";
-import { listExamples, makeExampleProject } from "../example-project.ts";
+import { listExamples, makeExampleProject, missingPackages } from "../example-project.ts";
 import type { Example } from "../example-project.ts";
 import { EXIT_FAILED, EXIT_OK } from "../exit-codes.ts";
 import type { InvocationOf } from "../invocation.ts";
@@ -17,11 +17,13 @@ export async function manageExamples(
 ): Promise<Answer> {
   const all = await listExamples();
   if (action === "list") return listed(all);
-  const chosen =
-    ids.length === 0 ? all.filter(({ name }) => name !== SERVER) : ids.map((id) => find(id, all));
+  const named = ids.map((id) => find(id, all));
+  for (const one of named) requirePackages(one);
+  const isLeftOut = (one: Example): boolean => one.name === SERVER || missingPackages(one).length > 0;
+  const chosen = ids.length === 0 ? all.filter((one) => !isLeftOut(one)) : named;
   const isLive = !options.json && !options.quiet;
   const results: { example: string; output: string; exitCode: number }[] = [];
-  const project = await makeExampleProject();
+  const project = await makeExampleProject(chosen);
   try {
     for (const { id, name, file, about } of chosen) {
       if (isLive) context.io.stdout.write(`\n  ${id}  ${about}\n\n`);
@@ -40,6 +42,17 @@ export async function manageExamples(
       failed.length === 0 ? [] : ["", `  ${failed.map(({ example }) => example).join(", ")} failed.`],
     brief: () => results.map(({ output }) => output.trimEnd()).join("\n"),
   };
+}
+
+/** @throws CemError `USAGE` where a package is missing that only this example needs. */
+function requirePackages(example: Example): void {
+  const missing = missingPackages(example);
+  if (missing.length === 0) return;
+  throw new CemError(
+    "USAGE",
+    `Example ${example.id} needs ${missing.join(", ")}, which ${missing.length === 1 ? "is" : "are"} not installed here. Install and try again:  npm install ${missing.join(" ")}`,
+    { details: { missing } },
+  );
 }
 
 /** It serves until it is stopped. */

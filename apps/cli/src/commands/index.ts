@@ -44,6 +44,10 @@ export async function loadCommand(invocation: Invocation): Promise<RunCommand> {
       const { serve } = await import("./serve.ts");
       return (context) => serve(invocation, context);
     }
+    case "verify": {
+      const { verify } = await import("./verify.ts");
+      return (context) => verify(invocation, context);
+    }
     case "worker": {
       const { work } = await import("./worker.ts");
       return (context) => work(invocation, context);

@@ -1,5 +1,4 @@
-import { mkdtemp, realpath, rm } from "node:fs/promises";
-import os from "node:os";
+import { rm } from "node:fs/promises";
 import path from "node:path";
 import type { JsonValue, SandboxProvider } from "@cem/core";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -8,6 +7,7 @@ import type { Agent, AgentOptions, ConfigInput } from "../../src/index.ts";
 import { startIssuer } from "./issuer.ts";
 import type { Access, Visitor } from "./visitor.ts";
 import { look, makeVisitor, plant } from "./visitor.ts";
+import { temporaryFolder } from "../../../../scripts/temporary-folder.ts";
 
 /** How customers come: in code, or over HTTP behind a proxy, with tokens that name them, or with tokens of users. */
 export const ENTRANCES = ["code", "header", "claim", "user"] as const;
@@ -25,7 +25,7 @@ interface Settings {
 
 /** Has customers leave canaries and look for those of the others. @returns what leaked, as sentences. */
 export async function tryCustomers({ provider, entrance, customers }: Settings): Promise<string[]> {
-  const folder = await realpath(await mkdtemp(path.join(os.tmpdir(), "cem-canaries-")));
+  const folder = temporaryFolder("cem-canaries");
   const root = path.join(folder, "workspaces");
   const post: JsonValue[] = [];
   const closing: (() => Promise<unknown> | void)[] = [];

@@ -24,6 +24,7 @@ export function createErrors(
 
   /** A message of the runtime in terms of the sandbox. */
   function explain(message: string): string {
+    if (startsWith(message, "Failed to spawn ")) return "The sandbox can't start programs.";
     const denied = execPattern(DENIED, message);
     if (denied === null) return message;
     const kind = denied[1] as string;
@@ -37,6 +38,10 @@ export function createErrors(
         return `The sandbox can't write${to}. Code writes files in /workspace, but not in /workspace/servers, /workspace/skills or folders mounted read-only.`;
       case "run":
         return `The sandbox can't start programs${to === "" ? "" : `:${to}`}.`;
+      case "sys":
+        return `The sandbox can't tell${to === "" ? " this" : to}: code learns nothing of the machine it runs on.`;
+      case "ffi":
+        return `The sandbox can't load native libraries${to === "" ? "" : `:${to}`}.`;
       default:
         return `The sandbox has no ${kind} access${to === "" ? "" : ` to${to}`}.`;
     }

@@ -1,0 +1,121 @@
+import type { Config } from "@cem/config";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import type { ConfigSource, Profile } from "code-execution-mcp";
+import type { SharedOptions } from "../command-options.ts";
+
+/** The generations of the protocol, by what the client asks for. */
+export const PROTOCOLS = { "2026-07-28": { pin: "2026-07-28" }, "2025-11-25": "legacy" } as const;
+export type ProtocolRevision = keyof typeof PROTOCOLS;
+
+/** What is tried here is nobody's session. */
+const NO_SESSION_LOG = { STATE_AUTO_SAVE: "false" };
+
+/** A way to the server: a client that is connected, and what ends it. */
+export interface Connection {
+  client: Client;
+  close: () => Promise<void>;
+}
+
+/** What the server is started with. */
+export interface ServerSetUp {
+  options: SharedOptions;
+  profile: Profile | undefined;
+  source: ConfigSource;
+  config: Config;
+}
+
+/** Starts `cem serve` as a process, as a client does that is given the command. */
+export async function connectStdio(revision: ProtocolRevision, setUp: ServerSetUp): Promise<Connection> {
+  const client = createClient(revision);
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      // Node's own options, such as conditions, are passed on.
+      args: [...process.execArgv, process.argv[1] ?? "", "serve", ...serveWords(setUp)],
+      env: { ...definedOf(process.env), ...NO_SESSION_LOG },
+      stderr: "ignore",
+    }),
+  );
+  return { client, close: () => client.close() };
+}
+
+/** Serves over HTTP as `cem serve http` does, on a port that is free. */
+export async function serveHttp({ source, profile, config, options }: ServerSetUp): Promise<{
+  connect: (revision: ProtocolRevision) => Promise<Connection>;
+  close: () => Promise<void>;
+}> {
+  const { runServerInThread } = await import("code-execution-mcp");
+  const serving = await runServerInThread({
+    ...source,
+    config: {
+      ...source.config,
+      execution: { ...source.config?.execution, state: { autoSave: false } },
+      // Its log would stand between the lines of this command.
+      logging: options.verbose ? {} : { level: "ERROR" },
+    },
+    // Clients say who they are.
+    customer: config.customers.header === undefined ? source.customer : undefined,
+    profile,
+    transport: "http",
+    host: "127.0.0.1",
+    port: 0,
+  });
+  const headers = headersFor(config, options);
+  return {
+    connect: async (revision) => {
+      const client = createClient(revision);
+      const transport = new StreamableHTTPClientTransport(new URL(serving.url), { requestInit: { headers } });
+      await client.connect(transport);
+      return { client, close: () => client.close() };
+    },
+    close: () => serving.close(0),
+  };
+}
+
+/** Why the server can't be asked over HTTP from here. `undefined`: it can. */
+export function cannotAskOverHttp({ config, options }: ServerSetUp): string | undefined {
+  const { authIssuer } = config.server;
+  if (authIssuer !== undefined) return `its clients need access tokens of ${authIssuer}`;
+  if (config.customers.header !== undefined && options.customer === undefined) {
+    return "its clients belong to customers: name one with --customer";
+  }
+  return undefined;
+}
+
+function headersFor({ server, customers }: Config, options: SharedOptions): Record<string, string> {
+  const token = server.authToken?.reveal();
+  return {
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    ...(customers.header !== undefined && { [customers.header]: options.customer ?? "" }),
+  };
+}
+
+function createClient(revision: ProtocolRevision): Client {
+  return new Client(
+    { name: "cem-verify", version: "1.0.0" },
+    { versionNegotiation: { mode: PROTOCOLS[revision] } },
+  );
+}
+
+function definedOf(environment: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}
+
+/** The settings of this command line, for `cem serve`. */
+function serveWords({ options, profile }: ServerSetUp): string[] {
+  const given: Record<string, string | number | undefined> = {
+    "--config": options.config,
+    "--workspace": options.workspace,
+    "--servers": options.servers,
+    "--skills": options.skills,
+    "--customer": options.customer,
+    "--sandbox": options.sandbox,
+    "--min-isolation": options.minIsolation,
+    "--timeout": options.timeout,
+    "--profile": profile,
+  };
+  return Object.entries(given).flatMap(([flag, value]) => (value === undefined ? [] : [flag, String(value)]));
+}

@@ -1,0 +1,54 @@
+// Temporary folders of scripts: removed when the script ends, also by a signal, and where it was killed, when it is started next.
+import { mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+
+const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+const made: string[] = [];
+
+/**
+ * Makes a folder that goes with this process.
+ *
+ * @param name - Begins the folder's name: `cem-bench`. Folders of that name whose process is gone are removed.
+ */
+export function temporaryFolder(name: string): string {
+  if (made.length === 0) removeAtExit();
+  const parent = realpathSync(os.tmpdir());
+  sweep(parent, name);
+  const folder = mkdtempSync(path.join(parent, `${name}-${process.pid}-`));
+  made.push(folder);
+  return folder;
+}
+
+function removeAtExit(): void {
+  process.once("exit", () => {
+    for (const folder of made) remove(folder);
+  });
+  for (const [signal, code] of Object.entries(EXIT_CODES)) process.once(signal, () => process.exit(code));
+}
+
+function sweep(parent: string, name: string): void {
+  for (const entry of readdirSync(parent)) {
+    const [, pid] = entry.startsWith(`${name}-`)
+      ? (/^-(\d+)-\w+$/u.exec(entry.slice(name.length)) ?? [])
+      : [];
+    if (pid !== undefined && !isRunning(Number(pid))) remove(path.join(parent, entry));
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+function remove(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  } catch {
+    // It belongs to another user, or something in it is still written.
+  }
+}
