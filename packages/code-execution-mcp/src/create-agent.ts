@@ -9,7 +9,7 @@ import type { AgentOptions } from "./agent-options.ts";
 import { createConfiguredAudit } from "./wiring/audit.ts";
 import { createCallGuards } from "./wiring/call-guards.ts";
 import type { CallGuards } from "./wiring/call-guards.ts";
-import { disposePlugins } from "./wiring/customer.ts";
+import { disposeLoaded } from "./wiring/customer.ts";
 import type { LoadedFor } from "./wiring/customer.ts";
 import { customerMeter, customerSandbox } from "./wiring/customer-sandbox.ts";
 import { createConfiguredSelector } from "./wiring/configured-selector.ts";
@@ -83,7 +83,7 @@ async function setUpOwned(options: AgentOptions): Promise<OwnedPipelineSettings>
     ...stages,
     async dispose() {
       await stages.dispose?.();
-      await disposePlugins(loaded);
+      await disposeLoaded(loaded);
     },
   };
 }

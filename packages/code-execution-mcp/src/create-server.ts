@@ -8,15 +8,16 @@ import { agentOptionsOf, assertRunServerOptions, assertServerOptions } from "./s
 import type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./server-options.ts";
 import { authOf } from "./wiring/auth.ts";
 import { CustomerHosts } from "./wiring/customer-hosts.ts";
-import { disposePlugins } from "./wiring/customer.ts";
+import { disposeLoaded } from "./wiring/customer.ts";
 import type { LoadedFor } from "./wiring/customer.ts";
 import { assertNothingShared, customerIdFor, hasCustomers } from "./wiring/serve-customers.ts";
 import { followSkills } from "./wiring/follow-skills.ts";
 import { loadFrom } from "./wiring/load.ts";
 import { logWarnings } from "./wiring/log.ts";
 import { redactorOf } from "./wiring/redaction.ts";
-import { openConfiguredQueue, reportUnreachable } from "./wiring/run-queue.ts";
+import { openConfiguredQueue } from "./wiring/run-queue.ts";
 import { loggerOf, logTo } from "./wiring/server-logger.ts";
+import { probeStore, reportUnreachable } from "./wiring/shared-store.ts";
 import { tellChanges, upstreamOf } from "./wiring/upstream.ts";
 import { guestFactsOf } from "./wiring/sandboxes.ts";
 import { createConfiguredSkills } from "./wiring/skills.ts";
@@ -86,7 +87,9 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     server.listChanged("resources");
   });
   agent.warm().catch(() => {});
-  if (queue !== undefined) void reportUnreachable(queue, log);
+  if (queue !== undefined) void reportUnreachable(() => queue.counts(), log);
+  const { store } = loaded;
+  if (store !== undefined) void reportUnreachable(async () => probeStore(await store.get()), log);
   const close = server.close.bind(server);
   return Object.assign(server, {
     close: async (graceMs?: number) => {
@@ -97,7 +100,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
       await agent.dispose();
       await queue?.close();
       if (options.redactor === undefined) await redactor?.dispose();
-      await disposePlugins(loaded);
+      await disposeLoaded(loaded);
     },
   });
 }

@@ -133,10 +133,14 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   STORE_CONFLICT: NO_HINT,
   STORE_KEY_INVALID: NO_HINT,
   STORE_SEALED: NO_HINT,
-  STORE_UNAVAILABLE: ({ location }) =>
-    /^rediss?:/u.test(text(location, ""))
-      ? "Start one with  docker run -d -p 6379:6379 valkey/valkey:8  or  apt install redis-server  , or correct queue.url (CEM_QUEUE_URL)."
-      : undefined,
+  STORE_UNAVAILABLE: ({ location }) => {
+    const place = text(location, "");
+    if (/^rediss?:/u.test(place))
+      return "Start one with  docker run -d -p 6379:6379 valkey/valkey:8  or  apt install redis-server  , or correct queue.url (CEM_QUEUE_URL) or store.url (CEM_STORE_URL).";
+    return /^postgres(?:ql)?:/u.test(place)
+      ? "Start one with  docker run -d -p 5432:5432 -e POSTGRES_PASSWORD=secret postgres:17  or  apt install postgresql  , or correct store.url (CEM_STORE_URL)."
+      : "Set store.url (CEM_STORE_URL) to a folder that can be written.";
+  },
   STORE_VALUE_TOO_LARGE: NO_HINT,
   WORKSPACE_FULL: MORE_ROOM,
   WORKSPACE_LINK_REFUSED: NO_HINT,

@@ -5,9 +5,10 @@ import { guardrailSettings } from "./schema-guardrails.ts";
 import { mounts } from "./schema-mounts.ts";
 import { plugins } from "./schema-plugins.ts";
 import { privacySettings } from "./schema-privacy.ts";
-import { queueSettings, storeSettings } from "./schema-queue.ts";
+import { queueSettings } from "./schema-queue.ts";
 import { serverSettings } from "./schema-server.ts";
 import { mcpServers } from "./schema-servers.ts";
+import { storeSettings } from "./schema-store.ts";
 import { toolMapping, workflow } from "./schema-workflows.ts";
 import {
   choice,

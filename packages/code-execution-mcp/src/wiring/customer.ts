@@ -1,5 +1,5 @@
 import type { LoadedConfig } from "@cem/config";
-import type { Lazy } from "@cem/core";
+import type { Lazy, Store } from "@cem/core";
 import type { PluginSet } from "@cem/plugins";
 import type { CustomerFolder } from "@cem/workspace";
 import { hasSkills } from "./customer-type-checker.ts";
@@ -15,8 +15,19 @@ export interface LoadedFor extends LoadedConfig {
   customer?: Customer | undefined;
   /** What plugins add, opened when it is first needed. Whoever loaded the configuration disposes it. */
   pluginSet?: Lazy<PluginSet> | undefined;
+  /**
+   * What machines share, opened when it is first needed; that of all customers. Whoever loaded the configuration closes it.
+   * `undefined` where each machine keeps its own.
+   */
+  store?: Lazy<Store> | undefined;
   /** Opens the plugins once more, for another customer. */
   openPlugins?: (() => Lazy<PluginSet> | undefined) | undefined;
+}
+
+/** Frees what was opened for a configuration: plugins and the store. */
+export async function disposeLoaded(loaded: LoadedFor): Promise<void> {
+  await disposePlugins(loaded);
+  await (await loaded.store?.settled())?.close();
 }
 
 /** Lets the plugins free what they hold, where they were opened. */

@@ -1,5 +1,6 @@
 import type * as ConfigPackage from "@cem/config";
 import type { ConfigSource } from "../agent-options.ts";
+import { Lazy } from "@cem/core";
 import { forCustomer } from "./customer.ts";
 import type { LoadedFor } from "./customer.ts";
 import { lazyPlugins } from "./plugins.ts";
@@ -28,7 +29,12 @@ export async function loadFrom(source: ConfigSource & PluginOptions): Promise<Lo
   const found = await loadConfig({ cwd, file: configFile, overrides: config, trustFolder, hasPlugins });
   if (found.trust.obstacle !== undefined) throw found.trust.obstacle;
   const openPlugins = (): LoadedFor["pluginSet"] => lazyPlugins(found, source);
-  const loaded: LoadedFor = { ...found, pluginSet: openPlugins(), openPlugins };
+  const { url } = found.config.store;
+  const store =
+    url === undefined
+      ? undefined
+      : new Lazy(async () => (await import("./shared-store.ts")).openStore(found.config, url));
+  const loaded: LoadedFor = { ...found, pluginSet: openPlugins(), openPlugins, store };
   const id = customer ?? loaded.config.customers.id;
   if (id === undefined) return loaded;
   const { requireCustomerId } = await import("@cem/workspace");
