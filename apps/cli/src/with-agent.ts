@@ -27,6 +27,7 @@ export async function withAgent<T>(
     ...source,
     ...agentOptions,
     oneRun: true,
+    records: true,
     recordFile: options.record,
     replayFile: options.replay,
     ...askingOf(context),

@@ -93,6 +93,12 @@ export interface AgentOptions extends ConfigSource, CallGuardOptions {
    * @defaultValue `execution.state.auto_save`
    */
   sessions?: boolean | undefined;
+  /**
+   * Whether runs are recorded, as the settings `runs` say. The command and servers record theirs.
+   *
+   * @defaultValue false
+   */
+  records?: boolean | undefined;
   /** Receives the lines of the log where `logging.file` names no file. Default: standard error. */
   onLog?: ((line: string) => void) | undefined;
   /** Receives every entry of the log, whatever `logging` says. */
@@ -130,6 +136,7 @@ export const AGENT_OPTIONS = {
   replayFile: true,
   resume: true,
   sessions: true,
+  records: true,
   onLog: true,
   log: true,
 } satisfies Record<keyof AgentOptions, true>;
@@ -148,6 +155,8 @@ const EXECUTE_OPTIONS = {
   onSample: true,
   session: true,
   singleUse: true,
+  runId: true,
+  owner: true,
 } satisfies Record<keyof ExecuteOptions, true>;
 
 /** @throws CemError `OPTION_INVALID` for an option that does not exist. */

@@ -15,6 +15,7 @@ import { followSkills } from "./wiring/follow-skills.ts";
 import { loadFrom } from "./wiring/load.ts";
 import { logWarnings } from "./wiring/log.ts";
 import { redactorOf } from "./wiring/redaction.ts";
+import { openConfiguredRecords } from "./wiring/run-records.ts";
 import { openConfiguredQueue } from "./wiring/run-queue.ts";
 import { loggerOf, logTo } from "./wiring/server-logger.ts";
 import { probeStore, reportUnreachable } from "./wiring/shared-store.ts";
@@ -39,6 +40,8 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   const { createAgentServer } = await loadServer();
   const log = options.log ?? logTo(await loggerOf(config));
   logWarnings(loaded, log);
+  if (options.agent === undefined && options.records !== false)
+    loaded.records = openConfiguredRecords(loaded, log);
   const ownRedactor = options.agent === undefined ? redactorOf(loaded, options) : undefined;
   const redactor = options.redactor ?? (await ownRedactor?.get());
   const agentOptions = { ...agentOptionsOf(options), redactor, log };

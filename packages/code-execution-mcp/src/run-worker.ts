@@ -12,6 +12,7 @@ import type { LoadedFor } from "./wiring/customer.ts";
 import { loadFrom } from "./wiring/load.ts";
 import { logWarnings } from "./wiring/log.ts";
 import { redactorOf } from "./wiring/redaction.ts";
+import { openConfiguredRecords } from "./wiring/run-records.ts";
 import { requireQueueConnection } from "./wiring/run-queue.ts";
 import { loggerOf, logTo } from "./wiring/server-logger.ts";
 import { probeStore } from "./wiring/shared-store.ts";
@@ -63,6 +64,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
   const logger = await loggerOf(config);
   const log = options.log ?? logTo(logger);
   logWarnings(loaded, log);
+  if (options.records !== false) loaded.records = openConfiguredRecords(loaded, log);
   const queue = createRunQueue(connection);
   const agents = await WorkerAgents.open(loaded, { ...agentOptionsOf(options), log });
   const release = async (): Promise<void> => {

@@ -191,6 +191,14 @@ export interface ExecuteOptions {
    * @defaultValue false
    */
   singleUse?: boolean | undefined;
+  /**
+   * The id that logs and records name the run by.
+   *
+   * @defaultValue a random one
+   */
+  runId?: string | undefined;
+  /** Who may see the record of the run, where several clients share a server. */
+  owner?: string | undefined;
 }
 
 /** Options of a search for tools. */

@@ -18,6 +18,8 @@ export type {
 export type { CustomerQuota, QuotaPeriod } from "./customer-usage.ts";
 export type { QuotaUsage } from "./run-charges.ts";
 export { createRunMeter } from "./run-meter.ts";
+export { createRunRecords } from "./run-records.ts";
+export type { RunRecordsSettings } from "./run-records.ts";
 export type { RunMeterSettings } from "./run-meter.ts";
 export { followFolder } from "./same-folder.ts";
 export type { MachineClock } from "./steady-clock.ts";

@@ -11,6 +11,8 @@ import { disposePlugins, forCustomer, refreshSkills } from "./customer.ts";
 import type { LoadedFor } from "./customer.ts";
 import { scopeToCustomer } from "./customer-redactor.ts";
 import { customerTypeChecker } from "./customer-type-checker.ts";
+import { createLog } from "./log.ts";
+import { openConfiguredRecords } from "./run-records.ts";
 import { createConfiguredSkills } from "./skills.ts";
 import { createWorkflowTools } from "./workflow-tools.ts";
 import type { WorkflowTools } from "./workflow-tools.ts";
@@ -131,6 +133,8 @@ export class CustomerHosts {
     const optimizations = { ...loaded.config.optimizations, sandboxPooling: false };
     const own: LoadedFor = { ...loaded, config: { ...loaded.config, optimizations } };
     const { config, customer } = own;
+    if (this.#loaded.records !== undefined)
+      own.records = openConfiguredRecords(own, this.#options.log ?? createLog(config));
     const typeChecker = customerTypeChecker(customer?.skillsDir ?? "", {
       shared: this.#typeChecker,
       own: new Lazy(() => createConfiguredTypeChecker(config)),
@@ -236,6 +240,7 @@ async function disposeOf({ counted, typeChecker, workflows, loaded }: OpenCustom
   await workflows.dispose();
   await counted.agent.dispose();
   await typeChecker.dispose();
+  await loaded.records?.close();
   await disposePlugins(loaded);
 }
 

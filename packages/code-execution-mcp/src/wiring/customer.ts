@@ -1,5 +1,5 @@
 import type { LoadedConfig } from "@cem/config";
-import type { Lazy, Store } from "@cem/core";
+import type { Lazy, RunRecords, Store } from "@cem/core";
 import type { PluginSet } from "@cem/plugins";
 import type { CustomerFolder } from "@cem/workspace";
 import { hasSkills } from "./customer-type-checker.ts";
@@ -20,13 +20,16 @@ export interface LoadedFor extends LoadedConfig {
    * `undefined` where each machine keeps its own.
    */
   store?: Lazy<Store> | undefined;
+  /** Records of the runs. Whoever opened them closes them. `undefined` where none are kept. */
+  records?: RunRecords | undefined;
   /** Opens the plugins once more, for another customer. */
   openPlugins?: (() => Lazy<PluginSet> | undefined) | undefined;
 }
 
-/** Frees what was opened for a configuration: plugins and the store. */
+/** Frees what was opened for a configuration: plugins, records and the store. */
 export async function disposeLoaded(loaded: LoadedFor): Promise<void> {
   await disposePlugins(loaded);
+  await loaded.records?.close();
   await (await loaded.store?.settled())?.close();
 }
 
@@ -54,6 +57,7 @@ export async function forCustomer(loaded: LoadedFor, id: string): Promise<Loaded
   return {
     ...loaded,
     pluginSet: loaded.openPlugins?.(),
+    records: undefined,
     config: {
       ...loaded.config,
       execution: { ...execution, workspaceDir, skillsDir, workflowRunsDir, state },

@@ -8,6 +8,7 @@ import type { HostToolFolders, LoadedHostTools } from "@cem/mcp-tools";
 import type { AgentOptions } from "../agent-options.ts";
 import { hintFor } from "../hints.ts";
 import type { CallGuards } from "./call-guards.ts";
+import type { CallKeeper } from "./call-keeper.ts";
 import type { Log } from "./log.ts";
 import { redactCallsOf, redactRecording } from "./redaction.ts";
 import { skillTools } from "./skill-tools.ts";
@@ -35,6 +36,8 @@ interface HostBridgeSettings extends Pick<
   /** Keeps large results and bytes. */
   store: ResultStore;
   log: Log;
+  /** Keeps calls for the records of runs. Absent where there are none. */
+  keeper: CallKeeper | undefined;
 }
 
 /**
@@ -67,6 +70,7 @@ export async function createHostBridge(
     log,
     audit,
     callGuards,
+    keeper,
   } = settings;
   const loaded = await loadHostTools(hostToolFolders(forWhom), settings.tools);
   const problem = await heldProblem(forWhom, loaded.held);
@@ -116,7 +120,7 @@ export async function createHostBridge(
   const invoker = replayer ?? compose(middlewares, source);
 
   return {
-    invoker,
+    invoker: keeper?.middleware(invoker) ?? invoker,
     spec: { hidden: loaded.hidden, hostTools: namesByServer(descriptions) },
     addTo: (catalog) =>
       descriptions.length + loaded.problems.length === 0 && problem === undefined

@@ -36,6 +36,12 @@ function everybodysRedactor(
     : undefined;
 }
 
+/** A redactor for what is kept on disk where runs have none: what is kept has tokens all the same. */
+export async function createRecordRedactor({ config, pluginSet }: LoadedFor): Promise<Redactor> {
+  const privacy = { ...config.privacy, vault: "memory" as const, namesModel: undefined };
+  return createConfiguredRedactor({ ...config, privacy }, (await pluginSet?.get())?.detectors);
+}
+
 async function createConfiguredRedactor(
   config: Config,
   detectors: PluginSet["detectors"] = [],
