@@ -31,6 +31,7 @@ import type {
   SkillAction,
 } from "./invocation.ts";
 import { addFormCommand } from "./form-command.ts";
+import { addRunsCommand } from "./runs-command.ts";
 import { addServerCommands } from "./server-commands.ts";
 import { addServeCommand } from "./serve-command.ts";
 import { addQueueCommands } from "./queue-commands.ts";
@@ -161,6 +162,7 @@ export function buildProgram(found: (invocation: Invocation) => void): Command {
     .action((action: SkillAction, name: string | undefined, _: unknown, command: Command) =>
       found({ command: "skills", action, name, options: sharedOptions(program, command) }),
     );
+  addRunsCommand(add, (own, command) => found({ ...own, options: sharedOptions(program, command) }));
   addRecordingOptions(
     addSettingOptions(add("sessions", "List, show, resume and export logged sessions", examples.SESSIONS)),
   )

@@ -85,6 +85,8 @@ export interface AgentOptions extends ConfigSource, CallGuardOptions {
   recordFile?: string | undefined;
   /** A recording that answers in place of the host tools. */
   replayFile?: string | undefined;
+  /** The same, as parsed from JSON. */
+  replay?: unknown;
   /** The session to go on with: `session_001`, `1`, or `last`. Its earlier tasks are told to a model. */
   resume?: string | undefined;
   /**
@@ -134,6 +136,7 @@ export const AGENT_OPTIONS = {
   redactor: true,
   recordFile: true,
   replayFile: true,
+  replay: true,
   resume: true,
   sessions: true,
   records: true,

@@ -33,7 +33,7 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
       : "See what there is with  cem tools  and add a server that can with  cem add <name> -- npx -y <server>"),
   QUERY_EMPTY: NO_HINT,
   RUN_KILLED: ({ reason }) => LIMITS[String(reason)],
-  RUN_NOT_FOUND: NO_HINT,
+  RUN_NOT_FOUND: ({ isRecord }) => (isRecord === true ? "See which there are with  cem runs" : undefined),
   RUN_OUT_OF_MEMORY: "Allow more with guardrails.max_memory_mb, or work in smaller parts.",
   RUN_TIMED_OUT: "Allow more with guardrails.max_execution_time, or do less at once.",
   TASK_EMPTY: NO_HINT,

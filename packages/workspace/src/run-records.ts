@@ -76,7 +76,7 @@ class StoredRunRecords implements RunRecords {
       if (record !== undefined) return record;
     }
     const message = id === "last" ? "No run is recorded here." : `No run "${id}" is recorded here.`;
-    throw new CemError("RUN_NOT_FOUND", message, { details: { run: id } });
+    throw new CemError("RUN_NOT_FOUND", message, { details: { run: id, isRecord: true } });
   }
 
   async flush(): Promise<void> {

@@ -26,7 +26,7 @@ export interface HostBridge {
 
 interface HostBridgeSettings extends Pick<
   AgentOptions,
-  "tools" | "onElicit" | "redactor" | "recordFile" | "replayFile"
+  "tools" | "onElicit" | "redactor" | "recordFile" | "replayFile" | "replay"
 > {
   /** Decides which calls are made. */
   callGuards: Lazy<CallGuards>;
@@ -79,10 +79,10 @@ export async function createHostBridge(
   const hostTools = createHostTools({ tools: loaded.tools, store, elicit, hideSecrets });
   const { descriptions } = hostTools;
 
-  const replay = replayFile === undefined ? undefined : await readRecordingFile(replayFile);
+  const replay = replayFile === undefined ? settings.replay : await readRecordingFile(replayFile);
   const writeRecording = recordFile === undefined ? undefined : await openRecordingFile(recordFile);
   const recording =
-    (recordFile ?? replayFile) === undefined ? undefined : await import("@cem/bridge/recording");
+    recordFile === undefined && replay === undefined ? undefined : await import("@cem/bridge/recording");
   const source = combineSources([hostTools, createHostTools({ tools: skillTools(forWhom) }), others]);
   let recorder: Recorder | undefined;
   const recorded: Middleware = (next) =>
