@@ -7,6 +7,7 @@ import { hintFor } from "./hints.ts";
 import { agentOptionsOf, assertRunServerOptions, assertServerOptions } from "./server-options.ts";
 import type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./server-options.ts";
 import { authOf } from "./wiring/auth.ts";
+import { consolePartsOf, nameOf, partsFor, showInConsole } from "./wiring/console-parts.ts";
 import { CustomerHosts } from "./wiring/customer-hosts.ts";
 import { disposeLoaded } from "./wiring/customer.ts";
 import type { LoadedFor } from "./wiring/customer.ts";
@@ -84,6 +85,11 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
       log("warning", `The skill "${name}" can't be served: ${toErrorInfo(error).message}`),
   });
   if (options.agent !== undefined) return server;
+  showInConsole(server, async (authInfo) => {
+    if (customers === undefined) return consolePartsOf({ loaded, workflows, identity: authInfo });
+    const host = await customers.get(await customerIdFor(await nameOf(authInfo), config));
+    return consolePartsOf({ ...host, identity: authInfo });
+  });
   if (customers === undefined) tellChanges(server, host, log).catch(() => {});
   const following = followSkills(config.execution.skillsDir, async () => {
     await customers?.refreshSkills();
@@ -166,7 +172,7 @@ async function serve(
   const auth = authOf(config);
   const hasConsole = config.server.console && transport === "http";
   const serving = await serveHttp(server, {
-    mounts: hasConsole ? (await import("@cem/console")).createConsole(server) : [],
+    mounts: hasConsole ? (await import("@cem/console")).createConsole(server, { partsOf: partsFor(server) }) : [],
     transport,
     host: host ?? config.server.host,
     port: port ?? config.server.port,

@@ -11,6 +11,8 @@ export class RunBoard {
   readonly #listeners = new Map<string, Set<Listener>>();
   /** Runs of which listeners will be told. */
   readonly #changed = new Set<RecordedRun>();
+  /** When it began to follow runs. */
+  readonly since = new Date();
 
   /** Begins to follow a run. */
   readonly watcherOf = (run: WatchableRun): RunWatcher | undefined => {
@@ -26,10 +28,16 @@ export class RunBoard {
     return this.#of(audience).toReversed();
   }
 
+  /** A run that is kept, and that the audience may see. */
+  find(id: string, audience: string): RecordedRun | undefined {
+    const run = this.#runs.get(id);
+    return run?.audience === audience ? run : undefined;
+  }
+
   /** @throws CemError `RUN_NOT_FOUND`, also for a run of another audience. */
   get(id: string, audience: string): RecordedRun {
-    const run = this.#runs.get(id);
-    if (run?.audience === audience) return run;
+    const run = this.find(id, audience);
+    if (run !== undefined) return run;
     throw new CemError(
       "RUN_NOT_FOUND",
       "No run of this id is kept here. The console keeps the latest ones.",

@@ -32,6 +32,9 @@ export interface CustomerHost {
   /** Whose share of the runs its runs take. */
   payer: string;
   runWorkflow: RunWorkflowTool;
+  /** The configuration with the customer's folders. */
+  loaded: LoadedFor;
+  workflows: WorkflowTools;
 }
 
 interface OpenCustomer {
@@ -161,6 +164,8 @@ export class CustomerHosts {
       redactor,
       payer: `customer ${id}`,
       runWorkflow: workflows.run,
+      loaded: own,
+      workflows,
     };
     return {
       host,
