@@ -5,6 +5,7 @@ import { forCustomer } from "./customer.ts";
 import type { LoadedFor } from "./customer.ts";
 import { lazyPlugins } from "./plugins.ts";
 import type { PluginOptions } from "./plugins.ts";
+import { vaultWarnings } from "./vaults.ts";
 
 /**
  * Loads the configuration from the defaults, config.yaml, `.env`, the environment and `overrides`; later sources take
@@ -34,7 +35,8 @@ export async function loadFrom(source: ConfigSource & PluginOptions): Promise<Lo
     url === undefined
       ? undefined
       : new Lazy(async () => (await import("./shared-store.ts")).openStore(found.config, url));
-  const loaded: LoadedFor = { ...found, pluginSet: openPlugins(), openPlugins, store };
+  const warnings = [...found.warnings, ...vaultWarnings(found)];
+  const loaded: LoadedFor = { ...found, warnings, pluginSet: openPlugins(), openPlugins, store };
   const id = customer ?? loaded.config.customers.id;
   if (id === undefined) return loaded;
   const { requireCustomerId } = await import("@cem/workspace");
