@@ -123,3 +123,5 @@ export type {
 export type { McpMessage, McpTransport, McpTransportProvider, McpTransportRequest } from "./mcp-transport.ts";
 export type { WorkflowStepContext, WorkflowStepKind } from "./workflow-steps.ts";
 export type { EntriesOptions, ListOptions, Store, StoredValue, StoreKey, WriteOptions } from "./store.ts";
+export { updateStored } from "./update-stored.ts";
+export type { StoredChange } from "./update-stored.ts";

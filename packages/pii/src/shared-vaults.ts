@@ -1,4 +1,4 @@
-import { CemError } from "@cem/core";
+import { CemError, updateStored } from "@cem/core";
 import type { Store, StoreKey } from "@cem/core";
 import type { SharedVaults } from "./redactor.ts";
 import { Vault } from "./vault.ts";
@@ -6,7 +6,6 @@ import type { VaultData } from "./vault.ts";
 
 /** How long after its last change a session's values are kept. */
 const KEPT_MS = 30 * 86_400_000;
-const MAX_ATTEMPTS = 100;
 
 /** Settings of {@link createSharedVaults}. */
 export interface SharedVaultsSettings {
@@ -32,18 +31,10 @@ export function createSharedVaults({ store, keyOf }: SharedVaultsSettings): Shar
     async save(session, data) {
       const key = await keyOf(session);
       if (key === undefined) return data;
-      for (let attempt = 1; ; attempt += 1) {
-        const found = await store.read(key);
-        const joined = found === undefined ? data : join(parse(found.value, session), data);
-        try {
-          const version = found?.version ?? "";
-          await store.write(key, Buffer.from(JSON.stringify(joined)), { version, expiresInMs: KEPT_MS });
-          return joined;
-        } catch (error) {
-          const isOvertaken = CemError.isInstance(error) && error.code === "STORE_CONFLICT";
-          if (!isOvertaken || attempt >= MAX_ATTEMPTS) throw error;
-        }
-      }
+      return updateStored(store, key, (found) => {
+        const joined = found === undefined ? data : join(parse(found, session), data);
+        return { value: Buffer.from(JSON.stringify(joined)), result: joined, expiresInMs: KEPT_MS };
+      });
     },
   };
 }
