@@ -3,10 +3,10 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import type { Config } from "@cem/config";
 import { CemError } from "@cem/core";
+import type { StoreKey } from "@cem/core";
 import type { RedactorSettings } from "@cem/pii";
 import type { LoadedFor } from "./customer.ts";
 import { customerOfSession } from "./customer-redactor.ts";
-import { keyOfCustomer } from "./shared-keys.ts";
 
 /** Where the values of persons are kept beyond memory. */
 type VaultPlace = "memory" | "disk" | "store";
@@ -29,19 +29,16 @@ export async function configuredVaults(
   }
   if (place === "memory" || store === undefined) return {};
   const { createSharedVaults } = await import("@cem/pii/shared-vaults");
-  return {
-    shared: createSharedVaults({
-      store: await store.get(),
-      keyOf: async (session) => {
-        const id = customerOfSession(session);
-        const digest = hash("sha256", session);
-        if (id === undefined) return ["vaults", digest];
-        return existsSync(path.join(config.customers.dir, id))
-          ? keyOfCustomer(id, "vaults", digest)
-          : undefined;
-      },
-    }),
+  const { isCustomerThere, keyOfCustomer } = await import("@cem/workspace");
+  const opened = await store.get();
+  const keyOf = async (session: string): Promise<StoreKey | undefined> => {
+    const id = customerOfSession(session);
+    const digest = hash("sha256", session);
+    if (id === undefined) return ["vaults", digest];
+    const isThere = await isCustomerThere(path.join(config.customers.dir, id), opened);
+    return isThere ? keyOfCustomer(id, "vaults", digest) : undefined;
   };
+  return { shared: createSharedVaults({ store: opened, keyOf }) };
 }
 
 /** What to know where machines share a store and no values of persons. */
