@@ -134,3 +134,5 @@ export type {
   RunRecords,
   RunRecordSummary,
 } from "./run-records.ts";
+export { updateStored } from "./update-stored.ts";
+export type { StoredChange } from "./update-stored.ts";

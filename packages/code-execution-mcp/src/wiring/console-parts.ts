@@ -2,7 +2,6 @@ import type { ConsoleParts } from "@cem/console";
 import { CemError } from "@cem/core";
 import type { CustomerName } from "@cem/mcp-server";
 import type { CemServer } from "../server-options.ts";
-import { removeCustomer } from "./customer-removal.ts";
 import type { LoadedFor } from "./customer.ts";
 import { ownerDigest } from "./run-records.ts";
 import type { WorkflowTools } from "./workflow-tools.ts";
@@ -103,7 +102,10 @@ function customersOf(loaded: LoadedFor): ConsoleParts["customers"] {
   const { customer, config } = loaded;
   const open = async () => {
     const { createCustomerFolders } = await import("@cem/workspace");
-    return createCustomerFolders(config.customers.dir, { quotas: config.customers.quotas });
+    return createCustomerFolders(config.customers.dir, {
+      quotas: config.customers.quotas,
+      store: await loaded.store?.get(),
+    });
   };
   return {
     async list() {
@@ -111,6 +113,6 @@ function customersOf(loaded: LoadedFor): ConsoleParts["customers"] {
       const ids = customer === undefined ? await folders.list() : [customer.id];
       return Promise.all(ids.slice(0, MAX_LISTED_CUSTOMERS).map((id) => folders.usage(id)));
     },
-    remove: async (id) => removeCustomer(await open(), id, await loaded.store?.get()),
+    remove: async (id) => (await open()).remove(id),
   };
 }

@@ -12,7 +12,6 @@ import type {
   TaskResult,
 } from "@cem/core";
 import type { CallKeeper } from "./call-keeper.ts";
-import { keyOfCustomer } from "./shared-keys.ts";
 import type { LoadedFor } from "./customer.ts";
 import { hintFor } from "../hints.ts";
 import type { Log } from "./log.ts";
@@ -38,11 +37,17 @@ export function openConfiguredRecords(loaded: LoadedFor, log: Log): RunRecords |
   if (!records) return undefined;
   let isReported = false;
   return lazyRecords(async () => {
-    const { createRunRecords, followFolder } = await import("@cem/workspace");
+    const { createRunRecords, followCustomer } = await import("@cem/workspace");
+    let isThere: (() => Promise<boolean>) | undefined;
     return createRunRecords({
       open: () => openRecordStore(loaded),
       bounds: { count: maxCount, bytes: maxMb * BYTES_PER_MB, ageMs: maxDays * MS_PER_DAY },
-      isThere: customer && followFolder(customer.home),
+      isThere:
+        customer &&
+        (async () => {
+          isThere ??= followCustomer(customer.home, await loaded.store?.get());
+          return isThere();
+        }),
       onProblem(thrown) {
         if (isReported) return;
         isReported = true;
@@ -93,6 +98,7 @@ interface RecordParts {
 async function openRecordStore({ config, customer, store: shared }: LoadedFor): Promise<Store> {
   const { createFolderStore, scopeStore } = await import("@cem/store");
   if (shared !== undefined) {
+    const { keyOfCustomer } = await import("@cem/workspace");
     const [first = FOLDER, ...rest] = customer === undefined ? [FOLDER] : keyOfCustomer(customer.id, FOLDER);
     return scopeStore(await shared.get(), first, ...rest);
   }
