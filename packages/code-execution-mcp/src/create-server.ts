@@ -172,7 +172,9 @@ async function serve(
   const auth = authOf(config);
   const hasConsole = config.server.console && transport === "http";
   const serving = await serveHttp(server, {
-    mounts: hasConsole ? (await import("@cem/console")).createConsole(server, { partsOf: partsFor(server) }) : [],
+    mounts: hasConsole
+      ? (await import("@cem/console")).createConsole(server, { partsOf: partsFor(server) })
+      : [],
     transport,
     host: host ?? config.server.host,
     port: port ?? config.server.port,

@@ -92,8 +92,8 @@ function Removal({ id, onRemoved }: { id: string; onRemoved: () => void }) {
         >
           <h2 id={`delete-${id}`}>Delete everything of {id}?</h2>
           <p>
-            Workspace, state, skills, sessions, sign-ins, kept values and records of runs go, and runs under way
-            are ended. This can't be undone.
+            Workspace, state, skills, sessions, sign-ins, kept values and records of runs go, and runs under
+            way are ended. This can't be undone.
           </p>
           <label for={`confirm-${id}`}>Write the id once more</label>
           <input id={`confirm-${id}`} name="confirm" autocomplete="off" spellcheck={false} required />

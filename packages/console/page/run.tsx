@@ -2,7 +2,16 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { RunDetails, RunSummary } from "../src/schemas.ts";
 import { send } from "./api.ts";
-import { Code, formatBytes, formatCount, formatMs, formatTime, Redacted, Status, useAnswer } from "./parts.tsx";
+import {
+  Code,
+  formatBytes,
+  formatCount,
+  formatMs,
+  formatTime,
+  Redacted,
+  Status,
+  useAnswer,
+} from "./parts.tsx";
 import { Question } from "./question.tsx";
 
 const MAX_SHOWN_CALLS = 100;
@@ -212,7 +221,13 @@ function Calls({ run: { toolCalls, toolCallsLeftOut } }: { run: RunDetails }) {
 }
 
 /** What a call was given or answered. */
-function Data({ label, data }: { label: string; data: NonNullable<RunDetails["toolCalls"][number]["args"]> }) {
+function Data({
+  label,
+  data,
+}: {
+  label: string;
+  data: NonNullable<RunDetails["toolCalls"][number]["args"]>;
+}) {
   return (
     <details>
       <summary>{label}</summary>

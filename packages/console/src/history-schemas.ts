@@ -42,9 +42,7 @@ export const WorkflowRun = z
     variables: anything,
     outputs: anything,
     error: z.object({ code: text, message: text }).nullable(),
-    steps: z.array(
-      z.object({ step: text, status: text, attempts: count, error: text.optional() }),
-    ),
+    steps: z.array(z.object({ step: text, status: text, attempts: count, error: text.optional() })),
     uncertain: z.array(text).meta({ description: "Steps that may have been carried out; a resume asks." }),
     canResume: z.boolean(),
   })
