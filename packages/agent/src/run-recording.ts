@@ -14,11 +14,11 @@ export function withRunId(options: ExecuteOptions): Identified {
 /** Carries out a run and tells of its end whoever keeps records. */
 export async function recorded(
   { settings: { recordRun } }: Stages,
-  { runId: id, session, owner }: Identified,
+  { runId: id, session, owner, record }: Identified,
   asked: Pick<EndedRun, "kind" | "input">,
   carryOut: () => Promise<TaskResult>,
 ): Promise<TaskResult> {
-  if (recordRun === undefined) return carryOut();
+  if (recordRun === undefined || record === false) return carryOut();
   const [startedAt, started] = [new Date(), performance.now()];
   const end = (ending: Pick<EndedRun, "result" | "error">): void =>
     recordRun({ id, ...asked, startedAt, ms: performance.now() - started, session, owner, ...ending });

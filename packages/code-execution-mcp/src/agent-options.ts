@@ -159,6 +159,7 @@ const EXECUTE_OPTIONS = {
   session: true,
   singleUse: true,
   runId: true,
+  record: true,
   owner: true,
 } satisfies Record<keyof ExecuteOptions, true>;
 

@@ -49,10 +49,10 @@ beforeAll(async () => {
   const origin = new URL(running.url ?? "").origin;
   const described = path.join(cwd, "openapi.json");
   writeFileSync(described, await (await fetch(`${origin}/api/openapi.json`, { headers })).text());
-  const output = mkdtempSync(path.join(import.meta.dirname, "../node_modules/.generated-client-"));
+  const output = path.join(cwd, "client");
   await generate({
     input: described,
-    output,
+    output: { path: output, module: { extension: ".ts" } },
     plugins: ["@hey-api/client-fetch", "@hey-api/sdk"],
     logs: { level: "silent" },
   });

@@ -156,12 +156,12 @@ describe.skipIf(!existsSync(BROWSER))(`the console's page (skipped where ${BROWS
     await button.focus();
     await look("customers");
     await page.keyboard.press("Enter");
-    await page.getByLabel("Write the id once more").focus();
+    await page.getByRole("dialog").getByLabel("Write the id once more").focus();
     await page.keyboard.type("bob");
     await page.keyboard.press("Enter");
     await page.getByText("Nothing was removed").waitFor();
     await look("customer-delete");
-    await page.getByLabel("Write the id once more").fill("ada");
+    await page.getByRole("dialog").getByLabel("Write the id once more").fill("ada");
     await page.keyboard.press("Enter");
     await button.waitFor({ state: "detached" });
     expect(await page.getByRole("button", { name: "Delete bob" }).count()).toBe(1);

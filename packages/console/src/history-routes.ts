@@ -145,13 +145,14 @@ export const HISTORY_ROUTES = [
     input: { params: Id, body: Confirmation },
     answer: Done,
     answerDescription: "Nothing of the customer is left.",
-    async handle({ params, body }, { parts }) {
+    async handle({ params, body }, { parts, board, client }) {
       const listed = (await parts.customers?.list()) ?? [];
       if (!listed.some(({ id }) => id === params.id))
         throw new CemError("CUSTOMER_NOT_FOUND", "There is no such customer here.");
       if (body.confirm !== params.id)
         throw new CemError("OPTION_INVALID", "confirm has to be the customer's id. Nothing was removed.");
       await parts.customers?.remove(params.id);
+      if (parts.customers?.isOwn === true) board.forget(client.audience);
       return { done: true as const };
     },
   }),

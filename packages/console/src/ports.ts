@@ -148,6 +148,8 @@ export interface ConsoleCustomer {
 
 /** The customers that a client may see: itself where there are customers, all where one client has the server. */
 export interface ConsoleCustomers {
+  /** Whether the client is the customer, the only one that it sees. */
+  isOwn: boolean;
   list(): Promise<readonly ConsoleCustomer[]>;
   /** Removes everything of a customer. @throws CemError `CUSTOMER_NOT_FOUND` */
   remove(id: string): Promise<void>;

@@ -19,7 +19,7 @@ export class RunBoard {
     if (run.facts === undefined) return undefined;
     const recorded = new RecordedRun(run, run.facts, this.#onChange);
     this.#runs.set(run.id, recorded);
-    this.#forget(recorded.audience);
+    this.#makeRoom(recorded.audience);
     return recorded;
   };
 
@@ -45,6 +45,11 @@ export class RunBoard {
         details: { run: id },
       },
     );
+  }
+
+  /** Forgets the runs of an audience that is gone. */
+  forget(audience: string): void {
+    for (const { id } of this.#of(audience)) this.#runs.delete(id);
   }
 
   /** The number of listeners that an audience has. */
@@ -85,7 +90,7 @@ export class RunBoard {
   }
 
   /** Forgets runs that ended, the oldest first, where there are too many. */
-  #forget(audience: string): void {
+  #makeRoom(audience: string): void {
     if (this.#runs.size <= MAX_KEPT_RUNS_PER_AUDIENCE) return;
     const own = this.#of(audience);
     const tooMany = own.length - MAX_KEPT_RUNS_PER_AUDIENCE;

@@ -197,6 +197,12 @@ export interface ExecuteOptions {
    * @defaultValue a random one
    */
   runId?: string | undefined;
+  /**
+   * Whether the run is recorded, where runs are.
+   *
+   * @defaultValue true
+   */
+  record?: boolean | undefined;
   /** Who may see the record of the run, where several clients share a server. */
   owner?: string | undefined;
 }

@@ -3,7 +3,7 @@ import type { AgentEvent, AnnouncedCall, ErrorInfo, ExecuteOptions, JsonValue, T
 /** The options of a run that a worker gets as they are. What is a function is asked for by a {@link Question}. */
 export type CarriedOptions = Pick<
   ExecuteOptions,
-  "limits" | "typeCheck" | "mode" | "context" | "allowedTools" | "session" | "singleUse" | "runId" | "owner"
+  "limits" | "typeCheck" | "mode" | "context" | "allowedTools" | "session" | "singleUse" | "runId" | "record" | "owner"
 >;
 
 /** What a host can be asked for while a run is under way. */

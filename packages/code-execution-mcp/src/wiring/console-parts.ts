@@ -108,6 +108,7 @@ function customersOf(loaded: LoadedFor): ConsoleParts["customers"] {
     });
   };
   return {
+    isOwn: customer !== undefined,
     async list() {
       const folders = await open();
       const ids = customer === undefined ? await folders.list() : [customer.id];
