@@ -31,6 +31,7 @@ import type {
   SkillAction,
 } from "./invocation.ts";
 import { addFormCommand } from "./form-command.ts";
+import { addRunsCommand } from "./runs-command.ts";
 import { addServerCommands } from "./server-commands.ts";
 import { addServeCommand, addVerifyCommand } from "./serve-command.ts";
 import { addQueueCommands } from "./queue-commands.ts";
@@ -167,6 +168,7 @@ export function buildProgram(found: (invocation: Invocation) => void, onlyQuick 
     .action((action: SkillAction, name: string | undefined, _: unknown, command: Command) =>
       found({ command: "skills", action, name, options: sharedOptions(program, command) }),
     );
+  addRunsCommand(add, (own, command) => found({ ...own, options: sharedOptions(program, command) }));
   addRecordingOptions(
     addSettingOptions(add("sessions", "List, show, resume and export logged sessions", examples.SESSIONS)),
   )

@@ -128,6 +128,17 @@ Examples:
   cem skills learn last                       propose skills from runs that worked
   cem skills promote monthly_report`;
 
+export const RUNS = `
+Runs of cem and of servers are recorded in .cem/runs, or in the store of store.url: code, calls, times, what was printed.
+Values of persons and secrets are tokens there. A replay runs the code again, and its calls are made for real; with
+--recorded they are answered as they were, and nothing is changed. runs.records: false switches records off.
+
+Examples:
+  cem runs
+  cem runs --status error --since 2d
+  cem runs show last
+  cem runs replay run-tbE6NbkVYnPd --recorded`;
+
 export const SESSIONS = `
 Each run is kept in the log of its session: files sessions/session_001.json and so on in the workspace, while
 execution.state.auto_save is true. A task that resumes a session is told what its earlier tasks did.

@@ -31,6 +31,7 @@ export type Invocation =
   | { command: "queue"; action: QueueAction; id?: string | undefined; options: SharedOptions }
   | CustomersInvocation
   | { command: "skills"; action: SkillAction; name?: string | undefined; options: SharedOptions }
+  | ({ command: "runs"; options: SharedOptions } & RunsOptions)
   | ({ command: "sessions"; options: SharedOptions } & SessionsOptions)
   | { command: "examples"; action: ExampleAction; ids: string[]; options: SharedOptions }
   | { command: "plugins"; action: "list"; options: SharedOptions }
@@ -64,6 +65,27 @@ export type Shell = (typeof SHELLS)[number];
 /** What `cem keep-warm` can do. `serve` is the process that `start` starts. */
 export const KEEP_WARM_ACTIONS = ["start", "status", "stop", "serve"] as const;
 export type KeepWarmAction = (typeof KEEP_WARM_ACTIONS)[number];
+
+/** What `cem runs` can do. */
+export const RUN_ACTIONS = ["list", "show", "replay"] as const;
+export type RunAction = (typeof RUN_ACTIONS)[number];
+
+/** How a recorded run can have ended. */
+export const RUN_STATUSES = ["success", "error", "refused", "timeout", "failed"] as const;
+
+/** The arguments of `cem runs`. */
+export interface RunsOptions {
+  action: RunAction;
+  /** The id of a run, or `last`. */
+  id?: string | undefined;
+  status?: (typeof RUN_STATUSES)[number] | undefined;
+  since?: Date | undefined;
+  text?: string | undefined;
+  /** The most to list. */
+  max: number;
+  /** Have calls answered as they were. */
+  recorded: boolean;
+}
 
 /** What `cem sessions` can do. */
 export const SESSION_ACTIONS = ["list", "show", "resume", "export"] as const;

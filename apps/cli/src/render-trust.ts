@@ -16,6 +16,7 @@ const LABELS: Readonly<Record<TrustKind, string>> = {
   path: "path",
   key: "key",
   queue: "queue",
+  store: "store",
 };
 
 /** Renders what is held back, for the question whether to trust the folder. */

@@ -16,7 +16,10 @@ export async function withAgent<T>(
   {
     asksForTrust = true,
     ...agentOptions
-  }: { asksForTrust?: boolean } & Pick<AgentOptions, "onPlannedWrite" | "approvedWrites" | "resume"> = {},
+  }: { asksForTrust?: boolean } & Pick<
+    AgentOptions,
+    "onPlannedWrite" | "approvedWrites" | "resume" | "replay"
+  > = {},
 ): Promise<T> {
   // Loaded here: what is wrong with the arguments is said before these are needed.
   const { settleTrust } = await import("./settle-trust.ts");
@@ -27,6 +30,7 @@ export async function withAgent<T>(
     ...source,
     ...agentOptions,
     oneRun: true,
+    records: true,
     recordFile: options.record,
     replayFile: options.replay,
     ...askingOf(context),

@@ -4,6 +4,7 @@ import type {
   CodeGenerator,
   Guard,
   Redactor,
+  RecordRun,
   RunMeter,
   Sandbox,
   SessionLog,
@@ -86,6 +87,8 @@ export interface PipelineSettings {
   results?: OnDemand<ResultStore> | undefined;
   /** Keeps what the runs did. Closed by the caller. Without one, nothing is kept. */
   sessionLog?: SessionLog | undefined;
+  /** Is told of each run that has ended, for its record. Without one, no records are kept. */
+  recordRun?: RecordRun | undefined;
   /**
    * Counts the tokens of a text.
    *

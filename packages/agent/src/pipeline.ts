@@ -19,6 +19,7 @@ import { toolsOf } from "./discovery.ts";
 import type { OwnedPipelineSettings, PipelineSettings } from "./pipeline-settings.ts";
 import { warm } from "./preparation.ts";
 import { redacted, redactedTask } from "./redaction.ts";
+import { recorded, withRunId } from "./run-recording.ts";
 import { sessionOf, withRecap } from "./session-context.ts";
 import { Stages } from "./stages.ts";
 import { TaskRun } from "./task-run.ts";
@@ -51,9 +52,11 @@ class Pipeline implements Agent {
     requireText(task, "TASK_EMPTY", "The task is empty: say what should be done.");
     return this.#request(options, async (stages, signal) => {
       const { sessionLog } = stages.settings;
-      const heard = heardBy(stages, options);
+      const heard = withRunId(heardBy(stages, options));
       const informed = sessionLog === undefined ? heard : await withRecap(task, heard, sessionLog);
-      const result = await redacted(stages, informed, (own) => new TaskRun(stages, own, signal).task(task));
+      const result = await recorded(stages, heard, { kind: "task", input: task }, () =>
+        redacted(stages, informed, (own) => new TaskRun(stages, own, signal).task(task)),
+      );
       sessionLog?.record({ task: await redactedTask(stages, task, options), result }, sessionOf(options));
       return result;
     });
@@ -62,8 +65,9 @@ class Pipeline implements Agent {
   async executeCode(code: string, options: ExecuteOptions = {}): Promise<TaskResult> {
     requireText(code, "CODE_EMPTY", "The code is empty: there is nothing to run.");
     return this.#request(options, async (stages, signal) => {
-      const result = await redacted(stages, heardBy(stages, options), (own) =>
-        new TaskRun(stages, own, signal).code(code),
+      const heard = withRunId(heardBy(stages, options));
+      const result = await recorded(stages, heard, { kind: "code", input: code }, () =>
+        redacted(stages, heard, (own) => new TaskRun(stages, own, signal).code(code)),
       );
       stages.settings.sessionLog?.record({ result }, sessionOf(options));
       return result;

@@ -39,7 +39,7 @@ export class TaskRun {
 
   constructor(stages: Stages, options: ExecuteOptions, signal: AbortSignal) {
     const progress = new RunProgress(options.onEvent, signal);
-    this.#context = { stages, options, signal, progress, id: createRunId() };
+    this.#context = { stages, options, signal, progress, id: options.runId ?? createRunId() };
     this.#state = {
       catalog: { servers: [], problems: [], version: "" },
       offered: { selection: { selected: [], nearest: [] }, others: [] },

@@ -29,6 +29,7 @@ export {
   MIN_SECRET_CHARACTERS,
   PLAIN_VALUE,
   SECRET_NAME,
+  hideInside,
   withoutSecrets,
 } from "./secrets.ts";
 export type { HideSecrets } from "./secrets.ts";

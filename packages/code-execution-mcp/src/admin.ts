@@ -42,6 +42,8 @@ export {
   testSkill,
 } from "./admin/skills.ts";
 export type { LearnedSkills } from "./admin/skills.ts";
+export { listRuns, readRun, recordingOfRun } from "./admin/runs.ts";
+export type { RunRecording } from "./admin/runs.ts";
 export { listSessions, readSession } from "./admin/sessions.ts";
 export type { SessionSummary } from "./admin/sessions.ts";
 export type { SearchReport } from "./wiring/configured-selector.ts";

@@ -85,6 +85,8 @@ export interface AgentOptions extends ConfigSource, CallGuardOptions {
   recordFile?: string | undefined;
   /** A recording that answers in place of the host tools. */
   replayFile?: string | undefined;
+  /** The same, as parsed from JSON. */
+  replay?: unknown;
   /** The session to go on with: `session_001`, `1`, or `last`. Its earlier tasks are told to a model. */
   resume?: string | undefined;
   /**
@@ -93,6 +95,12 @@ export interface AgentOptions extends ConfigSource, CallGuardOptions {
    * @defaultValue `execution.state.auto_save`
    */
   sessions?: boolean | undefined;
+  /**
+   * Whether runs are recorded, as the settings `runs` say. The command and servers record theirs.
+   *
+   * @defaultValue false
+   */
+  records?: boolean | undefined;
   /** Receives the lines of the log where `logging.file` names no file. Default: standard error. */
   onLog?: ((line: string) => void) | undefined;
   /** Receives every entry of the log, whatever `logging` says. */
@@ -128,8 +136,10 @@ export const AGENT_OPTIONS = {
   redactor: true,
   recordFile: true,
   replayFile: true,
+  replay: true,
   resume: true,
   sessions: true,
+  records: true,
   onLog: true,
   log: true,
 } satisfies Record<keyof AgentOptions, true>;
@@ -148,6 +158,9 @@ const EXECUTE_OPTIONS = {
   onSample: true,
   session: true,
   singleUse: true,
+  runId: true,
+  record: true,
+  owner: true,
 } satisfies Record<keyof ExecuteOptions, true>;
 
 /** @throws CemError `OPTION_INVALID` for an option that does not exist. */

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -6,6 +5,7 @@ import { AxeBuilder } from "@axe-core/playwright";
 import { chromium } from "playwright-core";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createCustomerFolders } from "@cem/workspace";
 import { defineTool, runServer } from "./index.ts";
 import type { RunningServer } from "./index.ts";
 
@@ -22,13 +22,29 @@ const problems: string[] = [];
 
 describe.skipIf(!existsSync(BROWSER))(`the console's page (skipped where ${BROWSER} is missing)`, () => {
   beforeAll(async () => {
-    const folder = path.resolve(import.meta.dirname, "../../console");
-    execFileSync(process.execPath, ["scripts/build-page.ts"], { cwd: folder });
+    const cwd = mkdtempSync(path.join(os.tmpdir(), "cem-console-page-"));
+    const customers = createCustomerFolders(path.join(cwd, "workspaces"));
+    for (const id of ["ada", "bob"]) await customers.open(id);
     running = await runServer({
-      cwd: mkdtempSync(path.join(os.tmpdir(), "cem-console-page-")),
+      cwd,
       transport: "http",
       port: 0,
-      config: { logging: { level: "CRITICAL" }, server: { authToken: TOKEN } },
+      config: {
+        logging: { level: "CRITICAL" },
+        server: { authToken: TOKEN },
+        customers: { quotas: [{ per: "hour", runs: 100 }] },
+        workflows: [
+          {
+            name: "greet",
+            description: "Greets twice.",
+            mcpTool: true,
+            steps: [
+              { name: "first", type: "code_execution", config: { code: "return 1;" } },
+              { name: "second", type: "code_execution", needs: ["first"], config: { code: "return 2;" } },
+            ],
+          },
+        ],
+      },
       tools: {
         crm: {
           remove: defineTool({
@@ -46,7 +62,7 @@ describe.skipIf(!existsSync(BROWSER))(`the console's page (skipped where ${BROWS
     page.setDefaultTimeout(30_000);
     page.on("console", (message) => {
       // Chromium says so itself where a token is refused.
-      if (message.type() === "error" && !message.text().includes("401")) problems.push(message.text());
+      if (message.type() === "error" && !/40[01]/.test(message.text())) problems.push(message.text());
     });
     page.on("pageerror", (error) => problems.push(error.message));
     await page.goto(new URL("/console", running.url).href);
@@ -103,6 +119,52 @@ describe.skipIf(!existsSync(BROWSER))(`the console's page (skipped where ${BROWS
     await page.getByRole("region", { name: "Found" }).getByText("crm.remove").waitFor();
     expect(await page.locator("main img").count()).toBe(0);
     await look("tools");
+  });
+
+  it("shows what calls were given and answered", async () => {
+    await open("Runs");
+    await page.locator(".runs a").first().click();
+    await page.getByText("answered").first().click();
+    await page.getByRole("region", { name: "answered" }).getByText("removed").waitFor();
+    await look("call");
+  });
+
+  it("draws workflows", async () => {
+    await open("Workflows");
+    await page.getByText("None is kept.").waitFor();
+    await page.getByRole("link", { name: /greet/ }).click();
+    await page.getByText("after first").waitFor();
+    await look("workflows");
+  });
+
+  it("shows sessions with what a model is told of them", async () => {
+    await open("Sessions");
+    await page.getByRole("link", { name: /session_001/ }).click();
+    await page.getByRole("region", { name: "Recap" }).waitFor();
+    await look("sessions");
+  });
+
+  it("counts guests", async () => {
+    await open("Guests");
+    await page.getByText("Warm, ready for a first run").waitFor();
+    await look("guests");
+  });
+
+  it("deletes a customer once the id is written again, by keyboard alone", async () => {
+    await open("Customers");
+    const button = page.getByRole("button", { name: "Delete ada" });
+    await button.focus();
+    await look("customers");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").getByLabel("Write the id once more").focus();
+    await page.keyboard.type("bob");
+    await page.keyboard.press("Enter");
+    await page.getByText("Nothing was removed").waitFor();
+    await look("customer-delete");
+    await page.getByRole("dialog").getByLabel("Write the id once more").fill("ada");
+    await page.keyboard.press("Enter");
+    await button.waitFor({ state: "detached" });
+    expect(await page.getByRole("button", { name: "Delete bob" }).count()).toBe(1);
   });
 
   it.each([

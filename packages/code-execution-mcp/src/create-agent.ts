@@ -10,17 +10,26 @@ import type { AgentOptions } from "./agent-options.ts";
 import { createConfiguredAudit } from "./wiring/audit.ts";
 import { createCallGuards } from "./wiring/call-guards.ts";
 import type { CallGuards } from "./wiring/call-guards.ts";
-import { disposePlugins } from "./wiring/customer.ts";
+import { CallKeeper } from "./wiring/call-keeper.ts";
+import { disposeLoaded } from "./wiring/customer.ts";
 import type { LoadedFor } from "./wiring/customer.ts";
 import { customerMeter, customerSandbox } from "./wiring/customer-sandbox.ts";
 import { createConfiguredSelector } from "./wiring/configured-selector.ts";
 import { createGenerator } from "./wiring/generators.ts";
-import { redactElicit, redactGenerator, redactLog, redactorOf, redactStore } from "./wiring/redaction.ts";
+import {
+  createRecordRedactor,
+  redactElicit,
+  redactGenerator,
+  redactLog,
+  redactorOf,
+  redactStore,
+} from "./wiring/redaction.ts";
 import { createHostBridge } from "./wiring/host-bridge.ts";
 import type { HostBridge } from "./wiring/host-bridge.ts";
 import { loadFrom } from "./wiring/load.ts";
 import { createLog, logWarnings } from "./wiring/log.ts";
 import { openMcpTools } from "./wiring/mcp-tools.ts";
+import { openConfiguredRecords, recordRunsIn } from "./wiring/run-records.ts";
 import { createSandbox } from "./wiring/sandboxes.ts";
 import { saveCheckedSkill } from "./wiring/skills.ts";
 import {
@@ -79,12 +88,14 @@ async function loadLogged(options: AgentOptions): Promise<LoadedFor> {
 /** Loads the configuration and creates the stages. Its plugins are disposed with them. */
 async function setUpOwned(options: AgentOptions): Promise<OwnedPipelineSettings> {
   const loaded = await loadLogged(options);
+  if (options.records === true)
+    loaded.records = openConfiguredRecords(loaded, options.log ?? createLog(loaded.config, options.onLog));
   const stages = await setUp(loaded, options);
   return {
     ...stages,
     async dispose() {
       await stages.dispose?.();
-      await disposePlugins(loaded);
+      await disposeLoaded(loaded);
     },
   };
 }
@@ -100,7 +111,10 @@ async function setUp(
   const { createScratchWorkspace } = await import("./wiring/scratch-workspace.ts");
   const scratch = await createScratchWorkspace(loaded);
   // A run that changes nothing is not logged.
-  const stages = await createStages(scratch.loaded, { ...options, sessions: false, resume: undefined });
+  const stages = await createStages(
+    { ...scratch.loaded, records: undefined },
+    { ...options, sessions: false, resume: undefined },
+  );
   return {
     ...stages,
     async dispose() {
@@ -136,6 +150,14 @@ async function createStages(
     );
   }
   const selector = new Lazy(() => createConfiguredSelector(config, options.oneRun));
+  const recordRedactor = new Lazy(() => createRecordRedactor(loaded));
+  const recordRun =
+    loaded.records &&
+    recordRunsIn(loaded.records, {
+      calls: () => host.current?.callKeeper,
+      redactor: async () => (await redactor()) ?? recordRedactor.get(),
+      customer: loaded.customer?.id,
+    });
   let stopObserving: (() => void) | undefined;
   return {
     async catalog() {
@@ -193,13 +215,17 @@ async function createStages(
     onEvent: pluginSet && ((event) => pluginSet.current?.listeners.push(event)),
     warnings: pluginSet && (() => pluginSet.current?.problems() ?? []),
     sessionLog,
+    recordRun,
     meter,
     dataFacts: config.llm.dataFacts,
     saveSkill: (draft, saving) =>
       saveCheckedSkill(draft, saving, {
         loaded,
         openAgent: (staged) =>
-          createLoadedAgent(staged, { ...options, oneRun: true, sessions: false, resume: undefined }),
+          createLoadedAgent(
+            { ...staged, records: undefined },
+            { ...options, oneRun: true, sessions: false, resume: undefined },
+          ),
       }),
     async dispose() {
       stopObserving?.();
@@ -208,6 +234,8 @@ async function createStages(
         await opened?.bridge.finish();
       } finally {
         await sessionLog?.close();
+        await loaded.records?.flush();
+        await (await recordRedactor.settled())?.dispose();
         await opened?.mcpTools.close();
         await (await selector.settled())?.dispose();
         if (options.redactor === undefined) await opened?.redactor?.dispose();
@@ -230,6 +258,8 @@ export interface Host {
   redactor: Redactor | undefined;
   callGuards: Lazy<CallGuards>;
   audit: AuditLog | undefined;
+  /** Keeps calls for the records of runs. Absent where there are none. */
+  callKeeper: CallKeeper | undefined;
 }
 
 async function openHost(loaded: LoadedFor, options: AgentOptions): Promise<Host> {
@@ -249,6 +279,7 @@ async function openHost(loaded: LoadedFor, options: AgentOptions): Promise<Host>
     const { createSecretList } = await import("@cem/bridge");
     const secrets = createSecretList(process.env);
     const callGuards = new Lazy(() => createCallGuards(loaded, { ...options, audit, secrets }));
+    const callKeeper = loaded.records && new CallKeeper(config.runs.keepCalls);
     const bridge = await createHostBridge(loaded, {
       ...options,
       tools: plugins === undefined ? options.tools : { ...options.tools, ...plugins.tools },
@@ -259,8 +290,9 @@ async function openHost(loaded: LoadedFor, options: AgentOptions): Promise<Host>
       log,
       callGuards,
       audit,
+      keeper: callKeeper,
     });
-    return { mcpTools, bridge, results: store, redactor, callGuards, audit };
+    return { mcpTools, bridge, results: store, redactor, callGuards, audit, callKeeper };
   } catch (error) {
     await mcpTools.close();
     throw error;

@@ -8,16 +8,19 @@ import { hintFor } from "./hints.ts";
 import { agentOptionsOf, assertRunServerOptions, assertServerOptions } from "./server-options.ts";
 import type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./server-options.ts";
 import { authOf } from "./wiring/auth.ts";
+import { consolePartsOf, nameOf, partsFor, showInConsole } from "./wiring/console-parts.ts";
 import { CustomerHosts } from "./wiring/customer-hosts.ts";
-import { disposePlugins } from "./wiring/customer.ts";
+import { disposeLoaded } from "./wiring/customer.ts";
 import type { LoadedFor } from "./wiring/customer.ts";
 import { assertNothingShared, customerIdFor, hasCustomers } from "./wiring/serve-customers.ts";
 import { followSkills } from "./wiring/follow-skills.ts";
 import { loadFrom } from "./wiring/load.ts";
 import { logWarnings } from "./wiring/log.ts";
 import { redactorOf } from "./wiring/redaction.ts";
-import { openConfiguredQueue, reportUnreachable } from "./wiring/run-queue.ts";
+import { openConfiguredRecords } from "./wiring/run-records.ts";
+import { openConfiguredQueue } from "./wiring/run-queue.ts";
 import { loggerOf, logTo } from "./wiring/server-logger.ts";
+import { probeStore, reportUnreachable } from "./wiring/shared-store.ts";
 import { tellChanges, upstreamOf } from "./wiring/upstream.ts";
 import { guestFactsOf } from "./wiring/sandboxes.ts";
 import { createConfiguredSkills } from "./wiring/skills.ts";
@@ -39,6 +42,8 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   const { createAgentServer } = await loadServer();
   const log = options.log ?? logTo(await loggerOf(config));
   logWarnings(loaded, log);
+  if (options.agent === undefined && options.records !== false)
+    loaded.records = openConfiguredRecords(loaded, log);
   const ownRedactor = options.agent === undefined ? redactorOf(loaded, options) : undefined;
   const redactor = options.redactor ?? (await ownRedactor?.get());
   const agentOptions = { ...agentOptionsOf(options), redactor, log };
@@ -82,16 +87,23 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
       log("warning", `The skill "${name}" can't be served: ${toErrorInfo(error).message}`),
   });
   if (options.agent !== undefined) return server;
+  showInConsole(server, async (authInfo) => {
+    if (customers === undefined) return consolePartsOf({ loaded, workflows, identity: authInfo });
+    const host = await customers.get(await customerIdFor(await nameOf(authInfo), config));
+    return consolePartsOf({ ...host, identity: authInfo });
+  });
   if (customers === undefined) tellChanges(server, host, log).catch(() => {});
   const following = followSkills(config.execution.skillsDir, async () => {
     await customers?.refreshSkills();
     server.listChanged("resources");
   });
   agent.warm().catch(() => {});
+  if (queue !== undefined) void reportUnreachable(() => queue.counts(), log);
+  const { store } = loaded;
+  if (store !== undefined) void reportUnreachable(async () => probeStore(await store.get()), log);
   // Gauges are there before the first run.
   instruments();
   const stopObserving = queue && observeQueue(() => queue.counts());
-  if (queue !== undefined) void reportUnreachable(queue, log);
   const close = server.close.bind(server);
   return Object.assign(server, {
     close: async (graceMs?: number) => {
@@ -104,7 +116,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
       await agent.dispose();
       await queue?.close();
       if (options.redactor === undefined) await redactor?.dispose();
-      await disposePlugins(loaded);
+      await disposeLoaded(loaded);
     },
   });
 }
@@ -167,7 +179,9 @@ async function serve(
   const auth = authOf(config);
   const hasConsole = config.server.console && transport === "http";
   const serving = await serveHttp(server, {
-    mounts: hasConsole ? (await import("@cem/console")).createConsole(server) : [],
+    mounts: hasConsole
+      ? (await import("@cem/console")).createConsole(server, { partsOf: partsFor(server) })
+      : [],
     transport,
     host: host ?? config.server.host,
     port: port ?? config.server.port,

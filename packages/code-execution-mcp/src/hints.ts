@@ -33,7 +33,7 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
       : "See what there is with  cem tools  and add a server that can with  cem add <name> -- npx -y <server>"),
   QUERY_EMPTY: NO_HINT,
   RUN_KILLED: ({ reason }) => LIMITS[String(reason)],
-  RUN_NOT_FOUND: NO_HINT,
+  RUN_NOT_FOUND: ({ isRecord }) => (isRecord === true ? "See which there are with  cem runs" : undefined),
   RUN_OUT_OF_MEMORY: "Allow more with guardrails.max_memory_mb, or work in smaller parts.",
   RUN_TIMED_OUT: "Allow more with guardrails.max_execution_time, or do less at once.",
   TASK_EMPTY: NO_HINT,
@@ -133,10 +133,14 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   STORE_CONFLICT: NO_HINT,
   STORE_KEY_INVALID: NO_HINT,
   STORE_SEALED: NO_HINT,
-  STORE_UNAVAILABLE: ({ location }) =>
-    /^rediss?:/u.test(text(location, ""))
-      ? "Start one with  docker run -d -p 6379:6379 valkey/valkey:8  or  apt install redis-server  , or correct queue.url (CEM_QUEUE_URL)."
-      : undefined,
+  STORE_UNAVAILABLE: ({ location }) => {
+    const place = text(location, "");
+    if (/^rediss?:/u.test(place))
+      return "Start one with  docker run -d -p 6379:6379 valkey/valkey:8  or  apt install redis-server  , or correct queue.url (CEM_QUEUE_URL) or store.url (CEM_STORE_URL).";
+    return /^postgres(?:ql)?:/u.test(place)
+      ? "Start one with  docker run -d -p 5432:5432 -e POSTGRES_PASSWORD=secret postgres:17  or  apt install postgresql  , or correct store.url (CEM_STORE_URL)."
+      : "Set store.url (CEM_STORE_URL) to a folder that can be written.";
+  },
   STORE_VALUE_TOO_LARGE: NO_HINT,
   WORKSPACE_FULL: MORE_ROOM,
   WORKSPACE_LINK_REFUSED: NO_HINT,

@@ -1,5 +1,5 @@
 import { assertKnownOptions, CemError, Lazy, toErrorInfo } from "@cem/core";
-import type { Agent } from "@cem/core";
+import type { Agent, Store } from "@cem/core";
 import type { QueueWorker, RunQueue } from "@cem/queue";
 import { flushTelemetry, instruments, observeQueue } from "@cem/telemetry";
 import { nearest } from "@cem/text";
@@ -8,13 +8,15 @@ import type { AgentOptions } from "./agent-options.ts";
 import { createLoadedAgent } from "./create-agent.ts";
 import { agentOptionsOf } from "./server-options.ts";
 import { CustomerHosts } from "./wiring/customer-hosts.ts";
-import { disposePlugins } from "./wiring/customer.ts";
+import { disposeLoaded } from "./wiring/customer.ts";
 import type { LoadedFor } from "./wiring/customer.ts";
 import { loadFrom } from "./wiring/load.ts";
 import { logWarnings } from "./wiring/log.ts";
 import { redactorOf } from "./wiring/redaction.ts";
+import { openConfiguredRecords } from "./wiring/run-records.ts";
 import { requireQueueConnection } from "./wiring/run-queue.ts";
 import { loggerOf, logTo } from "./wiring/server-logger.ts";
+import { probeStore } from "./wiring/shared-store.ts";
 
 const MS_PER_SECOND = 1_000;
 
@@ -63,6 +65,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
   const logger = await loggerOf(config);
   const log = options.log ?? logTo(logger);
   logWarnings(loaded, log);
+  if (options.records !== false) loaded.records = openConfiguredRecords(loaded, log);
   const queue = createRunQueue(connection);
   const agents = await WorkerAgents.open(loaded, { ...agentOptionsOf(options), log });
   // Gauges are there before the first run.
@@ -72,12 +75,13 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
     stopObserving();
     await agents.dispose();
     await queue.close();
-    await disposePlugins(loaded);
+    await disposeLoaded(loaded);
   };
   let worker: QueueWorker | undefined;
   try {
     // Says at once what is wrong, where a worker would wait for the queue to come back.
     await queue.counts();
+    if (loaded.store !== undefined) await probeStore(await loaded.store.get());
     const { host } = config.server;
     const concurrency = Math.min(config.queue.concurrency, config.customers.maxOpen);
     worker = await startQueueWorker({
@@ -89,7 +93,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
       onProblem: (error) => log("warning", `The queue: ${error.message}`),
     });
     const { name } = worker;
-    const readiness = new Readiness(queue);
+    const readiness = new Readiness(queue, loaded.store);
     const port = options.port ?? config.queue.workerPort;
     const health =
       port === undefined ? undefined : await serveHealth({ host, port, fault: () => readiness.fault() });
@@ -114,10 +118,12 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
 /** Whether a worker takes runs. */
 class Readiness {
   readonly #queue: RunQueue;
+  readonly #store: Lazy<Store> | undefined;
   #isStopped = false;
 
-  constructor(queue: RunQueue) {
+  constructor(queue: RunQueue, store: Lazy<Store> | undefined) {
     this.#queue = queue;
+    this.#store = store;
   }
 
   stop(): void {
@@ -127,7 +133,8 @@ class Readiness {
   async fault(): Promise<string | undefined> {
     if (this.#isStopped) return "shutting down";
     try {
-      await this.#queue.counts();
+      const store = await this.#store?.get();
+      await Promise.all([this.#queue.counts(), store && probeStore(store)]);
       return undefined;
     } catch (error) {
       return toErrorInfo(error).message;

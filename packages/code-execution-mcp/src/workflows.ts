@@ -5,7 +5,7 @@ import type { ResumeOptions, RunWorkflowOptions, WorkflowResult, Workflows } fro
 import { AGENT_OPTIONS } from "./agent-options.ts";
 import type { AgentOptions } from "./agent-options.ts";
 import { createLoadedAgent } from "./create-agent.ts";
-import { disposePlugins } from "./wiring/customer.ts";
+import { disposeLoaded } from "./wiring/customer.ts";
 import { loadFrom } from "./wiring/load.ts";
 import { openConfiguredWorkflows } from "./wiring/workflows.ts";
 
@@ -74,7 +74,7 @@ export async function openWorkflows(options: WorkflowOptions = {}): Promise<OwnW
     show: (run) => workflows.show(run),
     async dispose() {
       await opened.dispose();
-      await disposePlugins(loaded);
+      await disposeLoaded(loaded);
     },
   };
 }

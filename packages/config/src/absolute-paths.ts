@@ -4,6 +4,7 @@ import type * as z from "zod/mini";
 import { getPath, setPath } from "./layer.ts";
 import type { Config, configSchema } from "./schema.ts";
 import { isPluginPath } from "./schema-plugins.ts";
+import { isServerUrl } from "./schema-store.ts";
 import { SETTINGS } from "./settings.ts";
 
 /**
@@ -17,7 +18,8 @@ export function withAbsolutePaths(
 ): Config {
   for (const { path, keys, isPath } of SETTINGS) {
     const value = getPath(values, keys);
-    if (isPath && typeof value === "string") setPath(values, keys, absolute(value, base(path)));
+    if (isPath && typeof value === "string" && !isServerUrl(value))
+      setPath(values, keys, absolute(value, base(path)));
   }
   const mountsBase = base("execution.mount_directories");
   for (const mount of values.execution.mountDirectories) mount.host = absolute(mount.host, mountsBase);

@@ -34,7 +34,7 @@ describe("an unknown key", () => {
     ],
     [
       "constructor: 1",
-      "config.yaml:1  constructor  is not a setting. Settings here: execution, llm, optimizations, guardrails, privacy, logging, customers, server, queue, store, mcp_servers, plugins, tool_mappings, workflows.",
+      "config.yaml:1  constructor  is not a setting. Settings here: execution, llm, optimizations, guardrails, privacy, logging, customers, server, queue, runs, store, mcp_servers, plugins, tool_mappings, workflows.",
     ],
     [
       "mcp_servers: [{name: a, url: b, conection_type: sse}]",

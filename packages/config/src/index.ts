@@ -3,6 +3,7 @@ export type { LoadConfigOptions, LoadedConfig } from "./load-config.ts";
 export { configSchema } from "./schema.ts";
 export type { Config, ConfigInput } from "./schema.ts";
 export { SANDBOX_TYPES } from "./schema.ts";
+export { isServerUrl } from "./schema-store.ts";
 export type { PluginSetting } from "./schema-plugins.ts";
 export type { PluginSource } from "./trust/plugin-source.ts";
 export type { MountSetting } from "./schema-mounts.ts";

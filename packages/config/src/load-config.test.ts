@@ -165,6 +165,22 @@ describe("loadConfig", () => {
       expect(config.mcpServers).toMatchObject([{ cwd: "${HERE}/tools" }, { name: "b", cwd: undefined }]);
     });
 
+    it("leave the URL of a store as it is, and make its folder absolute", async () => {
+      for (const [url, loaded] of [
+        ["rediss://u:p@h.example:6380/2", "rediss://u:p@h.example:6380/2"],
+        ["postgresql://h.example/db?sslmode=verify-full", "postgresql://h.example/db?sslmode=verify-full"],
+        ["/srv/shared", "/srv/shared"],
+        ["~/shared", join(homedir(), "shared")],
+      ]) {
+        expect((await load(`store: {url: '${url}'}`)).config.store.url).toBe(loaded);
+      }
+      for (const url of ["mysql://u:hidden@h.example", "redis://", "redis:///0", "postgres://h:port/db"]) {
+        const error = await failure(load(`store: {url: '${url}'}`));
+        expect(error.message).toContain("or the path of a folder");
+        expect(error.message).not.toContain("hidden");
+      }
+    });
+
     it("keep the state with the workspace unless told otherwise", async () => {
       const { config } = await load("execution: {workspace_dir: /ws}");
       expect(config.execution.state.workspaceDir).toBe("/ws");
@@ -181,6 +197,7 @@ describe("loadConfig", () => {
       "logging.level": ["warning", "WARNING"],
       "queue.url": ["redis://127.0.0.1:6379/1", "redis://127.0.0.1:6379/1"],
       "queue.worker_port": ["8081", 8081],
+      "store.url": ["postgresql://cem@127.0.0.1/cem", "postgresql://cem@127.0.0.1/cem"],
       "optimizations.model_mirror": ["https://hub.example", "https://hub.example"],
     };
 

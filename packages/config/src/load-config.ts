@@ -18,7 +18,7 @@ import { withoutHeld } from "./trust/hold-back.ts";
 import { mountItems, type PathOrigins, pathItems } from "./trust/place-items.ts";
 import { realPath } from "./trust/places.ts";
 import type { PluginSource } from "./trust/plugin-source.ts";
-import { queueItems } from "./trust/queue-items.ts";
+import { queueItems, storeItems } from "./trust/queue-items.ts";
 import { keyItems } from "./trust/secret-destinations.ts";
 import { serverItem, type ServerPlace } from "./trust/server-items.ts";
 import type { TrustItem } from "./trust/trust-item.ts";
@@ -242,6 +242,7 @@ function requestedBy(
     ...pathItems(config, from),
     ...keyItems(config, origins),
     ...queueItems(config, origins),
+    ...storeItems(config, origins),
   ];
 }
 

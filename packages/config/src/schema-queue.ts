@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { number, secretText, setting, settingTraits, text, whole, withDefault } from "./setting.ts";
+import { number, setting, settingTraits, text, whole, withDefault } from "./setting.ts";
 
 const MAX_PORT = 65_535;
 const MAX_WAITING = 1_000_000;
@@ -36,14 +36,5 @@ export const queueSettings = {
   workerPort: setting(
     z.optional(whole(0, MAX_PORT)),
     "Port on server.host where cem worker answers /healthz and /readyz; 0 for any that is free. Default: it answers none.",
-  ),
-};
-
-/** Settings of what machines share. */
-export const storeSettings = {
-  keys: setting(
-    z.optional(secretText),
-    "Keys that seal what passes through the queue: name:base64 with 32 bytes each, separated by commas. The first one seals, all open. Server and workers need the same.",
-    { secret: true },
   ),
 };

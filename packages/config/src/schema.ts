@@ -5,9 +5,11 @@ import { guardrailSettings } from "./schema-guardrails.ts";
 import { mounts } from "./schema-mounts.ts";
 import { plugins } from "./schema-plugins.ts";
 import { privacySettings } from "./schema-privacy.ts";
-import { queueSettings, storeSettings } from "./schema-queue.ts";
+import { queueSettings } from "./schema-queue.ts";
+import { runSettings } from "./schema-runs.ts";
 import { serverSettings } from "./schema-server.ts";
 import { mcpServers } from "./schema-servers.ts";
+import { storeSettings } from "./schema-store.ts";
 import { toolMapping, workflow } from "./schema-workflows.ts";
 import {
   choice,
@@ -295,6 +297,7 @@ export const configSchema = z.strictObject({
   customers: section("Customers, each with a workspace of their own.", customerSettings),
   server: section("cem serve and the server image.", serverSettings),
   queue: section("The queue in which runs wait for workers, on other machines too.", queueSettings),
+  runs: section("Records of runs.", runSettings),
   store: section("What several machines share.", storeSettings),
   mcpServers: setting(
     withDefault(mcpServers, []),

@@ -304,3 +304,22 @@ describe("a queue that the folder names", () => {
     expect([config.queue.url, trust.held]).toEqual(["redis://mine.example", []]);
   });
 });
+
+describe("a store that the folder names", () => {
+  it.each(["redis://u:secret@stranger.example:6380/0", "postgres://u:secret@127.0.0.1/db", "./inside"])(
+    "is not used without a yes, inside of the folder too: %s",
+    async (url) => {
+      for (const files of [{ "config.yaml": `store: {url: '${url}'}` }, { ".env": `CEM_STORE_URL=${url}` }]) {
+        const { config, trust } = await load(files);
+        expect(config.store.url).toBeUndefined();
+        expect(trust.held).toMatchObject([{ kind: "store", name: "store.url" }]);
+        expect(JSON.stringify(trust.held)).not.toContain("secret");
+      }
+    },
+  );
+
+  it("needs no yes where the user names it", async () => {
+    const { config, trust } = await load({}, { env: { CEM_STORE_URL: "/srv/shared" } });
+    expect([config.store.url, trust.held]).toEqual(["/srv/shared", []]);
+  });
+});

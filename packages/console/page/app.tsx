@@ -1,13 +1,26 @@
 import { useEffect, useState } from "preact/hooks";
 import { hasToken, setToken } from "./api.ts";
+import { Customers } from "./customers.tsx";
+import { Guests } from "./guests.tsx";
 import { Runs } from "./runs.tsx";
+import { Sessions } from "./sessions.tsx";
 import { SignIn } from "./sign-in.tsx";
 import { Skills } from "./skills.tsx";
 import { State } from "./state.tsx";
 import { Tools } from "./tools.tsx";
+import { Workflows } from "./workflows.tsx";
 import { useRuns } from "./use-runs.ts";
 
-const VIEWS = { runs: "Runs", tools: "Tools", skills: "Skills", state: "State" } as const;
+const VIEWS = {
+  runs: "Runs",
+  tools: "Tools",
+  skills: "Skills",
+  workflows: "Workflows",
+  sessions: "Sessions",
+  state: "State",
+  customers: "Customers",
+  guests: "Guests",
+} as const;
 type View = keyof typeof VIEWS;
 
 /** The address after `#`: a view, and what is selected in it. */
@@ -71,7 +84,11 @@ export function App() {
         {view === "runs" && <Runs feed={feed} selected={selected} />}
         {view === "tools" && <Tools />}
         {view === "skills" && <Skills selected={selected} />}
+        {view === "workflows" && <Workflows selected={selected} />}
+        {view === "sessions" && <Sessions selected={selected} />}
         {view === "state" && <State />}
+        {view === "customers" && <Customers />}
+        {view === "guests" && <Guests />}
       </main>
     </>
   );

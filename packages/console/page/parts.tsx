@@ -55,6 +55,40 @@ export function Empty({ title, children }: { title: string; children: ComponentC
   );
 }
 
+/** Why something can't be shown, where it can't. */
+export function Problem({ text }: { text: string | undefined }) {
+  if (text === undefined) return null;
+  return (
+    <p class="problem" role="alert">
+      {text}
+    </p>
+  );
+}
+
+/** A link to one of a list. */
+export function Entry({
+  to,
+  isSelected,
+  title,
+  children,
+}: {
+  to: string;
+  isSelected: boolean;
+  title: string;
+  children: ComponentChildren;
+}) {
+  return (
+    <li>
+      <a href={to} aria-current={isSelected ? "true" : undefined}>
+        <span class="title">
+          <Redacted text={title} />
+        </span>
+        <span class="facts">{children}</span>
+      </a>
+    </li>
+  );
+}
+
 /** The text that a form has under a name. */
 export function textIn(form: HTMLFormElement, name: string): string {
   const given = new FormData(form).get(name);
@@ -89,6 +123,17 @@ export function useAnswer<Answer>(
 export function formatMs(ms: number | undefined): string {
   if (ms === undefined) return "";
   return ms < 1_000 ? `${Math.round(ms * 10) / 10} ms` : `${(ms / 1_000).toFixed(1)} s`;
+}
+
+export function formatTime(iso: string): string {
+  return new Date(iso).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+}
+
+export function formatBytes(bytes: number): string {
+  if (bytes < 1_024) return `${bytes} B`;
+  const units = ["KiB", "MiB", "GiB", "TiB"];
+  const power = Math.min(units.length, Math.floor(Math.log(bytes) / Math.log(1_024)));
+  return `${(bytes / 1_024 ** power).toFixed(1)} ${units[power - 1]}`;
 }
 
 export function formatCount(count: number): string {

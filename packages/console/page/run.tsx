@@ -2,7 +2,16 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { RunDetails, RunSummary } from "../src/schemas.ts";
 import { send } from "./api.ts";
-import { Code, formatCount, formatMs, Redacted, Status, useAnswer } from "./parts.tsx";
+import {
+  Code,
+  formatBytes,
+  formatCount,
+  formatMs,
+  formatTime,
+  Redacted,
+  Status,
+  useAnswer,
+} from "./parts.tsx";
 import { Question } from "./question.tsx";
 
 const MAX_SHOWN_CALLS = 100;
@@ -39,7 +48,7 @@ export function Run({ id, summary }: { id: string; summary: RunSummary | undefin
         </h1>
         <p class="facts" role="status">
           <Status status={shown.status} />
-          <span>{new Date(shown.startedAt).toLocaleTimeString()}</span>
+          <span>{formatTime(shown.startedAt)}</span>
           {shown.ms !== undefined && <span>{formatMs(shown.ms)}</span>}
         </p>
         {isUnderWay && (
@@ -191,12 +200,14 @@ function Calls({ run: { toolCalls, toolCallsLeftOut } }: { run: RunDetails }) {
           </tr>
         </thead>
         <tbody>
-          {shown.map(({ server, tool, ok, ms }, at) => (
+          {shown.map(({ server, tool, ok, ms, args, result }, at) => (
             <tr key={at}>
               <td>
                 <code>
                   {server}.{tool}
                 </code>
+                {args !== undefined && <Data label="given" data={args} />}
+                {result !== undefined && <Data label="answered" data={result} />}
               </td>
               <td>{ok ? "well" : <strong class="bad">failed</strong>}</td>
               <td class="number">{formatMs(ms)}</td>
@@ -206,6 +217,26 @@ function Calls({ run: { toolCalls, toolCallsLeftOut } }: { run: RunDetails }) {
       </table>
       {more > 0 && <p class="hint">And {formatCount(more)} more.</p>}
     </Part>
+  );
+}
+
+/** What a call was given or answered. */
+function Data({
+  label,
+  data,
+}: {
+  label: string;
+  data: NonNullable<RunDetails["toolCalls"][number]["args"]>;
+}) {
+  return (
+    <details>
+      <summary>{label}</summary>
+      {"value" in data ? (
+        <Code label={label} text={asText(data.value)} />
+      ) : (
+        <p class="hint">{formatBytes(data.bytes)}, not recorded</p>
+      )}
+    </details>
   );
 }
 

@@ -1,12 +1,13 @@
 import type { Context, Hono } from "hono";
 import type * as z from "zod";
-import type { ConsoleClient } from "./ports.ts";
+import type { ConsoleClient, ConsoleParts } from "./ports.ts";
 import type { RunBoard } from "./run-board.ts";
 
 /** What the handlers of one request use. */
 export interface ApiScope {
   client: ConsoleClient;
   board: RunBoard;
+  parts: ConsoleParts;
 }
 
 export interface ApiEnv {
@@ -26,7 +27,7 @@ type Checked<Given extends Input> = {
 
 /** One operation of the API: its description and what carries it out. */
 export interface ApiRoute {
-  method: "get" | "post" | "put";
+  method: "get" | "post" | "put" | "delete";
   /** As OpenAPI writes it: `/runs/{id}`. */
   path: string;
   operationId: string;

@@ -4,10 +4,16 @@ import * as z from "zod";
 import type { ApiEnv, ApiRoute } from "./api-route.ts";
 import { answerError, errorAnswer } from "./api-status.ts";
 import { CATALOG_ROUTES } from "./catalog-routes.ts";
+import { HISTORY_ROUTES } from "./history-routes.ts";
 import { KEEPING_ROUTES } from "./keeping-routes.ts";
 import { RUN_ROUTES } from "./run-routes.ts";
 
-export const ROUTES: readonly ApiRoute[] = [...RUN_ROUTES, ...CATALOG_ROUTES, ...KEEPING_ROUTES];
+export const ROUTES: readonly ApiRoute[] = [
+  ...RUN_ROUTES,
+  ...CATALOG_ROUTES,
+  ...KEEPING_ROUTES,
+  ...HISTORY_ROUTES,
+];
 const NOT_JSON = "The request has to be JSON, with the header Content-Type: application/json.";
 
 /** The REST API below `/api/v1`. */

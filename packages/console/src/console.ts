@@ -3,10 +3,12 @@ import { createApi } from "./api.ts";
 import { answerError } from "./api-status.ts";
 import { describeApi } from "./openapi.ts";
 import { PageFiles } from "./page-files.ts";
-import type { ConsoleServer } from "./ports.ts";
+import type { ConsoleParts, ConsoleServer } from "./ports.ts";
 import { RunBoard } from "./run-board.ts";
 
-export interface ConsoleOptions {
+export interface ConsoleOptions<Identity> {
+  /** What is kept, as a client may see it. Default: nothing is. */
+  partsOf?: ((identity: Identity) => Promise<ConsoleParts>) | undefined;
   /** The folder of a built page. Default: that of this package. */
   pageFolder?: string | undefined;
 }
@@ -25,7 +27,7 @@ export interface ConsoleMount<Identity> {
  */
 export function createConsole<Identity>(
   server: ConsoleServer<Identity>,
-  { pageFolder }: ConsoleOptions = {},
+  { pageFolder, partsOf = async () => ({}) }: ConsoleOptions<Identity> = {},
 ): ConsoleMount<Identity>[] {
   const board = new RunBoard();
   server.runs.watch(board.watcherOf);
@@ -49,7 +51,8 @@ export function createConsole<Identity>(
       checks: "token",
       async fetch(request, identity) {
         try {
-          const answer = await api.fetch(request, { client: await server.openClient(identity), board });
+          const [client, parts] = await Promise.all([server.openClient(identity), partsOf(identity)]);
+          const answer = await api.fetch(request, { client, board, parts });
           answer.headers.set("cache-control", "no-store");
           answer.headers.set("x-content-type-options", "nosniff");
           return answer;

@@ -2,6 +2,7 @@ export { createConsole } from "./console.ts";
 export type { ConsoleMount, ConsoleOptions } from "./console.ts";
 export type {
   ConsoleClient,
+  ConsoleParts,
   ConsoleServer,
   RunFacts,
   RunQuestion,

@@ -63,7 +63,8 @@ export const KEEPING_ROUTES = [
   }),
 ];
 
-async function shown<Data>(data: Data, { redactor, session }: ConsoleClient): Promise<Data> {
+/** Data of before, with tokens in place of values. */
+export async function shown<Data>(data: Data, { redactor, session }: ConsoleClient): Promise<Data> {
   await redactor?.recognize?.(data, { session });
   return redactor?.tokenize(data, { session }) ?? data;
 }

@@ -14,5 +14,7 @@ export const MAX_STREAMS_PER_AUDIENCE = 50;
 export const EVENT_INTERVAL_MS = 100;
 /** Keeps proxies from closing a stream on which nothing happens. */
 export const HEARTBEAT_MS = 15_000;
+export const MAX_LISTED_RUNS = 1_000;
+export const DEFAULT_LISTED_RUNS = 200;
 export const MAX_QUERY_CHARACTERS = 1_000;
 export const MAX_SEARCH_RESULTS = 50;

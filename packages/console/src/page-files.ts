@@ -18,16 +18,18 @@ const HEADERS = {
   "cross-origin-resource-policy": "same-origin",
   "permissions-policy": "camera=(), geolocation=(), microphone=()",
 };
-const NOT_BUILT = "The console's page is not built. In a clone, build it: pnpm --filter @cem/console build\n";
+const NOT_BUILT = "The console's page is not there. In a clone, set it up: npm run setup\n";
+/** Of a clone. Packages have the built page instead. */
+const BUILDER = new URL("../scripts/page-build.ts", import.meta.url);
 
 /** Serves the files of the page below `/console/`. Their names are read once, so no path leads elsewhere. */
 export class PageFiles {
-  readonly #folder: string;
+  readonly #folder: string | undefined;
   #files: Promise<ReadonlyMap<string, Buffer>> | undefined;
 
   /** @param folder - Default: the page that is built into this package. */
   constructor(folder: string | undefined) {
-    this.#folder = folder ?? builtPage();
+    this.#folder = folder;
   }
 
   async fetch(request: Request): Promise<Response> {
@@ -37,7 +39,7 @@ export class PageFiles {
     // The page's links are relative, so that it works below any path of a proxy.
     if (pathname === "/console")
       return new Response(null, { status: 308, headers: { ...HEADERS, location: "./console/" } });
-    this.#files ??= readFiles(this.#folder);
+    this.#files ??= this.#folder === undefined ? ownPage() : readFiles(this.#folder);
     const files = await this.#files;
     if (files.size === 0) return text(503, NOT_BUILT);
     const name = pathname.slice("/console/".length) || "index.html";
@@ -51,10 +53,13 @@ export class PageFiles {
   }
 }
 
-/** Beside the built module, or in `dist` of a clone. */
-function builtPage(): string {
-  const beside = path.join(import.meta.dirname, "page");
-  return existsSync(beside) ? beside : path.join(import.meta.dirname, "../dist/page");
+/** The page beside the built module; in a clone, made of its sources. */
+async function ownPage(): Promise<ReadonlyMap<string, Buffer>> {
+  if (!existsSync(BUILDER)) return readFiles(path.join(import.meta.dirname, "page"));
+  const { bundlePage } = (await import(BUILDER.href)) as {
+    bundlePage: () => Promise<ReadonlyMap<string, Buffer>>;
+  };
+  return bundlePage();
 }
 
 async function readFiles(folder: string): Promise<ReadonlyMap<string, Buffer>> {

@@ -11,13 +11,15 @@ export class RunBoard {
   readonly #listeners = new Map<string, Set<Listener>>();
   /** Runs of which listeners will be told. */
   readonly #changed = new Set<RecordedRun>();
+  /** When it began to follow runs. */
+  readonly since = new Date();
 
   /** Begins to follow a run. */
   readonly watcherOf = (run: WatchableRun): RunWatcher | undefined => {
     if (run.facts === undefined) return undefined;
     const recorded = new RecordedRun(run, run.facts, this.#onChange);
     this.#runs.set(run.id, recorded);
-    this.#forget(recorded.audience);
+    this.#makeRoom(recorded.audience);
     return recorded;
   };
 
@@ -26,10 +28,16 @@ export class RunBoard {
     return this.#of(audience).toReversed();
   }
 
+  /** A run that is kept, and that the audience may see. */
+  find(id: string, audience: string): RecordedRun | undefined {
+    const run = this.#runs.get(id);
+    return run?.audience === audience ? run : undefined;
+  }
+
   /** @throws CemError `RUN_NOT_FOUND`, also for a run of another audience. */
   get(id: string, audience: string): RecordedRun {
-    const run = this.#runs.get(id);
-    if (run?.audience === audience) return run;
+    const run = this.find(id, audience);
+    if (run !== undefined) return run;
     throw new CemError(
       "RUN_NOT_FOUND",
       "No run of this id is kept here. The console keeps the latest ones.",
@@ -37,6 +45,11 @@ export class RunBoard {
         details: { run: id },
       },
     );
+  }
+
+  /** Forgets the runs of an audience that is gone. */
+  forget(audience: string): void {
+    for (const { id } of this.#of(audience)) this.#runs.delete(id);
   }
 
   /** The number of listeners that an audience has. */
@@ -77,7 +90,7 @@ export class RunBoard {
   }
 
   /** Forgets runs that ended, the oldest first, where there are too many. */
-  #forget(audience: string): void {
+  #makeRoom(audience: string): void {
     if (this.#runs.size <= MAX_KEPT_RUNS_PER_AUDIENCE) return;
     const own = this.#of(audience);
     const tooMany = own.length - MAX_KEPT_RUNS_PER_AUDIENCE;

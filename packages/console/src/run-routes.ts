@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { declareRoute } from "./api-route.ts";
 import { streamRuns } from "./event-stream.ts";
-import { Answer, Done, RunDetails, RunList, StartCode, Started, StartTask } from "./schemas.ts";
+import { listRuns, readRun } from "./recorded-runs.ts";
+import { Answer, Done, RunDetails, RunList, RunQuery, StartCode, Started, StartTask } from "./schemas.ts";
 
 const RunId = z.object({ id: z.string() });
 const QuestionId = z.object({ id: z.string(), question: z.string() });
@@ -36,12 +37,10 @@ export const RUN_ROUTES = [
     path: "/runs",
     operationId: "listRuns",
     summary: "List runs, the latest first",
-    input: {},
+    input: { query: RunQuery },
     answer: RunList,
-    answerDescription: "Those under way and the latest that ended.",
-    handle: (_, { board, client }) => ({
-      runs: board.list(client.audience).map(({ summary }) => summary),
-    }),
+    answerDescription: "Those under way and those that are recorded, also of other processes.",
+    handle: async ({ query }, scope) => ({ runs: await listRuns(scope, query) }),
   }),
   declareRoute({
     method: "get",
@@ -51,7 +50,7 @@ export const RUN_ROUTES = [
     input: { params: RunId },
     answer: RunDetails,
     answerDescription: "All that is kept of the run.",
-    handle: ({ params }, { board, client }) => board.get(params.id, client.audience).details,
+    handle: ({ params }, scope) => readRun(scope, params.id),
   }),
   declareRoute({
     method: "post",

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { MAX_QUERY_CHARACTERS, MAX_SEARCH_RESULTS } from "./limits.ts";
+import { DEFAULT_LISTED_RUNS, MAX_LISTED_RUNS, MAX_QUERY_CHARACTERS, MAX_SEARCH_RESULTS } from "./limits.ts";
 
 const text = z.string();
 const count = z.int().min(0);
@@ -32,7 +32,12 @@ export const RunSummary = z
   })
   .meta({ id: "RunSummary" });
 
-const ToolCall = z.object({ server: text, tool: text, ms, ok: z.boolean() }).meta({ id: "ToolCall" });
+const Data = z
+  .union([z.object({ value: anything }), z.object({ bytes: count, digest: text })])
+  .meta({ id: "RecordedData", description: "The data, or its size where it is not kept." });
+const ToolCall = z
+  .object({ server: text, tool: text, ms, ok: z.boolean(), args: Data.optional(), result: Data.optional() })
+  .meta({ id: "ToolCall" });
 
 const Question = z
   .object({
@@ -155,6 +160,13 @@ export const SkillDetails = z
   .object({ ...SkillFields, instructions: text, code: text, test: text })
   .meta({ id: "Skill" });
 
+const RUN_STATUSES = ["running", "asking", "success", "error", "refused", "timeout", "failed"] as const;
+export const RunQuery = z.object({
+  status: z.enum(RUN_STATUSES).optional(),
+  since: z.iso.datetime().optional().meta({ description: "Those that began then or later." }),
+  text: text.min(1).max(MAX_QUERY_CHARACTERS).optional().meta({ description: "A text in the task or code." }),
+  limit: z.coerce.number().int().min(1).max(MAX_LISTED_RUNS).default(DEFAULT_LISTED_RUNS),
+});
 export const RunList = z.object({ runs: z.array(RunSummary) }).meta({ id: "RunList" });
 export const Done = z.object({ done: z.literal(true) }).meta({ id: "Done" });
 

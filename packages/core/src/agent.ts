@@ -191,6 +191,20 @@ export interface ExecuteOptions {
    * @defaultValue false
    */
   singleUse?: boolean | undefined;
+  /**
+   * The id that logs and records name the run by.
+   *
+   * @defaultValue a random one
+   */
+  runId?: string | undefined;
+  /**
+   * Whether the run is recorded, where runs are.
+   *
+   * @defaultValue true
+   */
+  record?: boolean | undefined;
+  /** Who may see the record of the run, where several clients share a server. */
+  owner?: string | undefined;
 }
 
 /** Options of a search for tools. */

@@ -125,3 +125,16 @@ export type {
 export type { McpMessage, McpTransport, McpTransportProvider, McpTransportRequest } from "./mcp-transport.ts";
 export type { WorkflowStepContext, WorkflowStepKind } from "./workflow-steps.ts";
 export type { EntriesOptions, ListOptions, Store, StoredValue, StoreKey, WriteOptions } from "./store.ts";
+export type {
+  EndedRun,
+  RecordedCall,
+  RecordedData,
+  RecordedStatus,
+  RecordRun,
+  RunRecord,
+  RunRecordFilter,
+  RunRecords,
+  RunRecordSummary,
+} from "./run-records.ts";
+export { updateStored } from "./update-stored.ts";
+export type { StoredChange } from "./update-stored.ts";

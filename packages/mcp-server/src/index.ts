@@ -1,7 +1,7 @@
 export type { Agent, ErrorInfo, JsonValue, ResultStore, StateStore } from "@cem/core";
 export { createAgentServer } from "./create-server.ts";
 export type { AgentServer, AgentServerSettings } from "./create-server.ts";
-export { customerUnknown } from "./customer.ts";
+export { customerNameOf, customerUnknown } from "./customer.ts";
 export type { CustomerName, CustomerParts, OpenCustomer } from "./customer.ts";
 export { customTool } from "./custom-tool.ts";
 export type { AnyCustomTool, CustomTool, CustomToolContext } from "./custom-tool.ts";

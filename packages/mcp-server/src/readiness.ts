@@ -47,6 +47,7 @@ export function createReadiness(agent: Agent, logger: Logger, refusal: () => str
 async function runProbe(agent: Agent): Promise<string | undefined> {
   try {
     const { status, error } = await agent.executeCode("return 1;", {
+      record: false,
       signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
     });
     return status === "success" ? undefined : (error?.message ?? status);

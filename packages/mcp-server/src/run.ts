@@ -83,6 +83,8 @@ export class Run {
     }
     this.#onEvent = onEvent;
     const options: ExecuteOptions = {
+      runId: this.id,
+      owner: facts?.audience,
       signal: this.#controller.signal,
       onEvent: (event) => {
         if (event.type === "output") this.#collect(event.chunk.text);

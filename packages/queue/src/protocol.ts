@@ -4,7 +4,16 @@ import type { TraceCarrier } from "@cem/telemetry";
 /** The options of a run that a worker gets as they are. What is a function is asked for by a {@link Question}. */
 export type CarriedOptions = Pick<
   ExecuteOptions,
-  "limits" | "typeCheck" | "mode" | "context" | "allowedTools" | "session" | "singleUse"
+  | "limits"
+  | "typeCheck"
+  | "mode"
+  | "context"
+  | "allowedTools"
+  | "session"
+  | "singleUse"
+  | "runId"
+  | "record"
+  | "owner"
 >;
 
 /** What a host can be asked for while a run is under way. */

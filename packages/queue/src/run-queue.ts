@@ -138,12 +138,13 @@ class BullRunQueue implements RunQueue {
     { kind, input, customer }: Pick<QueuedRun, "kind" | "input" | "customer">,
     options: QueuedOptions,
   ): Promise<TaskResult> {
-    const { limits, typeCheck, mode, context, allowedTools, session, singleUse } = options;
+    const { limits, typeCheck, mode, context, allowedTools, session, singleUse, runId, record, owner } =
+      options;
     const run: QueuedRun = {
       kind,
       input,
       customer,
-      options: { limits, typeCheck, mode, context, allowedTools, session, singleUse },
+      options: { limits, typeCheck, mode, context, allowedTools, session, singleUse, runId, record, owner },
       asked: ASKED.filter((one) => options[HANDLERS[one]] !== undefined),
       trace: traceCarrier(),
     };

@@ -18,8 +18,11 @@ export type {
 export type { CustomerQuota, QuotaPeriod } from "./customer-usage.ts";
 export type { QuotaUsage } from "./run-charges.ts";
 export { createRunMeter } from "./run-meter.ts";
+export { createRunRecords } from "./run-records.ts";
+export type { RunRecordsSettings } from "./run-records.ts";
 export type { RunMeterSettings } from "./run-meter.ts";
 export { followFolder } from "./same-folder.ts";
+export { followCustomer, isCustomerThere, keyOfCustomer } from "./shared-customer.ts";
 export type { MachineClock } from "./steady-clock.ts";
 export { customerIdOf, requireCustomerId } from "./customer-id.ts";
 export { createStateStore } from "./state-store.ts";

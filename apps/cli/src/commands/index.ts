@@ -100,6 +100,10 @@ export async function loadCommand(invocation: Invocation): Promise<RunCommand> {
       const { manageSkills } = await import("./skills.ts");
       return (context) => manageSkills(invocation, context);
     }
+    case "runs": {
+      const { manageRuns } = await import("./runs.ts");
+      return (context) => manageRuns(invocation, context);
+    }
     case "sessions": {
       const { manageSessions } = await import("./sessions.ts");
       return (context) => manageSessions(invocation, context);

@@ -71,6 +71,7 @@ export class SpareAgents {
     if (stamp === undefined) return undefined;
     const { signal: _signal, config = {}, ...source } = this.#source;
     const agent = createAgent({
+      records: true,
       ...source,
       // One guest, for one command.
       config: { ...config, optimizations: { ...config.optimizations, sandboxPoolSize: 1 } },

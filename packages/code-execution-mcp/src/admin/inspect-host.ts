@@ -8,7 +8,7 @@ import { inspectSearch } from "../wiring/configured-selector.ts";
 import type { SearchReport } from "../wiring/configured-selector.ts";
 import { withHostToolFiles } from "../wiring/host-bridge.ts";
 import type { PluginReport } from "@cem/plugins";
-import { disposePlugins } from "../wiring/customer.ts";
+import { disposeLoaded } from "../wiring/customer.ts";
 import { loadFrom } from "../wiring/load.ts";
 import { reportPlugins } from "../wiring/plugins.ts";
 import { createLog, logged } from "../wiring/log.ts";
@@ -77,7 +77,7 @@ export async function inspectHost(source: ServerSource = {}): Promise<HostReport
     return await logged(log, "examining this host", inspect);
   } finally {
     await mcpTools.close();
-    await disposePlugins(configuration);
+    await disposeLoaded(configuration);
   }
 }
 

@@ -5,7 +5,7 @@ import type { CatalogSnapshot } from "@cem/core";
 import type { ExaminedServer, GeneratedServer, GenerateOptions, McpTools } from "@cem/mcp-tools";
 import type { AgentOptions, ConfigSource } from "../agent-options.ts";
 import { withHostToolFiles } from "../wiring/host-bridge.ts";
-import { disposePlugins } from "../wiring/customer.ts";
+import { disposeLoaded } from "../wiring/customer.ts";
 import { loadFrom } from "../wiring/load.ts";
 import { createLog, logged } from "../wiring/log.ts";
 import { openMcpTools } from "../wiring/mcp-tools.ts";
@@ -37,7 +37,7 @@ export async function withMcpTools<T>(
     return await logged(log, what, () => work(mcpTools, loaded));
   } finally {
     await mcpTools.close();
-    await disposePlugins(loaded);
+    await disposeLoaded(loaded);
   }
 }
 

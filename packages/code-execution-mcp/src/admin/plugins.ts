@@ -3,7 +3,7 @@ import type { JsonValue } from "@cem/core";
 import type { PluginReport } from "@cem/plugins";
 import type { AgentOptions } from "../agent-options.ts";
 import { createLoadedAgent } from "../create-agent.ts";
-import { disposePlugins } from "../wiring/customer.ts";
+import { disposeLoaded } from "../wiring/customer.ts";
 import type { LoadedFor } from "../wiring/customer.ts";
 import { loadFrom } from "../wiring/load.ts";
 import { reportPlugins } from "../wiring/plugins.ts";
@@ -69,6 +69,6 @@ async function withPlugins<T>(source: AgentOptions, work: (loaded: LoadedFor) =>
   try {
     return await work(loaded);
   } finally {
-    await disposePlugins(loaded);
+    await disposeLoaded(loaded);
   }
 }

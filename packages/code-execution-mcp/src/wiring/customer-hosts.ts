@@ -12,6 +12,8 @@ import { disposePlugins, forCustomer, refreshSkills } from "./customer.ts";
 import type { LoadedFor } from "./customer.ts";
 import { scopeToCustomer } from "./customer-redactor.ts";
 import { customerTypeChecker } from "./customer-type-checker.ts";
+import { createLog } from "./log.ts";
+import { openConfiguredRecords } from "./run-records.ts";
 import { createConfiguredSkills } from "./skills.ts";
 import { createWorkflowTools } from "./workflow-tools.ts";
 import type { WorkflowTools } from "./workflow-tools.ts";
@@ -31,6 +33,9 @@ export interface CustomerHost {
   /** Whose share of the runs its runs take. */
   payer: string;
   runWorkflow: RunWorkflowTool;
+  /** The configuration with the customer's folders. */
+  loaded: LoadedFor;
+  workflows: WorkflowTools;
 }
 
 interface OpenCustomer {
@@ -134,12 +139,14 @@ export class CustomerHosts {
     const optimizations = { ...loaded.config.optimizations, sandboxPooling: false };
     const own: LoadedFor = { ...loaded, config: { ...loaded.config, optimizations } };
     const { config, customer } = own;
+    if (this.#loaded.records !== undefined)
+      own.records = openConfiguredRecords(own, this.#options.log ?? createLog(config));
     const typeChecker = customerTypeChecker(customer?.skillsDir ?? "", {
       shared: this.#typeChecker,
       own: new Lazy(() => createConfiguredTypeChecker(config)),
     });
-    const { followFolder } = await import("@cem/workspace");
-    const isThere = followFolder(customer?.home ?? "");
+    const { followCustomer } = await import("@cem/workspace");
+    const isThere = followCustomer(customer?.home ?? "", await own.store?.get());
     await isThere();
     const everybodys = this.#options.redactor;
     const redactor = everybodys && scopeToCustomer(everybodys, id);
@@ -160,6 +167,8 @@ export class CustomerHosts {
       redactor,
       payer: `customer ${id}`,
       runWorkflow: workflows.run,
+      loaded: own,
+      workflows,
     };
     return {
       host,
@@ -209,10 +218,19 @@ export class CustomerHosts {
   }
 
   async #sweep(idleMs: number): Promise<void> {
+    await this.#removeDeleted().catch(() => {});
     const before = performance.now() - idleMs;
     for (const { id, counted } of await this.#opened()) {
       if (counted.busy === 0 && counted.used < before) this.#leave(id);
     }
+  }
+
+  /** Removes what this machine has of customers whom another machine has deleted. */
+  async #removeDeleted(): Promise<void> {
+    const { config, store } = this.#loaded;
+    if (store === undefined) return;
+    const { createCustomerFolders } = await import("@cem/workspace");
+    await createCustomerFolders(config.customers.dir, { store: await store.get() }).removeDeleted();
   }
 
   async #opened(): Promise<(OpenCustomer & { id: string })[]> {
@@ -239,6 +257,7 @@ async function disposeOf({ counted, typeChecker, workflows, loaded }: OpenCustom
   await workflows.dispose();
   await counted.agent.dispose();
   await typeChecker.dispose();
+  await loaded.records?.close();
   await disposePlugins(loaded);
 }
 

@@ -1,5 +1,5 @@
 import type { LoadedConfig } from "@cem/config";
-import type { Lazy } from "@cem/core";
+import type { Lazy, RunRecords, Store } from "@cem/core";
 import type { PluginSet } from "@cem/plugins";
 import type { CustomerFolder } from "@cem/workspace";
 import { hasSkills } from "./customer-type-checker.ts";
@@ -15,8 +15,22 @@ export interface LoadedFor extends LoadedConfig {
   customer?: Customer | undefined;
   /** What plugins add, opened when it is first needed. Whoever loaded the configuration disposes it. */
   pluginSet?: Lazy<PluginSet> | undefined;
+  /**
+   * What machines share, opened when it is first needed; that of all customers. Whoever loaded the configuration closes it.
+   * `undefined` where each machine keeps its own.
+   */
+  store?: Lazy<Store> | undefined;
+  /** Records of the runs. Whoever opened them closes them. `undefined` where none are kept. */
+  records?: RunRecords | undefined;
   /** Opens the plugins once more, for another customer. */
   openPlugins?: (() => Lazy<PluginSet> | undefined) | undefined;
+}
+
+/** Frees what was opened for a configuration: plugins, records and the store. */
+export async function disposeLoaded(loaded: LoadedFor): Promise<void> {
+  await disposePlugins(loaded);
+  await loaded.records?.close();
+  await (await loaded.store?.settled())?.close();
 }
 
 /** Lets the plugins free what they hold, where they were opened. */
@@ -33,7 +47,8 @@ export async function disposePlugins({ pluginSet }: LoadedFor): Promise<void> {
 export async function forCustomer(loaded: LoadedFor, id: string): Promise<LoadedFor> {
   const { createCustomerFolders } = await import("@cem/workspace");
   const { execution, customers, optimizations } = loaded.config;
-  const folder = await createCustomerFolders(customers.dir).open(id);
+  const store = await loaded.store?.get();
+  const folder = await createCustomerFolders(customers.dir, { store }).open(id);
   const { workspaceDir, mergedSkillsDir: skillsDir, workflowsDir: workflowRunsDir } = folder;
   const customer: Customer = { ...folder, sharedSkillsDir: execution.skillsDir };
   await refreshSkills(customer);
@@ -43,6 +58,7 @@ export async function forCustomer(loaded: LoadedFor, id: string): Promise<Loaded
   return {
     ...loaded,
     pluginSet: loaded.openPlugins?.(),
+    records: undefined,
     config: {
       ...loaded.config,
       execution: { ...execution, workspaceDir, skillsDir, workflowRunsDir, state },

@@ -8,6 +8,7 @@ import type { HostToolFolders, LoadedHostTools } from "@cem/mcp-tools";
 import type { AgentOptions } from "../agent-options.ts";
 import { hintFor } from "../hints.ts";
 import type { CallGuards } from "./call-guards.ts";
+import type { CallKeeper } from "./call-keeper.ts";
 import type { Log } from "./log.ts";
 import { redactCallsOf, redactRecording } from "./redaction.ts";
 import { skillTools } from "./skill-tools.ts";
@@ -25,7 +26,7 @@ export interface HostBridge {
 
 interface HostBridgeSettings extends Pick<
   AgentOptions,
-  "tools" | "onElicit" | "redactor" | "recordFile" | "replayFile"
+  "tools" | "onElicit" | "redactor" | "recordFile" | "replayFile" | "replay"
 > {
   /** Decides which calls are made. */
   callGuards: Lazy<CallGuards>;
@@ -35,6 +36,8 @@ interface HostBridgeSettings extends Pick<
   /** Keeps large results and bytes. */
   store: ResultStore;
   log: Log;
+  /** Keeps calls for the records of runs. Absent where there are none. */
+  keeper: CallKeeper | undefined;
 }
 
 /**
@@ -67,6 +70,7 @@ export async function createHostBridge(
     log,
     audit,
     callGuards,
+    keeper,
   } = settings;
   const loaded = await loadHostTools(hostToolFolders(forWhom), settings.tools);
   const problem = await heldProblem(forWhom, loaded.held);
@@ -75,10 +79,10 @@ export async function createHostBridge(
   const hostTools = createHostTools({ tools: loaded.tools, store, elicit, hideSecrets });
   const { descriptions } = hostTools;
 
-  const replay = replayFile === undefined ? undefined : await readRecordingFile(replayFile);
+  const replay = replayFile === undefined ? settings.replay : await readRecordingFile(replayFile);
   const writeRecording = recordFile === undefined ? undefined : await openRecordingFile(recordFile);
   const recording =
-    (recordFile ?? replayFile) === undefined ? undefined : await import("@cem/bridge/recording");
+    recordFile === undefined && replay === undefined ? undefined : await import("@cem/bridge/recording");
   const source = combineSources([hostTools, createHostTools({ tools: skillTools(forWhom) }), others]);
   let recorder: Recorder | undefined;
   const recorded: Middleware = (next) =>
@@ -116,7 +120,7 @@ export async function createHostBridge(
   const invoker = replayer ?? compose(middlewares, source);
 
   return {
-    invoker,
+    invoker: keeper?.middleware(invoker) ?? invoker,
     spec: { hidden: loaded.hidden, hostTools: namesByServer(descriptions) },
     addTo: (catalog) =>
       descriptions.length + loaded.problems.length === 0 && problem === undefined

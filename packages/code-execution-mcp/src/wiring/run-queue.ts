@@ -1,8 +1,7 @@
 import type { Config, LoadedConfig } from "@cem/config";
-import { CemError, toErrorInfo } from "@cem/core";
+import { CemError } from "@cem/core";
 import type { QueueConnection, RunQueue } from "@cem/queue";
-import { hintFor } from "../hints.ts";
-import type { Log } from "./log.ts";
+import { sealingKeysOf } from "./shared-store.ts";
 
 /**
  * The queue that runs wait in. `undefined` where this process carries them out itself.
@@ -35,26 +34,7 @@ export async function requireQueueConnection({ config, trust }: LoadedConfig): P
   );
 }
 
-/** Logs what helps where the queue can't be reached. Runs say it too. */
-export async function reportUnreachable(queue: RunQueue, log: Log): Promise<void> {
-  try {
-    await queue.counts();
-  } catch (thrown) {
-    const error = toErrorInfo(thrown);
-    log("error", [error.message, hintFor(error)].filter((text) => text !== undefined).join(" "));
-  }
-}
-
-async function connectionOf({ queue, store }: Config): Promise<QueueConnection | undefined> {
-  const { url, prefix } = queue;
-  if (url === undefined) return undefined;
-  if (store.keys === undefined) return { url, prefix };
-  const { parseSealingKeys } = await import("@cem/store");
-  try {
-    return { url, prefix, keys: parseSealingKeys(store.keys.reveal()) };
-  } catch (error) {
-    throw new CemError("CONFIG_INVALID", `store.keys (CEM_STORE_KEYS): ${toErrorInfo(error).message}`, {
-      details: { setting: "store.keys" },
-    });
-  }
+async function connectionOf(config: Config): Promise<QueueConnection | undefined> {
+  const { url, prefix } = config.queue;
+  return url === undefined ? undefined : { url, prefix, keys: await sealingKeysOf(config) };
 }

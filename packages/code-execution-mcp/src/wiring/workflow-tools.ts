@@ -13,6 +13,8 @@ export interface WorkflowTools {
   /** @throws CemError `WORKFLOW_INVALID` */
   list(): Promise<WorkflowTool[]>;
   run: RunWorkflowTool;
+  /** What carries them out. */
+  open(): Promise<OpenWorkflows>;
   dispose(): Promise<void>;
 }
 
@@ -50,6 +52,7 @@ export function createWorkflowTools(
       });
       return toTaskResult(result);
     },
+    open: () => opened.get(),
     dispose: async () => (await opened.settled())?.dispose(),
   };
 }

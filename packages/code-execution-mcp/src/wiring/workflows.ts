@@ -1,10 +1,11 @@
 import path from "node:path";
 import type { Config } from "@cem/config";
-import { CemError, Lazy } from "@cem/core";
+import { Lazy } from "@cem/core";
 import type { Agent, JsonObject, WorkflowStepKind } from "@cem/core";
 import type { FindWorkflow, ToolNames, Workflows } from "@cem/workflows";
 import type { AgentOptions } from "../agent-options.ts";
 import type { LoadedFor } from "./customer.ts";
+import { assertOutOfReach } from "./out-of-reach.ts";
 import { redactorOf } from "./redaction.ts";
 import { tightenGuardrails } from "./tighten-guardrails.ts";
 import { workflowFinder } from "./workflow-sources.ts";
@@ -40,7 +41,11 @@ export async function openConfiguredWorkflows(
   const agent = given ?? openAgent(loaded, agentOptions);
   const others = new AgentsByGuardrails(loaded, agentOptions, openAgent);
   const { workspaceDir, workflowRunsDir } = config.execution;
-  await assertOutOfReach(config);
+  await assertOutOfReach(config, {
+    folder: workflowRunsDir,
+    what: "Runs of workflows",
+    setting: "execution.workflow_runs_dir",
+  });
   const { createFormStepKind } = await import("@cem/forms/workflow-step");
   const find = workflowFinder(
     config,
@@ -101,25 +106,6 @@ class AgentsByGuardrails {
   async dispose(): Promise<void> {
     await Promise.all([...this.#agents.values()].map(async (agent) => (await agent.settled())?.dispose()));
   }
-}
-
-/**
- * Runs are refused a place that code in the sandbox can reach: it could read them, and write down that a step was done.
- *
- * @throws CemError `CONFIG_INVALID`
- */
-async function assertOutOfReach({ execution }: Config): Promise<void> {
-  const { isWithin, realPath } = await import("@cem/config");
-  const { workspaceDir, state, serversDir, skillsDir, mountDirectories, workflowRunsDir } = execution;
-  const shown = [workspaceDir, state.workspaceDir, serversDir, skillsDir];
-  const reached = [...shown, ...mountDirectories.map(({ host }) => host)];
-  const runs = realPath(workflowRunsDir);
-  const around = reached.find(
-    (folder) => isWithin(realPath(folder), runs) || isWithin(runs, realPath(folder)),
-  );
-  if (around === undefined) return;
-  const message = `Runs of workflows would be kept in ${workflowRunsDir}, and code in the sandbox can reach ${around}. Set execution.workflow_runs_dir to a folder outside of it.`;
-  throw new CemError("CONFIG_INVALID", message, { details: { folder: workflowRunsDir, reached: around } });
 }
 
 function toolNamesOf({ toolMappings }: Config): ToolNames {

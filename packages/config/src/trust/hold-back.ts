@@ -12,7 +12,7 @@ const MAX_NAMED = 8;
 
 /**
  * A configuration without what is held back: mounts are left out, paths are the defaults, no key is sent, and there is no
- * queue. MCP servers and plugins stay, to be listed; who connects to them or loads them looks at `trust.held`.
+ * queue and no store. MCP servers and plugins stay, to be listed; who connects to them or loads them looks at `trust.held`.
  *
  * @param defaultsFolder - The folder that the defaults start from.
  * @returns the configuration, and why it can't be used: a default is a link out of the folder.
@@ -33,6 +33,7 @@ export function withoutHeld(
     if (item.kind === "path") obstacle = setDefault(copy, item, trust, defaultsFolder) ?? obstacle;
     if (item.kind === "key") withoutDestination(copy, item.name);
     if (item.kind === "queue") delete copy.queue.url;
+    if (item.kind === "store") delete copy.store.url;
   }
   return { config: copy, obstacle };
 }
@@ -111,4 +112,5 @@ const KINDS: Readonly<Record<HeldItem["kind"], string>> = {
   path: "setting",
   key: "setting",
   queue: "setting",
+  store: "setting",
 };

@@ -4,7 +4,9 @@ import { SETTINGS } from "../settings.ts";
 import { isWithin, realPath } from "./places.ts";
 import { type TrustItem, trustItem } from "./trust-item.ts";
 
-const PATHS = SETTINGS.filter(({ isPath, path }) => isPath && path !== "execution.mount_directories");
+/** Looked at elsewhere. */
+const OTHERS = ["execution.mount_directories", "store.url"];
+const PATHS = SETTINGS.filter(({ isPath, path }) => isPath && !OTHERS.includes(path));
 
 /** Where the paths of a configuration come from. */
 export interface PathOrigins {

@@ -1,5 +1,6 @@
 import type { Origin } from "../layer.ts";
 import type { Config } from "../schema.ts";
+import { isServerUrl } from "../schema-store.ts";
 import { type TrustItem, trustItem } from "./trust-item.ts";
 
 /**
@@ -11,4 +12,15 @@ export function queueItems({ queue }: Config, origins: Readonly<Record<string, O
   const { host } = new URL(queue.url);
   const text = `sends runs with their code and values to ${host}, and runs what waits there`;
   return [trustItem({ kind: "queue", name: "queue.url", text }, [queue.url, queue.prefix])];
+}
+
+/**
+ * The store that files of the folder name, wherever it is: values of persons would go there, and approvals that are
+ * remembered in it would count.
+ */
+export function storeItems({ store }: Config, origins: Readonly<Record<string, Origin>>): TrustItem[] {
+  const { url } = store;
+  if (url === undefined || origins["store.url"]?.ofFolder !== true) return [];
+  const text = `shares values, quotas, approvals and the audit log with ${isServerUrl(url) ? new URL(url).host : url}`;
+  return [trustItem({ kind: "store", name: "store.url", text }, [url])];
 }

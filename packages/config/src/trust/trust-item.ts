@@ -19,8 +19,9 @@ export interface TrustItem {
  * `server`: an MCP server. `host-tool`: a file that runs on the host. `plugin`: a module that runs in
  * this process. `mount` and `path`: a place outside of the folder.
  * `key`: a key of the user for an address that the folder names. `queue`: a queue that runs go to and come from.
+ * `store`: where state is shared.
  */
-export type TrustKind = "server" | "host-tool" | "plugin" | "mount" | "path" | "key" | "queue";
+export type TrustKind = "server" | "host-tool" | "plugin" | "mount" | "path" | "key" | "queue" | "store";
 
 /** An item that is held back. */
 export interface HeldItem extends TrustItem {

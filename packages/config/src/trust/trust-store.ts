@@ -8,7 +8,7 @@ import type { Variables } from "../variables.ts";
 import type { TrustItem } from "./trust-item.ts";
 
 const item = z.object({
-  kind: z.enum(["server", "host-tool", "plugin", "mount", "path", "key", "queue"]),
+  kind: z.enum(["server", "host-tool", "plugin", "mount", "path", "key", "queue", "store"]),
   name: z.string(),
   text: z.string(),
   files: z.array(z.string()),

@@ -1,0 +1,52 @@
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { runCem, SAMPLES, temporaryFolder } from "./testing/run-cem.ts";
+import type { Ended } from "./testing/run-cem.ts";
+
+let cwd: string;
+beforeAll(() => {
+  cwd = temporaryFolder();
+});
+
+const [servers = "", serversDir = ""] = SAMPLES;
+const cem = (...args: string[]): Promise<Ended> => runCem([...args, servers, serversDir], { cwd });
+
+describe("cem runs", () => {
+  it("lists none, with how to begin one, and says what is missing", async () => {
+    expect((await cem("runs")).stdout).toContain("No run is recorded here yet.");
+    const none = await cem("runs", "show", "run-x");
+    expect([none.code, none.stderr]).toEqual([
+      1,
+      expect.stringContaining("See which there are with  cem runs"),
+    ]);
+    expect(await cem("runs", "replay")).toMatchObject({ code: 2 });
+    expect(await cem("runs", "--since", "soon")).toMatchObject({ code: 2 });
+  });
+
+  it("lists, shows and replays what earlier processes ran", async () => {
+    writeFileSync(path.join(cwd, "fails.ts"), `throw new Error("The pump is broken");`);
+    expect(await cem("run", "Calculate 5 + 3")).toMatchObject({ code: 0 });
+    expect((await cem("exec", "fails.ts")).code).not.toBe(0);
+    const { runs } = JSON.parse((await cem("runs", "--json")).stdout) as {
+      runs: { id: string; status: string }[];
+    };
+    expect(runs).toMatchObject([
+      { kind: "code", status: "error" },
+      { kind: "task", status: "success", title: "Calculate 5 + 3", calls: 1, isolation: expect.any(String) },
+    ]);
+    const found = await cem("runs", "--status", "error", "--text", "PUMP", "--since", "1h", "--quiet");
+    expect(found.stdout.trim()).toBe(runs[0]?.id);
+    expect((await cem("runs", "--since", "2999-01-01")).stdout).toContain("No recorded run is like that.");
+
+    const id = runs[1]?.id ?? "";
+    const shown = (await cem("runs", "show", id)).stdout;
+    expect(shown).toMatch(/status +success/u);
+    expect(shown).toContain("calculator.calculate");
+    expect(shown).toContain("import { calculate }");
+    const again = await cem("runs", "replay", id, "--recorded", "--json");
+    expect(again.stderr).toContain(`Running the code of ${id} again`);
+    expect(JSON.parse(again.stdout)).toMatchObject({ status: "success", value: 8 });
+    expect((await cem("runs", "show", "last", "--quiet")).stdout).toContain("calculate({ expression:");
+  });
+});

@@ -1,0 +1,33 @@
+import type { Config } from "@cem/config";
+import { CemError } from "@cem/core";
+
+/** A folder of the host's own. */
+export interface HostFolder {
+  folder: string;
+  /** What would be kept in it, as the beginning of a sentence: `Runs of workflows`. */
+  what: string;
+  /** The setting that names it. */
+  setting: string;
+  /** Further folders in which there is what code can reach. */
+  reached?: readonly string[] | undefined;
+}
+
+/**
+ * Refuses a place that code in the sandbox can reach: it could read what is there, and change it.
+ *
+ * @throws CemError `CONFIG_INVALID`
+ */
+export async function assertOutOfReach(
+  { execution }: Config,
+  { folder, what, setting, reached: others = [] }: HostFolder,
+): Promise<void> {
+  const { isWithin, realPath } = await import("@cem/config");
+  const { workspaceDir, state, serversDir, skillsDir, mountDirectories } = execution;
+  const shown = [workspaceDir, state.workspaceDir, serversDir, skillsDir];
+  const reached = [...shown, ...mountDirectories.map(({ host }) => host), ...others];
+  const real = realPath(folder);
+  const around = reached.find((one) => isWithin(realPath(one), real) || isWithin(real, realPath(one)));
+  if (around === undefined) return;
+  const message = `${what} would be kept in ${folder}, and code in the sandbox can reach ${around}. Set ${setting} to a folder outside of it.`;
+  throw new CemError("CONFIG_INVALID", message, { details: { setting, folder, reached: around } });
+}

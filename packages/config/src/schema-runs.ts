@@ -1,0 +1,28 @@
+import { flag, setting, text, whole, withDefault } from "./setting.ts";
+
+const MAX_COUNT = 1_000_000;
+const MAX_MB = 1_048_576;
+const MAX_DAYS = 36_500;
+
+/** Settings of the records of runs. */
+export const runSettings = {
+  records: setting(
+    flag(true),
+    "Whether runs of cem and of servers are recorded, for cem runs and the console. Values of persons and secrets are tokens in records.",
+  ),
+  dir: setting(
+    withDefault(text, ".cem/runs"),
+    "Folder of the records where store.url names no store. A customer's are with the customer. Code in the sandbox must not reach it.",
+    { path: true },
+  ),
+  keepCalls: setting(
+    flag(true),
+    "Whether arguments and results of calls are recorded, to run code again with them. false: their sizes only.",
+  ),
+  maxCount: setting(
+    withDefault(whole(1, MAX_COUNT), 1_000),
+    "Runs that records are kept of. The oldest go first, a hundred at a time.",
+  ),
+  maxMb: setting(withDefault(whole(1, MAX_MB), 64), "Size of all records, in MiB."),
+  maxDays: setting(withDefault(whole(1, MAX_DAYS), 30), "Days that a record is kept."),
+};

@@ -1,0 +1,32 @@
+import * as z from "zod/mini";
+import { secretText, setting, settingTraits } from "./setting.ts";
+
+const SERVER_URL = /^(?:rediss?|postgres(?:ql)?):\/\/[^\s/]+/;
+const ANY_URL = /^[a-z][a-z\d+.-]*:\/\//i;
+
+const ALLOWED =
+  "a URL that begins with redis://, rediss://, postgres:// or postgresql://, or the path of a folder";
+const place = z.string().check(
+  z.minLength(1),
+  z.refine((text) => !ANY_URL.test(text) || isServerUrl(text), `is not ${ALLOWED}`),
+);
+settingTraits.add(place, { allowed: ALLOWED });
+
+/** Settings of what several machines share. */
+export const storeSettings = {
+  url: setting(
+    z.optional(place),
+    "Where machines share values of persons, quotas, approvals and the audit log: redis:// or rediss:// of Redis 7 or Valkey, postgres:// of PostgreSQL 13 or newer, or a folder for the processes of one machine. Unset: each keeps its own in files.",
+    { path: true },
+  ),
+  keys: setting(
+    z.optional(secretText),
+    "Keys that seal what is in the store and what passes through the queue: name:base64 with 32 bytes each, separated by commas. The first one seals, all open. All machines need the same.",
+    { secret: true },
+  ),
+};
+
+/** Whether a `store.url` is of a server, not the path of a folder. */
+export function isServerUrl(url: string): boolean {
+  return SERVER_URL.test(url) && URL.canParse(url);
+}

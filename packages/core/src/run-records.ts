@@ -1,0 +1,119 @@
+import type { TaskResult, TaskStatus } from "./agent.ts";
+import type { ErrorInfo } from "./errors.ts";
+import type { JsonValue } from "./json.ts";
+
+/**
+ * Data in a record: itself, or its size where it is too large or not to be kept. Equal digests within one record stand for
+ * equal data; those of two records can't be compared.
+ */
+export type RecordedData = { value: JsonValue } | { bytes: number; digest: string };
+
+/** A call of a tool in a record. Arguments and result are absent for tools whose code runs in the sandbox. */
+export interface RecordedCall {
+  server: string;
+  tool: string;
+  /** Duration in milliseconds. */
+  ms: number;
+  ok: boolean;
+  args?: RecordedData | undefined;
+  /** The result as the invoker returned it: `{ ok: true, value }` or `{ ok: false, error }`. */
+  result?: RecordedData | undefined;
+}
+
+/** `failed`: the agent itself could not be used. */
+export type RecordedStatus = TaskStatus | "failed";
+
+/** How a run is told of in a list. */
+export interface RunRecordSummary {
+  id: string;
+  kind: "task" | "code";
+  /** The beginning of the task or of the code, in one line. */
+  title: string;
+  status: RecordedStatus;
+  /** In ISO 8601. */
+  startedAt: string;
+  /** Duration in milliseconds. */
+  ms: number;
+  customer?: string | undefined;
+  /** Stands for who may see the run where several clients share a server. */
+  owner?: string | undefined;
+  calls: number;
+  tokensSaved: number;
+  isolation?: string | undefined;
+}
+
+/** What is kept of a run that has ended. Values of persons and secrets are tokens in it. */
+export interface RunRecord extends Omit<RunRecordSummary, "calls" | "title" | "tokensSaved" | "isolation"> {
+  /** The task in the user's words, or the given code. */
+  input: string;
+  code: string;
+  origin: TaskResult["origin"];
+  /** Whether the code is whole. Otherwise it can't be run again. */
+  codeIsWhole: boolean;
+  error: { code: string; message: string } | null;
+  value?: RecordedData | undefined;
+  /** The beginning of what the code printed. */
+  output: string;
+  outputIsCut: boolean;
+  calls: RecordedCall[];
+  /** Calls beyond those that are kept. */
+  callsLeftOut: number;
+  isolation: TaskResult["isolation"];
+  timings: TaskResult["timings"];
+  contextTokens: TaskResult["contextTokens"];
+  notes: string[];
+}
+
+/** Which records are listed. */
+export interface RunRecordFilter {
+  status?: RecordedStatus | undefined;
+  /** Those that began then or later. */
+  since?: Date | undefined;
+  /** Those whose task, code, tools or error have this text, in upper or lower case. */
+  text?: string | undefined;
+  owner?: string | undefined;
+  /** The maximum number of records. @defaultValue 50 */
+  limit?: number | undefined;
+}
+
+/** Records of runs, which outlive the process. */
+export interface RunRecords {
+  readonly specificationVersion: "v1";
+  /**
+   * Keeps a record. Returns at once; it is written in the background, and what can't be written is reported, not thrown.
+   *
+   * @param make - Makes the record, in the background too.
+   */
+  add(make: () => Promise<RunRecord>): void;
+  /** Lists records, those that began last first. */
+  list(filter?: RunRecordFilter): Promise<RunRecordSummary[]>;
+  /**
+   * Reads a record.
+   *
+   * @param id - The id of the run, or `last`.
+   * @throws CemError `RUN_NOT_FOUND`, also for a run of another owner than the one that is named.
+   */
+  read(id: string, owner?: string): Promise<RunRecord>;
+  /** Resolves when all is written that was added. */
+  flush(): Promise<void>;
+  /** Writes what was added, and frees what is open. */
+  close(): Promise<void>;
+}
+
+/** A run that has ended, for its record. */
+export interface EndedRun {
+  id: string;
+  kind: "task" | "code";
+  /** The task or the code, as it was given. */
+  input: string;
+  startedAt: Date;
+  ms: number;
+  owner?: string | undefined;
+  session?: string | undefined;
+  /** Absent where the agent itself could not be used. */
+  result?: TaskResult | undefined;
+  error?: ErrorInfo | undefined;
+}
+
+/** Keeps what is known of runs that have ended. Must return at once, and not throw. */
+export type RecordRun = (run: EndedRun) => void;
