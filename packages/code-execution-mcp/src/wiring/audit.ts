@@ -1,5 +1,6 @@
-import type { Config } from "@cem/config";
-import type { AuditEvent, AuditLog } from "@cem/core";
+import { CemError } from "@cem/core";
+import type { AuditEvent, AuditLog, Store } from "@cem/core";
+import type { LoadedFor } from "./customer.ts";
 import type { Log } from "./log.ts";
 
 const BYTES_PER_MB = 1024 * 1024;
@@ -11,25 +12,43 @@ const BYTES_PER_MB = 1024 * 1024;
  * @returns `undefined` where nothing is to be recorded.
  */
 export async function createConfiguredAudit(
-  { logging }: Config,
+  loaded: LoadedFor,
   log: Log | undefined,
 ): Promise<AuditLog | undefined> {
-  const { auditFile, auditMaxMb } = logging;
-  if (auditFile === undefined && log === undefined) return undefined;
-  const file =
-    auditFile === undefined
-      ? undefined
-      : (await import("@cem/guardrails/audit")).createAuditLog({
-          file: auditFile,
-          maxBytes: auditMaxMb * BYTES_PER_MB,
-        });
-  return {
+  const { auditFile, auditMaxMb, auditStore } = loaded.config.logging;
+  const logs: AuditLog[] = [];
+  if (auditFile !== undefined || auditStore) {
+    const { createAuditLog, createSharedAuditLog } = await import("@cem/guardrails/audit");
+    if (auditStore) logs.push(createSharedAuditLog(await requireStore(loaded)));
+    if (auditFile !== undefined)
+      logs.push(createAuditLog({ file: auditFile, maxBytes: auditMaxMb * BYTES_PER_MB }));
+  }
+  if (logs.length === 0 && log === undefined) return undefined;
+  const audit: AuditLog = {
     specificationVersion: "v1",
     record(event) {
       log?.(...toLogLine(event));
-      file?.record(event);
+      for (const one of logs) one.record(event);
     },
   };
+  if (!auditStore) return audit;
+  audit.flush = async () => void (await Promise.all(logs.map((one) => one.flush?.())));
+  audit.close = async () => void (await Promise.all(logs.map((one) => one.close?.())));
+  return audit;
+}
+
+/** @throws CemError `CONFIG_INVALID` where no store is configured, `FOLDER_UNTRUSTED` where it is held back. */
+export async function requireStore({ store, trust }: Pick<LoadedFor, "store" | "trust">): Promise<Store> {
+  if (store !== undefined) return store.get();
+  if (trust.held.some(({ kind }) => kind === "store")) {
+    const { folderUntrusted } = await import("@cem/config");
+    throw folderUntrusted("The store", trust.folder);
+  }
+  throw new CemError(
+    "CONFIG_INVALID",
+    "No store is configured. Set store.url (CEM_STORE_URL) to that of Redis, PostgreSQL or a folder: redis://127.0.0.1:6379/0",
+    { details: { setting: "store.url" } },
+  );
 }
 
 /** What the log says of an event: as the audit log, no values. */
