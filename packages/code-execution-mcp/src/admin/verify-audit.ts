@@ -1,8 +1,8 @@
 import { CemError } from "@cem/core";
 import type { AuditVerification } from "@cem/guardrails/audit";
-import { requireStore } from "../wiring/audit.ts";
 import { disposeLoaded } from "../wiring/customer.ts";
 import { loadFrom } from "../wiring/load.ts";
+import { requireStore } from "../wiring/required-store.ts";
 import type { ServerSource } from "./mcp-servers.ts";
 
 /**

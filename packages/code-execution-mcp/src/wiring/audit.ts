@@ -1,7 +1,7 @@
-import { CemError } from "@cem/core";
-import type { AuditEvent, AuditLog, Store } from "@cem/core";
+import type { AuditEvent, AuditLog } from "@cem/core";
 import type { LoadedFor } from "./customer.ts";
 import type { Log } from "./log.ts";
+import { requireStore } from "./required-store.ts";
 
 const BYTES_PER_MB = 1024 * 1024;
 
@@ -35,20 +35,6 @@ export async function createConfiguredAudit(
   audit.flush = async () => void (await Promise.all(logs.map((one) => one.flush?.())));
   audit.close = async () => void (await Promise.all(logs.map((one) => one.close?.())));
   return audit;
-}
-
-/** @throws CemError `CONFIG_INVALID` where no store is configured, `FOLDER_UNTRUSTED` where it is held back. */
-export async function requireStore({ store, trust }: Pick<LoadedFor, "store" | "trust">): Promise<Store> {
-  if (store !== undefined) return store.get();
-  if (trust.held.some(({ kind }) => kind === "store")) {
-    const { folderUntrusted } = await import("@cem/config");
-    throw folderUntrusted("The store", trust.folder);
-  }
-  throw new CemError(
-    "CONFIG_INVALID",
-    "No store is configured. Set store.url (CEM_STORE_URL) to that of Redis, PostgreSQL or a folder: redis://127.0.0.1:6379/0",
-    { details: { setting: "store.url" } },
-  );
 }
 
 /** What the log says of an event: as the audit log, no values. */
