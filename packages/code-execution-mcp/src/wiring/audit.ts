@@ -32,8 +32,8 @@ export async function createConfiguredAudit(
     },
   };
   if (!auditStore) return audit;
-  audit.flush = async () => void (await Promise.all(logs.map((one) => one.flush?.())));
-  audit.close = async () => void (await Promise.all(logs.map((one) => one.close?.())));
+  audit.flush = async () => void (await Promise.all(logs.map(async (one) => one.flush?.())));
+  audit.close = async () => void (await Promise.all(logs.map(async (one) => one.close?.())));
   return audit;
 }
 
