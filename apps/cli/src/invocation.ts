@@ -28,6 +28,7 @@ export type Invocation =
   | ServeInvocation
   | VerifyInvocation
   | { command: "worker"; port?: number | undefined; options: SharedOptions }
+  | { command: "store"; action: "reseal"; options: SharedOptions }
   | { command: "queue"; action: QueueAction; id?: string | undefined; options: SharedOptions }
   | CustomersInvocation
   | { command: "skills"; action: SkillAction; name?: string | undefined; options: SharedOptions }

@@ -1,17 +1,20 @@
 import { Argument } from "commander";
 import type { Command } from "commander";
 import { addSettingOptions, wholeNumber } from "./command-options.ts";
-import { QUEUE, WORKER } from "./queue-help.ts";
+import { QUEUE, STORE, WORKER } from "./queue-help.ts";
 import { QUEUE_ACTIONS } from "./invocation.ts";
 import type { InvocationOf, QueueAction } from "./invocation.ts";
 
 const MAX_PORT = 65_535;
 
-/** Adds `cem worker` and `cem queue` to the program. */
+/** Adds `cem worker`, `cem queue` and `cem store` to the program. */
 export function addQueueCommands(
   add: (usage: string, description: string, example: string) => Command,
   found: (
-    invocation: Omit<InvocationOf<"worker">, "options"> | Omit<InvocationOf<"queue">, "options">,
+    invocation:
+      | Omit<InvocationOf<"worker">, "options">
+      | Omit<InvocationOf<"queue">, "options">
+      | Omit<InvocationOf<"store">, "options">,
     command: Command,
   ) => void,
 ): void {
@@ -26,4 +29,7 @@ export function addQueueCommands(
     .action((action: QueueAction, id: string | undefined, _: unknown, command: Command) =>
       found({ command: "queue", action, id }, command),
     );
+  addSettingOptions(add("store", "Change the keys of what machines share", STORE))
+    .addArgument(new Argument("<action>", "what to do").choices(["reseal"]))
+    .action((action: "reseal", _: unknown, command: Command) => found({ command: "store", action }, command));
 }

@@ -16,3 +16,11 @@ Examples:
   cem queue                                   how many runs wait, are under way, and failed
   cem queue failed                            those that no worker could carry out
   cem queue retry run-1f0c2a9b`;
+
+export const STORE = `
+Seals all values in the store that store.url (CEM_STORE_URL) names with the first of store.keys (CEM_STORE_KEYS), while
+servers and workers go on. To change keys: give every machine the new key second, then first, then reseal, then leave the
+old one out.
+
+Examples:
+  CEM_STORE_KEYS=new:...,old:... cem store reseal`;

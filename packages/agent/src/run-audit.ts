@@ -17,6 +17,7 @@ export async function recordStart(
 ): Promise<void> {
   const audit = await stages.audit?.get();
   audit?.record({ type: "run-started", run, session, kind, input: audited(input) });
+  await audit?.flush?.();
 }
 
 /** Records what the review said of code. */
@@ -53,6 +54,7 @@ export async function recordEnd(
   const { status, error, toolCalls, timings } = result;
   const ms = timings.total ?? 0;
   audit?.record({ type: "run-ended", run, session, status, error: error?.code, calls: toolCalls.length, ms });
+  await audit?.flush?.();
 }
 
 /** Records that a stage could not be created or used. */
@@ -63,6 +65,7 @@ export async function recordFailure(
   const audit = await stages.audit?.get();
   const { code } = toErrorInfo(thrown);
   audit?.record({ type: "run-ended", run, session, status: "error", error: code, calls: 0, ms: 0 });
+  await audit?.flush?.();
 }
 
 /** A catalog's list of tools stays the same object while nothing changes. */

@@ -25,6 +25,8 @@ export type { DeadRun, QueueCounts } from "@cem/queue";
 export { listPlugins, runPluginCommand } from "./admin/plugins.ts";
 export type { PluginCommandRequest } from "./admin/plugins.ts";
 export type { PluginReport } from "@cem/plugins";
+export { resealSharedStore } from "./admin/store.ts";
+export type { ResealedStore } from "./admin/store.ts";
 export { stampProject } from "./admin/project-stamp.ts";
 export { pullEmbeddingModel } from "./admin/pull-embedding-model.ts";
 export type { PulledEmbeddingModel, PullEmbeddingModelRequest } from "./admin/pull-embedding-model.ts";

@@ -233,6 +233,7 @@ async function createStages(
       try {
         await opened?.bridge.finish();
       } finally {
+        if (options.audit === undefined) await opened?.audit?.close?.();
         await sessionLog?.close();
         await loaded.records?.flush();
         await (await recordRedactor.settled())?.dispose();
@@ -275,7 +276,7 @@ async function openHost(loaded: LoadedFor, options: AgentOptions): Promise<Host>
   try {
     if (isLogRead(config, options)) log("debug", `an agent was set up from ${loaded.file ?? "the defaults"}`);
     const audit =
-      options.audit ?? (await createConfiguredAudit(config, isLogRead(config, options) ? log : undefined));
+      options.audit ?? (await createConfiguredAudit(loaded, isLogRead(config, options) ? log : undefined));
     const { createSecretList } = await import("@cem/bridge");
     const secrets = createSecretList(process.env);
     const callGuards = new Lazy(() => createCallGuards(loaded, { ...options, audit, secrets }));

@@ -284,6 +284,10 @@ const logging = section("The log of every command and server, and the audit log.
     count(MAX_AUDIT_MB, 16),
     "Size at which that file is put aside and another begun, in MiB.",
   ),
+  auditStore: setting(
+    flag(false),
+    "Keep the audit log of all machines in store.url, as one chain. It grows without end.",
+  ),
 });
 
 /** The schema of the configuration: the name, type, default, bounds and description of every setting. */

@@ -68,7 +68,7 @@ describe("createSharedVaults", () => {
     const next = machine();
     for (const [at, { text }] of texts.entries())
       expect(await next.detokenize(text, target)).toBe(`ada@example.com host${at}@example.com`);
-    await Promise.all([next, ...machines].map((one) => one.restore?.("s")));
+    await Promise.all([next, ...machines].map(async (one) => one.restore?.("s")));
     const tokens = [next, ...machines].map((one) => one.tokenize("ada@example.com", scope));
     expect(new Set(tokens).size).toBe(1);
   });
@@ -77,7 +77,7 @@ describe("createSharedVaults", () => {
     const [first, one, two, next] = [machine(), machine(), machine(), machine()];
     first.tokenize("+14155552671", scope);
     await first.persist?.("s");
-    await Promise.all([one, two].map((each) => each.restore?.("s")));
+    await Promise.all([one, two].map(async (each) => each.restore?.("s")));
     const schema = {
       type: "object",
       properties: { phone: { type: "string", pattern: "^\\+\\d+$" } },
@@ -86,7 +86,7 @@ describe("createSharedVaults", () => {
       (each) => each.tokenize({ phone: "+14155552671" }, { ...scope, schema }).phone,
     );
     expect(shaped[0]).not.toBe(shaped[1]);
-    await Promise.all([one, two].map((each) => each.persist?.("s")));
+    await Promise.all([one, two].map(async (each) => each.persist?.("s")));
     await next.restore?.("s");
     for (const token of shaped)
       expect(await next.detokenize({ to: token }, target)).toEqual({ to: "+14155552671" });

@@ -18,6 +18,9 @@ import { migrate } from "./migrations.ts";
 const CONNECT_TIMEOUT_MS = 5_000;
 const QUERY_TIMEOUT_MS = 30_000;
 const DEFAULT_MAX_CONNECTIONS = 10;
+const SWEEP_PERIOD_MS = 600_000;
+/** Rows that one sweep removes, so that nobody waits for it long. */
+const SWEPT_ROWS = 1_000;
 const TABLES = ["cem_values", "cem_logs", "cem_log_lengths", "cem_counters"];
 /** Of a value or counter that has not expired, by the server's clock. Qualified: an upsert knows two rows. */
 const lives = (table: string): string => `(${table}.expires_at is null or ${table}.expires_at > now())`;
@@ -45,6 +48,7 @@ class PostgresStore implements Store {
   readonly location: string;
   readonly #pool: Pool;
   #ready: Promise<void> | undefined;
+  #sweptAt = -Infinity;
 
   constructor({ url, maxConnections = DEFAULT_MAX_CONNECTIONS }: PostgresStoreSettings) {
     this.location = shownLocation(url);
@@ -69,6 +73,7 @@ class PostgresStore implements Store {
 
   async write(key: StoreKey, value: Uint8Array, options: WriteOptions = {}): Promise<string> {
     checkSize(key, value);
+    await this.#sweep();
     const next = randomUUID();
     const { version, expiresInMs } = options;
     const isKept = expiresInMs === "kept";
@@ -186,6 +191,16 @@ class PostgresStore implements Store {
       return await this.#pool.query<Row>(sql, [...values]);
     } catch (error) {
       throw CemError.isInstance(error) ? error : storeUnavailable(this.location, error);
+    }
+  }
+
+  /** Removes what has expired, now and then. */
+  async #sweep(): Promise<void> {
+    if (performance.now() - this.#sweptAt < SWEEP_PERIOD_MS) return;
+    this.#sweptAt = performance.now();
+    for (const table of ["cem_values", "cem_counters"]) {
+      const expired = `select key from ${table} where expires_at <= now() limit ${SWEPT_ROWS} for update skip locked`;
+      await this.#ask(`delete from ${table} where key in (${expired})`, []);
     }
   }
 

@@ -202,6 +202,8 @@ class FolderStore implements Store {
       throw new Error(`it was written by a newer version (${version}, this one knows ${SCHEMA_VERSION})`);
     }
     if (version < 1) database.exec(SCHEMA);
+    for (const table of ["cem_values", "cem_counters"])
+      database.prepare(`delete from ${table} where not ${LIVES}`).run(Date.now());
     database.exec(`pragma user_version = ${SCHEMA_VERSION}; commit`);
     return database;
   }

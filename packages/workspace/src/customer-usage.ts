@@ -56,10 +56,7 @@ const USAGE_FILE = "usage.json";
 const MAX_BYTES = 64 * 1024;
 
 /** Reads what a customer has used, up to this moment. `undefined` where nothing is kept. */
-export async function readUsage(
-  home: string,
-  clock: MachineClock = thisMachine,
-): Promise<StoredUsage | undefined> {
+async function readUsage(home: string, clock: MachineClock = thisMachine): Promise<StoredUsage | undefined> {
   const stored = await readStored(home);
   return stored && advanced(stored, clock);
 }

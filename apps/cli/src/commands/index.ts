@@ -56,6 +56,10 @@ export async function loadCommand(invocation: Invocation): Promise<RunCommand> {
       const { lookAtQueue } = await import("./queue.ts");
       return (context) => lookAtQueue(invocation, context);
     }
+    case "store": {
+      const { resealStore } = await import("./store.ts");
+      return (context) => resealStore(invocation, context);
+    }
     case "doctor": {
       const { examine } = await import("./doctor.ts");
       return (context) => examine(invocation, context);

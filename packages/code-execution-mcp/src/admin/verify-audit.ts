@@ -1,10 +1,12 @@
 import { CemError } from "@cem/core";
 import type { AuditVerification } from "@cem/guardrails/audit";
+import { disposeLoaded } from "../wiring/customer.ts";
 import { loadFrom } from "../wiring/load.ts";
+import { requireStore } from "../wiring/required-store.ts";
 import type { ServerSource } from "./mcp-servers.ts";
 
 /**
- * Verifies an audit log.
+ * Verifies an audit log: that of the store where `logging.audit_store` keeps one there, else the file.
  *
  * @param source - With `file`, that one instead of the one that `logging.audit_file` names; with `expect`, a hash of an
  *   earlier verification that the log has to have.
@@ -18,13 +20,20 @@ export async function verifyAudit({
   file?: string | undefined;
   expect?: string | undefined;
 } = {}): Promise<AuditVerification> {
-  const { verifyAuditLog } = await import("@cem/guardrails/audit");
-  const named = file ?? (await loadFrom(source)).config.logging.auditFile;
-  if (named === undefined) {
-    throw new CemError(
-      "FILE_NOT_FOUND",
-      "No audit log is kept here. Set logging.audit_file, or name a file.",
-    );
+  const { verifyAuditLog, verifySharedAuditLog } = await import("@cem/guardrails/audit");
+  if (file !== undefined) return verifyAuditLog(file, { expect });
+  const loaded = await loadFrom(source);
+  const { auditFile, auditStore } = loaded.config.logging;
+  if (auditStore) {
+    try {
+      return await verifySharedAuditLog(await requireStore(loaded), { expect });
+    } finally {
+      await disposeLoaded(loaded);
+    }
   }
-  return verifyAuditLog(named, { expect });
+  if (auditFile !== undefined) return verifyAuditLog(auditFile, { expect });
+  throw new CemError(
+    "FILE_NOT_FOUND",
+    "No audit log is kept here. Set logging.audit_file or logging.audit_store, or name a file.",
+  );
 }

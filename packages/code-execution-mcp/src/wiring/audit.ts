@@ -1,6 +1,7 @@
-import type { Config } from "@cem/config";
 import type { AuditEvent, AuditLog } from "@cem/core";
+import type { LoadedFor } from "./customer.ts";
 import type { Log } from "./log.ts";
+import { requireStore } from "./required-store.ts";
 
 const BYTES_PER_MB = 1024 * 1024;
 
@@ -11,25 +12,29 @@ const BYTES_PER_MB = 1024 * 1024;
  * @returns `undefined` where nothing is to be recorded.
  */
 export async function createConfiguredAudit(
-  { logging }: Config,
+  loaded: LoadedFor,
   log: Log | undefined,
 ): Promise<AuditLog | undefined> {
-  const { auditFile, auditMaxMb } = logging;
-  if (auditFile === undefined && log === undefined) return undefined;
-  const file =
-    auditFile === undefined
-      ? undefined
-      : (await import("@cem/guardrails/audit")).createAuditLog({
-          file: auditFile,
-          maxBytes: auditMaxMb * BYTES_PER_MB,
-        });
-  return {
+  const { auditFile, auditMaxMb, auditStore } = loaded.config.logging;
+  const logs: AuditLog[] = [];
+  if (auditFile !== undefined || auditStore) {
+    const { createAuditLog, createSharedAuditLog } = await import("@cem/guardrails/audit");
+    if (auditStore) logs.push(createSharedAuditLog(await requireStore(loaded)));
+    if (auditFile !== undefined)
+      logs.push(createAuditLog({ file: auditFile, maxBytes: auditMaxMb * BYTES_PER_MB }));
+  }
+  if (logs.length === 0 && log === undefined) return undefined;
+  const audit: AuditLog = {
     specificationVersion: "v1",
     record(event) {
       log?.(...toLogLine(event));
-      file?.record(event);
+      for (const one of logs) one.record(event);
     },
   };
+  if (!auditStore) return audit;
+  audit.flush = async () => void (await Promise.all(logs.map(async (one) => one.flush?.())));
+  audit.close = async () => void (await Promise.all(logs.map(async (one) => one.close?.())));
+  return audit;
 }
 
 /** What the log says of an event: as the audit log, no values. */

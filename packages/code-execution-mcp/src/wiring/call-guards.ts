@@ -1,5 +1,5 @@
 import type { Approve, AuditLog, Elicit, ToolCall, InvokeContext } from "@cem/core";
-import type { CallGuard, CallRule, ContentFilter, PlannedWrite } from "@cem/guardrails/calls";
+import type { ApprovalMemory, CallGuard, CallRule, ContentFilter, PlannedWrite } from "@cem/guardrails/calls";
 import type { LoadedFor } from "./customer.ts";
 
 /** The options of an agent that say which calls of tools are made. */
@@ -35,10 +35,11 @@ export interface CallGuards {
 }
 
 /** Creates the guards of calls that the configuration and the options ask for. What is off is not there. */
-export async function createCallGuards(
-  { config: { guardrails }, customer }: LoadedFor,
-  settings: CallGuardSettings,
-): Promise<CallGuards> {
+export async function createCallGuards(loaded: LoadedFor, settings: CallGuardSettings): Promise<CallGuards> {
+  const {
+    config: { guardrails },
+    customer,
+  } = loaded;
   const calls = await import("@cem/guardrails/calls");
   const { enabled, securityChecks, contentFiltering, rateLimiting, rateLimits, budgets, toolCosts } =
     guardrails;
@@ -78,10 +79,22 @@ export async function createCallGuards(
   else if (approvedWrites !== undefined) guards.push(calls.followPlan(approvedWrites, readTools));
   else if (rules.length > 0 || (enabled && approvals.length > 0)) {
     const tools = enabled ? approvals : [];
-    guards.push(calls.requireApproval({ tools, approve: onApprove, elicit: onElicit, audit }));
+    const memory = await approvalMemory(loaded);
+    guards.push(calls.requireApproval({ tools, approve: onApprove, elicit: onElicit, audit, memory }));
   }
   // Which tools may be called is no matter of the review that can be switched off.
   return { isAllowed: allow(calls.matchTools, allowedTools, blockedTools), guards };
+}
+
+/** What was said yes to for a session, where machines share it. */
+async function approvalMemory({ customer, store }: LoadedFor): Promise<ApprovalMemory | undefined> {
+  if (store === undefined) return undefined;
+  const [{ createSharedApprovals }, { keyOfCustomer }] = await Promise.all([
+    import("@cem/guardrails/calls"),
+    import("@cem/workspace"),
+  ]);
+  const scope = customer === undefined ? ["approvals"] : keyOfCustomer(customer.id, "approvals");
+  return createSharedApprovals({ store: await store.get(), scope });
 }
 
 type MatchTools = (patterns: readonly string[]) => (server: string, tool: string) => boolean;

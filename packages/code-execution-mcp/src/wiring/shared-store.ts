@@ -16,8 +16,7 @@ const PROBED = ["probe"];
  */
 export async function openStore(config: Config, url: string): Promise<Store> {
   const keys = await sealingKeysOf(config);
-  const { isServerUrl } = await import("@cem/config");
-  const store = isServerUrl(url) ? await openServer(url) : await openFolder(config, url);
+  const store = await openUnsealed(config, url);
   if (keys === undefined) return store;
   const { sealStore } = await import("@cem/store");
   return sealStore(store, keys);
@@ -53,6 +52,12 @@ export async function reportUnreachable(probe: () => Promise<unknown>, log: Log)
     const error = toErrorInfo(thrown);
     log("error", [error.message, hintFor(error)].filter((text) => text !== undefined).join(" "));
   }
+}
+
+/** Opens a store as it is, without what seals it. */
+export async function openUnsealed(config: Config, url: string): Promise<Store> {
+  const { isServerUrl } = await import("@cem/config");
+  return isServerUrl(url) ? openServer(url) : openFolder(config, url);
 }
 
 async function openServer(url: string): Promise<Store> {

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import {
   closeSync,
   fchmodSync,
@@ -12,6 +11,7 @@ import {
 import path from "node:path";
 import { CemError } from "@cem/core";
 import type { AuditEvent, AuditLog } from "@cem/core";
+import { withoutSession } from "./audit-chain.ts";
 import { listRotated, rotatedFile } from "./audit-files.ts";
 import { EMPTY_HEAD, headFile, readHead, writeHead } from "./audit-head.ts";
 import type { AuditHead } from "./audit-head.ts";
@@ -23,7 +23,6 @@ const PRIVATE = 0o600;
 /** The longest line that is looked for at the end of a file. */
 const MAX_LINE_BYTES = 1024 * 1024;
 const HEAD_BYTES = 97;
-const SESSION_DIGITS = 16;
 
 /** Settings of {@link createAuditLog}. */
 export interface AuditLogSettings {
@@ -84,13 +83,6 @@ export function createAuditLog({ file, maxBytes = DEFAULT_MAX_BYTES }: AuditLogS
       }
     },
   };
-}
-
-/** A session's id can be what admits its user: the log has a digest of it. */
-function withoutSession(event: AuditEvent): AuditEvent {
-  if (event.session === undefined) return event;
-  const digest = createHash("sha256").update(event.session).digest("hex");
-  return { ...event, session: digest.slice(0, SESSION_DIGITS) };
 }
 
 /**

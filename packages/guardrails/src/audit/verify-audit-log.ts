@@ -3,17 +3,8 @@ import { createInterface } from "node:readline";
 import { CemError } from "@cem/core";
 import { listRotated } from "./audit-files.ts";
 import { headFile, readHead } from "./audit-head.ts";
-import { FIRST_HASH, readLine } from "./audit-line.ts";
-
-const MAX_PROBLEMS = 100;
-
-/** Something that is wrong with an audit log. */
-export interface AuditProblem {
-  file: string;
-  /** The line in the file, from 1. Absent for what is missing at the end. */
-  line?: number | undefined;
-  message: string;
-}
+import { ChainCheck } from "./audit-chain.ts";
+import type { AuditProblem } from "./audit-chain.ts";
 
 /** The result of {@link verifyAuditLog}. */
 export interface AuditVerification {
@@ -43,58 +34,15 @@ export async function verifyAuditLog(
   if (files.length === 0) {
     throw new CemError("FILE_NOT_FOUND", `There is no audit log ${file}.`, { details: { file } });
   }
-  const problems: AuditProblem[] = [];
-  const add = (problem: AuditProblem): void => {
-    if (problems.length < MAX_PROBLEMS) problems.push(problem);
-  };
-  let prev: string | undefined;
-  let seq = 0;
-  let lines = 0;
-  let isExpectedSeen = expect === undefined;
-  for (const [at, current] of files.entries()) {
+  const check = new ChainCheck(expect);
+  for (const current of files) {
     let number = 0;
     for await (const text of createInterface({ input: createReadStream(current), crlfDelay: Infinity })) {
       number += 1;
-      if (text === "") continue;
-      lines += 1;
-      const line = readLine(text);
-      if (line === undefined || !line.isIntact) {
-        add({ file: current, line: number, message: "This line was changed." });
-      }
-      if (line === undefined) {
-        prev = undefined;
-        continue;
-      }
-      if (prev === undefined && at === 0 && number === 1) prev = line.seq === 1 ? FIRST_HASH : line.prev;
-      if (prev !== undefined && line.prev !== prev) {
-        const missing = line.seq - seq - 1;
-        const message =
-          missing > 0
-            ? `${counted(missing)} missing before this one.`
-            : "This line does not follow the one before it.";
-        add({ file: current, line: number, message });
-      }
-      if (number === 1 && at === 0 && line.seq !== 1) {
-        add({
-          file: current,
-          line: 1,
-          message: `The log begins with line ${line.seq}: earlier files are missing.`,
-        });
-      }
-      if (line.hash === expect) isExpectedSeen = true;
-      ({ hash: prev, seq } = line);
+      if (text !== "") check.read(text, { file: current, line: number });
     }
   }
   const known = existsSync(headFile(file)) ? readHead(readFileSync(headFile(file), "utf8")) : undefined;
-  if (known === undefined)
-    add({ file: headFile(file), message: "The head is missing: lines may be cut off at the end." });
-  else if (known.seq > seq) add({ file, message: `${counted(known.seq - seq)} missing at the end.` });
-  else if (known.seq === seq && known.hash !== prev)
-    add({ file, message: "The last line is not the one that was written last." });
-  if (!isExpectedSeen) add({ file, message: "The line with the expected hash is missing." });
-  return { files, lines, head: prev ?? FIRST_HASH, problems };
-}
-
-function counted(lines: number): string {
-  return lines === 1 ? "1 line is" : `${lines} lines are`;
+  check.end(known, { file, noted: headFile(file) });
+  return { files, lines: check.lines, head: check.head, problems: check.problems };
 }

@@ -10,6 +10,12 @@ import { matchTools } from "./tool-patterns.ts";
 /** How long a question waits for others of the same moment, so that parallel calls are asked about together. */
 const GATHER_MS = 10;
 
+/** Remembers answers for sessions beyond the process. */
+export interface ApprovalMemory {
+  has(session: string, tool: string): Promise<boolean>;
+  add(session: string, tool: string): Promise<void>;
+}
+
 /** Settings of {@link requireApproval}. */
 export interface ApprovalSettings {
   /**
@@ -25,6 +31,8 @@ export interface ApprovalSettings {
   elicit?: Elicit | undefined;
   /** Records questions and answers. */
   audit?: AuditLog | undefined;
+  /** Where machines share what was said yes to for a session. Default: this process alone knows. */
+  memory?: ApprovalMemory | undefined;
 }
 
 /**
@@ -36,6 +44,7 @@ export function requireApproval({
   approve,
   elicit: ownElicit,
   audit,
+  memory,
 }: ApprovalSettings = {}): CallGuard {
   const reasonFor = compileReasons(tools);
   const allowed = new PerSubject<Set<string>>(() => new Set());
@@ -77,12 +86,17 @@ export function requireApproval({
     const name = JSON.stringify([server, tool]);
     const answers = allowed.get(holderOf(context));
     // What a rule asks about depends on the arguments: an earlier yes does not hold.
-    const earlier = questionOf(call) === undefined && answers.has(name);
-    const answer = earlier ? "earlier" : await ask(call, context, reason);
     const { run, session } = context;
+    const isKnown = async (): Promise<boolean> =>
+      answers.has(name) || (session !== undefined && (await memory?.has(session, name)) === true);
+    const earlier = questionOf(call) === undefined && (await isKnown());
+    const answer = earlier ? "earlier" : await ask(call, context, reason);
     audit?.record({ type: "approval", run, session, server, tool, args: auditedValue(call.args), answer });
     if (answer === "no" || answer === "unanswered") throw notApproved(call, reason, answer);
-    if (answer === "session") answers.add(name);
+    if (answer !== "session") return;
+    answers.add(name);
+    // What can't be remembered there is asked again there.
+    if (session !== undefined) await memory?.add(session, name).catch(() => {});
   };
 
   return checkingGuard((call, context) => {

@@ -1,0 +1,104 @@
+import { createHash } from "node:crypto";
+import type { AuditEvent } from "@cem/core";
+import { FIRST_HASH, readLine } from "./audit-line.ts";
+
+const MAX_PROBLEMS = 100;
+const SESSION_DIGITS = 16;
+
+/** Something that is wrong with an audit log. */
+export interface AuditProblem {
+  /** The file, or where the store is. */
+  file: string;
+  /** The line in the file, from 1. Absent for what is missing at the end. */
+  line?: number | undefined;
+  message: string;
+}
+
+/** Where a line stands. */
+type Place = Pick<AuditProblem, "file"> & { line: number };
+
+/** Checks the lines of an audit log one after another. */
+export class ChainCheck {
+  readonly problems: AuditProblem[] = [];
+  readonly #expect: string | undefined;
+  #isExpectedSeen: boolean;
+  #prev: string | undefined;
+  #seq = 0;
+  #lines = 0;
+
+  /** @param expect - A hash that has to be that of some line. */
+  constructor(expect: string | undefined) {
+    this.#expect = expect;
+    this.#isExpectedSeen = expect === undefined;
+  }
+
+  get lines(): number {
+    return this.#lines;
+  }
+
+  /** The hash of the last line. */
+  get head(): string {
+    return this.#prev ?? FIRST_HASH;
+  }
+
+  add(problem: AuditProblem): void {
+    if (this.problems.length < MAX_PROBLEMS) this.problems.push(problem);
+  }
+
+  read(text: string, place: Place): void {
+    const isFirst = this.#lines === 0;
+    this.#lines += 1;
+    const line = readLine(text);
+    if (line === undefined || !line.isIntact) this.add({ ...place, message: "This line was changed." });
+    if (line === undefined) {
+      this.#prev = undefined;
+      return;
+    }
+    if (isFirst) {
+      this.#prev = line.seq === 1 ? FIRST_HASH : line.prev;
+      if (line.seq !== 1) {
+        const message = `The log begins with line ${line.seq}: earlier ${place.line === 1 ? "files" : "lines"} are missing.`;
+        this.add({ ...place, message });
+      }
+    }
+    if (this.#prev !== undefined && line.prev !== this.#prev) {
+      const missing = line.seq - this.#seq - 1;
+      const message =
+        missing > 0
+          ? `${counted(missing)} missing before this one.`
+          : "This line does not follow the one before it.";
+      this.add({ ...place, message });
+    }
+    if (line.hash === this.#expect) this.#isExpectedSeen = true;
+    ({ hash: this.#prev, seq: this.#seq } = line);
+  }
+
+  /**
+   * Checks the end.
+   *
+   * @param known - The last line as it is noted beside the log.
+   */
+  end(
+    known: { seq: number; hash: string } | undefined,
+    { file, noted }: { file: string; noted: string },
+  ): void {
+    if (known === undefined)
+      this.add({ file: noted, message: "The head is missing: lines may be cut off at the end." });
+    else if (known.seq > this.#seq)
+      this.add({ file, message: `${counted(known.seq - this.#seq)} missing at the end.` });
+    else if (known.seq === this.#seq && known.hash !== this.head)
+      this.add({ file, message: "The last line is not the one that was written last." });
+    if (!this.#isExpectedSeen) this.add({ file, message: "The line with the expected hash is missing." });
+  }
+}
+
+/** A session's id can be what admits its user: the log has a digest of it. */
+export function withoutSession(event: AuditEvent): AuditEvent {
+  if (event.session === undefined) return event;
+  const digest = createHash("sha256").update(event.session).digest("hex");
+  return { ...event, session: digest.slice(0, SESSION_DIGITS) };
+}
+
+function counted(lines: number): string {
+  return lines === 1 ? "1 line is" : `${lines} lines are`;
+}
