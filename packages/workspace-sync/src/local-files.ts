@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import type { BigIntStats } from "node:fs";
-import { lstat, mkdir, open, readdir, rename, rm, rmdir, stat, unlink } from "node:fs/promises";
+import { chmod, lstat, mkdir, open, readdir, rename, rm, rmdir, stat, unlink } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { isTemporaryFile, PRIVATE_FILE, PRIVATE_FOLDER } from "@cem/files";
 import { NotAFolder, openContained } from "@cem/workspace";
@@ -15,6 +15,7 @@ import { nameBeside, pathProblem } from "./file-path.ts";
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 const STATS_AT_ONCE = 32;
+const MODE_BITS = 0o7777;
 /** A file that was changed so shortly before it was read may be changed again without its time telling. */
 const UNSURE_MS = 100;
 /** What the state store and session logs call a file until it is renamed. */
@@ -59,8 +60,7 @@ export class LocalFolders {
     const found = await Promise.all(
       this.roots.map(async ({ name, folder }) => {
         await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
-        const { dev, ino } = await stat(folder, { bigint: true });
-        return [name, `${dev}:${ino}`] as const;
+        return [name, await identityOf(folder)] as const;
       }),
     );
     return Object.fromEntries(found);
@@ -107,14 +107,19 @@ export class LocalFolders {
     return result;
   }
 
-  /** Reads a file piece by piece, each into a buffer of its own. @throws ChangedMeanwhile */
-  async *read(path: string): AsyncGenerator<Buffer, string | undefined> {
+  /**
+   * Reads a file piece by piece, each into a buffer of its own.
+   *
+   * @returns its signature, where it is sure.
+   * @throws ChangedMeanwhile
+   */
+  async read(path: string, take: (piece: Buffer) => void | Promise<void>): Promise<string | undefined> {
     await using folder = await this.#openFolder(parentOf(path));
     await using handle = folder && (await openFile(folder.child(nameOf(path))));
     if (handle === undefined) throw new ChangedMeanwhile(path);
     const before = await handle.stat({ bigint: true });
     const openedMs = Date.now();
-    yield* piecesOf(handle, Number(before.size));
+    for await (const piece of piecesOf(handle, Number(before.size))) await take(piece);
     const after = signatureOf(await handle.stat({ bigint: true }));
     return after === signatureOf(before) && isSettled(before, openedMs) ? after : undefined;
   }
@@ -247,6 +252,18 @@ export class LocalFolders {
       throw error;
     });
   }
+}
+
+/** A number may be given to another folder when the first is gone; the time of birth tells them apart. */
+async function identityOf(folder: string): Promise<string> {
+  let found = await stat(folder, { bigint: true });
+  if (found.birthtimeNs === found.ctimeNs) {
+    // Just made; or the file system knows no time of birth, and gives that of the last change, which this moves.
+    await chmod(folder, Number(found.mode) & MODE_BITS);
+    found = await stat(folder, { bigint: true });
+  }
+  const { dev, ino, birthtimeNs, ctimeNs } = found;
+  return [dev, ino, birthtimeNs === ctimeNs ? 0 : birthtimeNs].join(":");
 }
 
 async function digestFile(file: string, salt: string): Promise<LocalFile | undefined> {

@@ -50,7 +50,9 @@ async function merge(
   { local, shared, salt }: MergePlaces,
 ): Promise<Uint8Array | undefined> {
   const before = base === undefined ? {} : await stateOf(sharedPieces(base, shared, salt)).catch(() => undefined);
-  const [mine, other] = [await stateOf(local.read(path)), await stateOf(sharedPieces(theirs, shared, salt))];
+  const pieces: Buffer[] = [];
+  await local.read(path, (piece) => void pieces.push(piece));
+  const [mine, other] = [await stateOf(pieces), await stateOf(sharedPieces(theirs, shared, salt))];
   if (before === undefined || mine === undefined || other === undefined) return undefined;
   const merged = mergeChanges(before, mine, other);
   return merged.ok ? encodeState(merged.value, "json") : undefined;
@@ -71,7 +73,7 @@ export async function* sharedPieces(
   if (read !== size) throw filesDamaged(shared.blobs.location, `a file has ${read} bytes instead of ${size}`);
 }
 
-async function stateOf(pieces: AsyncIterable<Uint8Array>): Promise<JsonValue | undefined> {
+async function stateOf(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<JsonValue | undefined> {
   const parsed = await parseState(Buffer.concat(await Array.fromAsync(pieces)), "json");
   return parsed.ok ? parsed.value : undefined;
 }

@@ -36,6 +36,8 @@ export class SyncAttempt {
   readonly #sides: SyncSides;
   /** The names of pieces that were sent, by salt and digest. */
   readonly #sent = new Map<string, string>();
+  /** All that was written, and goes when the workspace is deleted meanwhile. */
+  readonly #written: string[] = [];
   readonly #remarks = new Set<string>();
 
   constructor(sides: SyncSides) {
@@ -58,6 +60,7 @@ export class SyncAttempt {
     const roots = await local.identities();
     if (isGone(read, common)) {
       await local.clear();
+      await pMap(this.#written, (name) => shared.blobs.remove(name), { concurrency: FILES_AT_ONCE });
       await record.write([{ ...read, files: new Map(), roots }]);
       if (kind === "put") throw workspaceGone();
       return { ...NOTHING, isFetched: true };
@@ -80,17 +83,18 @@ export class SyncAttempt {
       files.set(path, file);
       sides.base.set(path, remote.get(path) as FileEntry);
     }
-    // Killed now, it would take the merged state for a change that contradicts the other.
-    if (merged.length > 0 && common !== undefined && !isCurrent)
-      await record.write([{ ...common, files: new Map([...known, ...sides.base]) }]);
     const plan = reconcile(sides);
     this.#remark(plan);
     const isFetched = await this.#applyHere(plan, { files, remote, salt: head.salt });
+    // Cut off from here on, it would take what came from elsewhere, and was changed then, for a change that contradicts it.
+    if ((isFetched || merged.length > 0) && common?.head?.salt === head.salt && !isCurrent)
+      await record.write([{ ...common, files: sharedHere(files, remote, sides.base), roots }]);
     const target = await this.#send(plan, { files, remote, salt: head.salt });
     const isWritten = !isUnchanged(remote, target);
     const reached: CommonState = { head: read.head, version: read.version, files: target, roots };
     if (isWritten) {
       const manifest = await shared.writeFiles(target, head.salt);
+      this.#written.push(...manifest);
       const next = { ...reached, head: { ...head, manifest } };
       await record.write([next, ...(common === undefined ? [] : [common])]);
       await record.write([{ ...next, version: await shared.writeHead(next.head, read.version) }]);
@@ -160,17 +164,21 @@ export class SyncAttempt {
     const { local, shared } = this.#sides;
     const pieces: string[] = [];
     let size = 0;
-    const reading = local.read(path);
-    for (;;) {
-      const next = await reading.next();
-      if (next.done === true) return { size, pieces, signature: next.value };
-      const digest = digestPiece(salt, next.value);
+    const signature = await local.read(path, async (piece) => {
+      const digest = digestPiece(salt, piece);
       const key = `${salt} ${digest}`;
-      const name = names.get(digest) ?? this.#sent.get(key) ?? (await shared.writePiece(next.value, salt));
+      const name = names.get(digest) ?? this.#sent.get(key) ?? (await this.#sendPiece(piece, salt));
       this.#sent.set(key, name);
       pieces.push(name);
-      size += next.value.length;
-    }
+      size += piece.length;
+    });
+    return { size, pieces, signature };
+  }
+
+  async #sendPiece(bytes: Uint8Array, salt: string): Promise<string> {
+    const name = await this.#sides.shared.writePiece(bytes, salt);
+    this.#written.push(name);
+    return name;
   }
 
   #remark({ conflicts, revived }: Reconciled): void {
@@ -204,6 +212,21 @@ function isGone({ head, version }: ReadHead, common: CommonState | undefined): b
   if (head === undefined || common === undefined || version === common.version) return false;
   const salt = common.head?.salt ?? "";
   return head.manifest === undefined || (salt !== "" && head.buried.includes(salt));
+}
+
+/** The files of which this machine has what is shared, and what both had in common of the others. */
+function sharedHere(
+  files: LocalFiles,
+  remote: ReadonlyMap<string, FileEntry>,
+  base: ReadonlyMap<string, FileEntry>,
+): LocalFiles {
+  const here: LocalFiles = new Map(base);
+  for (const [path, entry] of remote) {
+    const file = files.get(path);
+    if (isSame(file, entry)) here.set(path, { ...entry, signature: file?.signature });
+  }
+  for (const path of base.keys()) if (!files.has(path) && !remote.has(path)) here.delete(path);
+  return here;
 }
 
 /** A folder that is another one than before was not emptied by anybody: it has nothing yet. */
