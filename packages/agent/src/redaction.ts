@@ -20,6 +20,7 @@ export async function redacted(
 ): Promise<TaskResult> {
   const redactor = await lazy?.get();
   if (redactor === undefined) return carryOut(options);
+  await redactor.restore?.(options.session);
   const scope: RedactionScope = { session: options.session };
   const events = new RedactedEvents(redactor, scope, options.onEvent);
   try {

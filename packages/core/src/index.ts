@@ -124,3 +124,5 @@ export type { McpMessage, McpTransport, McpTransportProvider, McpTransportReques
 export type { WorkflowStepContext, WorkflowStepKind } from "./workflow-steps.ts";
 export type { WorkspaceSync } from "./workspace-sync.ts";
 export type { EntriesOptions, ListOptions, Store, StoredValue, StoreKey, WriteOptions } from "./store.ts";
+export { updateStored } from "./update-stored.ts";
+export type { StoredChange } from "./update-stored.ts";

@@ -66,6 +66,12 @@ export interface Redactor {
   /** Puts values in the place of tokens in code, where code in the sandbox sees values. */
   reveal(code: string, scope: RedactionScope): string;
   openStream(scope: RedactionScope): RedactionStream;
+  /**
+   * Reads what is kept of a session beyond the process, where other machines write too. Called before each run of it.
+   *
+   * @throws CemError `STORE_UNAVAILABLE`
+   */
+  restore?(session: string | undefined): Promise<void>;
   /** Writes the values of a session to where they are kept beyond the process. Absent where they are not. */
   persist?(session: string | undefined): Promise<void>;
   /** Forgets the values of a session. */

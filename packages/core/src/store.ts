@@ -17,8 +17,11 @@ export interface WriteOptions {
    * The version that is replaced, as it was read; empty for a value that must not exist yet. Absent: whatever is there.
    */
   version?: string | undefined;
-  /** After so many milliseconds on the store's own clock the value is gone. Absent: it stays. */
-  expiresInMs?: number | undefined;
+  /**
+   * After so many milliseconds on the store's own clock the value is gone. `kept`, with a version: when the value of
+   * that version would be. Absent: it stays.
+   */
+  expiresInMs?: number | "kept" | undefined;
 }
 
 /** Options of {@link Store.list}. */
@@ -81,6 +84,8 @@ export interface Store {
    * @returns what it is now.
    */
   add(key: StoreKey, amount: number, expiresInMs?: number): Promise<number>;
+  /** The store's own clock, in milliseconds: the one clock that all hosts share. */
+  now(): Promise<number>;
   /** Removes all values, logs and counters whose keys begin with these parts; at least one. */
   removeAll(prefix: StoreKey): Promise<void>;
   /** Frees the connection. */

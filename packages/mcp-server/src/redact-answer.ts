@@ -18,14 +18,17 @@ export async function redactAnswer(
   session: string,
 ): Promise<CallToolResult> {
   if (CATALOG_TOOLS.has(tool)) return answer;
+  await redactor.restore?.(session);
   await redactor.recognize?.(answer, { session });
   const { content, structuredContent, ...rest } = answer;
   const shown = redactor.tokenize({ structuredContent, rest }, { session });
-  return {
+  const redacted = {
     ...(shown.rest as CallToolResult),
     content: content.map((block) => redactBlock(block, redactor, session)),
     ...(structuredContent === undefined ? {} : { structuredContent: shown.structuredContent }),
   };
+  if (redactor.restore !== undefined) await redactor.persist?.(session);
+  return redacted;
 }
 
 function redactBlock(block: ContentBlock, redactor: Redactor, session: string): ContentBlock {

@@ -1,7 +1,7 @@
 export { createDetector } from "./detect.ts";
 export type { DetectorSettings } from "./detect.ts";
 export { createRedactor } from "./redactor.ts";
-export type { RedactorSettings, VaultStore } from "./redactor.ts";
+export type { RedactorSettings, SharedVaults, VaultStore } from "./redactor.ts";
 export { redactCalls, redactQuestions } from "./redact-calls.ts";
 export type { RedactCallsSettings } from "./redact-calls.ts";
 export { PII_TYPES } from "./types.ts";

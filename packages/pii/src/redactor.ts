@@ -1,3 +1,4 @@
+import { CemError } from "@cem/core";
 import type { Redactor, RedactionScope } from "@cem/core";
 import { createDetector } from "./detect.ts";
 import type { DetectorSettings } from "./detect.ts";
@@ -19,6 +20,17 @@ export interface VaultStore {
   remove(session: string): Promise<void>;
 }
 
+/** Keeps the values of sessions where other machines keep theirs. */
+export interface SharedVaults {
+  load(session: string): Promise<VaultData | undefined>;
+  /**
+   * Adds to what is kept of a session.
+   *
+   * @returns all that is kept of it now.
+   */
+  save(session: string, data: VaultData): Promise<VaultData>;
+}
+
 /** Settings of {@link createRedactor}. */
 export interface RedactorSettings extends DetectorSettings {
   /**
@@ -33,13 +45,16 @@ export interface RedactorSettings extends DetectorSettings {
   recognizer?: Recognizer | undefined;
   /** Keeps values on disk. Default: in memory only. */
   store?: VaultStore | undefined;
+  /** Keeps values for all machines, instead of `store`. Ending a session forgets them here only. */
+  shared?: SharedVaults | undefined;
   /** @defaultValue 10,000 */
   maxSessions?: number | undefined;
 }
 
 /** Creates a redactor with one vault for each session. */
 export function createRedactor(settings: RedactorSettings = {}): Redactor {
-  const { guest = "values", rules = [], recognizer, store, maxSessions = DEFAULT_MAX_SESSIONS } = settings;
+  const { guest = "values", rules = [], recognizer, maxSessions = DEFAULT_MAX_SESSIONS } = settings;
+  const { store, shared } = settings;
   const detector = createDetector(settings);
   const sessions = new Map<string, RedactionSession>();
   /** The session that was used last: most are used many times in a row. */
@@ -57,6 +72,22 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
     return found;
   };
 
+  /** How much of each session the shared vaults have. */
+  const saved = new WeakMap<RedactionSession, number>();
+
+  async function restore(session = ""): Promise<void> {
+    const kept = await shared?.load(session);
+    if (kept !== undefined) open({ session }).vault.merge(kept);
+  }
+
+  async function share(session: string, opened: RedactionSession): Promise<void> {
+    const { vault } = opened;
+    const { changes } = vault;
+    if (shared === undefined || changes === (saved.get(opened) ?? 0)) return;
+    vault.merge(await shared.save(session, vault.toJSON()));
+    saved.set(opened, changes);
+  }
+
   const redactor: Redactor = {
     specificationVersion: "v1",
     guest,
@@ -64,7 +95,17 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
     tokenizePart: (text, range, scope) => open(scope).tokenizePart(text, range),
     keep: (value, type, scope) => open(scope).keep(value, type, scope),
     observe: (data, scope) => open(scope).observe(data, scope),
-    detokenize: (args, target) => open(target).detokenize(args, target),
+    detokenize: async (args, target) => {
+      try {
+        return await open(target).detokenize(args, target);
+      } catch (error) {
+        if (shared === undefined || !CemError.isInstance(error) || error.code !== "TOKEN_UNKNOWN")
+          throw error;
+        // Another machine may have made it a moment ago.
+        await restore(target.session);
+        return open(target).detokenize(args, target);
+      }
+    },
     reveal: (code, scope) => (guest === "values" ? open(scope).reveal(code) : code),
     openStream: (scope) => createRedactionStream(open(scope)),
     async endSession(session = "") {
@@ -76,6 +117,7 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
       const all = [...sessions];
       sessions.clear();
       latest = undefined;
+      await Promise.all(all.map(([name, opened]) => share(name, opened)));
       if (store === undefined) return;
       const filled = all.filter(([, { vault }]) => vault.size > 0);
       await Promise.all(filled.map(([name, { vault }]) => store.save(name, vault.toJSON())));
@@ -85,6 +127,13 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
     redactor.persist = async (session = "") => {
       const opened = sessions.get(session);
       if (opened !== undefined && opened.vault.size > 0) await store.save(session, opened.vault.toJSON());
+    };
+  }
+  if (shared !== undefined) {
+    redactor.restore = restore;
+    redactor.persist = async (session = "") => {
+      const opened = sessions.get(session);
+      if (opened !== undefined) await share(session, opened);
     };
   }
   if (recognizer === undefined) return redactor;

@@ -16,6 +16,8 @@ export interface VaultEntry {
   origins: string[];
   /** Tokens that look like values, by shape. */
   shaped: Partial<Record<TokenShape, string | number>>;
+  /** Tokens that look like values and that other machines gave it at the same time. They stand for it too. */
+  alsoShaped?: (string | number)[] | undefined;
 }
 
 /** The content of a vault, as plain data. */
@@ -35,6 +37,7 @@ export class Vault {
   readonly #byCanonical = new Map<string, VaultEntry[]>();
   readonly #byShaped = new Map<string, VaultEntry>();
   readonly known = new KnownValues<VaultEntry>();
+  #changes = 0;
 
   constructor(data?: VaultData) {
     for (const entry of data?.entries ?? []) this.#keep(entry);
@@ -42,6 +45,20 @@ export class Vault {
 
   get size(): number {
     return this.#byId.size;
+  }
+
+  /** How often something was added here. What was merged does not count. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  /** Adds what another vault of the same session has. Of two tokens of one value both stand for it, and one is used. */
+  merge({ entries }: VaultData): void {
+    for (const entry of entries) {
+      const own = this.#byId.get(entry.id);
+      if (own === undefined) this.#keep({ ...entry });
+      else this.#join(own, entry);
+    }
   }
 
   toJSON(): VaultData {
@@ -54,8 +71,12 @@ export class Vault {
     if (entry === undefined) {
       entry = { id: randomId(), type, value, origins: [], shaped: {} };
       this.#keep(entry);
+      this.#changes += 1;
     }
-    if (origin !== undefined && !entry.origins.includes(origin)) entry.origins.push(origin);
+    if (origin !== undefined && !entry.origins.includes(origin)) {
+      entry.origins.push(origin);
+      this.#changes += 1;
+    }
     return entry;
   }
 
@@ -73,6 +94,7 @@ export class Vault {
       token = other;
     }
     entry.shaped[shape] = token;
+    this.#changes += 1;
     this.#byShaped.set(String(token), entry);
     return token;
   }
@@ -110,12 +132,40 @@ export class Vault {
 
   #keep(entry: VaultEntry): void {
     this.#byId.set(entry.id, entry);
-    this.#byValue.set(entry.value, entry);
     const text = String(entry.value);
-    this.known.add(text, entry);
+    // The same on every machine, whichever it saw first.
+    const before = this.#byValue.get(entry.value);
+    if (before === undefined || entry.id < before.id) {
+      this.#byValue.set(entry.value, entry);
+      this.known.add(text, entry);
+    }
     const key = canonical(text, entry.type);
     this.#byCanonical.set(key, [...(this.#byCanonical.get(key) ?? []), entry]);
-    for (const token of Object.values(entry.shaped)) this.#byShaped.set(String(token), entry);
+    this.#knowShaped(entry);
+  }
+
+  /** Adds what another machine knows of an entry. */
+  #join(own: VaultEntry, { origins, shaped, alsoShaped = [] }: VaultEntry): void {
+    own.origins = [...new Set([...own.origins, ...origins])];
+    const all = [
+      ...Object.values(own.shaped),
+      ...(own.alsoShaped ?? []),
+      ...Object.values(shaped),
+      ...alsoShaped,
+    ];
+    for (const [shape, token] of Object.entries(shaped) as [TokenShape, string | number][]) {
+      const known = own.shaped[shape];
+      if (known === undefined || String(token) < String(known)) own.shaped[shape] = token;
+    }
+    const used = new Set(Object.values(own.shaped));
+    const others = [...new Set(all)].filter((token) => !used.has(token));
+    if (others.length > 0) own.alsoShaped = others;
+    this.#knowShaped(own);
+  }
+
+  #knowShaped(entry: VaultEntry): void {
+    for (const token of [...Object.values(entry.shaped), ...(entry.alsoShaped ?? [])])
+      this.#byShaped.set(String(token), entry);
   }
 }
 

@@ -71,8 +71,10 @@ class PostgresStore implements Store {
     checkSize(key, value);
     const next = randomUUID();
     const { version, expiresInMs } = options;
-    const values = [encodeKey(key), Buffer.from(value), next, expiresInMs ?? null];
-    const set = "value = excluded.value, version = excluded.version, expires_at = excluded.expires_at";
+    const isKept = expiresInMs === "kept";
+    const values = [encodeKey(key), Buffer.from(value), next, isKept ? null : (expiresInMs ?? null)];
+    const expires = isKept ? "cem_values.expires_at" : "excluded.expires_at";
+    const set = `value = excluded.value, version = excluded.version, expires_at = ${expires}`;
     const insert = `insert into cem_values (key, value, version, expires_at) values ($1, $2, $3, ${expiry("$4")})
       on conflict (key) do update set ${set}`;
     if (version === undefined) await this.#ask(insert, values);
@@ -83,7 +85,7 @@ class PostgresStore implements Store {
       requireOne(
         key,
         await this.#ask(
-          `update cem_values set value = $2, version = $3, expires_at = ${expiry("$4")}
+          `update cem_values set value = $2, version = $3, expires_at = coalesce(${expiry("$4")}, ${isKept ? "expires_at" : "null"})
             where key = $1 and version = $5 and ${lives("cem_values")}`,
           [...values, version],
         ),
@@ -155,6 +157,14 @@ class PostgresStore implements Store {
       [bytes, amount, expiresInMs ?? null],
     );
     return Number(rows[0]?.amount);
+  }
+
+  async now(): Promise<number> {
+    const { rows } = await this.#ask<{ now: number }>(
+      "select floor(extract(epoch from clock_timestamp()) * 1000)::double precision as now",
+      [],
+    );
+    return Number(rows[0]?.now);
   }
 
   async removeAll(prefix: StoreKey): Promise<void> {

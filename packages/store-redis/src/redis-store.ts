@@ -16,6 +16,7 @@ import { ADD, APPEND, CONFLICT, LIST, REMOVE, REMOVE_ALL, WRITE } from "./script
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const COMMAND_TIMEOUT_MS = 15_000;
+const MS_PER_SECOND = 1_000;
 /** Braces make a cluster keep all of a store in one slot, as its scripts need. */
 const DEFAULT_PREFIX = "{cem}:";
 const KINDS = ["values", "logs", "counters"] as const;
@@ -69,7 +70,7 @@ class RedisStore implements Store {
       expected(version),
       Buffer.from(value),
       next,
-      wholeMs(expiresInMs),
+      expiresInMs === "kept" ? expiresInMs : wholeMs(expiresInMs),
     ]);
     return next;
   }
@@ -115,6 +116,11 @@ class RedisStore implements Store {
 
   async add(key: StoreKey, amount: number, expiresInMs = 0): Promise<number> {
     return this.#script(ADD, "counters", key, [amount, wholeMs(expiresInMs)]);
+  }
+
+  async now(): Promise<number> {
+    const [seconds, microseconds] = await this.#ask((client) => client.time());
+    return Number(seconds) * MS_PER_SECOND + Math.floor(Number(microseconds) / MS_PER_SECOND);
   }
 
   async removeAll(prefix: StoreKey): Promise<void> {

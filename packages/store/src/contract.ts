@@ -33,6 +33,13 @@ export function describeStoreContract(name: string, setUp: () => Promise<StoreCo
       stores = [];
     });
 
+    it("has one clock for all hosts", async () => {
+      const [ada, bob] = [open(), open()];
+      const [before, after] = [await ada.now(), await bob.now()];
+      expect(Number.isInteger(before) && after >= before).toBe(true);
+      expect(Math.abs(before - Date.now())).toBeLessThan(86_400_000);
+    });
+
     describe("values", () => {
       it("are read as another host wrote them, byte by byte", async () => {
         const bytes = Uint8Array.from({ length: 512 }, (_, at) => at % 256);
@@ -94,6 +101,23 @@ export function describeStoreContract(name: string, setUp: () => Promise<StoreCo
         expect(await store.list([])).toEqual([["kept"]]);
         await store.write(["short"], text("3"), { version: "" });
         expect(shown((await store.read(["short"]))?.value)).toBe("3");
+      });
+
+      it("are gone when they would have been, where they are replaced so, and stay where they would", async () => {
+        const store = open();
+        const replaceKept = async (name: string, expiresInMs?: number): Promise<boolean> => {
+          const version = await store.write([name], text("1"), { expiresInMs });
+          const replacing = store.write([name], text("2"), { version, expiresInMs: "kept" });
+          return replacing.then(
+            () => true,
+            () => false,
+          );
+        };
+        expect(await replaceKept("lasting")).toBe(true);
+        // On a busy host it may be gone before it is replaced.
+        await expect.poll(() => replaceKept("short", 300), { timeout: 20_000 }).toBe(true);
+        await expect.poll(() => store.read(["short"]), { timeout: 20_000 }).toBeUndefined();
+        expect(shown((await store.read(["lasting"]))?.value)).toBe("2");
       });
     });
 

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync } from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { CemError } from "@cem/core";
-import type { Store, StoredValue, StoreKey } from "@cem/core";
+import type { Store, StoredValue, StoreKey, WriteOptions } from "@cem/core";
 import { PRIVATE_FILE, PRIVATE_FOLDER } from "@cem/files";
 import { checkSize, storeConflict, storeUnavailable } from "./errors.ts";
 import { decodeKey, encodeKey, rangeOf } from "./keys.ts";
@@ -53,15 +53,19 @@ class FolderStore implements Store {
   async write(
     key: StoreKey,
     value: Uint8Array,
-    { version, expiresInMs }: { version?: string | undefined; expiresInMs?: number | undefined } = {},
+    { version, expiresInMs }: WriteOptions = {},
   ): Promise<string> {
     checkSize(key, value);
     const next = randomUUID();
     this.#change((database) => {
       this.#requireVersion(database, key, version);
+      const kept = expiresInMs === "kept";
       database
-        .prepare("insert or replace into cem_values (key, value, version, expires_at) values (?, ?, ?, ?)")
-        .run(encodeKey(key), value, next, expiryOf(expiresInMs));
+        .prepare(
+          `insert into cem_values (key, value, version, expires_at) values (?, ?, ?, ?)
+             on conflict (key) do update set value = excluded.value, version = excluded.version${kept ? "" : ", expires_at = excluded.expires_at"}`,
+        )
+        .run(encodeKey(key), value, next, kept ? null : expiryOf(expiresInMs));
     });
     return next;
   }
@@ -131,6 +135,10 @@ class FolderStore implements Store {
         .get(bytes, amount, expiryOf(expiresInMs));
       return Number(counted?.["amount"]);
     });
+  }
+
+  async now(): Promise<number> {
+    return Date.now();
   }
 
   async removeAll(prefix: StoreKey): Promise<void> {

@@ -36,14 +36,15 @@ export function sealStore(store: Store, keys: readonly SealingKey[]): Store {
     entries: async (key, options) =>
       (await store.entries(key, options)).map((entry) => open(key, "entry", entry)),
     add: (key, amount, expiresInMs) => store.add(key, amount, expiresInMs),
+    now: () => store.now(),
     removeAll: (prefix) => store.removeAll(prefix),
     close: () => store.close(),
   };
 }
 
 /**
- * Seals the values that begin with these parts with the newest key. Others may write meanwhile. Entries of logs and values
- * that expire stay as they are, so their key is needed as long as they are.
+ * Seals the values that begin with these parts with the newest key. Others may write meanwhile. Entries of logs stay
+ * as they are, so their key is needed as long as they are.
  *
  * @returns how many values were sealed anew.
  */
@@ -65,7 +66,7 @@ async function resealOne(store: Store, keys: readonly SealingKey[], key: StoreKe
   const context = contextOf(key, "value");
   const value = seal(keys, context, unseal(keys, context, found.value, key.join("/")));
   try {
-    await store.write(key, value, { version: found.version });
+    await store.write(key, value, { version: found.version, expiresInMs: "kept" });
     return true;
   } catch (error) {
     if (CemError.isInstance(error) && error.code === "STORE_CONFLICT") return false;

@@ -255,6 +255,7 @@ class AgentWorkflows implements Workflows {
     const { place, record, isResumed, signal } = request;
     const lock = await RunLock.take(place.folder, { signal });
     try {
+      await this.#parts.redactor?.restore?.(record.session);
       if (isResumed) await this.#begin(place, record);
       return await new WorkflowRun(this.#parts, { ...request, lock }).run();
     } finally {

@@ -1,11 +1,23 @@
 import { lstat, mkdir, opendir, readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { CemError } from "@cem/core";
+import type { Store } from "@cem/core";
 import { isCustomerId } from "./customer-id.ts";
-import { readStored, updateUsage } from "./customer-usage.ts";
+import { createUsageFile, readStored, updateUsage } from "./customer-usage.ts";
 import type { CustomerQuota } from "./customer-usage.ts";
 import type { QuotaUsage } from "./run-charges.ts";
 import { noteUse, readQuotas } from "./run-meter.ts";
+import {
+  createSharedUsage,
+  everDeleted,
+  keyOfCustomer,
+  markFolder,
+  REMOVE_RETRIES,
+  REMOVE_RETRY_MS,
+  removeShared,
+  removeStale,
+  sharedCustomers,
+} from "./shared-customer.ts";
 import { advance, thisMachine } from "./steady-clock.ts";
 import type { MachineClock } from "./steady-clock.ts";
 
@@ -15,9 +27,6 @@ const LEAVING = ".leaving-";
 const MS_PER_DAY = 86_400_000;
 /** A folder's own time that is so much older than what is noted in it was set by somebody. */
 const DATED_BACK_MS = 3_600_000;
-/** Together half a minute. */
-const REMOVE_RETRIES = 40;
-const REMOVE_RETRY_MS = 40;
 
 /** The folders of one customer. Nobody but the owner of the process can enter them. */
 export interface CustomerFolder {
@@ -59,18 +68,22 @@ export interface CustomerFoldersSettings {
   /** What each customer may use, which {@link CustomerFolders.usage} tells of. */
   quotas?: readonly CustomerQuota[] | undefined;
   clock?: MachineClock | undefined;
+  /** Where machines share what customers have used, and who was deleted. */
+  store?: Store | undefined;
 }
 
 /** The customers whose folders are under one root. */
 export interface CustomerFolders {
   /** Makes a customer's folders where they are missing, and notes that they are used. */
   open(id: string): Promise<CustomerFolder>;
-  /** The ids of all customers, sorted. */
+  /** The ids of all customers, those of whom only the store has something among them, sorted. */
   list(): Promise<string[]>;
   /** What a customer has on disk. @throws CemError `CUSTOMER_NOT_FOUND` */
   usage(id: string): Promise<CustomerUsage>;
   /** The customers that were not used for some days. */
   inactive(days: number): Promise<string[]>;
+  /** Removes the folders of customers that other machines have deleted. */
+  removeDeleted(): Promise<void>;
   /**
    * Removes everything of a customer, also while code of theirs runs: agents of this and of other processes end it.
    *
@@ -82,7 +95,7 @@ export interface CustomerFolders {
 /** @param root - Absolute path of the folder with one folder for each customer. */
 export function createCustomerFolders(
   root: string,
-  { quotas = [], clock = thisMachine }: CustomerFoldersSettings = {},
+  { quotas = [], clock = thisMachine, store }: CustomerFoldersSettings = {},
 ): CustomerFolders {
   const homeOf = (id: string): string => {
     if (!isCustomerId(id)) throw notFound(id, []);
@@ -90,6 +103,11 @@ export function createCustomerFolders(
   };
 
   async function list(): Promise<string[]> {
+    const elsewhere = store === undefined ? [] : await sharedCustomers(store);
+    return [...new Set([...(await listHere()), ...elsewhere])].toSorted();
+  }
+
+  async function listHere(): Promise<string[]> {
     const entries = await readdir(root, { withFileTypes: true }).catch(ignoreMissing);
     const folders = (entries ?? []).filter((entry) => entry.isDirectory() && isCustomerId(entry.name));
     return folders.map(({ name }) => name).toSorted();
@@ -106,7 +124,9 @@ export function createCustomerFolders(
     list,
     async open(id) {
       const home = homeOf(id);
-      await mkdir(home, { recursive: true, mode: PRIVATE });
+      if (store !== undefined) await removeStale(home, store);
+      const made = await mkdir(home, { recursive: true, mode: PRIVATE });
+      if (store !== undefined && made !== undefined) await markFolder(home, store);
       const folder: CustomerFolder = {
         id,
         home,
@@ -126,17 +146,46 @@ export function createCustomerFolders(
       return folder;
     },
     async usage(id) {
-      const home = await requireHome(id);
-      const lastUsed = new Date(clock.wallMs() - (await idleMs(home, clock))).toISOString();
-      const used = quotas.length === 0 ? undefined : await readQuotas(home, quotas, clock);
-      return { id, ...(await measure(home)), lastUsed, quotas: used };
+      const home = store === undefined || !isCustomerId(id) ? await requireHome(id) : homeOf(id);
+      const size = await measure(home);
+      const elsewhere = store && (await sharedIdleMs(store, id));
+      // Other machines may know of it.
+      if (size.entries === 0 && elsewhere === undefined) await requireHome(id);
+      const idle = Math.min(elsewhere ?? Infinity, await idleMs(home, clock));
+      const lastUsed = new Date(clock.wallMs() - idle).toISOString();
+      const kept = store === undefined ? createUsageFile(home, clock) : createSharedUsage(store, id);
+      const used = quotas.length === 0 ? undefined : await readQuotas(kept, quotas);
+      return { id, ...size, lastUsed, quotas: used };
     },
     async inactive(days) {
-      const ids = await list();
-      const idle = await Promise.all(ids.map((id) => idleMs(path.join(root, id), clock)));
-      return ids.filter((_, at) => (idle[at] ?? 0) > days * MS_PER_DAY);
+      const ids = await listHere();
+      const isIdle = (idle: number | undefined): boolean => (idle ?? Infinity) > days * MS_PER_DAY;
+      const inactive: string[] = [];
+      for (const id of ids) {
+        if (!isIdle(await idleMs(path.join(root, id), clock))) continue;
+        if (store === undefined || isIdle(await sharedIdleMs(store, id))) inactive.push(id);
+      }
+      return inactive;
+    },
+    async removeDeleted() {
+      if (store === undefined) return;
+      for (const id of await everDeleted(store, await listHere()))
+        await removeStale(path.join(root, id), store);
     },
     async remove(id) {
+      if (store !== undefined) {
+        const isElsewhere =
+          isCustomerId(id) && (await store.list(keyOfCustomer(id), { limit: 1 })).length > 0;
+        const isHere = await requireHome(id).then(
+          () => true,
+          (error: unknown) => {
+            if (!isElsewhere) throw error;
+            return false;
+          },
+        );
+        await removeShared(store, id);
+        if (!isHere) return;
+      }
       const home = await requireHome(id);
       // Out of the way at once: what opens the customer meanwhile begins with nothing.
       const leaving = path.join(root, `${LEAVING}${id}-${process.hrtime.bigint()}`);
@@ -157,6 +206,12 @@ async function idleMs(home: string, clock: MachineClock): Promise<number> {
   if (usage.time.machines[clock.machine] === undefined)
     await updateUsage(home, () => {}, clock).catch(() => {});
   return advance(usage.time, clock).nowMs - usage.lastUsedMs;
+}
+
+/** How long a customer was at work on no machine. `undefined` where the store does not know. */
+async function sharedIdleMs(store: Store, id: string): Promise<number | undefined> {
+  const usage = await createSharedUsage(store, id).read();
+  return usage && usage.time.nowMs - usage.lastUsedMs;
 }
 
 /** Removes customers on their way out, also those that a process which was killed has left. */

@@ -35,6 +35,22 @@ export interface StoredUsage {
   periods: Partial<Record<QuotaPeriod, UsedPeriod>>;
 }
 
+/** Where what a customer has used is kept. */
+export interface UsageKeeper {
+  /** What the customer has used, up to this moment. `undefined` where nothing is kept. */
+  read(): Promise<StoredUsage | undefined>;
+  /**
+   * Changes what is kept, one after another.
+   *
+   * @param change - Changes the usage in place.
+   * @param options - With `isNew: false` nothing is kept where nothing was.
+   */
+  update<Result>(
+    change: (usage: StoredUsage) => Result,
+    options?: { isNew?: boolean | undefined },
+  ): Promise<Result>;
+}
+
 /** The file beside the workspace, where code can't reach it. */
 const USAGE_FILE = "usage.json";
 const MAX_BYTES = 64 * 1024;
@@ -45,7 +61,15 @@ export async function readUsage(
   clock: MachineClock = thisMachine,
 ): Promise<StoredUsage | undefined> {
   const stored = await readStored(home);
-  return stored && upToDate(stored, clock);
+  return stored && advanced(stored, clock);
+}
+
+/** What a customer has used on this machine, in a file. */
+export function createUsageFile(home: string, clock: MachineClock): UsageKeeper {
+  return {
+    read: () => readUsage(home, clock),
+    update: (change) => updateUsage(home, change, clock),
+  };
 }
 
 /**
@@ -64,22 +88,27 @@ export async function updateUsage<Result>(
     const usage: StoredUsage =
       stored === undefined
         ? { version: 1, time: beginTime(clock), lastUsedMs: 0, periods: {} }
-        : upToDate(stored, clock);
+        : advanced(stored, clock);
     const result = change(usage);
     await save(home, usage);
     return result;
   });
 }
 
-/** Brings the count of time up to date, and forgets periods that are over. */
-function upToDate(usage: StoredUsage, clock: MachineClock): StoredUsage {
+function advanced(usage: StoredUsage, clock: MachineClock): StoredUsage {
   const time = advance(usage.time, clock);
+  return { ...upToDate(usage, time.nowMs), time };
+}
+
+/** Brings the count of time up to date, which never goes back, and forgets periods that are over. */
+export function upToDate(usage: StoredUsage, clockMs: number): StoredUsage {
+  const nowMs = Math.max(usage.time.nowMs, clockMs);
   const periods: StoredUsage["periods"] = {};
   for (const [per, lengthMs] of Object.entries(QUOTA_PERIODS) as [QuotaPeriod, number][]) {
     const period = usage.periods[per];
-    if (period !== undefined && time.nowMs < period.startedMs + lengthMs) periods[per] = { ...period };
+    if (period !== undefined && nowMs < period.startedMs + lengthMs) periods[per] = { ...period };
   }
-  return { ...usage, time, periods };
+  return { ...usage, time: { ...usage.time, nowMs }, periods };
 }
 
 /**

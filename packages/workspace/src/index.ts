@@ -26,6 +26,7 @@ export { createRunMeter } from "./run-meter.ts";
 export type { RunMeterSettings } from "./run-meter.ts";
 export { followFolder } from "./same-folder.ts";
 export { thisMachine } from "./steady-clock.ts";
+export { followCustomer, isCustomerThere, keyOfCustomer } from "./shared-customer.ts";
 export type { MachineClock } from "./steady-clock.ts";
 export { customerIdOf, requireCustomerId } from "./customer-id.ts";
 export { createStateStore } from "./state-store.ts";

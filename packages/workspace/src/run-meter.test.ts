@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import type { RunStop, RunTicket } from "@cem/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createRunMeter, readQuotas } from "./run-meter.ts";
+import { createUsageFile } from "./customer-usage.ts";
 import type { CustomerQuota } from "./customer-usage.ts";
 
 const HOUR = 3_600_000;
@@ -68,7 +69,9 @@ describe("a customer's quota of runs", () => {
         retryAfterMs: HOUR / 2,
       }),
     });
-    expect(await readQuotas(home, quotas, clock)).toMatchObject([{ runs: 3, resetsInMs: HOUR / 2 }]);
+    expect(await readQuotas(createUsageFile(home, clock), quotas)).toMatchObject([
+      { runs: 3, resetsInMs: HOUR / 2 },
+    ]);
     clock.steady += HOUR / 2;
     expect(await use(quotas, clock, { runs: 5 })).toBe(3);
   });
@@ -172,7 +175,7 @@ describe("a customer's quota of seconds", () => {
 
   it("gives back what a run paid for and did not use", async () => {
     expect(await use(quotas, machine(), { runs: 100, ms: 30 })).toBe(67);
-    expect(await readQuotas(home, quotas, machine())).toMatchObject([
+    expect(await readQuotas(createUsageFile(home, machine()), quotas)).toMatchObject([
       { runs: 67, seconds: 2.01, maxSeconds: 2 },
     ]);
   });
@@ -193,7 +196,9 @@ describe("a customer's quota of seconds", () => {
     await first.settle();
     second.watch({ spentMs: () => 900, stop: () => {} });
     await second.settle();
-    expect(await readQuotas(home, [{ per: "minute", seconds: 2 }], clock)).toMatchObject([{ seconds: 0.9 }]);
+    expect(await readQuotas(createUsageFile(home, clock), [{ per: "minute", seconds: 2 }])).toMatchObject([
+      { seconds: 0.9 },
+    ]);
   });
 });
 

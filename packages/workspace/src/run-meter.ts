@@ -1,11 +1,11 @@
 import path from "node:path";
 import { CemError, toErrorInfo } from "@cem/core";
-import type { MeteredRun, RunMeter, RunStop, RunTicket } from "@cem/core";
-import { readUsage, updateUsage } from "./customer-usage.ts";
-import type { CustomerQuota } from "./customer-usage.ts";
+import type { MeteredRun, RunMeter, RunStop, RunTicket, Store } from "@cem/core";
+import { createUsageFile, updateUsage } from "./customer-usage.ts";
+import type { CustomerQuota, StoredUsage, UsageKeeper } from "./customer-usage.ts";
 import { chargeRun, chargeTime, quotaUsage, settleRun } from "./run-charges.ts";
 import type { QuotaUsage, RunCharge } from "./run-charges.ts";
-import { followFolder } from "./same-folder.ts";
+import { createSharedUsage, followCustomer } from "./shared-customer.ts";
 import { thisMachine } from "./steady-clock.ts";
 import type { MachineClock } from "./steady-clock.ts";
 
@@ -22,11 +22,13 @@ export interface RunMeterSettings {
   /** What the customer may use. All of them hold. */
   quotas: readonly CustomerQuota[];
   clock?: MachineClock | undefined;
+  /** Where machines share what the customer has used. Default: a file in the customer's folder. */
+  store?: Store | undefined;
 }
 
 /**
  * Creates the meter of a customer's runs. It charges runs and their time to the customer's quotas, together with other
- * processes of this machine, and ends runs when the quotas are used up or the customer is deleted. Time is paid for in
+ * processes of this machine, or of all machines with a store, and ends runs when the quotas are used up or the customer is deleted. Time is paid for in
  * slices before it is used, so a process that is killed loses one slice for each run at most, and gains none.
  */
 export function createRunMeter(settings: RunMeterSettings): RunMeter {
@@ -35,12 +37,11 @@ export function createRunMeter(settings: RunMeterSettings): RunMeter {
 
 /** What a customer has used of each quota. */
 export async function readQuotas(
-  home: string,
+  kept: Pick<UsageKeeper, "read">,
   quotas: readonly CustomerQuota[],
-  clock: MachineClock = thisMachine,
 ): Promise<QuotaUsage[]> {
   if (quotas.length === 0) return [];
-  const usage = await readUsage(home, clock);
+  const usage = await kept.read();
   if (usage === undefined)
     return quotas.map(({ per, runs, seconds }) => ({
       per,
@@ -56,48 +57,53 @@ class CustomerMeter implements RunMeter {
   readonly #home: string;
   readonly #quotas: readonly CustomerQuota[];
   readonly #clock: MachineClock;
+  readonly #isShared: boolean;
+  readonly #usage: UsageKeeper;
   /** Whether the customer's folder is the one that there was at the first run. */
   readonly isThere: () => Promise<boolean>;
   #notedAt = performance.now();
 
-  constructor({ home, quotas, clock = thisMachine }: RunMeterSettings) {
+  constructor({ home, quotas, clock = thisMachine, store }: RunMeterSettings) {
     this.#home = home;
     this.#quotas = quotas;
     this.#clock = clock;
-    this.isThere = followFolder(home);
+    this.#isShared = store !== undefined;
+    this.#usage =
+      store === undefined ? createUsageFile(home, clock) : createSharedUsage(store, path.basename(home));
+    this.isThere = followCustomer(home, store);
   }
 
   async check(): Promise<RunStop | undefined> {
-    if (!(await this.isThere())) return this.gone("Nothing was run.");
-    const usage = this.#quotas.length === 0 ? undefined : await readUsage(this.#home, this.#clock);
-    // Charged to a copy.
-    const charge = usage && chargeRun(usage, this.#quotas);
-    return charge !== undefined && "code" in charge ? charge : undefined;
+    return this.#orStop("Nothing was run.", async () => {
+      const usage = this.#quotas.length === 0 ? undefined : await this.#usage.read();
+      // Charged to a copy.
+      const charge = usage && chargeRun(usage, this.#quotas);
+      return charge !== undefined && "code" in charge ? charge : undefined;
+    });
   }
 
   async admit(): Promise<RunTicket | RunStop> {
-    if (!(await this.isThere())) return this.gone("Nothing was run.");
-    if (this.#quotas.length === 0) {
+    const charge = await this.#orStop("Nothing was run.", async () => {
+      if (this.#quotas.length > 0) return this.#charge((usage) => chargeRun(usage, this.#quotas));
       this.#noteSoon();
-      return new Ticket(this, undefined);
-    }
-    const charge = await this.#update((usage) => chargeRun(usage, this.#quotas), "Nothing was run.");
-    return "code" in charge ? charge : new Ticket(this, charge);
+      return undefined;
+    });
+    return charge !== undefined && "code" in charge ? charge : new Ticket(this, charge);
   }
 
   /** Pays for the next slice of a run's time. */
   async renew(charge: RunCharge): Promise<RunStop | undefined> {
     const outcome = "The run was stopped.";
-    return this.#update((usage) => chargeTime(usage, this.#quotas, charge, outcome), outcome);
+    return this.#orStop(outcome, () =>
+      this.#charge((usage) => chargeTime(usage, this.#quotas, charge, outcome)),
+    );
   }
 
   async settle(charge: RunCharge, spentMs: number): Promise<void> {
-    // What can't be settled stays charged as it is.
-    await updateUsage(
-      this.#home,
-      (usage) => settleRun(usage, this.#quotas, charge, spentMs),
-      this.#clock,
-    ).catch(() => {});
+    // What can't be settled stays charged as it is; nothing of a customer who was deleted comes back.
+    await this.#usage
+      .update((usage) => settleRun(usage, this.#quotas, charge, spentMs), { isNew: false })
+      .catch(() => {});
   }
 
   get hasSeconds(): boolean {
@@ -110,22 +116,21 @@ class CustomerMeter implements RunMeter {
     return { code: "CUSTOMER_GONE", message, details: { customer } };
   }
 
+  #charge<Result>(change: (usage: StoredUsage) => Result): Promise<Result> {
+    if (this.#isShared) this.#noteSoon();
+    return this.#usage.update((usage) => {
+      usage.lastUsedMs = usage.time.nowMs;
+      return change(usage);
+    });
+  }
+
   /** What can't be charged may not run. */
-  async #update<Result>(
-    change: Parameters<typeof updateUsage<Result>>[1],
-    outcome: string,
-  ): Promise<Result | RunStop> {
+  async #orStop<Result>(outcome: string, work: () => Promise<Result>): Promise<Result | RunStop> {
     try {
-      return await updateUsage(
-        this.#home,
-        (usage) => {
-          usage.lastUsedMs = usage.time.nowMs;
-          return change(usage);
-        },
-        this.#clock,
-      );
-    } catch (error) {
       if (!(await this.isThere())) return this.gone(outcome);
+      return await work();
+    } catch (error) {
+      if (!(await this.isThere().catch(() => true))) return this.gone(outcome);
       const { code, message } = toErrorInfo(error);
       const why = `What the customer has used can't be noted: ${message}. ${outcome}`;
       return { code: CemError.isInstance(error) ? code : "WORKSPACE_UNUSABLE", message: why };
@@ -136,6 +141,8 @@ class CustomerMeter implements RunMeter {
     if (performance.now() - this.#notedAt < NOTE_PERIOD_MS) return;
     this.#notedAt = performance.now();
     noteUse(this.#home, this.#clock).catch(() => {});
+    if (!this.#isShared || this.#quotas.length > 0) return;
+    this.#usage.update((usage) => void (usage.lastUsedMs = usage.time.nowMs)).catch(() => {});
   }
 }
 
@@ -197,7 +204,9 @@ class Ticket implements RunTicket {
   }
 
   async #look(run: MeteredRun): Promise<void> {
-    if (!(await this.#meter.isThere())) return run.stop(this.#meter.gone("The run was stopped."));
+    // Whether there is the customer is asked again while the store can't say.
+    if (!(await this.#meter.isThere().catch(() => true)))
+      return run.stop(this.#meter.gone("The run was stopped."));
     if (!this.#isLimited || this.#charge === undefined) return;
     if (this.#last === undefined && this.#leftMs(run) < AHEAD_MS)
       this.#last = await this.#meter.renew(this.#charge);

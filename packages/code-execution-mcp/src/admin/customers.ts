@@ -1,26 +1,27 @@
 import type { CustomerFolders, CustomerUsage } from "@cem/workspace";
-import { loadConfig } from "../wiring/load.ts";
+import { loadConfig, storeOf } from "../wiring/load.ts";
 import type { ServerSource } from "./mcp-servers.ts";
 
-/** Lists customers with what each has on disk. */
+/** Lists customers with what each has on this machine, and has used on all that share the store. */
 export async function listCustomers(source: ServerSource = {}): Promise<CustomerUsage[]> {
-  const folders = await openFolders(source);
-  const usages: CustomerUsage[] = [];
-  for (const id of await folders.list()) {
-    source.signal?.throwIfAborted();
-    usages.push(await folders.usage(id));
-  }
-  return usages;
+  return withFolders(source, async (folders) => {
+    const usages: CustomerUsage[] = [];
+    for (const id of await folders.list()) {
+      source.signal?.throwIfAborted();
+      usages.push(await folders.usage(id));
+    }
+    return usages;
+  });
 }
 
-/** What one customer has on disk. @throws CemError `CUSTOMER_NOT_FOUND` */
+/** What one customer has on this machine, and has used. @throws CemError `CUSTOMER_NOT_FOUND` */
 export async function customerUsage(id: string, source: ServerSource = {}): Promise<CustomerUsage> {
-  return (await openFolders(source)).usage(id);
+  return withFolders(source, (folders) => folders.usage(id));
 }
 
-/** Removes everything of a customer. @throws CemError `CUSTOMER_NOT_FOUND` */
+/** Removes everything of a customer, in the store too. @throws CemError `CUSTOMER_NOT_FOUND` */
 export async function deleteCustomer(id: string, source: ServerSource = {}): Promise<void> {
-  await (await openFolders(source)).remove(id);
+  await withFolders(source, (folders) => folders.remove(id));
 }
 
 /**
@@ -33,19 +34,28 @@ export async function cleanCustomers(
   days: number,
   source: ServerSource & { isDryRun?: boolean | undefined } = {},
 ): Promise<CustomerUsage[]> {
-  const folders = await openFolders(source);
-  const cleaned: CustomerUsage[] = [];
-  for (const id of await folders.inactive(days)) {
-    source.signal?.throwIfAborted();
-    cleaned.push(await folders.usage(id));
-    if (source.isDryRun !== true) await folders.remove(id);
-  }
-  return cleaned;
+  return withFolders(source, async (folders) => {
+    const cleaned: CustomerUsage[] = [];
+    for (const id of await folders.inactive(days)) {
+      source.signal?.throwIfAborted();
+      cleaned.push(await folders.usage(id));
+      if (source.isDryRun !== true) await folders.remove(id);
+    }
+    return cleaned;
+  });
 }
 
-async function openFolders({ cwd, configFile, config }: ServerSource): Promise<CustomerFolders> {
+async function withFolders<Result>(
+  { cwd, configFile, config }: ServerSource,
+  action: (folders: CustomerFolders) => Promise<Result>,
+): Promise<Result> {
   const loaded = await loadConfig({ cwd, file: configFile, overrides: config });
+  const store = storeOf(loaded);
   const { createCustomerFolders } = await import("@cem/workspace");
   const { dir, quotas } = loaded.config.customers;
-  return createCustomerFolders(dir, { quotas });
+  try {
+    return await action(createCustomerFolders(dir, { quotas, store: await store?.get() }));
+  } finally {
+    await (await store?.settled())?.close();
+  }
 }

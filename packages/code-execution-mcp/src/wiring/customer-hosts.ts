@@ -135,8 +135,8 @@ export class CustomerHosts {
       shared: this.#typeChecker,
       own: new Lazy(() => createConfiguredTypeChecker(config)),
     });
-    const { followFolder } = await import("@cem/workspace");
-    const isThere = followFolder(customer?.home ?? "");
+    const { followCustomer } = await import("@cem/workspace");
+    const isThere = followCustomer(customer?.home ?? "", await own.store?.get());
     await isThere();
     const everybodys = this.#options.redactor;
     const redactor = everybodys && scopeToCustomer(everybodys, id);
@@ -206,10 +206,19 @@ export class CustomerHosts {
   }
 
   async #sweep(idleMs: number): Promise<void> {
+    await this.#removeDeleted().catch(() => {});
     const before = performance.now() - idleMs;
     for (const { id, counted } of await this.#opened()) {
       if (counted.busy === 0 && counted.used < before) this.#leave(id);
     }
+  }
+
+  /** Removes what this machine has of customers whom another machine has deleted. */
+  async #removeDeleted(): Promise<void> {
+    const { config, store } = this.#loaded;
+    if (store === undefined) return;
+    const { createCustomerFolders } = await import("@cem/workspace");
+    await createCustomerFolders(config.customers.dir, { store: await store.get() }).removeDeleted();
   }
 
   async #opened(): Promise<(OpenCustomer & { id: string })[]> {

@@ -1,6 +1,3 @@
-import { existsSync } from "node:fs";
-import path from "node:path";
-import type { Config } from "@cem/config";
 import type { Redactor } from "@cem/core";
 
 /** Sessions that are remembered, to forget their values with the customer. As many as a redactor keeps. */
@@ -60,17 +57,13 @@ export function scopeToCustomer(redactor: Redactor, id: string): CustomerRedacto
   };
   if (redactor.recognize !== undefined)
     made.recognize = async (data, scope) => redactor.recognize?.(data, own(scope));
+  if (redactor.restore !== undefined) made.restore = async (session) => redactor.restore?.(nameOf(session));
   if (redactor.persist !== undefined) made.persist = async (session) => redactor.persist?.(nameOf(session));
   scoped.set(made, { id, made });
   return made;
 }
 
-/** The folder in which the values of a session are kept: a customer's are with the customer, as long as there is one. */
-export function vaultFolderOf({ customers, privacy }: Config): (session: string) => string | undefined {
-  return (session) => {
-    const id = OF_CUSTOMER.exec(session)?.[1];
-    if (id === undefined) return privacy.vaultDir;
-    const home = path.join(customers.dir, id);
-    return existsSync(home) ? path.join(home, "vault") : undefined;
-  };
+/** The customer that a session of a scoped redactor is of. */
+export function customerOfSession(session: string): string | undefined {
+  return OF_CUSTOMER.exec(session)?.[1];
 }

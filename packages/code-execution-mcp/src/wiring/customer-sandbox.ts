@@ -40,10 +40,11 @@ export async function customerSandbox(
 }
 
 /** The meter of a customer's runs. `undefined` where there is no customer. */
-export async function customerMeter({ config, customer }: LoadedFor): Promise<RunMeter | undefined> {
+export async function customerMeter({ config, customer, store }: LoadedFor): Promise<RunMeter | undefined> {
   if (customer === undefined) return undefined;
   const { createRunMeter } = await import("@cem/workspace");
-  return createRunMeter({ home: customer.home, quotas: config.customers.quotas });
+  const { quotas } = config.customers;
+  return createRunMeter({ home: customer.home, quotas, store: await store?.get() });
 }
 
 function sharedProvider(config: LoadedFor["config"], oneRun: boolean): Lazy<SandboxProvider> {

@@ -44,7 +44,8 @@ export async function disposePlugins({ pluginSet }: LoadedFor): Promise<void> {
 export async function forCustomer(loaded: LoadedFor, id: string): Promise<LoadedFor> {
   const { createCustomerFolders } = await import("@cem/workspace");
   const { execution, customers, optimizations } = loaded.config;
-  const folder = await createCustomerFolders(customers.dir).open(id);
+  const store = await loaded.store?.get();
+  const folder = await createCustomerFolders(customers.dir, { store }).open(id);
   const { workspaceDir, mergedSkillsDir: skillsDir, workflowsDir: workflowRunsDir } = folder;
   const customer: Customer = { ...folder, sharedSkillsDir: execution.skillsDir };
   await refreshSkills(customer);

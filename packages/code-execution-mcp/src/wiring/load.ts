@@ -5,6 +5,7 @@ import { forCustomer } from "./customer.ts";
 import type { LoadedFor } from "./customer.ts";
 import { lazyPlugins } from "./plugins.ts";
 import type { PluginOptions } from "./plugins.ts";
+import { vaultWarnings } from "./vaults.ts";
 
 /**
  * Loads the configuration from the defaults, config.yaml, `.env`, the environment and `overrides`; later sources take
@@ -29,14 +30,18 @@ export async function loadFrom(source: ConfigSource & PluginOptions): Promise<Lo
   const found = await loadConfig({ cwd, file: configFile, overrides: config, trustFolder, hasPlugins });
   if (found.trust.obstacle !== undefined) throw found.trust.obstacle;
   const openPlugins = (): LoadedFor["pluginSet"] => lazyPlugins(found, source);
-  const { url } = found.config.store;
-  const store =
-    url === undefined
-      ? undefined
-      : new Lazy(async () => (await import("./shared-store.ts")).openStore(found.config, url));
-  const loaded: LoadedFor = { ...found, pluginSet: openPlugins(), openPlugins, store };
+  const store = storeOf(found);
+  const warnings = [...found.warnings, ...vaultWarnings(found)];
+  const loaded: LoadedFor = { ...found, warnings, pluginSet: openPlugins(), openPlugins, store };
   const id = customer ?? loaded.config.customers.id;
   if (id === undefined) return loaded;
   const { requireCustomerId } = await import("@cem/workspace");
   return forCustomer(loaded, requireCustomerId(id));
+}
+
+/** The store of a configuration, which is opened when it is first needed. */
+export function storeOf({ config }: Pick<LoadedFor, "config">): LoadedFor["store"] {
+  const { url } = config.store;
+  if (url === undefined) return undefined;
+  return new Lazy(async () => (await import("./shared-store.ts")).openStore(config, url));
 }

@@ -1,12 +1,11 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Middleware, ToolSource } from "@cem/bridge";
 import type { Recording } from "@cem/bridge/recording";
-import type { Config } from "@cem/config";
 import { Lazy } from "@cem/core";
 import type { CodeGenerator, Elicit, JsonValue, Redactor, ResultStore } from "@cem/core";
 import type { LoadedFor } from "./customer.ts";
-import { scopeToCustomer, vaultFolderOf } from "./customer-redactor.ts";
-import type { PluginSet } from "@cem/plugins";
+import { scopeToCustomer } from "./customer-redactor.ts";
+import { configuredVaults } from "./vaults.ts";
 import type { Log } from "./log.ts";
 
 /** What is recorded belongs to no one session: its tokens are its own. */
@@ -16,32 +15,30 @@ const sessionOfCall = new AsyncLocalStorage<string | undefined>();
 
 /** The redactor that the configuration asks for, or that an option brings. `undefined` where values are passed on. */
 export function redactorOf(
-  { config, customer, pluginSet }: LoadedFor,
+  loaded: LoadedFor,
   options: { redactor?: Redactor | undefined },
 ): Lazy<Redactor> | undefined {
-  const everybodys = everybodysRedactor(config, options, pluginSet);
+  const { customer } = loaded;
+  const everybodys = everybodysRedactor(loaded, options);
   if (customer === undefined) return everybodys;
   return everybodys && new Lazy(async () => scopeToCustomer(await everybodys.get(), customer.id));
 }
 
 function everybodysRedactor(
-  config: Config,
+  loaded: LoadedFor,
   { redactor }: { redactor?: Redactor | undefined },
-  plugins: Lazy<PluginSet> | undefined,
 ): Lazy<Redactor> | undefined {
   if (redactor !== undefined) return new Lazy(async () => redactor);
-  const { privacyProtection, piiDetection, tokenization } = config.guardrails;
+  const { privacyProtection, piiDetection, tokenization } = loaded.config.guardrails;
   return privacyProtection && piiDetection && tokenization
-    ? new Lazy(async () => createConfiguredRedactor(config, (await plugins?.get())?.detectors))
+    ? new Lazy(async () => createConfiguredRedactor(loaded))
     : undefined;
 }
 
-async function createConfiguredRedactor(
-  config: Config,
-  detectors: PluginSet["detectors"] = [],
-): Promise<Redactor> {
+async function createConfiguredRedactor(loaded: LoadedFor): Promise<Redactor> {
   const { createRedactor } = await import("@cem/pii");
-  const { guest, rules, types, regions, custom, namesModel, vault, vaultKey } = config.privacy;
+  const { guest, rules, types, regions, custom, namesModel } = loaded.config.privacy;
+  const detectors = (await loaded.pluginSet?.get())?.detectors ?? [];
   return createRedactor({
     guest,
     rules,
@@ -57,13 +54,7 @@ async function createConfiguredRedactor(
       namesModel === undefined
         ? undefined
         : (await import("@cem/pii/names")).createNameRecognizer({ modelDir: namesModel }),
-    store:
-      vault === "memory"
-        ? undefined
-        : (await import("@cem/pii/vault-file")).createVaultFiles({
-            folder: vaultFolderOf(config),
-            key: vaultKey?.reveal(),
-          }),
+    ...(await configuredVaults(loaded)),
   });
 }
 

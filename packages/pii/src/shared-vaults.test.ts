@@ -1,0 +1,124 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import type { Redactor } from "@cem/core";
+import { createFolderStore, sealStore } from "@cem/store";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createRedactor } from "./index.ts";
+import { createSharedVaults } from "./shared-vaults.ts";
+
+const keys = [{ id: "a", key: Buffer.alloc(32, 1) }];
+const target = { server: "mail", tool: "send", session: "s" };
+const scope = { session: "s" };
+
+let folder: string;
+const closings: (() => Promise<void>)[] = [];
+
+/** A machine with a connection to the store of its own. */
+function machine(keyOf = async (session: string) => ["vaults", session] as const): Redactor {
+  const store = sealStore(createFolderStore({ folder }), keys);
+  closings.push(() => store.close());
+  return createRedactor({ shared: createSharedVaults({ store, keyOf }) });
+}
+
+beforeEach(() => {
+  folder = mkdtempSync(path.join(os.tmpdir(), "cem-shared-vaults-"));
+});
+afterEach(async () => {
+  await Promise.all(closings.splice(0).map((close) => close()));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe("createSharedVaults", () => {
+  it("gives a value one token on all machines, encrypted", async () => {
+    const [one, two] = [machine(), machine()];
+    const token = one.tokenize("ada@example.com", scope);
+    await one.persist?.("s");
+    expect(readFileSync(path.join(folder, "store.db"), "latin1")).not.toContain("ada@");
+    await two.restore?.("s");
+    expect(two.tokenize("ada@example.com", scope)).toBe(token);
+    expect(two.reveal(token, scope)).toBe("ada@example.com");
+  });
+
+  it("knows a token that another machine made during a run, and none of another session", async () => {
+    const [one, two] = [machine(), machine()];
+    await two.restore?.("s");
+    const token = one.tokenize("ada@example.com", scope);
+    await one.persist?.("s");
+    expect(await two.detokenize(token, target)).toBe("ada@example.com");
+    await expect(two.detokenize(token, { ...target, session: "t" })).rejects.toMatchObject({
+      code: "TOKEN_UNKNOWN",
+    });
+  });
+
+  it("keeps all that several machines add at the same time, and agrees on one token", async () => {
+    const machines = Array.from({ length: 6 }, () => machine());
+    const shape = { type: "object", properties: { n: { type: "integer" } } } as const;
+    const texts = await Promise.all(
+      machines.map(async (one, at) => {
+        const text = one.tokenize(`ada@example.com host${at}@example.com`, scope);
+        const shaped = one.tokenize(
+          { phone: "+1 415 555 2671", ip: "93.184.216.34" },
+          { ...scope, schema: shape },
+        );
+        await one.persist?.("s");
+        return { text, shaped };
+      }),
+    );
+    const next = machine();
+    for (const [at, { text }] of texts.entries())
+      expect(await next.detokenize(text, target)).toBe(`ada@example.com host${at}@example.com`);
+    await Promise.all([next, ...machines].map((one) => one.restore?.("s")));
+    const tokens = [next, ...machines].map((one) => one.tokenize("ada@example.com", scope));
+    expect(new Set(tokens).size).toBe(1);
+  });
+
+  it("keeps tokens that look like values and were made at the same time", async () => {
+    const [first, one, two, next] = [machine(), machine(), machine(), machine()];
+    first.tokenize("+14155552671", scope);
+    await first.persist?.("s");
+    await Promise.all([one, two].map((each) => each.restore?.("s")));
+    const schema = {
+      type: "object",
+      properties: { phone: { type: "string", pattern: "^\\+\\d+$" } },
+    } as const;
+    const shaped = [one, two].map(
+      (each) => each.tokenize({ phone: "+14155552671" }, { ...scope, schema }).phone,
+    );
+    expect(shaped[0]).not.toBe(shaped[1]);
+    await Promise.all([one, two].map((each) => each.persist?.("s")));
+    await next.restore?.("s");
+    for (const token of shaped)
+      expect(await next.detokenize({ to: token }, target)).toEqual({ to: "+14155552671" });
+  });
+
+  it("writes nothing where nothing is new, and keeps a session beyond its end on one machine", async () => {
+    const [one, two] = [machine(), machine()];
+    const token = one.tokenize("ada@example.com", scope);
+    await one.persist?.("s");
+    const store = sealStore(createFolderStore({ folder }), keys);
+    closings.push(() => store.close());
+    const before = (await store.read(["vaults", "s"]))?.version;
+    one.tokenize("ada@example.com", scope);
+    await one.persist?.("s");
+    expect((await store.read(["vaults", "s"]))?.version).toBe(before);
+    await one.endSession("s");
+    expect(await two.detokenize(token, target)).toBe("ada@example.com");
+  });
+
+  it("keeps nothing of a session without a place", async () => {
+    const one = machine(async () => undefined as never);
+    one.tokenize("ada@example.com", scope);
+    await one.persist?.("s");
+    const store = sealStore(createFolderStore({ folder }), keys);
+    closings.push(() => store.close());
+    expect(await store.list([])).toEqual([]);
+  });
+
+  it("says when what is kept is no vault", async () => {
+    const store = sealStore(createFolderStore({ folder }), keys);
+    closings.push(() => store.close());
+    await store.write(["vaults", "s"], Buffer.from("[]"));
+    await expect(machine().restore?.("s")).rejects.toMatchObject({ code: "VAULT_UNREADABLE" });
+  });
+});

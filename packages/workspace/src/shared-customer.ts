@@ -1,0 +1,160 @@
+import { createHash, randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { updateStored } from "@cem/core";
+import type { Store, StoreKey } from "@cem/core";
+import { upToDate } from "./customer-usage.ts";
+import type { StoredUsage, UsageKeeper } from "./customer-usage.ts";
+import { followFolder } from "./same-folder.ts";
+
+/** The file in a customer's folder that names the last deletion of the customer before the folder was made. */
+const MARKER = ".deletion";
+const MARKER_MODE = 0o600;
+/** How long an answer of the store counts. */
+const LOOK_PERIOD_MS = 1_000;
+/** Together half a minute. */
+export const REMOVE_RETRIES = 40;
+export const REMOVE_RETRY_MS = 40;
+/** Sorts after every other part of a key. */
+const LAST_PART = "\u{10ffff}";
+
+/** All that a store has of a customer is below this key. */
+export function keyOfCustomer(id: string, ...parts: string[]): StoreKey {
+  return ["customers", id, ...parts];
+}
+
+/** What a customer has used on all machines, by the store's clock. */
+export function createSharedUsage(store: Store, id: string): UsageKeeper {
+  const key = keyOfCustomer(id, "usage");
+  const begun = (nowMs: number): StoredUsage => ({
+    version: 1,
+    time: { nowMs, wallMs: nowMs, machines: {} },
+    lastUsedMs: 0,
+    periods: {},
+  });
+  const parse = (found: Uint8Array | undefined, nowMs: number): StoredUsage | undefined =>
+    found && upToDate(JSON.parse(Buffer.from(found).toString("utf8")) as StoredUsage, nowMs);
+  /** Those of one process wait for each other, where they would only be faster than each other by turns. */
+  let before: Promise<unknown> = Promise.resolve();
+  return {
+    async read() {
+      const [found, nowMs] = await Promise.all([store.read(key), store.now()]);
+      return parse(found?.value, nowMs);
+    },
+    update(change, { isNew = true } = {}) {
+      const updated = before.then(async () => {
+        const nowMs = await store.now();
+        return updateStored(store, key, (found) => {
+          const usage = parse(found, nowMs) ?? begun(nowMs);
+          const result = change(usage);
+          const isKept = found !== undefined || isNew;
+          return { value: isKept ? Buffer.from(JSON.stringify(usage)) : undefined, result };
+        });
+      });
+      before = updated.catch(() => {});
+      return updated;
+    },
+  };
+}
+
+/**
+ * Tells whether a customer is still the one that there was when the folder was made: it may have been deleted, here or by
+ * another machine.
+ */
+export function followCustomer(home: string, store: Store | undefined): () => Promise<boolean> {
+  const isSame = followFolder(home);
+  if (store === undefined) return isSame;
+  const id = path.basename(home);
+  let made: string | undefined;
+  let looked: { atMs: number; isThere: Promise<boolean> } | undefined;
+  const look = async (): Promise<boolean> => {
+    made ??= await markerOf(home);
+    return !isAfter(await lastDeletion(store, id), made);
+  };
+  return async () => {
+    if (!(await isSame())) return false;
+    const nowMs = performance.now();
+    if (looked === undefined || nowMs - looked.atMs > LOOK_PERIOD_MS) {
+      const isThere = look();
+      looked = { atMs: nowMs, isThere };
+      isThere.catch(() => (looked = undefined));
+    }
+    return looked.isThere;
+  };
+}
+
+/** Whether there is a customer now: their folder, and no deletion by another machine since it was made. */
+export async function isCustomerThere(home: string, store: Store): Promise<boolean> {
+  return existsSync(home) && !isAfter(await lastDeletion(store, path.basename(home)), await markerOf(home));
+}
+
+/** Removes all that a store has of a customer, and has other machines remove what they have. */
+export async function removeShared(store: Store, id: string): Promise<void> {
+  await store.write(deletionKey(id), Buffer.from(randomUUID()));
+  await store.removeAll(keyOfCustomer(id));
+}
+
+/** Removes a customer's folder where the customer was deleted by another machine since it was made. */
+export async function removeStale(home: string, store: Store): Promise<void> {
+  if (!isAfter(await lastDeletion(store, path.basename(home)), await markerOf(home))) return;
+  // Code that still runs there may add files until it is ended.
+  await rm(home, { recursive: true, force: true, maxRetries: REMOVE_RETRIES, retryDelay: REMOVE_RETRY_MS });
+}
+
+/** Notes in a new folder which deletion of the customer came before it. */
+export async function markFolder(home: string, store: Store): Promise<void> {
+  const last = await lastDeletion(store, path.basename(home));
+  if (last !== "") await writeFile(path.join(home, MARKER), last, { mode: MARKER_MODE });
+}
+
+/** The ids of the customers of whom a store has something. */
+export async function sharedCustomers(store: Store): Promise<string[]> {
+  const ids: string[] = [];
+  for (;;) {
+    const last = ids.at(-1);
+    const after = last === undefined ? undefined : keyOfCustomer(last, LAST_PART);
+    const [next] = await store.list(["customers"], { after, limit: 1 });
+    const id = next?.[1];
+    if (id === undefined) return ids;
+    ids.push(id);
+  }
+}
+
+/** Those of some customers that were ever deleted. */
+export async function everDeleted(store: Store, ids: readonly string[]): Promise<string[]> {
+  const deleted = new Set<string>();
+  let after: StoreKey | undefined;
+  do {
+    const page = await store.list(["deleted"], { after });
+    for (const [, digest = ""] of page) deleted.add(digest);
+    after = page.at(-1);
+  } while (after !== undefined);
+  return ids.filter((id) => deleted.has(digestOf(id)));
+}
+
+/** A store that has lost what it knew has no say. */
+function isAfter(deletion: string, marker: string): boolean {
+  return deletion !== "" && deletion !== marker;
+}
+
+async function lastDeletion(store: Store, id: string): Promise<string> {
+  const found = await store.read(deletionKey(id));
+  return found === undefined ? "" : Buffer.from(found.value).toString("utf8");
+}
+
+async function markerOf(home: string): Promise<string> {
+  return readFile(path.join(home, MARKER), "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "";
+    throw error;
+  });
+}
+
+/** What is left of a customer who was deleted tells nobody who it was. */
+function deletionKey(id: string): StoreKey {
+  return ["deleted", digestOf(id)];
+}
+
+function digestOf(id: string): string {
+  return createHash("sha256").update(id).digest("hex");
+}
