@@ -97,9 +97,10 @@ class Pipeline implements Agent {
   }
 
   async checkpoint(options: CheckpointOptions = {}): Promise<SessionCheckpoint> {
-    return this.#request({}, async ({ settings: { sessionLog } }) => {
+    return this.#request({}, async ({ settings: { sessionLog, workspaceSync } }) => {
       if (sessionLog === undefined) throw new CemError("SESSIONS_DISABLED", "Sessions are not logged here.");
-      return sessionLog.checkpoint(options);
+      const note = (): Promise<SessionCheckpoint> => sessionLog.checkpoint(options);
+      return workspaceSync === undefined ? note() : (await workspaceSync.during(note)).result;
     });
   }
 

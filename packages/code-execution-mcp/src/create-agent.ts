@@ -126,6 +126,7 @@ async function createStages(
     onProblem: (error) =>
       createLog(config, options.onLog)("error", `The session can't be logged: ${String(error)}`),
   });
+  const workspaceSync = await loaded.sync?.get();
   const meter = await customerMeter(loaded);
   if (options.startServers === true) {
     // What can't be set up, the first request reports.
@@ -189,6 +190,7 @@ async function createStages(
     onEvent: pluginSet && ((event) => pluginSet.current?.listeners.push(event)),
     warnings: pluginSet && (() => pluginSet.current?.problems() ?? []),
     sessionLog,
+    workspaceSync,
     meter,
     dataFacts: config.llm.dataFacts,
     saveSkill: (draft, saving) =>
@@ -203,6 +205,9 @@ async function createStages(
         await opened?.bridge.finish();
       } finally {
         await sessionLog?.close();
+        // What can't be put back now is when the workspace is opened here again.
+        await workspaceSync?.put().catch(() => undefined);
+        await workspaceSync?.close();
         await opened?.mcpTools.close();
         await (await selector.settled())?.dispose();
         if (options.redactor === undefined) await opened?.redactor?.dispose();

@@ -18,11 +18,12 @@ import { redactorOf } from "./wiring/redaction.ts";
 import { openConfiguredQueue } from "./wiring/run-queue.ts";
 import { loggerOf, logTo } from "./wiring/server-logger.ts";
 import { probeStore, reportUnreachable } from "./wiring/shared-store.ts";
+import { shareSkills } from "./wiring/shared-files.ts";
 import { tellChanges, upstreamOf } from "./wiring/upstream.ts";
 import { guestFactsOf } from "./wiring/sandboxes.ts";
 import { createConfiguredSkills } from "./wiring/skills.ts";
 import { createWorkflowTools } from "./wiring/workflow-tools.ts";
-import { createConfiguredResults, createConfiguredState } from "./wiring/workspace.ts";
+import { createConfiguredState, createServedResults } from "./wiring/workspace.ts";
 
 const MS_PER_SECOND = 1_000;
 
@@ -63,9 +64,9 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     profile: options.profile ?? config.server.profile,
     yieldAfterMs: config.server.yieldAfter * MS_PER_SECOND,
     customTools: options.customTools ?? [],
-    results: options.results ?? (await createConfiguredResults(config)),
-    state: options.state ?? (await createConfiguredState(config)),
-    skills: await createConfiguredSkills(loaded),
+    results: options.results ?? (await createServedResults(loaded)),
+    state: options.state ?? (await createConfiguredState(loaded)),
+    skills: shareSkills(await createConfiguredSkills(loaded), loaded.sync),
     openCustomer: customers && (async (name) => customers.get(await customerIdFor(name, config))),
     redactor,
     // Of an agent that was given, the sandbox is not known.

@@ -6,6 +6,7 @@ export type { S3BlobsSettings, S3Credentials } from "./s3-blobs.ts";
 export { parseS3Url } from "./s3-url.ts";
 export type { S3Place } from "./s3-url.ts";
 export { sealBlobs } from "./sealed-blobs.ts";
+export { nextSessionNumber } from "./shared-copy.ts";
 export { createStoreBlobs } from "./store-blobs.ts";
 export { createWorkspaceSync, deleteSharedWorkspace } from "./synced-workspace.ts";
 export type { WorkspaceSyncSettings } from "./synced-workspace.ts";

@@ -299,6 +299,7 @@ async function* piecesOf(handle: FileHandle, size: number): AsyncGenerator<Buffe
 async function openFile(file: string): Promise<FileHandle | undefined> {
   const handle = await open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT" && error.code !== "ELOOP") throw error;
+    return undefined;
   });
   if (handle === undefined || (await handle.stat()).isFile()) return handle;
   await handle.close();

@@ -74,6 +74,8 @@ export async function* sharedPieces(
 }
 
 async function stateOf(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<JsonValue | undefined> {
-  const parsed = await parseState(Buffer.concat(await Array.fromAsync(pieces)), "json");
+  const read: Uint8Array[] = [];
+  for await (const piece of pieces) read.push(piece);
+  const parsed = await parseState(Buffer.concat(read), "json");
   return parsed.ok ? parsed.value : undefined;
 }

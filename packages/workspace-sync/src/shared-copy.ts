@@ -12,6 +12,7 @@ import { encodeManifest, parseManifest } from "./manifest.ts";
 const HEAD = ["head"];
 /** The pieces that no manifest named some time ago. */
 export const MARKED: StoreKey = ["marked"];
+const SESSIONS: StoreKey = ["sessions"];
 const FORMAT = 1;
 const SALT_BYTES = 32;
 const MAX_BURIED = 16;
@@ -120,9 +121,15 @@ export class SharedCopy {
     const names: string[] = [];
     for await (const name of blobs.names()) names.push(name);
     await pMap(names, (name) => blobs.remove(name), { concurrency: PIECES_AT_ONCE });
-    await store.remove(MARKED);
+    await store.removeAll(MARKED);
+    await store.removeAll(SESSIONS);
     return head?.manifest !== undefined || names.length > 0;
   }
+}
+
+/** The number of the next session of a workspace, on whichever machine. */
+export async function nextSessionNumber(store: Store): Promise<number> {
+  return store.add(SESSIONS, 1);
 }
 
 /** Makes the first head of a workspace. */

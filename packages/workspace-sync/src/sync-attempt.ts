@@ -8,7 +8,7 @@ import { mergeStates, sharedPieces } from "./merge-states.ts";
 import { reconcile } from "./reconcile.ts";
 import type { Reconciled } from "./reconcile.ts";
 import { newHead } from "./shared-copy.ts";
-import type { Head, ReadHead, SharedCopy } from "./shared-copy.ts";
+import type { ReadHead, SharedCopy } from "./shared-copy.ts";
 
 const FILES_AT_ONCE = 8;
 const MAX_SHOWN = 10;
@@ -161,7 +161,7 @@ export class SyncAttempt {
 
   /** What is read now counts, not what was there when it was looked for. */
   async #sendFile(path: string, salt: string, names: ReadonlyMap<string, string>): Promise<LocalFile> {
-    const { local, shared } = this.#sides;
+    const { local } = this.#sides;
     const pieces: string[] = [];
     let size = 0;
     const signature = await local.read(path, async (piece) => {

@@ -3,6 +3,7 @@ import { CemError, toErrorInfo } from "@cem/core";
 import type { Store, WorkspaceSync } from "@cem/core";
 import { withLock } from "@cem/workspace";
 import type { BlobStore } from "./blobs.ts";
+import { workspaceGone } from "./errors.ts";
 import type { Limits } from "./errors.ts";
 import { collectGarbage } from "./garbage.ts";
 import { ChangedMeanwhile, LocalFolders } from "./local-files.ts";
@@ -10,6 +11,7 @@ import type { Root } from "./local-files.ts";
 import { LocalRecord } from "./local-record.ts";
 import { isConflict, SharedCopy } from "./shared-copy.ts";
 import { SyncAttempt } from "./sync-attempt.ts";
+import type { Synced } from "./sync-attempt.ts";
 
 const MAX_ATTEMPTS = 30;
 const MAX_PAUSE_MS = 50;
@@ -31,6 +33,8 @@ export interface WorkspaceSyncSettings {
   recordFile: string;
   /** What may be in it at most. */
   limits: Limits;
+  /** Whether the folders still belong to the workspace. They are not touched where not. */
+  isThere?: (() => Promise<boolean>) | undefined;
   /** Is told when files came from elsewhere. */
   onFetched?: (() => Promise<void>) | undefined;
   /** Is told what went wrong beside the runs. */
@@ -146,7 +150,8 @@ class SyncedWorkspace implements WorkspaceSync {
     return remarks;
   }
 
-  async #syncLocked(kind: "fetch" | "put"): Promise<Awaited<ReturnType<SyncAttempt["run"]>>> {
+  async #syncLocked(kind: "fetch" | "put"): Promise<Synced> {
+    if ((await this.#settings.isThere?.()) === false) throw workspaceGone();
     const attempt = new SyncAttempt({ shared: this.#shared, local: this.#local, record: this.#record });
     for (let count = 0; count < MAX_ATTEMPTS; count += 1) {
       try {

@@ -28,7 +28,7 @@ export { followFolder } from "./same-folder.ts";
 export { thisMachine } from "./steady-clock.ts";
 export { followCustomer, isCustomerThere, keyOfCustomer } from "./shared-customer.ts";
 export type { MachineClock } from "./steady-clock.ts";
-export { customerIdOf, requireCustomerId } from "./customer-id.ts";
+export { customerIdOf, isCustomerId, requireCustomerId } from "./customer-id.ts";
 export { createStateStore } from "./state-store.ts";
 export type { StateStoreSettings } from "./state-store.ts";
 export type { JsonValue, ResultPage, ResultStore, StateStore } from "@cem/core";

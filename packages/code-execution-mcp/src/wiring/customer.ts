@@ -1,7 +1,8 @@
 import type { LoadedConfig } from "@cem/config";
-import type { Lazy, Store } from "@cem/core";
+import type { Lazy, Store, WorkspaceSync } from "@cem/core";
 import type { PluginSet } from "@cem/plugins";
 import type { CustomerFolder } from "@cem/workspace";
+import { lazySync } from "./shared-files.ts";
 import { hasSkills } from "./customer-type-checker.ts";
 
 /** Whose configuration it is. */
@@ -20,6 +21,8 @@ export interface LoadedFor extends LoadedConfig {
    * `undefined` where each machine keeps its own.
    */
   store?: Lazy<Store> | undefined;
+  /** Keeps the workspace in step with other machines. `undefined` where it is this machine's only. */
+  sync?: Lazy<WorkspaceSync> | undefined;
   /** Opens the plugins once more, for another customer. */
   openPlugins?: (() => Lazy<PluginSet> | undefined) | undefined;
 }
@@ -52,7 +55,7 @@ export async function forCustomer(loaded: LoadedFor, id: string): Promise<Loaded
   const state = { ...execution.state, workspaceDir };
   // Without skills of their own, customers search the same catalog, whose index they share.
   const searchCacheDir = (await hasSkills(folder.skillsDir)) ? folder.cacheDir : optimizations.searchCacheDir;
-  return {
+  const own: LoadedFor = {
     ...loaded,
     pluginSet: loaded.openPlugins?.(),
     config: {
@@ -62,6 +65,7 @@ export async function forCustomer(loaded: LoadedFor, id: string): Promise<Loaded
     },
     customer,
   };
+  return { ...own, sync: lazySync(own) };
 }
 
 /** Brings what a customer's code sees of skills up to date. */
