@@ -78,17 +78,18 @@ export function createS3Blobs({ place, credentials }: S3BlobsSettings, folder: s
       await answer.arrayBuffer();
     },
     async *names() {
-      let token: string | undefined;
+      let last: string | undefined;
       do {
-        const query = new URLSearchParams({ "list-type": "2", prefix: `${base}/` });
-        if (token !== undefined) query.set("continuation-token", token);
+        const query = new URLSearchParams({ prefix: `${base}/` });
+        // The first version of the list, which every server has: it goes on after a name.
+        if (last !== undefined) query.set("marker", last);
         const answer = await send(`${root}?${query}`);
         const text = await answer.text();
         if (!answer.ok) throw filesUnavailable(location, `there is no bucket ${bucket}`);
-        for (const [, found = ""] of text.matchAll(/<Key>([^<]*)<\/Key>/g))
-          if (found.startsWith(`${base}/`)) yield found.slice(base.length + 1);
-        token = /<NextContinuationToken>([^<]*)</.exec(text)?.[1]?.replaceAll("&amp;", "&");
-      } while (token !== undefined);
+        const keys = [...text.matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = ""]) => key);
+        for (const key of keys) if (key.startsWith(`${base}/`)) yield key.slice(base.length + 1);
+        last = /<IsTruncated>true</.test(text) ? keys.at(-1) : undefined;
+      } while (last !== undefined);
     },
   };
 }
