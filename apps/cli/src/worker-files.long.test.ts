@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { hasRedis, startRedis } from "../../../packages/store-redis/test/redis-server.ts";
@@ -6,10 +6,11 @@ import { S3_KEY, startS3 } from "../../../packages/workspace-sync/test/s3-server
 import { connectClient, startMachine, told } from "./testing/queue-machines.ts";
 import { runCem, temporaryFolder } from "./testing/run-cem.ts";
 
-const CODE = {
-  add: `const found = await loadState(); const step = (found.step ?? 0) + 1; await saveState({ ...found, step });
-    return step;`,
-};
+/** Counts up in the file of the state. */
+const COUNT = `const file = "/workspace/state.json";
+  const { step = 0 } = JSON.parse(await Deno.readTextFile(file).catch(() => "{}"));
+  await Deno.writeTextFile(file, JSON.stringify({ step: step + 1 }));
+  return step + 1;`;
 
 describe.skipIf(!hasRedis)("cem worker on machines without a shared disk", () => {
   it.each(["store", "s3"])("gives what one run saved to the next on another machine (%s)", async (files) => {
@@ -41,17 +42,21 @@ describe.skipIf(!hasRedis)("cem worker on machines without a shared disk", () =>
     for (const cwd of [one, two, one]) {
       const worker = startMachine(["worker"], { cwd, env });
       await told(worker, /"msg":"taking runs"/u);
-      const answer = await client.execute(CODE.add);
+      const answer = await client.execute(COUNT);
       expect(answer).toMatchObject({ success: true });
       steps.push(answer["result"]);
       worker.kill("SIGTERM");
       expect((await worker.ended).code).toBe(143);
     }
     expect(steps).toEqual([1, 2, 3]);
-    const state = JSON.parse(readFileSync(path.join(one, "workspace/state.json"), "utf8"));
-    expect(state).toEqual({ step: 3 });
-    const shown = await runCem(["exec", "-"], { cwd: server, env, input: "return (await loadState()).step;" });
-    expect(shown.stdout).toContain("3");
+    const sessions = path.join(one, "workspace/sessions");
+    const logged = readdirSync(sessions).filter((name) => /^session_\d+\.json$/u.test(name));
+    const results = logged.map(
+      (name) => JSON.parse(readFileSync(path.join(sessions, name), "utf8")).tasks[0].result,
+    );
+    expect(results).toEqual(expect.arrayContaining([1, 2, 3]));
+    const shown = await runCem(["exec", "-"], { cwd: server, env, input: COUNT });
+    expect(shown.stdout).toContain("4");
     await client.close();
   });
 });
