@@ -317,7 +317,8 @@ export const TROUBLES: Readonly<Record<KnownErrorCode, Trouble>> = {
   },
   FILES_UNAVAILABLE: {
     cause: "The storage of files can't be reached, refuses the key, or has no such bucket.",
-    wayOut: "Check the endpoint, the bucket and the key. What a run wrote meanwhile is kept and shared later.",
+    wayOut:
+      "Check the endpoint, the bucket and the key. What a run wrote meanwhile is kept and shared later.",
   },
   STORE_UNAVAILABLE: {
     cause: "Redis, PostgreSQL or the folder can't be reached, or refused.",

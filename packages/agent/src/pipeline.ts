@@ -144,7 +144,9 @@ class Pipeline implements Agent {
         await sessionLog?.read(sessionOf(options)).catch(() => undefined);
         return ended;
       });
-      return remarks.length === 0 ? result : { ...result, warnings: [...(result.warnings ?? []), ...remarks] };
+      return remarks.length === 0
+        ? result
+        : { ...result, warnings: [...(result.warnings ?? []), ...remarks] };
     });
   }
 

@@ -1,13 +1,14 @@
 import type { Store, StoreKey } from "@cem/core";
-import { MARKED } from "./shared-copy.ts";
+import pMap from "p-map";
+import { isConflict, MARKED, PIECES_AT_ONCE } from "./shared-copy.ts";
 import type { SharedCopy } from "./shared-copy.ts";
 
 const REST: StoreKey = ["marked", "rest"];
 
 /**
  * Removes pieces that no manifest names: what was replaced, and what a machine that was killed had sent. They are marked first,
- * and removed when they are still not named some time later, on the store's own clock: who read the manifest before, or is about
- * to write one, is done by then. A name is never used again.
+ * and removed when they are still not named some time later, on the store's own clock. The head is written before, so that who
+ * sent pieces and has not named them yet fails to, and sends them again. A name is never used again.
  *
  * @param restMs - That time.
  * @returns how many were removed.
@@ -15,25 +16,27 @@ const REST: StoreKey = ["marked", "rest"];
 export async function collectGarbage(store: Store, shared: SharedCopy, restMs: number): Promise<number> {
   if ((await store.read(REST)) !== undefined) return 0;
   const marked = await readMarked(store);
-  const used = new Set<string>();
-  const { head } = await shared.readHead();
-  if (head?.manifest !== undefined) {
-    for (const name of head.manifest) used.add(name);
-    for (const { pieces } of (await shared.readFiles(head)).values()) for (const name of pieces) used.add(name);
-  }
-  let removed = 0;
-  const unused: string[] = [];
+  const { head, version } = await shared.readHead();
+  if (head?.manifest === undefined) return 0;
+  const used = new Set(head.manifest);
+  for (const { pieces } of (await shared.readFiles(head)).values()) for (const name of pieces) used.add(name);
+  const [unused, removed]: [string[], string[]] = [[], []];
   for await (const name of shared.blobs.names()) {
-    if (used.has(name)) continue;
-    if (!marked.has(name)) unused.push(name);
-    else {
-      await shared.blobs.remove(name);
-      removed += 1;
+    if (!used.has(name)) (marked.has(name) ? removed : unused).push(name);
+  }
+  if (removed.length > 0) {
+    try {
+      await shared.writeHead({ ...head, sweeps: head.sweeps + 1 }, version);
+    } catch (error) {
+      // Somebody is at work: another time.
+      if (isConflict(error)) return 0;
+      throw error;
     }
+    await pMap(removed, (name) => shared.blobs.remove(name), { concurrency: PIECES_AT_ONCE });
   }
   await store.write(MARKED, Buffer.from(JSON.stringify(unused)));
   await store.write(REST, Buffer.of(1), { expiresInMs: restMs });
-  return removed;
+  return removed.length;
 }
 
 async function readMarked(store: Store): Promise<ReadonlySet<string>> {

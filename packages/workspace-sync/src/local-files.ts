@@ -182,7 +182,8 @@ export class LocalFolders {
   async clear(): Promise<void> {
     for (const { folder } of this.roots) {
       const names = await readdir(folder).catch(ignoreMissing);
-      for (const name of names ?? []) await rm(`${folder}/${name}`, { recursive: true, force: true, maxRetries: 5 });
+      for (const name of names ?? [])
+        await rm(`${folder}/${name}`, { recursive: true, force: true, maxRetries: 5 });
     }
   }
 
@@ -297,10 +298,12 @@ async function* piecesOf(handle: FileHandle, size: number): AsyncGenerator<Buffe
 
 /** Without O_NONBLOCK a named pipe that guest code put there would block. */
 async function openFile(file: string): Promise<FileHandle | undefined> {
-  const handle = await open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "ENOENT" && error.code !== "ELOOP") throw error;
-    return undefined;
-  });
+  const handle = await open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT" && error.code !== "ELOOP") throw error;
+      return undefined;
+    },
+  );
   if (handle === undefined || (await handle.stat()).isFile()) return handle;
   await handle.close();
   return undefined;

@@ -32,7 +32,11 @@ export function parseManifest(
   let total = 0;
   for (const row of rows) {
     const [path, size, ...pieces] = Array.isArray(row) ? (row as unknown[]) : [];
-    if (typeof path !== "string" || pathProblem(path) !== undefined || !roots.has(path.split("/", 1)[0] ?? ""))
+    if (
+      typeof path !== "string" ||
+      pathProblem(path) !== undefined ||
+      !roots.has(path.split("/", 1)[0] ?? "")
+    )
       return damaged("a file in their list has a path that is not allowed");
     const isSized = typeof size === "number" && Number.isSafeInteger(size) && size >= 0;
     if (!isSized || Math.ceil(size / PIECE_BYTES) !== pieces.length || !pieces.every(isPieceName))

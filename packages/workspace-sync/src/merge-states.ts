@@ -49,7 +49,8 @@ async function merge(
   { path, base, theirs }: { path: string; base: FileEntry | undefined; theirs: FileEntry },
   { local, shared, salt }: MergePlaces,
 ): Promise<Uint8Array | undefined> {
-  const before = base === undefined ? {} : await stateOf(sharedPieces(base, shared, salt)).catch(() => undefined);
+  const before =
+    base === undefined ? {} : await stateOf(sharedPieces(base, shared, salt)).catch(() => undefined);
   const pieces: Buffer[] = [];
   await local.read(path, (piece) => void pieces.push(piece));
   const [mine, other] = [await stateOf(pieces), await stateOf(sharedPieces(theirs, shared, salt))];
@@ -73,7 +74,9 @@ export async function* sharedPieces(
   if (read !== size) throw filesDamaged(shared.blobs.location, `a file has ${read} bytes instead of ${size}`);
 }
 
-async function stateOf(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<JsonValue | undefined> {
+async function stateOf(
+  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): Promise<JsonValue | undefined> {
   const read: Uint8Array[] = [];
   for await (const piece of pieces) read.push(piece);
   const parsed = await parseState(Buffer.concat(read), "json");

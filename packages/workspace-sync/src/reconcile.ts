@@ -42,7 +42,11 @@ export function reconcile(sides: Sides): Reconciled {
     const [before, mine, theirs] = [base.get(path), local.get(path), remote.get(path)];
     if (isSame(mine, theirs) || isSame(before, mine)) {
       if (theirs !== undefined) files.set(path, { from: "remote", path });
-    } else if (isSame(before, theirs) || theirs === undefined || (mine !== undefined && SECOND_NAME.test(path))) {
+    } else if (
+      isSame(before, theirs) ||
+      theirs === undefined ||
+      (mine !== undefined && SECOND_NAME.test(path))
+    ) {
       if (mine !== undefined) files.set(path, { from: "local", path });
       if (theirs === undefined && before !== undefined) result.revived.push(path);
     } else {
@@ -63,13 +67,16 @@ function setBeside(
   const beside = nameBeside(path, mine.pieces[0] ?? "empty");
   conflicts.push({ path, beside });
   // Put there before, by a process that was killed right after.
-  files.set(beside, isSame(remote.get(beside), mine) ? { from: "remote", path: beside } : { from: "local", path });
+  files.set(
+    beside,
+    isSame(remote.get(beside), mine) ? { from: "remote", path: beside } : { from: "local", path },
+  );
 }
 
 /** Where one side has a file and the other a folder of the same name, the file goes beside. */
 function untangle({ files, conflicts }: Reconciled, { local, remote }: Sides): void {
   const folders = new Set([...files.keys()].flatMap((path) => foldersOf(path)));
-  for (const [path, source] of [...files]) {
+  for (const [path, source] of files) {
     if (!folders.has(path)) continue;
     const entry = (source.from === "local" ? local : remote).get(source.path);
     const beside = nameBeside(path, entry?.pieces[0] ?? "empty");

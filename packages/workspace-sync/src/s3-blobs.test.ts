@@ -45,10 +45,7 @@ describe("createS3Blobs", () => {
   });
 
   it("says what is wrong with the bucket, the key and the server", async () => {
-    const noBucket = createS3Blobs(
-      { place: { ...place(), bucket: "missing" }, credentials: S3_KEY },
-      "own",
-    );
+    const noBucket = createS3Blobs({ place: { ...place(), bucket: "missing" }, credentials: S3_KEY }, "own");
     await expect(noBucket.write("x", Buffer.from("x"))).rejects.toMatchObject({
       code: "FILES_UNAVAILABLE",
       message: expect.stringContaining("there is no bucket missing"),
@@ -62,7 +59,10 @@ describe("createS3Blobs", () => {
     await expect(refused).rejects.toThrow(/403 \(InvalidAccessKeyId\)/);
     await expect(refused).rejects.not.toThrow(/secret-that-is-wrong/);
     const away = createS3Blobs(
-      { place: { ...place(), endpoint: new URL(`http://127.0.0.1:${await freePort()}`) }, credentials: S3_KEY },
+      {
+        place: { ...place(), endpoint: new URL(`http://127.0.0.1:${await freePort()}`) },
+        credentials: S3_KEY,
+      },
       "own",
     );
     await expect(away.read("x")).rejects.toThrow("ECONNREFUSED");
@@ -99,7 +99,9 @@ describe("a workspace whose files are in S3", () => {
     // Somebody who can write there puts one piece in another's place.
     const [first = "", second = ""] = await namesOf(plain);
     await plain.write(first, (await plain.read(second)) ?? Buffer.alloc(0));
-    await expect(machines.machine("three", { blobs }).sync.fetch()).rejects.toMatchObject({ code: "STORE_SEALED" });
+    await expect(machines.machine("three", { blobs }).sync.fetch()).rejects.toMatchObject({
+      code: "STORE_SEALED",
+    });
   });
 
   it("is not run on old files while the storage is away, and keeps what can't be put back", async () => {
@@ -121,7 +123,9 @@ describe("a workspace whose files are in S3", () => {
       isStopped = true;
     });
     expect(remarks).toEqual([
-      expect.stringMatching(/^What the run wrote is kept on this machine only: .*ECONNREFUSED.* before the next run here\.$/),
+      expect.stringMatching(
+        /^What the run wrote is kept on this machine only: .*ECONNREFUSED.* before the next run here\.$/,
+      ),
     ]);
     let isRun = false;
     const run = two.sync.during(async () => void (isRun = true));

@@ -69,7 +69,10 @@ export function createS3Blobs({ place, credentials }: S3BlobsSettings, folder: s
       return undefined;
     },
     async write(name, bytes) {
-      const answer = await send(`${root}/${base}/${name}`, { method: "PUT", body: bytes as Uint8Array<ArrayBuffer> });
+      const answer = await send(`${root}/${base}/${name}`, {
+        method: "PUT",
+        body: bytes as Uint8Array<ArrayBuffer>,
+      });
       if (!answer.ok) throw filesUnavailable(location, `there is no bucket ${bucket}`);
       await answer.arrayBuffer();
     },

@@ -31,7 +31,8 @@ export function parseS3Url(
   const given =
     parameters.get("endpoint") ?? (environment["AWS_ENDPOINT_URL_S3"] || environment["AWS_ENDPOINT_URL"]);
   const endpoint = given ?? `https://s3.${region}.amazonaws.com`;
-  if (!/^https?:\/\//.test(endpoint) || !URL.canParse(endpoint)) return "has an endpoint that is no http(s) URL";
+  if (!/^https?:\/\//.test(endpoint) || !URL.canParse(endpoint))
+    return "has an endpoint that is no http(s) URL";
   const parts = path.split("/").filter((part) => part !== "");
   if (parts.some((part) => part === "." || part === "..")) return "has a prefix with . or ..";
   return { bucket, prefix: parts.join("/"), endpoint: new URL(endpoint), region };

@@ -18,7 +18,7 @@ const SALT_BYTES = 32;
 const MAX_BURIED = 16;
 /** Machines that have a local copy of what was deleted are to know for so long. */
 const KEEP_TOMBSTONE_MS = 365 * 86_400_000;
-const PIECES_AT_ONCE = 8;
+export const PIECES_AT_ONCE = 8;
 
 /** Where the newest manifest is: the one value that is written by compare-and-set. */
 export interface Head {
@@ -28,6 +28,8 @@ export interface Head {
   manifest: readonly string[] | undefined;
   /** The salts of those that were deleted before. */
   buried: readonly string[];
+  /** How often pieces that no manifest names were removed. Who had sent some before sends them again. */
+  sweeps: number;
 }
 
 /** A head as it was read. The version is empty where there is none. */
@@ -73,7 +75,9 @@ export class SharedCopy {
 
   async readFiles({ manifest = [], salt }: Head): Promise<Map<string, FileEntry>> {
     const { blobs, limits, roots } = this.#settings;
-    const pieces = await pMap(manifest, (name) => this.readPiece(name, salt), { concurrency: PIECES_AT_ONCE });
+    const pieces = await pMap(manifest, (name) => this.readPiece(name, salt), {
+      concurrency: PIECES_AT_ONCE,
+    });
     if (pieces.length === 0) return new Map();
     return parseManifest(Buffer.concat(pieces), { location: blobs.location, roots, limits });
   }
@@ -111,7 +115,12 @@ export class SharedCopy {
     const { store, blobs } = this.#settings;
     const { head, version } = await this.readHead();
     const buried = head === undefined ? [] : [...head.buried, ...(head.salt === "" ? [] : [head.salt])];
-    const tombstone = encodeHead({ salt: "", manifest: undefined, buried: buried.slice(-MAX_BURIED) });
+    const tombstone = encodeHead({
+      salt: "",
+      manifest: undefined,
+      buried: buried.slice(-MAX_BURIED),
+      sweeps: 0,
+    });
     try {
       await store.write(HEAD, tombstone, { version, expiresInMs: KEEP_TOMBSTONE_MS });
     } catch (error) {
@@ -134,26 +143,27 @@ export async function nextSessionNumber(store: Store): Promise<number> {
 
 /** Makes the first head of a workspace. */
 export function newHead({ buried = [] }: Partial<Head> = {}): Head {
-  return { salt: randomBytes(SALT_BYTES).toString("base64url"), manifest: [], buried };
+  return { salt: randomBytes(SALT_BYTES).toString("base64url"), manifest: [], buried, sweeps: 0 };
 }
 
 export function isConflict(error: unknown): boolean {
   return CemError.isInstance(error) && error.code === "STORE_CONFLICT";
 }
 
-function encodeHead({ salt, manifest, buried }: Head): Buffer {
-  return Buffer.from(JSON.stringify({ format: FORMAT, salt, manifest: manifest ?? null, buried }));
+function encodeHead({ manifest, ...head }: Head): Buffer {
+  return Buffer.from(JSON.stringify({ ...head, format: FORMAT, manifest: manifest ?? null }));
 }
 
 function parseHead(bytes: Uint8Array): Head | undefined {
   try {
-    const { format, salt, manifest, buried } = JSON.parse(Buffer.from(bytes).toString("utf8")) as {
+    const { format, salt, manifest, buried, sweeps } = JSON.parse(Buffer.from(bytes).toString("utf8")) as {
       [member: string]: unknown;
     };
     const isList = Array.isArray(manifest) && manifest.every(isPieceName);
     if (format !== FORMAT || typeof salt !== "string" || !(isList || manifest === null)) return undefined;
     if (!Array.isArray(buried) || !buried.every((one) => typeof one === "string")) return undefined;
-    return { salt, manifest: isList ? manifest : undefined, buried };
+    if (typeof sweeps !== "number") return undefined;
+    return { salt, manifest: isList ? manifest : undefined, buried, sweeps };
   } catch {
     return undefined;
   }

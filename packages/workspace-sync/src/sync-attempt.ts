@@ -1,7 +1,9 @@
+import { CemError } from "@cem/core";
 import pMap from "p-map";
 import { workspaceGone } from "./errors.ts";
 import { digestOf, digestPiece, isSame } from "./file-entry.ts";
 import type { FileEntry } from "./file-entry.ts";
+import { ChangedMeanwhile } from "./local-files.ts";
 import type { LocalFile, LocalFiles, LocalFolders } from "./local-files.ts";
 import type { CommonState, LocalRecord } from "./local-record.ts";
 import { mergeStates, sharedPieces } from "./merge-states.ts";
@@ -36,6 +38,7 @@ export class SyncAttempt {
   readonly #sides: SyncSides;
   /** The names of pieces that were sent, by salt and digest. */
   readonly #sent = new Map<string, string>();
+  #sweeps: number | undefined;
   /** All that was written, and goes when the workspace is deleted meanwhile. */
   readonly #written: string[] = [];
   readonly #remarks = new Set<string>();
@@ -49,6 +52,20 @@ export class SyncAttempt {
    * @throws CemError `STORE_CONFLICT` or ChangedMeanwhile where it has to be begun again.
    */
   async run(kind: "fetch" | "put", isRead: boolean): Promise<Synced> {
+    const { shared } = this.#sides;
+    let version = "";
+    try {
+      return await this.#run(kind, isRead, (read) => (version = read));
+    } catch (error) {
+      // A piece of what was the newest when it was read may be gone when it no longer is.
+      const isDamaged = CemError.isInstance(error) && error.code === "FILES_DAMAGED";
+      if (isDamaged && (await shared.readHead()).version !== version)
+        throw new ChangedMeanwhile(error.message);
+      throw error;
+    }
+  }
+
+  async #run(kind: "fetch" | "put", isRead: boolean, tell: (version: string) => void): Promise<Synced> {
     const { local, record, shared } = this.#sides;
     const states = await record.read();
     const [newest] = states;
@@ -56,6 +73,10 @@ export class SyncAttempt {
       kind === "put" && !isRead && newest !== undefined && states.length === 1
         ? { head: newest.head, version: newest.version }
         : await shared.readHead();
+    tell(read.version);
+    // What was sent before may be gone.
+    if (this.#sweeps !== read.head?.sweeps) this.#sent.clear();
+    this.#sweeps = read.head?.sweeps;
     const common = pickCommon(states, read);
     const roots = await local.identities();
     if (isGone(read, common)) {
@@ -117,7 +138,7 @@ export class SyncAttempt {
       files.set(path, { ...file, signature: undefined });
     }
     let isChanged = files.size !== before;
-    for (const [path, file] of [...files]) {
+    for (const [path, file] of files) {
       if (planned.has(path)) continue;
       await local.remove(path, file);
       files.delete(path);
@@ -183,7 +204,9 @@ export class SyncAttempt {
 
   #remark({ conflicts, revived }: Reconciled): void {
     for (const { path, beside } of conflicts)
-      this.#remarks.add(`Two runs changed /${path} at the same time. Both are kept: one there, one as /${beside}.`);
+      this.#remarks.add(
+        `Two runs changed /${path} at the same time. Both are kept: one there, one as /${beside}.`,
+      );
     for (const path of revived)
       this.#remarks.add(`One run deleted /${path} while another changed it. It is kept, as it was changed.`);
   }

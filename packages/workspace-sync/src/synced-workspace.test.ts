@@ -190,7 +190,8 @@ describe("a workspace on two machines", () => {
 
   it("sees a change of the same size and time of change", async () => {
     const [one, two] = [machines.machine("one"), machines.machine("two")];
-    for (let count = 0; count < 20; count += 1) await one.sync.during(() => one.write("n.txt", String(count % 10)));
+    for (let count = 0; count < 20; count += 1)
+      await one.sync.during(() => one.write("n.txt", String(count % 10)));
     await two.sync.fetch();
     expect(await two.files()).toEqual({ "n.txt": "9" });
   });
@@ -257,7 +258,10 @@ describe("pieces that no file has", () => {
   it("are removed later, and those that are used stay", async () => {
     const store = machines.scope();
     const one = machines.machine("one", { garbageRestMs: 1 });
-    await createStoreBlobs(store).write(`${"a".repeat(43)}.${"b".repeat(12)}`, Buffer.from("of a killed worker"));
+    await createStoreBlobs(store).write(
+      `${"a".repeat(43)}.${"b".repeat(12)}`,
+      Buffer.from("of a killed worker"),
+    );
     for (let count = 0; count < 6; count += 1) {
       await one.sync.during(() => one.write("n.txt", `number ${count}`));
       await one.sync.close();

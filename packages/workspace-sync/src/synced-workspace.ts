@@ -121,7 +121,7 @@ class SyncedWorkspace implements WorkspaceSync {
         return await this.put();
       } catch (error) {
         const { code, message } = toErrorInfo(error);
-        if (tries < PUT_TRIES && /_UNAVAILABLE$/.test(code)) await sleep(PUT_PAUSE_MS * tries);
+        if (tries < PUT_TRIES && code.endsWith("_UNAVAILABLE")) await sleep(PUT_PAUSE_MS * tries);
         else if (code === "CUSTOMER_GONE") return [message];
         else {
           this.#settings.onProblem?.(error);

@@ -76,7 +76,9 @@ export class Machines {
 
 async function filesIn(folder: string): Promise<Record<string, string>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath, entry.name));
   const texts = await Promise.all(
     files.map(async (file) => [path.relative(folder, file), await readFile(file, "utf8")] as const),
   );

@@ -69,13 +69,9 @@ async function linkWhenFree(own: string, file: string, { shown, waitMs }: Waitin
     }
     if (await isAbandoned(file)) await breakLock(file);
     else if (performance.now() - startedAt > waitMs) {
-      throw new CemError(
-        "STATE_BUSY",
-        `Another process has been writing ${shown} for ${waitMs / 1_000} s.`,
-        {
-          details: { file: shown },
-        },
-      );
+      throw new CemError("STATE_BUSY", `Another process has been writing ${shown} for ${waitMs / 1_000} s.`, {
+        details: { file: shown },
+      });
     } else await sleep(pauseMs);
   }
 }

@@ -65,7 +65,7 @@ export async function forCustomer(loaded: LoadedFor, id: string): Promise<Loaded
     },
     customer,
   };
-  return { ...own, sync: lazySync(own) };
+  return { ...own, sync: lazySync(own, () => refreshSkills(customer)) };
 }
 
 /** Brings what a customer's code sees of skills up to date. */

@@ -2,13 +2,20 @@ import path from "node:path";
 import type { Config } from "@cem/config";
 import { CemError, Lazy } from "@cem/core";
 import type { SkillStore, StateStore, Store, WorkspaceSync } from "@cem/core";
+import type { CustomerFolder } from "@cem/workspace";
 import type { BlobStore, Root } from "@cem/workspace-sync";
-import type { LoadedFor } from "./customer.ts";
 import { sealingKeysOf } from "./shared-store.ts";
 
 const BYTES_PER_MB = 1_048_576;
 /** What two runs wrote at once stays below two quotas. */
 const ROOM = 2;
+
+/** A configuration, whose workspace it is, and what machines share. */
+interface Sharing {
+  config: Config;
+  customer?: CustomerFolder | undefined;
+  store?: Lazy<Store> | undefined;
+}
 
 /** The part of what machines share that belongs to a workspace. */
 interface SharedPlace {
@@ -16,10 +23,14 @@ interface SharedPlace {
   blobs: BlobStore;
 }
 
-/** What keeps a workspace in step with other machines, opened with its first use. `undefined` where each has its own. */
-export function lazySync(loaded: LoadedFor): Lazy<WorkspaceSync> | undefined {
+/**
+ * What keeps a workspace in step with other machines, opened with its first use. `undefined` where each has its own.
+ *
+ * @param onFetched - Is told when files came from elsewhere.
+ */
+export function lazySync(loaded: Sharing, onFetched?: () => Promise<void>): Lazy<WorkspaceSync> | undefined {
   if (loaded.config.store.files === undefined) return undefined;
-  return new Lazy(() => openSync(loaded));
+  return new Lazy(() => openSync(loaded, onFetched));
 }
 
 /**
@@ -27,14 +38,14 @@ export function lazySync(loaded: LoadedFor): Lazy<WorkspaceSync> | undefined {
  *
  * @returns whether there were any.
  */
-export async function deleteSharedFiles(loaded: LoadedFor, id: string): Promise<boolean> {
+export async function deleteSharedFiles(loaded: Sharing, id: string): Promise<boolean> {
   if (loaded.config.store.files === undefined) return false;
   const { deleteSharedWorkspace } = await import("@cem/workspace-sync");
   return deleteSharedWorkspace(await openPlace(loaded, id));
 }
 
 /** Numbers sessions on all machines together. `undefined` where each has its own. */
-export function sessionNumbers(loaded: LoadedFor): (() => Promise<number>) | undefined {
+export function sessionNumbers(loaded: Sharing): (() => Promise<number>) | undefined {
   if (loaded.config.store.files === undefined) return undefined;
   return async () => {
     const { nextSessionNumber } = await import("@cem/workspace-sync");
@@ -90,7 +101,10 @@ async function changing<Result>(
   return { result };
 }
 
-async function openSync(loaded: LoadedFor): Promise<WorkspaceSync> {
+async function openSync(
+  loaded: Sharing,
+  onFetched: (() => Promise<void>) | undefined,
+): Promise<WorkspaceSync> {
   const { config, customer } = loaded;
   const [{ createWorkspaceSync }, { followCustomer }] = await Promise.all([
     import("@cem/workspace-sync"),
@@ -105,12 +119,11 @@ async function openSync(loaded: LoadedFor): Promise<WorkspaceSync> {
     recordFile: recordFileOf(loaded),
     limits: { maxBytes: maxWorkspaceMb * BYTES_PER_MB * ROOM, maxFiles: maxWorkspaceEntries * ROOM },
     isThere,
-    onFetched:
-      customer && (async () => (await import("./customer.ts")).refreshSkills(customer)),
+    onFetched,
   });
 }
 
-function rootsOf({ config: { execution }, customer }: LoadedFor): Root[] {
+function rootsOf({ config: { execution }, customer }: Sharing): Root[] {
   const roots = [{ name: "workspace", folder: execution.workspaceDir }];
   if (customer !== undefined) {
     roots.push({ name: "sessions", folder: customer.sessionsDir });
@@ -124,14 +137,14 @@ function rootsOf({ config: { execution }, customer }: LoadedFor): Root[] {
 }
 
 /** Out of the reach of code in the sandbox. */
-function recordFileOf({ config: { execution }, customer }: LoadedFor): string {
+function recordFileOf({ config: { execution }, customer }: Sharing): string {
   if (customer !== undefined) return path.join(customer.home, "shared-files.json");
   const { dir, base } = path.parse(execution.workspaceDir);
   return path.join(dir, `.${base}.shared-files.json`);
 }
 
 /** @throws CemError `CONFIG_INVALID` */
-async function openPlace({ config, store }: LoadedFor, customer: string | undefined): Promise<SharedPlace> {
+async function openPlace({ config, store }: Sharing, customer: string | undefined): Promise<SharedPlace> {
   if (store === undefined) {
     const message =
       "store.files (CEM_STORE_FILES) needs store.url (CEM_STORE_URL), which says which files are the newest.";
@@ -148,12 +161,18 @@ async function openBlobs(config: Config, store: Store, scope: readonly string[])
   const { files = "store" } = config.store;
   if (files === "store") return createStoreBlobs(store);
   const place = parseS3Url(files, process.env);
-  const [accessKeyId, secretAccessKey] = [process.env["AWS_ACCESS_KEY_ID"], process.env["AWS_SECRET_ACCESS_KEY"]];
+  const [accessKeyId, secretAccessKey] = [
+    process.env["AWS_ACCESS_KEY_ID"],
+    process.env["AWS_SECRET_ACCESS_KEY"],
+  ];
   if (typeof place === "string") throw invalidFiles(`store.files (CEM_STORE_FILES) ${place}.`);
   if (!accessKeyId || !secretAccessKey)
     throw invalidFiles("store.files (CEM_STORE_FILES) needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.");
   const sessionToken = process.env["AWS_SESSION_TOKEN"];
-  const blobs = createS3Blobs({ place, credentials: { accessKeyId, secretAccessKey, sessionToken } }, scope.join("/"));
+  const blobs = createS3Blobs(
+    { place, credentials: { accessKeyId, secretAccessKey, sessionToken } },
+    scope.join("/"),
+  );
   const keys = await sealingKeysOf(config);
   return keys === undefined ? blobs : sealBlobs(blobs, keys);
 }
