@@ -5,8 +5,8 @@ import { isWithin, realPath } from "./places.ts";
 import { type TrustItem, trustItem } from "./trust-item.ts";
 
 /** Looked at elsewhere. */
-const OTHERS = ["execution.mount_directories", "store.url"];
-const PATHS = SETTINGS.filter(({ isPath, path }) => isPath && !OTHERS.includes(path));
+const OTHERS = new Set(["execution.mount_directories", "store.url"]);
+const PATHS = SETTINGS.filter(({ isPath, path }) => isPath && !OTHERS.has(path));
 
 /** Where the paths of a configuration come from. */
 export interface PathOrigins {
