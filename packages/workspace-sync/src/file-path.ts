@@ -30,7 +30,8 @@ export function nameBeside(path: string, digest: string): string {
   const ending = dot > 0 && name.length - dot <= MAX_ENDING ? name.slice(dot) : "";
   const mark = `.conflict-${digest.slice(0, MARK_CHARACTERS).replaceAll("_", "-")}`;
   let stem = ending === "" ? name : name.slice(0, -ending.length);
-  while (Buffer.byteLength(stem + mark + ending) > MAX_NAME_BYTES) stem = [...stem].slice(0, -1).join("");
+  while (Buffer.byteLength(stem + mark + ending) > MAX_NAME_BYTES)
+    stem = Array.from(stem).slice(0, -1).join("");
   return path.slice(0, cut) + stem + mark + ending;
 }
 

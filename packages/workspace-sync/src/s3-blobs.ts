@@ -86,7 +86,7 @@ export function createS3Blobs({ place, credentials }: S3BlobsSettings, folder: s
         const query = new URLSearchParams({ prefix: `${base}/` });
         // The first version of the list, which every server has: it goes on after a name.
         if (last !== undefined) query.set("marker", last);
-        const answer = await send(`${root}?${query}`);
+        const answer = await send(`${root}?${query.toString()}`);
         const text = await answer.text();
         if (!answer.ok) throw filesUnavailable(location, `there is no bucket ${bucket}`);
         const keys = [...text.matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = ""]) => key);
