@@ -106,7 +106,7 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   FILES_DAMAGED:
     "Put a backup of the storage and of store.url back, both of one time; or delete the customer with  cem customers delete <id>  and begin anew.",
   FILES_UNAVAILABLE:
-    "Correct store.files (CEM_STORE_FILES), AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; the bucket has to be there.",
+    "Correct store.files (CEM_STORE_FILES) and the access key of AWS in the environment; the bucket has to be there.",
   GUEST_START_FAILED: "See what this host can run with  cem doctor",
   ISOLATION_TOO_WEAK: "Set execution.min_isolation to a level that this host has. See which with  cem doctor",
   LIMIT_INVALID: NO_HINT,

@@ -1,5 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import type { Server } from "node:http";
+import { createRequire } from "node:module";
 import os from "node:os";
 import path from "node:path";
 
@@ -22,7 +23,7 @@ export interface S3Server {
 export const S3_KEY = { accessKeyId: "S3RVER", secretAccessKey: "S3RVER" };
 
 export async function startS3(bucket = "cem-files"): Promise<S3Server> {
-  const S3rverClass = (await import("s3rver")).default as new (settings: object) => S3rver;
+  const S3rverClass = createRequire(import.meta.url)("s3rver") as new (settings: object) => S3rver;
   const directory = mkdtempSync(path.join(os.tmpdir(), "s3-"));
   const server = new S3rverClass({
     address: "127.0.0.1",
