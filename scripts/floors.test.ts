@@ -27,7 +27,7 @@ const FLOORS: readonly (readonly string[])[] = [
     "@cem/sandbox-msb",
     "@cem/plugins",
   ],
-  ["@cem/mcp-tools", "@cem/answers"],
+  ["@cem/mcp-tools", "@cem/answers", "@cem/workspace-sync"],
   ["@cem/agent"],
   ["@cem/mcp-server", "@cem/workflows", "@cem/ai", "@cem/queue", "@cem/console"],
   ["code-execution-mcp"],

@@ -311,6 +311,15 @@ export const TROUBLES: Readonly<Record<KnownErrorCode, Trouble>> = {
     cause: "None of the keys in `CEM_STORE_KEYS` opens the value.",
     wayOut: "Give the key it was written with as well.",
   },
+  FILES_DAMAGED: {
+    cause: "A piece of a file that machines share is missing or was changed in the storage.",
+    wayOut: "Put back a backup of the storage and the store of one time. Local copies are unchanged.",
+  },
+  FILES_UNAVAILABLE: {
+    cause: "The storage of files can't be reached, refuses the key, or has no such bucket.",
+    wayOut:
+      "Check the endpoint, the bucket and the key. What a run wrote meanwhile is kept and shared later.",
+  },
   STORE_UNAVAILABLE: {
     cause: "Redis, PostgreSQL or the folder can't be reached, or refused.",
     wayOut: "Check that it runs and that the URL, the user and the password are right.",

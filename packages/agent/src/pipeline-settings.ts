@@ -18,6 +18,7 @@ import type {
   ToolSelector,
   TypeChecker,
   TypeCheckMode,
+  WorkspaceSync,
 } from "@cem/core";
 import type { TokenCounter } from "@cem/tokens";
 
@@ -85,6 +86,8 @@ export interface PipelineSettings {
   warnings?: (() => readonly string[]) | undefined;
   /** Keeps the images, files and large values of results. Closed by the caller. Without one, nothing is kept. */
   results?: OnDemand<ResultStore> | undefined;
+  /** Keeps the workspace in step with other machines. Closed by the caller. Without one, it is this machine's only. */
+  workspaceSync?: WorkspaceSync | undefined;
   /** Keeps what the runs did. Closed by the caller. Without one, nothing is kept. */
   sessionLog?: SessionLog | undefined;
   /** Is told of each run that has ended, for its record. Without one, no records are kept. */

@@ -50,7 +50,7 @@ class Pipeline implements Agent {
 
   async executeTask(task: string, options: ExecuteOptions = {}): Promise<TaskResult> {
     requireText(task, "TASK_EMPTY", "The task is empty: say what should be done.");
-    return this.#request(options, async (stages, signal) => {
+    return this.#run(options, async (stages, signal) => {
       const { sessionLog } = stages.settings;
       const heard = withRunId(heardBy(stages, options));
       const informed = sessionLog === undefined ? heard : await withRecap(task, heard, sessionLog);
@@ -64,7 +64,7 @@ class Pipeline implements Agent {
 
   async executeCode(code: string, options: ExecuteOptions = {}): Promise<TaskResult> {
     requireText(code, "CODE_EMPTY", "The code is empty: there is nothing to run.");
-    return this.#request(options, async (stages, signal) => {
+    return this.#run(options, async (stages, signal) => {
       const heard = withRunId(heardBy(stages, options));
       const result = await recorded(stages, heard, { kind: "code", input: code }, () =>
         redacted(stages, heard, (own) => new TaskRun(stages, own, signal).code(code)),
@@ -90,15 +90,21 @@ class Pipeline implements Agent {
     return this.#request(options, async ({ catalog, settings }, signal) => {
       const { saveSkill } = settings;
       if (saveSkill === undefined) throw new CemError("SKILLS_DISABLED", "Skills can't be saved here.");
-      const tools = toolsOf(await (await catalog.get()).list({ signal }));
-      return saveSkill(draft, { ...options, tools, signal });
+      const save = async (): Promise<Skill> => {
+        const tools = toolsOf(await (await catalog.get()).list({ signal }));
+        return saveSkill(draft, { ...options, tools, signal });
+      };
+      return settings.workspaceSync === undefined
+        ? save()
+        : (await settings.workspaceSync.during(save)).result;
     });
   }
 
   async checkpoint(options: CheckpointOptions = {}): Promise<SessionCheckpoint> {
-    return this.#request({}, async ({ settings: { sessionLog } }) => {
+    return this.#request({}, async ({ settings: { sessionLog, workspaceSync } }) => {
       if (sessionLog === undefined) throw new CemError("SESSIONS_DISABLED", "Sessions are not logged here.");
-      return sessionLog.checkpoint(options);
+      const note = (): Promise<SessionCheckpoint> => sessionLog.checkpoint(options);
+      return workspaceSync === undefined ? note() : (await workspaceSync.during(note)).result;
     });
   }
 
@@ -126,6 +132,26 @@ class Pipeline implements Agent {
     await Promise.allSettled(this.#requests);
     const stages = await this.#stages.settled();
     await stages?.dispose();
+  }
+
+  /** Runs a task or code, with the files of the workspace as other machines left them. */
+  #run(
+    options: ExecuteOptions,
+    run: (stages: Stages, signal: AbortSignal) => Promise<TaskResult>,
+  ): Promise<TaskResult> {
+    return this.#request(options, async (stages, signal) => {
+      const { sessionLog, workspaceSync } = stages.settings;
+      if (workspaceSync === undefined) return run(stages, signal);
+      const { result, remarks } = await workspaceSync.during(async () => {
+        const ended = await run(stages, signal);
+        // Waits until the log is written, so that it goes along.
+        await sessionLog?.read(sessionOf(options)).catch(() => undefined);
+        return ended;
+      });
+      return remarks.length === 0
+        ? result
+        : { ...result, warnings: [...(result.warnings ?? []), ...remarks] };
+    });
   }
 
   /** Runs one request with the stages. Its signal aborts when the caller cancels or the pipeline is disposed. */

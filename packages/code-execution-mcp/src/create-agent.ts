@@ -141,6 +141,7 @@ async function createStages(
     onProblem: (error) =>
       createLog(config, options.onLog)("error", `The session can't be logged: ${String(error)}`),
   });
+  const workspaceSync = await loaded.sync?.get();
   const meter = await customerMeter(loaded);
   if (options.startServers === true) {
     // What can't be set up, the first request reports.
@@ -216,6 +217,7 @@ async function createStages(
     warnings: pluginSet && (() => pluginSet.current?.problems() ?? []),
     sessionLog,
     recordRun,
+    workspaceSync,
     meter,
     dataFacts: config.llm.dataFacts,
     saveSkill: (draft, saving) =>
@@ -237,6 +239,9 @@ async function createStages(
         await sessionLog?.close();
         await loaded.records?.flush();
         await (await recordRedactor.settled())?.dispose();
+        // What can't be put back now is when the workspace is opened here again.
+        await workspaceSync?.put().catch(() => undefined);
+        await workspaceSync?.close();
         await opened?.mcpTools.close();
         await (await selector.settled())?.dispose();
         if (options.redactor === undefined) await opened?.redactor?.dispose();

@@ -21,11 +21,12 @@ import { openConfiguredRecords } from "./wiring/run-records.ts";
 import { openConfiguredQueue } from "./wiring/run-queue.ts";
 import { loggerOf, logTo } from "./wiring/server-logger.ts";
 import { probeStore, reportUnreachable } from "./wiring/shared-store.ts";
+import { shareSkills } from "./wiring/shared-files.ts";
 import { tellChanges, upstreamOf } from "./wiring/upstream.ts";
 import { guestFactsOf } from "./wiring/sandboxes.ts";
 import { createConfiguredSkills } from "./wiring/skills.ts";
 import { createWorkflowTools } from "./wiring/workflow-tools.ts";
-import { createConfiguredResults, createConfiguredState } from "./wiring/workspace.ts";
+import { createConfiguredState, createServedResults } from "./wiring/workspace.ts";
 
 const MS_PER_SECOND = 1_000;
 
@@ -69,9 +70,9 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     clientTrace: config.server.clientTrace === "auto" ? undefined : config.server.clientTrace,
     yieldAfterMs: config.server.yieldAfter * MS_PER_SECOND,
     customTools: options.customTools ?? [],
-    results: options.results ?? (await createConfiguredResults(config)),
-    state: options.state ?? (await createConfiguredState(config)),
-    skills: await createConfiguredSkills(loaded),
+    results: options.results ?? (await createServedResults(loaded)),
+    state: options.state ?? (await createConfiguredState(loaded)),
+    skills: shareSkills(await createConfiguredSkills(loaded), loaded.sync),
     openCustomer: customers && (async (name) => customers.get(await customerIdFor(name, config))),
     redactor,
     // Of an agent that was given, the sandbox is not known.

@@ -103,6 +103,10 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   },
   // Sandboxes and the workspace.
   DISK_FULL: "Make room on that disk. execution.workspace_dir can name a folder on another one.",
+  FILES_DAMAGED:
+    "Put a backup of the storage and of store.url back, both of one time; or delete the customer with  cem customers delete <id>  and begin anew.",
+  FILES_UNAVAILABLE:
+    "Correct store.files (CEM_STORE_FILES) and the access key of AWS in the environment; the bucket has to be there.",
   GUEST_START_FAILED: "See what this host can run with  cem doctor",
   ISOLATION_TOO_WEAK: "Set execution.min_isolation to a level that this host has. See which with  cem doctor",
   LIMIT_INVALID: NO_HINT,

@@ -197,6 +197,10 @@ describe("loadConfig", () => {
       "logging.level": ["warning", "WARNING"],
       "queue.url": ["redis://127.0.0.1:6379/1", "redis://127.0.0.1:6379/1"],
       "queue.worker_port": ["8081", 8081],
+      "store.files": [
+        "s3://cem-files/prod?endpoint=http://127.0.0.1:9000",
+        "s3://cem-files/prod?endpoint=http://127.0.0.1:9000",
+      ],
       "store.url": ["postgresql://cem@127.0.0.1/cem", "postgresql://cem@127.0.0.1/cem"],
       "optimizations.model_mirror": ["https://hub.example", "https://hub.example"],
     };

@@ -12,12 +12,22 @@ const place = z.string().check(
 );
 settingTraits.add(place, { allowed: ALLOWED });
 
+const FILES_ALLOWED = "store, or a URL of the form s3://bucket/prefix?endpoint=https://host:port";
+const filesPlace = z
+  .string()
+  .check(z.regex(/^(?:store|s3:\/\/[a-z\d][a-z\d.-]{1,61}[a-z\d](?:[/?]\S*)?)$/, `is not ${FILES_ALLOWED}`));
+settingTraits.add(filesPlace, { allowed: FILES_ALLOWED });
+
 /** Settings of what several machines share. */
 export const storeSettings = {
   url: setting(
     z.optional(place),
     "Where machines share values of persons, quotas, approvals and the audit log: redis:// or rediss:// of Redis 7 or Valkey, postgres:// of PostgreSQL 13 or newer, or a folder for the processes of one machine. Unset: each keeps its own in files.",
     { path: true },
+  ),
+  files: setting(
+    z.optional(filesPlace),
+    "Where machines share the files of workspaces, so that each run finds those of the last one: s3://bucket/prefix?endpoint=https://host:port&region=name of S3-compatible storage, with the usual AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; or store, for small ones, in store.url, which is needed in any case. Unset: each machine has its own, or all reach one disk.",
   ),
   keys: setting(
     z.optional(secretText),

@@ -74,6 +74,7 @@ export const VARIABLES: readonly Variable[] = [
   { name: "CEM_QUEUE_URL", path: "queue.url" },
   { name: "CEM_WORKER_PORT", path: "queue.worker_port" },
   { name: "CEM_STORE_URL", path: "store.url" },
+  { name: "CEM_STORE_FILES", path: "store.files" },
   { name: "CEM_STORE_KEYS", path: "store.keys" },
 ];
 

@@ -56,6 +56,8 @@ export const ERROR_CODES = {
   VARIABLE_MISSING: "A variable that the settings of a server refer to is not set.",
   // Sandboxes and the workspace.
   DISK_FULL: "The disk has no room left for what is to be written.",
+  FILES_DAMAGED: "Files of a workspace that machines share are not what was put there.",
+  FILES_UNAVAILABLE: "The storage of files that machines share can't be reached, or refused.",
   GUEST_START_FAILED: "A sandbox guest did not start.",
   ISOLATION_TOO_WEAK: "The host can't give the isolation level that is required.",
   LIMIT_INVALID: "A limit of a run is not a usable number.",

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CemError, writeFailure } from "@cem/core";
 
-const WAIT_MS = 10_000;
+const DEFAULT_WAIT_MS = 10_000;
 const FIRST_PAUSE_MS = 1;
 const MAX_PAUSE_MS = 50;
 /** Where the start of processes is not known: a lock of one that has its number from another one that was killed. */
@@ -15,23 +15,30 @@ const UNKNOWN = "-";
 const STARTED_FIELD = 19;
 const PRIVATE_FOLDER = 0o700;
 
+interface Waiting {
+  shown: string;
+  waitMs: number;
+}
+
 /**
  * Holds a lock between the processes of this user on this machine while an action runs. The lock of a process that was
  * killed does not hold.
  *
  * @param key - What is locked. Locks lie outside of the workspace, where guest code can't reach them.
  * @param shown - The same for people.
- * @throws CemError `STATE_BUSY` when it is held for 10 seconds.
+ * @param waitMs - Default: 10 seconds.
+ * @throws CemError `STATE_BUSY` when it is held for so long.
  */
 export async function withLock<Result>(
   key: string,
   shown: string,
   action: () => Promise<Result>,
+  waitMs: number = DEFAULT_WAIT_MS,
 ): Promise<Result> {
   const folder = await lockFolder();
   const file = join(folder, `${createHash("sha256").update(key).digest("hex")}.lock`);
   const content = `${process.pid} ${await startOf(process.pid)} ${randomBytes(8).toString("hex")}`;
-  await acquire(file, content, shown);
+  await acquire(file, content, { shown, waitMs });
   try {
     return await action();
   } finally {
@@ -39,13 +46,12 @@ export async function withLock<Result>(
   }
 }
 
-async function acquire(file: string, content: string, shown: string): Promise<void> {
-  const startedAt = performance.now();
+async function acquire(file: string, content: string, { shown, waitMs }: Waiting): Promise<void> {
   // Made with its content in one step, so that whoever finds it knows whose it is.
   const own = `${file}.${randomBytes(6).toString("hex")}`;
   try {
     await writeFile(own, content, { flag: "wx", mode: 0o600 });
-    await linkWhenFree(own, file, shown, startedAt);
+    await linkWhenFree(own, file, { shown, waitMs });
   } catch (error) {
     throw writeFailure(error, `A lock for ${shown}`, `the file system of ${tmpdir()}`);
   } finally {
@@ -53,7 +59,8 @@ async function acquire(file: string, content: string, shown: string): Promise<vo
   }
 }
 
-async function linkWhenFree(own: string, file: string, shown: string, startedAt: number): Promise<void> {
+async function linkWhenFree(own: string, file: string, { shown, waitMs }: Waiting): Promise<void> {
+  const startedAt = performance.now();
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)) {
     try {
       return await link(own, file);
@@ -61,14 +68,10 @@ async function linkWhenFree(own: string, file: string, shown: string, startedAt:
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     }
     if (await isAbandoned(file)) await breakLock(file);
-    else if (performance.now() - startedAt > WAIT_MS) {
-      throw new CemError(
-        "STATE_BUSY",
-        `Another process has been writing ${shown} for ${WAIT_MS / 1_000} s.`,
-        {
-          details: { file: shown },
-        },
-      );
+    else if (performance.now() - startedAt > waitMs) {
+      throw new CemError("STATE_BUSY", `Another process has been writing ${shown} for ${waitMs / 1_000} s.`, {
+        details: { file: shown },
+      });
     } else await sleep(pauseMs);
   }
 }

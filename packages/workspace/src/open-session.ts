@@ -173,7 +173,8 @@ export class OpenSession {
     record.ended_at =
       this.#endedAt === undefined ? null : latest(this.#endedAt.toISOString(), record.started_at);
     record.state_files = [...this.#stateFiles];
-    if (this.#id === undefined) this.#id = await createNext(folder, (id) => this.#encode(id));
+    if (this.#id === undefined)
+      this.#id = await createNext(folder, (id) => this.#encode(id), this.#settings.nextNumber);
     else await folder.replace(`${this.#id}.json`, this.#encode(this.#id));
     await markCurrent(folder, this.#id);
   }

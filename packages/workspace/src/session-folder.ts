@@ -94,10 +94,13 @@ export async function openSessions(
 export async function createNext(
   folder: ContainedFolder,
   contentOf: (id: string) => Uint8Array,
+  nextNumber?: () => Promise<number>,
 ): Promise<string> {
-  let number = (await numbersIn(folder)).at(-1) ?? 0;
+  const highest = (await numbersIn(folder)).at(-1) ?? 0;
+  let number = highest;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    number += 1;
+    do number = (await nextNumber?.()) ?? number + 1;
+    while (number <= highest);
     const id = sessionId(number);
     const own = `${id}.${randomBytes(6).toString("hex")}.new`;
     try {

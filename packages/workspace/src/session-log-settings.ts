@@ -10,6 +10,8 @@ export interface SessionLogSettings {
   customerUid?: string | undefined;
   /** The session to go on with, for runs that name none: `session_001`, `1`, or `last`. */
   resume?: string | undefined;
+  /** Gives the number of the next session, where other machines write logs, too. Taken ones are passed over. */
+  nextNumber?: (() => Promise<number>) | undefined;
   redact?: Redact | undefined;
   /** Receives why a log could not be written. Runs go on without it. */
   onProblem?: ((error: unknown) => void) | undefined;

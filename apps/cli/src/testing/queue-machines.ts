@@ -13,6 +13,23 @@ const WAIT = { timeout: 60_000, interval: 20 };
 /** The command as a process, and what it logs. */
 type Machine = ReturnType<typeof spawnCem> & { log: () => string };
 
+/** Starts the command as a process, and keeps what it logs. */
+export function startMachine(args: readonly string[], place: Parameters<typeof spawnCem>[1]): Machine {
+  const machine = spawnCem(args, place);
+  let log = "";
+  machine.stderr.on("data", (text: string) => (log += text));
+  return Object.assign(machine, { log: () => log });
+}
+
+/** Waits until a process logs something. @returns the first group of the pattern. */
+export function told(machine: Machine, pattern: RegExp): Promise<string> {
+  return vi.waitFor(() => {
+    const found = pattern.exec(machine.log());
+    if (found === null) throw new Error(`It has not said ${String(pattern)} yet: ${machine.log()}`);
+    return found[1] ?? "";
+  }, WAIT);
+}
+
 /** A project that servers and workers share, on one queue. */
 export interface QueueProject {
   /** The calls that tools were given, in order. */
@@ -55,19 +72,10 @@ export async function queueProject(
   if (generated.code !== 0) throw new Error(generated.stderr);
   const machines: Machine[] = [];
   const start = (args: readonly string[]): Machine => {
-    const machine = spawnCem(args, { cwd, env: { ...env, ...more.env } });
-    let log = "";
-    machine.stderr.on("data", (text: string) => (log += text));
-    const logged = Object.assign(machine, { log: () => log });
-    machines.push(logged);
-    return logged;
+    const machine = startMachine(args, { cwd, env: { ...env, ...more.env } });
+    machines.push(machine);
+    return machine;
   };
-  const told = (machine: Machine, pattern: RegExp): Promise<string> =>
-    vi.waitFor(() => {
-      const found = pattern.exec(machine.log());
-      if (found === null) throw new Error(`It has not said ${String(pattern)} yet: ${machine.log()}`);
-      return found[1] ?? "";
-    }, WAIT);
   return {
     traceParents: () => readFileSync(`${jobs}.traces`, "utf8").split("\n").filter(Boolean),
     calls: () => readFileSync(jobs, "utf8").split("\n").filter(Boolean),

@@ -1,5 +1,7 @@
+import { CemError } from "@cem/core";
 import type { CustomerFolders, CustomerUsage } from "@cem/workspace";
 import { loadConfig, storeOf } from "../wiring/load.ts";
+import { deleteSharedFiles } from "../wiring/shared-files.ts";
 import type { ServerSource } from "./mcp-servers.ts";
 
 /** Lists customers with what each has on this machine, and has used on all that share the store. */
@@ -21,7 +23,7 @@ export async function customerUsage(id: string, source: ServerSource = {}): Prom
 
 /** Removes everything of a customer, in the store too. @throws CemError `CUSTOMER_NOT_FOUND` */
 export async function deleteCustomer(id: string, source: ServerSource = {}): Promise<void> {
-  await withFolders(source, (folders) => folders.remove(id));
+  await withFolders(source, (folders, removeFiles) => removeCustomer(id, folders, removeFiles));
 }
 
 /**
@@ -34,27 +36,42 @@ export async function cleanCustomers(
   days: number,
   source: ServerSource & { isDryRun?: boolean | undefined } = {},
 ): Promise<CustomerUsage[]> {
-  return withFolders(source, async (folders) => {
+  return withFolders(source, async (folders, removeFiles) => {
     const cleaned: CustomerUsage[] = [];
     for (const id of await folders.inactive(days)) {
       source.signal?.throwIfAborted();
       cleaned.push(await folders.usage(id));
-      if (source.isDryRun !== true) await folders.remove(id);
+      if (source.isDryRun !== true) await removeCustomer(id, folders, removeFiles);
     }
     return cleaned;
   });
 }
 
+/** The shared files go first: what a machine still has then is not taken for the newest. */
+async function removeCustomer(id: string, folders: CustomerFolders, removeFiles: RemoveFiles): Promise<void> {
+  const { isCustomerId } = await import("@cem/workspace");
+  const hadFiles = isCustomerId(id) && (await removeFiles(id));
+  try {
+    await folders.remove(id);
+  } catch (error) {
+    if (!hadFiles || !CemError.isInstance(error) || error.code !== "CUSTOMER_NOT_FOUND") throw error;
+  }
+}
+
+/** Removes what machines share of a customer's files. @returns whether there was any. */
+type RemoveFiles = (id: string) => Promise<boolean>;
+
 async function withFolders<Result>(
   { cwd, configFile, config }: ServerSource,
-  action: (folders: CustomerFolders) => Promise<Result>,
+  action: (folders: CustomerFolders, removeFiles: RemoveFiles) => Promise<Result>,
 ): Promise<Result> {
   const loaded = await loadConfig({ cwd, file: configFile, overrides: config });
   const store = storeOf(loaded);
   const { createCustomerFolders } = await import("@cem/workspace");
   const { dir, quotas } = loaded.config.customers;
   try {
-    return await action(createCustomerFolders(dir, { quotas, store: await store?.get() }));
+    const folders = createCustomerFolders(dir, { quotas, store: await store?.get() });
+    return await action(folders, (id) => deleteSharedFiles({ ...loaded, store }, id));
   } finally {
     await (await store?.settled())?.close();
   }

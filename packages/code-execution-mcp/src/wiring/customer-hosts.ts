@@ -17,8 +17,9 @@ import { openConfiguredRecords } from "./run-records.ts";
 import { createConfiguredSkills } from "./skills.ts";
 import { createWorkflowTools } from "./workflow-tools.ts";
 import type { WorkflowTools } from "./workflow-tools.ts";
+import { shareSkills } from "./shared-files.ts";
 import { createConfiguredTypeChecker } from "./stages.ts";
-import { createConfiguredResults, createConfiguredState } from "./workspace.ts";
+import { createConfiguredState, createServedResults } from "./workspace.ts";
 
 const MS_PER_SECOND = 1_000;
 const SWEEPS_PER_IDLE_TIME = 4;
@@ -153,9 +154,9 @@ export class CustomerHosts {
     const local = this.#openAgent(own, { ...this.#options, redactor, typeChecker });
     const counted = countRequests(this.#queue?.agent(local, id) ?? local);
     const [results, state, skills] = await Promise.all([
-      createConfiguredResults(config),
-      createConfiguredState(config),
-      createConfiguredSkills(own),
+      createServedResults(own),
+      createConfiguredState(own),
+      createConfiguredSkills(own).then((store) => shareSkills(store, own.sync)),
     ]);
     const { agent } = counted;
     const workflows = createWorkflowTools(own, this.#options, { agent, openAgent: this.#openAgent });

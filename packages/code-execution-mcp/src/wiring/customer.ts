@@ -1,7 +1,8 @@
 import type { LoadedConfig } from "@cem/config";
-import type { Lazy, RunRecords, Store } from "@cem/core";
+import type { Lazy, RunRecords, Store, WorkspaceSync } from "@cem/core";
 import type { PluginSet } from "@cem/plugins";
 import type { CustomerFolder } from "@cem/workspace";
+import { lazySync } from "./shared-files.ts";
 import { hasSkills } from "./customer-type-checker.ts";
 
 /** Whose configuration it is. */
@@ -22,6 +23,8 @@ export interface LoadedFor extends LoadedConfig {
   store?: Lazy<Store> | undefined;
   /** Records of the runs. Whoever opened them closes them. `undefined` where none are kept. */
   records?: RunRecords | undefined;
+  /** Keeps the workspace in step with other machines. `undefined` where it is this machine's only. */
+  sync?: Lazy<WorkspaceSync> | undefined;
   /** Opens the plugins once more, for another customer. */
   openPlugins?: (() => Lazy<PluginSet> | undefined) | undefined;
 }
@@ -55,7 +58,7 @@ export async function forCustomer(loaded: LoadedFor, id: string): Promise<Loaded
   const state = { ...execution.state, workspaceDir };
   // Without skills of their own, customers search the same catalog, whose index they share.
   const searchCacheDir = (await hasSkills(folder.skillsDir)) ? folder.cacheDir : optimizations.searchCacheDir;
-  return {
+  const own: LoadedFor = {
     ...loaded,
     pluginSet: loaded.openPlugins?.(),
     records: undefined,
@@ -66,6 +69,7 @@ export async function forCustomer(loaded: LoadedFor, id: string): Promise<Loaded
     },
     customer,
   };
+  return { ...own, sync: lazySync(own, () => refreshSkills(customer)) };
 }
 
 /** Brings what a customer's code sees of skills up to date. */

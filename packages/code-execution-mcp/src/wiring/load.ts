@@ -3,6 +3,7 @@ import type { ConfigSource } from "../agent-options.ts";
 import { Lazy } from "@cem/core";
 import { forCustomer } from "./customer.ts";
 import type { LoadedFor } from "./customer.ts";
+import { lazySync } from "./shared-files.ts";
 import { lazyPlugins } from "./plugins.ts";
 import type { PluginOptions } from "./plugins.ts";
 import { vaultWarnings } from "./vaults.ts";
@@ -34,7 +35,7 @@ export async function loadFrom(source: ConfigSource & PluginOptions): Promise<Lo
   const warnings = [...found.warnings, ...vaultWarnings(found)];
   const loaded: LoadedFor = { ...found, warnings, pluginSet: openPlugins(), openPlugins, store };
   const id = customer ?? loaded.config.customers.id;
-  if (id === undefined) return loaded;
+  if (id === undefined) return { ...loaded, sync: lazySync(loaded) };
   const { requireCustomerId } = await import("@cem/workspace");
   return forCustomer(loaded, requireCustomerId(id));
 }

@@ -16,6 +16,7 @@ export interface ScratchWorkspace {
 /** Makes a copy of the workspace for a dry run: code in the sandbox writes files without asking anyone. */
 export async function createScratchWorkspace(loaded: LoadedFor): Promise<ScratchWorkspace> {
   const { workspaceDir } = loaded.config.execution;
+  await (await loaded.sync?.get())?.fetch();
   const copy = await mkdtemp(path.join(os.tmpdir(), "cem-dry-run-"));
   const exists = await stat(workspaceDir).catch(() => undefined);
   if (exists !== undefined) {
@@ -24,7 +25,7 @@ export async function createScratchWorkspace(loaded: LoadedFor): Promise<Scratch
   }
   const execution = { ...loaded.config.execution, workspaceDir: copy };
   return {
-    loaded: { ...loaded, config: { ...loaded.config, execution } },
+    loaded: { ...loaded, sync: undefined, config: { ...loaded.config, execution } },
     async finish(onWrite) {
       for (const write of await changesBetween(workspaceDir, copy)) onWrite(write);
       await rm(copy, { recursive: true, force: true });

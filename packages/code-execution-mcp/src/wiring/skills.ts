@@ -75,7 +75,7 @@ export async function trySkill(
       // The cache of the folder of skills that stays must not be that of one that goes.
       optimizations: { ...optimizations, toolCache: false },
     };
-    const agent = openAgent({ ...loaded, config });
+    const agent = openAgent({ ...loaded, sync: undefined, config });
     try {
       await checkSkill(draft, agent, { signal });
     } finally {

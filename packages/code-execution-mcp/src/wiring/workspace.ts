@@ -1,7 +1,9 @@
 import type { Config } from "@cem/config";
 import type { LoadedFor } from "./customer.ts";
 import type { ResultStore, SessionLog, StateStore } from "@cem/core";
+import { CemError } from "@cem/core";
 import { makeFolder } from "./make-folder.ts";
+import { sessionNumbers, shareState } from "./shared-files.ts";
 
 /** The store of what is too large for an answer: files in the workspace. */
 export async function createConfiguredResults({ execution }: Config): Promise<ResultStore> {
@@ -9,13 +11,38 @@ export async function createConfiguredResults({ execution }: Config): Promise<Re
   return createResultStore({ workspaceDir: execution.workspaceDir });
 }
 
+/** The store of results that a server reads, which a run on another machine may have kept. */
+export async function createServedResults({
+  config,
+  sync,
+}: Pick<LoadedFor, "config" | "sync">): Promise<ResultStore> {
+  const results = await createConfiguredResults(config);
+  if (sync === undefined) return results;
+  return {
+    specificationVersion: "v1",
+    write: (bytes, mimeType, name) => results.write(bytes, mimeType, name),
+    read: async (file, range) => {
+      try {
+        return await results.read(file, range);
+      } catch (error) {
+        if (!CemError.isInstance(error) || error.code !== "RESULT_NOT_FOUND") throw error;
+        await (await sync.get()).fetch();
+        return results.read(file, range);
+      }
+    },
+  };
+}
+
 /** The store of state: files in the workspace. `undefined` where the configuration wants none. */
-export async function createConfiguredState({ execution }: Config): Promise<StateStore | undefined> {
+export async function createConfiguredState({
+  config: { execution },
+  sync,
+}: Pick<LoadedFor, "config" | "sync">): Promise<StateStore | undefined> {
   const { enabled, workspaceDir, stateFile, stateFormat } = execution.state;
   if (!enabled) return undefined;
   const { createStateStore } = await import("@cem/workspace");
   await makeFolder(workspaceDir);
-  return createStateStore({ workspaceDir, stateFile, format: stateFormat });
+  return shareState(createStateStore({ workspaceDir, stateFile, format: stateFormat }), sync);
 }
 
 /** What a session log needs beyond the configuration. */
@@ -33,9 +60,10 @@ export function logDirOf({ config, customer }: Pick<LoadedFor, "config" | "custo
 
 /** The log of sessions: files in the workspace. `undefined` where none is wanted. */
 export async function createConfiguredSessions(
-  { config, customer }: LoadedFor,
+  loaded: LoadedFor,
   { resume, onProblem, sessions }: SessionOptions,
 ): Promise<SessionLog | undefined> {
+  const { config, customer } = loaded;
   const { execution, server } = config;
   const { state, workspaceDir } = execution;
   // Users of one server share its workspace, and a log is not for the others to read.
@@ -47,5 +75,13 @@ export async function createConfiguredSessions(
   const logDir = logDirOf({ config, customer });
   const isThere = customer && followFolder(customer.home);
   await isThere?.();
-  return createSessionLog({ workspaceDir, logDir, isThere, customerUid: customer?.id, resume, onProblem });
+  return createSessionLog({
+    workspaceDir,
+    logDir,
+    isThere,
+    customerUid: customer?.id,
+    resume,
+    onProblem,
+    nextNumber: sessionNumbers(loaded),
+  });
 }

@@ -33,7 +33,10 @@ export function withoutHeld(
     if (item.kind === "path") obstacle = setDefault(copy, item, trust, defaultsFolder) ?? obstacle;
     if (item.kind === "key") withoutDestination(copy, item.name);
     if (item.kind === "queue") delete copy.queue.url;
-    if (item.kind === "store") delete copy.store.url;
+    if (item.kind === "store") {
+      delete copy.store.url;
+      delete copy.store.files;
+    }
   }
   return { config: copy, obstacle };
 }

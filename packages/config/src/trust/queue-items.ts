@@ -15,12 +15,19 @@ export function queueItems({ queue }: Config, origins: Readonly<Record<string, O
 }
 
 /**
- * The store that files of the folder name, wherever it is: values of persons would go there, and approvals that are
- * remembered in it would count.
+ * The store that files of the folder name, wherever it is: values of persons and files of workspaces would go there, and
+ * approvals that are remembered in it would count.
  */
 export function storeItems({ store }: Config, origins: Readonly<Record<string, Origin>>): TrustItem[] {
-  const { url } = store;
-  if (url === undefined || origins["store.url"]?.ofFolder !== true) return [];
-  const text = `shares values, quotas, approvals and the audit log with ${isServerUrl(url) ? new URL(url).host : url}`;
-  return [trustItem({ kind: "store", name: "store.url", text }, [url])];
+  const { files, url } = store;
+  const items: TrustItem[] = [];
+  if (url !== undefined && origins["store.url"]?.ofFolder === true) {
+    const text = `shares values, quotas, approvals and the audit log with ${isServerUrl(url) ? new URL(url).host : url}`;
+    items.push(trustItem({ kind: "store", name: "store.url", text }, [url]));
+  }
+  if (files !== undefined && origins["store.files"]?.ofFolder === true) {
+    const text = `shares the files of workspaces in ${files}`;
+    items.push(trustItem({ kind: "store", name: "store.files", text }, [files]));
+  }
+  return items;
 }

@@ -1,0 +1,18 @@
+/** Keeps a workspace on this machine in step with a copy that machines share. */
+export interface WorkspaceSync {
+  readonly specificationVersion: "v1";
+  /**
+   * Fetches what others changed, carries out a run, and puts back what it changed, also where it fails.
+   *
+   * @returns what the work returned, and remarks for its result: files that were kept twice, or could not be put back.
+   * @throws CemError `STORE_UNAVAILABLE`, `FILES_UNAVAILABLE` or `FILES_DAMAGED` before the run, which does not begin with
+   *   old files; and what the work throws.
+   */
+  during<Result>(work: () => Promise<Result>): Promise<{ result: Result; remarks: string[] }>;
+  /** Fetches what others changed. @returns remarks. @throws CemError as {@link WorkspaceSync.during}. */
+  fetch(): Promise<string[]>;
+  /** Puts back what was changed here. @returns remarks. @throws CemError as {@link WorkspaceSync.during}. */
+  put(): Promise<string[]>;
+  /** Waits for what is under way. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,12 @@
+export type { BlobStore } from "./blobs.ts";
+export type { Limits } from "./errors.ts";
+export type { Root } from "./local-files.ts";
+export { createS3Blobs } from "./s3-blobs.ts";
+export type { S3BlobsSettings, S3Credentials } from "./s3-blobs.ts";
+export { parseS3Url } from "./s3-url.ts";
+export type { S3Place } from "./s3-url.ts";
+export { sealBlobs } from "./sealed-blobs.ts";
+export { nextSessionNumber } from "./shared-copy.ts";
+export { createStoreBlobs } from "./store-blobs.ts";
+export { createWorkspaceSync, deleteSharedWorkspace } from "./synced-workspace.ts";
+export type { WorkspaceSyncSettings } from "./synced-workspace.ts";
