@@ -1,5 +1,6 @@
 import type { Span } from "../language/token.ts";
 import { Pattern } from "../language/pattern.ts";
+import { onlyCalled } from "../planning/called.ts";
 import type { Plan } from "../planning/plan.ts";
 import { checkedExpression, findReference, type Reference } from "../planning/references.ts";
 import type { Meaning } from "../planning/reading.ts";
@@ -21,6 +22,9 @@ export function readValue(span: Span, plan: Plan): Meaning | undefined {
     return { schema: {}, words: "value", constant: constant.value, lower: () => literal(constant.value) };
   const arithmetic = readArithmetic(trimmed, plan);
   if (arithmetic !== undefined && arithmetic.kind !== "reference") return meaningOf(arithmetic);
+  const called = onlyCalled(trimmed.text, plan);
+  if (called !== undefined)
+    return referenced({ value: called, expression: called.expression, schema: called.schema });
   return readAggregate(trimmed, plan) ?? readNow(trimmed) ?? readResult(trimmed, plan);
 }
 

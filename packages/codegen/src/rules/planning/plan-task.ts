@@ -8,6 +8,7 @@ import { ASKING, PRODUCTIONS } from "../grammar/index.ts";
 import { readTokens } from "../language/lexer.ts";
 import { literal } from "../program/expression.ts";
 import { Branch } from "./branches.ts";
+import { refuseUnclear } from "./called.ts";
 import { Plan, Unfilled } from "./plan.ts";
 import { readStep } from "./read-step.ts";
 import type { Reading } from "./reading.ts";
@@ -134,6 +135,7 @@ function planStep(step: TaskStep, plan: Plan): void {
     });
   }
   const { text, fields, items, condition } = step;
+  refuseUnclear(span, text, plan);
   const whole: Step = { text, span, fields, items, isOtherwise: condition?.holds === false };
   const found = readWhole(withoutMention(whole, plan), plan);
   if (found === undefined || !("lower" in found)) throw new Unfilled(found ?? unreadStep(text));
