@@ -20,11 +20,11 @@ export function readValue(span: Span, plan: Plan): Meaning | undefined {
   const constant = trimmed.literal;
   if (constant !== undefined)
     return { schema: {}, words: "value", constant: constant.value, lower: () => literal(constant.value) };
-  const arithmetic = readArithmetic(trimmed, plan);
-  if (arithmetic !== undefined && arithmetic.kind !== "reference") return meaningOf(arithmetic);
   const called = onlyCalled(trimmed.text, plan);
   if (called !== undefined)
     return referenced({ value: called, expression: called.expression, schema: called.schema });
+  const arithmetic = readArithmetic(trimmed, plan);
+  if (arithmetic !== undefined && arithmetic.kind !== "reference") return meaningOf(arithmetic);
   return readAggregate(trimmed, plan) ?? readNow(trimmed) ?? readResult(trimmed, plan);
 }
 

@@ -70,12 +70,15 @@ export function refuseUnclear(span: Span, text: string, plan: Plan): void {
     const isName = token.kind === "word" && NAMES.flat().includes(token.lower);
     const before = span.at(at - 1)?.lower;
     const isMade = span.tokens.slice(0, at).some(({ lower }) => MAKES.test(lower));
-    if (!isName || at === 0 || before !== "the" || isMade || OVER.test(span.at(at + 1)?.lower ?? "")) continue;
+    if (!isName || at === 0 || before !== "the" || isMade || OVER.test(span.at(at + 1)?.lower ?? ""))
+      continue;
     const { said, implied } = findCalled(token.lower, plan);
     const others = plan.values.filter((value) => isNumeric(value.schema) && value.document === undefined);
     const isUnclear = said.length > 1 || (said.length === 0 && implied.length > 0 && others.length > 1);
     if (!isUnclear) continue;
-    const meant = [...new Set((said.length > 1 ? said : others).map(({ about }) => `"${about.slice(0, 80)}"`))];
+    const meant = [
+      ...new Set((said.length > 1 ? said : others).map(({ about }) => `"${about.slice(0, 80)}"`)),
+    ];
     if (meant.length < 2) continue;
     throw new Unfilled({
       step: text,

@@ -111,6 +111,7 @@ function changeBranch(open: Branch | undefined, step: TaskStep, plan: Plan): Bra
     open.enter(condition.holds);
     return open;
   }
+  refuseUnclear(readTokens(condition.text), condition.text, plan);
   const branch = new Branch(plan, { ...condition, text: openSubject(condition.text, plan) });
   branch.enter(condition.holds);
   return branch;
@@ -154,7 +155,17 @@ function readWhole(step: Step, plan: Plan): Reading | UnfilledStep | undefined {
   return inside ?? direct;
 }
 
+const ASKS_WHAT_THERE_IS =
+  /^(?:please )?(?:what (?:can|could) (?:you|i|we|it|cem) do(?: (?:here|for me|with (?:this|you|it)))?|what (?:tools|servers) (?:are there|do you have|can you use)|(?:list|show)(?: me)?(?: all| the| your| all the)? (?:available )?tools|help(?: me)?)[\s?.!]*$/iu;
+
 function unreadStep(text: string): UnfilledStep {
+  if (ASKS_WHAT_THERE_IS.test(text.trim()))
+    return {
+      step: text,
+      reason: "no-tool",
+      argument: "tools",
+      hint: `"${text.trim()}" asks what there is, it is no task. Look at the list of tools, then say what to do with one of them.`,
+    };
   return {
     step: text,
     reason: "no-tool",

@@ -43,7 +43,10 @@ type Read = (match: Match, plan: Plan) => Arithmetic | undefined;
 
 const FORM_TEXTS: readonly (readonly [text: string, read: Read])[] = [
   [`(sum|total|add) up? of? ${RANGE}`, range],
-  [`(average|mean) of? ${RANGE}`, (match) => spread(match, (first, last) => operation("/", operation("+", first, last), number(2)))],
+  [
+    `(average|mean) of? ${RANGE}`,
+    (match) => spread(match, (first, last) => operation("/", operation("+", first, last), number(2))),
+  ],
   ["(sum|total) of {list}", listed("+")],
   ["product of {list}", listed("*")],
   ["(difference|gap) (between|of) {a} and {b}", pair("-")],
