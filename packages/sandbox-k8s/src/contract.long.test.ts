@@ -1,0 +1,17 @@
+import { describeSandboxContract } from "@cem/sandbox/contract";
+import { afterAll, beforeAll, describe } from "vitest";
+import { startCluster, type TestCluster } from "../test/cluster.ts";
+import { createKubernetesProvider } from "./index.ts";
+
+describe("in pods", () => {
+  let cluster: TestCluster;
+  beforeAll(async () => {
+    cluster = await startCluster();
+  });
+  afterAll(() => cluster.close());
+  describeSandboxContract(
+    "agent-sandbox",
+    () => createKubernetesProvider({ ...cluster.settings, standby: 1, maxConcurrentRuns: 8 }),
+    { level: "namespaces", network: false },
+  );
+});
