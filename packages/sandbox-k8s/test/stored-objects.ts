@@ -49,7 +49,6 @@ export class StoredObjects {
     const metadata = {
       uid: crypto.randomUUID(),
       creationTimestamp: new Date().toISOString(),
-      ...before?.metadata,
       ...object.metadata,
     };
     if (metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0)
