@@ -20,7 +20,7 @@ import { hostBootId, NODE_NAME, TestNode } from "./node.ts";
 
 const CLAIM = "cem-data";
 const merging = setHeaderOptions("Content-Type", PatchStrategy.MergePatch);
-const denoPackage = createRequire(import.meta.resolve("@cem/sandbox-msb")).resolve(
+const denoPackage = createRequire(new URL("../../sandbox-msb/package.json", import.meta.url)).resolve(
   `@deno/linux-${process.arch}-glibc/package.json`,
 );
 
@@ -141,7 +141,7 @@ async function seed(
 /** Defines a custom resource; what is in its objects is left to the schemas of `known-fields.ts`. */
 async function define(config: KubeConfig, group: string, kind: string, plural: string): Promise<void> {
   const api = config.makeApiClient(ApiextensionsV1Api);
-  const open = { type: "object", xKubernetesPreserveUnknownFields: true };
+  const open = { type: "object", x_kubernetes_preserve_unknown_fields: true };
   const properties = {
     spec: { ...open, properties: { shutdownTime: { type: "string", format: "date-time" } } },
     status: open,
