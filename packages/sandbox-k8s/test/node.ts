@@ -22,7 +22,7 @@ import { SANDBOX_API, type SandboxResource } from "../src/resources.ts";
 export const NODE_NAME = "test-node";
 const FOREGROUND = "foregroundDeletion";
 /** In place of a pod's memory limit; V8 needs about this much address space. */
-const DATA_BYTES = 1024 * 1024 * 1024;
+const DATA_BYTES = 2 * 1024 * 1024 * 1024;
 const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/hosts", "/etc/nsswitch.conf"];
 const merging = setHeaderOptions("Content-Type", PatchStrategy.MergePatch);
 
