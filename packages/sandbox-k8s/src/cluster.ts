@@ -12,12 +12,7 @@ import {
   type V1Status,
 } from "@kubernetes/client-node";
 import { clusterError, isNotFound } from "./cluster-errors.ts";
-import {
-  SANDBOX_API,
-  TEMPLATE_API,
-  type SandboxResource,
-  type SandboxTemplate,
-} from "./resources.ts";
+import { SANDBOX_API, TEMPLATE_API, type SandboxResource, type SandboxTemplate } from "./resources.ts";
 
 /** A command to execute in a pod, and its streams. */
 export interface PodCommand {
@@ -135,7 +130,12 @@ export class Cluster {
       await new Promise<void>((resolve) => {
         signal.addEventListener("abort", () => resolve(), { once: true });
         void new Watch(this.#config)
-          .watch(path, query, () => resolve(), () => resolve())
+          .watch(
+            path,
+            query,
+            () => resolve(),
+            () => resolve(),
+          )
           .then(
             (watch) => (stop = () => watch.abort()),
             () => resolve(),
@@ -167,7 +167,15 @@ export class Cluster {
   }
 
   /** Executes a command in a pod, over a websocket. */
-  async exec({ pod, container, command, stdin, stdout, stderr, onStatus }: PodCommand): Promise<ExecConnection> {
+  async exec({
+    pod,
+    container,
+    command,
+    stdin,
+    stdout,
+    stderr,
+    onStatus,
+  }: PodCommand): Promise<ExecConnection> {
     return this.#try(`execute a command in the pod ${pod}`, () =>
       new Exec(this.#config).exec(
         this.namespace,

@@ -11,7 +11,8 @@ describe("in pods", () => {
   afterAll(() => cluster.close());
   describeSandboxContract(
     "agent-sandbox",
-    () => createKubernetesProvider({ ...cluster.settings, standby: 1, maxConcurrentRuns: 8, reuse: "session" }),
+    () =>
+      createKubernetesProvider({ ...cluster.settings, standby: 1, maxConcurrentRuns: 8, reuse: "session" }),
     { level: "namespaces", network: false },
   );
 });

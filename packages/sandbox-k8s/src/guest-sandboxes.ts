@@ -16,8 +16,14 @@ const MAX_LABEL = 63;
 
 /** Labels of all guests of this host. */
 export function guestLabels(): Record<string, string> {
-  const host = hostname().slice(0, MAX_LABEL).replaceAll(/[^\w.-]|^[^\da-z]+|[^\da-z]+$/gi, "");
-  return { "app.kubernetes.io/component": "guest", "app.kubernetes.io/managed-by": "code-execution-mcp", "cem/host": host };
+  const host = hostname()
+    .slice(0, MAX_LABEL)
+    .replaceAll(/[^\w.-]|^[^\da-z]+|[^\da-z]+$/gi, "");
+  return {
+    "app.kubernetes.io/component": "guest",
+    "app.kubernetes.io/managed-by": "code-execution-mcp",
+    "cem/host": host,
+  };
 }
 
 /** The sandboxes of one process: created, waited for, renewed while they live, removed. */

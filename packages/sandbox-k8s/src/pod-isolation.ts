@@ -24,7 +24,11 @@ export function judgeIsolation(pod: V1PodSpec, facts: KernelFacts): PodIsolation
   const mechanisms = [...runtimeMechanisms(facts), ...podMechanisms(pod), ...ALWAYS];
   const breach = findBreach(pod);
   if (breach !== undefined) {
-    return result("permissions", [...ALWAYS], [`The pod shares the node's ${breach}: nothing but Deno's permissions holds.`]);
+    return result(
+      "permissions",
+      [...ALWAYS],
+      [`The pod shares the node's ${breach}: nothing but Deno's permissions holds.`],
+    );
   }
   if (!isKata(facts.handler)) return result("namespaces", mechanisms, []);
   if (facts.nodeBootId === undefined) {
@@ -33,9 +37,11 @@ export function judgeIsolation(pod: V1PodSpec, facts: KernelFacts): PodIsolation
     ]);
   }
   if (facts.nodeBootId !== facts.guestBootId) return result("microvm", mechanisms, []);
-  return result("namespaces", ["container", ...podMechanisms(pod), ...ALWAYS], [
-    `The runtime class's handler is ${facts.handler}, but the pod runs on its node's kernel.`,
-  ]);
+  return result(
+    "namespaces",
+    ["container", ...podMechanisms(pod), ...ALWAYS],
+    [`The runtime class's handler is ${facts.handler}, but the pod runs on its node's kernel.`],
+  );
 }
 
 function result(level: Isolation["level"], mechanisms: string[], notes: string[]): PodIsolation {
@@ -74,5 +80,7 @@ function findBreach(pod: V1PodSpec): string | undefined {
   if (pod.hostPID === true) return "processes (hostPID)";
   if (pod.hostNetwork === true) return "network (hostNetwork)";
   if (pod.containers[0]?.securityContext?.privileged === true) return "devices (privileged)";
-  return pod.volumes?.some(({ hostPath }) => hostPath !== undefined) === true ? "files (hostPath)" : undefined;
+  return pod.volumes?.some(({ hostPath }) => hostPath !== undefined) === true
+    ? "files (hostPath)"
+    : undefined;
 }

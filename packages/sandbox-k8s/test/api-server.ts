@@ -90,7 +90,12 @@ export class TestApiServer {
       if (method === "POST") return this.#create(collection, plural, body as StoredObject);
       this.#mustAllow("list", plural);
       const items = this.objects.list(collection).filter((object) => isSelected(object, url.searchParams));
-      return { kind: "List", apiVersion: "v1", metadata: { resourceVersion: String(this.objects.version) }, items };
+      return {
+        kind: "List",
+        apiVersion: "v1",
+        metadata: { resourceVersion: String(this.objects.version) },
+        items,
+      };
     }
     const found = this.objects.find(collection, name);
     const verb = { GET: "get", PATCH: "patch", DELETE: "delete" }[method ?? ""] ?? "update";
@@ -136,14 +141,22 @@ export class TestApiServer {
 
   #mustAllow(verb: string, plural: string): void {
     if (!this.forbids.has(`${verb} ${plural}`)) return;
-    throw new Refused(403, "Forbidden", `${plural} is forbidden: User "guest-test" cannot ${verb} resource "${plural}"`);
+    throw new Refused(
+      403,
+      "Forbidden",
+      `${plural} is forbidden: User "guest-test" cannot ${verb} resource "${plural}"`,
+    );
   }
 }
 
 function mustBeValid(object: StoredObject): void {
   const problems = findProblems(object);
   if (problems.length === 0) return;
-  throw new Refused(422, "Invalid", `${object.kind} "${object.metadata.name}" is invalid: ${problems.join("; ")}`);
+  throw new Refused(
+    422,
+    "Invalid",
+    `${object.kind} "${object.metadata.name}" is invalid: ${problems.join("; ")}`,
+  );
 }
 
 function isSelected({ metadata }: StoredObject, query: URLSearchParams): boolean {

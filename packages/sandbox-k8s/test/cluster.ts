@@ -48,7 +48,9 @@ export interface TestCluster {
   server: TestApiServer | undefined;
   config: KubeConfig;
   namespace: string;
-  sandboxes(): Promise<{ metadata: { name: string; deletionTimestamp?: string }; spec: { shutdownTime: string } }[]>;
+  sandboxes(): Promise<
+    { metadata: { name: string; deletionTimestamp?: string }; spec: { shutdownTime: string } }[]
+  >;
   close(): Promise<void>;
 }
 
@@ -67,7 +69,10 @@ export async function startCluster(pod: Partial<V1PodSpec> = {}): Promise<TestCl
   let node: TestNode | undefined;
   await server?.listen((request, socket, head) => node?.exec(request, socket, head));
   const kubeconfig = join(folder, "kubeconfig");
-  writeFileSync(kubeconfig, real === undefined ? kubeconfigOf(server!, namespace) : readFileSync(real, "utf8"));
+  writeFileSync(
+    kubeconfig,
+    real === undefined ? kubeconfigOf(server!, namespace) : readFileSync(real, "utf8"),
+  );
   config.loadFromFile(kubeconfig);
   node = new TestNode(config, {
     namespace,
@@ -120,8 +125,22 @@ async function seed(
     await core.createNamespace({ body: { metadata: { name: namespace } } });
     await core.createNode({ body: { metadata: { name: NODE_NAME } } }).catch(() => {});
     const addresses = [{ type: "InternalIP", address: "127.0.0.1" }];
-    const all = { machineID: "", systemUUID: "", kernelVersion: "", osImage: "", containerRuntimeVersion: "", kubeletVersion: "v1.0.0", kubeProxyVersion: "", operatingSystem: "linux", architecture: "amd64" };
-    const status = { addresses, daemonEndpoints: { kubeletEndpoint: { Port: kubeletPort } }, nodeInfo: { ...all, ...nodeInfo } };
+    const all = {
+      machineID: "",
+      systemUUID: "",
+      kernelVersion: "",
+      osImage: "",
+      containerRuntimeVersion: "",
+      kubeletVersion: "v1.0.0",
+      kubeProxyVersion: "",
+      operatingSystem: "linux",
+      architecture: "amd64",
+    };
+    const status = {
+      addresses,
+      daemonEndpoints: { kubeletEndpoint: { Port: kubeletPort } },
+      nodeInfo: { ...all, ...nodeInfo },
+    };
     await core.patchNodeStatus({ name: NODE_NAME, body: { status } }, merging);
     const classes = config.makeApiClient(NodeV1Api);
     for (const [name, handler] of Object.entries(handlers))
@@ -135,7 +154,9 @@ async function seed(
     metadata: { name: "cem-guest", namespace },
     spec: { podTemplate: { spec } },
   };
-  await config.makeApiClient(CustomObjectsApi).createNamespacedCustomObject({ ...TEMPLATE_API, namespace, body });
+  await config
+    .makeApiClient(CustomObjectsApi)
+    .createNamespacedCustomObject({ ...TEMPLATE_API, namespace, body });
 }
 
 /** Defines a custom resource; what is in its objects is left to the schemas of `known-fields.ts`. */
@@ -152,10 +173,13 @@ async function define(config: KubeConfig, group: string, kind: string, plural: s
   const spec = { group, names, scope: "Namespaced", versions: [version] };
   const name = `${plural}.${group}`;
   const annotations = { "api-approved.kubernetes.io": "unapproved, for a test" };
-  await api.createCustomResourceDefinition({ body: { metadata: { name, annotations }, spec } }).catch(() => {});
+  await api
+    .createCustomResourceDefinition({ body: { metadata: { name, annotations }, spec } })
+    .catch(() => {});
   for (;;) {
     const { status } = await api.readCustomResourceDefinition({ name });
-    if (status?.conditions?.some(({ type, status: value }) => type === "Established" && value === "True")) break;
+    if (status?.conditions?.some(({ type, status: value }) => type === "Established" && value === "True"))
+      break;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
@@ -175,6 +199,10 @@ function makeCertificate(folder: string): { key: string; cert: string } {
   const [key, cert] = [join(folder, "kubelet.key"), join(folder, "kubelet.crt")];
   mkdirSync(folder, { recursive: true });
   const subject = ["-subj", "/CN=kubelet", "-days", "2"];
-  execFileSync("openssl", ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", cert, ...subject], { stdio: "ignore" });
+  execFileSync(
+    "openssl",
+    ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", cert, ...subject],
+    { stdio: "ignore" },
+  );
   return { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") };
 }

@@ -62,7 +62,9 @@ export function findProblems(value: { apiVersion: string; kind: string }): strin
   const version = apiVersion.split("/").at(-1) ?? "";
   const model = `${version.charAt(0).toUpperCase()}${version.slice(1)}${kind}`;
   const type = apiVersion.includes("agents.x-k8s.io/v1beta1") ? kind : model;
-  return attributesOf(type) === undefined ? [`no schema for ${apiVersion} ${kind}`] : problemsOf(value, type, kind);
+  return attributesOf(type) === undefined
+    ? [`no schema for ${apiVersion} ${kind}`]
+    : problemsOf(value, type, kind);
 }
 
 function attributesOf(type: string): readonly Attribute[] | undefined {
@@ -79,8 +81,10 @@ function problemsOf(value: unknown, type: string, path: string): string[] {
   }
   const member = /^\{ \[key: string\]: (.+); \}$/.exec(type)?.[1];
   const known = attributesOf(type);
-  if (member === undefined && known === undefined) return isPlain(value, type) ? [] : [`${path} is not a ${type}`];
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return [`${path} is not an object`];
+  if (member === undefined && known === undefined)
+    return isPlain(value, type) ? [] : [`${path} is not a ${type}`];
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    return [`${path} is not an object`];
   return Object.entries(value).flatMap(([key, one]) => {
     const inner = member ?? known?.find(({ baseName }) => baseName === key)?.type;
     return inner === undefined ? [`unknown field ${path}.${key}`] : problemsOf(one, inner, `${path}.${key}`);

@@ -23,7 +23,16 @@ export const NODE_NAME = "test-node";
 const FOREGROUND = "foregroundDeletion";
 /** In place of a pod's memory limit; V8 needs about this much address space. */
 const DATA_BYTES = 2 * 1024 * 1024 * 1024;
-const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/hosts", "/etc/nsswitch.conf"];
+const SYSTEM = [
+  "/usr",
+  "/bin",
+  "/sbin",
+  "/lib",
+  "/lib64",
+  "/etc/ld.so.cache",
+  "/etc/hosts",
+  "/etc/nsswitch.conf",
+];
 const merging = setHeaderOptions("Content-Type", PatchStrategy.MergePatch);
 
 interface RunningPod {
@@ -64,7 +73,11 @@ export class TestNode {
 
   constructor(
     config: KubeConfig,
-    { namespace, volumes, denoFile }: { namespace: string; volumes: Record<string, string>; denoFile: string },
+    {
+      namespace,
+      volumes,
+      denoFile,
+    }: { namespace: string; volumes: Record<string, string>; denoFile: string },
   ) {
     this.#config = config;
     this.#objects = config.makeApiClient(CustomObjectsApi);
@@ -135,14 +148,25 @@ export class TestNode {
     const labels = { ...spec.podTemplate.metadata?.labels };
     await this.#core.createNamespacedPod({
       namespace: this.#namespace,
-      body: { apiVersion: "v1", kind: "Pod", metadata: { name, namespace: this.#namespace, labels }, spec: pod },
+      body: {
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { name, namespace: this.#namespace, labels },
+        spec: pod,
+      },
     });
     this.#endAt(name, spec.shutdownTime);
     const { waiting } = this.faults;
     const status = waiting
-      ? { phase: "Pending", containerStatuses: pod.containers.map((one) => containerStatus(one, { waiting })) }
+      ? {
+          phase: "Pending",
+          containerStatuses: pod.containers.map((one) => containerStatus(one, { waiting })),
+        }
       : { phase: "Running" };
-    await this.#core.patchNamespacedPodStatus({ namespace: this.#namespace, name, body: { status } }, merging);
+    await this.#core.patchNamespacedPodStatus(
+      { namespace: this.#namespace, name, body: { status } },
+      merging,
+    );
     if (waiting !== undefined) return;
     this.pods.set(name, { spec: pod, processes: new Set() });
     const condition = {
@@ -158,7 +182,9 @@ export class TestNode {
 
   #endAt(name: string, time: string): void {
     const check = setInterval(async () => {
-      const found = await this.#objects.getNamespacedCustomObject({ ...this.#in, name }).catch(() => undefined);
+      const found = await this.#objects
+        .getNamespacedCustomObject({ ...this.#in, name })
+        .catch(() => undefined);
       const until = Date.parse((found as SandboxResource | undefined)?.spec.shutdownTime ?? time);
       if (found !== undefined && Date.now() < until && !this.#isClosed) return;
       clearInterval(check);
@@ -187,7 +213,8 @@ export class TestNode {
   /** Takes a websocket to a command: `/exec/NAMESPACE/POD/CONTAINER` of a kubelet, or the API server's own path. */
   exec(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const url = new URL(request.url ?? "", "http://node");
-    const [, name = ""] = /^\/exec\/[^/]+\/([^/]+)\//.exec(url.pathname) ?? /\/pods\/([^/]+)\/exec$/.exec(url.pathname) ?? [];
+    const [, name = ""] =
+      /^\/exec\/[^/]+\/([^/]+)\//.exec(url.pathname) ?? /\/pods\/([^/]+)\/exec$/.exec(url.pathname) ?? [];
     const pod = this.pods.get(name);
     if (pod === undefined) return void socket.end("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
     this.#sockets.handleUpgrade(request, socket, head, (connection) => {
@@ -234,11 +261,15 @@ export class TestNode {
   }
 
   #rootOf({ containers: [container], volumes = [] }: V1PodSpec): string[] {
-    const mounted = (container?.volumeMounts ?? []).flatMap(({ name, subPath = "", mountPath, readOnly = false }) => {
-      const claim = volumes.find((volume) => volume.name === name)?.persistentVolumeClaim?.claimName ?? "";
-      const folder = this.#volumes[claim];
-      return folder === undefined ? [] : [readOnly ? "--ro-bind" : "--bind", join(folder, subPath), mountPath];
-    });
+    const mounted = (container?.volumeMounts ?? []).flatMap(
+      ({ name, subPath = "", mountPath, readOnly = false }) => {
+        const claim = volumes.find((volume) => volume.name === name)?.persistentVolumeClaim?.claimName ?? "";
+        const folder = this.#volumes[claim];
+        return folder === undefined
+          ? []
+          : [readOnly ? "--ro-bind" : "--bind", join(folder, subPath), mountPath];
+      },
+    );
     return [
       "--unshare-user",
       "--unshare-pid",

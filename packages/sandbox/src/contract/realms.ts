@@ -1,7 +1,7 @@
 import type { SandboxProvider, ToolInvoker } from "@cem/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { breakoutsContract } from "./breakouts.ts";
-import { recordingInvoker } from "./harness.ts";
+import { recordingInvoker, until } from "./harness.ts";
 import { reachableContract } from "./reachable.ts";
 import { SessionHarness } from "./sessions.ts";
 
