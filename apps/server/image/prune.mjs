@@ -26,7 +26,9 @@ function visit(place) {
   const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } = JSON.parse(
     readFileSync(path.join(place, "package.json"), "utf8"),
   );
-  const peers = Object.keys(peerDependencies ?? {}).filter((name) => peerDependenciesMeta?.[name]?.optional !== true);
+  const peers = Object.keys(peerDependencies ?? {}).filter(
+    (name) => peerDependenciesMeta?.[name]?.optional !== true,
+  );
   for (const name of [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers]) {
     const found = findPackage(name, place);
     if (found !== undefined) visit(found);
@@ -47,6 +49,8 @@ for (const entry of readdirSync(store)) {
     rmSync(path.join(store, entry), { recursive: true });
 }
 for (const file of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
-  const isUnused = /\.(?:[cm]?[jt]s\.map|md)$/.test(file) || (/\.[cm]?ts$/.test(file) && !KEEPS_TYPES.test(file));
-  if (isUnused && !/licen[cs]e|copying|notice/i.test(path.basename(file))) rmSync(path.join(folder, file), { force: true });
+  const isUnused =
+    /\.(?:[cm]?[jt]s\.map|md)$/.test(file) || (/\.[cm]?ts$/.test(file) && !KEEPS_TYPES.test(file));
+  if (isUnused && !/licen[cs]e|copying|notice/i.test(path.basename(file)))
+    rmSync(path.join(folder, file), { force: true });
 }

@@ -10,26 +10,38 @@ import { findUnrestricted } from "../test/pod-security.ts";
 
 const QUEUE = { queue: { url: "redis://valkey:6379/0" } };
 const KEDA = { type: "keda", keda: { address: "valkey:6379", passwordSecret: { name: "valkey" } } };
-const PODS = { mode: "pods", pods: { runtimeClassName: "kata", minIsolation: "microvm", userNamespace: true } };
+const PODS = {
+  mode: "pods",
+  pods: { runtimeClassName: "kata", minIsolation: "microvm", userNamespace: true },
+};
 const VALUES: [string, object][] = [
   ["as it comes", QUEUE],
-  ["with all references", {
-    queue: { urlSecret: { name: "redis" } },
-    store: { urlSecret: { name: "postgres" } },
-    imagePullSecrets: [{ name: "registry" }],
-    persistence: { existingClaim: "files" },
-    podLabels: { team: "agents" },
-    podAnnotations: { note: "one" },
-    serviceAccount: { annotations: { role: "arn" } },
-    server: { extraEnv: [{ name: "LLM_API_KEY", valueFrom: { secretKeyRef: { name: "llm", key: "key" } } }], nodeSelector: { pool: "web" } },
-    worker: { tolerations: [{ key: "cem", operator: "Exists" }], affinity: { podAntiAffinity: {} } },
-    config: { guardrails: { max_execution_time: 60 }, queue: { prefix: "{agents}" } },
-  }],
+  [
+    "with all references",
+    {
+      queue: { urlSecret: { name: "redis" } },
+      store: { urlSecret: { name: "postgres" } },
+      imagePullSecrets: [{ name: "registry" }],
+      persistence: { existingClaim: "files" },
+      podLabels: { team: "agents" },
+      podAnnotations: { note: "one" },
+      serviceAccount: { annotations: { role: "arn" } },
+      server: {
+        extraEnv: [{ name: "LLM_API_KEY", valueFrom: { secretKeyRef: { name: "llm", key: "key" } } }],
+        nodeSelector: { pool: "web" },
+      },
+      worker: { tolerations: [{ key: "cem", operator: "Exists" }], affinity: { podAntiAffinity: {} } },
+      config: { guardrails: { max_execution_time: 60 }, queue: { prefix: "{agents}" } },
+    },
+  ],
   ["scaled by KEDA", { ...QUEUE, worker: { autoscaling: KEDA } }],
   ["scaled by an external metric", { ...QUEUE, worker: { autoscaling: { type: "hpa" } } }],
   ["with bubblewrap", { ...QUEUE, sandbox: { mode: "namespaces" } }],
   ["with guests in pods", { ...QUEUE, sandbox: PODS }],
-  ["with nothing shared but the queue", { ...QUEUE, persistence: { enabled: false }, networkPolicy: { enabled: false } }],
+  [
+    "with nothing shared but the queue",
+    { ...QUEUE, persistence: { enabled: false }, networkPolicy: { enabled: false } },
+  ],
 ];
 
 /** The problems of a manifest by the API's schemas: unknown fields by one set of them, the rest by another. */
@@ -39,7 +51,10 @@ async function problemsOf(manifest: Manifest): Promise<string[]> {
   const problems = isOfKeda ? [] : findProblems(manifest);
   if (apiVersion.includes("agents.x-k8s.io")) return problems;
   const models = isOfKeda ? "@kubernetes-models/keda" : "kubernetes-models";
-  const model = (await import(`${models}/${apiVersion}/${kind}`)) as Record<string, new (data: object) => { validate(): void }>;
+  const model = (await import(`${models}/${apiVersion}/${kind}`)) as Record<
+    string,
+    new (data: object) => { validate(): void }
+  >;
   try {
     new model[kind]!(manifest).validate();
   } catch (error) {
@@ -72,9 +87,12 @@ describe.runIf(hasHelm)("the Helm chart", () => {
   it.each(VALUES)("has no pod that may write to its root, gain rights or stay root, %s", (name, values) => {
     for (const pod of podsOf(render(values))) {
       expect(findUnrestricted(pod)).toEqual(
-        name === "with bubblewrap" ? [expect.stringContaining("procMount"), expect.stringContaining("seccomp")] : [],
+        name === "with bubblewrap"
+          ? [expect.stringContaining("procMount"), expect.stringContaining("seccomp")]
+          : [],
       );
-      for (const { securityContext } of pod.containers) expect(securityContext.readOnlyRootFilesystem).toBe(true);
+      for (const { securityContext } of pod.containers)
+        expect(securityContext.readOnlyRootFilesystem).toBe(true);
       expect(pod.securityContext.runAsUser).toBe(1000);
     }
   });
@@ -117,7 +135,10 @@ describe.runIf(hasHelm)("the Helm chart", () => {
       [{ ...QUEUE, store: { url: "postgres://cem:secret@db/cem" } }, /\/store\/url/],
       [{ ...QUEUE, sandbox: { mode: "vm" } }, /\/sandbox\/mode/],
       [{}, /queue\.urlSecret/],
-      [{ ...QUEUE, sandbox: { mode: "pods" }, persistence: { enabled: false } }, /needs persistence\.enabled/],
+      [
+        { ...QUEUE, sandbox: { mode: "pods" }, persistence: { enabled: false } },
+        /needs persistence\.enabled/,
+      ],
       [{ ...QUEUE, worker: { autoscaling: { type: "keda" } } }, /keda\.address/],
     ];
     for (const [values, message] of refused) expect(() => render(values)).toThrow(message);
@@ -143,7 +164,11 @@ describe.runIf(hasHelm)("the Helm chart", () => {
     expect(deny).not.toHaveProperty("egress");
     const selected = Object.entries<string>(deny.podSelector.matchLabels);
     const labels = manifests.flatMap(({ kind, spec }) =>
-      kind === "Deployment" ? [spec.template.metadata.labels] : kind === "SandboxTemplate" ? [spec.podTemplate.metadata.labels] : [],
+      kind === "Deployment"
+        ? [spec.template.metadata.labels]
+        : kind === "SandboxTemplate"
+          ? [spec.podTemplate.metadata.labels]
+          : [],
     );
     expect(labels).toHaveLength(3);
     for (const own of labels) for (const [key, value] of selected) expect(own[key]).toBe(value);
@@ -172,9 +197,16 @@ describe.runIf(hasHelm)("the Helm chart", () => {
   });
 
   it("counts the runs where BullMQ keeps those with a priority, and those under way", () => {
-    const { triggers, advanced } = find(render({ ...QUEUE, worker: { autoscaling: KEDA } }), "ScaledObject", "-worker").spec;
+    const { triggers, advanced } = find(
+      render({ ...QUEUE, worker: { autoscaling: KEDA } }),
+      "ScaledObject",
+      "-worker",
+    ).spec;
     const lists = triggers.map(({ name, metadata }: any) => [name, metadata.listName]);
-    expect(Object.fromEntries(lists)).toEqual({ waiting: "{cem}:runs:prioritized", active: "{cem}:runs:active" });
+    expect(Object.fromEntries(lists)).toEqual({
+      waiting: "{cem}:runs:prioritized",
+      active: "{cem}:runs:active",
+    });
     expect(advanced.scalingModifiers.formula).toBe("waiting + active");
   });
 });

@@ -50,7 +50,9 @@ describe("Dockerfile", () => {
     expect(textsOf("USER")).toEqual(["1000:1000"]);
     expect(JSON.parse(textsOf("CMD")[0] ?? "")).toEqual(["node", "/server/dist/main.js"]);
     expect(textsOf("HEALTHCHECK")[0]).toContain("/readyz");
-    expect(stages[1]?.find(({ keyword }) => keyword === "RUN")?.text).toMatch(/--no-install-recommends bubblewrap .*slim\.sh \//su);
+    expect(stages[1]?.find(({ keyword }) => keyword === "RUN")?.text).toMatch(
+      /--no-install-recommends bubblewrap .*slim\.sh \//su,
+    );
   });
 
   it("keeps no secret", () => {
@@ -105,7 +107,9 @@ describe("compose.yaml", () => {
       command: expect.arrayContaining(["noeviction", "--appendonly"]),
     });
     for (const name of ["valkey", "postgres"]) expect(compose.services[name]).not.toHaveProperty("ports");
-    expect(env["CEM_STORE_URL"]).toMatch(/^postgres:\/\/cem:\$\{CEM_POSTGRES_PASSWORD:\?.*@postgres:5432\/cem$/);
+    expect(env["CEM_STORE_URL"]).toMatch(
+      /^postgres:\/\/cem:\$\{CEM_POSTGRES_PASSWORD:\?.*@postgres:5432\/cem$/,
+    );
     expect(service).toMatchObject({ depends_on: { postgres: { condition: "service_healthy" } } });
   });
 });

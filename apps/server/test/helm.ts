@@ -38,7 +38,10 @@ function findHelm(): string {
 export const hasHelm: boolean = process.platform === "linux" && process.arch === "x64";
 
 /** Runs helm on the chart. */
-export function helm(command: "template" | "lint", values: object): { stdout: string; stderr: string; status: number | null } {
+export function helm(
+  command: "template" | "lint",
+  values: object,
+): { stdout: string; stderr: string; status: number | null } {
   const release = command === "template" ? ["cem"] : [];
   const args = [command, ...release, chart, "--namespace", "agents", "--values", "-"];
   return spawnSync(findHelm(), args, { input: JSON.stringify(values), encoding: "utf8" });

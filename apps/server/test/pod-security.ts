@@ -1,6 +1,15 @@
 import type { V1Container, V1PodSpec } from "@kubernetes/client-node";
 
-const VOLUMES = new Set(["configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "persistentVolumeClaim", "projected", "secret"]);
+const VOLUMES = new Set([
+  "configMap",
+  "csi",
+  "downwardAPI",
+  "emptyDir",
+  "ephemeral",
+  "persistentVolumeClaim",
+  "projected",
+  "secret",
+]);
 
 /** What of a pod the Pod Security Standard "restricted" forbids. */
 export function findUnrestricted(pod: V1PodSpec): string[] {
@@ -19,11 +28,17 @@ export function findUnrestricted(pod: V1PodSpec): string[] {
       [`${name}: privileged`, own.privileged === true],
       [`${name}: allowPrivilegeEscalation`, own.allowPrivilegeEscalation !== false],
       [`${name}: capabilities`, own.capabilities?.drop?.includes("ALL") !== true],
-      [`${name}: added capabilities`, (own.capabilities?.add ?? []).some((one) => one !== "NET_BIND_SERVICE")],
+      [
+        `${name}: added capabilities`,
+        (own.capabilities?.add ?? []).some((one) => one !== "NET_BIND_SERVICE"),
+      ],
       [`${name}: runAsNonRoot`, (own.runAsNonRoot ?? context.runAsNonRoot) !== true],
       [`${name}: procMount`, (own.procMount ?? "Default") !== "Default"],
       [`${name}: hostPort`, ports.some(({ hostPort }) => hostPort !== undefined)],
-      [`${name}: seccomp`, !["RuntimeDefault", "Localhost"].includes((own.seccompProfile ?? context.seccompProfile)?.type ?? "")],
+      [
+        `${name}: seccomp`,
+        !["RuntimeDefault", "Localhost"].includes((own.seccompProfile ?? context.seccompProfile)?.type ?? ""),
+      ],
     ]),
   ];
   return found.filter(([, is]) => is).map(([what]) => what);

@@ -28,8 +28,7 @@ export interface PodCommand {
 /** An open connection to a command. */
 export interface ExecConnection {
   close(): void;
-  onclose: unknown;
-  onerror: unknown;
+  addEventListener(event: "close" | "error", listener: () => void): void;
 }
 
 /** One namespace of a cluster, as far as guests need it. */

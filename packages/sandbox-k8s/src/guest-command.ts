@@ -22,7 +22,14 @@ export function guestCommand(
   const boot = `${GUEST_RUNNER}/guest/${basename(guestBootFile)}`;
   const blocks = Math.ceil((Math.ceil(writeMb) * BYTES_PER_MIB) / BLOCK_BYTES);
   return [
-    ...["sh", "-c", START, "cem", String(blocks), GUEST_WORKSPACE, ...variables, `${GUEST_RUNNER}/deno`],
+    "sh",
+    "-c",
+    START,
+    "cem",
+    String(blocks),
+    GUEST_WORKSPACE,
+    ...variables,
+    `${GUEST_RUNNER}/deno`,
     ...namespacedDenoArguments({ mounts, network, memoryMb, denyRead: hidden }, boot),
   ];
 }

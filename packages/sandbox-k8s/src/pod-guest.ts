@@ -62,8 +62,9 @@ class PodGuest implements Guest {
     const onStatus = (status: V1Status) => this.#ended.resolve(status);
     const connection = await cluster.exec({ pod, container, command, stdin, stdout, stderr, onStatus });
     this.#connection = connection;
-    connection.onclose = () => this.#ended.resolve(undefined);
-    connection.onerror = () => this.#ended.resolve(undefined);
+    const onGone = () => this.#ended.resolve(undefined);
+    connection.addEventListener("close", onGone);
+    connection.addEventListener("error", onGone);
   }
 
   get alive(): boolean {

@@ -197,10 +197,10 @@ async function readBootId(cluster: Cluster, { pod, container }: { pod: string; c
     stderr,
     onStatus: () => ended.resolve(),
   });
-  connection.onclose = () => {
+  connection.addEventListener("close", () => {
     stdout.end();
     ended.resolve();
-  };
+  });
   const [bootId] = await Promise.all([text(stdout), ended.promise]);
   connection.close();
   return bootId.trim();

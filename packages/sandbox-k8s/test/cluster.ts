@@ -71,7 +71,7 @@ export async function startCluster(pod: Partial<V1PodSpec> = {}): Promise<TestCl
   const kubeconfig = join(folder, "kubeconfig");
   writeFileSync(
     kubeconfig,
-    real === undefined ? kubeconfigOf(server!, namespace) : readFileSync(real, "utf8"),
+    server === undefined ? readFileSync(real ?? "", "utf8") : kubeconfigOf(server, namespace),
   );
   config.loadFromFile(kubeconfig);
   node = new TestNode(config, {
@@ -118,8 +118,10 @@ async function seed(
     });
     for (const [name, handler] of Object.entries(handlers))
       server.objects.put("/runtimeclasses", {
-        ...{ apiVersion: "node.k8s.io/v1", kind: "RuntimeClass", metadata: { name } },
-        ...{ handler },
+        apiVersion: "node.k8s.io/v1",
+        kind: "RuntimeClass",
+        metadata: { name },
+        handler,
       });
   } else {
     await core.createNamespace({ body: { metadata: { name: namespace } } });

@@ -137,7 +137,7 @@ export class TestNode {
 
   #do(step: () => Promise<void>): void {
     const done = step().catch((error: unknown) => {
-      if (!this.#isClosed) console.error(error);
+      if (!this.#isClosed) throw error;
     });
     this.#work = Promise.all([this.#work, done]);
   }
@@ -276,11 +276,23 @@ export class TestNode {
       "--unshare-ipc",
       "--unshare-net",
       "--die-with-parent",
-      ...["--uid", "1000", "--gid", "1000"],
+      "--uid",
+      "1000",
+      "--gid",
+      "1000",
       ...SYSTEM.flatMap((path) => ["--ro-bind-try", path, path]),
-      ...["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"],
-      ...["--ro-bind", this.#denoFile, "/cem/deno"],
-      ...["--ro-bind", dirname(guestBootFile), "/cem/guest"],
+      "--proc",
+      "/proc",
+      "--dev",
+      "/dev",
+      "--tmpfs",
+      "/tmp",
+      "--ro-bind",
+      this.#denoFile,
+      "/cem/deno",
+      "--ro-bind",
+      dirname(guestBootFile),
+      "/cem/guest",
       ...mounted,
       "--",
     ];

@@ -16,6 +16,7 @@ export interface StoredObject {
   };
   spec?: Record<string, unknown>;
   status?: Record<string, unknown>;
+  handler?: string;
 }
 
 /** A change of an object, as a watch tells it. */

@@ -17,6 +17,8 @@ describe("checkHidden", () => {
 
   it("refuses to hide what the program could move", () => {
     for (const mounts of [[servers(false)], []])
-      expect(() => checkHidden({ workspaceDir, mounts, hidden }, "here")).toThrow(/Mount its folder read-only/);
+      expect(() => checkHidden({ workspaceDir, mounts, hidden }, "here")).toThrow(
+        /Mount its folder read-only/,
+      );
   });
 });

@@ -63,7 +63,12 @@ function sandboxesOf(plugins: PluginSandboxes | undefined): Sandboxes {
   const added = [...(plugins?.sandboxes ?? [])].map(
     ([name, provider]) => [name, async () => provider] as const,
   );
-  return new Map([["deno", createDeno], ["microsandbox", createMicrosandbox], ["kubernetes", createKubernetes], ...added]);
+  return new Map([
+    ["deno", createDeno],
+    ["microsandbox", createMicrosandbox],
+    ["kubernetes", createKubernetes],
+    ...added,
+  ]);
 }
 
 /** What plugins add, and what went wrong with them. */

@@ -16,7 +16,13 @@ import {
   type GuestSandbox,
   type SandboxReuse,
 } from "@cem/sandbox";
-import { checkHidden, checkSpec, createWorkspaceQuota, GUEST_RUNNER, GUEST_WORKSPACE } from "@cem/sandbox/provider-kit";
+import {
+  checkHidden,
+  checkSpec,
+  createWorkspaceQuota,
+  GUEST_RUNNER,
+  GUEST_WORKSPACE,
+} from "@cem/sandbox/provider-kit";
 import { MACHINE_OVERHEAD_MB, startMicrovmGuest } from "../microvm-guest.ts";
 import { ServerMachine } from "./server-machine.ts";
 import { checkServer, newServerSandbox, sweepServer } from "./server-names.ts";
