@@ -1,3 +1,4 @@
+import { redactionTokensIn } from "@cem/core";
 import type { JsonValue, TaskResult } from "@cem/core";
 import { renderCode, renderCodeAround } from "./render-code.ts";
 import { renderRow } from "./render-rows.ts";
@@ -6,9 +7,6 @@ import { renderValue, withReadableNumbers } from "./render-value.ts";
 import { safeData, safeJson } from "./safe-text.ts";
 import type { Style } from "./text-layout.ts";
 import { counted, duration, grouped } from "./text-layout.ts";
-
-/** What stands for a value that is kept from a model. */
-const TOKEN = /\[\[[A-Z_]+:[\w-]+\]\]/gu;
 
 export interface ResultOptions {
   verbose: boolean;
@@ -49,7 +47,8 @@ function renderFacts(result: TaskResult, style: Style, verbose: boolean): string
     const text = `${counted(direct, "token")} by direct calls, ${grouped(spent + used)} with code: direct calls are cheaper here`;
     rows.push(...renderRow("note", text, style));
   }
-  const tokens = new Set(`${JSON.stringify(result.value)}${result.output}`.match(TOKEN)).size;
+  const shown = redactionTokensIn(`${JSON.stringify(result.value)}${result.output}`);
+  const tokens = new Set(shown.map(({ id }) => id)).size;
   if (tokens > 0) {
     const text = `${counted(tokens, "value")} of persons or secrets shown as tokens; guardrails.pii_detection: false shows them`;
     rows.push(...renderRow("kept", text, style));

@@ -19,8 +19,7 @@ export const kubernetesSettings = {
   ),
   volumeRoot: setting(
     withDefault(text, "/files"),
-    "Where this process has that volume mounted. The workspace, tools and skills have to be below.",
-    { path: true },
+    "Absolute path at which this process has that volume mounted. The workspace, tools and skills have to be below.",
   ),
   startTimeout: setting(
     withDefault(number(1, MAX_SECONDS), 120),

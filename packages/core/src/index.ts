@@ -61,6 +61,8 @@ export type { AuditedValue, AuditEvent, AuditLog } from "./audit.ts";
 export { nobodyAsked } from "./elicitation.ts";
 export type { Sample, SampleRequest } from "./sampling.ts";
 export type { Elicit, ElicitAnswer, ElicitRequest } from "./elicitation.ts";
+export { holdsRedactionToken, redactionTokensIn } from "./redaction-tokens.ts";
+export type { RedactionToken } from "./redaction-tokens.ts";
 export type { RedactionScope, RedactionStream, RedactionTarget, Redactor } from "./redaction.ts";
 export { isResultHandle } from "./results.ts";
 export type { ResultHandle, ResultPage, ResultStore } from "./results.ts";

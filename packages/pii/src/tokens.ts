@@ -5,17 +5,6 @@ const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 const ID_CHARACTERS = 16;
 /** A domain that never receives mail and is never found (RFC 6761). */
 const DOMAIN = "redacted.invalid";
-const MARKED =
-  /(\[\[|%5B%5B)[A-Z][A-Z\d_]{0,31}(?::|%3A)([a-z2-7]{16})(?:\]\]|%5D%5D)|user\.([a-z2-7]{16})(?:@|%40)redacted\.invalid|https:\/\/redacted\.invalid\/([a-z2-7]{16})/gi;
-
-/** A token in a text. */
-export interface TokenMatch {
-  start: number;
-  end: number;
-  id: string;
-  /** Whether the token is percent-encoded, as in an address, and its value is to be. */
-  isEncoded: boolean;
-}
 
 /** The forms of a token that say themselves that they are one. */
 export type TokenForm = "plain" | "email" | "uri";
@@ -29,21 +18,6 @@ export function randomId(): string {
 export function formatToken(type: PiiType, id: string, form: TokenForm = "plain"): string {
   if (form === "email") return `user.${id}@${DOMAIN}`;
   return form === "uri" ? `https://${DOMAIN}/${id}` : `[[${type}:${id}]]`;
-}
-
-/** Lists the tokens in a text whose form says that they are tokens. */
-export function tokensIn(text: string): TokenMatch[] {
-  if (!mayHoldToken(text)) return [];
-  return [...text.matchAll(MARKED)].map(({ 0: match, 1: opening, 2: plain, 3: email, 4: uri, index }) => ({
-    start: index,
-    end: index + match.length,
-    id: (plain ?? email ?? uri ?? "").toLowerCase(),
-    isEncoded: opening?.startsWith("%") === true || match.includes("%40"),
-  }));
-}
-
-function mayHoldToken(text: string): boolean {
-  return text.includes("[[") || text.includes("%5") || /redacted\.invalid/i.test(text);
 }
 
 /** Replaces letters by random letters and digits by random digits, so that what was asked of the form still holds. */

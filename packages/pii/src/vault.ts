@@ -1,7 +1,8 @@
+import { redactionTokensIn } from "@cem/core";
+import type { RedactionToken } from "@cem/core";
 import { withoutEnding } from "./digits.ts";
 import { KnownValues } from "./known-values.ts";
-import { formatToken, randomAddress, randomId, randomNumber, sameShape, tokensIn } from "./tokens.ts";
-import type { TokenMatch } from "./tokens.ts";
+import { formatToken, randomAddress, randomId, randomNumber, sameShape } from "./tokens.ts";
 import type { Finding, PiiType } from "./types.ts";
 
 /** How a token is to look, for what a schema demands. */
@@ -92,8 +93,11 @@ export class Vault {
   }
 
   /** The tokens in a text, of whatever form, in its order; without an entry where they are of another vault or of none. */
-  tokensIn(text: string): (Omit<TokenMatch, "id"> & { entry: VaultEntry | undefined })[] {
-    const found = tokensIn(text).map(({ id, ...match }) => ({ ...match, entry: this.#byId.get(id) }));
+  tokensIn(text: string): (Omit<RedactionToken, "id"> & { entry: VaultEntry | undefined })[] {
+    const found = redactionTokensIn(text).map(({ id, ...match }) => ({
+      ...match,
+      entry: this.#byId.get(id),
+    }));
     if (this.#byShaped.size === 0) return found;
     for (const { 0: run, index } of text.matchAll(RUN)) {
       if (run.length > MAX_SHAPED_CHARACTERS) continue;

@@ -1,9 +1,3 @@
-import { describeSandboxContract } from "@cem/sandbox/contract";
-import { createDenoSandboxProvider } from "./index.ts";
-import { backendPerLevel } from "./testing.ts";
+import { describeContractAt } from "./contract-testing.ts";
 
-const backends = await backendPerLevel();
-
-for (const { isolation, level } of backends.filter((backend) => backend.level === "permissions")) {
-  describeSandboxContract(`deno, ${isolation}`, () => createDenoSandboxProvider({ isolation }), { level });
-}
+await describeContractAt("permissions");

@@ -37,6 +37,7 @@ export async function add_5_and_3(): Promise<unknown> {
     ["can't be parsed", "export default (", 1],
     ["exports more", "export const a = 1;\nexport default a;", 1],
     ["holds a value that was kept", 'export default "[[EMAIL:pu3v5bwvaioc2hfg]]";', "x"],
+    ["holds one as an address", 'export default "user.pu3v5bwvaioc2hfg@redacted.invalid";', "x"],
     ["returned a value that was kept", CODE, { from: "[[EMAIL:pu3v5bwvaioc2hfg]]" }],
     ["returned too much", CODE, "x".repeat(30_000)],
   ])("learns nothing of a run that %s", (_what, code, result) => {

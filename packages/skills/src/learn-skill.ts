@@ -1,6 +1,6 @@
+import { holdsRedactionToken } from "@cem/core";
 import type { JsonValue, SkillDraft } from "@cem/core";
 import { parseProgram } from "@cem/program";
-import { holdsToken } from "./kept-values.ts";
 import type { Program } from "@cem/program";
 
 const MAX_NAME_CHARACTERS = 48;
@@ -23,7 +23,7 @@ export function learnSkill({ description, code, result }: LearnedRun): SkillDraf
   const parsed = parseProgram(code);
   const expected = JSON.stringify(result);
   if (!parsed.ok || result === null || expected.length > MAX_RESULT_CHARACTERS) return undefined;
-  if (holdsToken(code) || holdsToken(expected)) return undefined;
+  if (holdsRedactionToken(code) || holdsRedactionToken(expected)) return undefined;
   const name = nameFor(description, parsed.program);
   const body = toFunction(parsed.program, name.replaceAll("-", "_"), description);
   if (body === undefined) return undefined;

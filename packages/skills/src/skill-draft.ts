@@ -1,7 +1,6 @@
-import { CemError } from "@cem/core";
+import { CemError, holdsRedactionToken } from "@cem/core";
 import type { SkillDraft, ToolDefinition } from "@cem/core";
 import { parseProgram } from "@cem/program";
-import { holdsToken } from "./kept-values.ts";
 import type { Program } from "@cem/program";
 
 const NAME = /^[a-z0-9]+(?:[-_][a-z0-9]+)*$/u;
@@ -42,7 +41,8 @@ export function parseDraft(draft: SkillDraft, tools: readonly ToolDefinition[]):
     throw invalid(name, "its description is empty: say what the skill does and when");
   if (draft.instructions !== undefined) textOf(draft, "instructions", MAX_TEXT_CHARACTERS);
   const code = parse(draft, "code");
-  if (holdsToken(draft.code) || holdsToken(draft.test)) {
+  const texts = [draft.code, draft.test, description, draft.instructions ?? ""];
+  if (texts.some((text) => holdsRedactionToken(text))) {
     throw invalid(
       name,
       "it holds a value that is kept from the model, which means nothing in another session: pass it as an argument",

@@ -7,7 +7,8 @@ import { createInterface } from "node:readline";
 import { say } from "../../../../scripts/setup.mjs";
 import { ALIVE } from "./job-disk.mjs";
 
-const ONE_FAILED = { passed: 0, failed: 1, skipped: 0 };
+/** The emulator's own fault proves nothing of microVMs, and is told; where there is virtualization a boot that hangs fails. */
+const NOT_TRIED = { passed: 0, failed: 0, skipped: 1 };
 /** Timeout of one machine. */
 const DEADLINE_MS = 780_000;
 /** A machine that lives on while the one inside it has stopped says no more of its tests, each of which takes 20 s at most. */
@@ -25,7 +26,7 @@ export async function bootOuterMachines(files, parts) {
   const { CEM_MICROVM_TESTS: tests } = process.env;
   if (tests !== undefined) {
     const { counts, stopped } = await bootPart(files, `CEM_MICROVM_TESTS=${tests}`);
-    return stopped ? add(counts, ONE_FAILED) : counts;
+    return stopped ? add(counts, NOT_TRIED) : counts;
   }
   say(`Booting ${parts} machines with emulated processors …`);
   const ended = await Promise.all(
@@ -42,7 +43,12 @@ async function bootUntilDone(files, environment) {
     const ended = await bootPart(files, `${environment} CEM_MICROVM_DONE=${done}`);
     counts = add(counts, ended.counts);
     if (!ended.stopped) return counts;
-    if (machine === MAX_MACHINES) return add(counts, ONE_FAILED);
+    if (machine === MAX_MACHINES) {
+      say(
+        `The emulator stopped ${MAX_MACHINES} times: the tests that remain of ${environment} were not tried.`,
+      );
+      return add(counts, NOT_TRIED);
+    }
     say(`The emulator stopped. Another machine goes on with ${environment} …`);
   }
 }

@@ -16,6 +16,9 @@ import type {
 /** Limits that keep the contract's runs short. */
 export const CONTRACT_LIMITS = { timeoutMs: 20_000, memoryMb: 128 } as const;
 
+/** `programs`: what a program finds and gives. `guest`: what holds it, and the life of a sandbox. */
+export type ContractGroup = "programs" | "guest";
+
 /** What a provider supports, for the contract test. */
 export interface ContractOptions {
   /** The isolation level that the provider has to report. */
@@ -32,6 +35,12 @@ export interface ContractOptions {
    * @defaultValue true
    */
   network?: boolean | undefined;
+  /**
+   * The tests to describe, so that two files can share them.
+   *
+   * @defaultValue all
+   */
+  groups?: readonly ContractGroup[] | undefined;
 }
 
 /** Options of a run beside its code. */

@@ -17,7 +17,7 @@ import { ODD_FILES, toolsContract } from "./tools.ts";
 import { unawaitedContract } from "./unawaited.ts";
 import { valuesContract } from "./values.ts";
 
-export type { ContractOptions } from "./harness.ts";
+export type { ContractGroup, ContractOptions } from "./harness.ts";
 
 /**
  * What every sandbox has to do, as vitest tests. Call it at the top of a test file:
@@ -31,72 +31,86 @@ export function describeSandboxContract(
   makeProvider: () => SandboxProvider,
   options: ContractOptions,
 ): void {
+  const { groups = ["programs", "guest"] } = options;
   describe(`sandbox contract: ${name}`, () => {
-    let harness: Harness;
-    beforeAll(async () => {
-      harness = await Harness.make(
-        makeProvider(),
-        { ...TOOL_FILES, ...ODD_FILES, ...HOST_TOOL_FILES, ...RUNTIME_FILES },
-        { hostTools: HOST_TOOLS },
-      );
-    });
-    afterAll(() => harness?.dispose());
-    const current = () => harness;
+    if (groups.includes("programs")) describePrograms(makeProvider, options);
+    if (groups.includes("guest")) describeGuest(makeProvider, options);
+  });
+}
 
-    it("says what holds the guest", async () => {
-      const probe = await makeProvider().probe();
-      expect(probe).toMatchObject({ available: true, isolation: { level: options.level } });
-      expect(harness.sandbox.isolation.level).toBe(options.level);
-      expect(harness.sandbox.isolation.mechanisms.length).toBeGreaterThan(0);
-    });
-    it("refuses a workspace that is not there", async () => {
-      const made = makeProvider().create({ workspaceDir: "/nowhere/at/all" });
-      await expect(made).rejects.toMatchObject({ code: "SANDBOX_SPEC_INVALID" });
-    });
-    describe("values", () => {
-      valuesContract(current);
-    });
-    describe("runtime", () => {
-      runtimeContract(current);
-    });
-    describe("printing", () => {
-      printingContract(current);
-    });
-    describe("failures", () => {
-      failuresContract(current);
-    });
-    describe("limits", () => {
-      limitsContract(current, makeProvider);
-    });
-    describe("tools", () => {
-      toolsContract(current);
-    });
-    describe("tools on the host without a file", () => {
-      hostToolsContract(current);
-    });
-    describe("kept results", () => {
-      resultsContract(current);
-    });
-    describe("files", () => {
-      filesContract(makeProvider, options);
-    });
-    describe("the host", () => {
-      hostPathsContract(current);
-    });
-    describe("network", () => {
-      networkContract(makeProvider, options);
-    });
-    describe("hostile programs", () => {
-      hostileContract(current);
-    });
-    describe("runs of a session", () => {
-      realmsContract(makeProvider);
-    });
-    describe("work that nobody awaited", () => {
-      unawaitedContract(makeProvider);
-    });
-    describe("life of a sandbox", () => {
-      lifecycleContract(makeProvider);
-    });
+/** One sandbox for all tests of a group that need none of their own. */
+function useHarness(makeProvider: () => SandboxProvider): () => Harness {
+  let harness: Harness;
+  beforeAll(async () => {
+    harness = await Harness.make(
+      makeProvider(),
+      { ...TOOL_FILES, ...ODD_FILES, ...HOST_TOOL_FILES, ...RUNTIME_FILES },
+      { hostTools: HOST_TOOLS },
+    );
+  });
+  afterAll(() => harness?.dispose());
+  return () => harness;
+}
+
+function describePrograms(makeProvider: () => SandboxProvider, { level }: ContractOptions): void {
+  const current = useHarness(makeProvider);
+  it("says what holds the guest", async () => {
+    const probe = await makeProvider().probe();
+    expect(probe).toMatchObject({ available: true, isolation: { level } });
+    expect(current().sandbox.isolation.level).toBe(level);
+    expect(current().sandbox.isolation.mechanisms.length).toBeGreaterThan(0);
+  });
+  it("refuses a workspace that is not there", async () => {
+    const made = makeProvider().create({ workspaceDir: "/nowhere/at/all" });
+    await expect(made).rejects.toMatchObject({ code: "SANDBOX_SPEC_INVALID" });
+  });
+  describe("values", () => {
+    valuesContract(current);
+  });
+  describe("runtime", () => {
+    runtimeContract(current);
+  });
+  describe("printing", () => {
+    printingContract(current);
+  });
+  describe("failures", () => {
+    failuresContract(current);
+  });
+  describe("tools", () => {
+    toolsContract(current);
+  });
+  describe("tools on the host without a file", () => {
+    hostToolsContract(current);
+  });
+  describe("kept results", () => {
+    resultsContract(current);
+  });
+  describe("the host", () => {
+    hostPathsContract(current);
+  });
+  describe("work that nobody awaited", () => {
+    unawaitedContract(makeProvider);
+  });
+}
+
+function describeGuest(makeProvider: () => SandboxProvider, options: ContractOptions): void {
+  const current = useHarness(makeProvider);
+  describe("limits", () => {
+    limitsContract(current, makeProvider);
+  });
+  describe("files", () => {
+    filesContract(makeProvider, options);
+  });
+  describe("network", () => {
+    networkContract(makeProvider, options);
+  });
+  describe("hostile programs", () => {
+    hostileContract(current);
+  });
+  describe("runs of a session", () => {
+    realmsContract(makeProvider);
+  });
+  describe("life of a sandbox", () => {
+    lifecycleContract(makeProvider);
   });
 }

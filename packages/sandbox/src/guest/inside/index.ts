@@ -15,6 +15,7 @@ import { createPending, type Work } from "./pending.ts";
 import { createPrimordials } from "./primordials.ts";
 import { createPrinter } from "./printed.ts";
 import { createRaces } from "./races.ts";
+import { createStandIns } from "./stand-ins.ts";
 import { createThrownReader, type ThrownText } from "./thrown.ts";
 import { hideRunnerFrames } from "./stack-frames.ts";
 import { createTracer } from "./tracer.ts";
@@ -98,6 +99,7 @@ type Parts = {
   createPrimordials: typeof createPrimordials;
   createPrinter: typeof createPrinter;
   createRaces: typeof createRaces;
+  createStandIns: typeof createStandIns;
   createThrownReader: typeof createThrownReader;
   createTracer: typeof createTracer;
   createViews: typeof createViews;
@@ -314,6 +316,7 @@ export function insideSource(): string {
     createPrimordials,
     createPrinter,
     createRaces,
+    createStandIns,
     createThrownReader,
     createTracer,
     createViews,

@@ -5,6 +5,7 @@ import type { Membrane, OuterRealm } from "./membrane-types.ts";
 import type { createOutward } from "./outward.ts";
 import type { Pending } from "./pending.ts";
 import type { Primordials } from "./primordials.ts";
+import type { createStandIns } from "./stand-ins.ts";
 import type { createViews } from "./views.ts";
 
 type Callable = (...args: unknown[]) => unknown;
@@ -31,6 +32,7 @@ export interface MembraneParts {
   createInward: typeof createInward;
   createLinks: typeof createLinks;
   createOutward: typeof createOutward;
+  createStandIns: typeof createStandIns;
   createViews: typeof createViews;
 }
 
@@ -57,7 +59,8 @@ export function createMembrane(
     outer.toGuest,
   );
   const settings = { links, outer, membrane, copyView, isOver, spend, convertError, replacement };
-  const { inward, copyState } = parts.createInward(primordials, settings);
+  const standIns = parts.createStandIns(primordials, settings);
+  const inward = parts.createInward(primordials, { ...settings, standIns });
   const { outward, outwardAll, outwardSelf } = parts.createOutward(primordials, settings);
   links.linkInward(outer.global, globalThis);
 
@@ -107,7 +110,7 @@ export function createMembrane(
       const inside = create(prototype) as object;
       links.link(outside, inside);
       links.setWhole(inside);
-      copyState(outside, inside, false);
+      standIns.copyState(outside, inside, false);
       overrideMethods(outside, prototype, (base as Callable).prototype as object);
       return inside;
     });

@@ -1,0 +1,32 @@
+const TOKEN =
+  /(\[\[|%5B%5B)[A-Z][A-Z\d_]{0,31}(?::|%3A)([a-z2-7]{16})(?:\]\]|%5D%5D)|user\.([a-z2-7]{16})(?:@|%40)redacted\.invalid|https:\/\/redacted\.invalid\/([a-z2-7]{16})/gi;
+
+/** A token in a text, which stands for a value that a {@link Redactor} keeps. */
+export interface RedactionToken {
+  start: number;
+  end: number;
+  /** Identifies the value within its session. */
+  id: string;
+  /** Whether the token is percent-encoded, as in an address, and its value is to be. */
+  isEncoded: boolean;
+}
+
+/** Lists the tokens in a text whose form says that they are tokens. */
+export function redactionTokensIn(text: string): RedactionToken[] {
+  if (!mayHoldToken(text)) return [];
+  return [...text.matchAll(TOKEN)].map(({ 0: match, 1: opening, 2: plain, 3: email, 4: uri, index }) => ({
+    start: index,
+    end: index + match.length,
+    id: (plain ?? email ?? uri ?? "").toLowerCase(),
+    isEncoded: opening?.startsWith("%") === true || match.includes("%40"),
+  }));
+}
+
+/** Whether a text holds a token, which means nothing once its session has ended. */
+export function holdsRedactionToken(text: string): boolean {
+  return redactionTokensIn(text).length > 0;
+}
+
+function mayHoldToken(text: string): boolean {
+  return text.includes("[[") || text.includes("%5") || /redacted\.invalid/i.test(text);
+}

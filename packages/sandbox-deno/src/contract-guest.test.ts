@@ -1,0 +1,3 @@
+import { describeContractAt } from "./contract-testing.ts";
+
+await describeContractAt("namespaces", ["guest"]);
