@@ -36,7 +36,7 @@ function visit(place) {
 }
 
 visit(realpathSync(folder));
-for (const place of [...needed]) {
+for (const place of needed) {
   for (const name of WANTED) {
     const found = findPackage(name, place);
     if (found !== undefined) visit(found);
