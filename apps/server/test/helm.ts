@@ -13,6 +13,8 @@ export interface Manifest {
   apiVersion: string;
   kind: string;
   metadata: { name: string; labels?: Record<string, string> };
+  // Each kind has another.
+  // oxlint-disable-next-line typescript/no-explicit-any
   spec?: any;
   data?: Record<string, string>;
   rules?: unknown[];

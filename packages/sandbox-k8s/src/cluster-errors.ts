@@ -5,7 +5,7 @@ const NOT_FOUND = 404;
 const MAX_SHOWN_CHARACTERS = 300;
 
 /** The HTTP status that the API server answered with; `undefined` when it gave no answer. */
-export function statusOf(error: unknown): number | undefined {
+function statusOf(error: unknown): number | undefined {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "number" ? code : undefined;
 }

@@ -73,6 +73,7 @@ function podSpec(template: V1PodSpec, plan: GuestPodPlan): V1PodSpec {
   }
   const volume = { name: VOLUME, persistentVolumeClaim: { claimName: plan.volume.claim } };
   return {
+    // oxlint-disable-next-line typescript/no-misused-spread -- plain JSON in the type of a class.
     ...template,
     automountServiceAccountToken: false,
     enableServiceLinks: false,
@@ -87,6 +88,7 @@ function guestContainer(guest: V1Container, { volume, spec, memoryMb }: GuestPod
   const workspace = { hostPath: spec.workspaceDir, guestPath: GUEST_WORKSPACE, readOnly: false };
   const memory = `${Math.ceil(memoryMb) + OVERHEAD_MB}Mi`;
   return {
+    // oxlint-disable-next-line typescript/no-misused-spread -- plain JSON in the type of a class.
     ...guest,
     command: IDLE,
     args: [],

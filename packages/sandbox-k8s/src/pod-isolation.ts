@@ -59,13 +59,15 @@ function runtimeMechanisms({ handler }: KernelFacts): string[] {
 
 function podMechanisms(pod: V1PodSpec): string[] {
   const [container] = pod.containers;
-  const context = { ...pod.securityContext, ...container?.securityContext };
+  const own = container?.securityContext;
+  const runAsNonRoot = own?.runAsNonRoot ?? pod.securityContext?.runAsNonRoot;
+  const seccomp = own?.seccompProfile ?? pod.securityContext?.seccompProfile;
   const { capabilities } = container?.securityContext ?? {};
   const held: [string, boolean][] = [
     ["user namespace", pod.hostUsers === false],
-    ["not root", context.runAsNonRoot === true],
+    ["not root", runAsNonRoot === true],
     ["no capabilities", capabilities?.drop?.includes("ALL") === true && capabilities.add === undefined],
-    ["seccomp", isFiltered(context.seccompProfile?.type)],
+    ["seccomp", isFiltered(seccomp?.type)],
     ["read-only root", container?.securityContext?.readOnlyRootFilesystem === true],
   ];
   return held.filter(([, holds]) => holds).map(([name]) => name);

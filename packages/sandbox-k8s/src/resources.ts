@@ -8,7 +8,7 @@ export const TEMPLATE_API = {
   plural: "sandboxtemplates",
 } as const;
 /** Names the pod of a sandbox where it is not the sandbox's own name. */
-export const POD_NAME_ANNOTATION = "agents.x-k8s.io/pod-name";
+const POD_NAME_ANNOTATION = "agents.x-k8s.io/pod-name";
 
 export interface PodTemplate {
   metadata?: Pick<V1ObjectMeta, "labels" | "annotations"> | undefined;

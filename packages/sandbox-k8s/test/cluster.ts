@@ -80,6 +80,7 @@ export async function startCluster(pod: Partial<V1PodSpec> = {}): Promise<TestCl
     denoFile: join(dirname(denoPackage), "deno"),
   });
   const port = real === undefined ? 0 : await node.listenAsKubelet(makeCertificate(folder));
+  // oxlint-disable-next-line typescript/no-misused-spread -- plain JSON in the type of a class.
   await seed(config, namespace, { ...GUEST_POD, ...pod }, port, server);
   await node.start();
   const objects = config.makeApiClient(CustomObjectsApi);

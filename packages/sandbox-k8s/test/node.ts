@@ -144,6 +144,7 @@ export class TestNode {
 
   async #startPod({ metadata, spec }: SandboxResource): Promise<void> {
     const { name = "" } = metadata;
+    // oxlint-disable-next-line typescript/no-misused-spread -- plain JSON in the type of a class.
     const pod = { ...spec.podTemplate.spec, nodeName: NODE_NAME };
     const labels = { ...spec.podTemplate.metadata?.labels };
     await this.#core.createNamespacedPod({
@@ -181,6 +182,7 @@ export class TestNode {
   }
 
   #endAt(name: string, time: string): void {
+    // oxlint-disable-next-line typescript/no-misused-promises -- it handles its own errors.
     const check = setInterval(async () => {
       const found = await this.#objects
         .getNamespacedCustomObject({ ...this.#in, name })
