@@ -15,7 +15,7 @@ import { followSkills } from "./wiring/follow-skills.ts";
 import { loadFrom } from "./wiring/load.ts";
 import { logWarnings } from "./wiring/log.ts";
 import { redactorOf } from "./wiring/redaction.ts";
-import { openConfiguredQueue, reportUnreachable } from "./wiring/run-queue.ts";
+import { openConfiguredCopies, openConfiguredQueue, reportUnreachable } from "./wiring/run-queue.ts";
 import { loggerOf, logTo } from "./wiring/server-logger.ts";
 import { tellChanges, upstreamOf } from "./wiring/upstream.ts";
 import { guestFactsOf } from "./wiring/sandboxes.ts";
@@ -43,6 +43,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   const agentOptions = { ...agentOptionsOf(options), redactor, log };
   // What an agent that was given has behind it is its own.
   const queue = options.agent === undefined ? await openConfiguredQueue(config) : undefined;
+  const copies = queue && (await openConfiguredCopies(config));
   const customers =
     options.agent === undefined && hasCustomers(config)
       ? new CustomerHosts(loaded, agentOptions, { openAgent: createLoadedAgent, queue })
@@ -67,6 +68,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     skills: await createConfiguredSkills(loaded),
     openCustomer: customers && (async (name) => customers.get(await customerIdFor(name, config))),
     redactor,
+    copies,
     // Of an agent that was given, the sandbox is not known.
     guest: options.agent === undefined ? guestFactsOf(config) : {},
     hintFor,
@@ -95,6 +97,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
       await customers?.dispose();
       await workflows.dispose();
       await agent.dispose();
+      await copies?.close();
       await queue?.close();
       if (options.redactor === undefined) await redactor?.dispose();
       await disposePlugins(loaded);

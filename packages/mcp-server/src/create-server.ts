@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { messageOf } from "@cem/answers";
 import type { HintFor } from "@cem/answers";
 import { assertKnownOptions, CemError, toErrorInfo } from "@cem/core";
-import type { Agent, Redactor, ResultStore, SkillStore, StateStore } from "@cem/core";
+import type { Agent, Redactor, ResultStore, ServerCopies, SkillStore, StateStore } from "@cem/core";
 import { McpServer } from "@modelcontextprotocol/server";
 import type {
   AuthInfo,
@@ -82,6 +82,8 @@ export interface AgentServerSettings<Config = unknown> {
   upstream?: UpstreamContents | undefined;
   /** Receives why what a server behind has is missing from a list. */
   onMissing?: ((server: string, error: unknown) => void) | undefined;
+  /** The copies of this server behind the same address. Absent: there is one. */
+  copies?: ServerCopies | undefined;
   /** Receives why a skill is not served as one. */
   onMissingSkill?: ((skill: string, error: unknown) => void) | undefined;
 }
@@ -107,6 +109,7 @@ const SETTINGS: Readonly<Record<keyof AgentServerSettings, true>> = {
   upstream: true,
   onMissing: true,
   onMissingSkill: true,
+  copies: true,
 };
 
 /** The lists of a server, which may change while clients are connected. */
@@ -116,6 +119,8 @@ export type ListName = "tools" | Exposed;
 export interface Servable {
   readonly agent: Agent;
   readonly runs: RunRegistry;
+  /** The copies of this server behind the same address. */
+  readonly copies?: ServerCopies | undefined;
   /** Creates the SDK's server for one connection or one request, in either generation of the protocol. */
   readonly factory: McpServerFactory;
   /** Calls the listener after a list, or what its tools can find, changed. */
@@ -176,6 +181,7 @@ class ToolServer<Config> implements AgentServer<Config> {
   readonly agent: Agent;
   readonly config: Config;
   readonly runs: RunRegistry;
+  readonly copies: ServerCopies | undefined;
   readonly #hostOf: HostOf;
   readonly #name: string;
   readonly #instructions: string;
@@ -186,7 +192,7 @@ class ToolServer<Config> implements AgentServer<Config> {
   readonly #connected = new Map<McpServer, ExposedContents | undefined>();
   /** Those that take log messages: in 2026-07-28 a server logs only what a request asked for. */
   readonly #logging = new Set<McpServer>();
-  readonly #states = new RequestStates();
+  readonly #states: RequestStates;
   readonly #asking = new AskingRequests();
   readonly #listeners = new Set<(list: ListName) => void>();
   readonly #exposed: Omit<ExposeSettings, "era" | "asking" | "states" | "skills"> | undefined;
@@ -202,7 +208,10 @@ class ToolServer<Config> implements AgentServer<Config> {
     const { yieldAfterMs = DEFAULT_YIELD_AFTER_MS, customTools = [], name = "code-execution-mcp" } = settings;
     this.agent = agent;
     this.config = settings.config as Config;
-    this.runs = new RunRegistry({ yieldAfterMs });
+    this.copies = settings.copies;
+    const copy = settings.copies?.name;
+    this.runs = new RunRegistry({ yieldAfterMs, copy });
+    this.#states = new RequestStates(copy);
     this.#name = name;
     this.#hintFor = hintFor;
     this.#redactor = redactor;

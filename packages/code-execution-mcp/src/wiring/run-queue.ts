@@ -1,6 +1,6 @@
 import type { Config, LoadedConfig } from "@cem/config";
 import { CemError, toErrorInfo } from "@cem/core";
-import type { QueueConnection, RunQueue } from "@cem/queue";
+import type { QueueConnection, QueuedServerCopies, RunQueue } from "@cem/queue";
 import { hintFor } from "../hints.ts";
 import type { Log } from "./log.ts";
 
@@ -14,6 +14,18 @@ export async function openConfiguredQueue(config: Config): Promise<RunQueue | un
   if (connection === undefined) return undefined;
   const { createRunQueue } = await import("@cem/queue");
   return createRunQueue({ ...connection, maxWaiting: config.queue.maxWaiting });
+}
+
+/**
+ * The copies of the server that have the same queue. `undefined` without a queue.
+ *
+ * @throws CemError `CONFIG_INVALID` for keys that are none.
+ */
+export async function openConfiguredCopies(config: Config): Promise<QueuedServerCopies | undefined> {
+  const connection = await connectionOf(config);
+  if (connection === undefined) return undefined;
+  const { createServerCopies } = await import("@cem/queue");
+  return createServerCopies(connection);
 }
 
 /**
