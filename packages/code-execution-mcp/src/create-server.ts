@@ -15,7 +15,7 @@ import { followSkills } from "./wiring/follow-skills.ts";
 import { loadFrom } from "./wiring/load.ts";
 import { logWarnings } from "./wiring/log.ts";
 import { redactorOf } from "./wiring/redaction.ts";
-import { openConfiguredCopies, openConfiguredQueue, reportUnreachable } from "./wiring/run-queue.ts";
+import { openConfiguredCopies, openConfiguredQueue, probeQueue, reportUnreachable } from "./wiring/run-queue.ts";
 import { loggerOf, logTo } from "./wiring/server-logger.ts";
 import { tellChanges, upstreamOf } from "./wiring/upstream.ts";
 import { guestFactsOf } from "./wiring/sandboxes.ts";
@@ -69,6 +69,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     openCustomer: customers && (async (name) => customers.get(await customerIdFor(name, config))),
     redactor,
     copies,
+    probe: queue && (() => probeQueue(queue)),
     // Of an agent that was given, the sandbox is not known.
     guest: options.agent === undefined ? guestFactsOf(config) : {},
     hintFor,

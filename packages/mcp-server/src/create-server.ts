@@ -27,6 +27,7 @@ import { INSTRUCTIONS } from "./instructions.ts";
 import { DEFAULT_YIELD_AFTER_MS } from "./limits.ts";
 import { skillToolsOf, toolsOf } from "./profiles.ts";
 import type { Profile } from "./profiles.ts";
+import type { Probe } from "./readiness.ts";
 import { RequestStates } from "./request-states.ts";
 import { RunRegistry } from "./run-registry.ts";
 import { sessionOf } from "./server-tool.ts";
@@ -82,6 +83,8 @@ export interface AgentServerSettings<Config = unknown> {
   upstream?: UpstreamContents | undefined;
   /** Receives why what a server behind has is missing from a list. */
   onMissing?: ((server: string, error: unknown) => void) | undefined;
+  /** How `/readyz` finds out whether runs can be carried out. Default: it runs a program. */
+  probe?: Probe | undefined;
   /** The copies of this server behind the same address. Absent: there is one. */
   copies?: ServerCopies | undefined;
   /** Receives why a skill is not served as one. */
@@ -110,6 +113,7 @@ const SETTINGS: Readonly<Record<keyof AgentServerSettings, true>> = {
   onMissing: true,
   onMissingSkill: true,
   copies: true,
+  probe: true,
 };
 
 /** The lists of a server, which may change while clients are connected. */
@@ -119,6 +123,8 @@ export type ListName = "tools" | Exposed;
 export interface Servable {
   readonly agent: Agent;
   readonly runs: RunRegistry;
+  /** How `/readyz` finds out whether runs can be carried out, where it does not run a program. */
+  readonly probe?: Probe | undefined;
   /** The copies of this server behind the same address. */
   readonly copies?: ServerCopies | undefined;
   /** Creates the SDK's server for one connection or one request, in either generation of the protocol. */
@@ -182,6 +188,7 @@ class ToolServer<Config> implements AgentServer<Config> {
   readonly config: Config;
   readonly runs: RunRegistry;
   readonly copies: ServerCopies | undefined;
+  readonly probe: Probe | undefined;
   readonly #hostOf: HostOf;
   readonly #name: string;
   readonly #instructions: string;
@@ -209,6 +216,7 @@ class ToolServer<Config> implements AgentServer<Config> {
     this.agent = agent;
     this.config = settings.config as Config;
     this.copies = settings.copies;
+    this.probe = settings.probe;
     const copy = settings.copies?.name;
     this.runs = new RunRegistry({ yieldAfterMs, copy });
     this.#states = new RequestStates(copy);

@@ -22,8 +22,15 @@ export interface QueueProject {
   work: () => Promise<Machine>;
 }
 
-/** Lays out a project with tools whose calls are counted, and whose runs go through a queue. */
-export async function queueProject(redisUrl: string): Promise<QueueProject> {
+/**
+ * Lays out a project with tools whose calls are counted, and whose runs go through a queue.
+ *
+ * @param settings - Of the configuration, beside those of the queue.
+ */
+export async function queueProject(
+  redisUrl: string,
+  settings: Record<string, unknown> = {},
+): Promise<QueueProject> {
   const cwd = temporaryFolder();
   const jobs = path.join(cwd, "jobs.log");
   writeFileSync(jobs, "");
@@ -36,6 +43,7 @@ export async function queueProject(redisUrl: string): Promise<QueueProject> {
     mcp_servers: { jobs: server },
     execution: { type_check: "off" },
     queue: { url: redisUrl, lost_after: 2, concurrency: 2 },
+    ...settings,
   };
   writeFileSync(path.join(cwd, "config.yaml"), JSON.stringify(config));
   const env = { CEM_TRUST_FOLDER: "1" };

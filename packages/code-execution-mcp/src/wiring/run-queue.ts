@@ -47,6 +47,20 @@ export async function requireQueueConnection({ config, trust }: LoadedConfig): P
   );
 }
 
+/**
+ * Whether runs can be put into the queue. Without a worker they wait there: the server is ready, and says so, so that a
+ * load balancer goes on to send clients, and workers can be scaled from none.
+ */
+export async function probeQueue(queue: RunQueue): Promise<{ fault?: string; lacks?: string }> {
+  try {
+    const { workers, waiting } = await queue.counts();
+    if (workers > 0) return {};
+    return { lacks: `no worker takes runs, and ${waiting} wait. Start one: cem worker` };
+  } catch (error) {
+    return { fault: toErrorInfo(error).message };
+  }
+}
+
 /** Logs what helps where the queue can't be reached. Runs say it too. */
 export async function reportUnreachable(queue: RunQueue, log: Log): Promise<void> {
   try {
