@@ -1,6 +1,4 @@
-import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -11,6 +9,7 @@ import { Redis } from "ioredis";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { hasRedis, startRedis } from "../../store-redis/test/redis-server.ts";
 import type { RedisServer } from "../../store-redis/test/redis-server.ts";
+import { spawnWorker } from "../test/spawn-worker.ts";
 import { createRunQueue } from "./index.ts";
 import type { RunQueue } from "./index.ts";
 
@@ -54,17 +53,6 @@ class Machines {
   end(): void {
     for (const machine of this.#all) machine.kill("SIGKILL");
   }
-}
-
-async function spawnWorker(url: string, log: string): Promise<ChildProcess> {
-  const script = path.join(import.meta.dirname, "../test/fault-worker.ts");
-  const child = spawn(
-    process.execPath,
-    ["--conditions=@cem/source", script, url, log, String(LOST_AFTER_MS)],
-    { stdio: ["ignore", "pipe", "inherit"] },
-  );
-  await Promise.race([once(child.stdout, "data"), once(child, "exit")]);
-  return child;
 }
 
 /** What goes wrong, by name, and how likely it is. */
@@ -120,7 +108,7 @@ describe.skipIf(!hasRedis)("runs under random faults", () => {
       onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
       const log = path.join(folder, "calls.log");
       writeFileSync(log, "");
-      const machines = new Machines(() => spawnWorker(redis.url, log));
+      const machines = new Machines(() => spawnWorker({ url: redis.url, log, lostAfterMs: LOST_AFTER_MS }));
       onTestFinished(() => machines.end());
       await machines.fill();
       const admin = new Redis(redis.url, { maxRetriesPerRequest: null });
