@@ -313,12 +313,24 @@ it("says which server can't be reached", async () => {
     message: expect.stringMatching(/^The store at redis:\/\/127\.0\.0\.1:1\/0 can't be used/) as string,
   });
   await queue.close();
-});
 
-/** Takes the locks of all workers away, as time would that they do not answer in. */
-async function releaseLocks(url: string): Promise<void> {
-  const client = new Redis(url);
-  const locks = await client.keys("*:lock");
-  if (locks.length > 0) await client.del(...locks);
-  client.disconnect();
-}
+  it("gives runs to others that a worker can't finish before it has to stop, unless they did what is not to be repeated", async () => {
+    const doing: string[] = [];
+    const waits: Work = async (input, { onCall, signal }) => {
+      await onCall?.(input === "send" ? UNSAFE : SAFE);
+      doing.push(input);
+      await sleep(60_000, undefined, { signal: signal ?? new AbortController().signal });
+    };
+    const stopped = await work(waits, { drainMs: 50 });
+    const queue = open();
+    const running = Promise.all([queue.execute(code("send")), queue.execute(code("read"))]);
+    await expect.poll(() => doing.toSorted(), { timeout: 20_000 }).toEqual(["read", "send"]);
+    await stopped.close();
+    await work(async (input) => `${input} again`);
+    const [sent, read] = await running;
+    expect(sent.error).toMatchObject({ code: "RUN_INTERRUPTED", details: { calls: ["s.send"] } });
+    expect(sent.error?.message).toContain("The worker was stopped");
+    expect(read).toMatchObject({ status: "success", value: "read again" });
+    expect(await queue.counts()).toMatchObject({ waiting: 0, dead: 0, workers: 1 });
+  });
+});
