@@ -15,7 +15,12 @@ import { followSkills } from "./wiring/follow-skills.ts";
 import { loadFrom } from "./wiring/load.ts";
 import { logWarnings } from "./wiring/log.ts";
 import { redactorOf } from "./wiring/redaction.ts";
-import { openConfiguredCopies, openConfiguredQueue, probeQueue, reportUnreachable } from "./wiring/run-queue.ts";
+import {
+  openConfiguredCopies,
+  openConfiguredQueue,
+  probeQueue,
+  reportUnreachable,
+} from "./wiring/run-queue.ts";
 import { loggerOf, logTo } from "./wiring/server-logger.ts";
 import { tellChanges, upstreamOf } from "./wiring/upstream.ts";
 import { guestFactsOf } from "./wiring/sandboxes.ts";

@@ -88,7 +88,9 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
     const readiness = new Readiness(queue);
     const port = options.port ?? config.queue.workerPort;
     const health =
-      port === undefined ? undefined : await serveHealth({ host, port, report: async () => ({ fault: await readiness.fault() }) });
+      port === undefined
+        ? undefined
+        : await serveHealth({ host, port, report: async () => ({ fault: await readiness.fault() }) });
     logger.info({ worker: name, concurrency, url: health?.url }, "taking runs");
     const close = async (): Promise<void> => {
       readiness.stop();

@@ -35,7 +35,7 @@ export const queueSettings = {
     "Seconds without a sign of life after which a worker's runs are given to another.",
   ),
   drainGrace: setting(
-    withDefault(number(0, MAX_DRAIN_SECONDS), 25),
+    withDefault(number(0, MAX_DRAIN_SECONDS), 20),
     "Seconds that runs have to finish when cem worker is stopped: less than an orchestrator waits before it kills. Then they go to another worker, or end as interrupted where they called what is not to be repeated.",
   ),
   workerPort: setting(

@@ -21,7 +21,7 @@ const DEFAULT_LOST_AFTER_MS = 30_000;
 /** How often a run is given to another worker before it counts as what loses them. */
 const MAX_LOSSES = 2;
 const CLOSE_GRACE_MS = 5_000;
-const DEFAULT_DRAIN_MS = 25_000;
+const DEFAULT_DRAIN_MS = 20_000;
 const IDLE_POLL_MS = 50;
 
 /** Settings of {@link startQueueWorker}. */
@@ -44,7 +44,7 @@ export interface QueueWorkerSettings extends QueueConnection {
    * How long runs under way may take to end once the worker is closed. Then they are given to another worker, or end as
    * interrupted where they called what is not to be repeated.
    *
-   * @defaultValue 25000
+   * @defaultValue 20000
    */
   drainMs?: number | undefined;
   /** The worker's name in what it tells. Default: the host's name and the process's number. */

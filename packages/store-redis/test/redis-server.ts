@@ -30,7 +30,20 @@ export async function startRedis(host = "127.0.0.1"): Promise<RedisServer> {
     const command = spawnSync("redis-server", ["--version"]).status === 0 ? "redis-server" : "valkey-server";
     server = spawn(
       command,
-      ["--port", String(port), "--bind", host, "--protected-mode", "no", "--dir", folder, "--appendonly", "yes", "--save", ""],
+      [
+        "--port",
+        String(port),
+        "--bind",
+        host,
+        "--protected-mode",
+        "no",
+        "--dir",
+        folder,
+        "--appendonly",
+        "yes",
+        "--save",
+        "",
+      ],
       { stdio: ["ignore", "pipe", "ignore"] },
     );
     for await (const line of server.stdout ?? [])
