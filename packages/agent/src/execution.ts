@@ -1,7 +1,8 @@
-import type { Elicit, RunOutcome, ToolCallRecord, ToolDefinition, ToolInvoker } from "@cem/core";
+import type { Elicit, RunOutcome, RunRequest, ToolCallRecord, ToolDefinition, ToolInvoker } from "@cem/core";
 import type { ReadCache } from "./read-cache.ts";
 import { localCallRecorder } from "./run-audit.ts";
 import type { Program, RunContext } from "./run-context.ts";
+import { traceGuest } from "./run-telemetry.ts";
 
 interface ExecutionSettings {
   /** Every tool of the catalog. */
@@ -27,7 +28,7 @@ export async function execute(
     const redactor = await stages.redactor?.get();
     const code = redactor?.reveal(program.code, { session: options.session }) ?? program.code;
     const recordLocalCall = await localCallRecorder(context, tools);
-    return sandbox.run({
+    const request: RunRequest = {
       code,
       invoker: (invoker && cache?.wrap(invoker, { answer: answerFromCache })) ?? invoker,
       limits: options.limits,
@@ -40,7 +41,8 @@ export async function execute(
         recordLocalCall?.(call);
         progress.emit({ type: "tool-called", call: describeCall(call) });
       },
-    });
+    };
+    return traceGuest(request, (traced) => sandbox.run(traced));
   };
   const { result: outcome, ms } = await progress.stage("run", run);
   const { isolation, toolCalls } = outcome;

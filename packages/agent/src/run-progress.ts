@@ -1,5 +1,8 @@
 import { toErrorInfo } from "@cem/core";
 import type { AgentEvent, ExecuteOptions, Stage, TaskResult } from "@cem/core";
+import { instruments, traced } from "@cem/telemetry";
+
+const MS_PER_SECOND = 1_000;
 
 /** Tells one run's listener what happens, and measures the stages. */
 export class RunProgress {
@@ -24,10 +27,12 @@ export class RunProgress {
     this.emit({ type: "stage-started", stage });
     const started = performance.now();
     try {
-      const result = await work();
+      const result = await traced(`cem.stage ${stage}`, { attributes: { "cem.stage": stage } }, work);
       return { result, ms: elapsedSince(started) };
     } finally {
-      this.#timings[stage] = rounded((this.#timings[stage] ?? 0) + elapsedSince(started));
+      const ms = elapsedSince(started);
+      this.#timings[stage] = rounded((this.#timings[stage] ?? 0) + ms);
+      instruments().stageDuration.record(ms / MS_PER_SECOND, { stage });
     }
   }
 

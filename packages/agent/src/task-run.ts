@@ -19,6 +19,7 @@ import { review } from "./review.ts";
 import { createRunId, recordEnd, recordFailure, recordStart } from "./run-audit.ts";
 import type { Program, RunContext } from "./run-context.ts";
 import { RunProgress } from "./run-progress.ts";
+import { traceRun } from "./run-telemetry.ts";
 import type { RunState } from "./run-state.ts";
 import { select, widen, withUsed } from "./selection.ts";
 import type { Stages } from "./stages.ts";
@@ -204,7 +205,14 @@ export class TaskRun {
   }
 
   /** A run that was cancelled is a result. A stage that can't be created or used is thrown as it is. */
-  async #finish(
+  #finish(
+    started: { kind: "task" | "code"; input: string },
+    work: () => Promise<Ending>,
+  ): Promise<TaskResult> {
+    return traceRun(started.kind, () => this.#end(started, work));
+  }
+
+  async #end(
     started: { kind: "task" | "code"; input: string },
     work: () => Promise<Ending>,
   ): Promise<TaskResult> {

@@ -4,6 +4,7 @@ import type { Config } from "@cem/config";
 import { Lazy } from "@cem/core";
 import type { Agent, AuditLog, ExecuteOptions, Redactor, ResultStore, TaskResult } from "@cem/core";
 import type { McpTools } from "@cem/mcp-tools";
+import { observeSandbox } from "@cem/telemetry";
 import { assertAgentOptions, assertTaskOptions } from "./agent-options.ts";
 import type { AgentOptions } from "./agent-options.ts";
 import { createConfiguredAudit } from "./wiring/audit.ts";
@@ -135,6 +136,7 @@ async function createStages(
     );
   }
   const selector = new Lazy(() => createConfiguredSelector(config, options.oneRun));
+  let stopObserving: (() => void) | undefined;
   return {
     async catalog() {
       const { bridge, mcpTools } = await host.get();
@@ -171,13 +173,15 @@ async function createStages(
     },
     async sandbox() {
       const { bridge } = await host.get();
-      return createSandbox(config, {
+      const sandbox = await createSandbox(config, {
         ...options,
         ...bridge.spec,
         ...(await customerSandbox(loaded, { ...options, meter })),
         plugins: await pluginSet?.get(),
         chosenBy: loaded.origins["execution.sandbox_type"]?.label,
       });
+      stopObserving = observeSandbox(() => sandbox.stats?.());
+      return sandbox;
     },
     invoker: async () => (await host.get()).bridge.invoker,
     results: async () => (await host.get()).results,
@@ -198,6 +202,7 @@ async function createStages(
           createLoadedAgent(staged, { ...options, oneRun: true, sessions: false, resume: undefined }),
       }),
     async dispose() {
+      stopObserving?.();
       const opened = await host.settled();
       try {
         await opened?.bridge.finish();

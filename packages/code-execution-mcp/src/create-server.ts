@@ -2,6 +2,7 @@ import type { Config } from "@cem/config";
 import type * as McpServer from "@cem/mcp-server";
 import type { AuthSettings, Serving } from "@cem/mcp-server";
 import { toErrorInfo } from "@cem/core";
+import { flushTelemetry, instruments, observeQueue } from "@cem/telemetry";
 import { createLoadedAgent, lazyHost } from "./create-agent.ts";
 import { hintFor } from "./hints.ts";
 import { agentOptionsOf, assertRunServerOptions, assertServerOptions } from "./server-options.ts";
@@ -66,6 +67,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     runWorkflow: workflows.run,
     config,
     profile: options.profile ?? config.server.profile,
+    clientTrace: config.server.clientTrace === "auto" ? undefined : config.server.clientTrace,
     yieldAfterMs: config.server.yieldAfter * MS_PER_SECOND,
     customTools: options.customTools ?? [],
     results: options.results ?? (await createConfiguredResults(config)),
@@ -94,12 +96,17 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     server.listChanged("resources");
   });
   agent.warm().catch(() => {});
+  // Gauges are there before the first run.
+  instruments();
+  const stopObserving = queue && observeQueue(() => queue.counts());
   if (queue !== undefined) void reportUnreachable(queue, log);
   const close = server.close.bind(server);
   return Object.assign(server, {
     close: async (graceMs?: number) => {
       const stopFollowing = await following;
       await Promise.all([close(graceMs), stopFollowing()]);
+      await flushTelemetry();
+      stopObserving?.();
       await customers?.dispose();
       await workflows.dispose();
       await agent.dispose();

@@ -1,6 +1,7 @@
 import { assertKnownOptions, CemError, Lazy, toErrorInfo } from "@cem/core";
 import type { Agent } from "@cem/core";
 import type { QueueWorker, RunQueue } from "@cem/queue";
+import { flushTelemetry, instruments, observeQueue } from "@cem/telemetry";
 import { nearest } from "@cem/text";
 import { AGENT_OPTIONS } from "./agent-options.ts";
 import type { AgentOptions } from "./agent-options.ts";
@@ -64,7 +65,11 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
   logWarnings(loaded, log);
   const queue = createRunQueue(connection);
   const agents = await WorkerAgents.open(loaded, { ...agentOptionsOf(options), log });
+  // Gauges are there before the first run.
+  instruments();
+  const stopObserving = observeQueue(() => queue.counts());
   const release = async (): Promise<void> => {
+    stopObserving();
     await agents.dispose();
     await queue.close();
     await disposePlugins(loaded);
@@ -96,6 +101,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
       readiness.stop();
       logger.info({ worker: name }, "finishing");
       await worker?.close();
+      await flushTelemetry();
       await release();
       await health?.close();
     };

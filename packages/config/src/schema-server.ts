@@ -34,6 +34,10 @@ export const serverSettings = {
     flag(true),
     "Over http: the console for people at /console, and the REST API below /api/v1 that it uses.",
   ),
+  clientTrace: setting(
+    choice(["auto", "join", "link"], "auto"),
+    "With an OpenTelemetry SDK: spans go on in the trace that a client names (join), or in one of their own that links to it (link). auto: link where there are customers, else join.",
+  ),
   publicUrl: setting(
     z.optional(httpUrl),
     "URL of the server for clients, where it differs from the address. It is the resource in OAuth.",

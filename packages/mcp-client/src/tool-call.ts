@@ -1,4 +1,5 @@
 import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
+import { failSpan, instruments, traceCarrier, traced } from "@cem/telemetry";
 import { ProtocolError } from "@modelcontextprotocol/client";
 import type { RequestOptions, Tool } from "@modelcontextprotocol/client";
 import * as z from "zod";
@@ -8,6 +9,8 @@ import { NO_SDK_TIMEOUT_MS } from "./sdk-timeout.ts";
 
 /** JSON-RPC code of a server that misses arguments in HTTP headers. */
 const HEADER_MISMATCH = -32_020;
+
+const MS_PER_SECOND = 1_000;
 
 const resultSchema = z.looseObject({
   content: z.array(z.unknown()).optional(),
@@ -44,13 +47,43 @@ export async function callTool(
   }
 }
 
-async function send(
+/** Sends the call within a span, which the server gets as its parent. */
+function send(
+  open: OpenClient,
+  tool: string,
+  args: JsonObject,
+  options: ToolCallOptions,
+): Promise<RawToolResult> {
+  const { client, transportKind } = open;
+  const version = client.getNegotiatedProtocolVersion();
+  const attributes = {
+    "mcp.method.name": "tools/call",
+    "gen_ai.operation.name": "execute_tool",
+    "gen_ai.tool.name": tool,
+    "network.transport": transportKind === "stdio" ? "pipe" : "tcp",
+    ...(version === undefined ? {} : { "mcp.protocol.version": version }),
+  };
+  const started = performance.now();
+  return traced(`tools/call ${tool}`, { kind: "client", attributes }, async (span) => {
+    const result = await request(open, tool, args, options);
+    if (result.isError) failSpan(span, "tool_error");
+    return result;
+  }).finally(() =>
+    instruments().clientOperation.record((performance.now() - started) / MS_PER_SECOND, {
+      "mcp.method.name": "tools/call",
+      "network.transport": attributes["network.transport"],
+    }),
+  );
+}
+
+async function request(
   { client, transportKind }: OpenClient,
   tool: string,
   args: JsonObject,
   { signal, onProgress, findTool }: ToolCallOptions,
 ): Promise<RawToolResult> {
-  const params = { name: tool, arguments: args };
+  const trace = traceCarrier();
+  const params = { name: tool, arguments: args, ...(trace === undefined ? {} : { _meta: { ...trace } }) };
   const sdkOptions: RequestOptions = { signal, timeout: NO_SDK_TIMEOUT_MS, onprogress: onProgress };
   const usesHeaders = transportKind === "http" && client.getProtocolEra() === "modern";
   const known = usesHeaders ? findTool() : undefined;

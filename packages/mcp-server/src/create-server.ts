@@ -3,6 +3,7 @@ import { messageOf } from "@cem/answers";
 import type { HintFor } from "@cem/answers";
 import { assertKnownOptions, CemError, toErrorInfo } from "@cem/core";
 import type { Agent, Redactor, ResultStore, ServerCopies, SkillStore, StateStore } from "@cem/core";
+import type { ClientTrace } from "@cem/telemetry";
 import { McpServer } from "@modelcontextprotocol/server";
 import type {
   AuthInfo,
@@ -15,6 +16,7 @@ import type {
 import type { SkillsExtension, SkillSource } from "@modelcontextprotocol/server/ext/skills";
 import { nearest } from "@cem/text";
 import packageJson from "../package.json" with { type: "json" };
+import { traceRequest } from "./trace-request.ts";
 import { AskingRequests } from "./asking-requests.ts";
 import { bindCustomTool } from "./bind-custom-tool.ts";
 import { customerNameOf } from "./customer.ts";
@@ -70,6 +72,12 @@ export interface AgentServerSettings<Config = unknown> {
   guest?: GuestFacts | undefined;
   /** The server's name as clients see it. Default: `code-execution-mcp`. */
   name?: string | undefined;
+  /**
+   * What becomes of the trace that a client's request names: spans go on in it, or a trace of the server's own links to it.
+   *
+   * @defaultValue `link` with customers, who are strangers to each other; else `join`
+   */
+  clientTrace?: ClientTrace | undefined;
   /** Keeps values of persons and secrets from answers. The agent should have the same. Default: they are passed on. */
   redactor?: Redactor | undefined;
   /**
@@ -108,6 +116,7 @@ const SETTINGS: Readonly<Record<keyof AgentServerSettings, true>> = {
   redactor: true,
   name: true,
   hintFor: true,
+  clientTrace: true,
   expose: true,
   upstream: true,
   onMissing: true,
@@ -191,6 +200,7 @@ class ToolServer<Config> implements AgentServer<Config> {
   readonly probe: Probe | undefined;
   readonly #hostOf: HostOf;
   readonly #name: string;
+  readonly #clientTrace: ClientTrace;
   readonly #instructions: string;
   readonly #hintFor: HintFor | undefined;
   readonly #redactor: Redactor | undefined;
@@ -232,6 +242,7 @@ class ToolServer<Config> implements AgentServer<Config> {
       ...workflows.map((workflow) => workflowTool(workflow)),
     ];
     const { openCustomer } = settings;
+    this.#clientTrace = settings.clientTrace ?? (openCustomer === undefined ? "join" : "link");
     const ofCustomer = async (open: OpenCustomer, context: Caller): Promise<ToolHost> => ({
       ...host,
       ...(await open(customerNameOf(context))),
@@ -349,10 +360,12 @@ class ToolServer<Config> implements AgentServer<Config> {
 
   #offer(server: McpServer, { name, handle, ...shown }: ServerTool): void {
     server.registerTool(name, shown as Registration, async (input, context) => {
-      const call = handle(input, context)
-        .then((answer) => this.#states.signed(answer, context))
-        .catch((error: unknown) => this.#answerError(error))
-        .then((answer) => this.#redact(server, name, answer, context));
+      const call = traceRequest(name, context, this.#clientTrace, () =>
+        handle(input, context)
+          .then((answer) => this.#states.signed(answer, context))
+          .catch((error: unknown) => this.#answerError(error))
+          .then((answer) => this.#redact(server, name, answer, context)),
+      );
       this.#calls.add(call);
       return call.finally(() => this.#calls.delete(call));
     });

@@ -1,4 +1,5 @@
 import type { AgentEvent, AnnouncedCall, ErrorInfo, ExecuteOptions, JsonValue, TaskResult } from "@cem/core";
+import type { TraceCarrier } from "@cem/telemetry";
 
 /** The options of a run that a worker gets as they are. What is a function is asked for by a {@link Question}. */
 export type CarriedOptions = Pick<
@@ -19,6 +20,8 @@ export interface QueuedRun {
   options: CarriedOptions;
   /** What the host that waits for the run can be asked for. */
   asked: readonly (typeof ASKED)[number][];
+  /** The place in the trace of the host that put it there. Absent where nothing is traced. */
+  trace?: TraceCarrier | undefined;
 }
 
 /** A question that a run has for the host that waits for it. Its answer has the same number. */

@@ -3,11 +3,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CemError, toErrorInfo } from "@cem/core";
 import type { Agent } from "@cem/core";
 import { shownLocation, storeUnavailable } from "@cem/store";
+import { contextOf, instruments, traced } from "@cem/telemetry";
 import { UnrecoverableError, WaitingError, Worker } from "bullmq";
 import type { Job } from "bullmq";
 import { CarriedRun } from "./carried-run.ts";
 import { connectPatiently } from "./connect.ts";
 import { createLetters } from "./letters.ts";
+import { messaging } from "./messaging.ts";
 import { DEFAULT_PREFIX, namesOf, QUEUE } from "./names.ts";
 import type { QueuedRun } from "./protocol.ts";
 import type { JobData } from "./opened.ts";
@@ -23,6 +25,7 @@ const MAX_LOSSES = 2;
 const CLOSE_GRACE_MS = 5_000;
 const DEFAULT_DRAIN_MS = 20_000;
 const IDLE_POLL_MS = 50;
+const MS_PER_SECOND = 1_000;
 
 /** Settings of {@link startQueueWorker}. */
 export interface QueueWorkerSettings extends QueueConnection {
@@ -82,13 +85,21 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
   const carryOut = async (job: Job<JobData>, token?: string): Promise<void> => {
     const id = job.id ?? "";
     const names = namesOf(prefix, id);
+    // By two clocks, which may differ.
+    const waitedMs = Math.max(0, Date.now() - job.timestamp);
+    instruments().queueWait.record(waitedMs / MS_PER_SECOND);
     await turns.serve(job.priority);
     const carried = await CarriedRun.begin({ client, streams, names, worker: name });
     underWay.set(id, carried);
     let isOver = true;
     try {
       const run = letters.read(`job:${id}`, job.data.letter) as QueuedRun;
-      isOver = await carried.execute(run, () => settings.agentFor(run.customer));
+      const parent = contextOf(run.trace);
+      isOver = await traced(
+        `process ${QUEUE}`,
+        { kind: "consumer", attributes: { ...messaging("process"), "messaging.message.id": id }, parent },
+        () => carried.execute(run, () => settings.agentFor(run.customer)),
+      );
     } catch (error) {
       await carried.fail(toErrorInfo(error));
       // Repeating what can't be set up would fail again: it waits for a person.

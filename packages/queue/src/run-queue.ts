@@ -3,12 +3,14 @@ import { CemError } from "@cem/core";
 import type { Agent, ExecuteOptions, TaskResult } from "@cem/core";
 import { shownLocation, storeUnavailable } from "@cem/store";
 import type { SealingKey } from "@cem/store";
+import { traceCarrier, traced } from "@cem/telemetry";
 import { Queue } from "bullmq";
 import type { Job } from "bullmq";
 import { AwaitedRun } from "./awaited-run.ts";
 import { connectBriefly } from "./connect.ts";
 import { createLetters } from "./letters.ts";
 import { DEFAULT_PREFIX, KEEP_RESULTS_MS, namesOf, QUEUE } from "./names.ts";
+import { messaging } from "./messaging.ts";
 import { ASKED } from "./protocol.ts";
 import type { QueuedRun } from "./protocol.ts";
 import type { JobData, Opened } from "./opened.ts";
@@ -126,8 +128,17 @@ class BullRunQueue implements RunQueue {
   }
 
   async execute(
-    { kind, input, customer }: Pick<QueuedRun, "kind" | "input" | "customer">,
+    asked: Pick<QueuedRun, "kind" | "input" | "customer">,
     options: QueuedOptions = {},
+  ): Promise<TaskResult> {
+    return traced(`send ${QUEUE}`, { kind: "producer", attributes: messaging("send") }, () =>
+      this.#execute(asked, options),
+    );
+  }
+
+  async #execute(
+    { kind, input, customer }: Pick<QueuedRun, "kind" | "input" | "customer">,
+    options: QueuedOptions,
   ): Promise<TaskResult> {
     const { limits, typeCheck, mode, context, allowedTools, session, singleUse } = options;
     const run: QueuedRun = {
@@ -136,6 +147,7 @@ class BullRunQueue implements RunQueue {
       customer,
       options: { limits, typeCheck, mode, context, allowedTools, session, singleUse },
       asked: ASKED.filter((one) => options[HANDLERS[one]] !== undefined),
+      trace: traceCarrier(),
     };
     const id = idOf(customer, options.idempotencyKey);
     return this.#ask(async (opened) => {

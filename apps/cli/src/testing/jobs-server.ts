@@ -13,8 +13,10 @@ function add(name: string, annotations: Record<string, boolean>): void {
   server.registerTool(
     name,
     { description: `Do ${name}.`, inputSchema, annotations },
-    async ({ id, ms = 0 }) => {
+    async ({ id, ms = 0 }, { _meta: meta }) => {
       appendFileSync(log, `${name} ${id}\n`);
+      const { traceparent } = meta ?? {};
+      if (typeof traceparent === "string") appendFileSync(`${log}.traces`, `${traceparent}\n`);
       await delay(ms);
       return { content: [{ type: "text", text: JSON.stringify({ done: id }) }] };
     },

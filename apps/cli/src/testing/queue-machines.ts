@@ -17,19 +17,23 @@ type Machine = ReturnType<typeof spawnCem> & { log: () => string };
 export interface QueueProject {
   /** The calls that tools were given, in order. */
   calls: () => string[];
+  /** The `traceparent` of those that had one. */
+  traceParents: () => string[];
   /** Starts a server. @returns where clients connect */
   serve: () => Promise<string>;
   work: () => Promise<Machine>;
+  /** Stops all servers and workers by SIGTERM, and waits for their ends. */
+  stop: () => Promise<void>;
 }
 
 /**
  * Lays out a project with tools whose calls are counted, and whose runs go through a queue.
  *
- * @param settings - Of the configuration, beside those of the queue.
+ * @param more - Variables of all processes, and settings of the section `server`.
  */
 export async function queueProject(
   redisUrl: string,
-  settings: Record<string, unknown> = {},
+  more: { env?: Record<string, string>; server?: Record<string, unknown> } = {},
 ): Promise<QueueProject> {
   const cwd = temporaryFolder();
   const jobs = path.join(cwd, "jobs.log");
@@ -42,18 +46,21 @@ export async function queueProject(
   const config = {
     mcp_servers: { jobs: server },
     execution: { type_check: "off" },
+    server: more.server ?? {},
     queue: { url: redisUrl, lost_after: 2, concurrency: 2 },
-    ...settings,
   };
   writeFileSync(path.join(cwd, "config.yaml"), JSON.stringify(config));
   const env = { CEM_TRUST_FOLDER: "1" };
   const generated = await runCem(["generate"], { cwd, env });
   if (generated.code !== 0) throw new Error(generated.stderr);
+  const machines: Machine[] = [];
   const start = (args: readonly string[]): Machine => {
-    const machine = spawnCem(args, { cwd, env });
+    const machine = spawnCem(args, { cwd, env: { ...env, ...more.env } });
     let log = "";
     machine.stderr.on("data", (text: string) => (log += text));
-    return Object.assign(machine, { log: () => log });
+    const logged = Object.assign(machine, { log: () => log });
+    machines.push(logged);
+    return logged;
   };
   const told = (machine: Machine, pattern: RegExp): Promise<string> =>
     vi.waitFor(() => {
@@ -62,6 +69,7 @@ export async function queueProject(
       return found[1] ?? "";
     }, WAIT);
   return {
+    traceParents: () => readFileSync(`${jobs}.traces`, "utf8").split("\n").filter(Boolean),
     calls: () => readFileSync(jobs, "utf8").split("\n").filter(Boolean),
     serve: () => told(start(["serve", "http", "--port", "0"]), /"url":"([^"]+)"/u),
     async work() {
@@ -69,12 +77,16 @@ export async function queueProject(
       await told(machine, /"msg":"taking runs"/u);
       return machine;
     },
+    async stop() {
+      for (const machine of machines) machine.kill("SIGTERM");
+      await Promise.all(machines.map(({ ended }) => ended));
+    },
   };
 }
 
 /** A client whose user says yes to everything and is called Ada. */
 export async function connectClient(url: string): Promise<{
-  execute: (code: string) => Promise<Record<string, unknown>>;
+  execute: (code: string, meta?: Record<string, unknown>) => Promise<Record<string, unknown>>;
   asked: string[];
   close: () => Promise<void>;
 }> {
@@ -91,8 +103,12 @@ export async function connectClient(url: string): Promise<{
   await client.connect(new StreamableHTTPClientTransport(new URL(url)));
   return {
     asked,
-    async execute(code) {
-      const params = { name: "execute_code", arguments: { code } };
+    async execute(code, meta) {
+      const params = {
+        name: "execute_code",
+        arguments: { code },
+        ...(meta === undefined ? {} : { _meta: meta }),
+      };
       const answer = await client.callTool(params, { timeout: 120_000 });
       return answer.structuredContent as Record<string, unknown>;
     },

@@ -4,6 +4,7 @@ import { CemError, Lazy } from "@cem/core";
 import type { Agent, Redactor, ResultStore, SkillStore, StateStore, TypeChecker } from "@cem/core";
 import type { RunWorkflowTool } from "@cem/mcp-server";
 import type { RunQueue } from "@cem/queue";
+import { observeCustomers } from "@cem/telemetry";
 import type { AgentOptions } from "../agent-options.ts";
 import { countRequests } from "./counted-agent.ts";
 import type { CountedAgent } from "./counted-agent.ts";
@@ -67,6 +68,7 @@ export class CustomerHosts {
   /** For customers without skills of their own, whose types are the same. */
   readonly #typeChecker: Lazy<TypeChecker>;
   readonly #timer: NodeJS.Timeout;
+  readonly #stopObserving = observeCustomers(() => this.size);
   readonly #closing = new Set<Promise<void>>();
   #watcher: FSWatcher | undefined;
 
@@ -113,6 +115,7 @@ export class CustomerHosts {
 
   async dispose(): Promise<void> {
     clearInterval(this.#timer);
+    this.#stopObserving();
     this.#watcher?.close();
     const all = [...this.#open.values()];
     this.#open.clear();

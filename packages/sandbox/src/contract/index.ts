@@ -64,23 +64,53 @@ function describePrograms(makeProvider: () => SandboxProvider, { level }: Contra
     const made = makeProvider().create({ workspaceDir: "/nowhere/at/all" });
     await expect(made).rejects.toMatchObject({ code: "SANDBOX_SPEC_INVALID" });
   });
-  describe("values", () => valuesContract(current));
-  describe("runtime", () => runtimeContract(current));
-  describe("printing", () => printingContract(current));
-  describe("failures", () => failuresContract(current));
-  describe("tools", () => toolsContract(current));
-  describe("tools on the host without a file", () => hostToolsContract(current));
-  describe("kept results", () => resultsContract(current));
-  describe("the host", () => hostPathsContract(current));
-  describe("work that nobody awaited", () => unawaitedContract(makeProvider));
+  describe("values", () => {
+    valuesContract(current);
+  });
+  describe("runtime", () => {
+    runtimeContract(current);
+  });
+  describe("printing", () => {
+    printingContract(current);
+  });
+  describe("failures", () => {
+    failuresContract(current);
+  });
+  describe("tools", () => {
+    toolsContract(current);
+  });
+  describe("tools on the host without a file", () => {
+    hostToolsContract(current);
+  });
+  describe("kept results", () => {
+    resultsContract(current);
+  });
+  describe("the host", () => {
+    hostPathsContract(current);
+  });
+  describe("work that nobody awaited", () => {
+    unawaitedContract(makeProvider);
+  });
 }
 
 function describeGuest(makeProvider: () => SandboxProvider, options: ContractOptions): void {
   const current = useHarness(makeProvider);
-  describe("limits", () => limitsContract(current, makeProvider));
-  describe("files", () => filesContract(makeProvider, options));
-  describe("network", () => networkContract(makeProvider, options));
-  describe("hostile programs", () => hostileContract(current));
-  describe("runs of a session", () => realmsContract(makeProvider));
-  describe("life of a sandbox", () => lifecycleContract(makeProvider));
+  describe("limits", () => {
+    limitsContract(current, makeProvider);
+  });
+  describe("files", () => {
+    filesContract(makeProvider, options);
+  });
+  describe("network", () => {
+    networkContract(makeProvider, options);
+  });
+  describe("hostile programs", () => {
+    hostileContract(current);
+  });
+  describe("runs of a session", () => {
+    realmsContract(makeProvider);
+  });
+  describe("life of a sandbox", () => {
+    lifecycleContract(makeProvider);
+  });
 }

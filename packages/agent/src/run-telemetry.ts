@@ -1,0 +1,81 @@
+import type { RunOutcome, RunRequest, TaskResult, ToolInvoker } from "@cem/core";
+import { failSpan, instruments, keepTrace, traced } from "@cem/telemetry";
+
+const MS_PER_SECOND = 1_000;
+
+/** Does a run within a span, and counts it by its result. */
+export function traceRun(kind: "task" | "code", work: () => Promise<TaskResult>): Promise<TaskResult> {
+  const attributes = { "cem.run.kind": kind };
+  return traced(`cem.run ${kind}`, { attributes }, async (span) => {
+    const started = performance.now();
+    let result: TaskResult | undefined;
+    try {
+      result = await work();
+    } finally {
+      countRun(kind, result, performance.now() - started);
+    }
+    const { attempts, error, isolation, origin, status, toolCalls } = result;
+    span.setAttributes({
+      "cem.run.status": status,
+      "cem.run.origin": origin,
+      "cem.run.tool_calls": toolCalls.length,
+      ...(isolation === null ? {} : { "cem.run.isolation": isolation.level }),
+      ...(attempts === undefined ? {} : { "cem.run.attempts": attempts }),
+    });
+    if (error !== null) failSpan(span, error.code);
+    return result;
+  });
+}
+
+function countRun(kind: "task" | "code", result: TaskResult | undefined, ms: number): void {
+  const { refusals, runDuration, runs, tokensKeptOut, toolCalls } = instruments();
+  const status = result?.status ?? "failed";
+  runs.add(1, { kind, status, isolation: result?.isolation?.level ?? "none" });
+  runDuration.record(ms / MS_PER_SECOND, { kind });
+  if (result === undefined) return;
+  if (result.error !== null) refusals.add(1, { code: result.error.code });
+  for (const { ok } of result.toolCalls) toolCalls.add(1, { ok: String(ok) });
+  tokensKeptOut.add(result.contextTokens.saved);
+}
+
+/** Runs a program within the span of its guest. The guest tells nothing of it: the host sees begin, end and calls. */
+export function traceGuest(
+  request: RunRequest,
+  run: (request: RunRequest) => Promise<RunOutcome>,
+): Promise<RunOutcome> {
+  return traced("cem.guest", {}, async (span) => {
+    const { invoker } = request;
+    const outcome = await run(invoker === undefined ? request : { ...request, invoker: traceCalls(invoker) });
+    span.setAttributes({ "cem.guest.outcome": outcome.status, "cem.run.isolation": outcome.isolation.level });
+    if (outcome.status !== "completed") failSpan(span, outcome.status);
+    return outcome;
+  });
+}
+
+/** A call comes with a message of its guest, which belongs to no trace. */
+function traceCalls(invoker: ToolInvoker): ToolInvoker {
+  const inTrace = keepTrace();
+  return {
+    specificationVersion: "v1",
+    invoke: (call, context) =>
+      inTrace(() =>
+        traced("execute_tool", { attributes: { "gen_ai.operation.name": "execute_tool" } }, async (span) => {
+          const result = await invoker.invoke(call, context);
+          // Code may call any name: one that is not a tool's is not told.
+          if (result.ok || !UNKNOWN_TOOL.has(result.error.code)) {
+            span.updateName(`execute_tool ${call.tool}`);
+            span.setAttributes({ "gen_ai.tool.name": call.tool, "cem.tool.server": call.server });
+          }
+          if (!result.ok) failSpan(span, result.error.code);
+          return result;
+        }),
+      ),
+  };
+}
+
+const UNKNOWN_TOOL: ReadonlySet<string> = new Set([
+  "TOOL_NOT_FOUND",
+  "SERVER_NOT_FOUND",
+  "TOOL_NOT_ALLOWED",
+  "UNEXPECTED",
+]);

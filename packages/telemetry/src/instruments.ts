@@ -1,0 +1,51 @@
+import { metrics } from "@opentelemetry/api";
+import type { Meter, MeterProvider } from "@opentelemetry/api";
+import { observeGauges } from "./observed.ts";
+import { SCOPE } from "./tracing.ts";
+
+/** Durations, in seconds. */
+const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+/** The instruments by provider: an SDK may be set up after the first import. */
+const made = new WeakMap<MeterProvider, Instruments>();
+
+export type Instruments = ReturnType<typeof makeInstruments>;
+
+/** What is counted and measured. No attribute has a value that clients, code or customers choose. */
+export function instruments(): Instruments {
+  const provider = metrics.getMeterProvider();
+  const known = made.get(provider);
+  if (known !== undefined) return known;
+  const meter = provider.getMeter(SCOPE);
+  const created = makeInstruments(meter);
+  observeGauges(meter);
+  made.set(provider, created);
+  return created;
+}
+
+function makeInstruments(meter: Meter) {
+  const seconds = (name: string, description: string) =>
+    meter.createHistogram(name, {
+      description,
+      unit: "s",
+      advice: { explicitBucketBoundaries: [...BUCKETS] },
+    });
+  return {
+    runs: meter.createCounter("cem.runs", {
+      description: "Runs that ended, by kind, status and isolation.",
+    }),
+    runDuration: seconds("cem.run.duration", "How long runs took, waiting for a guest included."),
+    stageDuration: seconds("cem.stage.duration", "How long the stages of runs took."),
+    refusals: meter.createCounter("cem.refusals", {
+      description:
+        "Runs that ended without success, by the error's code: limits, quotas and reviews among them.",
+    }),
+    toolCalls: meter.createCounter("cem.tool_calls", { description: "Calls that code made to tools." }),
+    tokensKeptOut: meter.createCounter("cem.tokens_kept_out", {
+      description: "Tokens that a model would have read without the sandbox.",
+    }),
+    serverOperation: seconds("mcp.server.operation.duration", "How long requests of MCP clients took."),
+    clientOperation: seconds("mcp.client.operation.duration", "How long requests to MCP servers took."),
+    queueWait: seconds("cem.queue.wait.duration", "How long runs waited in the queue for a worker."),
+  };
+}

@@ -1,0 +1,67 @@
+import { context, isSpanContextValid, propagation, ROOT_CONTEXT, trace } from "@opentelemetry/api";
+import type { Context, Link } from "@opentelemetry/api";
+import type { SpanSettings } from "./tracing.ts";
+
+/** A trace's place in a message, as W3C Trace Context writes it. Baggage is not passed on: it may tell of persons. */
+export interface TraceCarrier {
+  traceparent: string;
+  tracestate?: string | undefined;
+}
+
+/** What becomes of a client's trace: its spans go on in it, or a trace of our own links to it. */
+export type ClientTrace = "join" | "link";
+
+const MAX_STATE_CHARACTERS = 512;
+
+/** The active trace's place. `undefined` where nothing is traced. */
+export function traceCarrier(): TraceCarrier | undefined {
+  const written: Record<string, unknown> = {};
+  propagation.inject(context.active(), written);
+  return carrierIn(written);
+}
+
+/** The trace that a message names, whoever wrote it. */
+export function contextOf(carrier: TraceCarrier | undefined): Context {
+  if (carrier === undefined) return ROOT_CONTEXT;
+  return propagation.extract(ROOT_CONTEXT, carrier);
+}
+
+/** Where the trace of a client's request goes on, and what it links to. */
+export function clientTrace(
+  { meta, headers }: { meta: unknown; headers?: Headers | undefined },
+  mode: ClientTrace,
+): Pick<SpanSettings, "parent" | "links"> {
+  const ambient = trace.getSpanContext(context.active());
+  const fromMeta = remoteIn(meta);
+  const fromHeaders =
+    ambient === undefined && headers !== undefined ? remoteIn(valuesOf(headers)) : undefined;
+  const remote = fromMeta ?? fromHeaders;
+  const other = fromMeta === undefined ? undefined : ambient;
+  if (mode === "link") {
+    const linked = [remote && trace.getSpanContext(remote), ambient];
+    return { parent: ROOT_CONTEXT, links: linksTo(linked) };
+  }
+  return { parent: remote ?? context.active(), links: linksTo([other]) };
+}
+
+function remoteIn(values: unknown): Context | undefined {
+  const found = contextOf(carrierIn(values));
+  const span = trace.getSpanContext(found);
+  return span !== undefined && isSpanContextValid(span) ? found : undefined;
+}
+
+function carrierIn(values: unknown): TraceCarrier | undefined {
+  if (typeof values !== "object" || values === null) return undefined;
+  const { traceparent, tracestate } = values as Record<string, unknown>;
+  if (typeof traceparent !== "string") return undefined;
+  const isState = typeof tracestate === "string" && tracestate.length <= MAX_STATE_CHARACTERS;
+  return isState ? { traceparent, tracestate } : { traceparent };
+}
+
+function valuesOf(headers: Headers): Record<string, string | null> {
+  return { traceparent: headers.get("traceparent"), tracestate: headers.get("tracestate") };
+}
+
+function linksTo(spans: readonly (Link["context"] | undefined)[]): Link[] {
+  return spans.filter((span) => span !== undefined).map((span) => ({ context: span }));
+}
