@@ -69,8 +69,8 @@ function faultsOf(
       "cut",
       4,
       async () => {
-        await admin.client("KILL", "TYPE", "normal", "SKIPME", "yes");
-        await admin.client("KILL", "TYPE", "pubsub");
+        await admin.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+        await admin.call("CLIENT", "KILL", "TYPE", "pubsub");
       },
     ],
     ["redis restarted", 1, () => redis.kill().then(() => redis.start())],
