@@ -21,7 +21,7 @@ export async function spawnWorker({
   before = [],
 }: SpawnedWorker): Promise<ChildProcess> {
   const script = path.join(import.meta.dirname, "fault-worker.ts");
-  const [command = "", ...args] = [
+  const [command, ...args] = [
     ...before,
     process.execPath,
     "--conditions=@cem/source",
