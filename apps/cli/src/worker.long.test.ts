@@ -101,7 +101,7 @@ describe.skipIf(!hasRedis)("servers and workers on a queue", () => {
     await expect.poll(said, POLL).toEqual([200, "ready\n"]);
     worker.kill("SIGKILL");
     await redis.kill();
-    await expect.poll(said, POLL).toEqual([503, expect.stringContaining("can't be reached")]);
+    await expect.poll(said, POLL).toEqual([503, expect.stringContaining("can't be used")]);
     await redis.start();
     await expect.poll(async () => (await said())[0], POLL).toBe(200);
   });
