@@ -111,8 +111,10 @@ export class CarriedRun {
     return {
       ...options,
       signal: this.#controller.signal,
-      // The result comes by itself.
-      onEvent: (event) => void (event.type !== "finished" && this.#tell({ type: "event", event })),
+      // The result comes by itself. A worker that has closed its connection tells nothing more.
+      onEvent: (event) => {
+        if (event.type !== "finished") this.#tell({ type: "event", event }).catch(() => {});
+      },
       onCall: (call) => this.#announce(call),
       onElicit: asked.includes("elicit")
         ? async (request) => (await ask("elicit", request)) as ElicitAnswer
@@ -143,7 +145,7 @@ export class CarriedRun {
     this.#questions.set(number, { resolve, reject });
     const withdraw = (): void => {
       reject(new Error("The call has ended."));
-      void this.#tell({ type: "withdrawn", number });
+      this.#tell({ type: "withdrawn", number }).catch(() => {});
     };
     signal.addEventListener("abort", withdraw, { once: true });
     try {
