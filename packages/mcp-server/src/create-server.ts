@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { messageOf } from "@cem/answers";
 import type { HintFor } from "@cem/answers";
 import { assertKnownOptions, CemError, toErrorInfo } from "@cem/core";
-import type { Agent, Redactor, ResultStore, SkillStore, StateStore } from "@cem/core";
+import type { Agent, Redactor, ResultStore, ServerCopies, SkillStore, StateStore } from "@cem/core";
 import type { ClientTrace } from "@cem/telemetry";
 import { McpServer } from "@modelcontextprotocol/server";
 import type {
@@ -29,6 +29,7 @@ import { INSTRUCTIONS } from "./instructions.ts";
 import { DEFAULT_YIELD_AFTER_MS } from "./limits.ts";
 import { skillToolsOf, toolsOf } from "./profiles.ts";
 import type { Profile } from "./profiles.ts";
+import type { Probe } from "./readiness.ts";
 import { RequestStates } from "./request-states.ts";
 import { RunRegistry } from "./run-registry.ts";
 import { sessionOf } from "./server-tool.ts";
@@ -90,6 +91,10 @@ export interface AgentServerSettings<Config = unknown> {
   upstream?: UpstreamContents | undefined;
   /** Receives why what a server behind has is missing from a list. */
   onMissing?: ((server: string, error: unknown) => void) | undefined;
+  /** How `/readyz` finds out whether runs can be carried out. Default: it runs a program. */
+  probe?: Probe | undefined;
+  /** The copies of this server behind the same address. Absent: there is one. */
+  copies?: ServerCopies | undefined;
   /** Receives why a skill is not served as one. */
   onMissingSkill?: ((skill: string, error: unknown) => void) | undefined;
 }
@@ -116,6 +121,8 @@ const SETTINGS: Readonly<Record<keyof AgentServerSettings, true>> = {
   upstream: true,
   onMissing: true,
   onMissingSkill: true,
+  copies: true,
+  probe: true,
 };
 
 /** The lists of a server, which may change while clients are connected. */
@@ -125,6 +132,10 @@ export type ListName = "tools" | Exposed;
 export interface Servable {
   readonly agent: Agent;
   readonly runs: RunRegistry;
+  /** How `/readyz` finds out whether runs can be carried out, where it does not run a program. */
+  readonly probe?: Probe | undefined;
+  /** The copies of this server behind the same address. */
+  readonly copies?: ServerCopies | undefined;
   /** Creates the SDK's server for one connection or one request, in either generation of the protocol. */
   readonly factory: McpServerFactory;
   /** Calls the listener after a list, or what its tools can find, changed. */
@@ -185,6 +196,8 @@ class ToolServer<Config> implements AgentServer<Config> {
   readonly agent: Agent;
   readonly config: Config;
   readonly runs: RunRegistry;
+  readonly copies: ServerCopies | undefined;
+  readonly probe: Probe | undefined;
   readonly #hostOf: HostOf;
   readonly #name: string;
   readonly #clientTrace: ClientTrace;
@@ -196,7 +209,7 @@ class ToolServer<Config> implements AgentServer<Config> {
   readonly #connected = new Map<McpServer, ExposedContents | undefined>();
   /** Those that take log messages: in 2026-07-28 a server logs only what a request asked for. */
   readonly #logging = new Set<McpServer>();
-  readonly #states = new RequestStates();
+  readonly #states: RequestStates;
   readonly #asking = new AskingRequests();
   readonly #listeners = new Set<(list: ListName) => void>();
   readonly #exposed: Omit<ExposeSettings, "era" | "asking" | "states" | "skills"> | undefined;
@@ -212,7 +225,11 @@ class ToolServer<Config> implements AgentServer<Config> {
     const { yieldAfterMs = DEFAULT_YIELD_AFTER_MS, customTools = [], name = "code-execution-mcp" } = settings;
     this.agent = agent;
     this.config = settings.config as Config;
-    this.runs = new RunRegistry({ yieldAfterMs });
+    this.copies = settings.copies;
+    this.probe = settings.probe;
+    const copy = settings.copies?.name;
+    this.runs = new RunRegistry({ yieldAfterMs, copy });
+    this.#states = new RequestStates(copy);
     this.#name = name;
     this.#hintFor = hintFor;
     this.#redactor = redactor;

@@ -20,6 +20,7 @@ export type { Profile } from "./profiles.ts";
 export type { RunRegistry } from "./run-registry.ts";
 export { serveStdio } from "./stdio.ts";
 export type { Serving, StdioOptions } from "./stdio.ts";
+export type { Probe, ReadinessReport } from "./readiness.ts";
 export { serveHealth } from "./health.ts";
 export type { HealthServing, HealthSettings } from "./health.ts";
 export { serveHttp } from "./http.ts";
