@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
-import type { Servable } from "./create-server.ts";
+import type { Servable } from "./agent-server.ts";
 import { healthRoutes } from "./health.ts";
 import { createAuthenticator, RESOURCE_METADATA_PATH } from "./http-auth.ts";
 import type { Authenticator } from "./http-auth.ts";

@@ -1,6 +1,6 @@
 export type { Agent, ErrorInfo, JsonValue, ResultStore, StateStore } from "@cem/core";
 export { createAgentServer } from "./create-server.ts";
-export type { AgentServer, AgentServerSettings } from "./create-server.ts";
+export type { AgentServer, AgentServerSettings } from "./agent-server.ts";
 export { customerNameOf, customerUnknown } from "./customer.ts";
 export type { CustomerName, CustomerParts, OpenCustomer } from "./customer.ts";
 export { customTool } from "./custom-tool.ts";
@@ -33,6 +33,6 @@ export type { Logger, LoggerSettings, LogLevel } from "./logger.ts";
 export { measureDirectCost, measureTokenCost } from "./token-cost.ts";
 export type { TokenCost } from "./token-cost.ts";
 export type { ServedClient } from "./served-client.ts";
-export type { Servable } from "./create-server.ts";
+export type { Servable } from "./agent-server.ts";
 export { readToolCode } from "./tool-code.ts";
 export type { HintFor } from "@cem/answers";

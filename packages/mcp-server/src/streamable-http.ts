@@ -8,7 +8,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import type { McpHandlerRequestOptions } from "@modelcontextprotocol/server";
-import type { Servable } from "./create-server.ts";
+import type { Servable } from "./agent-server.ts";
 import { heldId } from "./held-ids.ts";
 import { answeredElsewhere, answerHanded } from "./held-elsewhere.ts";
 import type { HandleRequest } from "./held-elsewhere.ts";
