@@ -13,12 +13,17 @@ const RETRY_MS = 500;
 /** How long a sandbox's end is waited for. Its lease ends it in any case. */
 const END_TIMEOUT_MS = 60_000;
 const MAX_LABEL = 63;
+/** A label's value begins and ends with a letter or digit. */
+const LABEL = /[\da-z](?:[\w.-]*[\da-z])?/i;
 
 /** Labels of all guests of this host. */
 export function guestLabels(): Record<string, string> {
-  const host = hostname()
-    .slice(0, MAX_LABEL)
-    .replaceAll(/[^\w.-]|^[^\da-z]+|[^\da-z]+$/gi, "");
+  const [host = "host"] =
+    LABEL.exec(
+      hostname()
+        .slice(0, MAX_LABEL)
+        .replaceAll(/[^\w.-]/g, ""),
+    ) ?? [];
   return {
     "app.kubernetes.io/component": "guest",
     "app.kubernetes.io/managed-by": "code-execution-mcp",
