@@ -30,6 +30,13 @@ describe("createRulesGenerator", () => {
       expect(await generate(task)).toContain(code);
     });
 
+    it.each(['it as {"sum": the sum}', "the sum as [the sum]", "{sum: the result}"])(
+      "refuses a value in a shape that it does not write: %s",
+      async (what) => {
+        expect(await generate(`Calculate 4 + 5. Save ${what} to x.json`)).toContain("was not understood");
+      },
+    );
+
     it.each([
       ["Calculate 2 + 3. Calculate 4 + 5. Save the sum to x.json", "Calculate 2 + 3", "Calculate 4 + 5"],
       ["Calculate 2 + 3. Calculate 4 * 5. Save the sum to x.json", "Calculate 2 + 3", "Calculate 4 * 5"],

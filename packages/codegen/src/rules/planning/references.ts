@@ -26,6 +26,9 @@ const ORDINAL =
   /^(?:the )?(first|second|third|fourth|fifth|last|previous) (?:result|answer|value|number|one|calculation|step)$/iu;
 const ORDINALS = ["first", "second", "third", "fourth", "fifth"];
 
+/** What gives a value a shape: `it as {"sum": the sum}` asks for more than an earlier result. */
+const STRUCTURE = /[{}[\]]/u;
+
 /** The newest earlier result, or part of one, that words refer to. */
 export function findReference(
   words: string,
@@ -40,6 +43,7 @@ export function findReference(
     .trim()
     .replace(/^(?:of|from)\s+/iu, "")
     .replace(/^all (?:the )?/iu, "the ");
+  if (STRUCTURE.test(text)) return undefined;
   const ordinal = ORDINAL.exec(text)?.[1]?.toLowerCase();
   const results = plan.values.filter((value) => !value.isEffect && value.document === undefined);
   if (ordinal !== undefined) {
