@@ -6,6 +6,7 @@ import os from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isTemporaryFile } from "@cem/files";
 import { scopeStore } from "@cem/store";
 import { expect, it, onTestFinished } from "vitest";
 import { createRedisStore } from "../../store-redis/src/redis-store.ts";
@@ -29,8 +30,8 @@ class Machine {
   #events: unknown[][] = [];
   #heard: () => void = () => {};
   runs = 0;
-  /** The last run whose files were on its disk. */
-  wrote = 0;
+  /** The runs whose files were on its disk. */
+  readonly wrote: number[] = [];
   readonly remarks: string[] = [];
 
   constructor(root: string, name: string, url: string) {
@@ -46,21 +47,19 @@ class Machine {
     this.#events = [];
     createInterface(child.stdout).on("line", (line) => {
       const event = JSON.parse(line) as unknown[];
-      if (event[0] === "wrote") this.wrote = Number(event[1]);
+      if (event[0] === "wrote") this.wrote.push(Number(event[1]));
       if (event[0] === "done") this.remarks.push(...(event[2] as string[]));
       this.#events.push(event);
       this.#heard();
     });
+    child.once("exit", () => this.#heard());
     await this.hear("ready");
   }
 
   async hear(event: string): Promise<void> {
     while (!this.#events.some(([name]) => name === event)) {
       if (this.#process?.exitCode !== null) throw new Error(`${this.name} has ended by itself.`);
-      await new Promise<void>((resolve) => {
-        this.#heard = resolve;
-        this.#process?.once("exit", () => resolve());
-      });
+      await new Promise<void>((resolve) => (this.#heard = resolve));
     }
     this.#events = this.#events.filter(([name]) => name !== event);
   }
@@ -85,19 +84,21 @@ class Machine {
     await this.hear("wrote");
     await sleep(Math.random() * MAX_PUSH_MS);
     await this.kill();
-    await this.start();
   }
 
   async kill(): Promise<void> {
     if (this.#process === undefined || this.#process.exitCode !== null) return;
-    const ended = once(this.#process, "exit");
+    // What it said last has been read then.
+    const ended = once(this.#process, "close");
     this.#process.kill("SIGKILL");
     await ended;
   }
 
   files(): Record<string, Buffer> {
     const folder = path.join(this.home, "workspace");
-    const found = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
+    const found = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(
+      (one) => one.isFile() && !isTemporaryFile(one.name),
+    );
     const places = found.map((one) => path.join(one.parentPath, one.name)).toSorted();
     return Object.fromEntries(places.map((place) => [path.relative(folder, place), readFileSync(place)]));
   }
@@ -115,17 +116,18 @@ it.skipIf(!hasRedis)(
     ) as [Machine, Machine, Machine];
     for (const machine of [killed, other, late]) onTestFinished(() => machine.kill());
     await Promise.all([killed.start(), other.start(), late.start()]);
-    let isOver = false;
-    const goOn = async (): Promise<void> => {
-      while (!isOver) await other.run();
-    };
-    const others = goOn();
     for (let kills = 0; kills < KILLS; kills += 1) {
+      let isDead = false;
+      const goOn = async (): Promise<void> => {
+        while (!isDead) await other.run();
+      };
+      const others = goOn();
       await killed.runAndDie();
+      isDead = true;
+      await others;
+      await killed.start();
       if (kills % 2 === 0) await killed.run();
     }
-    isOver = true;
-    await others;
     // Both at once, from the same files.
     await killed.run();
     await other.fetch();
@@ -137,10 +139,7 @@ it.skipIf(!hasRedis)(
     expect(killed.files()).toEqual(files);
     expect(other.files()).toEqual(files);
     const own = [killed, other].flatMap(({ name, wrote }) =>
-      Array.from(
-        { length: wrote },
-        (_, at) => [`runs/${name}-${at + 1}.bin`, contentOf(name, at + 1)] as const,
-      ),
+      wrote.map((run) => [`runs/${name}-${run}.bin`, contentOf(name, run)] as const),
     );
     const missing = own
       .filter(([file, content]) => files[file]?.equals(content) !== true)

@@ -9,7 +9,7 @@ import { createRedisStore } from "../../store-redis/src/redis-store.ts";
 import { createStoreBlobs } from "../src/store-blobs.ts";
 import { createWorkspaceSync } from "../src/synced-workspace.ts";
 
-const SIZES = [0, 10, 3_000, 1_500_000, 2_200_000];
+const SIZES = [0, 10, 3_000, 30_000, 1_500_000];
 
 /** The content of a run's own file, which anybody can check by its name. */
 export function contentOf(name: string, run: number): Buffer {
