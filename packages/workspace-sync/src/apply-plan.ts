@@ -47,14 +47,22 @@ async function fetchFiles(
   const fetched = [...planned].filter(
     ([path, { from, path: old }]) => from === "remote" && !isSame(files.get(path), remote.get(old)),
   );
+  let failure: { error: unknown } | undefined;
   await pMap(
     fetched,
     async ([path, { path: old }]) => {
+      // Who begins again must not meet a file that is still being written: so those under way are waited for.
+      if (failure !== undefined) return;
       const entry = remote.get(old) as FileEntry;
-      const signature = await local.write(path, sharedPieces(entry, shared, salt), files.get(path));
-      files.set(path, { ...entry, signature });
+      try {
+        const signature = await local.write(path, sharedPieces(entry, shared, salt), files.get(path));
+        files.set(path, { ...entry, signature });
+      } catch (error) {
+        failure ??= { error };
+      }
     },
     { concurrency: FILES_AT_ONCE },
   );
+  if (failure !== undefined) throw failure.error;
   return fetched.length > 0;
 }

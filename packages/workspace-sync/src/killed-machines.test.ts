@@ -65,6 +65,7 @@ class Machine {
   }
 
   say(...command: unknown[]): void {
+    this.#events = [];
     this.#process?.stdin?.write(`${JSON.stringify(command)}\n`);
   }
 
